@@ -1,0 +1,270 @@
+use std::collections::BTreeSet;
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::secret::{ClientSecret, TokenHash};
+use crate::store_error::StoreError;
+use crate::vocabulary::{Audience, ClientId, RedirectUri, RegisteredRedirectUri, Scopes};
+
+/// What the server knows of a client.
+///
+/// A combination that the rules do not allow is inert rather than dangerous: a loopback redirect URI of a confidential
+/// client matches nothing, and a public client is never given client credentials.
+///
+/// ```
+/// use oauth_core::secret::ClientSecret;
+/// use oauth_core::store::{ClientSecrets, GrantType, RegisteredClient};
+/// use oauth_core::vocabulary::RegisteredRedirectUri;
+///
+/// let secret: ClientSecret = "a secret of 256 random bits".parse()?;
+/// let web = RegisteredClient::confidential("web".parse()?, ClientSecrets::new(&secret))
+///     .with_redirect_uri(RegisteredRedirectUri::exact("https://app.example/callback")?)
+///     .with_scopes("openid read:charges".parse()?);
+/// assert!(web.may_use(GrantType::RefreshToken));
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RegisteredClient {
+    /// What the client calls itself on the wire.
+    pub id: ClientId,
+    /// What a consent page calls it.
+    pub name: Option<String>,
+    /// How it authenticates: this way and no other.
+    pub authentication: ClientAuthentication,
+    /// Where a browser may be sent back to.
+    pub redirect_uris: Vec<RegisteredRedirectUri>,
+    /// The grants it may ask for.
+    pub grant_types: BTreeSet<GrantType>,
+    /// The scopes it may ask for.
+    pub scopes: Scopes,
+    /// The resource servers it speaks for: it may introspect access tokens meant for one of these.
+    pub audiences: BTreeSet<Audience>,
+}
+
+impl RegisteredClient {
+    /// A client that can keep no secret, such as a native or browser application: code and refresh grants, no scopes yet.
+    #[must_use]
+    pub fn public(id: ClientId) -> Self {
+        Self::new(id, ClientAuthentication::None)
+    }
+
+    /// A client that authenticates by `client_secret_basic`: code and refresh grants, no scopes yet.
+    #[must_use]
+    pub fn confidential(id: ClientId, secrets: ClientSecrets) -> Self {
+        Self::new(id, ClientAuthentication::SecretBasic(secrets))
+    }
+
+    fn new(id: ClientId, authentication: ClientAuthentication) -> Self {
+        Self {
+            id,
+            name: None,
+            authentication,
+            redirect_uris: Vec::new(),
+            grant_types: BTreeSet::from([GrantType::AuthorizationCode, GrantType::RefreshToken]),
+            scopes: Scopes::default(),
+            audiences: BTreeSet::new(),
+        }
+    }
+
+    /// Calls the client `name` on consent pages.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Moves a confidential client to `client_secret_post`. A public client stays as it is.
+    #[must_use]
+    pub fn with_secret_post(mut self) -> Self {
+        if let ClientAuthentication::SecretBasic(secrets) = self.authentication {
+            self.authentication = ClientAuthentication::SecretPost(secrets);
+        }
+        self
+    }
+
+    /// Registers one more redirect URI.
+    #[must_use]
+    pub fn with_redirect_uri(mut self, uri: RegisteredRedirectUri) -> Self {
+        self.redirect_uris.push(uri);
+        self
+    }
+
+    /// Allows these grants and no others.
+    #[must_use]
+    pub fn with_grant_types(mut self, grant_types: impl IntoIterator<Item = GrantType>) -> Self {
+        self.grant_types = grant_types.into_iter().collect();
+        self
+    }
+
+    /// Allows these scopes and no others.
+    #[must_use]
+    pub fn with_scopes(mut self, scopes: Scopes) -> Self {
+        self.scopes = scopes;
+        self
+    }
+
+    /// Lets the client introspect access tokens that are meant for `audience`.
+    #[must_use]
+    pub fn with_audience(mut self, audience: Audience) -> Self {
+        self.audiences.insert(audience);
+        self
+    }
+
+    /// Whether the client authenticates at all.
+    #[must_use]
+    pub const fn is_confidential(&self) -> bool {
+        !matches!(self.authentication, ClientAuthentication::None)
+    }
+
+    /// Whether the grant is registered.
+    #[must_use]
+    pub fn may_use(&self, grant_type: GrantType) -> bool {
+        self.grant_types.contains(&grant_type)
+    }
+
+    /// Whether a browser may be sent to `uri`: equal byte for byte to a registered one, or to a loopback one of a
+    /// public client but for the port ([RFC 8252 §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3)).
+    #[must_use]
+    pub fn may_redirect_to(&self, uri: &RedirectUri) -> bool {
+        self.redirect_uris
+            .iter()
+            .filter(|registered| !(registered.is_loopback_any_port() && self.is_confidential()))
+            .any(|registered| registered.matches(uri))
+    }
+}
+
+/// How a client proves who it is, [RFC 6749 §2.3](https://www.rfc-editor.org/rfc/rfc6749#section-2.3).
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ClientAuthentication {
+    /// `none`: a public client, which sends its `client_id` only.
+    None,
+    /// `client_secret_basic`: the secret in the `Authorization` header.
+    SecretBasic(ClientSecrets),
+    /// `client_secret_post`: the secret in the form.
+    SecretPost(ClientSecrets),
+}
+
+impl ClientAuthentication {
+    /// The secrets, when the client has any.
+    #[must_use]
+    pub const fn secrets(&self) -> Option<&ClientSecrets> {
+        match self {
+            Self::None => None,
+            Self::SecretBasic(secrets) | Self::SecretPost(secrets) => Some(secrets),
+        }
+    }
+}
+
+/// The hash of a client's secret and, while it is being replaced, of the one before.
+///
+/// # Security
+///
+/// SHA-256 without salt or stretching: enough for a secret of 256 random bits such as
+/// [`ClientSecret::generate`] makes, not for a password that a person chose.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ClientSecrets {
+    /// The secret to use from now on.
+    pub current: TokenHash,
+    /// The one before, for as long as it still opens.
+    pub previous: Option<PreviousSecret>,
+}
+
+/// A client secret that is on its way out.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct PreviousSecret {
+    /// Its hash.
+    pub hash: TokenHash,
+    /// The instant from which it opens nothing.
+    pub expires_at: SystemTime,
+}
+
+impl ClientSecrets {
+    /// One secret.
+    #[must_use]
+    pub fn new(secret: &ClientSecret) -> Self {
+        Self { current: secret.hash(), previous: None }
+    }
+
+    /// `secret` from now on, and the present one too until `previous_expires_at`.
+    #[must_use]
+    pub fn rotated(&self, secret: &ClientSecret, previous_expires_at: SystemTime) -> Self {
+        let previous = PreviousSecret { hash: self.current, expires_at: previous_expires_at };
+        Self { current: secret.hash(), previous: Some(previous) }
+    }
+
+    /// Whether `secret` opens at `now`. Looks at both hashes in constant time, whichever matches.
+    #[must_use]
+    pub fn accept(&self, secret: &ClientSecret, now: SystemTime) -> bool {
+        let presented = secret.hash();
+        let current = self.current.matches(&presented);
+        let previous = self
+            .previous
+            .as_ref()
+            .is_some_and(|previous| previous.hash.matches(&presented) & (now < previous.expires_at));
+        current | previous
+    }
+}
+
+/// A grant that the token endpoint knows.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum GrantType {
+    /// `authorization_code`, [RFC 6749 §4.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1).
+    AuthorizationCode,
+    /// `client_credentials`, [RFC 6749 §4.4](https://www.rfc-editor.org/rfc/rfc6749#section-4.4).
+    ClientCredentials,
+    /// `refresh_token`, [RFC 6749 §6](https://www.rfc-editor.org/rfc/rfc6749#section-6).
+    RefreshToken,
+}
+
+impl GrantType {
+    /// Every grant on offer.
+    pub const ALL: [Self; 3] = [Self::AuthorizationCode, Self::ClientCredentials, Self::RefreshToken];
+
+    /// The value of `grant_type`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::AuthorizationCode => "authorization_code",
+            Self::ClientCredentials => "client_credentials",
+            Self::RefreshToken => "refresh_token",
+        }
+    }
+
+    /// The grant of that name, when it is on offer.
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|grant| grant.as_str() == name)
+    }
+}
+
+/// Finds registered clients.
+///
+/// # What an implementation must guarantee
+///
+/// A client that was put is found by every later lookup, whole, and an id is compared byte for byte: no folding of
+/// case, no trimming.
+#[async_trait]
+pub trait ClientStore: Send + Sync {
+    /// The client of that id.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot answer.
+    async fn client(&self, id: &ClientId) -> Result<Option<RegisteredClient>, StoreError>;
+
+    /// Registers the client, or replaces the whole record of its id.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when nothing was stored or the answer was lost; putting the same client again is safe.
+    async fn put_client(&self, client: RegisteredClient) -> Result<(), StoreError>;
+}

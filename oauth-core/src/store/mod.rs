@@ -1,0 +1,51 @@
+//! What the server keeps: its records, and one store trait per aggregate that a host implements.
+//!
+//! | aggregate | trait | records |
+//! |---|---|---|
+//! | registered clients | [`ClientStore`] | [`RegisteredClient`] |
+//! | sign-ins under way | [`InteractionStore`] | [`InteractionRecord`] |
+//! | codes, families, tokens | [`TokenStore`] | [`AuthorizationCodeRecord`], [`TokenFamily`], [`RefreshTokenRecord`], [`AccessTokenRecord`] |
+//!
+//! Codes and tokens are one aggregate because redeeming a code creates a family and its first tokens in the same
+//! step: a crash in between would leave a spent code that bought nothing, or a bought token whose code still works.
+//!
+//! # What every store must guarantee
+//!
+//! - **Each verb is one linearizable step.** Two callers of the same verb see it happen in some order, never mixed.
+//!   No verb may be a read followed by a write that another caller can get between. What a verb checks, it checks
+//!   inside that step, also when its caller has just read the same row.
+//! - **An outcome other than the successful one changed nothing.**
+//! - **Acknowledged is durable**, as far as the store is durable at all: what was answered survives a crash.
+//! - **Expiry is data.** `now` is an argument; a store asks no clock. What expires at T is alive while `now < T`.
+//! - **Tombstones stay** until the purge verb is called with a `now` that lets them go: a spent code or a rotated
+//!   refresh token that is forgotten too early turns a theft into an unknown token.
+//!
+//! Records are serde values with hashes in place of every secret. A store keeps the whole record and copies into
+//! columns what it searches by; a field that a later version adds then needs no migration.
+//! [`memory`](crate::memory) holds the reference implementations; feature `testing` has a kit of tests for each trait.
+
+mod authorization_code;
+mod client;
+mod family_id;
+mod interaction;
+mod token;
+mod token_store;
+
+pub use authorization_code::{AuthorizationCodeRecord, Grant};
+pub use client::{ClientAuthentication, ClientSecrets, ClientStore, GrantType, PreviousSecret, RegisteredClient};
+pub use family_id::{FamilyId, InvalidFamilyId};
+pub use interaction::{AuthorizationRequest, InteractionRecord, InteractionStore, TakeOutcome};
+pub use token::{
+    AccessTokenRecord, AccessTokenState, FamilyRevocation, RefreshTokenRecord, RefreshTokenState, RevocationReason, TokenFamily,
+};
+pub use token_store::{CodeRedemption, RedeemOutcome, RevokeOutcome, RotateOutcome, Rotation, TokenStore};
+
+/// What became of an insert, which never overwrites.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[must_use]
+pub enum Insertion {
+    /// The record was stored.
+    Inserted,
+    /// A record of that key was there and is unchanged. Keys come from 256 random bits, so this means broken entropy.
+    Exists,
+}

@@ -1,0 +1,174 @@
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+
+use super::{FamilyId, Grant};
+use crate::secret::TokenHash;
+use crate::vocabulary::{Audience, ClientId, Scopes, Subject};
+
+/// Everything that one authorization led to: a chain of refresh tokens, of which at most one is live, and the access
+/// tokens issued along it.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct TokenFamily {
+    /// Its name.
+    pub id: FamilyId,
+    /// What was granted.
+    pub grant: Grant,
+    /// When the code was redeemed.
+    pub created_at: SystemTime,
+    /// The instant from which nothing can be refreshed, however busy the chain was.
+    pub expires_at: SystemTime,
+    /// The instant from which the family and its tombstones may be forgotten: no token of it can be alive.
+    pub retain_until: SystemTime,
+    /// Whether, when and why it ended early. The only field that changes.
+    pub revoked: Option<FamilyRevocation>,
+}
+
+/// The end of a family before its time.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct FamilyRevocation {
+    /// Why.
+    pub reason: RevocationReason,
+    /// When.
+    pub at: SystemTime,
+}
+
+impl FamilyRevocation {
+    /// A revocation for `reason` at `at`.
+    #[must_use]
+    pub const fn new(reason: RevocationReason, at: SystemTime) -> Self {
+        Self { reason, at }
+    }
+}
+
+/// Why a family was revoked.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RevocationReason {
+    /// Its code was redeemed a second time.
+    CodeReplayed,
+    /// A refresh token was used after it had been rotated.
+    RefreshTokenReused,
+    /// The client asked for it.
+    Requested,
+}
+
+impl RevocationReason {
+    /// The stable code of the reason.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::CodeReplayed => "code_replayed",
+            Self::RefreshTokenReused => "refresh_token_reused",
+            Self::Requested => "requested",
+        }
+    }
+}
+
+/// A refresh token: the live leaf of its family, or the tombstone of one that was rotated.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RefreshTokenRecord {
+    /// The hash of the token.
+    pub hash: TokenHash,
+    /// The chain it is a link of.
+    pub family: FamilyId,
+    /// Its place in the chain, from 0.
+    pub generation: u32,
+    /// When it was issued.
+    pub issued_at: SystemTime,
+    /// The instant from which it was left idle too long.
+    pub expires_at: SystemTime,
+    /// When it was exchanged for its successor. The only field that changes.
+    pub rotated_at: Option<SystemTime>,
+}
+
+/// An access token.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct AccessTokenRecord {
+    /// The hash of the whole token as it is sent.
+    pub hash: TokenHash,
+    /// Its `jti`.
+    pub jti: String,
+    /// The family it belongs to; none for client credentials.
+    pub family: Option<FamilyId>,
+    /// To whom it was issued.
+    pub client_id: ClientId,
+    /// On whose behalf; the client itself for client credentials.
+    pub subject: Subject,
+    /// What it allows.
+    pub scopes: Scopes,
+    /// Where it may be used.
+    pub audience: Vec<Audience>,
+    /// When it was issued.
+    pub issued_at: SystemTime,
+    /// The instant from which it opens nothing.
+    pub expires_at: SystemTime,
+    /// When this one token was revoked. The only field that changes.
+    pub revoked_at: Option<SystemTime>,
+}
+
+/// An access token and its family, read in one snapshot.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct AccessTokenState {
+    /// The token.
+    pub token: AccessTokenRecord,
+    /// Its family, when it has one.
+    pub family: Option<TokenFamily>,
+}
+
+impl AccessTokenState {
+    /// The token beside its family.
+    #[must_use]
+    pub const fn new(token: AccessTokenRecord, family: Option<TokenFamily>) -> Self {
+        Self { token, family }
+    }
+
+    /// Whether the token opens anything at `now`: not expired, not revoked, and of a family that was not revoked.
+    ///
+    /// A token that names a family which is not there is dead: whoever removed the family meant to.
+    #[must_use]
+    pub fn is_active(&self, now: SystemTime) -> bool {
+        let family_stands = match (&self.token.family, &self.family) {
+            (None, _) => true,
+            (Some(_), Some(family)) => family.revoked.is_none(),
+            (Some(_), None) => false,
+        };
+        now < self.token.expires_at && self.token.revoked_at.is_none() && family_stands
+    }
+}
+
+/// A refresh token and its family, read in one snapshot.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct RefreshTokenState {
+    /// The token.
+    pub token: RefreshTokenRecord,
+    /// Its family.
+    pub family: TokenFamily,
+}
+
+impl RefreshTokenState {
+    /// The token beside its family.
+    #[must_use]
+    pub const fn new(token: RefreshTokenRecord, family: TokenFamily) -> Self {
+        Self { token, family }
+    }
+
+    /// Whether the token can be refreshed at `now`.
+    #[must_use]
+    pub fn is_active(&self, now: SystemTime) -> bool {
+        self.token.rotated_at.is_none() && self.family.revoked.is_none() && !self.is_expired(now)
+    }
+
+    /// Whether the token was left idle too long, or its family is too old.
+    #[must_use]
+    pub fn is_expired(&self, now: SystemTime) -> bool {
+        now >= self.token.expires_at || now >= self.family.expires_at
+    }
+}

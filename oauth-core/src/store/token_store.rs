@@ -1,0 +1,172 @@
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+
+use super::{
+    AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, FamilyId, Insertion, RefreshTokenRecord, RefreshTokenState,
+    RevocationReason, TokenFamily,
+};
+use crate::secret::TokenHash;
+use crate::store_error::StoreError;
+
+/// What redeeming a code is to store.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CodeRedemption {
+    /// The hash of the code.
+    pub code: TokenHash,
+    /// The family it buys.
+    pub family: TokenFamily,
+    /// The first access token.
+    pub access: AccessTokenRecord,
+    /// The first refresh token, when the client may refresh.
+    pub refresh: Option<RefreshTokenRecord>,
+}
+
+/// What rotating a refresh token is to store.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Rotation {
+    /// The hash of the token that was presented.
+    pub presented: TokenHash,
+    /// Its successor, of the same family.
+    pub successor: RefreshTokenRecord,
+    /// The access token issued with it.
+    pub access: AccessTokenRecord,
+}
+
+/// What became of redeeming a code. The checks are made in the order `NotFound`, `AlreadyRedeemed`, `Expired`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[must_use]
+pub enum RedeemOutcome {
+    /// The code is spent, and the family and its tokens are stored.
+    Redeemed,
+    /// It was spent before, on this family; nothing changed.
+    AlreadyRedeemed {
+        /// What it bought then.
+        family: FamilyId,
+    },
+    /// It was never spent and is too old; nothing changed.
+    Expired,
+    /// There is no such code.
+    NotFound,
+}
+
+/// What became of rotating a refresh token. The checks are made in the order `NotFound`, `FamilyRevoked`, `Superseded`,
+/// `Expired`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[must_use]
+pub enum RotateOutcome {
+    /// The presented token is a tombstone, its successor the live leaf, the access token stored.
+    Rotated,
+    /// The family was revoked; nothing changed.
+    FamilyRevoked,
+    /// The presented token was rotated before; nothing changed.
+    Superseded,
+    /// The token was idle too long, or the family is too old; nothing changed.
+    Expired,
+    /// There is no such token.
+    NotFound,
+}
+
+/// What became of a revocation.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[must_use]
+pub enum RevokeOutcome {
+    /// It was alive and is revoked.
+    Revoked,
+    /// It was revoked before; the first time and reason stay.
+    AlreadyRevoked,
+    /// There is none of that name.
+    NotFound,
+}
+
+/// Keeps codes, families and tokens.
+///
+/// # What an implementation must guarantee
+///
+/// See the [module](super), and:
+///
+/// - of any number of callers that redeem one code exactly one gets `Redeemed`;
+/// - of any number of callers that rotate one token exactly one gets `Rotated`: under every interleaving a family has
+///   **at most one refresh token that was not rotated**;
+/// - once `revoke_family` has answered, no `rotate` of that family succeeds, also one that had begun before;
+/// - a lookup reads the token and its family in one snapshot.
+///
+/// In SQL, `redeem_code` and `rotate` are one transaction around an `UPDATE … WHERE redeemed IS NULL` or
+/// `… WHERE rotated_at IS NULL` whose row count decides; `rotate` also locks the family's row.
+#[async_trait]
+pub trait TokenStore: Send + Sync {
+    /// Stores a new code; never overwrites.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when nothing was stored or the answer was lost.
+    async fn insert_code(&self, code: AuthorizationCodeRecord) -> Result<Insertion, StoreError>;
+
+    /// Reads a code, also one that was spent or has expired and was not purged yet.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot answer.
+    async fn code(&self, hash: &TokenHash) -> Result<Option<AuthorizationCodeRecord>, StoreError>;
+
+    /// Spends a fresh code with `now < expires_at` and stores the family, the access and the refresh token with it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when nothing was stored or the answer was lost.
+    async fn redeem_code(&self, redemption: CodeRedemption, now: SystemTime) -> Result<RedeemOutcome, StoreError>;
+
+    /// Stores an access token that belongs to no family; never overwrites.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when nothing was stored or the answer was lost.
+    async fn insert_access_token(&self, token: AccessTokenRecord) -> Result<Insertion, StoreError>;
+
+    /// Reads an access token and its family, also a revoked one.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot answer.
+    async fn access_token(&self, hash: &TokenHash) -> Result<Option<AccessTokenState>, StoreError>;
+
+    /// Reads a refresh token and its family, also a rotated or revoked one.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot answer.
+    async fn refresh_token(&self, hash: &TokenHash) -> Result<Option<RefreshTokenState>, StoreError>;
+
+    /// Marks the presented token as rotated and stores its successor and the access token, when the token is its
+    /// family's leaf, the family stands, and `now` is before the expiry of both.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when nothing was stored or the answer was lost.
+    async fn rotate(&self, rotation: Rotation, now: SystemTime) -> Result<RotateOutcome, StoreError>;
+
+    /// Ends a family: from this step on no token of it is active.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot answer; calling again is safe.
+    async fn revoke_family(&self, id: &FamilyId, reason: RevocationReason, now: SystemTime) -> Result<RevokeOutcome, StoreError>;
+
+    /// Ends one access token.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot answer; calling again is safe.
+    async fn revoke_access_token(&self, hash: &TokenHash, now: SystemTime) -> Result<RevokeOutcome, StoreError>;
+
+    /// Drops what can no longer matter at `now`, and answers how many rows that were: fresh codes with
+    /// `expires_at <= now`, spent codes with `retain_until <= now`, families with `retain_until <= now` together with
+    /// all their refresh tokens, access tokens with `expires_at <= now`.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot answer; calling again is safe.
+    async fn purge_tokens(&self, now: SystemTime) -> Result<u64, StoreError>;
+}
