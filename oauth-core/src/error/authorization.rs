@@ -1,0 +1,190 @@
+//! Errors that reach the client through the browser.
+
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, LOCATION, REFERRER_POLICY};
+use http::{HeaderValue, Method, Response, StatusCode};
+
+use super::token::only_allowed;
+use crate::vocabulary::{Issuer, RedirectUri, State};
+
+/// Why an authorization request is refused, told to the client by redirect.
+///
+/// [RFC 6749 §4.1.2.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1) and
+/// [OpenID Connect Core §3.1.2.6](https://openid.net/specs/openid-connect-core-1_0.html#AuthError). An unknown client or an
+/// unregistered redirect URI is not among them: those are shown to the person and never redirected.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum AuthorizationErrorCode {
+    /// A parameter is missing, repeated or malformed.
+    InvalidRequest,
+    /// The client may not ask for a code.
+    UnauthorizedClient,
+    /// The person or the server said no.
+    AccessDenied,
+    /// The response type is not `code`.
+    UnsupportedResponseType,
+    /// The scope is malformed, unknown or not allowed for the client.
+    InvalidScope,
+    /// The resource is unknown, [RFC 8707 §2](https://www.rfc-editor.org/rfc/rfc8707#section-2).
+    InvalidTarget,
+    /// Something broke on the server.
+    ServerError,
+    /// The server cannot answer right now.
+    TemporarilyUnavailable,
+    /// Nobody is signed in and no page may be shown.
+    LoginRequired,
+    /// Consent is missing and no page may be shown.
+    ConsentRequired,
+    /// Some page would have to be shown and none may be.
+    InteractionRequired,
+    /// The `request` parameter is not offered.
+    RequestNotSupported,
+    /// The `request_uri` parameter is not offered.
+    RequestUriNotSupported,
+}
+
+impl AuthorizationErrorCode {
+    /// The code on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidRequest => "invalid_request",
+            Self::UnauthorizedClient => "unauthorized_client",
+            Self::AccessDenied => "access_denied",
+            Self::UnsupportedResponseType => "unsupported_response_type",
+            Self::InvalidScope => "invalid_scope",
+            Self::InvalidTarget => "invalid_target",
+            Self::ServerError => "server_error",
+            Self::TemporarilyUnavailable => "temporarily_unavailable",
+            Self::LoginRequired => "login_required",
+            Self::ConsentRequired => "consent_required",
+            Self::InteractionRequired => "interaction_required",
+            Self::RequestNotSupported => "request_not_supported",
+            Self::RequestUriNotSupported => "request_uri_not_supported",
+        }
+    }
+}
+
+/// The answer to a refused authorization request: a redirect with `error`, `state` and `iss`.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct AuthorizationErrorResponse {
+    code: AuthorizationErrorCode,
+    description: Option<&'static str>,
+    state: Option<State>,
+    issuer: Issuer,
+}
+
+impl AuthorizationErrorResponse {
+    /// An answer with a code, signed with the name of its issuer
+    /// ([RFC 9207](https://www.rfc-editor.org/rfc/rfc9207#section-2)).
+    #[must_use]
+    pub fn new(code: AuthorizationErrorCode, issuer: &Issuer) -> Self {
+        Self {
+            code,
+            description: None,
+            state: None,
+            issuer: issuer.clone(),
+        }
+    }
+
+    /// Adds a sentence for the developer of the client.
+    #[must_use]
+    pub const fn with_description(mut self, description: &'static str) -> Self {
+        self.description = Some(description);
+        self
+    }
+
+    /// Adds the state of the request, if it had a usable one.
+    #[must_use]
+    pub fn with_state(mut self, state: Option<State>) -> Self {
+        self.state = state;
+        self
+    }
+
+    /// Why the request is refused.
+    #[must_use]
+    pub const fn code(&self) -> AuthorizationErrorCode {
+        self.code
+    }
+
+    /// The redirect to the client; `method` is that of the request that is answered.
+    ///
+    /// # Security
+    ///
+    /// `redirect_uri` must be one that the client registered: anything else makes an open redirector.
+    #[must_use]
+    pub fn into_response(self, redirect_uri: &RedirectUri, method: &Method) -> Response<Bytes> {
+        let description = self.description.map(only_allowed);
+        let pairs = [
+            Some(("error", self.code.as_str())),
+            description.as_deref().map(|text| ("error_description", text)),
+            self.state.as_ref().map(|state| ("state", state.as_str())),
+            Some(("iss", self.issuer.as_str())),
+        ];
+        redirect(&redirect_uri.with_query(pairs.into_iter().flatten()), method)
+    }
+}
+
+/// A redirect of the browser: 303 in answer to a POST, 302 else, never 307, which would send the person's password on
+/// ([RFC 9700 §4.12](https://www.rfc-editor.org/rfc/rfc9700#section-4.12)).
+#[must_use]
+pub fn redirect(location: &str, method: &Method) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::new());
+    let Ok(location) = HeaderValue::from_str(location) else {
+        // a parsed URI with an encoded query is visible ASCII; whatever is not must not become a header
+        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+        return response;
+    };
+    *response.status_mut() = if method == Method::POST {
+        StatusCode::SEE_OTHER
+    } else {
+        StatusCode::FOUND
+    };
+    let headers = response.headers_mut();
+    headers.insert(LOCATION, location);
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(uri: &str, method: &Method) -> Response<Bytes> {
+        AuthorizationErrorResponse::new(
+            AuthorizationErrorCode::AccessDenied,
+            &"https://as.example".parse().unwrap(),
+        )
+        .with_description("the person said \"no\"")
+        .with_state(Some("a&b=c".parse().unwrap()))
+        .into_response(&uri.parse().unwrap(), method)
+    }
+
+    /// O3: `iss` and the exact state on errors, the existing query kept.
+    #[test]
+    fn an_error_carries_state_and_issuer() {
+        let response = refused("https://app.example/cb?x=1", &Method::GET);
+        assert_eq!(
+            response.headers()["location"],
+            "https://app.example/cb?x=1&error=access_denied&error_description=the+person+said+no\
+             &state=a%26b%3Dc&iss=https%3A%2F%2Fas.example"
+        );
+        assert_eq!(response.headers()["cache-control"], "no-store");
+        assert_eq!(response.headers()["referrer-policy"], "no-referrer");
+    }
+
+    /// O3: 303 after POST, 302 after GET, never 307.
+    #[test]
+    fn a_post_is_answered_with_303() {
+        assert_eq!(refused("https://app.example/cb", &Method::GET).status(), 302);
+        assert_eq!(refused("https://app.example/cb", &Method::POST).status(), 303);
+    }
+
+    #[test]
+    fn what_is_no_header_value_never_becomes_one() {
+        let response = redirect("https://app.example/\r\nSet-Cookie: x", &Method::GET);
+        assert_eq!(response.status(), 500);
+        assert!(response.headers().is_empty());
+    }
+}

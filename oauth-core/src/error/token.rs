@@ -1,0 +1,227 @@
+//! The JSON error of the endpoints that clients call directly.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, PRAGMA, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderValue, Response, StatusCode};
+use serde::Serialize;
+
+use crate::vocabulary::Issuer;
+
+/// Why a request to the token, introspection or revocation endpoint is refused,
+/// [RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2).
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum ErrorCode {
+    /// A parameter is missing, repeated or malformed, or the client authenticates in two ways.
+    InvalidRequest,
+    /// The client is unknown, or did not prove to be itself.
+    InvalidClient,
+    /// The code or refresh token is invalid, expired, revoked, another client's, or does not fit the request.
+    InvalidGrant,
+    /// The client may not use this grant.
+    UnauthorizedClient,
+    /// The server does not offer this grant.
+    UnsupportedGrantType,
+    /// The scope is malformed, unknown, or more than was granted.
+    InvalidScope,
+    /// The resource is unknown or not granted, [RFC 8707 §2](https://www.rfc-editor.org/rfc/rfc8707#section-2).
+    InvalidTarget,
+    /// Something broke on the server.
+    ServerError,
+    /// The server cannot answer right now; the request may be repeated.
+    TemporarilyUnavailable,
+}
+
+impl ErrorCode {
+    /// The code on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidRequest => "invalid_request",
+            Self::InvalidClient => "invalid_client",
+            Self::InvalidGrant => "invalid_grant",
+            Self::UnauthorizedClient => "unauthorized_client",
+            Self::UnsupportedGrantType => "unsupported_grant_type",
+            Self::InvalidScope => "invalid_scope",
+            Self::InvalidTarget => "invalid_target",
+            Self::ServerError => "server_error",
+            Self::TemporarilyUnavailable => "temporarily_unavailable",
+        }
+    }
+
+    /// The status that goes with it.
+    #[must_use]
+    pub const fn status(self) -> StatusCode {
+        match self {
+            Self::InvalidClient => StatusCode::UNAUTHORIZED,
+            Self::ServerError => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::TemporarilyUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::BAD_REQUEST,
+        }
+    }
+}
+
+/// The answer to a refused request.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ErrorResponse {
+    code: ErrorCode,
+    description: Option<&'static str>,
+    realm: Option<Issuer>,
+    retry_after: Option<Duration>,
+}
+
+impl ErrorResponse {
+    /// An answer with a code alone.
+    #[must_use]
+    pub const fn new(code: ErrorCode) -> Self {
+        Self {
+            code,
+            description: None,
+            realm: None,
+            retry_after: None,
+        }
+    }
+
+    /// Adds a sentence for the developer of the client.
+    ///
+    /// It is `'static` on purpose: nothing that came with the request is ever sent back. Quotes and backslashes are not allowed
+    /// on the wire and are left out.
+    #[must_use]
+    pub const fn with_description(mut self, description: &'static str) -> Self {
+        self.description = Some(description);
+        self
+    }
+
+    /// Adds `WWW-Authenticate: Basic`, which a client that used the `Authorization` header must get with `invalid_client`.
+    #[must_use]
+    pub fn with_basic_challenge(mut self, realm: &Issuer) -> Self {
+        self.realm = Some(realm.clone());
+        self
+    }
+
+    /// Says when to come back.
+    #[must_use]
+    pub const fn with_retry_after(mut self, wait: Duration) -> Self {
+        self.retry_after = Some(wait);
+        self
+    }
+
+    /// Why the request is refused.
+    #[must_use]
+    pub const fn code(&self) -> ErrorCode {
+        self.code
+    }
+
+    /// The sentence for the developer of the client.
+    #[must_use]
+    pub const fn description(&self) -> Option<&'static str> {
+        self.description
+    }
+
+    /// The answer as it goes out: never to be cached.
+    #[must_use]
+    pub fn into_response(self) -> Response<Bytes> {
+        let mut response = Response::new(self.body());
+        *response.status_mut() = self.code.status();
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(PRAGMA, HeaderValue::from_static("no-cache"));
+        // an issuer has no quote and no backslash in it
+        let challenge = self
+            .realm
+            .and_then(|realm| format!("Basic realm=\"{realm}\"").parse().ok());
+        if let Some(challenge) = challenge {
+            headers.insert(WWW_AUTHENTICATE, challenge);
+        }
+        if let Some(wait) = self.retry_after {
+            headers.insert(RETRY_AFTER, wait.as_secs().into());
+        }
+        response
+    }
+
+    fn body(&self) -> Bytes {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            error: &'static str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            error_description: Option<&'a str>,
+        }
+        let description = self.description.map(only_allowed);
+        let body = Body {
+            error: self.code.as_str(),
+            error_description: description.as_deref(),
+        };
+        serde_json::to_vec(&body).unwrap_or_default().into()
+    }
+}
+
+/// Keeps `%x20-21 / %x23-5B / %x5D-7E`.
+pub(super) fn only_allowed(description: &str) -> String {
+    description
+        .chars()
+        .filter(|c| matches!(c, ' '..='!' | '#'..='[' | ']'..='~'))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [ErrorCode; 9] = [
+        ErrorCode::InvalidRequest,
+        ErrorCode::InvalidClient,
+        ErrorCode::InvalidGrant,
+        ErrorCode::UnauthorizedClient,
+        ErrorCode::UnsupportedGrantType,
+        ErrorCode::InvalidScope,
+        ErrorCode::InvalidTarget,
+        ErrorCode::ServerError,
+        ErrorCode::TemporarilyUnavailable,
+    ];
+
+    /// O26: JSON with the code, 400 but for `invalid_client` and faults of the server, never cached.
+    #[test]
+    fn every_error_is_json_that_is_never_cached() {
+        for code in ALL {
+            let response = ErrorResponse::new(code)
+                .with_description("say \"why\"\n")
+                .into_response();
+            let expected = match code {
+                ErrorCode::InvalidClient => 401,
+                ErrorCode::ServerError => 500,
+                ErrorCode::TemporarilyUnavailable => 503,
+                _ => 400,
+            };
+            assert_eq!(response.status(), expected);
+            assert_eq!(response.headers()["content-type"], "application/json");
+            assert_eq!(response.headers()["cache-control"], "no-store");
+            assert_eq!(response.headers()["pragma"], "no-cache");
+            let body = format!(r#"{{"error":"{}","error_description":"say why"}}"#, code.as_str());
+            assert_eq!(response.body(), body.as_bytes());
+        }
+    }
+
+    /// O26: `invalid_client` carries a challenge for the scheme that the client used.
+    #[test]
+    fn invalid_client_challenges_for_basic() {
+        let issuer = "https://as.example".parse().unwrap();
+        let response = ErrorResponse::new(ErrorCode::InvalidClient)
+            .with_basic_challenge(&issuer)
+            .into_response();
+        assert_eq!(response.status(), 401);
+        assert_eq!(
+            response.headers()["www-authenticate"],
+            r#"Basic realm="https://as.example""#
+        );
+    }
+
+    #[test]
+    fn a_retry_is_announced_in_seconds() {
+        let refusal =
+            ErrorResponse::new(ErrorCode::TemporarilyUnavailable).with_retry_after(Duration::from_secs(2));
+        assert_eq!(refusal.into_response().headers()["retry-after"], "2");
+    }
+}

@@ -1,0 +1,246 @@
+//! Queries and forms as pairs, so that a repeated parameter stays visible.
+//!
+//! A map would silently keep one of two values, and two parties that keep different ones can be played off against each
+//! other; [RFC 6749 §3.1](https://www.rfc-editor.org/rfc/rfc6749#section-3.1) forbids repetition for that reason. A parameter
+//! without a value counts as absent, by the same section.
+//!
+//! ```
+//! use oauth_core::params::Params;
+//!
+//! let params = Params::parse(b"scope=read%3Acharges+write%3Acharges&state=&code=x&code=y")?;
+//! assert_eq!(params.optional("scope"), Some("read:charges write:charges"));
+//! assert_eq!(params.optional("state"), None);
+//! assert_eq!(params.repeated(&["resource"]), Some("code"));
+//! # Ok::<(), oauth_core::params::InvalidParams>(())
+//! ```
+
+use std::fmt;
+
+use http::HeaderMap;
+use http::header::CONTENT_TYPE;
+use zeroize::Zeroize;
+
+/// Most pairs that are read.
+const MAX_PAIRS: usize = 100;
+
+/// The text is no `application/x-www-form-urlencoded` UTF-8, or has more than 100 pairs.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("malformed parameters")]
+pub struct InvalidParams;
+
+/// The parameters of a query or a form body, in the order they came in.
+///
+/// `Debug` shows names only: values are codes, tokens and passwords. They are wiped on drop.
+pub struct Params {
+    pairs: Vec<(String, String)>,
+}
+
+impl Params {
+    /// Reads a query (without `?`) or a form body.
+    ///
+    /// # Errors
+    ///
+    /// A percent sign without two hexadecimal digits, bytes that are no UTF-8, or more than 100 pairs.
+    pub fn parse(text: &[u8]) -> Result<Self, InvalidParams> {
+        let mut params = Self { pairs: Vec::new() };
+        for pair in text.split(|&byte| byte == b'&').filter(|pair| !pair.is_empty()) {
+            if params.pairs.len() == MAX_PAIRS {
+                return Err(InvalidParams);
+            }
+            let mut halves = pair.splitn(2, |&byte| byte == b'=');
+            let name = decode(halves.next().unwrap_or_default())?;
+            let value = decode(halves.next().unwrap_or_default())?;
+            params.pairs.push((name, value));
+        }
+        Ok(params)
+    }
+
+    /// The first name that came more than once, those in `except` left aside.
+    ///
+    /// Names nobody knows count as well: what one reader ignores another may read.
+    #[must_use]
+    pub fn repeated(&self, except: &[&str]) -> Option<&str> {
+        let mut names = self.pairs.iter().map(|(name, _)| name.as_str()).enumerate();
+        names
+            .find(|(index, name)| {
+                !except.contains(name) && self.pairs.iter().take(*index).any(|(earlier, _)| earlier == name)
+            })
+            .map(|(_, name)| name)
+    }
+
+    /// The value of a parameter that may be missing; an empty one is.
+    ///
+    /// Of repeated ones this is the first that has a value: ask [`Params::repeated`] before anything else.
+    #[must_use]
+    pub fn optional(&self, name: &str) -> Option<&str> {
+        self.pairs
+            .iter()
+            .find(|(candidate, value)| candidate == name && !value.is_empty())
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// Every value that came under `name`, for the few parameters that may be repeated.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.pairs
+            .iter()
+            .filter(move |(candidate, value)| candidate == name && !value.is_empty())
+            .map(|(_, value)| value.as_str())
+    }
+}
+
+impl Drop for Params {
+    fn drop(&mut self) {
+        for (_, value) in &mut self.pairs {
+            value.zeroize();
+        }
+    }
+}
+
+impl fmt::Debug for Params {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Params")?;
+        f.debug_set()
+            .entries(self.pairs.iter().map(|(name, _)| name))
+            .finish()
+    }
+}
+
+/// Writes pairs as a query or form body, [RFC 6749 appendix B](https://www.rfc-editor.org/rfc/rfc6749#appendix-B).
+#[must_use]
+pub fn encode<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(pairs)
+        .finish()
+}
+
+/// Whether the body is declared to be a form; a `charset` of UTF-8 may be named.
+#[must_use]
+pub fn is_form(headers: &HeaderMap) -> bool {
+    let mut values = headers.get_all(CONTENT_TYPE).iter();
+    let (Some(value), None) = (values.next(), values.next()) else {
+        return false;
+    };
+    let Ok(value) = value.to_str() else { return false };
+    let mut parts = value.split(';').map(str::trim);
+    parts
+        .next()
+        .is_some_and(|media_type| media_type.eq_ignore_ascii_case("application/x-www-form-urlencoded"))
+        && parts.all(|part| {
+            let (name, charset) = part.split_once('=').unwrap_or((part, ""));
+            !name.eq_ignore_ascii_case("charset") || charset.trim_matches('"').eq_ignore_ascii_case("utf-8")
+        })
+}
+
+/// Decodes one form-encoded name or value, strictly: the lenient decoders leave `%zz` alone and mend broken UTF-8.
+pub(crate) fn decode(text: &[u8]) -> Result<String, InvalidParams> {
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut bytes = text.iter().copied();
+    while let Some(byte) = bytes.next() {
+        decoded.push(match byte {
+            b'+' => b' ',
+            b'%' => hex(bytes.next())? << 4 | hex(bytes.next())?,
+            other => other,
+        });
+    }
+    String::from_utf8(decoded).map_err(|_| InvalidParams)
+}
+
+fn hex(digit: Option<u8>) -> Result<u8, InvalidParams> {
+    match digit {
+        Some(byte @ b'0'..=b'9') => Ok(byte - b'0'),
+        Some(byte @ b'a'..=b'f') => Ok(byte - b'a' + 10),
+        Some(byte @ b'A'..=b'F') => Ok(byte - b'A' + 10),
+        _ => Err(InvalidParams),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+    use proptest::prelude::*;
+
+    /// O2: repeated parameters are seen, known or not, also when one of them is empty.
+    #[test]
+    fn a_repeated_parameter_is_seen() {
+        let check = |text: &[u8], expected: Option<&str>| {
+            let params = Params::parse(text).unwrap();
+            assert_eq!(
+                params.repeated(&["resource"]),
+                expected,
+                "{}",
+                String::from_utf8_lossy(text)
+            );
+        };
+        check(b"client_id=a&client_id=b", Some("client_id"));
+        check(b"client_id=a&client_id=a", Some("client_id"));
+        check(b"state=&state=x", Some("state"));
+        check(b"unknown=1&x=2&unknown=3", Some("unknown"));
+        check(b"state=x&st%61te=y", Some("state"));
+        check(b"resource=a&resource=b", None);
+        check(b"client_id=a&Client_id=b", None);
+        check(b"", None);
+    }
+
+    #[test]
+    fn an_empty_value_is_absent() {
+        let params = Params::parse(b"a=&b&c=1&&d=%20").unwrap();
+        assert_eq!(params.optional("a"), None);
+        assert_eq!(params.optional("b"), None);
+        assert_eq!(params.optional("c"), Some("1"));
+        assert_eq!(params.optional("d"), Some(" "));
+    }
+
+    /// RFC 6749 appendix B.
+    #[test]
+    fn the_vector_of_appendix_b_goes_both_ways() {
+        assert_eq!(encode([("", " %&+\u{a3}\u{20ac}")]), "=+%25%26%2B%C2%A3%E2%82%AC");
+        assert_eq!(
+            decode(b"+%25%26%2B%C2%A3%E2%82%AC").as_deref(),
+            Ok(" %&+\u{a3}\u{20ac}")
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_decoded_is_refused() {
+        for text in [&b"a=%"[..], b"a=%2", b"a=%zz", b"%=1", b"a=%ff", b"a=\xff"] {
+            assert!(Params::parse(text).is_err());
+        }
+        assert!(Params::parse("a=1&".repeat(100).as_bytes()).is_ok());
+        assert!(Params::parse("a=1&".repeat(101).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn values_never_print() {
+        let params = Params::parse(b"client_secret=hunter2").unwrap();
+        assert_eq!(format!("{params:?}"), r#"Params{"client_secret"}"#);
+    }
+
+    #[test]
+    fn only_a_form_in_utf_8_is_a_form() {
+        let check = |value: &'static str, expected| {
+            let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(value))]);
+            assert_eq!(is_form(&headers), expected, "{value}");
+        };
+        check("application/x-www-form-urlencoded", true);
+        check("Application/X-WWW-Form-URLEncoded; charset=UTF-8", true);
+        check("application/x-www-form-urlencoded;charset=\"utf-8\"", true);
+        check("application/x-www-form-urlencoded; charset=latin1", false);
+        check("application/x-www-form-urlencoded2", false);
+        check("application/json", false);
+        assert!(!is_form(&HeaderMap::new()));
+    }
+
+    proptest! {
+        #[test]
+        fn pairs_survive_the_way_there_and_back(pairs in prop::collection::vec(("\\PC+", "\\PC+"), 0..8)) {
+            let text = encode(pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+            prop_assert_eq!(&Params::parse(text.as_bytes()).unwrap().pairs, &pairs);
+        }
+
+        #[test]
+        fn any_bytes_parse_or_fail_without_panic(bytes: Vec<u8>) {
+            drop(Params::parse(&bytes));
+        }
+    }
+}

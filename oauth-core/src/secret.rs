@@ -1,0 +1,235 @@
+//! Secrets that travel: client secrets, authorization codes, access and refresh tokens.
+//!
+//! A secret has no `Display` and no `PartialEq`, prints as `[redacted]`, and is wiped from memory when dropped. Stores
+//! never see one: they see its [`TokenHash`].
+//!
+//! ```
+//! use oauth_core::secret::{RefreshToken, TokenHash};
+//!
+//! let token: RefreshToken = "rt_8xLOxBtZp8".parse()?;
+//! assert_eq!(format!("{token:?}"), "RefreshToken([redacted])");
+//! assert_eq!(token.hash(), TokenHash::of("rt_8xLOxBtZp8"));
+//! # Ok::<(), oauth_core::secret::InvalidSecret>(())
+//! ```
+
+use std::fmt;
+use std::str::FromStr;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::ports::Entropy;
+use crate::vocabulary::serde_as_text;
+
+/// Longest secret that is looked at, in bytes; a JWT access token with many claims fits.
+const MAX_LENGTH: usize = 16 * 1024;
+
+/// The text is empty, too long, or has characters outside `VSCHAR` (printable ASCII and space).
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("not a secret: 1 to 16384 printable ASCII characters are allowed")]
+pub struct InvalidSecret;
+
+/// The text is no base64url of 32 bytes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("not a token hash: 43 base64url characters are wanted")]
+pub struct InvalidTokenHash;
+
+/// The SHA-256 of a secret: what a store keeps and looks up.
+///
+/// Enough to recognise a secret with 128 bits or more of entropy, useless to whoever steals the table. It is not a
+/// password hash: never put a secret chosen by a person through it.
+#[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct TokenHash([u8; 32]);
+
+impl TokenHash {
+    /// Hashes a secret as presented.
+    #[must_use]
+    pub fn of(secret: &str) -> Self {
+        Self(Sha256::digest(secret.as_bytes()).into())
+    }
+
+    /// Reads back what [`TokenHash::as_bytes`] gave.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The 32 bytes of the digest.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// Whether the two are equal, in a time that does not depend on where they differ.
+    #[must_use]
+    pub fn matches(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
+
+/// The base64url of the digest, 43 characters: for logs and text columns.
+impl fmt::Display for TokenHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&URL_SAFE_NO_PAD.encode(self.0))
+    }
+}
+
+impl fmt::Debug for TokenHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TokenHash({self})")
+    }
+}
+
+impl FromStr for TokenHash {
+    type Err = InvalidTokenHash;
+
+    fn from_str(text: &str) -> Result<Self, InvalidTokenHash> {
+        let mut bytes = [0; 32];
+        match URL_SAFE_NO_PAD.decode_slice(text, &mut bytes) {
+            Ok(32) => Ok(Self(bytes)),
+            _ => Err(InvalidTokenHash),
+        }
+    }
+}
+
+serde_as_text!(TokenHash);
+
+/// 256 random bits behind a prefix that tells log scanners and people what was leaked.
+fn random_text(prefix: &str, entropy: &dyn Entropy) -> Zeroizing<String> {
+    let mut bytes = Zeroizing::new([0_u8; 32]);
+    entropy.fill(bytes.as_mut_slice());
+    let mut text = Zeroizing::new(String::with_capacity(prefix.len() + 43));
+    text.push_str(prefix);
+    URL_SAFE_NO_PAD.encode_string(bytes.as_slice(), &mut text);
+    text
+}
+
+fn parse(text: &str) -> Result<Zeroizing<String>, InvalidSecret> {
+    let allowed =
+        (1..=MAX_LENGTH).contains(&text.len()) && text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    if allowed {
+        Ok(Zeroizing::new(text.to_owned()))
+    } else {
+        Err(InvalidSecret)
+    }
+}
+
+macro_rules! secret {
+    ($(#[$docs:meta])* $name:ident, $prefix:literal) => {
+        $(#[$docs])*
+        #[derive(Clone)]
+        pub struct $name(Zeroizing<String>);
+
+        impl $name {
+            #[doc = concat!("Makes a new one of 256 random bits: `", $prefix, "` and 43 base64url characters.")]
+            #[must_use]
+            pub fn generate(entropy: &dyn Entropy) -> Self {
+                Self(random_text($prefix, entropy))
+            }
+
+            /// The secret itself, to be sent to its owner and nowhere else.
+            #[must_use]
+            pub fn expose(&self) -> &str {
+                &self.0
+            }
+
+            /// What a store may see of it.
+            #[must_use]
+            pub fn hash(&self) -> TokenHash {
+                TokenHash::of(&self.0)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = InvalidSecret;
+
+            fn from_str(text: &str) -> Result<Self, InvalidSecret> {
+                parse(text).map(Self)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(concat!(stringify!($name), "([redacted])"))
+            }
+        }
+
+        impl Zeroize for $name {
+            fn zeroize(&mut self) {
+                self.0.zeroize();
+            }
+        }
+    };
+}
+
+secret! {
+    /// An authorization code, [RFC 6749 §4.1.2](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2).
+    AuthorizationCode, "ac_"
+}
+secret! {
+    /// An access token, opaque or a JWT, [RFC 6749 §1.4](https://www.rfc-editor.org/rfc/rfc6749#section-1.4).
+    AccessToken, "at_"
+}
+secret! {
+    /// A refresh token, [RFC 6749 §1.5](https://www.rfc-editor.org/rfc/rfc6749#section-1.5).
+    RefreshToken, "rt_"
+}
+secret! {
+    /// The password of a confidential client, [RFC 6749 §2.3.1](https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1).
+    ///
+    /// # Security
+    ///
+    /// A server keeps [`ClientSecret::hash`] only and compares with [`TokenHash::matches`]. Let the secret be generated, so
+    /// that a fast hash is enough.
+    ClientSecret, "cs_"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_generated_secret_carries_its_prefix_and_256_bits() {
+        let token = AccessToken::generate(&|bytes: &mut [u8]| bytes.fill(0xff));
+        assert_eq!(token.expose(), "at___________________________________________8");
+        assert_eq!(token.expose().len(), 3 + 43);
+    }
+
+    #[test]
+    fn a_secret_never_prints() {
+        let secret: ClientSecret = "demo-web-secret".parse().unwrap();
+        assert_eq!(format!("{secret:?}"), "ClientSecret([redacted])");
+    }
+
+    #[test]
+    fn only_printable_ascii_of_sane_length_is_a_secret() {
+        for text in [
+            "",
+            "tab\there",
+            "line\nfeed",
+            "nul\0",
+            "käse",
+            &"a".repeat(MAX_LENGTH + 1),
+        ] {
+            assert!(text.parse::<RefreshToken>().is_err(), "{text:?}");
+        }
+        assert!("a b~!".parse::<RefreshToken>().is_ok());
+        assert!("a".repeat(MAX_LENGTH).parse::<RefreshToken>().is_ok());
+    }
+
+    #[test]
+    fn hashes_match_only_themselves() {
+        let hash = TokenHash::of("a");
+        assert!(hash.matches(&TokenHash::from_bytes(*hash.as_bytes())));
+        assert!(!hash.matches(&TokenHash::of("b")));
+        assert_eq!(hash.to_string(), "ypeBEsobvcr6wjGzmiPcTaeG7_gUfE5yuYB3ha_uSLs");
+        assert_eq!(hash.to_string().parse(), Ok(hash));
+        assert_eq!(
+            "ypeBEsobvcr6wjGzmiPcTaeG7_gUfE5yuYB3ha_uSLt".parse::<TokenHash>(),
+            Err(InvalidTokenHash)
+        );
+    }
+}

@@ -1,0 +1,85 @@
+//! The identifier of an authorization server.
+
+use url::Url;
+
+use super::{is_loopback, is_uri_text, word};
+
+/// The text is no [`Issuer`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("not an issuer: an https url without query and fragment is wanted")]
+pub struct InvalidIssuer;
+
+word! {
+    /// Names an authorization server, [RFC 8414 §2](https://www.rfc-editor.org/rfc/rfc8414#section-2): an `https` URL without query
+    /// and fragment. Plain `http` is accepted on the loopback interface, for development and tests.
+    ///
+    /// # Security
+    ///
+    /// Issuers are compared byte for byte, as
+    /// [RFC 9207 §2.4](https://www.rfc-editor.org/rfc/rfc9207#section-2.4) wants: a trailing slash, another letter case or
+    /// an explicit default port is another issuer.
+    Issuer, InvalidIssuer, is_issuer
+}
+
+fn is_issuer(text: &str) -> bool {
+    if !is_uri_text(text) || text.contains(['?', '#', '@']) || text.len() > 2048 {
+        return false;
+    }
+    match Url::parse(text) {
+        Ok(url) if text.starts_with("https://") => url.has_host(),
+        Ok(url) if text.starts_with("http://") => is_loopback(&url),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_issuer_is_an_https_url_or_a_loopback_one() {
+        for text in [
+            "https://as.example",
+            "https://as.example/tenant/",
+            "http://127.0.0.1:8080",
+            "http://[::1]:80/a",
+        ] {
+            assert_eq!(
+                text.parse::<Issuer>().map(|issuer| issuer.to_string()).as_deref(),
+                Ok(text)
+            );
+        }
+    }
+
+    #[test]
+    fn everything_else_is_refused() {
+        let refused = [
+            "",
+            "as.example",
+            "https://",
+            "http://as.example",
+            "http://127.0.0.1.evil.com",
+            "https://user@as.example",
+            "https://as.example?x=y",
+            "https://as.example#f",
+            "https://as.example/a b",
+            "https:\\\\as.example",
+            "ftp://as.example",
+        ];
+        for text in refused {
+            assert_eq!(text.parse::<Issuer>(), Err(InvalidIssuer), "{text}");
+        }
+    }
+
+    #[test]
+    fn issuers_are_never_normalised() {
+        let issuer: Issuer = "https://as.example".parse().unwrap();
+        for other in [
+            "https://as.example/",
+            "https://AS.example",
+            "https://as.example:443",
+        ] {
+            assert_ne!(other.parse::<Issuer>().unwrap(), issuer);
+        }
+    }
+}

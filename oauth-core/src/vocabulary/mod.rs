@@ -1,0 +1,156 @@
+//! The words of OAuth as types: once parsed, they need no further check.
+//!
+//! Every word is cheap to clone, orders and hashes by its bytes, and is compared byte for byte, never normalised.
+//!
+//! ```
+//! use oauth_core::vocabulary::{ClientId, Scopes};
+//!
+//! let client: ClientId = "demo-web".parse()?;
+//! assert_eq!(client.as_str(), "demo-web");
+//! let scopes: Scopes = "read:charges write:charges".parse()?;
+//! assert!(scopes.contains_str("read:charges") && !scopes.contains_str("read"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod issuer;
+mod redirect_uri;
+mod scope;
+mod words;
+
+pub use issuer::{InvalidIssuer, Issuer};
+pub use redirect_uri::{InvalidRedirectUri, LoopbackRedirectUri, RedirectUri, RegisteredRedirectUri};
+pub use scope::{InvalidScope, Scope, Scopes};
+pub use words::{
+    Audience, ClientId, InvalidAudience, InvalidClientId, InvalidNonce, InvalidState, InvalidSubject, Nonce,
+    State, Subject,
+};
+
+/// Defines a word: everything but its grammar, which is a `fn(&str) -> bool`, and its error.
+macro_rules! word {
+    ($(#[$docs:meta])* $name:ident, $error:ident, $grammar:expr) => {
+        $(#[$docs])*
+        #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+        pub struct $name(std::sync::Arc<str>);
+
+        impl $name {
+            /// The text as it is on the wire.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $error;
+
+            fn from_str(text: &str) -> Result<Self, $error> {
+                let grammar: fn(&str) -> bool = $grammar;
+                if grammar(text) { Ok(Self(text.into())) } else { Err($error) }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        crate::vocabulary::serde_as_text!($name);
+    };
+}
+use word;
+
+/// Writes and reads a type as its text: `Display` out, `FromStr` in, so that what is read back is parsed again.
+macro_rules! serde_as_text {
+    ($name:ty) => {
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+pub(crate) use serde_as_text;
+
+/// `1*VSCHAR` of at most `longest` bytes, [RFC 6749 appendix A](https://www.rfc-editor.org/rfc/rfc6749#appendix-A).
+fn is_vschar(text: &str, longest: usize) -> bool {
+    (1..=longest).contains(&text.len()) && text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+}
+
+/// Whether `url` points at this machine's own loopback interface.
+fn is_loopback(url: &url::Url) -> bool {
+    matches!(url.host_str(), Some("127.0.0.1" | "[::1]" | "localhost"))
+}
+
+/// Only characters that RFC 3986 knows, each percent sign followed by two hexadecimal digits.
+///
+/// The URL parser repairs what it meets (backslashes, tabs, spaces), so two texts could mean one place; refusing them first
+/// keeps comparison by bytes honest.
+fn is_uri_text(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        let allowed = match byte {
+            b'%' => {
+                [bytes.next(), bytes.next()]
+                    .iter()
+                    .flatten()
+                    .filter(|b| b.is_ascii_hexdigit())
+                    .count()
+                    == 2
+            }
+            _ => byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=".contains(&byte),
+        };
+        if !allowed {
+            return false;
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_take_printable_ascii_and_nothing_else() {
+        for text in ["", "a\tb", "a\r\nb", "a\0", "\u{e9}", "\u{7f}"] {
+            assert!(text.parse::<ClientId>().is_err(), "{text:?}");
+            assert!(text.parse::<State>().is_err(), "{text:?}");
+        }
+        assert_eq!("demo web".parse::<ClientId>().unwrap().as_str(), "demo web");
+    }
+
+    #[test]
+    fn words_have_a_longest_length() {
+        assert!("s".repeat(2048).parse::<State>().is_ok());
+        assert!("s".repeat(2049).parse::<State>().is_err());
+        assert!("n".repeat(384).parse::<Nonce>().is_ok());
+        assert!("n".repeat(513).parse::<Nonce>().is_err());
+        assert!("u".repeat(256).parse::<Subject>().is_err());
+    }
+
+    #[test]
+    fn a_word_is_parsed_again_when_it_is_read_back() {
+        let client: ClientId = serde_json::from_str(r#""demo\u002dweb""#).unwrap();
+        assert_eq!(serde_json::to_string(&client).unwrap(), r#""demo-web""#);
+        assert!(serde_json::from_str::<ClientId>(r#""""#).is_err());
+        assert!(serde_json::from_str::<Scopes>(r#""a  b""#).is_err());
+        let empty = serde_json::to_string(&Scopes::default()).unwrap();
+        assert_eq!(serde_json::from_str::<Scopes>(&empty).unwrap(), Scopes::default());
+    }
+
+    #[test]
+    fn uri_text_is_what_rfc_3986_knows() {
+        assert!(is_uri_text("https://a.example/%7Ex?y=z"));
+        for text in ["a b", "a\\b", "a%2", "a%zz", "a\u{e9}", "a\"b", "a<b", "a\nb"] {
+            assert!(!is_uri_text(text), "{text:?}");
+        }
+    }
+}
