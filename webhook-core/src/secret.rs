@@ -1,0 +1,263 @@
+//! The secrets that webhooks are signed with, and rings of keys for their rotation.
+//!
+//! A secret string does not say how it is to be read: `whsec_…` is base64 in Standard Webhooks, and plain text elsewhere. So
+//! each reading is a constructor of its own, and none is guessed.
+//!
+//! ```
+//! use webhook_core::secret::{Keyring, SigningSecret};
+//!
+//! let new = SigningSecret::from_whsec("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")?;
+//! let old = SigningSecret::from_utf8("an older secret, read as its text")?;
+//! let during_rotation = Keyring::new([new, old])?; // a message signed with either is accepted
+//! assert_eq!(during_rotation.len(), 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::fmt;
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use zeroize::Zeroizing;
+
+use crate::ports::Entropy;
+
+const WHSEC: &str = "whsec_";
+const MIN_BYTES: usize = 24;
+const MAX_BYTES: usize = 64;
+const GENERATED_BYTES: usize = 32;
+
+/// A secret shared by the sender and the receiver, 24 to 64 bytes, for the HMAC schemes.
+///
+/// Not printed by `Debug`, not comparable, wiped from memory when dropped.
+#[derive(Clone)]
+pub struct SigningSecret(Zeroizing<Vec<u8>>);
+
+impl SigningSecret {
+    /// Reads the form of Standard Webhooks: `whsec_` and the padded base64 of the bytes.
+    ///
+    /// # Errors
+    ///
+    /// When the prefix is missing, the rest is not canonical base64, or the bytes are fewer than 24 or more than 64.
+    pub fn from_whsec(text: &str) -> Result<Self, InvalidSecret> {
+        let encoded = text
+            .strip_prefix(WHSEC)
+            .ok_or_else(|| InvalidSecret::shape(text, WHSEC))?;
+        let bytes = decode(encoded)?;
+        Self::checked(bytes)
+    }
+
+    /// Takes the bytes of the text itself, prefix and all, as Stripe and many home-made receivers do.
+    ///
+    /// # Errors
+    ///
+    /// When the text is shorter than 24 or longer than 64 bytes, or begins or ends with white space, which is what reading it
+    /// from a file with its last newline looks like.
+    pub fn from_utf8(text: &str) -> Result<Self, InvalidSecret> {
+        if text.trim() != text {
+            return Err(InvalidSecret("a secret begins or ends with white space"));
+        }
+        Self::checked(Zeroizing::new(text.as_bytes().to_vec()))
+    }
+
+    /// Takes the bytes as they are.
+    ///
+    /// # Errors
+    ///
+    /// When they are fewer than 24 or more than 64.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, InvalidSecret> {
+        Self::checked(Zeroizing::new(bytes.to_vec()))
+    }
+
+    /// Makes a fresh secret of 32 bytes.
+    #[must_use]
+    pub fn generate(entropy: &dyn Entropy) -> Self {
+        let mut bytes = Zeroizing::new(vec![0; GENERATED_BYTES]);
+        entropy.fill(&mut bytes);
+        Self(bytes)
+    }
+
+    /// The secret in the form that [`from_whsec`](Self::from_whsec) reads, to store it or to show it once.
+    ///
+    /// # Security
+    ///
+    /// The text is not wiped from memory. Seal it before it is stored, and keep it out of logs.
+    #[must_use]
+    pub fn expose_whsec(&self) -> String {
+        format!("{WHSEC}{}", BASE64_STANDARD.encode(self.expose_bytes()))
+    }
+
+    /// The bytes that the MAC is keyed with.
+    #[must_use]
+    pub fn expose_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    fn checked(bytes: Zeroizing<Vec<u8>>) -> Result<Self, InvalidSecret> {
+        if (MIN_BYTES..=MAX_BYTES).contains(&bytes.len()) {
+            Ok(Self(bytes))
+        } else {
+            Err(InvalidSecret("a signing secret has 24 to 64 bytes"))
+        }
+    }
+}
+
+impl fmt::Debug for SigningSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SigningSecret(..)")
+    }
+}
+
+/// What the text of a secret was refused for; never the text itself.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidSecret(pub(crate) &'static str);
+
+impl InvalidSecret {
+    /// Why `text` does not have the form that `prefix` announces.
+    pub(crate) fn shape(text: &str, prefix: &str) -> Self {
+        if text.trim_start().starts_with(prefix) {
+            Self("a secret begins or ends with white space")
+        } else {
+            Self("the prefix of the secret is not the one of its form")
+        }
+    }
+}
+
+/// Decodes what follows the prefix of an encoded key.
+pub(crate) fn decode(encoded: &str) -> Result<Zeroizing<Vec<u8>>, InvalidSecret> {
+    if encoded.trim_end() != encoded {
+        return Err(InvalidSecret("a secret begins or ends with white space"));
+    }
+    let bytes = BASE64_STANDARD
+        .decode(encoded)
+        .map_err(|_| InvalidSecret("the secret is not padded base64"))?;
+    Ok(Zeroizing::new(bytes))
+}
+
+/// One to eight keys of one kind, any of which is accepted: the newest and those it replaces.
+#[derive(Clone, Debug)]
+pub struct Keyring<K = SigningSecret>(Vec<K>);
+
+impl<K> Keyring<K> {
+    /// How many keys a ring holds at most; every one is tried on every message.
+    pub const CAPACITY: usize = 8;
+
+    /// Gathers the keys.
+    ///
+    /// # Errors
+    ///
+    /// When there are none, or more than eight.
+    pub fn new(keys: impl IntoIterator<Item = K>) -> Result<Self, InvalidKeyring> {
+        let keys: Vec<K> = keys.into_iter().take(Self::CAPACITY + 1).collect();
+        if (1..=Self::CAPACITY).contains(&keys.len()) {
+            Ok(Self(keys))
+        } else {
+            Err(InvalidKeyring(()))
+        }
+    }
+
+    /// The keys, in the order they were given.
+    pub fn iter(&self) -> impl Iterator<Item = &K> {
+        self.0.iter()
+    }
+
+    /// How many keys there are, at least one.
+    #[expect(clippy::len_without_is_empty, reason = "a ring is never empty")]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl<K> From<K> for Keyring<K> {
+    fn from(key: K) -> Self {
+        Self(vec![key])
+    }
+}
+
+/// A ring of no keys, or of more than eight.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("a ring holds one to eight keys")]
+pub struct InvalidKeyring(pub(crate) ());
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHSEC_B: &str = "whsec_Tzuc4RkLS09XuInUQYOD961sTKHBtWuXC/jM6hCEqG8=";
+
+    /// W3: a secret is read one way only, and never guessed.
+    #[test]
+    fn one_text_gives_different_keys_by_the_reading_that_was_asked_for() {
+        let decoded = SigningSecret::from_whsec(WHSEC_B).unwrap();
+        let as_text = SigningSecret::from_utf8(WHSEC_B).unwrap();
+        assert_eq!(decoded.expose_bytes().len(), 32);
+        assert_eq!(as_text.expose_bytes(), WHSEC_B.as_bytes());
+        assert_eq!(decoded.expose_whsec(), WHSEC_B);
+    }
+
+    /// W3: secrets have 24 to 64 bytes; what is copied with white space is refused with a reason that says so.
+    #[test]
+    fn a_secret_of_another_length_or_form_is_refused() {
+        for length in 0..100 {
+            assert_eq!(
+                SigningSecret::from_bytes(&vec![7; length]).is_ok(),
+                (24..=64).contains(&length),
+                "{length}"
+            );
+        }
+        for text in [
+            "",
+            "whsec_",
+            "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+            "whsk_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+            "whsec_!",
+        ] {
+            assert!(SigningSecret::from_whsec(text).is_err(), "{text}");
+        }
+        for text in [
+            format!("{WHSEC_B}\n"),
+            format!(" {WHSEC_B}"),
+            format!("{WHSEC_B} "),
+        ] {
+            assert!(
+                SigningSecret::from_whsec(&text)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("white space")
+            );
+            assert!(
+                SigningSecret::from_utf8(&text)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("white space")
+            );
+        }
+    }
+
+    /// W3: a secret does not show in a log.
+    #[test]
+    fn a_secret_is_not_printed() {
+        assert_eq!(
+            format!("{:?}", SigningSecret::from_whsec(WHSEC_B).unwrap()),
+            "SigningSecret(..)"
+        );
+    }
+
+    #[test]
+    fn a_generated_secret_takes_its_bytes_from_the_entropy() {
+        let secret = SigningSecret::generate(&|bytes: &mut [u8]| bytes.fill(9));
+        assert_eq!(secret.expose_bytes(), [9; 32]);
+    }
+
+    /// W6: a ring holds one to eight keys.
+    #[test]
+    fn a_ring_holds_one_to_eight_keys() {
+        for count in 0..20_usize {
+            assert_eq!(
+                Keyring::new(0..count).is_ok(),
+                (1..=8).contains(&count),
+                "{count}"
+            );
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! HMAC-SHA256 over the pieces of a message, and its two writings.
+
+use std::fmt;
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+use super::Scheme;
+use crate::secret::SigningSecret;
+
+const LENGTH: usize = 32;
+const HEX_LENGTH: usize = 2 * LENGTH;
+const BASE64_LENGTH: usize = 44;
+
+/// A secret with its key schedule worked out, so that signing a message starts with the message.
+#[derive(Clone)]
+pub(crate) struct MacKey(Hmac<Sha256>);
+
+pub(crate) type MacBytes = [u8; LENGTH];
+
+impl MacKey {
+    pub(crate) fn new(secret: &SigningSecret) -> Self {
+        #[expect(clippy::expect_used, reason = "HMAC takes a key of any length")]
+        Self(Hmac::new_from_slice(secret.expose_bytes()).expect("HMAC takes a key of any length"))
+    }
+
+    /// The MAC of the pieces, one after the other.
+    pub(crate) fn mac(&self, pieces: &[&[u8]]) -> MacBytes {
+        let mut mac = self.0.clone();
+        for piece in pieces {
+            mac.update(piece);
+        }
+        mac.finalize().into_bytes().into()
+    }
+}
+
+impl fmt::Debug for MacKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MacKey(..)")
+    }
+}
+
+/// Appends the MAC in the writing of `scheme`.
+pub(crate) fn write(scheme: Scheme, mac: &MacBytes, text: &mut String) {
+    match scheme {
+        Scheme::TimestampBodyHex | Scheme::IdTimestampBodyHex => {
+            let digits = mac.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+            text.extend(digits.filter_map(|digit| char::from_digit(digit.into(), 16)));
+        }
+        _ => BASE64_STANDARD.encode_string(mac, text),
+    }
+}
+
+/// Reads a MAC in the one writing that `scheme` has for it.
+pub(crate) fn read(scheme: Scheme, text: &[u8]) -> Option<MacBytes> {
+    match scheme {
+        Scheme::TimestampBodyHex | Scheme::IdTimestampBodyHex => read_hex(text),
+        _ => read_base64(text),
+    }
+}
+
+fn read_hex(text: &[u8]) -> Option<MacBytes> {
+    if text.len() != HEX_LENGTH {
+        return None;
+    }
+    let mut mac = [0; LENGTH];
+    for (byte, pair) in mac.iter_mut().zip(text.as_chunks::<2>().0) {
+        *byte = hex_digit(pair[0])? << 4 | hex_digit(pair[1])?;
+    }
+    Some(mac)
+}
+
+/// The value of a lowercase hexadecimal digit.
+fn hex_digit(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    }
+}
+
+fn read_base64(text: &[u8]) -> Option<MacBytes> {
+    // the decoder asks for room for whole groups of three bytes
+    let mut decoded = [0; LENGTH + 1];
+    if text.len() != BASE64_LENGTH || BASE64_STANDARD.decode_slice(text, &mut decoded).ok()? != LENGTH {
+        return None;
+    }
+    decoded.first_chunk().copied()
+}

@@ -1,0 +1,136 @@
+//! Signatures of webhooks: the schemes, and what a sender puts on a message.
+//!
+//! Each scheme has a name and is chosen by it; none is tried because another did not fit. [`Signers`] holds what one endpoint's
+//! messages are signed with, old secrets during a rotation included, and makes the three headers of a message. The other end
+//! is the [`Verifier`](crate::receiver::Verifier).
+//!
+//! ```
+//! use std::time::{Duration, SystemTime};
+//! use webhook_core::{secret::SigningSecret, signature::{Signer, Signers}};
+//!
+//! let secret = SigningSecret::from_whsec("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")?;
+//! let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_614_265_330);
+//! let headers = Signers::from(Signer::standard_webhooks(&secret)).sign(
+//!     &"msg_p5jXN8AQM9LWM0D4loKWxJek".parse()?,
+//!     now,
+//!     br#"{"test": 2432232314}"#,
+//! );
+//! assert_eq!(headers.timestamp, "1614265330");
+//! assert_eq!(headers.signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#[cfg(feature = "ed25519")]
+pub mod ed25519;
+pub(crate) mod header;
+pub(crate) mod hmac_sha256;
+mod signer;
+mod signers;
+
+use std::{fmt, str::FromStr};
+
+use http::HeaderName;
+
+pub use signer::Signer;
+pub use signers::{ActiveSigner, InvalidSigners, SignatureHeaders, Signers};
+
+/// The identifier of the message, the same over every attempt.
+pub const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
+/// When this attempt was signed, in Unix seconds.
+pub const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
+/// The signatures of this attempt, each after a tag and a comma, separated by spaces.
+pub const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
+
+/// What is signed, how, and how the signature is written.
+///
+/// Both hexadecimal forms and Standard Webhooks write the same tag, `v1`, before signatures that differ in content and
+/// encoding. A receiver must be told which it speaks; a sender may put several into one header.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum Scheme {
+    /// `v1,` and the HMAC-SHA256 of `timestamp.body` in lowercase hexadecimal.
+    ///
+    /// # Security
+    ///
+    /// The `Webhook-Id` header is not signed: repetitions must be recognised by the id inside the body, as
+    /// [`Verified::authenticated_id`](crate::receiver::Verified::authenticated_id) does.
+    TimestampBodyHex,
+    /// `v1,` and the HMAC-SHA256 of `id.timestamp.body` in lowercase hexadecimal.
+    IdTimestampBodyHex,
+    /// `v1,` and the HMAC-SHA256 of `id.timestamp.body` in base64, as in
+    /// [Standard Webhooks](https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md).
+    StandardWebhooks,
+    /// `v1a,` and the Ed25519 signature of `id.timestamp.body` in base64: the asymmetric form of Standard Webhooks.
+    #[cfg(feature = "ed25519")]
+    Ed25519,
+}
+
+impl Scheme {
+    const ALL: &[Self] = &[
+        Self::TimestampBodyHex,
+        Self::IdTimestampBodyHex,
+        Self::StandardWebhooks,
+        #[cfg(feature = "ed25519")]
+        Self::Ed25519,
+    ];
+
+    /// The name for configurations and stores, which [`FromStr`] reads.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::TimestampBodyHex => "timestamp-body-hex",
+            Self::IdTimestampBodyHex => "id-timestamp-body-hex",
+            Self::StandardWebhooks => "standard-webhooks",
+            #[cfg(feature = "ed25519")]
+            Self::Ed25519 => "ed25519",
+        }
+    }
+
+    /// Whether the signature covers the `Webhook-Id` header.
+    #[must_use]
+    pub fn signs_id(self) -> bool {
+        self != Self::TimestampBodyHex
+    }
+
+    /// The tag before the comma of a token.
+    pub(crate) fn tag(self) -> &'static str {
+        match self {
+            Self::TimestampBodyHex | Self::IdTimestampBodyHex | Self::StandardWebhooks => "v1",
+            #[cfg(feature = "ed25519")]
+            Self::Ed25519 => "v1a",
+        }
+    }
+
+    /// The signed text, in pieces, so that no copy of the body is ever made.
+    pub(crate) fn signed<'a>(self, id: &'a str, timestamp: &'a str, body: &'a [u8]) -> [&'a [u8]; 5] {
+        let (id, dot): (&[u8], &[u8]) = if self.signs_id() {
+            (id.as_bytes(), b".")
+        } else {
+            (b"", b"")
+        };
+        [id, dot, timestamp.as_bytes(), b".", body]
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Scheme {
+    type Err = UnknownScheme;
+
+    fn from_str(name: &str) -> Result<Self, UnknownScheme> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|scheme| scheme.as_str() == name)
+            .ok_or(UnknownScheme(()))
+    }
+}
+
+/// Not the name of a scheme.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("not the name of a signature scheme")]
+pub struct UnknownScheme(());

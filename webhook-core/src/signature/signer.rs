@@ -1,0 +1,120 @@
+//! One scheme with the key it signs with.
+
+use super::{
+    Scheme,
+    hmac_sha256::{self, MacKey},
+};
+#[cfg(feature = "ed25519")]
+use crate::signature::ed25519::SecretKey;
+use crate::{
+    event::{EventId, Timestamp},
+    secret::{InvalidSecret, SigningSecret},
+};
+
+/// Makes one token of a `Webhook-Signature` header.
+#[derive(Clone, Debug)]
+pub struct Signer(Key);
+
+#[derive(Clone, Debug)]
+enum Key {
+    Hmac {
+        scheme: Scheme,
+        secret: SigningSecret,
+        key: MacKey,
+    },
+    #[cfg(feature = "ed25519")]
+    Ed25519(SecretKey),
+}
+
+impl Signer {
+    /// Signs by [`Scheme::TimestampBodyHex`].
+    #[must_use]
+    pub fn timestamp_body_hex(secret: &SigningSecret) -> Self {
+        Self::hmac(Scheme::TimestampBodyHex, secret)
+    }
+
+    /// Signs by [`Scheme::IdTimestampBodyHex`].
+    #[must_use]
+    pub fn id_timestamp_body_hex(secret: &SigningSecret) -> Self {
+        Self::hmac(Scheme::IdTimestampBodyHex, secret)
+    }
+
+    /// Signs by [`Scheme::StandardWebhooks`].
+    #[must_use]
+    pub fn standard_webhooks(secret: &SigningSecret) -> Self {
+        Self::hmac(Scheme::StandardWebhooks, secret)
+    }
+
+    /// Signs by [`Scheme::Ed25519`].
+    #[cfg(feature = "ed25519")]
+    #[must_use]
+    pub fn ed25519(key: &SecretKey) -> Self {
+        Self(Key::Ed25519(key.clone()))
+    }
+
+    /// Reads what [`scheme`](Self::scheme) and [`expose_text`](Self::expose_text) gave, from a store.
+    ///
+    /// # Errors
+    ///
+    /// When `secret` is not a `whsec_` text, or for [`Scheme::Ed25519`] not a `whsk_` text.
+    pub fn from_text(scheme: Scheme, secret: &str) -> Result<Self, InvalidSecret> {
+        match scheme {
+            #[cfg(feature = "ed25519")]
+            Scheme::Ed25519 => SecretKey::from_whsk(secret).map(|key| Self(Key::Ed25519(key))),
+            _ => SigningSecret::from_whsec(secret).map(|secret| Self::hmac(scheme, &secret)),
+        }
+    }
+
+    /// The secret as a text that a store can keep beside the name of the scheme.
+    ///
+    /// # Security
+    ///
+    /// The text is not wiped from memory. Seal it before it is stored, and keep it out of logs.
+    #[must_use]
+    pub fn expose_text(&self) -> String {
+        match &self.0 {
+            Key::Hmac { secret, .. } => secret.expose_whsec(),
+            #[cfg(feature = "ed25519")]
+            Key::Ed25519(key) => key.expose_whsk(),
+        }
+    }
+
+    /// How it signs.
+    #[must_use]
+    pub fn scheme(&self) -> Scheme {
+        match &self.0 {
+            Key::Hmac { scheme, .. } => *scheme,
+            #[cfg(feature = "ed25519")]
+            Key::Ed25519(_) => Scheme::Ed25519,
+        }
+    }
+
+    /// The token for one message: tag, comma, signature.
+    #[must_use]
+    pub fn token(&self, id: &EventId, timestamp: Timestamp, body: &[u8]) -> String {
+        let mut token = String::new();
+        self.write_token(id, &timestamp.to_string(), body, &mut token);
+        token
+    }
+
+    /// Appends the token for one message.
+    pub(crate) fn write_token(&self, id: &EventId, timestamp: &str, body: &[u8], text: &mut String) {
+        let scheme = self.scheme();
+        let pieces = scheme.signed(id.as_str(), timestamp, body);
+        text.push_str(scheme.tag());
+        text.push(',');
+        match &self.0 {
+            Key::Hmac { key, .. } => hmac_sha256::write(scheme, &key.mac(&pieces), text),
+            #[cfg(feature = "ed25519")]
+            Key::Ed25519(key) => key.write(&pieces, text),
+        }
+    }
+
+    fn hmac(scheme: Scheme, secret: &SigningSecret) -> Self {
+        Self(Key::Hmac {
+            scheme,
+            secret: secret.clone(),
+            key: MacKey::new(secret),
+        })
+    }
+}
