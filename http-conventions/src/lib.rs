@@ -1,1 +1,18 @@
-//! placeholder
+#![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+pub mod cache_control;
+mod http_date;
+pub mod ports;
+pub mod problem;
+pub mod request_id;
+pub mod retry_after;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+/// The value of a field that is sent on exactly one line.
+fn single_value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
+    let mut values = headers.get_all(name).iter();
+    let first = values.next()?;
+    values.next().is_none().then_some(first)
+}

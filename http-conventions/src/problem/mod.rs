@@ -1,0 +1,221 @@
+//! Problem details, [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457): what every error answer carries.
+//!
+//! A [`Problem`] without a type is `about:blank`: its status says it all. Where clients must tell causes apart, give it a
+//! [`ProblemType`]: a slug that, put behind the host's [`ProblemBase`], is the stable URI clients switch on. The types this
+//! crate itself sends are listed in [`types`]; a host serves their descriptions where their URIs point.
+//!
+//! An answer that owes a header cannot be made without it: a 401 takes its challenge, a 405 its methods, a 429 and a 503
+//! their wait, and [`ErrorStatus`] is no way around that. Clients read answers with [`ReceivedProblem`].
+//!
+//! ```
+//! use http_conventions::problem::{ErrorStatus, Problem, ProblemBase, ProblemType};
+//!
+//! const OUT_OF_STOCK: ProblemType =
+//!     ProblemType::new("out-of-stock", ErrorStatus::CONFLICT, "Out of stock", "The item cannot be ordered at the moment.");
+//!
+//! let base = ProblemBase::new("https://api.example.com/problems/")?;
+//! let response = OUT_OF_STOCK.problem(&base).with_detail("item B00027Y5QG is gone").with_extension("stock", 0).into_response();
+//!
+//! assert_eq!(response.status(), 409);
+//! assert_eq!(response.headers()["content-type"], "application/problem+json");
+//! assert_eq!(
+//!     response.body().as_ref(),
+//!     br#"{"type":"https://api.example.com/problems/out-of-stock","title":"Out of stock","status":409,"detail":"item B00027Y5QG is gone","stock":0}"#
+//! );
+//!
+//! let plain = Problem::new(ErrorStatus::NOT_FOUND);
+//! assert_eq!(plain.to_bytes().as_ref(), br#"{"type":"about:blank","title":"Not Found","status":404}"#);
+//! # Ok::<(), http_conventions::problem::InvalidProblemBase>(())
+//! ```
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use http::{
+    HeaderMap, HeaderValue, Method, Response, StatusCode,
+    header::{ALLOW, CONTENT_TYPE, WWW_AUTHENTICATE},
+};
+
+use crate::{cache_control::CacheControl, request_id::RequestId, retry_after::RetryAfter};
+
+mod challenge;
+mod kind;
+mod member;
+mod parse;
+mod status;
+pub mod types;
+mod write;
+
+pub use self::{
+    challenge::{Challenge, InvalidChallenge},
+    kind::{InvalidProblemBase, ProblemBase, ProblemType},
+    member::Member,
+    parse::{InvalidProblem, ReceivedProblem},
+    status::{ErrorStatus, InvalidErrorStatus},
+};
+
+/// The media type of a problem body.
+pub const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
+
+/// One error answer: its status, its body and the headers that status owes.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    type_uri: Cow<'static, str>,
+    title: Cow<'static, str>,
+    status: StatusCode,
+    detail: Option<Cow<'static, str>>,
+    instance: Option<Cow<'static, str>>,
+    extensions: Vec<(&'static str, Member)>,
+    challenges: Vec<Challenge>,
+    allow: Option<HeaderValue>,
+    retry_after: Option<RetryAfter>,
+}
+
+impl Problem {
+    /// A problem that its status explains: type `about:blank`, the status phrase as title.
+    #[must_use]
+    pub fn new(status: ErrorStatus) -> Self {
+        Self::blank(status.status())
+    }
+
+    /// 401: the caller must prove who it is, in the way the challenge says.
+    #[must_use]
+    pub fn unauthorized(challenge: Challenge) -> Self {
+        Self::blank(StatusCode::UNAUTHORIZED).with_challenge(challenge)
+    }
+
+    /// 405: the resource is there, and takes only these methods; none means none.
+    #[must_use]
+    pub fn method_not_allowed(allowed: &[Method]) -> Self {
+        let names = allowed.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
+        let mut problem = Self::blank(StatusCode::METHOD_NOT_ALLOWED);
+        // a method is a token, so the list is always a field value
+        problem.allow = HeaderValue::try_from(names)
+            .ok()
+            .or(Some(HeaderValue::from_static("")));
+        problem
+    }
+
+    /// 429: the caller must slow down.
+    #[must_use]
+    pub fn too_many_requests(retry_after: RetryAfter) -> Self {
+        Self::blank(StatusCode::TOO_MANY_REQUESTS).with_retry_after(retry_after)
+    }
+
+    /// 503: the service cannot answer at the moment.
+    #[must_use]
+    pub fn service_unavailable(retry_after: RetryAfter) -> Self {
+        Self::blank(StatusCode::SERVICE_UNAVAILABLE).with_retry_after(retry_after)
+    }
+
+    fn blank(status: StatusCode) -> Self {
+        Self {
+            type_uri: Cow::Borrowed("about:blank"),
+            title: Cow::Borrowed(status.canonical_reason().unwrap_or("Error")),
+            status,
+            detail: None,
+            instance: None,
+            extensions: Vec::new(),
+            challenges: Vec::new(),
+            allow: None,
+            retry_after: None,
+        }
+    }
+
+    /// Names the kind of problem by an absolute URI that stays the same, and a title that goes with it.
+    ///
+    /// [`ProblemType::problem`] does this for a type of a registry.
+    #[must_use]
+    pub fn with_type(
+        mut self,
+        uri: impl Into<Cow<'static, str>>,
+        title: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        self.type_uri = uri.into();
+        self.title = title.into();
+        self
+    }
+
+    /// Explains this occurrence, in words that help the client's developer.
+    ///
+    /// # Security
+    ///
+    /// The caller reads this: no internals, no stack traces, no secrets.
+    #[must_use]
+    pub fn with_detail(mut self, detail: impl Into<Cow<'static, str>>) -> Self {
+        self.detail = Some(detail.into());
+        self
+    }
+
+    /// Names this occurrence, as a URI reference: often the path of the affected resource.
+    #[must_use]
+    pub fn with_instance(mut self, instance: impl Into<Cow<'static, str>>) -> Self {
+        self.instance = Some(instance.into());
+        self
+    }
+
+    /// Adds a member of the problem's own, in place of an earlier one of that name.
+    ///
+    /// The five standard members keep their meaning: an extension that bears one of their names is not written.
+    #[must_use]
+    pub fn with_extension(mut self, name: &'static str, value: impl Into<Member>) -> Self {
+        self.extensions.retain(|(existing, _)| *existing != name);
+        self.extensions.push((name, value.into()));
+        self
+    }
+
+    /// Adds the extension `request_id`, so that a pasted body leads to the log line.
+    #[must_use]
+    pub fn with_request_id(self, id: &RequestId) -> Self {
+        self.with_extension("request_id", id.as_str().to_owned())
+    }
+
+    /// Adds a `WWW-Authenticate` challenge: a further one to a 401, or the missing scope to a 403.
+    #[must_use]
+    pub fn with_challenge(mut self, challenge: Challenge) -> Self {
+        self.challenges.push(challenge);
+        self
+    }
+
+    /// Says when to come back.
+    #[must_use]
+    pub fn with_retry_after(mut self, retry_after: RetryAfter) -> Self {
+        self.retry_after = Some(retry_after);
+        self
+    }
+
+    /// The status of the answer, which is also the member `status`.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// The problem as JSON.
+    #[must_use]
+    pub fn to_bytes(&self) -> Bytes {
+        write::problem(self)
+    }
+
+    /// The whole answer: status, body, `Content-Type`, `Cache-Control: no-store`, and the headers that were given.
+    #[must_use]
+    pub fn into_response(self) -> Response<Bytes> {
+        let mut response = Response::new(self.to_bytes());
+        *response.status_mut() = self.status;
+        self.write_headers(response.headers_mut());
+        response
+    }
+
+    fn write_headers(self, headers: &mut HeaderMap) {
+        headers.insert(CONTENT_TYPE, PROBLEM_JSON);
+        CacheControl::no_store().apply(headers);
+        for challenge in &self.challenges {
+            headers.append(WWW_AUTHENTICATE, challenge.header_value());
+        }
+        if let Some(allow) = self.allow {
+            headers.insert(ALLOW, allow);
+        }
+        if let Some(retry_after) = self.retry_after {
+            retry_after.apply(headers);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! `X-Request-Id`: one stable name for a request, in the response, in its problem body and in the logs of both sides.
+//!
+//! An inbound id is adopted only when it is one field line that matches `[A-Za-z0-9._~-]{8,128}`; anything else would let
+//! a caller write what it likes into the host's logs, and is replaced by a new id.
+//!
+//! ```
+//! use http::HeaderMap;
+//! use http_conventions::{ports::OsEntropy, request_id::{RequestId, X_REQUEST_ID}};
+//!
+//! let mut request = HeaderMap::new();
+//! request.insert(X_REQUEST_ID, "checkout-7f3a".parse()?);
+//!
+//! let id = RequestId::adopt(&request, &OsEntropy);
+//! assert_eq!(id.as_str(), "checkout-7f3a");
+//!
+//! let mut response = HeaderMap::new();
+//! id.apply(&mut response);
+//! assert_eq!(response[X_REQUEST_ID], "checkout-7f3a");
+//! # Ok::<(), http::header::InvalidHeaderValue>(())
+//! ```
+
+use std::{fmt, str::FromStr};
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::{ports::Entropy, single_value};
+
+/// The field that carries the id, in both directions.
+pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+const LENGTHS: std::ops::RangeInclusive<usize> = 8..=128;
+
+/// The id of one request.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct RequestId(HeaderValue);
+
+impl RequestId {
+    /// A new id: 128 random bits in hexadecimal.
+    #[must_use]
+    pub fn generate(entropy: &dyn Entropy) -> Self {
+        let mut random = [0; 16];
+        entropy.fill(&mut random);
+        let text = format!("{:032x}", u128::from_be_bytes(random));
+        Self(HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static("unnamed-request")))
+    }
+
+    /// The id the caller sent, when it is acceptable, else a new one.
+    ///
+    /// # Security
+    ///
+    /// Whoever can send requests can choose this id: it names a request, it proves nothing.
+    #[must_use]
+    pub fn adopt(headers: &HeaderMap, entropy: &dyn Entropy) -> Self {
+        match single_value(headers, &X_REQUEST_ID) {
+            Some(value) if is_acceptable(value.as_bytes()) => Self(value.clone()),
+            _ => Self::generate(entropy),
+        }
+    }
+
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.to_str().unwrap_or_default()
+    }
+
+    /// Sets `X-Request-Id`, replacing what was there.
+    pub fn apply(&self, headers: &mut HeaderMap) {
+        headers.insert(X_REQUEST_ID, self.0.clone());
+    }
+}
+
+impl FromStr for RequestId {
+    type Err = InvalidRequestId;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if !is_acceptable(text.as_bytes()) {
+            return Err(InvalidRequestId);
+        }
+        HeaderValue::from_str(text)
+            .map(Self)
+            .map_err(|_| InvalidRequestId)
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+fn is_acceptable(value: &[u8]) -> bool {
+    LENGTHS.contains(&value.len())
+        && value
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"._~-".contains(byte))
+}
+
+/// The text does not match `[A-Za-z0-9._~-]{8,128}`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("invalid request id")]
+pub struct InvalidRequestId;
