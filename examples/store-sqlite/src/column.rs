@@ -1,0 +1,86 @@
+//! How the suite's values stand in columns.
+
+use std::time::{Duration, SystemTime};
+
+use rusqlite::ToSql;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
+
+/// A time as INTEGER nanoseconds since 1970-01-01T00:00:00Z.
+///
+/// Exact between the years 1677 and 2262, so that a record comes back equal to what was stored; times beyond stand at
+/// the end of that range, which no clock reaches. In SQL: `datetime(column / 1000000000, 'unixepoch')`.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use store_sqlite::column::Time;
+/// use store_sqlite::rusqlite::Connection;
+///
+/// let at = SystemTime::UNIX_EPOCH + Duration::new(1_700_000_000, 123_456_789);
+/// let connection = Connection::open_in_memory()?;
+/// let Time(back) = connection.query_row("SELECT ?1", [Time(at)], |row| row.get(0))?;
+/// assert_eq!(back, at);
+/// # Ok::<(), store_sqlite::rusqlite::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Time(pub SystemTime);
+
+impl ToSql for Time {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let nanoseconds = match self.0.duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(since) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
+            Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |n| -n),
+        };
+        Ok(ToSqlOutput::from(nanoseconds))
+    }
+}
+
+impl FromSql for Time {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let nanoseconds = i64::column_result(value)?;
+        let distance = Duration::from_nanos(nanoseconds.unsigned_abs());
+        let time = if nanoseconds < 0 {
+            SystemTime::UNIX_EPOCH.checked_sub(distance)
+        } else {
+            SystemTime::UNIX_EPOCH.checked_add(distance)
+        };
+        time.map(Self).ok_or(FromSqlError::OutOfRange(nanoseconds))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::types::Value;
+
+    use super::*;
+
+    fn stored(time: SystemTime) -> i64 {
+        match Time(time).to_sql().unwrap() {
+            ToSqlOutput::Owned(Value::Integer(nanoseconds)) => nanoseconds,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn times_keep_their_nanoseconds_on_both_sides_of_1970() {
+        let epoch = SystemTime::UNIX_EPOCH;
+        let day = Duration::new(86_400, 1);
+        for time in [
+            epoch,
+            epoch + day,
+            epoch - day,
+            epoch + Duration::from_nanos(i64::MAX.unsigned_abs()),
+        ] {
+            let back = Time::column_result(ValueRef::Integer(stored(time))).unwrap();
+            assert_eq!(back, Time(time));
+        }
+    }
+
+    #[test]
+    fn times_out_of_range_stand_at_its_end() {
+        let centuries = Duration::from_secs(400 * 366 * 86_400);
+        assert_eq!(stored(SystemTime::UNIX_EPOCH + centuries), i64::MAX);
+        assert_eq!(stored(SystemTime::UNIX_EPOCH - centuries), i64::MIN);
+    }
+}

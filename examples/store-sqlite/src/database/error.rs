@@ -1,0 +1,156 @@
+//! What broke underneath a verb, and whether it makes sense to try again.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use rusqlite::ErrorCode;
+
+/// A verb, a query or an opening that did not succeed.
+///
+/// `Display` says what happened in a few words; [`source`](Error::source) has SQLite's own error.
+#[derive(Clone, Debug)]
+pub struct DatabaseError {
+    kind: DatabaseErrorKind,
+    source: Arc<dyn Error + Send + Sync>,
+}
+
+impl DatabaseError {
+    pub(crate) fn new(
+        kind: DatabaseErrorKind,
+        source: impl Into<Box<dyn Error + Send + Sync + 'static>>,
+    ) -> Self {
+        Self {
+            kind,
+            source: Arc::from(source.into()),
+        }
+    }
+
+    /// A stored value that this release cannot read.
+    pub(crate) fn corrupt(source: impl Into<Box<dyn Error + Send + Sync + 'static>>) -> Self {
+        Self::new(DatabaseErrorKind::Corrupt, source)
+    }
+
+    pub(crate) fn closed() -> Self {
+        Self::new(DatabaseErrorKind::Unavailable, "the database thread has stopped")
+    }
+
+    pub(crate) fn panicked() -> Self {
+        Self::new(DatabaseErrorKind::Failed, "the closure panicked")
+    }
+
+    pub(crate) fn rolled_back() -> Self {
+        Self::new(
+            DatabaseErrorKind::Unavailable,
+            "the transaction was rolled back under its verbs",
+        )
+    }
+
+    /// What kind of failure it is.
+    #[must_use]
+    pub fn kind(&self) -> DatabaseErrorKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for DatabaseError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self.kind {
+            DatabaseErrorKind::Busy => "the database is locked by another process",
+            DatabaseErrorKind::Full => "the disk is full",
+            DatabaseErrorKind::Unavailable => "the database is unavailable",
+            DatabaseErrorKind::Corrupt => "the database holds what cannot be read",
+            DatabaseErrorKind::Incompatible => "the file was written by a newer release",
+            DatabaseErrorKind::Failed => "the statement failed",
+        })
+    }
+}
+
+impl Error for DatabaseError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.source)
+    }
+}
+
+impl From<rusqlite::Error> for DatabaseError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::new(DatabaseErrorKind::of(&error), error)
+    }
+}
+
+/// What a caller can do about a [`DatabaseError`].
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum DatabaseErrorKind {
+    /// Another process held the write lock for longer than the busy timeout. Nothing was written; a retry is safe.
+    Busy,
+    /// No room on the disk. Nothing was acknowledged; a retry is safe once there is room.
+    Full,
+    /// Input or output failed, or the database is closed. Nothing was acknowledged; a retry of an idempotent verb is
+    /// safe.
+    Unavailable,
+    /// The file, or a value in it, cannot be understood. A retry does not help.
+    Corrupt,
+    /// The file's tables are newer than this release. A retry does not help.
+    Incompatible,
+    /// The closure's own doing: a statement that SQLite refused, a violated constraint, a panic. What it wrote was
+    /// undone; a retry of the same closure does not help.
+    Failed,
+}
+
+impl DatabaseErrorKind {
+    fn of(error: &rusqlite::Error) -> Self {
+        match error {
+            rusqlite::Error::SqliteFailure(failure, _) => Self::of_code(failure.code),
+            rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::Utf8Error(..) => Self::Corrupt,
+            _ => Self::Failed,
+        }
+    }
+
+    fn of_code(code: ErrorCode) -> Self {
+        match code {
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Busy,
+            ErrorCode::DiskFull => Self::Full,
+            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Self::Corrupt,
+            ErrorCode::CannotOpen
+            | ErrorCode::FileLockingProtocolFailed
+            | ErrorCode::NoLargeFileSupport
+            | ErrorCode::OperationInterrupted
+            | ErrorCode::OutOfMemory
+            | ErrorCode::PermissionDenied
+            | ErrorCode::ReadOnly
+            | ErrorCode::SystemIoFailure => Self::Unavailable,
+            _ => Self::Failed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    #[test]
+    fn each_failure_of_sqlite_has_its_kind() {
+        let table = [
+            (ffi::SQLITE_BUSY, DatabaseErrorKind::Busy),
+            (ffi::SQLITE_LOCKED, DatabaseErrorKind::Busy),
+            (ffi::SQLITE_FULL, DatabaseErrorKind::Full),
+            (ffi::SQLITE_IOERR_FSYNC, DatabaseErrorKind::Unavailable),
+            (ffi::SQLITE_CANTOPEN, DatabaseErrorKind::Unavailable),
+            (ffi::SQLITE_READONLY, DatabaseErrorKind::Unavailable),
+            (ffi::SQLITE_CORRUPT, DatabaseErrorKind::Corrupt),
+            (ffi::SQLITE_NOTADB, DatabaseErrorKind::Corrupt),
+            (ffi::SQLITE_CONSTRAINT_UNIQUE, DatabaseErrorKind::Failed),
+            (ffi::SQLITE_ERROR, DatabaseErrorKind::Failed),
+        ];
+        for (code, kind) in table {
+            let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+            assert_eq!(DatabaseError::from(error).kind(), kind, "{code}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Tables that grow with the releases: each step runs once per file, in order.
+
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
+
+use super::error::{DatabaseError, DatabaseErrorKind};
+
+/// The suite's own tables. A release appends a step and never edits one; `PRAGMA user_version` counts those that ran.
+const SUITE: &[&str] = &[include_str!("../schema/0001.sql")];
+
+/// Brings the suite's tables to the present version.
+pub(super) fn migrate_suite(connection: &mut Connection) -> Result<(), DatabaseError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let version = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let reached = run_steps(&transaction, version, SUITE)?;
+    transaction.pragma_update(None, "user_version", reached)?;
+    Ok(transaction.commit()?)
+}
+
+/// Brings the tables of a host's component `name` to the version that `steps` describe.
+pub(super) fn migrate_component<S: AsRef<str>>(
+    transaction: &Transaction<'_>,
+    name: &str,
+    steps: &[S],
+) -> Result<(), DatabaseError> {
+    let version = transaction
+        .query_row(
+            "SELECT version FROM store_component WHERE name = ?1",
+            [name],
+            |row| row.get(0),
+        )
+        .optional()?
+        .unwrap_or(0);
+    let reached = run_steps(transaction, version, steps)?;
+    transaction.execute(
+        "INSERT INTO store_component (name, version) VALUES (?1, ?2)
+         ON CONFLICT (name) DO UPDATE SET version = excluded.version",
+        (name, reached),
+    )?;
+    Ok(())
+}
+
+/// Runs the steps after `version`; returns the version reached.
+fn run_steps<S: AsRef<str>>(
+    transaction: &Transaction<'_>,
+    version: u32,
+    steps: &[S],
+) -> Result<u32, DatabaseError> {
+    let known = u32::try_from(steps.len()).unwrap_or(u32::MAX);
+    if version > known {
+        let reason = format!("version {version} in the file, {known} known");
+        return Err(DatabaseError::new(DatabaseErrorKind::Incompatible, reason));
+    }
+    for step in steps.iter().skip(usize::try_from(version).unwrap_or(usize::MAX)) {
+        transaction.execute_batch(step.as_ref())?;
+    }
+    Ok(known)
+}

@@ -1,0 +1,93 @@
+//! Threads that own a connection each and take jobs from one queue.
+
+use std::io;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::error::{DatabaseError, DatabaseErrorKind};
+use super::job::BoxedJob;
+use super::writer::Writer;
+
+/// A queue and the threads that serve it. Dropping it lets them finish what is queued, and waits for them.
+#[derive(Debug)]
+pub(super) struct Worker {
+    jobs: Option<Sender<BoxedJob>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Worker {
+    /// One thread that commits many jobs at once.
+    pub(super) fn writer(mut writer: Writer) -> Result<Self, DatabaseError> {
+        let (jobs, queue) = channel();
+        let thread = spawn("sqlite-writer", move || {
+            while let Ok(first) = queue.recv() {
+                writer.commit_together(first, &queue);
+            }
+        })?;
+        Ok(Self {
+            jobs: Some(jobs),
+            threads: vec![thread],
+        })
+    }
+
+    /// One thread for each connection; each job sees one snapshot.
+    pub(super) fn readers(connections: Vec<Connection>) -> Result<Self, DatabaseError> {
+        let (jobs, queue) = channel::<BoxedJob>();
+        let queue = Arc::new(Mutex::new(queue));
+        let threads = connections.into_iter().map(|mut connection| {
+            let queue = Arc::clone(&queue);
+            spawn("sqlite-reader", move || {
+                while let Ok(job) = { queue.lock().unwrap_or_else(PoisonError::into_inner).recv() } {
+                    answer_from_a_snapshot(&mut connection, job);
+                }
+            })
+        });
+        Ok(Self {
+            threads: threads.collect::<Result<_, _>>()?,
+            jobs: Some(jobs),
+        })
+    }
+
+    /// Queues a job. When the threads are gone the job is dropped, and with it its caller's hope for an answer.
+    pub(super) fn submit(&self, job: BoxedJob) {
+        if let Some(jobs) = &self.jobs {
+            drop(jobs.send(job));
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.jobs = None;
+        for thread in self.threads.drain(..) {
+            // the last handle may die inside a closure, on the very thread that would be waited for
+            if thread.thread().id() != thread::current().id() {
+                drop(thread.join());
+            }
+        }
+    }
+}
+
+fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, DatabaseError> {
+    let failed = |error: io::Error| DatabaseError::new(DatabaseErrorKind::Unavailable, error);
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(body)
+        .map_err(failed)
+}
+
+fn answer_from_a_snapshot(connection: &mut Connection, mut job: BoxedJob) {
+    if !job.is_awaited() {
+        return;
+    }
+    match connection.transaction_with_behavior(TransactionBehavior::Deferred) {
+        Ok(snapshot) => {
+            job.run(&snapshot);
+        }
+        Err(error) => job.fail(error.into()),
+    }
+    job.answer();
+}

@@ -1,0 +1,105 @@
+//! A file that goes with its test, and a writer that can be held still.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::mpsc;
+use std::task::{Context, Waker};
+
+use store_sqlite::{Database, DatabaseError};
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// A directory with room for one database.
+pub(crate) struct File(TempDir);
+
+impl File {
+    pub(crate) fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.0.path().join("suite.sqlite")
+    }
+
+    pub(crate) fn open(&self) -> Database {
+        Database::open(self.path()).unwrap()
+    }
+}
+
+/// Two columns that any test can write to.
+pub(crate) async fn with_notes(database: Database) -> Database {
+    database
+        .migrate(
+            "notes",
+            &["CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT) STRICT"],
+        )
+        .await
+        .unwrap();
+    database
+}
+
+pub(crate) async fn note(database: &Database, id: i64) -> Result<(), DatabaseError> {
+    database
+        .write(move |transaction| {
+            transaction
+                .prepare_cached("INSERT INTO note (id) VALUES (?1)")?
+                .execute([id])?;
+            Ok(())
+        })
+        .await
+}
+
+pub(crate) async fn notes(database: &Database) -> Vec<i64> {
+    database
+        .read(|connection| -> Result<Vec<i64>, DatabaseError> {
+            let mut statement = connection.prepare("SELECT id FROM note ORDER BY id")?;
+            let ids = statement.query_map((), |row| row.get(0))?;
+            Ok(ids.collect::<Result<_, _>>()?)
+        })
+        .await
+        .unwrap()
+}
+
+/// Keeps the writer inside a verb until [`Held::release`].
+pub(crate) struct Held {
+    release: mpsc::Sender<()>,
+    verb: JoinHandle<Result<(), DatabaseError>>,
+}
+
+impl Held {
+    pub(crate) async fn writer_of(database: &Database) -> Self {
+        let (begun, has_begun) = oneshot::channel();
+        let (release, released) = mpsc::channel();
+        let database = database.clone();
+        let verb = tokio::spawn(async move {
+            database
+                .write(move |_| {
+                    begun.send(()).unwrap();
+                    released.recv().unwrap();
+                    Ok(())
+                })
+                .await
+        });
+        has_begun.await.unwrap();
+        Self { release, verb }
+    }
+
+    pub(crate) async fn release(self) {
+        self.release.send(()).unwrap();
+        self.verb.await.unwrap().unwrap();
+    }
+}
+
+/// Polls once: the verb is queued when this returns.
+pub(crate) fn queue<F: Future + Send>(future: F) -> Pin<Box<F>> {
+    let mut future = Box::pin(future);
+    assert!(
+        future
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
+            .is_pending()
+    );
+    future
+}
