@@ -2,6 +2,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod cache_control;
+pub mod conditional;
 mod http_date;
 pub mod ports;
 pub mod problem;

@@ -6,3 +6,6 @@
     clippy::indexing_slicing,
     reason = "a test fails by panicking"
 )]
+
+mod entity_tags;
+mod preconditions;

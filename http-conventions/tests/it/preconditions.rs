@@ -1,0 +1,201 @@
+//! The evaluator against a naive reference, over the full truth table.
+
+use std::time::{Duration, SystemTime};
+
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Method,
+    header::{IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_UNMODIFIED_SINCE},
+};
+use http_conventions::{
+    conditional::{Decision, EntityTag, Preconditions, Validators},
+    problem::ProblemBase,
+};
+
+const BEFORE: &str = "Sun, 06 Nov 1994 08:49:36 GMT";
+const EQUAL: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
+const AFTER: &str = "Sun, 06 Nov 1994 08:49:38 GMT";
+const TAGS: [&[&str]; 9] = [
+    &[],
+    &["*"],
+    &["\"now\""],
+    &["W/\"now\""],
+    &["\"old\""],
+    &["\"old\"", "\"older\", \"now\""],
+    &["\"old\"", "*"],
+    &["now"],
+    &[""],
+];
+const DATES: [&[&str]; 6] = [
+    &[],
+    &[BEFORE],
+    &[EQUAL],
+    &[AFTER],
+    &["yesterday"],
+    &[EQUAL, EQUAL],
+];
+const METHODS: [&str; 10] = [
+    "GET", "HEAD", "QUERY", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT",
+];
+
+fn last_modified() -> SystemTime {
+    // the fraction must not count
+    SystemTime::UNIX_EPOCH + Duration::from_millis(784_111_777_900)
+}
+
+fn states() -> Vec<Option<Validators>> {
+    let strong = EntityTag::strong("now").unwrap();
+    let tagged = [None, Some(strong.to_weak()), Some(strong)];
+    let mut states = vec![None];
+    for tag in tagged {
+        for dated in [false, true] {
+            let mut state = Validators::default();
+            if let Some(tag) = tag.clone() {
+                state = state.with_entity_tag(tag);
+            }
+            states.push(Some(if dated {
+                state.with_last_modified(last_modified())
+            } else {
+                state
+            }));
+        }
+    }
+    states
+}
+
+/// What one combination of fields looks like to the reference.
+#[derive(Clone, Copy, Debug)]
+struct Fields {
+    if_match: &'static [&'static str],
+    if_unmodified_since: &'static [&'static str],
+    if_none_match: &'static [&'static str],
+    if_modified_since: &'static [&'static str],
+}
+
+impl Fields {
+    fn headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        append(&mut headers, IF_MATCH, self.if_match);
+        append(&mut headers, IF_UNMODIFIED_SINCE, self.if_unmodified_since);
+        append(&mut headers, IF_NONE_MATCH, self.if_none_match);
+        append(&mut headers, IF_MODIFIED_SINCE, self.if_modified_since);
+        headers
+    }
+}
+
+fn append(headers: &mut HeaderMap, name: HeaderName, lines: &'static [&'static str]) {
+    for line in lines {
+        headers.append(name.clone(), HeaderValue::from_static(line));
+    }
+}
+
+/// RFC 9110 §13.2.2 as a reader would write it down, with the values of the tables above spelled out.
+fn reference(method: &str, fields: &Fields, current: Option<&Validators>, required: bool) -> Decision {
+    if ["OPTIONS", "TRACE", "CONNECT"].contains(&method) {
+        return Decision::Proceed;
+    }
+    let reads = ["GET", "HEAD", "QUERY"].contains(&method);
+    let exists = current.is_some();
+    let tag = current.and_then(Validators::entity_tag);
+    let is_dated = current.is_some_and(|state| state.last_modified().is_some());
+    let date = |lines: &[&'static str]| match lines {
+        [date] if is_dated && *date != "yesterday" => Some(*date),
+        _ => None,
+    };
+
+    let mut guarded = false;
+    if !fields.if_match.is_empty() {
+        let holds = match fields.if_match {
+            ["*"] => exists,
+            ["\"now\""] | ["\"old\"", "\"older\", \"now\""] => tag.is_some_and(|tag| !tag.is_weak()),
+            _ => false,
+        };
+        if !holds {
+            return Decision::PreconditionFailed;
+        }
+        guarded = true;
+    } else if let Some(since) = date(fields.if_unmodified_since) {
+        if since == BEFORE {
+            return Decision::PreconditionFailed;
+        }
+        guarded = true;
+    }
+    guarded |= fields.if_none_match == ["*"];
+    if required && !reads && !guarded {
+        return Decision::PreconditionRequired;
+    }
+    let has_it = match fields.if_none_match {
+        [] => reads && matches!(date(fields.if_modified_since), Some(EQUAL | AFTER)),
+        ["*"] => exists,
+        ["\"now\""] | ["W/\"now\""] | ["\"old\"", "\"older\", \"now\""] => tag.is_some(),
+        // malformed
+        ["now"] | ["\"old\"", "*"] => !reads,
+        _ => false,
+    };
+    match (has_it, reads) {
+        (true, true) => Decision::NotModified,
+        (true, false) => Decision::PreconditionFailed,
+        (false, _) => Decision::Proceed,
+    }
+}
+
+/// H7: one evaluator in the order of RFC 9110 13.2.2, strong comparison for If-Match, 428 where required.
+/// H8: If-None-Match compares weakly and answers 304 to reads.
+/// H9: If-Modified-Since counts whole seconds, and only without If-None-Match.
+#[test]
+fn every_combination_is_decided_as_the_rfc_orders() {
+    let mut cases = 0_u32;
+    for state in states() {
+        for if_match in TAGS {
+            for if_none_match in TAGS {
+                for if_unmodified_since in DATES {
+                    for if_modified_since in DATES {
+                        let fields = Fields {
+                            if_match,
+                            if_unmodified_since,
+                            if_none_match,
+                            if_modified_since,
+                        };
+                        cases += check(&fields, state.as_ref());
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(cases, 7 * 9 * 9 * 6 * 6 * 10 * 2);
+}
+
+fn check(fields: &Fields, current: Option<&Validators>) -> u32 {
+    let headers = fields.headers();
+    let mut cases = 0;
+    for name in METHODS {
+        let method = name.parse::<Method>().unwrap();
+        let preconditions = Preconditions::new(&method, &headers, SystemTime::UNIX_EPOCH);
+        for (required, preconditions) in [(false, preconditions), (true, preconditions.with_required())] {
+            let expected = reference(name, fields, current, required);
+            let context = || format!("{name} {fields:?} {current:?} required: {required}");
+            assert_eq!(preconditions.evaluate(current), expected, "{}", context());
+            cases += 1;
+        }
+    }
+    cases
+}
+
+/// H7: a stale If-Match is refused with 412, a missing one with 428 where the host asks for it.
+#[test]
+fn a_refusal_is_a_problem_with_its_own_type() {
+    let base = ProblemBase::new("https://api.example.com/problems/").unwrap();
+    for (decision, status, slug) in [
+        (Decision::PreconditionFailed, 412, "precondition-failed"),
+        (Decision::PreconditionRequired, 428, "precondition-required"),
+    ] {
+        let problem = decision.problem(&base).unwrap();
+        assert_eq!(problem.status(), status);
+        assert!(
+            String::from_utf8(problem.to_bytes().to_vec())
+                .unwrap()
+                .contains(slug)
+        );
+    }
+    assert!(Decision::Proceed.problem(&base).is_none());
+    assert!(Decision::NotModified.problem(&base).is_none());
+}
