@@ -1,1 +1,120 @@
-//! placeholder
+//! Serves a framework-free handler with actix-web 4, which still speaks `http` 0.2: one conversion each way.
+//!
+//! ```no_run
+//! # async fn run() -> std::io::Result<()> {
+//! use {bytes::Bytes, http::{Request, Response}, http_body_util::Full};
+//! let hello = async |_: Request<Bytes>| Response::new(Full::from("hello"));
+//! let refuse = |status| Response::builder().status(status).body(Bytes::new()).unwrap_or_default();
+//! let listener = std::net::TcpListener::bind("127.0.0.1:8080")?;
+//! adapter_actix::serve(listener, hello, refuse, Default::default(), std::future::pending()).await
+//! # }
+//! ```
+use std::{error::Error, io, net::TcpListener, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer, body::SizedStream, http as http02};
+use actix_web::{rt::time::timeout, web, web::Payload};
+use bytes::Bytes;
+use futures_util::{FutureExt, TryStreamExt};
+use http::{Request, Response, StatusCode, header::CONTENT_LENGTH};
+use http_body::Body;
+use http_body_util::{BodyDataStream, Full};
+
+type BoxError = Box<dyn Error + Send + Sync>;
+
+/// The bounds of one server.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The largest request body in bytes; 1 MiB by default.
+    pub body: usize,
+    /// How long a peer may take to send a request's head, and again its body; 10 s by default.
+    pub read_timeout: Duration,
+    /// How long open requests may go on after the shutdown, in whole seconds, at least one; 30 s by default.
+    pub drain_timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body: 1 << 20,
+            read_timeout: Duration::from_secs(10),
+            drain_timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Serves in the current actix system until `shutdown` completes and open requests are answered or cut off.
+///
+/// The request's extensions hold the peer's [`SocketAddr`](std::net::SocketAddr). `refuse` answers instead of the
+/// handler: 413 for a body over the limit, 408 for a slow one, 400 for a malformed or broken one, 500 for a panic.
+/// What is not HTTP is answered by actix itself. The handler or streaming body of a peer that left is dropped.
+///
+/// # Errors
+/// When the listener cannot be used.
+pub async fn serve<H, F, B>(
+    listener: TcpListener,
+    handler: H,
+    refuse: fn(StatusCode) -> Response<Bytes>,
+    limits: Limits,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> io::Result<()>
+where
+    H: Fn(Request<Bytes>) -> F + Send + Sync + 'static,
+    F: Future<Output = Response<B>> + 'static,
+    B: Body<Data = Bytes, Error: Into<BoxError>> + 'static,
+{
+    let handler = Arc::new(handler);
+    let handle = move |request: HttpRequest, body: Payload| {
+        let handler = Arc::clone(&handler);
+        async move {
+            let handled = async { Ok(handler(collect(&request, body, limits).await?).await) };
+            let caught = AssertUnwindSafe(handled).catch_unwind().await;
+            match caught.unwrap_or(Err(StatusCode::INTERNAL_SERVER_ERROR)) {
+                Ok(response) => answer(response),
+                Err(status) => answer(refuse(status).map(Full::new)),
+            }
+        }
+    };
+    HttpServer::new(move || App::new().default_service(web::to(handle.clone())))
+        .workers(1)
+        .tcp_nodelay(true)
+        .h1_allow_half_closed(false)
+        .client_request_timeout(limits.read_timeout)
+        .shutdown_signal(shutdown)
+        .shutdown_timeout(limits.drain_timeout.as_secs().max(1))
+        .listen(listener)?
+        .run()
+        .await
+}
+
+async fn collect(from: &HttpRequest, body: Payload, limits: Limits) -> Result<Request<Bytes>, StatusCode> {
+    let in_time = timeout(limits.read_timeout, body.to_bytes_limited(limits.body)).await;
+    let within_limit = in_time.map_err(|_| StatusCode::REQUEST_TIMEOUT)?;
+    let whole = within_limit.map_err(|_| StatusCode::PAYLOAD_TOO_LARGE)?;
+    let body = whole.map_err(|_| StatusCode::BAD_REQUEST)?;
+    let (method, uri) = (from.method().as_str(), from.uri().to_string());
+    let mut request = Request::builder().method(method).uri(uri);
+    for (name, value) in from.headers() {
+        request = request.header(name.as_str(), value.as_bytes());
+    }
+    if let Some(peer) = from.peer_addr() {
+        request = request.extension(peer);
+    }
+    request.body(body).map_err(|_| StatusCode::BAD_REQUEST)
+}
+
+fn answer<B: Body<Data = Bytes, Error: Into<BoxError>> + 'static>(response: Response<B>) -> HttpResponse {
+    let (parts, body) = response.into_parts();
+    let status = http02::StatusCode::from_u16(parts.status.as_u16());
+    let mut answer = HttpResponse::build(status.unwrap_or(http02::StatusCode::INTERNAL_SERVER_ERROR));
+    for (name, value) in &parts.headers {
+        answer.append_header((name.as_str(), value.as_bytes()));
+    }
+    let length = parts.headers.get(CONTENT_LENGTH);
+    let declared = length.and_then(|length| length.to_str().ok()?.parse().ok());
+    let size = declared.or(body.size_hint().exact());
+    let chunks = BodyDataStream::new(body).map_err(io::Error::other);
+    match size {
+        Some(size) => answer.body(SizedStream::new(size, chunks)),
+        None => answer.streaming(chunks),
+    }
+}

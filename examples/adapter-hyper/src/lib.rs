@@ -1,1 +1,119 @@
-//! placeholder
+//! Serves a framework-free handler with hyper 1 over HTTP/1.1; TLS and HTTP/2 end at the proxy in front.
+//!
+//! ```no_run
+//! # async fn run() -> std::io::Result<()> {
+//! use {bytes::Bytes, http::{Request, Response}, http_body_util::Full};
+//! let hello = async |_: Request<Bytes>| Response::new(Full::from("hello"));
+//! let refuse = |status| Response::builder().status(status).body(Bytes::new()).unwrap_or_default();
+//! let listener = std::net::TcpListener::bind("127.0.0.1:8080")?;
+//! adapter_hyper::serve(listener, hello, refuse, Default::default(), std::future::pending()).await
+//! # }
+//! ```
+use std::convert::Infallible;
+use std::{error::Error, io, panic::AssertUnwindSafe, pin::pin, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use http::{Request, Response, StatusCode};
+use http_body_util::{BodyExt, Either, Full, LengthLimitError, Limited};
+use hyper::{body::Body, body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::{rt::TokioIo, rt::TokioTimer, server::graceful::GracefulShutdown};
+use tokio::{net::TcpListener, task::JoinSet, time::timeout};
+
+/// How long a refused upload is still read, so that its sender sees the answer and not a reset.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// The bounds of one server.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The largest request body in bytes; 1 MiB by default.
+    pub body: usize,
+    /// How long a peer may take to send a request's head, and again its body; 10 s by default.
+    pub read_timeout: Duration,
+    /// How long open requests may go on after the shutdown; 30 s by default.
+    pub drain_timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body: 1 << 20,
+            read_timeout: Duration::from_secs(10),
+            drain_timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Serves until `shutdown` completes and the open requests are answered or cut off.
+///
+/// The request's extensions hold the peer's [`SocketAddr`](std::net::SocketAddr). `refuse` answers instead of the
+/// handler: 413 for a body over the limit, 408 for a slow one, 400 for a malformed or broken one, 500 for a panic.
+/// What is not HTTP is answered by hyper itself. The handler or streaming body of a peer that left is dropped.
+///
+/// # Errors
+/// When the listener cannot be used.
+pub async fn serve<H, F, B>(
+    listener: std::net::TcpListener,
+    handler: H,
+    refuse: fn(StatusCode) -> Response<Bytes>,
+    limits: Limits,
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()>
+where
+    H: Fn(Request<Bytes>) -> F + Send + Sync + 'static,
+    F: Future<Output = Response<B>> + Send,
+    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
+    listener.set_nonblocking(true)?;
+    let listener = TcpListener::from_std(listener)?;
+    let (handler, mut shutdown) = (Arc::new(handler), pin!(shutdown));
+    let (graceful, mut connections) = (GracefulShutdown::new(), JoinSet::new());
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(limits.read_timeout);
+    loop {
+        let (stream, peer) = tokio::select! {
+            () = &mut shutdown => break,
+            Some(_) = connections.join_next() => continue,
+            accepted = listener.accept() => match accepted {
+                Ok(accepted) => accepted,
+                // out of descriptors, or the peer already left
+                Err(_) => { tokio::time::sleep(Duration::from_millis(20)).await; continue }
+            },
+        };
+        // small chunks of a stream must not wait for each other
+        stream.set_nodelay(true).ok();
+        let handler = Arc::clone(&handler);
+        let answer = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(peer);
+            let handler = Arc::clone(&handler);
+            async move {
+                let handled = async { Ok(handler(collect(request, limits).await?).await) };
+                let caught = AssertUnwindSafe(handled).catch_unwind().await;
+                Ok::<_, Infallible>(match caught.unwrap_or(Err(StatusCode::INTERNAL_SERVER_ERROR)) {
+                    Ok(response) => response.map(Either::Right),
+                    Err(status) => refuse(status).map(|body| Either::Left(Full::new(body))),
+                })
+            }
+        });
+        connections.spawn(graceful.watch(http.serve_connection(TokioIo::new(stream), answer)));
+    }
+    drop(listener);
+    timeout(limits.drain_timeout, graceful.shutdown()).await.ok();
+    Ok(())
+}
+
+async fn collect(request: Request<Incoming>, limits: Limits) -> Result<Request<Bytes>, StatusCode> {
+    let (parts, mut body) = request.into_parts();
+    let limited = Limited::new(&mut body, limits.body).collect();
+    match timeout(limits.read_timeout, limited).await {
+        Ok(Ok(body)) => Ok(Request::from_parts(parts, body.to_bytes())),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            let rest = async { while let Some(Ok(_)) = body.frame().await {} };
+            timeout(LINGER, rest).await.ok();
+            Err(StatusCode::PAYLOAD_TOO_LARGE)
+        }
+        Ok(Err(_)) => Err(StatusCode::BAD_REQUEST),
+        Err(_) => Err(StatusCode::REQUEST_TIMEOUT),
+    }
+}

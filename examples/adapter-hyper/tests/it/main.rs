@@ -1,0 +1,21 @@
+//! The suite of both adapters, run on hyper.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod suite;
+
+/// One server of the suite, until it is drained.
+fn serve(server: suite::Server) -> std::io::Result<()> {
+    let limits = adapter_hyper::Limits {
+        read_timeout: server.read_timeout,
+        drain_timeout: server.drain_timeout,
+        ..Default::default()
+    };
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(adapter_hyper::serve(
+        server.listener,
+        server.handler,
+        suite::refuse,
+        limits,
+        server.shutdown,
+    ))
+}
