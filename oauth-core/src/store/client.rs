@@ -189,14 +189,23 @@ impl ClientSecrets {
     /// One secret.
     #[must_use]
     pub fn new(secret: &ClientSecret) -> Self {
-        Self { current: secret.hash(), previous: None }
+        Self {
+            current: secret.hash(),
+            previous: None,
+        }
     }
 
     /// `secret` from now on, and the present one too until `previous_expires_at`.
     #[must_use]
     pub fn rotated(&self, secret: &ClientSecret, previous_expires_at: SystemTime) -> Self {
-        let previous = PreviousSecret { hash: self.current, expires_at: previous_expires_at };
-        Self { current: secret.hash(), previous: Some(previous) }
+        let previous = PreviousSecret {
+            hash: self.current,
+            expires_at: previous_expires_at,
+        };
+        Self {
+            current: secret.hash(),
+            previous: Some(previous),
+        }
     }
 
     /// Whether `secret` opens at `now`. Looks at both hashes in constant time, whichever matches.
@@ -227,7 +236,11 @@ pub enum GrantType {
 
 impl GrantType {
     /// Every grant on offer.
-    pub const ALL: [Self; 3] = [Self::AuthorizationCode, Self::ClientCredentials, Self::RefreshToken];
+    pub const ALL: [Self; 3] = [
+        Self::AuthorizationCode,
+        Self::ClientCredentials,
+        Self::RefreshToken,
+    ];
 
     /// The value of `grant_type`.
     #[must_use]

@@ -96,7 +96,12 @@ mod tests {
         let id = FamilyId::from_bytes([0xfe; 16]);
         assert_eq!(id.to_string().len(), 22);
         assert_eq!(id.to_string().parse(), Ok(id));
-        for text in ["", "AAAA", "!!!!!!!!!!!!!!!!!!!!!!", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"] {
+        for text in [
+            "",
+            "AAAA",
+            "!!!!!!!!!!!!!!!!!!!!!!",
+            "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+        ] {
             assert_eq!(text.parse::<FamilyId>(), Err(InvalidFamilyId), "{text}");
         }
     }

@@ -85,7 +85,12 @@ pub trait InteractionStore: Send + Sync {
     /// # Errors
     ///
     /// [`StoreError`] when the store cannot answer; the interaction may be gone then, and the user starts again.
-    async fn take_interaction(&self, id: &TokenHash, browser: &TokenHash, now: SystemTime) -> Result<TakeOutcome, StoreError>;
+    async fn take_interaction(
+        &self,
+        id: &TokenHash,
+        browser: &TokenHash,
+        now: SystemTime,
+    ) -> Result<TakeOutcome, StoreError>;
 
     /// Drops the interactions with `expires_at <= now` and answers how many those were.
     ///

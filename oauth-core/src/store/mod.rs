@@ -32,11 +32,14 @@ mod token;
 mod token_store;
 
 pub use authorization_code::{AuthorizationCodeRecord, Grant};
-pub use client::{ClientAuthentication, ClientSecrets, ClientStore, GrantType, PreviousSecret, RegisteredClient};
+pub use client::{
+    ClientAuthentication, ClientSecrets, ClientStore, GrantType, PreviousSecret, RegisteredClient,
+};
 pub use family_id::{FamilyId, InvalidFamilyId};
 pub use interaction::{AuthorizationRequest, InteractionRecord, InteractionStore, TakeOutcome};
 pub use token::{
-    AccessTokenRecord, AccessTokenState, FamilyRevocation, RefreshTokenRecord, RefreshTokenState, RevocationReason, TokenFamily,
+    AccessTokenRecord, AccessTokenState, FamilyRevocation, RefreshTokenRecord, RefreshTokenState,
+    RevocationReason, TokenFamily,
 };
 pub use token_store::{CodeRedemption, RedeemOutcome, RevokeOutcome, RotateOutcome, Rotation, TokenStore};
 

@@ -3,8 +3,8 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 
 use super::{
-    AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, FamilyId, Insertion, RefreshTokenRecord, RefreshTokenState,
-    RevocationReason, TokenFamily,
+    AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, FamilyId, Insertion, RefreshTokenRecord,
+    RefreshTokenState, RevocationReason, TokenFamily,
 };
 use crate::secret::TokenHash;
 use crate::store_error::StoreError;
@@ -116,7 +116,11 @@ pub trait TokenStore: Send + Sync {
     /// # Errors
     ///
     /// [`StoreError`] when nothing was stored or the answer was lost.
-    async fn redeem_code(&self, redemption: CodeRedemption, now: SystemTime) -> Result<RedeemOutcome, StoreError>;
+    async fn redeem_code(
+        &self,
+        redemption: CodeRedemption,
+        now: SystemTime,
+    ) -> Result<RedeemOutcome, StoreError>;
 
     /// Stores an access token that belongs to no family; never overwrites.
     ///
@@ -152,14 +156,23 @@ pub trait TokenStore: Send + Sync {
     /// # Errors
     ///
     /// [`StoreError`] when the store cannot answer; calling again is safe.
-    async fn revoke_family(&self, id: &FamilyId, reason: RevocationReason, now: SystemTime) -> Result<RevokeOutcome, StoreError>;
+    async fn revoke_family(
+        &self,
+        id: &FamilyId,
+        reason: RevocationReason,
+        now: SystemTime,
+    ) -> Result<RevokeOutcome, StoreError>;
 
     /// Ends one access token.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when the store cannot answer; calling again is safe.
-    async fn revoke_access_token(&self, hash: &TokenHash, now: SystemTime) -> Result<RevokeOutcome, StoreError>;
+    async fn revoke_access_token(
+        &self,
+        hash: &TokenHash,
+        now: SystemTime,
+    ) -> Result<RevokeOutcome, StoreError>;
 
     /// Drops what can no longer matter at `now`, and answers how many rows that were: fresh codes with
     /// `expires_at <= now`, spent codes with `retain_until <= now`, families with `retain_until <= now` together with

@@ -1,1 +1,3 @@
 //! Behaviour of the public API.
+
+mod memory_stores;

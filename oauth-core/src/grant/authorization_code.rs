@@ -1,0 +1,197 @@
+//! Redeeming an authorization code, [RFC 6749 §4.1.3](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3) with
+//! [RFC 7636 §4.6](https://www.rfc-editor.org/rfc/rfc7636#section-4.6).
+
+use std::time::SystemTime;
+
+use super::{AccessTokenLifetime, AccessTokenPlan, TokenPolicy};
+use crate::error::ErrorCode;
+use crate::pkce::CodeVerifier;
+use crate::secret::TokenHash;
+use crate::store::{
+    AccessTokenRecord, AuthorizationCodeRecord, CodeRedemption, FamilyId, Grant, RefreshTokenRecord,
+    TokenFamily,
+};
+use crate::vocabulary::ClientId;
+
+/// What an authenticated client sends with the code.
+#[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "callers build it; a new parameter of the grant must not go unnoticed"
+)]
+pub struct Request<'a> {
+    /// Who sends it, authenticated.
+    pub client_id: &'a ClientId,
+    /// `redirect_uri`, which OAuth 2.1 dropped and older clients send.
+    pub redirect_uri: Option<&'a str>,
+    /// `code_verifier`.
+    pub code_verifier: Option<&'a str>,
+}
+
+/// What redeeming the code means.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[must_use]
+#[non_exhaustive]
+pub enum Decision {
+    /// Issue this, in the step that spends the code.
+    Redeem(Box<Redemption>),
+    /// The code was spent on this family and everything else is in order: somebody else has the code too. Revoke the
+    /// family and refuse.
+    RevokeFamily(FamilyId),
+    /// Refuse, and change nothing.
+    Refuse(Refusal),
+}
+
+/// Why a code was refused. The peer sees one `invalid_grant` for all of them.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The code was issued to another client.
+    ClientMismatch,
+    /// The code is too old.
+    Expired,
+    /// `redirect_uri` is there and is not the one the code was sent to.
+    RedirectUriMismatch,
+    /// There is no `code_verifier`.
+    VerifierMissing,
+    /// The verifier is not 43 to 128 unreserved characters.
+    VerifierMalformed,
+    /// The verifier does not hash to the challenge.
+    VerifierMismatch,
+}
+
+impl Refusal {
+    /// The stable code of the reason, for events.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::ClientMismatch => "code_of_another_client",
+            Self::Expired => "code_expired",
+            Self::RedirectUriMismatch => "redirect_uri_mismatch",
+            Self::VerifierMissing => "code_verifier_missing",
+            Self::VerifierMalformed => "code_verifier_malformed",
+            Self::VerifierMismatch => "code_verifier_mismatch",
+        }
+    }
+
+    /// What the peer is told.
+    #[must_use]
+    pub const fn error(self) -> ErrorCode {
+        ErrorCode::InvalidGrant
+    }
+}
+
+/// Decides what presenting a code means.
+///
+/// A replay counts as one only when the rest of the request is valid: otherwise whoever saw a code could end the
+/// sign-in of its owner ([OAuth 2.1 §4.1.3](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1#section-4.1.3)).
+/// A spent code is a replay however old it is.
+pub fn redeem(
+    record: &AuthorizationCodeRecord,
+    request: &Request<'_>,
+    policy: &TokenPolicy,
+    now: SystemTime,
+) -> Decision {
+    if let Err(refusal) = check(record, request, now) {
+        return Decision::Refuse(refusal);
+    }
+    match record.redeemed {
+        Some(family) => Decision::RevokeFamily(family),
+        None => Decision::Redeem(Box::new(Redemption::new(record, policy, now))),
+    }
+}
+
+fn check(record: &AuthorizationCodeRecord, request: &Request<'_>, now: SystemTime) -> Result<(), Refusal> {
+    if record.grant.client_id != *request.client_id {
+        return Err(Refusal::ClientMismatch);
+    }
+    if record.redeemed.is_none() && now >= record.expires_at {
+        return Err(Refusal::Expired);
+    }
+    if request
+        .redirect_uri
+        .is_some_and(|uri| uri != record.redirect_uri.as_str())
+    {
+        return Err(Refusal::RedirectUriMismatch);
+    }
+    let verifier = request.code_verifier.ok_or(Refusal::VerifierMissing)?;
+    let verifier: CodeVerifier = verifier.parse().map_err(|_| Refusal::VerifierMalformed)?;
+    if record.code_challenge.matches(&verifier) {
+        Ok(())
+    } else {
+        Err(Refusal::VerifierMismatch)
+    }
+}
+
+/// The family that a code buys, its first tokens included: everything about them but their random parts.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Redemption {
+    /// The code.
+    pub code: TokenHash,
+    /// What was granted.
+    pub grant: Grant,
+    /// The first access token.
+    pub access: AccessTokenPlan,
+    /// The instant from which the first refresh token was left idle too long.
+    pub refresh_expires_at: SystemTime,
+    /// The instant from which nothing can be refreshed.
+    pub family_expires_at: SystemTime,
+    /// The instant from which the family may be forgotten.
+    pub retain_until: SystemTime,
+}
+
+impl Redemption {
+    fn new(record: &AuthorizationCodeRecord, policy: &TokenPolicy, now: SystemTime) -> Self {
+        let grant = record.grant.clone();
+        let family_expires_at = now + policy.refresh_token.absolute();
+        Self {
+            code: record.hash,
+            access: AccessTokenPlan {
+                client_id: grant.client_id.clone(),
+                subject: grant.subject.clone(),
+                scopes: grant.scopes.clone(),
+                audience: grant.audience.clone(),
+                issued_at: now,
+                expires_at: now + policy.access_token.as_duration(),
+            },
+            grant,
+            refresh_expires_at: now + policy.refresh_token.idle(),
+            family_expires_at,
+            // the policy may be changed while the family lives; no access token of any policy outlives this
+            retain_until: family_expires_at + AccessTokenLifetime::MAX,
+        }
+    }
+
+    /// What to store: the plan with the tokens that were made for it. `refresh` is `None` for a client that may not
+    /// refresh.
+    #[must_use]
+    pub fn commit(
+        self,
+        family: FamilyId,
+        access: AccessTokenRecord,
+        refresh: Option<TokenHash>,
+    ) -> CodeRedemption {
+        let issued_at = self.access.issued_at;
+        CodeRedemption {
+            code: self.code,
+            refresh: refresh.map(|hash| RefreshTokenRecord {
+                hash,
+                family,
+                generation: 0,
+                issued_at,
+                expires_at: self.refresh_expires_at,
+                rotated_at: None,
+            }),
+            family: TokenFamily {
+                id: family,
+                grant: self.grant,
+                created_at: issued_at,
+                expires_at: self.family_expires_at,
+                retain_until: self.retain_until,
+                revoked: None,
+            },
+            access,
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! A client on its own behalf, [RFC 6749 §4.4](https://www.rfc-editor.org/rfc/rfc6749#section-4.4).
+
+use std::time::SystemTime;
+
+use super::{AccessTokenPlan, TokenPolicy};
+use crate::error::ErrorCode;
+use crate::store::{GrantType, RegisteredClient};
+use crate::vocabulary::{Audience, Scopes};
+
+/// What an authenticated client asks for itself.
+#[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "callers build it; a new parameter of the grant must not go unnoticed"
+)]
+pub struct Request<'a> {
+    /// Who asks, authenticated.
+    pub client: &'a RegisteredClient,
+    /// `scope`; everything the client may have when absent.
+    pub scopes: Option<&'a Scopes>,
+    /// Where the token is to be used.
+    pub audience: &'a [Audience],
+}
+
+/// Why the grant was refused.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The client is public, or not registered for this grant.
+    NotAllowed,
+    /// More was asked for than the client may have, or it may have nothing.
+    ScopeExceeded,
+}
+
+impl Refusal {
+    /// The stable code of the reason, for events.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::NotAllowed => "grant_type_not_allowed",
+            Self::ScopeExceeded => "scope_exceeded",
+        }
+    }
+
+    /// What the peer is told.
+    #[must_use]
+    pub const fn error(self) -> ErrorCode {
+        match self {
+            Self::NotAllowed => ErrorCode::UnauthorizedClient,
+            Self::ScopeExceeded => ErrorCode::InvalidScope,
+        }
+    }
+}
+
+/// The access token to issue: its subject is the client, and nothing refreshes it.
+///
+/// `openid` is never granted: there is no user for an ID token to speak of.
+///
+/// # Errors
+///
+/// [`Refusal`] when the client may not have it.
+pub fn issue(
+    request: &Request<'_>,
+    policy: &TokenPolicy,
+    now: SystemTime,
+) -> Result<AccessTokenPlan, Refusal> {
+    let client = request.client;
+    if !client.is_confidential() || !client.may_use(GrantType::ClientCredentials) {
+        return Err(Refusal::NotAllowed);
+    }
+    let subject = client.id.as_str().parse().map_err(|_| Refusal::NotAllowed)?;
+    let allowed: Scopes = client
+        .scopes
+        .iter()
+        .filter(|scope| scope.as_str() != "openid")
+        .cloned()
+        .collect();
+    let scopes = match request.scopes {
+        None => allowed,
+        Some(wanted) if wanted.is_subset(&allowed) => wanted.clone(),
+        Some(_) => return Err(Refusal::ScopeExceeded),
+    };
+    if scopes.is_empty() {
+        return Err(Refusal::ScopeExceeded);
+    }
+    Ok(AccessTokenPlan {
+        client_id: client.id.clone(),
+        subject,
+        scopes,
+        audience: request.audience.to_vec(),
+        issued_at: now,
+        expires_at: now + policy.access_token.as_duration(),
+    })
+}

@@ -1,0 +1,179 @@
+use std::time::Duration;
+
+const MINUTE: Duration = Duration::from_secs(60);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How long an access token lives: 5 to 60 minutes, 10 unless said otherwise.
+///
+/// ```
+/// use std::time::Duration;
+/// use oauth_core::grant::AccessTokenLifetime;
+///
+/// assert!(AccessTokenLifetime::new(Duration::from_secs(15 * 60)).is_ok());
+/// assert!(AccessTokenLifetime::new(Duration::from_secs(24 * 60 * 60)).is_err());
+/// ```
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct AccessTokenLifetime(Duration);
+
+impl AccessTokenLifetime {
+    /// The shortest.
+    pub const MIN: Duration = Duration::from_secs(5 * 60);
+    /// The longest.
+    pub const MAX: Duration = Duration::from_secs(60 * 60);
+
+    /// A lifetime within the range.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidLifetime`] outside [`Self::MIN`] to [`Self::MAX`], both included.
+    pub fn new(lifetime: Duration) -> Result<Self, InvalidLifetime> {
+        if (Self::MIN..=Self::MAX).contains(&lifetime) {
+            Ok(Self(lifetime))
+        } else {
+            Err(InvalidLifetime)
+        }
+    }
+
+    /// The lifetime.
+    #[must_use]
+    pub const fn as_duration(self) -> Duration {
+        self.0
+    }
+}
+
+impl Default for AccessTokenLifetime {
+    fn default() -> Self {
+        Self(10 * MINUTE)
+    }
+}
+
+/// How long a chain of refresh tokens lives: it ends when it was idle for up to 14 days, and after up to 30 days however
+/// busy it was. The longest is the default.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct RefreshTokenLifetime {
+    idle: Duration,
+    absolute: Duration,
+}
+
+impl RefreshTokenLifetime {
+    /// The longest time between two uses.
+    pub const MAX_IDLE: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+    /// The longest life of a chain.
+    pub const MAX_ABSOLUTE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+    /// Lifetimes within the range.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidLifetime`] when `idle` is under a minute, over [`Self::MAX_IDLE`] or over `absolute`, or `absolute` is over
+    /// [`Self::MAX_ABSOLUTE`].
+    pub fn new(idle: Duration, absolute: Duration) -> Result<Self, InvalidLifetime> {
+        let fits = (MINUTE..=Self::MAX_IDLE.min(absolute)).contains(&idle) && absolute <= Self::MAX_ABSOLUTE;
+        if fits {
+            Ok(Self { idle, absolute })
+        } else {
+            Err(InvalidLifetime)
+        }
+    }
+
+    /// The longest time between two uses.
+    #[must_use]
+    pub const fn idle(self) -> Duration {
+        self.idle
+    }
+
+    /// The longest life of the chain.
+    #[must_use]
+    pub const fn absolute(self) -> Duration {
+        self.absolute
+    }
+}
+
+impl Default for RefreshTokenLifetime {
+    fn default() -> Self {
+        Self {
+            idle: 14 * DAY,
+            absolute: 30 * DAY,
+        }
+    }
+}
+
+/// How tokens are issued.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct TokenPolicy {
+    /// How long an access token lives.
+    pub access_token: AccessTokenLifetime,
+    /// How long a chain of refresh tokens lives.
+    pub refresh_token: RefreshTokenLifetime,
+}
+
+impl TokenPolicy {
+    /// A policy of these lifetimes.
+    #[must_use]
+    pub const fn new(access_token: AccessTokenLifetime, refresh_token: RefreshTokenLifetime) -> Self {
+        Self {
+            access_token,
+            refresh_token,
+        }
+    }
+}
+
+/// The lifetime is outside the range that is allowed for its kind.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("lifetime out of range")]
+#[non_exhaustive]
+pub struct InvalidLifetime;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// O21: an access token lives 5 to 60 minutes.
+    #[test]
+    fn an_access_token_lives_five_to_sixty_minutes() {
+        for lifetime in [5 * MINUTE, 10 * MINUTE, 60 * MINUTE] {
+            assert!(AccessTokenLifetime::new(lifetime).is_ok(), "{lifetime:?}");
+        }
+        for lifetime in [
+            Duration::ZERO,
+            5 * MINUTE - SECOND,
+            60 * MINUTE + SECOND,
+            Duration::MAX,
+        ] {
+            assert_eq!(
+                AccessTokenLifetime::new(lifetime),
+                Err(InvalidLifetime),
+                "{lifetime:?}"
+            );
+        }
+        assert_eq!(AccessTokenLifetime::default().as_duration(), 10 * MINUTE);
+    }
+
+    /// O21: a refresh token lives up to 14 days idle and 30 days at all.
+    #[test]
+    fn a_refresh_token_lives_up_to_fourteen_idle_and_thirty_days() {
+        for (idle, absolute) in [(14 * DAY, 30 * DAY), (MINUTE, MINUTE), (14 * DAY, 14 * DAY)] {
+            assert!(
+                RefreshTokenLifetime::new(idle, absolute).is_ok(),
+                "{idle:?} {absolute:?}"
+            );
+        }
+        let refused = [
+            (14 * DAY + SECOND, 30 * DAY),
+            (14 * DAY, 30 * DAY + SECOND),
+            (2 * DAY, DAY),
+            (Duration::ZERO, DAY),
+            (Duration::MAX, Duration::MAX),
+        ];
+        for (idle, absolute) in refused {
+            assert_eq!(
+                RefreshTokenLifetime::new(idle, absolute),
+                Err(InvalidLifetime),
+                "{idle:?} {absolute:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Refreshing with rotation and reuse detection, [RFC 6749 §6](https://www.rfc-editor.org/rfc/rfc6749#section-6) and
+//! [RFC 9700 §4.14.2](https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2).
+
+use std::time::SystemTime;
+
+use super::{AccessTokenPlan, TokenPolicy};
+use crate::error::ErrorCode;
+use crate::secret::TokenHash;
+use crate::store::{
+    self, AccessTokenRecord, FamilyId, RefreshTokenRecord, RefreshTokenState, RegisteredClient,
+};
+use crate::vocabulary::Scopes;
+
+/// What an authenticated client sends with the refresh token.
+#[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "callers build it; a new parameter of the grant must not go unnoticed"
+)]
+pub struct Request<'a> {
+    /// Who sends it, authenticated, as it is registered now.
+    pub client: &'a RegisteredClient,
+    /// `scope`: less than was granted.
+    pub scopes: Option<&'a Scopes>,
+}
+
+/// What presenting the refresh token means.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[must_use]
+#[non_exhaustive]
+pub enum Decision {
+    /// Issue this, in the step that turns the presented token into a tombstone.
+    Rotate(Box<RotationPlan>),
+    /// The token was rotated before: one of the two who have it is a thief. Revoke the family and refuse.
+    RevokeFamily(FamilyId),
+    /// Refuse, and change nothing.
+    Refuse(Refusal),
+}
+
+/// Why a refresh was refused.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The token was issued to another client.
+    ClientMismatch,
+    /// The family was revoked.
+    FamilyRevoked,
+    /// The token was left idle too long, or the family is too old.
+    Expired,
+    /// More was asked for than was granted, or nothing of the grant is left to the client.
+    ScopeExceeded,
+}
+
+impl Refusal {
+    /// The stable code of the reason, for events.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::ClientMismatch => "refresh_token_of_another_client",
+            Self::FamilyRevoked => "token_family_revoked",
+            Self::Expired => "refresh_token_expired",
+            Self::ScopeExceeded => "scope_exceeded",
+        }
+    }
+
+    /// What the peer is told: one `invalid_grant` for everything that is wrong with the token.
+    #[must_use]
+    pub const fn error(self) -> ErrorCode {
+        match self {
+            Self::ClientMismatch | Self::FamilyRevoked | Self::Expired => ErrorCode::InvalidGrant,
+            Self::ScopeExceeded => ErrorCode::InvalidScope,
+        }
+    }
+}
+
+/// Decides what presenting a refresh token means.
+///
+/// Whose token it is comes first, so that another client can neither learn nor change anything; reuse comes before
+/// expiry, so that a tombstone betrays a theft for as long as it is kept.
+pub fn rotate(
+    state: &RefreshTokenState,
+    request: &Request<'_>,
+    policy: &TokenPolicy,
+    now: SystemTime,
+) -> Decision {
+    if state.family.grant.client_id != request.client.id {
+        return Decision::Refuse(Refusal::ClientMismatch);
+    }
+    if state.family.revoked.is_some() {
+        return Decision::Refuse(Refusal::FamilyRevoked);
+    }
+    if state.token.rotated_at.is_some() {
+        return Decision::RevokeFamily(state.family.id);
+    }
+    if state.is_expired(now) {
+        return Decision::Refuse(Refusal::Expired);
+    }
+    match scopes(state, request) {
+        Some(scopes) => Decision::Rotate(Box::new(RotationPlan::new(state, scopes, policy, now))),
+        None => Decision::Refuse(Refusal::ScopeExceeded),
+    }
+}
+
+/// What the new access token allows: of the original grant what the client may still have, or the part asked for.
+fn scopes(state: &RefreshTokenState, request: &Request<'_>) -> Option<Scopes> {
+    let allowed: Scopes = state
+        .family
+        .grant
+        .scopes
+        .iter()
+        .filter(|scope| request.client.scopes.contains(scope))
+        .cloned()
+        .collect();
+    let scopes = match request.scopes {
+        None => allowed,
+        Some(wanted) if wanted.is_subset(&allowed) => wanted.clone(),
+        Some(_) => return None,
+    };
+    (!scopes.is_empty()).then_some(scopes)
+}
+
+/// The next link of the chain and the access token issued with it: everything about them but their random parts.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct RotationPlan {
+    /// The token that was presented.
+    pub presented: TokenHash,
+    /// The chain.
+    pub family: FamilyId,
+    /// The place of the successor in the chain.
+    pub generation: u32,
+    /// The access token.
+    pub access: AccessTokenPlan,
+    /// The instant from which the successor was left idle too long: never after the end of the family.
+    pub expires_at: SystemTime,
+}
+
+impl RotationPlan {
+    fn new(state: &RefreshTokenState, scopes: Scopes, policy: &TokenPolicy, now: SystemTime) -> Self {
+        let grant = &state.family.grant;
+        Self {
+            presented: state.token.hash,
+            family: state.family.id,
+            generation: state.token.generation.saturating_add(1),
+            access: AccessTokenPlan {
+                client_id: grant.client_id.clone(),
+                subject: grant.subject.clone(),
+                scopes,
+                audience: grant.audience.clone(),
+                issued_at: now,
+                expires_at: now + policy.access_token.as_duration(),
+            },
+            expires_at: (now + policy.refresh_token.idle()).min(state.family.expires_at),
+        }
+    }
+
+    /// What to store: the plan with the tokens that were made for it.
+    #[must_use]
+    pub fn commit(self, access: AccessTokenRecord, successor: TokenHash) -> store::Rotation {
+        store::Rotation {
+            presented: self.presented,
+            successor: RefreshTokenRecord {
+                hash: successor,
+                family: self.family,
+                generation: self.generation,
+                issued_at: self.access.issued_at,
+                expires_at: self.expires_at,
+                rotated_at: None,
+            },
+            access,
+        }
+    }
+}

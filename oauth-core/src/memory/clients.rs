@@ -1,0 +1,47 @@
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+
+use super::lock;
+use crate::store::{ClientStore, RegisteredClient};
+use crate::store_error::StoreError;
+use crate::vocabulary::ClientId;
+
+/// Registered clients in memory.
+#[derive(Debug, Default)]
+pub struct MemoryClients {
+    clients: Mutex<HashMap<ClientId, RegisteredClient>>,
+}
+
+impl MemoryClients {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl FromIterator<RegisteredClient> for MemoryClients {
+    fn from_iter<I: IntoIterator<Item = RegisteredClient>>(clients: I) -> Self {
+        let clients = clients
+            .into_iter()
+            .map(|client| (client.id.clone(), client))
+            .collect();
+        Self {
+            clients: Mutex::new(clients),
+        }
+    }
+}
+
+#[async_trait]
+impl ClientStore for MemoryClients {
+    async fn client(&self, id: &ClientId) -> Result<Option<RegisteredClient>, StoreError> {
+        Ok(lock(&self.clients).get(id).cloned())
+    }
+
+    async fn put_client(&self, client: RegisteredClient) -> Result<(), StoreError> {
+        lock(&self.clients).insert(client.id.clone(), client);
+        Ok(())
+    }
+}

@@ -1,0 +1,24 @@
+//! Stores in the memory of one process: for tests, for development, and as the reference of what each verb means.
+//!
+//! Every verb takes one lock for its whole step. Nothing survives the process, and nothing is dropped until the purge
+//! verbs are called.
+
+mod clients;
+mod interactions;
+mod tokens;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub use clients::MemoryClients;
+pub use interactions::MemoryInteractions;
+pub use tokens::MemoryTokens;
+
+/// Locks, also after a panic elsewhere: every step leaves the tables whole before it could panic.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How many rows a purge dropped.
+fn count(rows: usize) -> u64 {
+    u64::try_from(rows).unwrap_or(u64::MAX)
+}

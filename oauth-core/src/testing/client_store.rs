@@ -1,0 +1,132 @@
+//! What any [`ClientStore`] must do.
+#![expect(clippy::expect_used, reason = "a case fails by panicking")]
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+
+use super::records::{RACERS, answer, start};
+use crate::secret::ClientSecret;
+use crate::store::{ClientSecrets, ClientStore, GrantType, RegisteredClient};
+use crate::vocabulary::{ClientId, RegisteredRedirectUri};
+
+/// Makes a test of each case: `client_store!(#[tokio::test] expression)`.
+#[macro_export]
+macro_rules! client_store {
+    (#[$attribute:meta] $($store:tt)+) => {
+        $crate::__kit_cases! { client_store [#[$attribute]] [$($store)+]:
+            a_client_is_found_as_it_was_put
+            an_unknown_client_is_absent
+            putting_again_replaces_the_whole_record
+            ids_are_compared_byte_for_byte
+            a_big_record_is_kept_whole
+            concurrent_puts_leave_one_whole_record
+        }
+    };
+}
+
+/// Every field comes back.
+pub async fn a_client_is_found_as_it_was_put(store: &dyn ClientStore) {
+    let client = confidential("web");
+    answer(store.put_client(client.clone()).await);
+    assert_eq!(answer(store.client(&client.id).await), Some(client));
+}
+
+/// What was never put is not there.
+pub async fn an_unknown_client_is_absent(store: &dyn ClientStore) {
+    assert_eq!(answer(store.client(&id("nobody")).await), None);
+}
+
+/// Nothing of the earlier record shines through.
+pub async fn putting_again_replaces_the_whole_record(store: &dyn ClientStore) {
+    answer(store.put_client(confidential("web")).await);
+    let replacement = RegisteredClient::public(id("web"));
+    answer(store.put_client(replacement.clone()).await);
+    assert_eq!(answer(store.client(&id("web")).await), Some(replacement));
+}
+
+/// No folding of case, no trimming, no wildcard, no quoting mistake.
+pub async fn ids_are_compared_byte_for_byte(store: &dyn ClientStore) {
+    let long = "x".repeat(2048);
+    let longer = format!("{}y", "x".repeat(2047));
+    let ids = [
+        "a",
+        "A",
+        " a",
+        "a ",
+        "%",
+        "_",
+        "'",
+        "\"",
+        "'; DROP TABLE client; --",
+        "\\",
+        "*",
+        &long,
+    ];
+    for text in ids {
+        answer(
+            store
+                .put_client(RegisteredClient::public(id(text)).with_name(text))
+                .await,
+        );
+    }
+    for text in ids {
+        let found = answer(store.client(&id(text)).await).expect("it was put");
+        assert_eq!(found.name.as_deref(), Some(text));
+    }
+    for text in ["b", "aa", "  a", "%%", longer.as_str()] {
+        assert_eq!(answer(store.client(&id(text)).await), None, "{text}");
+    }
+}
+
+/// Many redirect URIs, a long name, every kind of character.
+pub async fn a_big_record_is_kept_whole(store: &dyn ClientStore) {
+    let name = "\u{0}\u{e9}\u{1f680}'\"\\\n".repeat(8 * 1024);
+    let client = (0..500).fold(confidential("big").with_name(name), |client, index| {
+        client.with_redirect_uri(exact(&format!("https://app{index}.example/callback")))
+    });
+    answer(store.put_client(client.clone()).await);
+    assert_eq!(answer(store.client(&client.id).await), Some(client));
+}
+
+/// The last of 32 puts stays, whichever that is, and no mixture of them.
+pub async fn concurrent_puts_leave_one_whole_record(store: &dyn ClientStore) {
+    let clients: Vec<_> = (0..RACERS)
+        .map(|index| {
+            let text = format!("https://app.example/{index}");
+            RegisteredClient::public(id("web"))
+                .with_name(text.clone())
+                .with_redirect_uri(exact(&text))
+        })
+        .collect();
+    join_all(clients.iter().map(|client| store.put_client(client.clone())))
+        .await
+        .into_iter()
+        .for_each(answer);
+    let found = answer(store.client(&id("web")).await).expect("it was put");
+    assert!(clients.contains(&found));
+}
+
+fn confidential(name: &str) -> RegisteredClient {
+    let old: ClientSecret = "old secret".parse().expect("printable");
+    let new: ClientSecret = "new secret".parse().expect("printable");
+    let secrets = ClientSecrets::new(&old).rotated(&new, start() + Duration::from_secs(60));
+    RegisteredClient::confidential(id(name), secrets)
+        .with_name("Caf\u{e9} 'one'")
+        .with_secret_post()
+        .with_redirect_uri(exact("https://app.example/callback?x=y"))
+        .with_redirect_uri(
+            RegisteredRedirectUri::loopback_any_port("http://127.0.0.1/callback").expect("loopback"),
+        )
+        .with_grant_types(GrantType::ALL)
+        .with_scopes("openid read:charges write:charges".parse().expect("scopes"))
+        .with_audience("https://api.example".parse().expect("an audience"))
+}
+
+fn exact(uri: &str) -> RegisteredRedirectUri {
+    RegisteredRedirectUri::exact(uri).expect("a redirect uri")
+}
+
+fn id(text: &str) -> ClientId {
+    text.parse().expect("printable")
+}

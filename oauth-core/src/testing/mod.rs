@@ -1,0 +1,53 @@
+//! For tests, and exempt from semver: a clock that stands still, entropy that repeats, and a kit for each store port.
+//!
+//! A kit is a list of cases that any implementation of the port must pass, and a macro that makes a test of each:
+//!
+//! ```
+//! mod tokens {
+//!     oauth_core::testing::token_store!(#[tokio::test] oauth_core::memory::MemoryTokens::new());
+//! }
+//! ```
+//!
+//! The expression makes an **empty** store and runs once per case; write `async { … }` where making one takes an `await`.
+//! Races are 32 calls polled together: give the test a multi-threaded runtime if the store needs one to be raced.
+
+mod clock;
+mod entropy;
+mod records;
+
+pub mod client_store;
+pub mod interaction_store;
+pub mod token_store;
+
+pub use clock::ManualClock;
+pub use entropy::SeededEntropy;
+
+pub use crate::{client_store, interaction_store, token_store};
+
+/// Makes one test of each case of a kit; what the three kit macros expand to.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __kit_cases {
+    ($kit:ident $attributes:tt $store:tt: $($case:ident)*) => {
+        $($crate::__kit_case! { $kit $attributes $store $case })*
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __kit_case {
+    ($kit:ident [#[$attribute:meta]] [async $store:block] $case:ident) => {
+        #[$attribute]
+        async fn $case() {
+            let store = async $store.await;
+            $crate::testing::$kit::$case(&store).await;
+        }
+    };
+    ($kit:ident [#[$attribute:meta]] [$store:expr] $case:ident) => {
+        #[$attribute]
+        async fn $case() {
+            let store = $store;
+            $crate::testing::$kit::$case(&store).await;
+        }
+    };
+}

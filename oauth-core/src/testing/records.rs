@@ -1,0 +1,122 @@
+//! Records for the kits: each label makes its own.
+#![expect(clippy::expect_used, reason = "a kit fails by panicking")]
+
+use std::time::{Duration, SystemTime};
+
+use crate::pkce::CodeChallenge;
+use crate::secret::TokenHash;
+use crate::store::{
+    AccessTokenRecord, AuthorizationCodeRecord, CodeRedemption, FamilyId, Grant, RefreshTokenRecord,
+    Rotation, TokenFamily,
+};
+
+pub(super) const NANOSECOND: Duration = Duration::from_nanos(1);
+const MINUTE: Duration = Duration::from_secs(60);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How many callers race.
+pub(super) const RACERS: usize = 32;
+
+/// When the kits begin: not a whole second, so that a store which rounds shows.
+pub(super) fn start() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::new(1_800_000_000, 123_456_789)
+}
+
+/// What the store answered; a kit has no other use for a fault than to fail.
+pub(super) fn answer<T>(result: Result<T, crate::store_error::StoreError>) -> T {
+    result.expect("the store answers")
+}
+
+pub(super) fn hash(label: &str) -> TokenHash {
+    TokenHash::of(label)
+}
+
+pub(super) fn family_id(label: &str) -> FamilyId {
+    let bytes = hash(label).as_bytes().first_chunk().copied();
+    FamilyId::from_bytes(bytes.expect("a hash is longer than an id"))
+}
+
+pub(super) fn grant() -> Grant {
+    Grant {
+        client_id: "client 'one' \"two\" %_;--".parse().expect("printable"),
+        subject: "user-1".parse().expect("printable"),
+        scopes: "openid read:charges".parse().expect("scopes"),
+        audience: vec!["https://api.example".parse().expect("an audience")],
+        auth_time: start() - MINUTE,
+        nonce: Some("n-0S6_WzA2Mj".parse().expect("printable")),
+        email: Some("zo\u{eb}@ex\u{e4}mple.test\0'".to_owned()),
+        name: Some("\u{1f680}".repeat(16 * 1024)),
+    }
+}
+
+pub(super) fn code(label: &str) -> AuthorizationCodeRecord {
+    AuthorizationCodeRecord {
+        hash: hash(label),
+        redirect_uri: "https://app.example/callback?a=%27&b=c"
+            .parse()
+            .expect("a redirect uri"),
+        code_challenge: CodeChallenge::from_bytes(*hash("challenge").as_bytes()),
+        grant: grant(),
+        issued_at: start(),
+        expires_at: start() + MINUTE,
+        retain_until: start() + 31 * DAY,
+        redeemed: None,
+    }
+}
+
+pub(super) fn family(label: &str) -> TokenFamily {
+    TokenFamily {
+        id: family_id(label),
+        grant: grant(),
+        created_at: start(),
+        expires_at: start() + 30 * DAY,
+        retain_until: start() + 30 * DAY + 60 * MINUTE,
+        revoked: None,
+    }
+}
+
+pub(super) fn refresh(label: &str, family: &str, generation: u32) -> RefreshTokenRecord {
+    RefreshTokenRecord {
+        hash: hash(label),
+        family: family_id(family),
+        generation,
+        issued_at: start(),
+        expires_at: start() + 14 * DAY,
+        rotated_at: None,
+    }
+}
+
+pub(super) fn access(label: &str, family: Option<&str>) -> AccessTokenRecord {
+    let grant = grant();
+    AccessTokenRecord {
+        hash: hash(label),
+        jti: format!("jti of {label}"),
+        family: family.map(family_id),
+        client_id: grant.client_id,
+        subject: grant.subject,
+        scopes: grant.scopes,
+        audience: grant.audience,
+        issued_at: start(),
+        expires_at: start() + 10 * MINUTE,
+        revoked_at: None,
+    }
+}
+
+/// Spends `code` on the family `F` and the tokens `F rt 0` and `F at 0`.
+pub(super) fn redemption(code: &str, f: &str) -> CodeRedemption {
+    CodeRedemption {
+        code: hash(code),
+        family: family(f),
+        access: access(&format!("{f} at 0"), Some(f)),
+        refresh: Some(refresh(&format!("{f} rt 0"), f, 0)),
+    }
+}
+
+/// Exchanges `presented` for `successor` of the family `F`, and an access token `at of SUCCESSOR`.
+pub(super) fn rotation(presented: &str, successor: &str, f: &str) -> Rotation {
+    Rotation {
+        presented: hash(presented),
+        successor: refresh(successor, f, 1),
+        access: access(&format!("at of {successor}"), Some(f)),
+    }
+}

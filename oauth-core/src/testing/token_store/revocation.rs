@@ -1,0 +1,87 @@
+use std::time::Duration;
+
+use futures_util::future::join_all;
+
+use super::redeemed;
+use crate::store::{FamilyRevocation, Insertion, RevocationReason, RevokeOutcome, TokenStore};
+use crate::testing::records::{RACERS, access, answer, family_id, hash, start};
+
+/// O10, O13: every token of the family is inactive at once, and the first reason and time stay.
+pub async fn revoking_a_family_ends_all_of_it_once(store: &dyn TokenStore) {
+    redeemed(store, "f").await;
+    redeemed(store, "other").await;
+    let id = family_id("f");
+    let later = start() + Duration::from_secs(1);
+    let first = answer(
+        store
+            .revoke_family(&id, RevocationReason::CodeReplayed, start())
+            .await,
+    );
+    assert_eq!(first, RevokeOutcome::Revoked);
+    let second = answer(store.revoke_family(&id, RevocationReason::Requested, later).await);
+    assert_eq!(second, RevokeOutcome::AlreadyRevoked);
+
+    let refresh = answer(store.refresh_token(&hash("f rt 0")).await).expect("a tombstone");
+    assert!(!refresh.is_active(start()));
+    assert_eq!(
+        refresh.family.revoked,
+        Some(FamilyRevocation::new(RevocationReason::CodeReplayed, start()))
+    );
+    assert!(!answer(store.access_token(&hash("f at 0")).await).is_some_and(|state| state.is_active(start())));
+    assert!(
+        answer(store.access_token(&hash("other at 0")).await).is_some_and(|state| state.is_active(start()))
+    );
+}
+
+/// O13: its family lives on.
+pub async fn revoking_an_access_token_ends_it_alone(store: &dyn TokenStore) {
+    redeemed(store, "f").await;
+    assert_eq!(
+        answer(store.insert_access_token(access("alone", None)).await),
+        Insertion::Inserted
+    );
+    for label in ["f at 0", "alone"] {
+        let key = hash(label);
+        let revoke = || store.revoke_access_token(&key, start());
+        assert_eq!(answer(revoke().await), RevokeOutcome::Revoked);
+        assert_eq!(answer(revoke().await), RevokeOutcome::AlreadyRevoked);
+        let state = answer(store.access_token(&key).await).expect("it is kept");
+        assert_eq!(state.token.revoked_at, Some(start()));
+        assert!(!state.is_active(start()));
+    }
+    assert!(answer(store.refresh_token(&hash("f rt 0")).await).is_some_and(|state| state.is_active(start())));
+}
+
+/// And says so.
+pub async fn revoking_what_is_unknown_changes_nothing(store: &dyn TokenStore) {
+    redeemed(store, "f").await;
+    let unknown = family_id("nothing");
+    let family = answer(
+        store
+            .revoke_family(&unknown, RevocationReason::Requested, start())
+            .await,
+    );
+    assert_eq!(family, RevokeOutcome::NotFound);
+    for label in ["nothing", "f", "f rt 0"] {
+        let outcome = answer(store.revoke_access_token(&hash(label), start()).await);
+        assert_eq!(outcome, RevokeOutcome::NotFound, "{label}");
+    }
+    assert!(answer(store.refresh_token(&hash("f rt 0")).await).is_some_and(|state| state.is_active(start())));
+}
+
+/// However many revoke.
+pub async fn one_of_32_revocations_is_the_first(store: &dyn TokenStore) {
+    redeemed(store, "f").await;
+    let id = family_id("f");
+    let families = (0..RACERS).map(|_| store.revoke_family(&id, RevocationReason::Requested, start()));
+    assert_eq!(firsts(join_all(families).await.into_iter().map(answer)), 1);
+    let key = hash("f at 0");
+    let tokens = (0..RACERS).map(|_| store.revoke_access_token(&key, start()));
+    assert_eq!(firsts(join_all(tokens).await.into_iter().map(answer)), 1);
+}
+
+fn firsts(outcomes: impl Iterator<Item = RevokeOutcome>) -> usize {
+    outcomes
+        .filter(|outcome| *outcome == RevokeOutcome::Revoked)
+        .count()
+}

@@ -1,0 +1,166 @@
+use futures_util::future::join_all;
+
+use super::redeemed;
+use crate::secret::TokenHash;
+use crate::store::{Insertion, RedeemOutcome, RevocationReason, RevokeOutcome, RotateOutcome, TokenStore};
+use crate::testing::records::{
+    NANOSECOND, RACERS, access, answer, code, family, family_id, hash, redemption, refresh, rotation, start,
+};
+
+/// O9: the presented token is a tombstone, its successor alive, in one step.
+pub async fn rotating_leaves_a_tombstone_and_one_leaf(store: &dyn TokenStore) {
+    redeemed(store, "f").await;
+    let outcome = answer(store.rotate(rotation("f rt 0", "f rt 1", "f"), start()).await);
+    assert_eq!(outcome, RotateOutcome::Rotated);
+
+    let old = answer(store.refresh_token(&hash("f rt 0")).await).expect("a tombstone");
+    assert_eq!(old.token.rotated_at, Some(start()));
+    assert!(!old.is_active(start()));
+    let new = answer(store.refresh_token(&hash("f rt 1")).await).expect("the leaf");
+    assert!(new.is_active(start()));
+    assert_eq!((new.token, new.family), (refresh("f rt 1", "f", 1), family("f")));
+    let access_token = answer(store.access_token(&hash("at of f rt 1")).await).expect("it was issued");
+    assert_eq!(access_token.token, access("at of f rt 1", Some("f")));
+}
+
+/// O10: nothing changes, and the leaf stays the leaf: revoking is the caller's decision.
+pub async fn a_tombstone_rotates_into_nothing(store: &dyn TokenStore) {
+    redeemed(store, "f").await;
+    assert_eq!(
+        answer(store.rotate(rotation("f rt 0", "f rt 1", "f"), start()).await),
+        RotateOutcome::Rotated
+    );
+    for now in [start(), family("f").expires_at] {
+        let outcome = answer(store.rotate(rotation("f rt 0", "thief", "f"), now).await);
+        assert_eq!(outcome, RotateOutcome::Superseded);
+    }
+    assert_eq!(answer(store.refresh_token(&hash("thief")).await), None);
+    assert_eq!(answer(store.access_token(&hash("at of thief")).await), None);
+    assert!(is_leaf(store, hash("f rt 1")).await);
+}
+
+/// There is nothing to take the place of.
+pub async fn an_unknown_token_rotates_into_nothing(store: &dyn TokenStore) {
+    redeemed(store, "f").await;
+    let outcome = answer(store.rotate(rotation("guess", "f rt 1", "f"), start()).await);
+    assert_eq!(outcome, RotateOutcome::NotFound);
+    assert_eq!(answer(store.refresh_token(&hash("f rt 1")).await), None);
+}
+
+/// O21: idle too long.
+pub async fn a_refresh_token_expires_at_the_exact_instant(store: &dyn TokenStore) {
+    redeemed(store, "f").await;
+    let expires_at = refresh("f rt 0", "f", 0).expires_at;
+    let at = |now| store.rotate(rotation("f rt 0", "f rt 1", "f"), now);
+    assert_eq!(answer(at(expires_at).await), RotateOutcome::Expired);
+    assert!(is_leaf(store, hash("f rt 0")).await);
+    assert_eq!(answer(at(expires_at - NANOSECOND).await), RotateOutcome::Rotated);
+}
+
+/// O21: too old, however fresh the leaf is.
+pub async fn a_family_expires_at_the_exact_instant(store: &dyn TokenStore) {
+    assert_eq!(answer(store.insert_code(code("f")).await), Insertion::Inserted);
+    let mut redemption = redemption("f", "f");
+    redemption
+        .refresh
+        .iter_mut()
+        .for_each(|token| token.expires_at = family("f").retain_until);
+    assert_eq!(
+        answer(store.redeem_code(redemption, start()).await),
+        RedeemOutcome::Redeemed
+    );
+    let at = |now| store.rotate(rotation("f rt 0", "f rt 1", "f"), now);
+    assert_eq!(answer(at(family("f").expires_at).await), RotateOutcome::Expired);
+    assert_eq!(
+        answer(at(family("f").expires_at - NANOSECOND).await),
+        RotateOutcome::Rotated
+    );
+}
+
+/// O10: of 32 rotations of one token one succeeds, and one leaf is alive afterwards.
+pub async fn one_of_32_rotations_wins(store: &dyn TokenStore) {
+    redeemed(store, "f").await;
+    let successors: Vec<_> = (0..RACERS).map(|index| format!("successor {index}")).collect();
+    let rotations = successors
+        .iter()
+        .map(|successor| store.rotate(rotation("f rt 0", successor, "f"), start()));
+    let outcomes: Vec<_> = join_all(rotations).await.into_iter().map(answer).collect();
+    assert_eq!(
+        outcomes
+            .iter()
+            .filter(|outcome| **outcome == RotateOutcome::Rotated)
+            .count(),
+        1
+    );
+    assert_eq!(
+        outcomes
+            .iter()
+            .filter(|outcome| **outcome == RotateOutcome::Superseded)
+            .count(),
+        RACERS - 1
+    );
+    for (successor, outcome) in successors.iter().zip(outcomes) {
+        assert_eq!(
+            is_leaf(store, hash(successor)).await,
+            outcome == RotateOutcome::Rotated,
+            "{successor}"
+        );
+    }
+    assert!(!is_leaf(store, hash("f rt 0")).await);
+}
+
+/// O10: dead is dead, for the leaf and for the tombstones.
+pub async fn a_revoked_family_never_rotates_again(store: &dyn TokenStore) {
+    redeemed(store, "f").await;
+    assert_eq!(
+        answer(store.rotate(rotation("f rt 0", "f rt 1", "f"), start()).await),
+        RotateOutcome::Rotated
+    );
+    let id = family_id("f");
+    let revoked = answer(
+        store
+            .revoke_family(&id, RevocationReason::RefreshTokenReused, start())
+            .await,
+    );
+    assert_eq!(revoked, RevokeOutcome::Revoked);
+    for presented in ["f rt 0", "f rt 1"] {
+        let outcome = answer(store.rotate(rotation(presented, "f rt 2", "f"), start()).await);
+        assert_eq!(outcome, RotateOutcome::FamilyRevoked, "{presented}");
+    }
+    assert_eq!(answer(store.refresh_token(&hash("f rt 2")).await), None);
+    assert_eq!(answer(store.access_token(&hash("at of f rt 2")).await), None);
+}
+
+/// O10: whatever a rotation that raced the revocation issued is dead once both have answered.
+pub async fn revocation_wins_over_rotations_that_race_it(store: &dyn TokenStore) {
+    redeemed(store, "f").await;
+    let id = family_id("f");
+    let rotations = join_all((0..RACERS / 2).map(|index| {
+        let successor = format!("successor {index}");
+        async move { store.rotate(rotation("f rt 0", &successor, "f"), start()).await }
+    }));
+    let revocations = join_all(
+        (0..RACERS / 2).map(|_| store.revoke_family(&id, RevocationReason::RefreshTokenReused, start())),
+    );
+    let (rotations, revocations) = futures_util::future::join(rotations, revocations).await;
+    let rotated = rotations
+        .into_iter()
+        .map(answer)
+        .filter(|outcome| *outcome == RotateOutcome::Rotated)
+        .count();
+    assert!(rotated <= 1, "{rotated} leaves");
+    let revoked = revocations
+        .into_iter()
+        .map(answer)
+        .filter(|outcome| *outcome == RevokeOutcome::Revoked)
+        .count();
+    assert_eq!(revoked, 1);
+    for index in 0..RACERS / 2 {
+        let state = answer(store.refresh_token(&hash(&format!("successor {index}"))).await);
+        assert!(state.is_none_or(|state| !state.is_active(start())), "{index}");
+    }
+}
+
+async fn is_leaf(store: &dyn TokenStore, hash: TokenHash) -> bool {
+    answer(store.refresh_token(&hash).await).is_some_and(|state| state.token.rotated_at.is_none())
+}
