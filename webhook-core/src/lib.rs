@@ -1,6 +1,10 @@
 //! Signed webhooks, both ends.
 
+pub mod address;
 pub mod event;
+pub mod memory;
 pub mod ports;
+pub mod receiver;
 pub mod secret;
+pub mod sender;
 pub mod signature;

@@ -1,0 +1,342 @@
+//! One attempt: what came back, what that means, and the row that remembers it.
+//!
+//! [`classify`] is a total function from an [`Outcome`] to a [`Verdict`]; a host that knows its receivers better replaces it
+//! (see [`DeliveryPolicy::with_classification`](super::DeliveryPolicy::with_classification)).
+//!
+//! | answer | verdict |
+//! |---|---|
+//! | 2xx | acked |
+//! | 5xx, 3xx (never followed), 408, 425, no answer | retried later |
+//! | 429 | the whole endpoint is held, no attempt is spent |
+//! | 410 | permanent failure, the endpoint is disabled |
+//! | every other 4xx, a refused address | permanent failure |
+//!
+//! ```
+//! use http::StatusCode;
+//! use webhook_core::sender::{Outcome, Verdict, classify};
+//!
+//! let answered = |status| Outcome::Answered { status, retry_after: None };
+//! assert_eq!(classify(&answered(StatusCode::NO_CONTENT)), Verdict::Acked);
+//! assert_eq!(classify(&answered(StatusCode::BAD_GATEWAY)), Verdict::Retry);
+//! assert_eq!(classify(&answered(StatusCode::GONE)), Verdict::Disable);
+//! ```
+
+use std::{
+    error::Error,
+    time::{Duration, SystemTime},
+};
+
+use bytes::Bytes;
+use http::{HeaderMap, Response, StatusCode, header};
+use http_conventions::retry_after::RetryAfter;
+
+use super::{DeliveryId, term::terms};
+use crate::ports::{TransportError, TransportErrorKind};
+
+/// How much of an answer the attempt log keeps.
+pub const KEPT_ANSWER: usize = 4 * 1024;
+
+/// How much of an error text the attempt log keeps.
+const KEPT_MESSAGE: usize = 1024;
+
+/// The longest that a receiver can ask to be left alone.
+const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What an attempt brought back.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Outcome {
+    /// The receiver answered.
+    Answered {
+        /// With this status.
+        status: StatusCode,
+        /// And asked to be left alone for so long, at most 24 hours.
+        retry_after: Option<Duration>,
+    },
+    /// No answer came.
+    Failed(TransportErrorKind),
+}
+
+/// What an outcome means for the delivery.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Verdict {
+    /// The receiver has the event.
+    Acked,
+    /// It may work later: one attempt is spent.
+    Retry,
+    /// The receiver is overloaded: its whole endpoint is held, and no attempt is spent.
+    Throttled,
+    /// It will not work later either.
+    PermanentFailure,
+    /// It will not, and the receiver wants nothing more at all.
+    Disable,
+}
+
+impl Outcome {
+    /// Reads an answer that arrived at `now`.
+    ///
+    /// `Retry-After` is taken in seconds or as a date; a date is measured against the answer's own `Date`, so that a skewed
+    /// clock on either side does not matter. Of several fields the longest counts; what is neither is ignored.
+    #[must_use]
+    pub fn of_answer(response: &Response<Bytes>, now: SystemTime) -> Self {
+        Self::Answered {
+            status: response.status(),
+            retry_after: retry_after(response.headers(), now),
+        }
+    }
+
+    /// How long the receiver asked to be left alone.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Answered { retry_after, .. } => *retry_after,
+            Self::Failed(_) => None,
+        }
+    }
+}
+
+/// The usual meaning of an outcome, see the table of this module.
+#[must_use]
+pub fn classify(outcome: &Outcome) -> Verdict {
+    match outcome {
+        Outcome::Answered { status, .. } => classify_status(*status),
+        // another attempt would be refused again, and two days of retries would only hide the mistake
+        Outcome::Failed(TransportErrorKind::RefusedAddress) => Verdict::PermanentFailure,
+        Outcome::Failed(_) => Verdict::Retry,
+    }
+}
+
+fn classify_status(status: StatusCode) -> Verdict {
+    match status {
+        StatusCode::GONE => Verdict::Disable,
+        StatusCode::TOO_MANY_REQUESTS => Verdict::Throttled,
+        StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY => Verdict::Retry,
+        status if status.is_success() => Verdict::Acked,
+        status if status.is_client_error() => Verdict::PermanentFailure,
+        // 5xx, 3xx, and whatever is no final status at all
+        _ => Verdict::Retry,
+    }
+}
+
+fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let date = headers.get(header::DATE).and_then(|date| date.to_str().ok());
+    let reference = date
+        .and_then(|date| httpdate::parse_http_date(date).ok())
+        .unwrap_or(now);
+    headers
+        .get_all(header::RETRY_AFTER)
+        .iter()
+        .filter_map(|value| RetryAfter::parse(value.as_bytes(), reference).ok())
+        .max()
+        .map(|wait| wait.min(LONGEST_RETRY_AFTER))
+}
+
+/// One row of the attempt log, identified by its delivery and fence: a lease makes at most one attempt.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Attempt {
+    /// Which delivery was attempted.
+    pub delivery: DeliveryId,
+    /// The number of the lease it was attempted under.
+    pub fence: u64,
+    /// When the request was sent; also the timestamp it was signed with.
+    pub started_at: SystemTime,
+    /// How long the whole exchange took.
+    pub duration: Duration,
+    /// What came back.
+    pub result: AttemptResult,
+}
+
+/// What an attempt brought back, as the log keeps it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum AttemptResult {
+    /// The receiver answered.
+    Answered {
+        /// With this status.
+        status: StatusCode,
+        /// The first 4 KiB of the body.
+        body: Bytes,
+    },
+    /// No answer came.
+    Failed {
+        /// How far the exchange got.
+        kind: TransportErrorKind,
+        /// The error and its causes, for a person to read; at most 1 KiB.
+        message: String,
+    },
+}
+
+impl AttemptResult {
+    /// Keeps what the log needs of an exchange.
+    #[must_use]
+    pub fn of(exchange: &Result<Response<Bytes>, TransportError>) -> Self {
+        match exchange {
+            Ok(response) => Self::Answered {
+                status: response.status(),
+                body: kept_answer(response.body()),
+            },
+            Err(error) => Self::Failed {
+                kind: error.kind(),
+                message: chain(error),
+            },
+        }
+    }
+}
+
+/// Copied, because a slice would keep the whole answer in memory.
+fn kept_answer(body: &Bytes) -> Bytes {
+    match body.get(..KEPT_ANSWER) {
+        Some(kept) => Bytes::copy_from_slice(kept),
+        None => body.clone(),
+    }
+}
+
+fn chain(error: &(dyn Error + 'static)) -> String {
+    let causes: Vec<String> = std::iter::successors(Some(error), |error| (*error).source())
+        .map(ToString::to_string)
+        .collect();
+    let mut text = causes.join(": ");
+    text.truncate(text.floor_char_boundary(KEPT_MESSAGE));
+    text
+}
+
+terms!(TransportErrorKind {
+    Timeout => "timeout",
+    Connect => "connect",
+    RefusedAddress => "refused_address",
+    Tls => "tls",
+    TooLarge => "too_large",
+    Other => "other",
+});
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn answered(status: StatusCode) -> Outcome {
+        Outcome::Answered {
+            status,
+            retry_after: None,
+        }
+    }
+
+    /// W11: every status there is has one verdict, and it is the one of the table.
+    #[test]
+    fn every_status_has_its_verdict() {
+        for code in 100..=999 {
+            let expected = match code {
+                200..=299 => Verdict::Acked,
+                408 | 425 => Verdict::Retry,
+                410 => Verdict::Disable,
+                429 => Verdict::Throttled,
+                400..=499 => Verdict::PermanentFailure,
+                _ => Verdict::Retry,
+            };
+            let status = StatusCode::from_u16(code).unwrap();
+            assert_eq!(classify(&answered(status)), expected, "{code}");
+        }
+    }
+
+    /// W11: no answer is retried, except where the address itself is refused (W10).
+    #[test]
+    fn no_answer_is_retried_unless_the_address_is_refused() {
+        for kind in TransportErrorKind::ALL {
+            let expected = match kind {
+                TransportErrorKind::RefusedAddress => Verdict::PermanentFailure,
+                _ => Verdict::Retry,
+            };
+            assert_eq!(classify(&Outcome::Failed(kind)), expected, "{kind}");
+        }
+    }
+
+    fn asked(now_seconds: u64, fields: &[(&'static str, &str)]) -> Option<u64> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in fields {
+            headers.append(*name, HeaderValue::from_str(value).unwrap());
+        }
+        retry_after(
+            &headers,
+            SystemTime::UNIX_EPOCH + Duration::from_secs(now_seconds),
+        )
+        .map(|wait| wait.as_secs())
+    }
+
+    /// W14: Retry-After is read in both forms, never as a fraction, and bounded.
+    #[test]
+    fn retry_after_is_read_strictly() {
+        let check = |value: &str, expected: Option<u64>| {
+            assert_eq!(asked(0, &[("retry-after", value)]), expected, "{value}")
+        };
+        check("120", Some(120));
+        check("0", Some(0));
+        check("86400", Some(86_400));
+        check("86401", Some(86_400));
+        check("9223372036854775807", Some(86_400));
+        check("99999999999999999999999999", Some(86_400));
+        check("Thu, 01 Jan 1970 00:01:00 GMT", Some(60));
+        check("Thursday, 01-Jan-70 00:01:00 GMT", Some(60));
+        check("Thu Jan  1 00:01:00 1970", Some(60));
+        for ignored in ["1.5", "inf", "NaN", "1e300", "-1", "+1", "soon", "", "1 2"] {
+            check(ignored, None);
+        }
+        assert_eq!(asked(0, &[]), None);
+        assert_eq!(
+            asked(
+                0,
+                &[("retry-after", "5"), ("retry-after", "50"), ("retry-after", "x")]
+            ),
+            Some(50)
+        );
+    }
+
+    /// W14: a date is measured against the answer's own `Date`, so our clock does not matter.
+    #[test]
+    fn a_retry_date_is_measured_against_the_answers_own_date() {
+        let fields = [
+            ("date", "Sat, 21 Nov 2026 10:00:00 GMT"),
+            ("retry-after", "Sat, 21 Nov 2026 10:02:00 GMT"),
+        ];
+        assert_eq!(asked(0, &fields), Some(120));
+        let past = [
+            ("date", "Sat, 21 Nov 2026 10:02:00 GMT"),
+            ("retry-after", "Sat, 21 Nov 2026 10:00:00 GMT"),
+        ];
+        assert_eq!(asked(0, &past), Some(0));
+        let unreadable = [
+            ("date", "today"),
+            ("retry-after", "Thu, 01 Jan 1970 00:01:00 GMT"),
+        ];
+        assert_eq!(asked(30, &unreadable), Some(30));
+    }
+
+    /// W18: the log keeps the first 4 KiB of an answer and a bounded text of an error.
+    #[test]
+    fn the_log_keeps_a_bounded_part() {
+        let body = Bytes::from(vec![b'x'; KEPT_ANSWER + 1]);
+        let AttemptResult::Answered { body, .. } = AttemptResult::of(&Ok(Response::new(body))) else {
+            panic!("an answer is kept as one");
+        };
+        assert_eq!(body.len(), KEPT_ANSWER);
+        let error = TransportError::connect("ü".repeat(2_000));
+        let AttemptResult::Failed { kind, message } = AttemptResult::of(&Err(error)) else {
+            panic!("a failure is kept as one");
+        };
+        assert_eq!(kind, TransportErrorKind::Connect);
+        assert!(message.contains(": ü") && message.len() <= KEPT_MESSAGE);
+    }
+
+    proptest! {
+        /// W14: whatever a receiver sends, reading it neither panics nor asks for more than a day.
+        #[test]
+        fn any_retry_after_is_bounded(value in proptest::collection::vec(any::<u8>(), 0..40), date in "[ -~]{0,40}", seconds in 0_u64..4_000_000_000) {
+            let mut headers = HeaderMap::new();
+            if let Ok(value) = HeaderValue::from_bytes(&value) {
+                headers.insert(header::RETRY_AFTER, value);
+            }
+            headers.insert(header::DATE, HeaderValue::from_str(&date).unwrap());
+            let asked = retry_after(&headers, SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+            prop_assert!(asked.is_none_or(|wait| wait <= LONGEST_RETRY_AFTER));
+        }
+    }
+}

@@ -1,0 +1,187 @@
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::*;
+
+use DeliveryState::{Acked, DeadLetter, Leased, PermanentFailure, Ready, RetryScheduled};
+
+fn at(seconds: u64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+}
+
+fn fresh() -> Delivery {
+    let id = DeliveryId {
+        event: "evt_1".parse().unwrap(),
+        endpoint: "ep_1".parse().unwrap(),
+    };
+    Delivery::new(id, at(0))
+}
+
+fn settlement(fence: u64, disposition: Disposition) -> Settlement {
+    Settlement {
+        delivery: fresh().id,
+        fence,
+        disposition,
+        spent: !matches!(disposition, Disposition::Held { .. }),
+        hold_endpoint_until: None,
+        attempt: None,
+    }
+}
+
+/// W11: the whole table, every state by every step.
+#[test]
+fn every_step_from_every_state_is_decided() {
+    let allowed = [
+        (Ready, Step::Lease, Leased),
+        (RetryScheduled, Step::Lease, Leased),
+        (Leased, Step::Lease, Leased),
+        (Ready, Step::Acknowledge, Acked),
+        (RetryScheduled, Step::Acknowledge, Acked),
+        (Leased, Step::Acknowledge, Acked),
+        (Leased, Step::Retry, RetryScheduled),
+        (Leased, Step::Hold, RetryScheduled),
+        (Leased, Step::Refuse, PermanentFailure),
+        (Leased, Step::Exhaust, DeadLetter),
+        (PermanentFailure, Step::Replay, Ready),
+        (DeadLetter, Step::Replay, Ready),
+    ];
+    for state in DeliveryState::ALL {
+        for step in Step::ALL {
+            let row = allowed.iter().find(|(from, by, _)| (*from, *by) == (state, step));
+            assert_eq!(state.after(step), row.map(|(.., to)| *to), "{state} by {step}");
+        }
+    }
+}
+
+/// W11: a failed delivery is a dead letter exactly when attempts or time ran out.
+#[test]
+fn every_reason_leads_to_its_state() {
+    for reason in FailureReason::ALL {
+        let expected = match reason {
+            FailureReason::AttemptsExhausted | FailureReason::LifetimeExpired => DeadLetter,
+            _ => PermanentFailure,
+        };
+        let mut delivery = fresh();
+        delivery.lease(at(0), at(40));
+        assert_eq!(
+            delivery.settle(&settlement(1, Disposition::Failed(reason))),
+            Settled::Applied
+        );
+        assert_eq!((delivery.state, delivery.reason), (expected, Some(reason)));
+    }
+}
+
+#[test]
+fn the_words_of_every_set_are_read_back() {
+    for state in DeliveryState::ALL {
+        assert_eq!(state.as_str().parse(), Ok(state));
+    }
+    for reason in FailureReason::ALL {
+        assert_eq!(reason.to_string().parse(), Ok(reason));
+    }
+    assert!("READY".parse::<DeliveryState>().is_err());
+}
+
+/// W15: a lease is exclusive until the instant it ends, and the fence grows with each.
+#[test]
+fn a_lease_is_over_at_the_very_instant_it_ends() {
+    let mut delivery = fresh();
+    assert!(delivery.lease(at(0), at(40)));
+    assert!(!delivery.lease(at(39), at(80)));
+    assert_eq!(delivery.fence, 1);
+    assert!(delivery.lease(at(40), at(80)));
+    assert_eq!((delivery.fence, delivery.due_at), (2, at(80)));
+}
+
+/// W15: who lost the lease cannot write, except that the receiver has the event.
+#[test]
+fn a_stale_fence_is_refused_unless_the_receiver_acknowledged() {
+    let mut delivery = fresh();
+    delivery.lease(at(0), at(40));
+    delivery.lease(at(40), at(80));
+    let retry = Disposition::Retry { due_at: at(100) };
+    let before = delivery.clone();
+    assert_eq!(delivery.settle(&settlement(1, retry)), Settled::Stale);
+    assert_eq!(
+        delivery.settle(&settlement(1, Disposition::Failed(FailureReason::Rejected))),
+        Settled::Stale
+    );
+    assert_eq!(
+        delivery.settle(&settlement(0, Disposition::Acked)),
+        Settled::Stale
+    );
+    assert_eq!(
+        delivery.settle(&settlement(3, Disposition::Acked)),
+        Settled::Stale
+    );
+    assert_eq!(delivery, before);
+    assert_eq!(delivery.settle(&settlement(1, Disposition::Acked)), Settled::Late);
+    assert_eq!(delivery.state, Acked);
+    assert_eq!(delivery.settle(&settlement(2, retry)), Settled::Stale);
+    assert_eq!(delivery.state, Acked);
+}
+
+#[test]
+fn a_settlement_of_another_delivery_changes_nothing() {
+    let mut delivery = fresh();
+    delivery.lease(at(0), at(40));
+    let mut other = settlement(1, Disposition::Acked);
+    other.delivery.endpoint = "ep_2".parse().unwrap();
+    assert_eq!(delivery.settle(&other), Settled::Unknown);
+    assert_eq!(delivery.state, Leased);
+}
+
+/// W11: a replay has the whole schedule again, and keeps the fence so that old leases stay stale.
+#[test]
+fn a_replay_starts_anew_under_the_same_fence() {
+    let mut delivery = fresh();
+    assert!(!delivery.replay(at(1)));
+    delivery.lease(at(0), at(40));
+    delivery.settle(&settlement(
+        1,
+        Disposition::Failed(FailureReason::AttemptsExhausted),
+    ));
+    assert!(!delivery.lease(at(100), at(140)));
+    assert!(delivery.replay(at(100)));
+    assert_eq!(
+        delivery,
+        Delivery {
+            fence: 1,
+            ..Delivery::new(delivery.id.clone(), at(100))
+        }
+    );
+}
+
+fn any_disposition() -> impl Strategy<Value = Disposition> {
+    prop_oneof![
+        Just(Disposition::Acked),
+        (0_u64..100).prop_map(|due| Disposition::Retry { due_at: at(due) }),
+        (0_u64..100).prop_map(|due| Disposition::Held { due_at: at(due) }),
+        proptest::sample::select(FailureReason::ALL.to_vec()).prop_map(Disposition::Failed),
+    ]
+}
+
+proptest! {
+    /// W15: whatever happens in whatever order, the fence never goes back, what is acked stays acked, only a failed delivery
+    /// has a reason, and only a lease makes a delivery `Leased`.
+    #[test]
+    fn no_order_of_events_breaks_a_delivery(
+        events in proptest::collection::vec((0_u8..3, 0_u64..100, 0_u64..6, any_disposition()), 0..40),
+    ) {
+        let mut delivery = fresh();
+        for (kind, time, fence, disposition) in events {
+            let before = delivery.clone();
+            let changed = match kind {
+                0 => delivery.lease(at(time), at(time + 10)),
+                1 => matches!(delivery.settle(&settlement(fence, disposition)), Settled::Applied | Settled::Late),
+                _ => delivery.replay(at(time)),
+            };
+            prop_assert_eq!(changed, delivery != before);
+            prop_assert!(delivery.fence >= before.fence);
+            prop_assert!(before.state != Acked || delivery == before);
+            prop_assert_eq!(delivery.state.is_failed(), delivery.reason.is_some());
+            prop_assert!(delivery.state != Leased || before.state == Leased || kind == 0);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The sending side: events go to every endpoint that wants them, at least once.
+//!
+//! An event is stored with one [`Delivery`] per endpoint ([`fan_out`], [`Outbox::enqueue`]) before the producer is answered. A
+//! [`Dispatcher`] leases what is due, signs it, sends it, and settles what came of it; a crash at any point costs a repetition,
+//! never an event. What failed for good is kept for inspection and [`replay`](Outbox::replay).
+//!
+//! | module's subject | types |
+//! |---|---|
+//! | who gets events | [`Endpoint`], [`Destination`], [`EndpointStore`] |
+//! | what waits | [`StoredEvent`], [`Delivery`], [`Outbox`] |
+//! | when | [`Schedule`] |
+//! | what an answer means | [`classify`], [`DeliveryPolicy`] |
+//! | doing it | [`Dispatcher`] |
+//!
+//! The decisions are pure and usable without the dispatcher.
+
+mod attempt;
+mod delivery;
+mod destination;
+mod endpoint;
+mod outbox;
+mod policy;
+mod schedule;
+mod term;
+
+pub use attempt::{Attempt, AttemptResult, KEPT_ANSWER, Outcome, Verdict, classify};
+pub use delivery::{
+    Delivery, DeliveryId, DeliveryState, Disposition, FailureReason, Settled, Settlement, Step,
+};
+pub use destination::{Destination, InvalidDestination};
+pub use endpoint::{
+    Endpoint, EndpointId, EndpointState, EndpointStore, EventFilter, Inserted, InvalidEndpointId, Rotated,
+    Rotation,
+};
+pub use outbox::{
+    DeliveryFilter, Enqueue, Enqueued, LeaseRequest, Leased, Outbox, Page, ReplayRequest, StoredEvent,
+    fan_out,
+};
+pub use policy::{Decision, DeliveryPolicy};
+pub use schedule::{InvalidSchedule, Schedule};
+pub use term::UnknownTerm;

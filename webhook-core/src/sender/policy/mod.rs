@@ -1,0 +1,283 @@
+//! The delivery engine: what to do with a delivery that came up, and what its attempt means, as pure decisions.
+//!
+//! [`DeliveryPolicy::before_attempt`] says whether a leased delivery is sent at all, [`DeliveryPolicy::after_attempt`] what its
+//! outcome makes of it. Both give a [`Decision`], a value that names every effect; nothing is stored, sent or timed here.
+//!
+//! ```
+//! use std::time::{Duration, SystemTime};
+//! use http::StatusCode;
+//! use webhook_core::sender::{Delivery, DeliveryId, DeliveryPolicy, Disposition, Outcome};
+//!
+//! let now = SystemTime::UNIX_EPOCH;
+//! let id = DeliveryId { event: "evt_1".parse()?, endpoint: "ep_1".parse()? };
+//! let delivery = Delivery::new(id, now);
+//!
+//! // a 500 that asks for two minutes gets them, although the schedule would come back after about one
+//! let outcome = Outcome::Answered {
+//!     status: StatusCode::INTERNAL_SERVER_ERROR,
+//!     retry_after: Some(Duration::from_secs(120)),
+//! };
+//! let decision = DeliveryPolicy::default().after_attempt(&delivery, &outcome, now, u64::MAX / 2);
+//! assert_eq!(decision.disposition, Disposition::Retry { due_at: now + Duration::from_secs(120) });
+//! assert!(decision.spent);
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use http::StatusCode;
+
+use super::{
+    Attempt, Delivery, Disposition, EndpointState, FailureReason, Outcome, Schedule, Settlement, Verdict,
+    classify, schedule::jittered,
+};
+use crate::ports::TransportErrorKind;
+
+const DEFAULT_LIFETIME: Duration = Duration::from_secs(72 * 60 * 60);
+
+/// How long an endpoint that answers 429 without a `Retry-After` is left alone, more or less.
+const THROTTLE_PAUSE: Duration = Duration::from_secs(60);
+
+/// How soon it is noticed that a paused endpoint is enabled again.
+const PAUSE_CHECK: Duration = Duration::from_secs(60);
+
+type Classification = Arc<dyn Fn(&Outcome) -> Verdict + Send + Sync>;
+
+/// Schedule, lifetime and classification: all that decides on a delivery.
+#[derive(Clone)]
+pub struct DeliveryPolicy {
+    schedule: Schedule,
+    lifetime: Duration,
+    classification: Classification,
+}
+
+/// What becomes of a leased delivery.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Decision {
+    /// The delivery's part.
+    pub disposition: Disposition,
+    /// Whether one attempt of the schedule is used up.
+    pub spent: bool,
+    /// Until when the whole endpoint is left alone.
+    pub hold_endpoint_until: Option<SystemTime>,
+    /// Whether the endpoint is to be disabled.
+    pub disable_endpoint: bool,
+}
+
+impl Decision {
+    const fn unsent(disposition: Disposition) -> Self {
+        Self {
+            disposition,
+            spent: false,
+            hold_endpoint_until: None,
+            disable_endpoint: false,
+        }
+    }
+
+    const fn spent(disposition: Disposition) -> Self {
+        Self {
+            spent: true,
+            ..Self::unsent(disposition)
+        }
+    }
+
+    /// The settlement of a lease by this decision, with the log row of its attempt.
+    #[must_use]
+    pub fn settle(self, leased: &Delivery, attempt: Option<Attempt>) -> Settlement {
+        Settlement {
+            delivery: leased.id.clone(),
+            fence: leased.fence,
+            disposition: self.disposition,
+            spent: self.spent,
+            hold_endpoint_until: self.hold_endpoint_until,
+            attempt,
+        }
+    }
+}
+
+impl DeliveryPolicy {
+    /// The usual classification, on this schedule.
+    ///
+    /// The lifetime is 72 hours, or one and a quarter times the longest that the schedule can take if that is more.
+    #[must_use]
+    pub fn new(schedule: Schedule) -> Self {
+        let span = schedule.longest_span();
+        let lifetime = DEFAULT_LIFETIME.max(span + span / 4);
+        Self {
+            schedule,
+            lifetime,
+            classification: Arc::new(classify),
+        }
+    }
+
+    /// How long after its acceptance, or its replay, a message may still be sent.
+    ///
+    /// What is shorter than the schedule cuts it off. A receiver must remember ids for at least as long.
+    #[must_use]
+    pub fn with_lifetime(self, lifetime: Duration) -> Self {
+        Self { lifetime, ..self }
+    }
+
+    /// Replaces the meaning of outcomes. [`classify`] is the usual one, to fall back on.
+    #[must_use]
+    pub fn with_classification(
+        self,
+        classification: impl Fn(&Outcome) -> Verdict + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            classification: Arc::new(classification),
+            ..self
+        }
+    }
+
+    /// When attempts are made.
+    #[must_use]
+    pub fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// How long a message may be sent.
+    #[must_use]
+    pub fn lifetime(&self) -> Duration {
+        self.lifetime
+    }
+
+    /// Why a delivery that came up is not sent, or `None` when it is. `endpoint` is the state of its endpoint, if there is one.
+    #[must_use]
+    pub fn before_attempt(
+        &self,
+        delivery: &Delivery,
+        endpoint: Option<EndpointState>,
+        now: SystemTime,
+    ) -> Option<Decision> {
+        let failed = |reason| Some(Decision::unsent(Disposition::Failed(reason)));
+        match endpoint {
+            None => failed(FailureReason::EndpointUnknown),
+            Some(EndpointState::Disabled) => failed(FailureReason::EndpointDisabled),
+            Some(EndpointState::Paused) => {
+                let due_at = later(now, PAUSE_CHECK);
+                let held = Decision::unsent(Disposition::Held { due_at });
+                Some(Decision {
+                    hold_endpoint_until: Some(due_at),
+                    ..held
+                })
+            }
+            Some(EndpointState::Enabled) if now >= self.expiry(delivery) => {
+                failed(FailureReason::LifetimeExpired)
+            }
+            Some(EndpointState::Enabled) => None,
+        }
+    }
+
+    /// What an attempt, whose outcome was known at `now`, means for its delivery and endpoint.
+    ///
+    /// `jitter` is a uniformly random number. It spreads our own part of a delay, never what the receiver asked for.
+    #[must_use]
+    pub fn after_attempt(
+        &self,
+        delivery: &Delivery,
+        outcome: &Outcome,
+        now: SystemTime,
+        jitter: u64,
+    ) -> Decision {
+        let asked = outcome.retry_after().unwrap_or_default();
+        match (self.classification)(outcome) {
+            Verdict::Acked => Decision::spent(Disposition::Acked),
+            Verdict::PermanentFailure => Decision::spent(Disposition::Failed(rejection(outcome))),
+            Verdict::Disable => Decision {
+                disable_endpoint: true,
+                ..Decision::spent(Disposition::Failed(FailureReason::EndpointGone))
+            },
+            Verdict::Throttled => {
+                let due_at = later(now, jittered(THROTTLE_PAUSE, jitter).max(asked));
+                let held = self.unless_expired(delivery, Disposition::Held { due_at }, due_at);
+                Decision {
+                    hold_endpoint_until: Some(due_at),
+                    ..Decision::unsent(held)
+                }
+            }
+            Verdict::Retry => Decision {
+                hold_endpoint_until: unavailable(outcome).map(|asked| later(now, asked)),
+                ..Decision::spent(self.retry(delivery, later(now, asked), now, jitter))
+            },
+        }
+    }
+
+    fn retry(
+        &self,
+        delivery: &Delivery,
+        not_before: SystemTime,
+        now: SystemTime,
+        jitter: u64,
+    ) -> Disposition {
+        match self
+            .schedule
+            .delay_after(delivery.attempts.saturating_add(1), jitter)
+        {
+            None => Disposition::Failed(FailureReason::AttemptsExhausted),
+            Some(delay) => {
+                let due_at = later(now, delay).max(not_before);
+                self.unless_expired(delivery, Disposition::Retry { due_at }, due_at)
+            }
+        }
+    }
+
+    /// Waiting for a moment at which it could not be sent any more would only hide the failure.
+    fn unless_expired(&self, delivery: &Delivery, waiting: Disposition, due_at: SystemTime) -> Disposition {
+        if due_at < self.expiry(delivery) {
+            waiting
+        } else {
+            Disposition::Failed(FailureReason::LifetimeExpired)
+        }
+    }
+
+    fn expiry(&self, delivery: &Delivery) -> SystemTime {
+        later(delivery.started_at, self.lifetime)
+    }
+}
+
+impl Default for DeliveryPolicy {
+    /// The default schedule and classification, and a lifetime of 72 hours.
+    fn default() -> Self {
+        Self::new(Schedule::default())
+    }
+}
+
+impl fmt::Debug for DeliveryPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeliveryPolicy")
+            .field("schedule", &self.schedule)
+            .field("lifetime", &self.lifetime)
+            .finish_non_exhaustive()
+    }
+}
+
+fn rejection(outcome: &Outcome) -> FailureReason {
+    match outcome {
+        Outcome::Failed(TransportErrorKind::RefusedAddress) => FailureReason::AddressRefused,
+        _ => FailureReason::Rejected,
+    }
+}
+
+/// The wait that a receiver asks of everybody, not only of this message: 503 with a `Retry-After`.
+fn unavailable(outcome: &Outcome) -> Option<Duration> {
+    match outcome {
+        Outcome::Answered {
+            status: StatusCode::SERVICE_UNAVAILABLE,
+            retry_after,
+        } => retry_after.filter(|asked| !asked.is_zero()),
+        _ => None,
+    }
+}
+
+/// Times near the end of the clock stay where they are.
+fn later(time: SystemTime, wait: Duration) -> SystemTime {
+    time.checked_add(wait).unwrap_or(time)
+}
+
+#[cfg(test)]
+mod tests;

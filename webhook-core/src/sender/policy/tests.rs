@@ -1,0 +1,223 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::sender::DeliveryId;
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+/// The random number that leaves a delay as it is.
+const MIDDLE: u64 = 1 << 63;
+
+fn now() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)
+}
+
+fn after(attempts: u32) -> Delivery {
+    let id = DeliveryId {
+        event: "evt_1".parse().unwrap(),
+        endpoint: "ep_1".parse().unwrap(),
+    };
+    Delivery {
+        attempts,
+        ..Delivery::new(id, now())
+    }
+}
+
+fn answered(status: u16, retry_after: Option<Duration>) -> Outcome {
+    Outcome::Answered {
+        status: StatusCode::from_u16(status).unwrap(),
+        retry_after,
+    }
+}
+
+fn decide(attempts: u32, outcome: &Outcome) -> Decision {
+    DeliveryPolicy::default().after_attempt(&after(attempts), outcome, now(), MIDDLE)
+}
+
+/// W13: after each failure the delay of the schedule, after the seventh the dead letter.
+#[test]
+fn failures_walk_down_the_schedule_and_end_as_a_dead_letter() {
+    for (spent, minutes) in [(0, 1), (1, 10), (2, 60), (3, 360), (4, 720), (5, 1_440)] {
+        let due_at = now() + Duration::from_secs(60 * minutes);
+        for outcome in [
+            answered(500, None),
+            answered(302, None),
+            Outcome::Failed(TransportErrorKind::Timeout),
+        ] {
+            assert_eq!(
+                decide(spent, &outcome),
+                Decision::spent(Disposition::Retry { due_at }),
+                "{spent} spent"
+            );
+        }
+    }
+    let dead = Disposition::Failed(FailureReason::AttemptsExhausted);
+    assert_eq!(decide(6, &answered(500, None)), Decision::spent(dead));
+}
+
+/// W11: 429 holds the endpoint, keeps the attempt, and waits a jittered minute or what the receiver asked for.
+#[test]
+fn a_429_holds_the_endpoint_and_spends_nothing() {
+    for (asked, wait) in [(None, 60), (Some(10), 60), (Some(300), 300)] {
+        let due_at = now() + Duration::from_secs(wait);
+        let decision = decide(6, &answered(429, asked.map(Duration::from_secs)));
+        let held = Decision::unsent(Disposition::Held { due_at });
+        assert_eq!(
+            decision,
+            Decision {
+                hold_endpoint_until: Some(due_at),
+                ..held
+            }
+        );
+    }
+}
+
+/// W11: what is throttled for longer than the message's lifetime ends as a dead letter.
+#[test]
+fn a_429_is_bounded_by_the_lifetime() {
+    let policy = DeliveryPolicy::default();
+    let decide = |now| {
+        policy
+            .after_attempt(&after(0), &answered(429, Some(HOUR)), now, MIDDLE)
+            .disposition
+    };
+    let last = now() + 71 * HOUR - Duration::from_secs(1);
+    assert_eq!(decide(last), Disposition::Held { due_at: last + HOUR });
+    assert_eq!(
+        decide(now() + 71 * HOUR),
+        Disposition::Failed(FailureReason::LifetimeExpired)
+    );
+}
+
+/// W11: a 503 that says for how long holds the whole endpoint, and spends the attempt.
+#[test]
+fn a_503_with_retry_after_holds_the_endpoint_too() {
+    let until = now() + Duration::from_secs(600);
+    let decision = decide(0, &answered(503, Some(Duration::from_secs(600))));
+    let retried = Decision::spent(Disposition::Retry { due_at: until });
+    assert_eq!(
+        decision,
+        Decision {
+            hold_endpoint_until: Some(until),
+            ..retried
+        }
+    );
+    assert_eq!(
+        decide(0, &answered(503, Some(Duration::ZERO))).hold_endpoint_until,
+        None
+    );
+    assert_eq!(
+        decide(0, &answered(500, Some(Duration::from_secs(600)))).hold_endpoint_until,
+        None
+    );
+}
+
+/// W11: other 4xx end the delivery, 410 the endpoint too, and a refused address (W10) is told apart.
+#[test]
+fn refusals_are_final() {
+    let rejected = Decision::spent(Disposition::Failed(FailureReason::Rejected));
+    assert_eq!(decide(0, &answered(404, None)), rejected);
+    let gone = Decision::spent(Disposition::Failed(FailureReason::EndpointGone));
+    assert_eq!(
+        decide(0, &answered(410, None)),
+        Decision {
+            disable_endpoint: true,
+            ..gone
+        }
+    );
+    let refused = Decision::spent(Disposition::Failed(FailureReason::AddressRefused));
+    assert_eq!(
+        decide(0, &Outcome::Failed(TransportErrorKind::RefusedAddress)),
+        refused
+    );
+}
+
+/// W11: the classification is the host's to replace.
+#[test]
+fn a_host_may_classify_differently() {
+    let stubborn = DeliveryPolicy::default().with_classification(|outcome| match outcome {
+        Outcome::Answered {
+            status: StatusCode::NOT_FOUND,
+            ..
+        } => Verdict::Retry,
+        other => classify(other),
+    });
+    let decision = stubborn.after_attempt(&after(0), &answered(404, None), now(), MIDDLE);
+    assert_eq!(
+        decision.disposition,
+        Disposition::Retry {
+            due_at: now() + Duration::from_secs(60)
+        }
+    );
+    let decision = stubborn.after_attempt(&after(0), &answered(403, None), now(), MIDDLE);
+    assert_eq!(decision.disposition, Disposition::Failed(FailureReason::Rejected));
+}
+
+/// W16: only an enabled endpoint is called; a paused one keeps its deliveries, a disabled one fails them.
+#[test]
+fn the_state_of_the_endpoint_decides_whether_it_is_called() {
+    let policy = DeliveryPolicy::default();
+    let before = |state, now| {
+        policy
+            .before_attempt(&after(0), state, now)
+            .map(|decision| decision.disposition)
+    };
+    let failed = |reason| Some(Disposition::Failed(reason));
+    assert_eq!(before(Some(EndpointState::Enabled), now()), None);
+    assert_eq!(before(None, now()), failed(FailureReason::EndpointUnknown));
+    assert_eq!(
+        before(Some(EndpointState::Disabled), now()),
+        failed(FailureReason::EndpointDisabled)
+    );
+    let held = Some(Disposition::Held {
+        due_at: now() + PAUSE_CHECK,
+    });
+    assert_eq!(before(Some(EndpointState::Paused), now()), held);
+}
+
+/// W11: nothing is sent from the instant a message's lifetime ends, so that receivers may forget its id.
+#[test]
+fn nothing_is_sent_once_the_lifetime_is_over() {
+    let policy = DeliveryPolicy::default();
+    let before = |now| policy.before_attempt(&after(0), Some(EndpointState::Enabled), now);
+    let end = now() + 72 * HOUR;
+    assert_eq!(before(end - Duration::from_nanos(1)), None);
+    let expired = Decision::unsent(Disposition::Failed(FailureReason::LifetimeExpired));
+    assert_eq!(before(end), Some(expired));
+}
+
+/// W13: the lifetime leaves room for every attempt of the schedule.
+#[test]
+fn the_lifetime_covers_the_schedule() {
+    assert_eq!(DeliveryPolicy::default().lifetime(), 72 * HOUR);
+    let slow = Schedule::new([100 * HOUR, 100 * HOUR]).unwrap();
+    assert!(DeliveryPolicy::new(slow.clone()).lifetime() > slow.longest_span());
+}
+
+proptest! {
+    /// W14: whatever the jitter, a retry is never before what the receiver asked for, nor outside ±50 % of the schedule
+    /// where it asked for nothing.
+    #[test]
+    fn retry_after_is_never_called_early(attempts in 0_u32..8, status in 100_u16..600, asked in 0_u64..=86_400, jitter: u64) {
+        let asked = Duration::from_secs(asked);
+        let policy = DeliveryPolicy::default();
+        let delivery = after(attempts);
+        let decision = policy.after_attempt(&delivery, &answered(status, Some(asked)), now(), jitter);
+        if let Disposition::Retry { due_at } | Disposition::Held { due_at } = decision.disposition {
+            prop_assert!(due_at >= now() + asked);
+            prop_assert!(due_at < delivery.started_at + policy.lifetime());
+            let longest = policy.schedule().delay_after(attempts + 1, u64::MAX).unwrap_or_default().max(THROTTLE_PAUSE * 3 / 2);
+            prop_assert!(due_at <= now() + asked.max(longest));
+        }
+        if let Some(until) = decision.hold_endpoint_until {
+            prop_assert!(until >= now() + asked);
+        }
+    }
+
+    /// W11: no outcome at no time makes the engine panic, and every one has a decision.
+    #[test]
+    fn every_outcome_at_any_time_is_decided(seconds: u32, attempts: u32, status in 100_u16..1000, jitter: u64) {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(u64::from(seconds));
+        let decision = DeliveryPolicy::default().after_attempt(&after(attempts), &answered(status, None), now, jitter);
+        prop_assert!(decision.spent || matches!(decision.disposition, Disposition::Held { .. } | Disposition::Failed(_)));
+    }
+}
