@@ -3,9 +3,8 @@
 
 use std::time::Duration;
 
-use futures_util::future::join_all;
-
-use super::records::{NANOSECOND, RACERS, answer, grant, hash, start};
+use super::race::{RACERS, race};
+use super::records::{NANOSECOND, answer, grant, hash, start};
 use crate::pkce::CodeChallenge;
 use crate::secret::TokenHash;
 use crate::store::{AuthorizationRequest, Insertion, InteractionRecord, InteractionStore, TakeOutcome};
@@ -108,8 +107,7 @@ pub async fn an_interaction_expires_at_the_exact_instant(store: &dyn Interaction
 /// However many try.
 pub async fn one_of_32_takers_gets_it(store: &dyn InteractionStore) {
     let record = stored(store, "a").await;
-    let takers = (0..RACERS).map(|_| store.take_interaction(&record.id, &record.browser, start()));
-    let outcomes: Vec<_> = join_all(takers).await.into_iter().map(answer).collect();
+    let outcomes = race(|_| store.take_interaction(&record.id, &record.browser, start()));
     assert_eq!(
         outcomes
             .iter()
@@ -132,10 +130,8 @@ pub async fn one_of_32_inserts_is_stored(store: &dyn InteractionStore) {
         browser: hash(&index.to_string()),
         ..interaction("a")
     };
-    let inserts = join_all((0..RACERS).map(|index| store.insert_interaction(record(index)))).await;
-    let winners: Vec<_> = inserts
+    let winners: Vec<_> = race(|index| store.insert_interaction(record(index)))
         .into_iter()
-        .map(answer)
         .enumerate()
         .filter(|(_, outcome)| *outcome == Insertion::Inserted)
         .collect();

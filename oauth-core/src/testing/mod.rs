@@ -9,10 +9,11 @@
 //! ```
 //!
 //! The expression makes an **empty** store and runs once per case; write `async { … }` where making one takes an `await`.
-//! Races are 32 calls polled together: give the test a multi-threaded runtime if the store needs one to be raced.
+//! Races are 32 calls from 32 threads that the kit starts; a store that needs a runtime brings its handle along.
 
 mod clock;
 mod entropy;
+mod race;
 mod records;
 
 pub mod client_store;

@@ -14,9 +14,6 @@ pub(super) const NANOSECOND: Duration = Duration::from_nanos(1);
 const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How many callers race.
-pub(super) const RACERS: usize = 32;
-
 /// When the kits begin: not a whole second, so that a store which rounds shows.
 pub(super) fn start() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::new(1_800_000_000, 123_456_789)

@@ -1,10 +1,9 @@
-use futures_util::future::join_all;
-
 use super::redeemed;
 use crate::secret::TokenHash;
 use crate::store::{AuthorizationCodeRecord, Insertion, RedeemOutcome, TokenStore};
+use crate::testing::race::{RACERS, race};
 use crate::testing::records::{
-    NANOSECOND, RACERS, access, answer, code, family, family_id, hash, redemption, refresh, start,
+    NANOSECOND, access, answer, code, family, family_id, hash, redemption, refresh, start,
 };
 
 /// Every field comes back, as often as it is asked for, under any key.
@@ -155,10 +154,7 @@ pub async fn a_spent_code_is_a_replay_however_late(store: &dyn TokenStore) {
 pub async fn one_of_32_redemptions_wins(store: &dyn TokenStore) {
     assert_eq!(answer(store.insert_code(code("c")).await), Insertion::Inserted);
     let families: Vec<_> = (0..RACERS).map(|index| format!("family {index}")).collect();
-    let redemptions = families
-        .iter()
-        .map(|f| store.redeem_code(redemption("c", f), start()));
-    let outcomes: Vec<_> = join_all(redemptions).await.into_iter().map(answer).collect();
+    let outcomes = race(|index| store.redeem_code(redemption("c", &format!("family {index}")), start()));
     let mut winners = families
         .iter()
         .zip(&outcomes)

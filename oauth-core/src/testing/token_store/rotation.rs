@@ -1,10 +1,9 @@
-use futures_util::future::join_all;
-
 use super::redeemed;
 use crate::secret::TokenHash;
 use crate::store::{Insertion, RedeemOutcome, RevocationReason, RevokeOutcome, RotateOutcome, TokenStore};
+use crate::testing::race::{RACERS, race};
 use crate::testing::records::{
-    NANOSECOND, RACERS, access, answer, code, family, family_id, hash, redemption, refresh, rotation, start,
+    NANOSECOND, access, answer, code, family, family_id, hash, redemption, refresh, rotation, start,
 };
 
 /// O9: the presented token is a tombstone, its successor alive, in one step.
@@ -81,10 +80,10 @@ pub async fn a_family_expires_at_the_exact_instant(store: &dyn TokenStore) {
 pub async fn one_of_32_rotations_wins(store: &dyn TokenStore) {
     redeemed(store, "f").await;
     let successors: Vec<_> = (0..RACERS).map(|index| format!("successor {index}")).collect();
-    let rotations = successors
-        .iter()
-        .map(|successor| store.rotate(rotation("f rt 0", successor, "f"), start()));
-    let outcomes: Vec<_> = join_all(rotations).await.into_iter().map(answer).collect();
+    let outcomes = race(|index| {
+        let successor = format!("successor {index}");
+        store.rotate(rotation("f rt 0", &successor, "f"), start())
+    });
     assert_eq!(
         outcomes
             .iter()
@@ -135,27 +134,20 @@ pub async fn a_revoked_family_never_rotates_again(store: &dyn TokenStore) {
 pub async fn revocation_wins_over_rotations_that_race_it(store: &dyn TokenStore) {
     redeemed(store, "f").await;
     let id = family_id("f");
-    let rotations = join_all((0..RACERS / 2).map(|index| {
+    let ended = race(|index| async move {
         let successor = format!("successor {index}");
-        async move { store.rotate(rotation("f rt 0", &successor, "f"), start()).await }
-    }));
-    let revocations = join_all(
-        (0..RACERS / 2).map(|_| store.revoke_family(&id, RevocationReason::RefreshTokenReused, start())),
-    );
-    let (rotations, revocations) = futures_util::future::join(rotations, revocations).await;
-    let rotated = rotations
-        .into_iter()
-        .map(answer)
-        .filter(|outcome| *outcome == RotateOutcome::Rotated)
-        .count();
-    assert!(rotated <= 1, "{rotated} leaves");
-    let revoked = revocations
-        .into_iter()
-        .map(answer)
-        .filter(|outcome| *outcome == RevokeOutcome::Revoked)
-        .count();
-    assert_eq!(revoked, 1);
-    for index in 0..RACERS / 2 {
+        if index % 2 == 0 {
+            let outcome = store.rotate(rotation("f rt 0", &successor, "f"), start()).await?;
+            return Ok((outcome == RotateOutcome::Rotated, false));
+        }
+        let outcome = store
+            .revoke_family(&id, RevocationReason::RefreshTokenReused, start())
+            .await?;
+        Ok((false, outcome == RevokeOutcome::Revoked))
+    });
+    assert!(ended.iter().filter(|(rotated, _)| *rotated).count() <= 1);
+    assert_eq!(ended.iter().filter(|(_, revoked)| *revoked).count(), 1);
+    for index in 0..RACERS {
         let state = answer(store.refresh_token(&hash(&format!("successor {index}"))).await);
         assert!(state.is_none_or(|state| !state.is_active(start())), "{index}");
     }
