@@ -160,6 +160,11 @@ impl<K> Keyring<K> {
         self.0.iter()
     }
 
+    /// A ring of what `f` makes of each key.
+    pub(crate) fn map<T>(&self, f: impl FnMut(&K) -> T) -> Keyring<T> {
+        Keyring(self.0.iter().map(f).collect())
+    }
+
     /// How many keys there are, at least one.
     #[expect(clippy::len_without_is_empty, reason = "a ring is never empty")]
     #[must_use]

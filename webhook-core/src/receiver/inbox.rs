@@ -1,0 +1,67 @@
+//! The worker's side of the queue.
+
+use std::time::{Duration, SystemTime};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+
+use super::{Dedupe, EventKey};
+use crate::ports::StoreError;
+
+/// A queue of claimed events that workers take from.
+///
+/// An event is taken under a lease and finished when its work is done. A worker that crashes simply lets the lease pass, and
+/// the event is taken again: the work must be idempotent.
+///
+/// # What an implementation must guarantee
+///
+/// - [`take`](Self::take) is one atomic step: under any number of simultaneous calls an event goes to one worker at a time.
+/// - A lease lives while `now < now_of_the_take + lease`; at the instant of its end the event may be taken again.
+/// - [`Ticket::lease`] is unlike that of every other take from this store, so that a worker which lost its lease cannot finish
+///   what another one is working on.
+/// - Events come in the order of their arrival, except those whose lease passed, which come by their arrival too.
+#[async_trait]
+pub trait Inbox: Dedupe {
+    /// Takes at most `limit` events that nobody works on, oldest first, for the time of `lease`.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be used; an event that it took nevertheless comes again after its lease.
+    async fn take(&self, limit: usize, now: SystemTime, lease: Duration) -> Result<Vec<Queued>, StoreError>;
+
+    /// Removes an event from the queue, if it is still under the lease of `ticket`.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be used. May be repeated.
+    async fn finish(&self, ticket: &Ticket) -> Result<Finish, StoreError>;
+}
+
+/// An event taken from the queue.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Queued {
+    /// The right to finish it.
+    pub ticket: Ticket,
+    /// The exact bytes that were verified.
+    pub body: Bytes,
+    /// How often it has been taken, this time included. One that is taken again and again crashes its workers.
+    pub attempt: u32,
+}
+
+/// The right to finish one event, for as long as no other worker has taken it.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Ticket {
+    /// Which event.
+    pub key: EventKey,
+    /// Which take of it.
+    pub lease: u64,
+}
+
+/// What became of an event that was to be finished.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Finish {
+    /// It is out of the queue.
+    Done,
+    /// The lease had passed and another worker has taken it, or it was finished before. Nothing changed.
+    Stale,
+}

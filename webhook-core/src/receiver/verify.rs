@@ -1,0 +1,314 @@
+//! From headers and bytes to a payload one may read.
+
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName};
+use subtle::{Choice, ConstantTimeEq};
+
+use super::{VerifyError, VerifyFailure};
+#[cfg(feature = "ed25519")]
+use crate::signature::ed25519::{self, PublicKey};
+use crate::{
+    event::{Envelope, EventId, InvalidEnvelope, Timestamp},
+    secret::{Keyring, SigningSecret},
+    signature::{
+        Scheme, WEBHOOK_ID, WEBHOOK_TIMESTAMP,
+        header::{InvalidList, SignatureList},
+        hmac_sha256::{self, MacKey},
+    },
+};
+
+const TOLERANCE: Duration = Duration::from_secs(300);
+
+/// Verifies messages of one scheme, signed with any key of a ring.
+///
+/// Pure: the time is an argument. Allocates nothing.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use bytes::Bytes;
+/// use http::HeaderMap;
+/// use webhook_core::{receiver::Verifier, secret::SigningSecret};
+///
+/// let verifier = Verifier::standard_webhooks(SigningSecret::from_whsec("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")?);
+/// let mut headers = HeaderMap::new();
+/// headers.insert("webhook-id", "msg_p5jXN8AQM9LWM0D4loKWxJek".parse()?);
+/// headers.insert("webhook-timestamp", "1614265330".parse()?);
+/// headers.insert("webhook-signature", "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=".parse()?);
+///
+/// let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_614_265_330 + 300);
+/// let verified = verifier.verify(&headers, Bytes::from(r#"{"test": 2432232314}"#), now)?;
+/// assert_eq!(verified.body(), r#"{"test": 2432232314}"#);
+///
+/// let a_second_later = now + Duration::from_secs(1);
+/// assert!(verifier.verify(&headers, Bytes::from(r#"{"test": 2432232314}"#), a_second_later).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Verifier {
+    keys: Keys,
+    tolerance: Option<Duration>,
+}
+
+#[derive(Clone, Debug)]
+enum Keys {
+    Hmac {
+        scheme: Scheme,
+        ring: Keyring<MacKey>,
+    },
+    #[cfg(feature = "ed25519")]
+    Ed25519(Keyring<PublicKey>),
+}
+
+impl Verifier {
+    /// Verifies [`Scheme::TimestampBodyHex`].
+    ///
+    /// # Security
+    ///
+    /// Under this scheme anybody who saw one message can send it again under another `Webhook-Id`. Recognise repetitions by
+    /// [`Verified::authenticated_id`], as the [`Receiver`](super::Receiver) does.
+    #[must_use]
+    pub fn timestamp_body_hex(secrets: impl Into<Keyring>) -> Self {
+        Self::hmac(Scheme::TimestampBodyHex, &secrets.into())
+    }
+
+    /// Verifies [`Scheme::IdTimestampBodyHex`].
+    #[must_use]
+    pub fn id_timestamp_body_hex(secrets: impl Into<Keyring>) -> Self {
+        Self::hmac(Scheme::IdTimestampBodyHex, &secrets.into())
+    }
+
+    /// Verifies [`Scheme::StandardWebhooks`].
+    #[must_use]
+    pub fn standard_webhooks(secrets: impl Into<Keyring>) -> Self {
+        Self::hmac(Scheme::StandardWebhooks, &secrets.into())
+    }
+
+    /// Verifies [`Scheme::Ed25519`].
+    #[cfg(feature = "ed25519")]
+    #[must_use]
+    pub fn ed25519(keys: impl Into<Keyring<PublicKey>>) -> Self {
+        Self {
+            keys: Keys::Ed25519(keys.into()),
+            tolerance: Some(TOLERANCE),
+        }
+    }
+
+    /// How far the time of signing may be from now, to either side, itself included: 300 seconds unless told otherwise.
+    #[must_use]
+    pub fn with_tolerance(mut self, tolerance: Duration) -> Self {
+        self.tolerance = Some(tolerance);
+        self
+    }
+
+    /// Accepts messages of any age, for stored ones that are looked at again.
+    ///
+    /// # Security
+    ///
+    /// A message that leaked once can then be presented for ever.
+    #[must_use]
+    pub fn danger_ignore_timestamp(mut self) -> Self {
+        self.tolerance = None;
+        self
+    }
+
+    /// The scheme that messages must be signed by.
+    #[must_use]
+    pub fn scheme(&self) -> Scheme {
+        match &self.keys {
+            Keys::Hmac { scheme, .. } => *scheme,
+            #[cfg(feature = "ed25519")]
+            Keys::Ed25519(_) => Scheme::Ed25519,
+        }
+    }
+
+    /// Verifies the exact bytes that arrived, before anybody parses them.
+    ///
+    /// The signature comes first and the time second, so that nobody without a key learns anything from the time. Every key
+    /// is tried on every signature, in constant time.
+    ///
+    /// # Errors
+    ///
+    /// Whatever is wrong, one error that tells the sender nothing; [`VerifyError::reason`] tells the log.
+    pub fn verify<'h>(
+        &self,
+        headers: &'h HeaderMap,
+        body: Bytes,
+        now: SystemTime,
+    ) -> Result<Verified<'h>, VerifyError> {
+        let id = single(headers, WEBHOOK_ID)?;
+        let time = single(headers, WEBHOOK_TIMESTAMP)?;
+        if !EventId::is_valid(id) {
+            return Err(VerifyFailure::InvalidId.into());
+        }
+        let timestamp: Timestamp = time.parse().map_err(|_| VerifyFailure::InvalidTimestamp)?;
+        let signatures = SignatureList::of(headers).map_err(|invalid| match invalid {
+            InvalidList::Missing => VerifyFailure::MissingHeader,
+            InvalidList::TooLarge => VerifyFailure::TooManySignatures,
+        })?;
+        let scheme = self.scheme();
+        self.keys.check(&signatures, &scheme.signed(id, time, &body))?;
+        self.check_time(timestamp, now)?;
+        Ok(Verified {
+            scheme,
+            id,
+            timestamp,
+            body,
+        })
+    }
+
+    fn hmac(scheme: Scheme, secrets: &Keyring<SigningSecret>) -> Self {
+        Self {
+            keys: Keys::Hmac {
+                scheme,
+                ring: secrets.map(MacKey::new),
+            },
+            tolerance: Some(TOLERANCE),
+        }
+    }
+
+    fn check_time(&self, timestamp: Timestamp, now: SystemTime) -> Result<(), VerifyError> {
+        let Some(tolerance) = self.tolerance else {
+            return Ok(());
+        };
+        let (signed, now) = (timestamp.as_seconds(), Timestamp::from(now).as_seconds());
+        if signed.abs_diff(now) <= tolerance.as_secs() {
+            Ok(())
+        } else if signed < now {
+            Err(VerifyFailure::TooOld.into())
+        } else {
+            Err(VerifyFailure::TooNew.into())
+        }
+    }
+}
+
+impl Keys {
+    /// Whether any key made any of the signatures over the pieces.
+    fn check(&self, signatures: &SignatureList<'_>, pieces: &[&[u8]]) -> Result<(), VerifyFailure> {
+        let (mut usable, mut right) = (false, Choice::from(0));
+        match self {
+            Self::Hmac { scheme, ring } => {
+                let mut macs = [[0; 32]; Keyring::<MacKey>::CAPACITY];
+                for (mac, key) in macs.iter_mut().zip(ring.iter()) {
+                    *mac = key.mac(pieces);
+                }
+                for signature in signatures
+                    .tagged(scheme.tag())
+                    .filter_map(|text| hmac_sha256::read(*scheme, text))
+                {
+                    usable = true;
+                    for mac in macs.iter().take(ring.len()) {
+                        right |= mac.ct_eq(&signature);
+                    }
+                }
+            }
+            #[cfg(feature = "ed25519")]
+            Self::Ed25519(ring) => {
+                for signature in signatures.tagged(Scheme::Ed25519.tag()).filter_map(ed25519::read) {
+                    usable = true;
+                    for key in ring.iter() {
+                        right |= Choice::from(u8::from(key.verifies(pieces, &signature)));
+                    }
+                }
+            }
+        }
+        match (usable, right.into()) {
+            (_, true) => Ok(()),
+            (true, false) => Err(VerifyFailure::Mismatch),
+            (false, false) => Err(VerifyFailure::NoUsableSignature),
+        }
+    }
+}
+
+/// The value of a header that must stand exactly once.
+fn single(headers: &HeaderMap, name: HeaderName) -> Result<&str, VerifyFailure> {
+    let mut values = headers.get_all(&name).iter();
+    let value = values.next().ok_or(VerifyFailure::MissingHeader)?;
+    if values.next().is_some() {
+        return Err(VerifyFailure::RepeatedHeader);
+    }
+    let invalid = if name == WEBHOOK_ID {
+        VerifyFailure::InvalidId
+    } else {
+        VerifyFailure::InvalidTimestamp
+    };
+    value.to_str().map_err(|_| invalid)
+}
+
+/// A message whose signature and time are right: the only way to its payload.
+///
+/// Made by [`Verifier::verify`] alone.
+#[derive(Clone, Debug)]
+pub struct Verified<'h> {
+    scheme: Scheme,
+    id: &'h str,
+    timestamp: Timestamp,
+    body: Bytes,
+}
+
+impl Verified<'_> {
+    /// The bytes that were signed.
+    ///
+    /// # Security
+    ///
+    /// The sender wrote them, but what it wrote may come from others: still untrusted input.
+    #[must_use]
+    pub fn body(&self) -> &Bytes {
+        &self.body
+    }
+
+    /// Gives the bytes that were signed away.
+    #[must_use]
+    pub fn into_body(self) -> Bytes {
+        self.body
+    }
+
+    /// When it was signed.
+    #[must_use]
+    pub fn timestamp(&self) -> SystemTime {
+        self.timestamp.into()
+    }
+
+    /// How it was signed.
+    #[must_use]
+    pub fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+
+    /// The value of `Webhook-Id`, which [`Scheme::TimestampBodyHex`] does not sign.
+    #[must_use]
+    pub fn header_id(&self) -> &str {
+        self.id
+    }
+
+    /// The id to recognise repetitions by: one that the signature covers.
+    ///
+    /// Where the scheme leaves the header out, it is the `id` inside the body, and the header must agree with it.
+    ///
+    /// # Errors
+    ///
+    /// When the body has no such `id`, or it is not the header's.
+    pub fn authenticated_id(&self) -> Result<EventId, VerifyError> {
+        if self.scheme.signs_id() {
+            return Ok(self.id.parse().map_err(|_| VerifyFailure::InvalidId)?);
+        }
+        let id = Envelope::id_in(&self.body).map_err(|_| VerifyFailure::MissingEnvelopeId)?;
+        if id.as_str() == self.id {
+            Ok(id)
+        } else {
+            Err(VerifyFailure::IdMismatch.into())
+        }
+    }
+
+    /// Reads the body as an event of this suite's form.
+    ///
+    /// # Errors
+    ///
+    /// When it has another form.
+    pub fn envelope(&self) -> Result<Envelope, InvalidEnvelope> {
+        Envelope::parse(self.body.clone())
+    }
+}

@@ -1,0 +1,61 @@
+//! A transport that plays back answers.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use http::{Request, Response};
+
+use crate::ports::{Transport, TransportError};
+
+/// A [`Transport`] that answers from a script, in its order, and keeps the requests. Clones play the same script.
+///
+/// When the script is over, every exchange fails with [`TransportErrorKind::Other`](crate::ports::TransportErrorKind::Other).
+#[derive(Clone, Debug, Default)]
+pub struct ScriptedTransport(Arc<Mutex<Play>>);
+
+#[derive(Debug, Default)]
+struct Play {
+    script: VecDeque<Result<Response<Bytes>, TransportError>>,
+    requests: Vec<Request<Bytes>>,
+}
+
+impl ScriptedTransport {
+    /// A transport that will answer with each of these.
+    #[must_use]
+    pub fn new(script: impl IntoIterator<Item = Result<Response<Bytes>, TransportError>>) -> Self {
+        Self(Arc::new(Mutex::new(Play {
+            script: script.into_iter().collect(),
+            requests: Vec::new(),
+        })))
+    }
+
+    /// Adds an answer at the end of the script.
+    pub fn push(&self, answer: Result<Response<Bytes>, TransportError>) {
+        self.play().script.push_back(answer);
+    }
+
+    /// The requests that were sent so far, in their order.
+    #[must_use]
+    pub fn requests(&self) -> Vec<Request<Bytes>> {
+        self.play().requests.clone()
+    }
+
+    fn play(&self) -> MutexGuard<'_, Play> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Transport for ScriptedTransport {
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
+        let mut play = self.play();
+        play.requests.push(request);
+        play.script
+            .pop_front()
+            .unwrap_or_else(|| Err(TransportError::other("the script is over")))
+    }
+}
