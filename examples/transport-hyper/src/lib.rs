@@ -1,1 +1,33 @@
-//! placeholder
+//! Outbound HTTP for webhook deliveries: hyper 1 and rustls, with the address rules applied when a connection is made.
+//!
+//! [`HyperTransport`] is the [`Transport`](webhook_core::ports::Transport) of a host that has no egress proxy of its
+//! own. Each exchange vets its URL, resolves the name once, vets **all** addresses, and connects to one of exactly
+//! these, so a name that changes its mind between check and connection gains nothing.
+//!
+//! ```
+//! use bytes::Bytes;
+//! use http::Request;
+//! use transport_hyper::HyperTransport;
+//! use webhook_core::address::AddressPolicy;
+//! use webhook_core::ports::{Transport, TransportErrorKind};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), http::Error> {
+//! let transport = HyperTransport::new(AddressPolicy::new());
+//! let request = Request::post("https://169.254.169.254/latest/meta-data").body(Bytes::new())?;
+//! let refused = transport.send(request).await.map_err(|error| error.kind());
+//! assert_eq!(refused.err(), Some(TransportErrorKind::RefusedAddress));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! It opens one connection for each exchange and closes it: a receiver is called a few times an hour, and a kept
+//! connection would have to be vetted again anyway. HTTP/1.1 only, TLS 1.2 or later, certificates always verified
+//! against Mozilla's roots, no proxy from the environment, no redirects, no content codings.
+
+mod resolve;
+mod tls;
+mod transport;
+
+pub use resolve::{Resolve, SystemResolver};
+pub use transport::HyperTransport;

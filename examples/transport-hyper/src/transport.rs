@@ -1,0 +1,217 @@
+//! One exchange: vet, resolve, vet, connect, send, read.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::{Bytes, BytesMut};
+use futures_util::future::{Either, select, select_ok};
+use http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
+use http::{HeaderValue, Request, Response, Uri, uri::Scheme};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use rustls::{RootCertStore, pki_types::ServerName};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use webhook_core::address::{AddressPolicy, Host, RefusedAddress, Target};
+use webhook_core::ports::{ExchangeLimits, Transport, TransportError};
+
+use crate::{Resolve, SystemResolver, tls};
+
+/// How long one address has to itself before the next one is tried beside it (RFC 8305 §5).
+const CONNECT_STAGGER: Duration = Duration::from_millis(250);
+/// All addresses are vetted, so many are tried.
+const MAX_CONNECT_ATTEMPTS: usize = 4;
+const MAX_RESPONSE_HEAD: usize = 64 * 1024;
+
+/// Sends webhook deliveries; clones share everything.
+#[derive(Clone)]
+pub struct HyperTransport {
+    policy: Arc<AddressPolicy>,
+    resolver: Arc<dyn Resolve>,
+    tls: TlsConnector,
+}
+
+impl HyperTransport {
+    /// A transport that goes where `policy` lets it, by the system's resolver and Mozilla's roots.
+    #[must_use]
+    pub fn new(policy: AddressPolicy) -> Self {
+        Self {
+            policy: Arc::new(policy),
+            resolver: Arc::new(SystemResolver),
+            tls: tls::connector(tls::mozilla_roots()),
+        }
+    }
+
+    /// Asks `resolver` for addresses.
+    #[must_use]
+    pub fn with_resolver(mut self, resolver: impl Resolve + 'static) -> Self {
+        self.resolver = Arc::new(resolver);
+        self
+    }
+
+    /// Trusts exactly these roots, such as those of a private authority.
+    #[must_use]
+    pub fn with_roots(mut self, roots: RootCertStore) -> Self {
+        self.tls = tls::connector(roots);
+        self
+    }
+
+    async fn exchange(
+        &self,
+        request: Request<Bytes>,
+        limits: ExchangeLimits,
+    ) -> Result<Response<Bytes>, TransportError> {
+        let target = self
+            .policy
+            .vet(&request.uri().to_string())
+            .map_err(TransportError::refused)?;
+        let addresses = self.vetted_addresses(&target).await?;
+        let tcp = connect(&addresses).await.map_err(TransportError::connect)?;
+        let request = prepared(request, &target)?;
+        if target.uri().scheme() == Some(&Scheme::HTTP) {
+            return converse(tcp, request, limits).await;
+        }
+        let name = server_name(target.host())?;
+        let tls = self.tls.connect(name, tcp).await.map_err(TransportError::tls)?;
+        converse(tls, request, limits).await
+    }
+
+    /// The addresses to connect to, which are never looked up again.
+    async fn vetted_addresses(&self, target: &Target) -> Result<Vec<SocketAddr>, TransportError> {
+        let addresses = match target.host() {
+            Host::Ip(address) => vec![*address],
+            Host::Name(name) => self
+                .resolver
+                .resolve(name)
+                .await
+                .map_err(TransportError::connect)?,
+        };
+        match self.policy.vet_resolved(&addresses) {
+            // no verdict on the receiver, only on this moment of its name
+            Err(unresolved @ RefusedAddress::Unresolved) => Err(TransportError::connect(unresolved)),
+            Err(refused) => Err(TransportError::refused(refused)),
+            Ok(()) => Ok(addresses
+                .into_iter()
+                .map(|address| (address, target.port()).into())
+                .collect()),
+        }
+    }
+}
+
+#[async_trait]
+impl Transport for HyperTransport {
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
+        let limits = request.extensions().get().copied().unwrap_or_default();
+        let ExchangeLimits { timeout, .. } = limits;
+        match tokio::time::timeout(timeout, self.exchange(request, limits)).await {
+            Ok(answered) => answered,
+            Err(_) => Err(TransportError::timeout()),
+        }
+    }
+}
+
+impl fmt::Debug for HyperTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HyperTransport")
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
+    }
+}
+
+async fn connect(addresses: &[SocketAddr]) -> std::io::Result<TcpStream> {
+    let mut wait = Duration::ZERO;
+    let attempts = addresses.iter().take(MAX_CONNECT_ATTEMPTS).map(|&address| {
+        let head_start = wait;
+        wait += CONNECT_STAGGER;
+        Box::pin(async move {
+            tokio::time::sleep(head_start).await;
+            TcpStream::connect(address).await
+        })
+    });
+    // vetting has refused the empty list, on which `select_ok` would panic
+    let (connected, _) = select_ok(attempts).await?;
+    connected.set_nodelay(true)?;
+    Ok(connected)
+}
+
+/// The request as it goes over the wire: to the vetted target, framed by this transport alone.
+fn prepared(request: Request<Bytes>, target: &Target) -> Result<Request<Full<Bytes>>, TransportError> {
+    let (mut parts, body) = request.into_parts();
+    let uri = target.uri();
+    let authority = uri.authority().map_or("", |authority| authority.as_str());
+    parts.headers.insert(
+        HOST,
+        HeaderValue::from_str(authority).map_err(TransportError::other)?,
+    );
+    parts
+        .headers
+        .insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    parts
+        .headers
+        .insert(CONNECTION, HeaderValue::from_static("close"));
+    parts.headers.remove(CONTENT_LENGTH);
+    parts.headers.remove(TRANSFER_ENCODING);
+    parts.uri = uri.path_and_query().cloned().map_or_else(Uri::default, Uri::from);
+    parts.version = http::Version::HTTP_11;
+    parts.extensions = http::Extensions::new();
+    Ok(Request::from_parts(parts, Full::new(body)))
+}
+
+fn server_name(host: &Host) -> Result<ServerName<'static>, TransportError> {
+    match host {
+        Host::Ip(address) => Ok(ServerName::from(*address)),
+        Host::Name(name) => ServerName::try_from(name.clone()).map_err(TransportError::tls),
+    }
+}
+
+async fn converse<S>(
+    stream: S,
+    request: Request<Full<Bytes>>,
+    limits: ExchangeLimits,
+) -> Result<Response<Bytes>, TransportError>
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let mut http = http1::Builder::new();
+    http.max_buf_size(MAX_RESPONSE_HEAD);
+    let (mut sender, connection) = http.handshake(TokioIo::new(stream)).await.map_err(failed)?;
+    let exchange = async {
+        let (head, body) = sender.send_request(request).await.map_err(failed)?.into_parts();
+        Ok(Response::from_parts(
+            head,
+            capped(body, limits.max_response_body).await,
+        ))
+    };
+    // driven here and not in a task of its own, so that the deadline takes the connection with it
+    match select(pin!(exchange), pin!(connection)).await {
+        Either::Left((answered, _)) => answered,
+        Either::Right((_, exchange)) => exchange.await,
+    }
+}
+
+/// What arrived up to the limit or to where the body broke off: the head has decided, this is for the log.
+async fn capped(mut body: Incoming, limit: usize) -> Bytes {
+    let mut kept = BytesMut::new();
+    while kept.len() < limit
+        && let Some(Ok(frame)) = body.frame().await
+    {
+        kept.extend_from_slice(frame.data_ref().map_or(&[], |data| data));
+    }
+    kept.truncate(limit);
+    kept.freeze()
+}
+
+fn failed(error: hyper::Error) -> TransportError {
+    if error.is_parse_too_large() {
+        TransportError::too_large()
+    } else {
+        TransportError::other(error)
+    }
+}

@@ -1,0 +1,8 @@
+//! The transport against receivers on loopback, most of them hostile.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod addresses;
+mod deadline;
+mod exchange;
+mod receiver;
+mod tls;
