@@ -1,0 +1,190 @@
+//! Access tokens as JWTs, [RFC 9068](https://www.rfc-editor.org/rfc/rfc9068).
+
+use std::borrow::Cow;
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use super::claims::{Audiences, DEFAULT_LEEWAY, NumericDate, Times, capped};
+use super::compact::Compact;
+use super::crypto::SigningError;
+use super::json::present;
+use super::jwt::{self, JwtError, TokenType};
+use super::key_set::KeySet;
+use super::signing_key::SigningKey;
+use crate::secret::AccessToken;
+use crate::vocabulary::{Audience, ClientId, Issuer, Scopes, Subject};
+
+/// What a JWT access token says.
+///
+/// An example is in the [module](super).
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "the issuer of a token has to decide on every claim"
+)]
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct AccessTokenClaims {
+    /// `iss`: who issued it.
+    pub issuer: Issuer,
+    /// `sub`: on whose behalf; the client itself for client credentials.
+    pub subject: Subject,
+    /// `aud`: the resource servers that may accept it.
+    pub audience: Vec<Audience>,
+    /// `client_id`: to whom it was issued.
+    pub client_id: ClientId,
+    /// `scope`: what it permits.
+    pub scopes: Scopes,
+    /// `jti`: its unique name.
+    pub jti: String,
+    /// `iat`, cut to whole seconds.
+    pub issued_at: SystemTime,
+    /// `exp`, cut to whole seconds.
+    pub expires_at: SystemTime,
+    /// `auth_time`: when the person signed in, cut to whole seconds.
+    pub auth_time: Option<SystemTime>,
+}
+
+/// Which JWT access tokens are accepted.
+#[derive(Clone, Debug)]
+pub struct AccessTokenPolicy {
+    issuer: Issuer,
+    audience: Audience,
+    leeway: Duration,
+}
+
+impl AccessTokenPolicy {
+    /// Tokens of this issuer for this audience, with clocks that differ by at most five seconds.
+    #[must_use]
+    pub fn new(issuer: Issuer, audience: Audience) -> Self {
+        Self {
+            issuer,
+            audience,
+            leeway: DEFAULT_LEEWAY,
+        }
+    }
+
+    /// Sets how far clocks may differ; more than a minute counts as a minute.
+    #[must_use]
+    pub fn with_leeway(mut self, leeway: Duration) -> Self {
+        self.leeway = capped(leeway);
+        self
+    }
+
+    fn check(&self, claims: &Wire<'_>, now: SystemTime) -> Result<(), JwtError> {
+        if claims.iss != self.issuer.as_str() {
+            return Err(JwtError::WrongIssuer);
+        }
+        if !claims.aud.contains(self.audience.as_str()) {
+            return Err(JwtError::WrongAudience);
+        }
+        Times {
+            expires_at: claims.exp,
+            issued_at: claims.iat,
+            not_before: claims.nbf,
+        }
+        .check(now, self.leeway)
+    }
+}
+
+/// The claims as they are on the wire, [RFC 9068 §2.2](https://www.rfc-editor.org/rfc/rfc9068#section-2.2).
+#[derive(Deserialize, Serialize)]
+struct Wire<'a> {
+    #[serde(borrow)]
+    iss: Cow<'a, str>,
+    #[serde(borrow)]
+    sub: Cow<'a, str>,
+    #[serde(borrow)]
+    aud: Audiences<'a>,
+    #[serde(borrow)]
+    client_id: Cow<'a, str>,
+    #[serde(borrow)]
+    jti: Cow<'a, str>,
+    iat: NumericDate,
+    exp: NumericDate,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    nbf: Option<NumericDate>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    scope: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    auth_time: Option<NumericDate>,
+    #[serde(default, deserialize_with = "present", skip_serializing)]
+    cnf: bool,
+}
+
+impl AccessTokenClaims {
+    /// Signs the claims as an `at+jwt`.
+    ///
+    /// # Errors
+    ///
+    /// The signer failed, or a time lies before 1970.
+    pub fn sign(&self, key: &SigningKey) -> Result<AccessToken, SigningError> {
+        let wire = Wire {
+            iss: self.issuer.as_str().into(),
+            sub: self.subject.as_str().into(),
+            aud: Audiences(
+                self.audience
+                    .iter()
+                    .map(|audience| audience.as_str().into())
+                    .collect(),
+            ),
+            client_id: self.client_id.as_str().into(),
+            jti: self.jti.as_str().into(),
+            iat: self.issued_at.into(),
+            exp: self.expires_at.into(),
+            nbf: None,
+            scope: (!self.scopes.is_empty()).then(|| self.scopes.to_string().into()),
+            auth_time: self.auth_time.map(Into::into),
+            cnf: false,
+        };
+        jwt::sign(key, TokenType::AccessToken, &wire)?
+            .parse()
+            .map_err(SigningError::new)
+    }
+
+    /// Verifies a token and reads its claims, [RFC 9068 §4](https://www.rfc-editor.org/rfc/rfc9068#section-4).
+    ///
+    /// # Errors
+    ///
+    /// Anything is wrong with the token. A token that is bound to a key of its sender (`cnf`) is refused, because nothing here
+    /// checks that the sender has the key.
+    pub fn verify(
+        token: &str,
+        keys: &KeySet,
+        policy: &AccessTokenPolicy,
+        now: SystemTime,
+    ) -> Result<Self, JwtError> {
+        let token = Compact::parse(token)?;
+        let key = token.select_key(keys, TokenType::AccessToken)?;
+        let wire: Wire<'_> = token.claims()?;
+        policy.check(&wire, now)?;
+        if wire.cnf {
+            return Err(JwtError::SenderConstrained);
+        }
+        let claims = Self::from_wire(&wire, &policy.issuer)?;
+        token.verify(key)?;
+        Ok(claims)
+    }
+
+    fn from_wire(wire: &Wire<'_>, issuer: &Issuer) -> Result<Self, JwtError> {
+        let audience = wire
+            .aud
+            .0
+            .iter()
+            .map(|audience| audience.parse().map_err(|_| JwtError::Malformed));
+        let scopes = match wire.scope.as_deref() {
+            None | Some("") => Scopes::default(),
+            Some(scopes) => scopes.parse().map_err(|_| JwtError::Malformed)?,
+        };
+        Ok(Self {
+            issuer: issuer.clone(),
+            subject: wire.sub.parse().map_err(|_| JwtError::Malformed)?,
+            audience: audience.collect::<Result<_, _>>()?,
+            client_id: wire.client_id.parse().map_err(|_| JwtError::Malformed)?,
+            scopes,
+            jti: wire.jti.clone().into_owned(),
+            issued_at: wire.iat.time(),
+            expires_at: wire.exp.time(),
+            auth_time: wire.auth_time.map(NumericDate::time),
+        })
+    }
+}

@@ -1,0 +1,86 @@
+//! The signature algorithms.
+
+use std::fmt;
+
+use sha2::{Digest, Sha256, Sha512};
+
+/// A signature algorithm, [RFC 7518 §3.1](https://www.rfc-editor.org/rfc/rfc7518#section-3.1).
+///
+/// All are asymmetric: a key that verifies cannot sign, so a published key set gives nobody a token.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Algorithm {
+    /// ECDSA on P-256 with SHA-256.
+    Es256,
+    /// Ed25519, [RFC 8037 §3.1](https://www.rfc-editor.org/rfc/rfc8037#section-3.1).
+    EdDsa,
+    /// RSASSA-PKCS1-v1_5 with SHA-256; only verified, never signed with.
+    Rs256,
+}
+
+impl Algorithm {
+    /// The name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Es256 => "ES256",
+            Self::EdDsa => "EdDSA",
+            Self::Rs256 => "RS256",
+        }
+    }
+
+    /// Reads the exact name: letter case matters ([RFC 7515 §4.1.1](https://www.rfc-editor.org/rfc/rfc7515#section-4.1.1)).
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        [Self::Es256, Self::EdDsa, Self::Rs256]
+            .into_iter()
+            .find(|algorithm| algorithm.as_str() == name)
+    }
+
+    /// The left half of the hash of `text` in base64url: how an ID token names the access token beside it,
+    /// [OpenID Connect Core §3.1.3.6](https://openid.net/specs/openid-connect-core-1_0.html#CodeIDToken).
+    pub(super) fn half_hash(self, text: &str) -> String {
+        use base64::Engine;
+        use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+        let digest = match self {
+            Self::Es256 | Self::Rs256 => Sha256::digest(text).to_vec(),
+            // Ed25519 hashes with SHA-512 inside
+            Self::EdDsa => Sha512::digest(text).to_vec(),
+        };
+        let half: Vec<u8> = digest.iter().copied().take(digest.len() / 2).collect();
+        URL_SAFE_NO_PAD.encode(half)
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// O18: the `at_hash` vector of OpenID Connect Core appendix A.
+    #[test]
+    fn the_at_hash_vector_of_openid_connect_holds() {
+        let token = "jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y";
+        assert_eq!(Algorithm::Rs256.half_hash(token), "77QmUPtjPfzWtF2AnpK9RQ");
+        assert_eq!(Algorithm::Es256.half_hash(token), "77QmUPtjPfzWtF2AnpK9RQ");
+        assert_eq!(Algorithm::EdDsa.half_hash(token).len(), 43);
+    }
+
+    /// O15: `none` has no spelling, and neither has HMAC.
+    #[test]
+    fn only_three_exact_names_are_algorithms() {
+        for name in [
+            "none", "None", "NONE", "nOnE", "", "HS256", "HS512", "es256", "ES256 ", "ES384", "eddsa",
+            "PS256",
+        ] {
+            assert_eq!(Algorithm::from_name(name), None, "{name}");
+        }
+        for algorithm in [Algorithm::Es256, Algorithm::EdDsa, Algorithm::Rs256] {
+            assert_eq!(Algorithm::from_name(algorithm.as_str()), Some(algorithm));
+        }
+    }
+}

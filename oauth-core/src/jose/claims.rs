@@ -1,0 +1,207 @@
+//! Claims that every token shares: times and audiences.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::time::{Duration, SystemTime};
+
+use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
+use serde::ser::{Serialize, Serializer};
+
+use super::jwt::JwtError;
+
+/// Most that clocks may differ; more would keep stolen tokens alive.
+const MAX_LEEWAY: Duration = Duration::from_secs(60);
+/// What two machines with synchronised clocks need.
+pub(super) const DEFAULT_LEEWAY: Duration = Duration::from_secs(5);
+/// The last second of the year 9999: dates beyond are mistakes, and would overflow on some hosts.
+const LAST_SECOND: u64 = 253_402_300_799;
+
+/// A leeway that somebody asked for, cut to a minute.
+pub(super) fn capped(leeway: Duration) -> Duration {
+    leeway.min(MAX_LEEWAY)
+}
+
+/// Whole seconds since 1970, [RFC 7519 §2](https://www.rfc-editor.org/rfc/rfc7519#section-2); fractions and negative numbers, which the RFC
+/// would allow, are refused.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct NumericDate(SystemTime);
+
+impl NumericDate {
+    pub(super) fn time(self) -> SystemTime {
+        self.0
+    }
+}
+
+impl From<SystemTime> for NumericDate {
+    fn from(time: SystemTime) -> Self {
+        Self(time)
+    }
+}
+
+impl Serialize for NumericDate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let since_epoch = self
+            .0
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .map_err(serde::ser::Error::custom)?;
+        serializer.serialize_u64(since_epoch.as_secs())
+    }
+}
+
+impl<'de> Deserialize<'de> for NumericDate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let seconds = u64::deserialize(deserializer)?;
+        if seconds > LAST_SECOND {
+            return Err(Error::custom("a date beyond the year 9999"));
+        }
+        Ok(Self(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)))
+    }
+}
+
+/// The times of a token.
+pub(super) struct Times {
+    pub(super) expires_at: NumericDate,
+    pub(super) issued_at: NumericDate,
+    pub(super) not_before: Option<NumericDate>,
+}
+
+impl Times {
+    /// Checks that `now` is in the life of the token, give or take `leeway`; at the instant of expiry it is over.
+    pub(super) fn check(&self, now: SystemTime, leeway: Duration) -> Result<(), JwtError> {
+        let starts_at = self.not_before.map_or(self.issued_at.time(), |date| {
+            date.time().max(self.issued_at.time())
+        });
+        if now >= self.expires_at.time() + leeway {
+            return Err(JwtError::Expired);
+        }
+        if starts_at > now + leeway {
+            return Err(JwtError::NotYetValid);
+        }
+        Ok(())
+    }
+}
+
+/// The `aud` claim: one string or an array of them, [RFC 7519 §4.1.3](https://www.rfc-editor.org/rfc/rfc7519#section-4.1.3).
+#[derive(Debug, Eq, PartialEq)]
+pub(super) struct Audiences<'a>(pub(super) Vec<Cow<'a, str>>);
+
+impl Audiences<'_> {
+    pub(super) fn contains(&self, audience: &str) -> bool {
+        self.0.iter().any(|candidate| candidate == audience)
+    }
+}
+
+impl Serialize for Audiences<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.as_slice() {
+            [single] => single.serialize(serializer),
+            several => several.serialize(serializer),
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Audiences<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct AudiencesVisitor;
+
+        impl<'de> Visitor<'de> for AudiencesVisitor {
+            type Value = Audiences<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string or an array of strings")
+            }
+
+            fn visit_borrowed_str<E: Error>(self, audience: &'de str) -> Result<Audiences<'de>, E> {
+                Ok(Audiences(vec![Cow::Borrowed(audience)]))
+            }
+
+            fn visit_str<E: Error>(self, audience: &str) -> Result<Audiences<'de>, E> {
+                Ok(Audiences(vec![Cow::Owned(audience.to_owned())]))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Audiences<'de>, A::Error> {
+                let mut audiences = Vec::new();
+                while let Some(audience) = items.next_element::<String>()? {
+                    audiences.push(Cow::Owned(audience));
+                }
+                Ok(Audiences(audiences))
+            }
+        }
+
+        deserializer.deserialize_any(AudiencesVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: u64) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+    }
+
+    /// O15: a token is dead at the instant of its expiry, and not alive before its time.
+    #[test]
+    fn life_ends_at_the_instant_of_expiry() {
+        let times = Times {
+            expires_at: at(200).into(),
+            issued_at: at(100).into(),
+            not_before: Some(at(110).into()),
+        };
+        let check = |now, leeway, expected| {
+            assert_eq!(
+                times.check(now, Duration::from_secs(leeway)),
+                expected,
+                "{now:?} {leeway}"
+            );
+        };
+        let nearly = |seconds| at(seconds) - Duration::from_nanos(1);
+        check(nearly(200), 0, Ok(()));
+        check(at(200), 0, Err(JwtError::Expired));
+        check(nearly(205), 5, Ok(()));
+        check(at(205), 5, Err(JwtError::Expired));
+        check(at(110), 0, Ok(()));
+        check(nearly(110), 0, Err(JwtError::NotYetValid));
+        check(at(105), 5, Ok(()));
+        check(nearly(105), 5, Err(JwtError::NotYetValid));
+    }
+
+    /// O15: numeric dates are whole seconds, not negative, and end with the year 9999.
+    #[test]
+    fn only_whole_seconds_are_dates() {
+        let parse = |text: &str| serde_json::from_str::<NumericDate>(text).ok();
+        assert_eq!(parse("253402300799"), Some(NumericDate(at(253_402_300_799))));
+        for text in [
+            "253402300800",
+            "18446744073709551615",
+            "1e400",
+            "-1",
+            "1.5",
+            "1e3",
+            "\"1\"",
+            "null",
+            "true",
+            "[1]",
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_audience_is_a_string_or_an_array_of_strings() {
+        let parse = |text: &'static str| serde_json::from_str::<Audiences<'_>>(text).ok();
+        assert_eq!(parse(r#""a""#), Some(Audiences(vec!["a".into()])));
+        assert_eq!(
+            parse(r#"["a","b"]"#),
+            Some(Audiences(vec!["a".into(), "b".into()]))
+        );
+        for text in ["1", "null", r#"{"a":1}"#, r#"["a",1]"#, r#"[["a"]]"#] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_leeway_never_exceeds_a_minute() {
+        assert_eq!(capped(Duration::from_secs(3600)), Duration::from_secs(60));
+    }
+}

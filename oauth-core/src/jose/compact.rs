@@ -1,0 +1,88 @@
+//! The compact serialization and the header, [RFC 7515 §7.1](https://www.rfc-editor.org/rfc/rfc7515#section-7.1).
+
+use std::borrow::Cow;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::Deserialize;
+
+use super::algorithm::Algorithm;
+use super::json::{self, present};
+use super::jwk::Jwk;
+use super::jwt::{JwtError, TokenType};
+use super::key_set::KeySet;
+
+/// Longest token that is decoded, in bytes.
+const MAX_LENGTH: usize = 16 * 1024;
+
+/// A token taken apart; nothing of it is believed yet.
+pub(super) struct Compact<'a> {
+    signed: &'a str,
+    header: Vec<u8>,
+    payload: Vec<u8>,
+    signature: Vec<u8>,
+}
+
+/// What is read of a header. Members that could bring a key along (`jwk`, `jku`, `x5u`, `x5c`) are left out on purpose.
+#[derive(Deserialize)]
+struct Header<'a> {
+    #[serde(borrow)]
+    alg: Cow<'a, str>,
+    #[serde(borrow, default)]
+    typ: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    kid: Option<Cow<'a, str>>,
+    #[serde(default, deserialize_with = "present")]
+    crit: bool,
+    #[serde(default, deserialize_with = "present")]
+    b64: bool,
+    #[serde(default, deserialize_with = "present")]
+    zip: bool,
+}
+
+impl<'a> Compact<'a> {
+    /// Splits and decodes a token.
+    pub(super) fn parse(token: &'a str) -> Result<Self, JwtError> {
+        if token.len() > MAX_LENGTH {
+            return Err(JwtError::Malformed);
+        }
+        let (signed, signature) = token.rsplit_once('.').ok_or(JwtError::Malformed)?;
+        let (header, payload) = signed.split_once('.').ok_or(JwtError::Malformed)?;
+        // a fourth segment leaves a dot behind, which is no base64url
+        Ok(Self {
+            signed,
+            header: decode(header)?,
+            payload: decode(payload)?,
+            signature: decode(signature)?,
+        })
+    }
+
+    /// Applies the policy for headers, and finds the one key that may have signed.
+    pub(super) fn select_key<'k>(&self, keys: &'k KeySet, expected: TokenType) -> Result<&'k Jwk, JwtError> {
+        let header: Header<'_> = json::object(&self.header).map_err(|_| JwtError::Malformed)?;
+        if header.crit || header.b64 || header.zip {
+            return Err(JwtError::UnsupportedHeader);
+        }
+        let algorithm = Algorithm::from_name(&header.alg).ok_or(JwtError::UnsupportedAlgorithm)?;
+        if !expected.accepts(header.typ.as_deref()) {
+            return Err(JwtError::WrongType);
+        }
+        keys.select(header.kid.as_deref(), algorithm)
+    }
+
+    /// The claims, strictly read and not yet believed.
+    pub(super) fn claims<'s, T: Deserialize<'s>>(&'s self) -> Result<T, JwtError> {
+        json::object(&self.payload).map_err(|_| JwtError::Malformed)
+    }
+
+    /// Checks the signature.
+    pub(super) fn verify(&self, key: &Jwk) -> Result<(), JwtError> {
+        key.verify(self.signed.as_bytes(), &self.signature)
+            .map_err(|_| JwtError::SignatureMismatch)
+    }
+}
+
+/// Base64url in its one canonical spelling: no padding, no line breaks, no trailing bits.
+pub(super) fn decode(segment: &str) -> Result<Vec<u8>, JwtError> {
+    URL_SAFE_NO_PAD.decode(segment).map_err(|_| JwtError::Malformed)
+}

@@ -1,0 +1,325 @@
+//! Public keys, [RFC 7517](https://www.rfc-editor.org/rfc/rfc7517).
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::algorithm::Algorithm;
+use super::aws_lc;
+use super::compact::decode;
+use super::crypto::{SignatureMismatch, Verifier};
+use super::json::{self, present};
+
+/// The text is no key that may verify or make signatures here; which rule it breaks stays unsaid.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("not a usable key")]
+pub struct InvalidKey;
+
+/// A public key that verifies signatures of one algorithm and does nothing else.
+///
+/// Parsed once: cloning is cheap, and verifying does not read the document again.
+///
+/// ```
+/// use oauth_core::jose::Jwk;
+///
+/// // RFC 8037 appendix A.2 and A.3
+/// let key = Jwk::parse(br#"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#)?;
+/// assert_eq!(key.thumbprint(), "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k");
+/// # Ok::<(), oauth_core::jose::InvalidKey>(())
+/// ```
+#[derive(Clone)]
+pub struct Jwk {
+    key_id: Option<Arc<str>>,
+    key: Arc<PublicKey>,
+    verifier: Arc<dyn Verifier>,
+}
+
+/// The numbers of a key whose shape has been checked. Whether a point lies on its curve is the back end's check, at the first use.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum PublicKey {
+    P256 { x: [u8; 32], y: [u8; 32] },
+    Ed25519 { x: [u8; 32] },
+    Rsa { n: Vec<u8>, e: Vec<u8> },
+}
+
+/// What is read of a document; members that only private keys have are looked for in order to refuse them.
+#[derive(Deserialize)]
+struct Document<'a> {
+    #[serde(borrow)]
+    kty: Cow<'a, str>,
+    #[serde(borrow)]
+    crv: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    x: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    y: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    n: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    e: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    kid: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    alg: Option<Cow<'a, str>>,
+    #[serde(borrow, rename = "use")]
+    usage: Option<Cow<'a, str>>,
+    key_ops: Option<Vec<String>>,
+    #[serde(default, deserialize_with = "present")]
+    d: bool,
+    #[serde(default, deserialize_with = "present")]
+    k: bool,
+    #[serde(default, deserialize_with = "present")]
+    p: bool,
+    #[serde(default, deserialize_with = "present")]
+    q: bool,
+    #[serde(default, deserialize_with = "present")]
+    dp: bool,
+    #[serde(default, deserialize_with = "present")]
+    dq: bool,
+    #[serde(default, deserialize_with = "present")]
+    qi: bool,
+    #[serde(default, deserialize_with = "present")]
+    oth: bool,
+    #[serde(default, deserialize_with = "present", rename = "priv")]
+    private: bool,
+}
+
+impl Document<'_> {
+    fn has_private_part(&self) -> bool {
+        [
+            self.d,
+            self.k,
+            self.p,
+            self.q,
+            self.dp,
+            self.dq,
+            self.qi,
+            self.oth,
+            self.private,
+        ]
+        .contains(&true)
+    }
+
+    /// One key, one algorithm, one use ([RFC 8725 §3.1](https://www.rfc-editor.org/rfc/rfc8725#section-3.1)).
+    fn may_verify(&self, algorithm: Algorithm) -> bool {
+        self.alg.as_deref().is_none_or(|alg| alg == algorithm.as_str())
+            && self.usage.as_deref().is_none_or(|usage| usage == "sig")
+            && self
+                .key_ops
+                .as_ref()
+                .is_none_or(|operations| operations.iter().any(|name| name == "verify"))
+    }
+
+    fn public_key(&self) -> Result<PublicKey, InvalidKey> {
+        let number =
+            |text: &Option<Cow<'_, str>>| decode(text.as_deref().ok_or(InvalidKey)?).map_err(|_| InvalidKey);
+        match (&*self.kty, self.crv.as_deref()) {
+            ("EC", Some("P-256")) => PublicKey::p256(&number(&self.x)?, &number(&self.y)?),
+            ("OKP", Some("Ed25519")) => PublicKey::ed25519(&number(&self.x)?),
+            ("RSA", None) => PublicKey::rsa(number(&self.n)?, number(&self.e)?),
+            _ => Err(InvalidKey),
+        }
+    }
+}
+
+impl Jwk {
+    /// Reads one key.
+    ///
+    /// # Errors
+    ///
+    /// Another type than EC P-256, Ed25519 and RSA of 2048 to 8192 bits; a private part; a coordinate that has not exactly the length
+    /// of its field; `use`, `key_ops` or `alg` that say the key is for something else; a member twice.
+    pub fn parse(document: &[u8]) -> Result<Self, InvalidKey> {
+        Self::from_document(&json::object(document).map_err(|_| InvalidKey)?)
+    }
+
+    /// Reads one key of a set, which has been searched for repeated members as a whole.
+    pub(super) fn from_value(document: &Value) -> Result<Self, InvalidKey> {
+        // derived structs may also be read from arrays
+        let document = Some(document)
+            .filter(|value| value.is_object())
+            .ok_or(InvalidKey)?;
+        Self::from_document(&Document::deserialize(document).map_err(|_| InvalidKey)?)
+    }
+
+    fn from_document(document: &Document<'_>) -> Result<Self, InvalidKey> {
+        let key = document.public_key()?;
+        if document.has_private_part() || !document.may_verify(key.algorithm()) {
+            return Err(InvalidKey);
+        }
+        Ok(Self::new(document.kid.as_deref(), key))
+    }
+
+    pub(super) fn new(key_id: Option<&str>, key: PublicKey) -> Self {
+        Self {
+            key_id: key_id.map(Into::into),
+            verifier: aws_lc::verifier(&key),
+            key: Arc::new(key),
+        }
+    }
+
+    /// The name by which tokens refer to the key.
+    #[must_use]
+    pub fn key_id(&self) -> Option<&str> {
+        self.key_id.as_deref()
+    }
+
+    /// The one algorithm of the key.
+    #[must_use]
+    pub fn algorithm(&self) -> Algorithm {
+        self.key.algorithm()
+    }
+
+    /// The SHA-256 thumbprint in base64url, [RFC 7638](https://www.rfc-editor.org/rfc/rfc7638).
+    #[must_use]
+    pub fn thumbprint(&self) -> String {
+        self.key.thumbprint()
+    }
+
+    /// The key as a JSON document.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        #[derive(Serialize)]
+        struct Published<'a> {
+            #[serde(flatten)]
+            key: Required,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            kid: Option<&'a str>,
+            alg: &'static str,
+            #[serde(rename = "use")]
+            usage: &'static str,
+        }
+        let alg = self.algorithm().as_str();
+        let published = Published {
+            key: self.key.required(),
+            kid: self.key_id(),
+            alg,
+            usage: "sig",
+        };
+        serde_json::to_string(&published).unwrap_or_default()
+    }
+
+    pub(super) fn public_key(&self) -> &PublicKey {
+        &self.key
+    }
+
+    pub(super) fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), SignatureMismatch> {
+        self.verifier.verify(message, signature)
+    }
+}
+
+impl Eq for Jwk {}
+
+impl PartialEq for Jwk {
+    fn eq(&self, other: &Self) -> bool {
+        self.key_id == other.key_id && self.key == other.key
+    }
+}
+
+impl fmt::Debug for Jwk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Jwk")
+            .field("key_id", &self.key_id)
+            .field("algorithm", &self.algorithm())
+            .finish()
+    }
+}
+
+/// The members a thumbprint is made of, in lexicographic order ([RFC 7638 §3.2](https://www.rfc-editor.org/rfc/rfc7638#section-3.2)).
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Required {
+    Ec {
+        crv: &'static str,
+        kty: &'static str,
+        x: String,
+        y: String,
+    },
+    Okp {
+        crv: &'static str,
+        kty: &'static str,
+        x: String,
+    },
+    Rsa {
+        e: String,
+        kty: &'static str,
+        n: String,
+    },
+}
+
+impl PublicKey {
+    /// Both coordinates have 32 bytes: shifting the border between them gives one point two names.
+    pub(super) fn p256(x: &[u8], y: &[u8]) -> Result<Self, InvalidKey> {
+        match (x.try_into(), y.try_into()) {
+            (Ok(x), Ok(y)) => Ok(Self::P256 { x, y }),
+            _ => Err(InvalidKey),
+        }
+    }
+
+    pub(super) fn ed25519(x: &[u8]) -> Result<Self, InvalidKey> {
+        x.try_into().map(|x| Self::Ed25519 { x }).map_err(|_| InvalidKey)
+    }
+
+    fn rsa(n: Vec<u8>, e: Vec<u8>) -> Result<Self, InvalidKey> {
+        // a first byte of zero would give the number a second spelling, and with it a second thumbprint
+        let bits = |number: &[u8]| match number.first() {
+            Some(&first) if first > 0 => {
+                number.len() * 8 - usize::try_from(first.leading_zeros()).unwrap_or_default()
+            }
+            _ => 0,
+        };
+        let modulus_is_odd = n.last().is_some_and(|byte| byte % 2 == 1);
+        let exponent_is_odd = e.last().is_some_and(|byte| byte % 2 == 1);
+        // 65537 has 17 bits; smaller exponents have been attacked
+        let usable = (2048..=8192).contains(&bits(&n)) && (17..=33).contains(&bits(&e));
+        if usable && modulus_is_odd && exponent_is_odd {
+            Ok(Self::Rsa { n, e })
+        } else {
+            Err(InvalidKey)
+        }
+    }
+
+    pub(super) const fn algorithm(&self) -> Algorithm {
+        match self {
+            Self::P256 { .. } => Algorithm::Es256,
+            Self::Ed25519 { .. } => Algorithm::EdDsa,
+            Self::Rsa { .. } => Algorithm::Rs256,
+        }
+    }
+
+    pub(super) fn thumbprint(&self) -> String {
+        let text = serde_json::to_vec(&self.required()).unwrap_or_default();
+        URL_SAFE_NO_PAD.encode(Sha256::digest(text))
+    }
+
+    fn required(&self) -> Required {
+        let text = |number: &[u8]| URL_SAFE_NO_PAD.encode(number);
+        match self {
+            Self::P256 { x, y } => Required::Ec {
+                crv: "P-256",
+                kty: "EC",
+                x: text(x),
+                y: text(y),
+            },
+            Self::Ed25519 { x } => Required::Okp {
+                crv: "Ed25519",
+                kty: "OKP",
+                x: text(x),
+            },
+            Self::Rsa { n, e } => Required::Rsa {
+                e: text(e),
+                kty: "RSA",
+                n: text(n),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

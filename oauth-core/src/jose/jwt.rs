@@ -1,0 +1,115 @@
+//! What a token is for, and why it is refused.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::Serialize;
+
+use super::crypto::SigningError;
+use super::signing_key::SigningKey;
+
+/// Why a JSON Web Token is not believed.
+///
+/// For logs and for the host; the peer is told no more than that the token is invalid.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, thiserror::Error)]
+pub enum JwtError {
+    /// Not three canonical base64url segments, no JSON object in the first two, a repeated
+    /// member, or a claim that is required and missing or of the wrong type.
+    #[error("the token is malformed")]
+    Malformed,
+    /// `alg` is `none`, symmetric, unknown, or not that of the key.
+    #[error("the algorithm is not accepted")]
+    UnsupportedAlgorithm,
+    /// `crit`, `b64` or `zip` is there.
+    #[error("the header asks for an extension")]
+    UnsupportedHeader,
+    /// `typ` says that the token is for something else.
+    #[error("the token is of another type")]
+    WrongType,
+    /// No key has this `kid`, or none could have signed a token without one. The issuer may have rotated its keys: fetching them
+    /// again, once in a while, may help.
+    #[error("the key is unknown")]
+    UnknownKey,
+    /// The token names no key and more than one could have signed it.
+    #[error("the token does not say which key signed it")]
+    AmbiguousKey,
+    /// The signature is not valid.
+    #[error("the signature does not match")]
+    SignatureMismatch,
+    /// `iss` names somebody else.
+    #[error("the token is from another issuer")]
+    WrongIssuer,
+    /// `aud` does not name us, or names others beside us where that is not allowed.
+    #[error("the token is for another audience")]
+    WrongAudience,
+    /// `exp` is reached.
+    #[error("the token is expired")]
+    Expired,
+    /// `nbf` or `iat` is in the future.
+    #[error("the token is not valid yet")]
+    NotYetValid,
+    /// The token is bound to a key of its sender, and the sender did not prove to have it.
+    #[error("the token is bound to a key")]
+    SenderConstrained,
+    /// `sub` is not the person of the first sign-in.
+    #[error("the token is about somebody else")]
+    WrongSubject,
+    /// `nonce` is missing or that of another sign-in.
+    #[error("the nonce does not match")]
+    WrongNonce,
+    /// `at_hash` is that of another access token.
+    #[error("the token belongs to another access token")]
+    WrongAccessToken,
+}
+
+/// What a token is for: the value of `typ`, [RFC 8725 §3.11](https://www.rfc-editor.org/rfc/rfc8725#section-3.11).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum TokenType {
+    AccessToken,
+    IdToken,
+}
+
+impl TokenType {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::AccessToken => "at+jwt",
+            Self::IdToken => "JWT",
+        }
+    }
+
+    /// Media types are compared without regard to case; `application/` may be left out
+    /// ([RFC 7515 §4.1.9](https://www.rfc-editor.org/rfc/rfc7515#section-4.1.9)). Only ID tokens, older than the rule, may be untyped.
+    pub(super) fn accepts(self, typ: Option<&str>) -> bool {
+        match (self, typ) {
+            (Self::IdToken, None) => true,
+            (Self::AccessToken, None) => false,
+            (_, Some(typ)) => {
+                let (prefix, name) = typ.split_once('/').unwrap_or(("application", typ));
+                prefix.eq_ignore_ascii_case("application") && name.eq_ignore_ascii_case(self.as_str())
+            }
+        }
+    }
+}
+
+/// Writes, signs and serializes a token.
+pub(super) fn sign(
+    key: &SigningKey,
+    typ: TokenType,
+    claims: &impl Serialize,
+) -> Result<String, SigningError> {
+    let header = format!(
+        r#"{{"alg":"{}","typ":"{}","kid":"{}"}}"#,
+        key.algorithm(),
+        typ.as_str(),
+        key.key_id()
+    );
+    let claims = serde_json::to_vec(claims).map_err(SigningError::new)?;
+    let mut token = String::with_capacity((header.len() + claims.len() + 72) / 3 * 4 + 12);
+    URL_SAFE_NO_PAD.encode_string(header, &mut token);
+    token.push('.');
+    URL_SAFE_NO_PAD.encode_string(claims, &mut token);
+    let signature = key.sign(token.as_bytes())?;
+    token.push('.');
+    URL_SAFE_NO_PAD.encode_string(signature, &mut token);
+    Ok(token)
+}

@@ -1,0 +1,183 @@
+//! Sets of public keys, [RFC 7517 §5](https://www.rfc-editor.org/rfc/rfc7517#section-5).
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::algorithm::Algorithm;
+use super::json;
+use super::jwk::Jwk;
+use super::jwt::JwtError;
+
+/// Most keys of one set.
+const MAX_KEYS: usize = 100;
+
+/// The text is no key set, two usable keys of it have one `kid`, or it has more than 100 keys.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("not a usable key set")]
+pub struct InvalidKeySet;
+
+/// The public keys of one issuer; several while keys rotate.
+///
+/// ```
+/// use oauth_core::jose::{KeySet, SigningKey};
+/// use oauth_core::ports::OsEntropy;
+///
+/// let (retired, active) = (SigningKey::generate_es256(&OsEntropy)?, SigningKey::generate_es256(&OsEntropy)?);
+/// let keys = KeySet::new([active.public_key().clone(), retired.public_key().clone()])?;
+/// let published = keys.to_json();
+/// assert_eq!(KeySet::parse(published.as_bytes())?.iter().count(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct KeySet(Arc<[Jwk]>);
+
+impl KeySet {
+    /// A set of these keys.
+    ///
+    /// # Errors
+    ///
+    /// Two keys have the same `kid`, or there are more than 100.
+    pub fn new(keys: impl IntoIterator<Item = Jwk>) -> Result<Self, InvalidKeySet> {
+        let keys: Vec<Jwk> = keys.into_iter().take(MAX_KEYS + 1).collect();
+        let repeated = keys.iter().enumerate().any(|(index, key)| {
+            key.key_id().is_some()
+                && keys
+                    .iter()
+                    .take(index)
+                    .any(|earlier| earlier.key_id() == key.key_id())
+        });
+        if repeated || keys.len() > MAX_KEYS {
+            Err(InvalidKeySet)
+        } else {
+            Ok(Self(keys.into()))
+        }
+    }
+
+    /// Reads a document as an issuer publishes it.
+    ///
+    /// Keys that cannot verify signatures here (symmetric ones, other curves, keys for encryption, malformed ones) are skipped, as
+    /// [RFC 7517 §5](https://www.rfc-editor.org/rfc/rfc7517#section-5) wants.
+    ///
+    /// # Errors
+    ///
+    /// The document is no key set, two usable keys have the same `kid`, or there are more than 100 keys.
+    pub fn parse(document: &[u8]) -> Result<Self, InvalidKeySet> {
+        #[derive(Deserialize)]
+        struct Document {
+            keys: Vec<Value>,
+        }
+        let document: Document = json::object(document).map_err(|_| InvalidKeySet)?;
+        if document.keys.len() > MAX_KEYS {
+            return Err(InvalidKeySet);
+        }
+        Self::new(document.keys.iter().filter_map(|key| Jwk::from_value(key).ok()))
+    }
+
+    /// The document to publish.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let keys: Vec<String> = self.iter().map(Jwk::to_json).collect();
+        format!(r#"{{"keys":[{}]}}"#, keys.join(","))
+    }
+
+    /// Every key.
+    pub fn iter(&self) -> impl Iterator<Item = &Jwk> {
+        self.0.iter()
+    }
+
+    /// The one key that may have signed a token with this header.
+    pub(super) fn select(&self, key_id: Option<&str>, algorithm: Algorithm) -> Result<&Jwk, JwtError> {
+        if key_id.is_some() {
+            let key = self
+                .iter()
+                .find(|key| key.key_id() == key_id)
+                .ok_or(JwtError::UnknownKey)?;
+            return if key.algorithm() == algorithm {
+                Ok(key)
+            } else {
+                Err(JwtError::UnsupportedAlgorithm)
+            };
+        }
+        let mut candidates = self.iter().filter(|key| key.algorithm() == algorithm);
+        match (candidates.next(), candidates.next()) {
+            (Some(key), None) => Ok(key),
+            (Some(_), Some(_)) => Err(JwtError::AmbiguousKey),
+            (None, _) => Err(JwtError::UnknownKey),
+        }
+    }
+}
+
+impl fmt::Debug for KeySet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: &str =
+        r#"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo","kid":"a"}"#;
+    const B: &str = r#"{"kty":"EC","crv":"P-256","x":"l8tFrhx-34tV3hRICRDY9zCkDlpBhF42UQUfWVAWBFs","y":"9VE4jf_Ok_o64zbTTlcuNJajHmt6v9TDVrU0CdvGRDA","kid":"b"}"#;
+
+    fn parse(keys: &[&str]) -> Result<KeySet, InvalidKeySet> {
+        KeySet::parse(format!(r#"{{"keys":[{}]}}"#, keys.join(",")).as_bytes())
+    }
+
+    /// O15: a symmetric key in a published set is no key at all.
+    #[test]
+    fn keys_that_cannot_verify_are_skipped() {
+        let encryption = A.replace("\"kid\":\"a\"", "\"kid\":\"e\",\"use\":\"enc\"");
+        let private = A.replace("\"kid\":\"a\"", "\"kid\":\"p\",\"d\":\"AA\"");
+        let keys = parse(&[
+            r#"{"kty":"oct","k":"AAAA","kid":"a"}"#,
+            &encryption,
+            &private,
+            "{}",
+            "1",
+            A,
+        ])
+        .unwrap();
+        assert_eq!(keys.iter().filter_map(Jwk::key_id).collect::<Vec<_>>(), ["a"]);
+    }
+
+    /// O15: which key is meant must be beyond doubt (Wycheproof JWK 4).
+    #[test]
+    fn two_keys_of_one_name_are_refused() {
+        assert!(parse(&[A, &B.replace("\"b\"", "\"a\"")]).is_err());
+        assert!(parse(&[A, A]).is_err());
+        assert!(parse(&[A, B]).is_ok());
+    }
+
+    #[test]
+    fn what_is_no_set_is_refused() {
+        for text in ["", "[]", "{}", r#"{"keys":{}}"#, r#"{"keys":[],"keys":[]}"#, A] {
+            assert!(KeySet::parse(text.as_bytes()).is_err(), "{text}");
+        }
+        assert!(parse(&["1"; 101]).is_err());
+        assert_eq!(parse(&[]).unwrap().to_json(), r#"{"keys":[]}"#);
+    }
+
+    /// O15: a `kid` selects its key and no other; without one the algorithm must leave no choice.
+    #[test]
+    fn a_key_is_selected_by_its_name_or_as_the_only_one() {
+        let keys = parse(&[A, B]).unwrap();
+        let check = |kid, algorithm, expected: Result<&str, JwtError>| {
+            let selected = keys.select(kid, algorithm).map(|key| key.key_id().unwrap());
+            assert_eq!(selected, expected, "{kid:?}");
+        };
+        check(Some("a"), Algorithm::EdDsa, Ok("a"));
+        check(Some("a"), Algorithm::Es256, Err(JwtError::UnsupportedAlgorithm));
+        for kid in ["", "A", "c", "../a", "a\0", "' OR 1=1 --"] {
+            check(Some(kid), Algorithm::EdDsa, Err(JwtError::UnknownKey));
+        }
+        check(None, Algorithm::Es256, Ok("b"));
+        check(None, Algorithm::Rs256, Err(JwtError::UnknownKey));
+        let twins = parse(&[A, &A.replace("\"a\"", "\"c\"")]).unwrap();
+        assert_eq!(twins.select(None, Algorithm::EdDsa), Err(JwtError::AmbiguousKey));
+    }
+}

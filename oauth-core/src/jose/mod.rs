@@ -1,0 +1,66 @@
+//! JSON Web Tokens, strictly: [RFC 7515](https://www.rfc-editor.org/rfc/rfc7515) to
+//! [RFC 7519](https://www.rfc-editor.org/rfc/rfc7519), read with [RFC 8725](https://www.rfc-editor.org/rfc/rfc8725) in hand.
+//!
+//! A [`SigningKey`] signs [`AccessTokenClaims`] (`at+jwt`, [RFC 9068](https://www.rfc-editor.org/rfc/rfc9068)) and
+//! [`IdTokenClaims`]; the [`KeySet`] with its public half verifies them. Raw signatures come from the back end behind the
+//! [`Signer`] and [`Verifier`] ports; everything around them is decided here, cheap checks first and the signature last:
+//!
+//! - three segments of canonical base64url, no member twice in header or claims, at most 16 KiB;
+//! - the algorithm is a property of the key, the token only has to agree: no `none`, no HMAC with a public key;
+//! - `kid` selects a key and nothing else does; `jku`, `jwk`, `x5u`, `x5c` are never looked at;
+//! - `crit`, `b64` and `zip` are refused, `typ` must be that of the purpose;
+//! - `iss` and `aud` are compared byte for byte, times against a `now` that the caller passes.
+//!
+//! ```
+//! use std::time::{Duration, SystemTime};
+//! use oauth_core::jose::{AccessTokenClaims, AccessTokenPolicy, KeySet, SigningKey};
+//! use oauth_core::ports::OsEntropy;
+//!
+//! let key = SigningKey::generate_es256(&OsEntropy)?;
+//! let keys = KeySet::new([key.public_key().clone()])?;
+//!
+//! let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+//! let claims = AccessTokenClaims {
+//!     issuer: "https://as.example".parse()?,
+//!     subject: "ada".parse()?,
+//!     audience: vec!["https://api.example".parse()?],
+//!     client_id: "demo-web".parse()?,
+//!     scopes: "read:charges".parse()?,
+//!     jti: "1".to_owned(),
+//!     issued_at: now,
+//!     expires_at: now + Duration::from_secs(600),
+//!     auth_time: None,
+//! };
+//! let token = claims.sign(&key)?;
+//!
+//! let policy = AccessTokenPolicy::new("https://as.example".parse()?, "https://api.example".parse()?);
+//! assert_eq!(AccessTokenClaims::verify(token.expose(), &keys, &policy, now)?, claims);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod access_token;
+mod algorithm;
+mod aws_lc;
+mod claims;
+mod compact;
+mod crypto;
+mod id_token;
+mod json;
+mod jwk;
+mod jwt;
+mod key_set;
+mod pkcs8;
+mod signing_key;
+
+pub use access_token::{AccessTokenClaims, AccessTokenPolicy};
+pub use algorithm::Algorithm;
+pub use crypto::{SignatureMismatch, Signer, SigningError, Verifier};
+pub use id_token::{IdTokenClaims, IdTokenPolicy};
+pub use jwk::{InvalidKey, Jwk};
+pub use jwt::JwtError;
+pub use key_set::{InvalidKeySet, KeySet};
+pub use pkcs8::PrivateKeyPem;
+pub use signing_key::SigningKey;
+
+#[cfg(test)]
+mod tests;
