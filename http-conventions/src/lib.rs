@@ -1,13 +1,18 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod byte_strings;
 pub mod cache_control;
 pub mod conditional;
+mod digest;
 mod http_date;
+pub mod idempotency;
 pub mod ports;
 pub mod problem;
 pub mod request_id;
 pub mod retry_after;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 

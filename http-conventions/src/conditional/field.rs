@@ -98,9 +98,8 @@ impl Seen {
     fn verdict(&self) -> TagField {
         match (self.stars, self.tags, self.others) {
             (1, 0, 0) => TagField::Any,
-            (0, 0, 0) => TagField::Unlisted,
             (0, 1.., _) if self.is_listed => TagField::Listed,
-            (0, 1.., _) => TagField::Unlisted,
+            (0, 1.., _) | (0, 0, 0) => TagField::Unlisted,
             _ => TagField::Malformed,
         }
     }

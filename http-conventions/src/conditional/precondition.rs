@@ -136,9 +136,8 @@ impl<'a> Preconditions<'a> {
             TagField::Absent => Verdict::Ignored,
             TagField::Any if exists => Verdict::False,
             TagField::Any | TagField::Unlisted => Verdict::True,
-            TagField::Listed => Verdict::False,
             TagField::Malformed if self.reads() => Verdict::True,
-            TagField::Malformed => Verdict::False,
+            TagField::Listed | TagField::Malformed => Verdict::False,
         }
     }
 

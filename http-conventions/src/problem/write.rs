@@ -46,7 +46,7 @@ fn member(out: &mut Vec<u8>, value: &Member) {
         Member::Integer(integer) => out.extend_from_slice(integer.to_string().as_bytes()),
         // `{:?}` writes large and small numbers with an exponent, which JSON reads too
         Member::Number(number) if number.is_finite() => {
-            out.extend_from_slice(format!("{number:?}").as_bytes())
+            out.extend_from_slice(format!("{number:?}").as_bytes());
         }
         Member::Null | Member::Number(_) => out.extend_from_slice(b"null"),
         Member::Text(text) => string(out, text),

@@ -74,15 +74,15 @@ struct Fields {
 impl Fields {
     fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
-        append(&mut headers, IF_MATCH, self.if_match);
-        append(&mut headers, IF_UNMODIFIED_SINCE, self.if_unmodified_since);
-        append(&mut headers, IF_NONE_MATCH, self.if_none_match);
-        append(&mut headers, IF_MODIFIED_SINCE, self.if_modified_since);
+        append(&mut headers, &IF_MATCH, self.if_match);
+        append(&mut headers, &IF_UNMODIFIED_SINCE, self.if_unmodified_since);
+        append(&mut headers, &IF_NONE_MATCH, self.if_none_match);
+        append(&mut headers, &IF_MODIFIED_SINCE, self.if_modified_since);
         headers
     }
 }
 
-fn append(headers: &mut HeaderMap, name: HeaderName, lines: &'static [&'static str]) {
+fn append(headers: &mut HeaderMap, name: &HeaderName, lines: &'static [&'static str]) {
     for line in lines {
         headers.append(name.clone(), HeaderValue::from_static(line));
     }

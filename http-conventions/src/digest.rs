@@ -1,0 +1,16 @@
+//! Hashing several fields so that no two lists of fields give the same input.
+
+use sha2::{Digest as _, Sha256};
+
+/// Puts the length of a field before the field.
+pub(crate) trait LengthPrefixed {
+    /// Adds the length as 64 bits, then the field.
+    fn chain_field(self, field: &[u8]) -> Self;
+}
+
+impl LengthPrefixed for Sha256 {
+    fn chain_field(self, field: &[u8]) -> Self {
+        self.chain_update((field.len() as u64).to_be_bytes())
+            .chain_update(field)
+    }
+}

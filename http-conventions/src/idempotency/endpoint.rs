@@ -1,0 +1,317 @@
+//! The wrapper around a handler: parse, claim, run, settle.
+
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use bytes::Bytes;
+use http::{Request, Response};
+
+use super::{
+    AfterCrash, Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyKey, IdempotencyStore,
+    InvalidIdempotencyKey, Outcome, RecordKey, Scope, StoreError, StoreErrorKind, capture,
+};
+use crate::{
+    ports::{Clock, Entropy},
+    problem::{ErrorStatus, Problem, ProblemBase, ProblemType, types},
+    retry_after::RetryAfter,
+};
+
+/// The longest wait a client is asked for while the first request runs: most are over much sooner than their lease.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+const STORE_RETRY: Duration = Duration::from_secs(1);
+/// A century is as good as forever, and can be added to any time of this age.
+const LONGEST_TIME: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+
+/// Gives handlers idempotency keys. Cheap to clone.
+#[derive(Clone)]
+pub struct Idempotency {
+    store: Arc<dyn IdempotencyStore>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    problems: ProblemBase,
+    mismatch_status: MismatchStatus,
+    after_crash: AfterCrash,
+    key_required: bool,
+    lease: Duration,
+    lifetime: Duration,
+    max_stored_body: usize,
+}
+
+/// The status for a key that comes with a different request.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "APIs and the draft know these two")]
+pub enum MismatchStatus {
+    /// 409.
+    #[default]
+    Conflict,
+    /// 422, as the IETF draft has it.
+    UnprocessableContent,
+}
+
+/// What a handler answers, and what that means for its key.
+#[derive(Debug)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "the request took effect, or it did not, or nobody knows"
+)]
+pub enum Reply {
+    /// This is the outcome, success or error: keep it and send it again. What a plain response converts to.
+    Final(Response<Bytes>),
+    /// Nothing took effect: free the key, so that a retry runs.
+    NothingHappened(Response<Bytes>),
+    /// It may have taken effect, for instance because a service behind this one did not answer: never run it again.
+    OutcomeUnknown(Response<Bytes>),
+}
+
+impl From<Response<Bytes>> for Reply {
+    fn from(response: Response<Bytes>) -> Self {
+        Self::Final(response)
+    }
+}
+
+impl Idempotency {
+    /// Idempotency keys in this store, with problems under this base.
+    ///
+    /// Leases last 60 seconds, records 24 hours, bodies up to 1 MiB are kept, and the key is optional.
+    #[must_use]
+    pub fn new(
+        store: Arc<dyn IdempotencyStore>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        problems: ProblemBase,
+    ) -> Self {
+        Self {
+            store,
+            clock,
+            entropy,
+            problems,
+            mismatch_status: MismatchStatus::default(),
+            after_crash: AfterCrash::default(),
+            key_required: false,
+            lease: Duration::from_secs(60),
+            lifetime: Duration::from_secs(24 * 60 * 60),
+            max_stored_body: 1 << 20,
+        }
+    }
+
+    /// Answers 400 to a request without a key, instead of just running it.
+    #[must_use]
+    pub fn with_key_required(mut self) -> Self {
+        self.key_required = true;
+        self
+    }
+
+    /// With this status for a key that comes with a different request.
+    #[must_use]
+    pub fn with_mismatch_status(mut self, status: MismatchStatus) -> Self {
+        self.mismatch_status = status;
+        self
+    }
+
+    /// With this answer to a first request that broke off.
+    ///
+    /// # Security
+    ///
+    /// [`AfterCrash::RunAgain`] runs a handler twice if it is slower than its lease.
+    #[must_use]
+    pub fn with_after_crash(mut self, after_crash: AfterCrash) -> Self {
+        self.after_crash = after_crash;
+        self
+    }
+
+    /// With this time for a handler to finish in.
+    #[must_use]
+    pub fn with_lease(mut self, lease: Duration) -> Self {
+        self.lease = lease;
+        self
+    }
+
+    /// With this lifetime of a record, from when its request is over.
+    #[must_use]
+    pub fn with_lifetime(mut self, lifetime: Duration) -> Self {
+        self.lifetime = lifetime;
+        self
+    }
+
+    /// With this many bytes of body to keep at most; a larger answer is sent once, and never run again.
+    #[must_use]
+    pub fn with_max_stored_body(mut self, bytes: usize) -> Self {
+        self.max_stored_body = bytes;
+        self
+    }
+
+    /// Runs the handler, unless the request was run before; answers in its place then.
+    ///
+    /// The handler is polled only by the one holder of the key. Safe methods pass through, as does a request without a key
+    /// where none is required. The store is asked before anything runs: while it is down, the answer is 503.
+    pub async fn run<R: Into<Reply>>(
+        &self,
+        request: &Request<Bytes>,
+        scope: Scope<'_>,
+        handler: impl Future<Output = R>,
+    ) -> Response<Bytes> {
+        if is_safe(request) {
+            return response_of(handler.await.into());
+        }
+        let key = match IdempotencyKey::from_headers(request.headers()) {
+            Ok(Some(key)) => key,
+            Ok(None) if self.key_required => return self.refuse(&types::IDEMPOTENCY_KEY_MISSING),
+            Ok(None) => return response_of(handler.await.into()),
+            Err(InvalidIdempotencyKey) => return self.refuse(&types::IDEMPOTENCY_KEY_INVALID),
+        };
+        let now = self.clock.now();
+        let claim = self.new_claim(request, scope, &key, now);
+        match self.store.claim(&claim, now).await {
+            Ok(ClaimOutcome::Claimed) => self.settle(&claim, handler.await.into()).await,
+            Ok(outcome) => self.answer(outcome, now),
+            Err(error) => store_down(&error),
+        }
+    }
+
+    fn new_claim(
+        &self,
+        request: &Request<Bytes>,
+        scope: Scope<'_>,
+        key: &IdempotencyKey,
+        now: SystemTime,
+    ) -> Claim {
+        let mut fence = [0; 16];
+        self.entropy.fill(&mut fence);
+        let lease_until = later(now, self.lease);
+        Claim {
+            key: RecordKey::new(scope, request.method(), key),
+            fingerprint: Fingerprint::of(request),
+            fence: Fence::from_bytes(fence),
+            lease_until,
+            // a record that ended with its lease would let a second run in
+            expires_at: later(lease_until, self.lifetime),
+            after_crash: self.after_crash,
+        }
+    }
+
+    /// Notes how the request ended. Should the store fail now, the answer still goes out: the effect is there, and the
+    /// lease settles what could not be noted.
+    async fn settle(&self, claim: &Claim, reply: Reply) -> Response<Bytes> {
+        let outcome = match &reply {
+            Reply::Final(response) => Some(self.outcome_of(response)),
+            Reply::OutcomeUnknown(_) => Some(Outcome::Indeterminate),
+            Reply::NothingHappened(_) => None,
+        };
+        let _noted = match outcome {
+            Some(outcome) => {
+                let expires_at = later(self.clock.now(), self.lifetime);
+                self.store
+                    .complete(&claim.key, &claim.fence, outcome, expires_at)
+                    .await
+            }
+            None => self.store.release(&claim.key, &claim.fence).await,
+        };
+        response_of(reply)
+    }
+
+    fn outcome_of(&self, response: &Response<Bytes>) -> Outcome {
+        match response.body().len() <= self.max_stored_body {
+            true => Outcome::Completed(capture::capture(response)),
+            false => Outcome::Unreplayable {
+                status: response.status().as_u16(),
+            },
+        }
+    }
+
+    /// Answers in the place of the handler.
+    fn answer(&self, outcome: ClaimOutcome, now: SystemTime) -> Response<Bytes> {
+        match outcome {
+            ClaimOutcome::Settled(Outcome::Completed(stored)) => {
+                capture::replay(stored).unwrap_or_else(corrupt_record)
+            }
+            ClaimOutcome::Settled(Outcome::Unreplayable { status }) => self
+                .final_problem(&types::IDEMPOTENCY_RESULT_NOT_REPLAYABLE)
+                .with_extension("original_status", i64::from(status))
+                .into_response(),
+            ClaimOutcome::Settled(Outcome::Indeterminate) => self
+                .final_problem(&types::IDEMPOTENCY_OUTCOME_UNKNOWN)
+                .into_response(),
+            ClaimOutcome::Mismatched => self.mismatched(),
+            ClaimOutcome::InFlight { lease_until } => self.in_flight(lease_until, now),
+            // whoever holds the key runs the handler, and is never answered here
+            ClaimOutcome::Claimed => corrupt_record(),
+        }
+    }
+
+    fn mismatched(&self) -> Response<Bytes> {
+        let kind = types::IDEMPOTENCY_KEY_REUSED;
+        let problem = match self.mismatch_status {
+            MismatchStatus::Conflict => kind.problem(&self.problems),
+            MismatchStatus::UnprocessableContent => Problem::new(ErrorStatus::UNPROCESSABLE_CONTENT)
+                .with_type(kind.uri(&self.problems), kind.title()),
+        };
+        problem.with_extension("retryable", false).into_response()
+    }
+
+    fn in_flight(&self, lease_until: SystemTime, now: SystemTime) -> Response<Bytes> {
+        let wait = lease_until
+            .duration_since(now)
+            .unwrap_or_default()
+            .min(LONGEST_WAIT);
+        types::IDEMPOTENCY_IN_FLIGHT
+            .problem(&self.problems)
+            .with_extension("retryable", true)
+            .with_retry_after(RetryAfter::new(wait))
+            .into_response()
+    }
+
+    fn final_problem(&self, kind: &ProblemType) -> Problem {
+        kind.problem(&self.problems).with_extension("retryable", false)
+    }
+
+    fn refuse(&self, kind: &ProblemType) -> Response<Bytes> {
+        kind.problem(&self.problems).into_response()
+    }
+}
+
+impl fmt::Debug for Idempotency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Idempotency")
+            .field("problems", &self.problems)
+            .field("mismatch_status", &self.mismatch_status)
+            .field("after_crash", &self.after_crash)
+            .field("key_required", &self.key_required)
+            .field("lease", &self.lease)
+            .field("lifetime", &self.lifetime)
+            .field("max_stored_body", &self.max_stored_body)
+            .finish_non_exhaustive()
+    }
+}
+
+fn response_of(reply: Reply) -> Response<Bytes> {
+    match reply {
+        Reply::Final(response) | Reply::NothingHappened(response) | Reply::OutcomeUnknown(response) => {
+            response
+        }
+    }
+}
+
+/// QUERY is safe too, [RFC 10008](https://www.rfc-editor.org/rfc/rfc10008), and `http` does not know it.
+fn is_safe<B>(request: &Request<B>) -> bool {
+    request.method().is_safe() || request.method().as_str() == "QUERY"
+}
+
+fn later(now: SystemTime, wait: Duration) -> SystemTime {
+    now.checked_add(wait.min(LONGEST_TIME)).unwrap_or(now)
+}
+
+fn store_down(error: &StoreError) -> Response<Bytes> {
+    match error.kind() {
+        StoreErrorKind::Unavailable => Problem::service_unavailable(RetryAfter::new(STORE_RETRY))
+            .with_detail("requests with an Idempotency-Key cannot be answered at the moment")
+            .into_response(),
+        StoreErrorKind::Corrupt => corrupt_record(),
+    }
+}
+
+fn corrupt_record() -> Response<Bytes> {
+    Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR).into_response()
+}

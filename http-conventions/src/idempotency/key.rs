@@ -1,0 +1,141 @@
+//! The key a client sends, and the name under which its record is kept.
+
+use http::{HeaderMap, HeaderName, Method};
+use sha2::{Digest as _, Sha256};
+
+use crate::{byte_strings::byte_string, digest::LengthPrefixed as _};
+
+/// The field that carries the key.
+pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+const MAX_LENGTH: usize = 255;
+
+/// The key of one operation, chosen by the client: 1 to 255 characters.
+///
+/// The draft sends a quoted string, deployed APIs a bare one; both name the same key.
+///
+/// ```
+/// use http::HeaderMap;
+/// use http_conventions::idempotency::{IDEMPOTENCY_KEY, IdempotencyKey};
+///
+/// let mut headers = HeaderMap::new();
+/// assert_eq!(IdempotencyKey::from_headers(&headers), Ok(None));
+///
+/// headers.insert(IDEMPOTENCY_KEY, "abc-123".parse()?);
+/// let bare = IdempotencyKey::from_headers(&headers)?;
+/// headers.insert(IDEMPOTENCY_KEY, "\"abc-123\"".parse()?);
+/// assert_eq!(IdempotencyKey::from_headers(&headers)?, bare);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct IdempotencyKey(Box<str>);
+
+impl IdempotencyKey {
+    /// Reads the key of a request, if it has one.
+    ///
+    /// # Errors
+    ///
+    /// When the field is repeated, empty, too long, or neither a quoted nor a bare string.
+    pub fn from_headers(headers: &HeaderMap) -> Result<Option<Self>, InvalidIdempotencyKey> {
+        let mut lines = headers.get_all(IDEMPOTENCY_KEY).iter();
+        match (lines.next(), lines.next()) {
+            (None, _) => Ok(None),
+            (Some(line), None) => Self::parse(line.as_bytes()).map(Some),
+            (Some(_), Some(_)) => Err(InvalidIdempotencyKey),
+        }
+    }
+
+    /// Reads a field value.
+    ///
+    /// # Errors
+    ///
+    /// When it is empty, too long, or neither a quoted nor a bare string.
+    pub fn parse(value: &[u8]) -> Result<Self, InvalidIdempotencyKey> {
+        let value = value.trim_ascii();
+        let key = match value.strip_prefix(b"\"") {
+            Some(rest) => unquote(rest)?,
+            None => bare(value)?,
+        };
+        if key.is_empty() || key.len() > MAX_LENGTH {
+            return Err(InvalidIdempotencyKey);
+        }
+        Ok(Self(key.into()))
+    }
+
+    /// The key without quotes.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Visible ASCII but what would make it a list or a quoted string.
+fn bare(value: &[u8]) -> Result<String, InvalidIdempotencyKey> {
+    let is_plain = |byte: &u8| byte.is_ascii_graphic() && !b"\",\\".contains(byte);
+    match value.iter().all(is_plain) {
+        true => String::from_utf8(value.to_vec()).map_err(|_| InvalidIdempotencyKey),
+        false => Err(InvalidIdempotencyKey),
+    }
+}
+
+/// A String of [RFC 9651 §3.3.3](https://www.rfc-editor.org/rfc/rfc9651#section-3.3.3) after its first quote, without parameters.
+fn unquote(rest: &[u8]) -> Result<String, InvalidIdempotencyKey> {
+    let mut key = String::new();
+    let mut bytes = rest.iter().copied();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' if bytes.len() == 0 => return Ok(key),
+            b'\\' => match bytes.next() {
+                Some(escaped @ (b'"' | b'\\')) => key.push(char::from(escaped)),
+                _ => return Err(InvalidIdempotencyKey),
+            },
+            b' ' | b'!' | b'#'..=b'~' => key.push(char::from(byte)),
+            _ => return Err(InvalidIdempotencyKey),
+        }
+    }
+    Err(InvalidIdempotencyKey)
+}
+
+/// Whose keys these are, and where: two principals, or two routes, never share a key.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Scope<'a> {
+    principal: &'a str,
+    route: &'a str,
+}
+
+impl<'a> Scope<'a> {
+    /// The scope of a caller at a route template such as `/v1/charges/{id}/refunds`.
+    ///
+    /// # Security
+    ///
+    /// The principal must come from authentication, tenant included. With one name for everybody, whoever guesses a key
+    /// reads a stranger's answer.
+    #[must_use]
+    pub const fn new(principal: &'a str, route: &'a str) -> Self {
+        Self { principal, route }
+    }
+}
+
+byte_string! {
+    /// The name of a record: SHA-256 over principal, method, route and key. Stores never see the key itself.
+    #[derive(Clone, Copy, Eq, Hash, PartialEq)]
+    pub struct RecordKey(32);
+}
+
+impl RecordKey {
+    /// The name of the record of this key.
+    #[must_use]
+    pub fn new(scope: Scope<'_>, method: &Method, key: &IdempotencyKey) -> Self {
+        let digest = Sha256::new_with_prefix(b"idempotency record 1")
+            .chain_field(scope.principal.as_bytes())
+            .chain_field(method.as_str().as_bytes())
+            .chain_field(scope.route.as_bytes())
+            .chain_field(key.as_str().as_bytes());
+        Self::from_bytes(digest.finalize().into())
+    }
+}
+
+/// The `Idempotency-Key` is repeated, empty, too long or malformed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("invalid Idempotency-Key")]
+pub struct InvalidIdempotencyKey;

@@ -1,0 +1,67 @@
+//! `Idempotency-Key`,
+//! [draft-ietf-httpapi-idempotency-key-header-07](https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-idempotency-key-header-07):
+//! a POST that may be sent again and takes effect once.
+//!
+//! [`Idempotency::run`] claims the key in one atomic step of the [`IdempotencyStore`], runs the handler, and keeps its
+//! answer. Whoever comes again with the same request gets that answer, with `Idempotency-Replayed: true`; with a different
+//! request, a 409; before there is an answer, a 409 with `Retry-After`.
+//!
+//! ```
+//! use std::{sync::Arc, time::SystemTime};
+//!
+//! use bytes::Bytes;
+//! use http::{Request, Response};
+//! use http_conventions::{
+//!     idempotency::{Idempotency, MemoryIdempotencyStore, Scope},
+//!     ports::OsEntropy,
+//!     problem::ProblemBase,
+//! };
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let store = Arc::new(MemoryIdempotencyStore::default());
+//! let problems = ProblemBase::new("https://api.example.com/problems/")?;
+//! let idempotency = Idempotency::new(store, Arc::new(SystemTime::now), Arc::new(OsEntropy), problems);
+//!
+//! let request = Request::post("/v1/charges")
+//!     .header("Idempotency-Key", "\"8e03978e-40d5-43dd-bc93-6894a57f9324\"")
+//!     .body(Bytes::from_static(b"{\"amount\":1000}"))?;
+//! let scope = Scope::new("user-7", "/v1/charges");
+//!
+//! let charge = async { Response::new(Bytes::from_static(b"{\"id\":\"ch_1\"}")) };
+//! let first = idempotency.run(&request, scope, charge).await;
+//!
+//! let never = async { unreachable!("the charge is made once") as Response<Bytes> };
+//! let again = idempotency.run(&request, scope, never).await;
+//! assert_eq!(again.body(), first.body());
+//! assert_eq!(again.headers()["idempotency-replayed"], "true");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What the host must do
+//!
+//! - Authenticate, authorise, limit and validate before: what those steps refuse is not an outcome and must not be kept.
+//!   Check `If-Match` inside the handler: a retried write must get its first answer, not a 412.
+//! - Do not drop the future when the client hangs up: spawn it. A handler that is dropped or panics leaves its key claimed
+//!   until the lease ends; [`AfterCrash`] says what happens then.
+//! - Choose a lease longer than the slowest handler, as leases are not renewed.
+
+mod capture;
+mod decide;
+mod endpoint;
+mod fingerprint;
+mod key;
+mod memory;
+mod record;
+mod store;
+
+pub use self::{
+    decide::{ClaimOutcome, decide},
+    endpoint::{Idempotency, MismatchStatus, Reply},
+    fingerprint::Fingerprint,
+    key::{IDEMPOTENCY_KEY, IdempotencyKey, InvalidIdempotencyKey, RecordKey, Scope},
+    memory::MemoryIdempotencyStore,
+    record::{AfterCrash, Claim, Fence, Outcome, Record, State, StoredResponse},
+    store::{IdempotencyStore, Settled, StoreError, StoreErrorKind},
+};

@@ -1,0 +1,106 @@
+//! Where records are kept.
+
+use std::{error::Error, time::SystemTime};
+
+use async_trait::async_trait;
+
+use super::{Claim, ClaimOutcome, Fence, Outcome, RecordKey};
+
+/// Keeps what became of each key.
+///
+/// # What an implementation must guarantee
+///
+/// - Each verb is one atomic step: of any number of concurrent claims of a key, one is answered [`ClaimOutcome::Claimed`].
+/// - A claim is decided by [`decide`](super::decide) on the record that is stored at that instant, and by nothing else.
+/// - [`complete`](Self::complete) and [`release`](Self::release) write only while the record is in flight under exactly
+///   this fence, whether its lease has ended or not: a holder that comes late must not touch what another has made of it.
+/// - What was answered is durable: a record outlives a crash of the process where the host's own writes do.
+/// - A record is never forgotten before it expires, and may be at any time after; sweep it then.
+/// - Times keep at least their milliseconds; header values and bodies are bytes, and may be empty.
+///
+/// `http_conventions::testing::idempotency_store!` checks all but durability.
+#[async_trait]
+pub trait IdempotencyStore: Send + Sync {
+    /// Claims a key: loads its record, decides, and writes [`Claim::record`] over it when the claim is granted.
+    ///
+    /// # Errors
+    ///
+    /// When the store failed; nothing may be assumed about the record then.
+    async fn claim(&self, claim: &Claim, now: SystemTime) -> Result<ClaimOutcome, StoreError>;
+
+    /// Settles the record that this fence holds, and lets it live until `expires_at`.
+    ///
+    /// # Errors
+    ///
+    /// When the store failed; nothing may be assumed about the record then.
+    async fn complete(
+        &self,
+        key: &RecordKey,
+        fence: &Fence,
+        outcome: Outcome,
+        expires_at: SystemTime,
+    ) -> Result<Settled, StoreError>;
+
+    /// Deletes the record that this fence holds, as if the key had never been used.
+    ///
+    /// # Errors
+    ///
+    /// When the store failed; nothing may be assumed about the record then.
+    async fn release(&self, key: &RecordKey, fence: &Fence) -> Result<Settled, StoreError>;
+}
+
+/// Whether a holder could settle its record.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "the write happened or it did not")]
+pub enum Settled {
+    /// It is done.
+    Done,
+    /// The record is not held under this fence: nothing was written.
+    Fenced,
+}
+
+/// A store could not do its work.
+#[derive(Debug, thiserror::Error)]
+#[error("{kind}")]
+pub struct StoreError {
+    kind: StoreErrorKind,
+    source: Box<dyn Error + Send + Sync>,
+}
+
+/// What a store error means for the caller.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreErrorKind {
+    /// The store cannot be reached, or is too busy. A retry later is safe: every verb may be repeated.
+    #[error("the idempotency store is unavailable")]
+    Unavailable,
+    /// The store holds something that is no record. A retry will fail again.
+    #[error("an idempotency record is corrupt")]
+    Corrupt,
+}
+
+impl StoreError {
+    /// The store cannot be reached, or is too busy.
+    #[must_use]
+    pub fn unavailable(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self {
+            kind: StoreErrorKind::Unavailable,
+            source: source.into(),
+        }
+    }
+
+    /// The store holds something that is no record.
+    #[must_use]
+    pub fn corrupt(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self {
+            kind: StoreErrorKind::Corrupt,
+            source: source.into(),
+        }
+    }
+
+    /// What it means for the caller.
+    #[must_use]
+    pub const fn kind(&self) -> StoreErrorKind {
+        self.kind
+    }
+}

@@ -1,0 +1,19 @@
+//! For tests, exempt from semver: a clock that is moved by hand, entropy from a seed, and the conformance kit of the store.
+//!
+//! ```
+//! use std::time::{Duration, SystemTime};
+//!
+//! use http_conventions::{ports::Clock, testing::ManualClock};
+//!
+//! let clock = ManualClock::new(SystemTime::UNIX_EPOCH);
+//! clock.advance(Duration::from_secs(60));
+//! assert_eq!(clock.now(), SystemTime::UNIX_EPOCH + Duration::from_secs(60));
+//! ```
+
+mod clock;
+mod entropy;
+pub mod idempotency_store;
+mod race;
+
+pub use self::{clock::ManualClock, entropy::SeededEntropy};
+pub use crate::__idempotency_store as idempotency_store;
