@@ -1,5 +1,7 @@
 //! How the suite's values stand in columns.
 
+use std::error::Error;
+use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
 use rusqlite::ToSql;
@@ -46,6 +48,58 @@ impl FromSql for Time {
             SystemTime::UNIX_EPOCH.checked_add(distance)
         };
         time.map(Self).ok_or(FromSqlError::OutOfRange(nanoseconds))
+    }
+}
+
+/// A length of time as INTEGER nanoseconds, at most 292 years.
+pub(crate) struct Span(pub(crate) Duration);
+
+impl ToSql for Span {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(
+            i64::try_from(self.0.as_nanos()).unwrap_or(i64::MAX),
+        ))
+    }
+}
+
+impl FromSql for Span {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let nanoseconds = i64::column_result(value)?;
+        let length = u64::try_from(nanoseconds).map_err(|_| FromSqlError::OutOfRange(nanoseconds))?;
+        Ok(Self(Duration::from_nanos(length)))
+    }
+}
+
+/// A count of 64 bits as INTEGER; beyond 2^63, which none of the suite's counters reaches, it stands as a negative number.
+pub(crate) struct Number(pub(crate) u64);
+
+impl ToSql for Number {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(self.0.cast_signed()))
+    }
+}
+
+impl FromSql for Number {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        i64::column_result(value).map(|number| Self(number.cast_unsigned()))
+    }
+}
+
+/// How many rows to return at most.
+pub(crate) fn limit(rows: usize) -> i64 {
+    i64::try_from(rows).unwrap_or(i64::MAX)
+}
+
+/// A term of the suite's vocabulary as TEXT.
+pub(crate) struct Term<T>(pub(crate) T);
+
+impl<T> FromSql for Term<T>
+where
+    T: FromStr,
+    T::Err: Error + Send + Sync + 'static,
+{
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value.as_str()?.parse().map(Self).map_err(FromSqlError::other)
     }
 }
 

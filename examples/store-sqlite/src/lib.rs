@@ -1,8 +1,15 @@
-//! The stores of the suite in one SQLite file.
+#![doc = include_str!("../README.md")]
 
 pub mod column;
 mod database;
+mod idempotency;
+mod json;
+mod oauth;
+mod purge;
+mod store_error;
+mod webhook;
 
 pub use rusqlite;
 
 pub use self::database::{Database, DatabaseError, DatabaseErrorKind};
+pub use self::webhook::outbox;

@@ -99,6 +99,12 @@ pub enum DatabaseErrorKind {
 }
 
 impl DatabaseErrorKind {
+    /// Whether the same verb may succeed at another time.
+    #[must_use]
+    pub const fn is_transient(self) -> bool {
+        matches!(self, Self::Busy | Self::Full | Self::Unavailable)
+    }
+
     fn of(error: &rusqlite::Error) -> Self {
         match error {
             rusqlite::Error::SqliteFailure(failure, _) => Self::of_code(failure.code),

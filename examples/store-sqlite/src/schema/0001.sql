@@ -4,8 +4,18 @@ CREATE TABLE store_component (
     version INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Times are nanoseconds since 1970, hashes and bodies BLOBs, `record` is the whole record as JSON; the columns beside
--- it are what is searched by, and what changes.
+-- Times are nanoseconds since 1970, hashes and bodies BLOBs. Where there is a `record` it is the whole record as JSON,
+-- and the columns beside it are what is searched by and what changes.
+
+CREATE TABLE idempotency_record (
+    key         BLOB PRIMARY KEY,
+    fingerprint BLOB NOT NULL,
+    fence       BLOB,           -- null once it is settled
+    state       TEXT NOT NULL,  -- as JSON, without the body
+    body        BLOB,
+    expires_at  INTEGER NOT NULL
+) STRICT;
+CREATE INDEX idempotency_record_expired ON idempotency_record (expires_at);
 
 CREATE TABLE oauth_client (
     id     TEXT PRIMARY KEY,
@@ -57,3 +67,86 @@ CREATE TABLE oauth_access_token (
     record     TEXT NOT NULL
 ) STRICT;
 CREATE INDEX oauth_access_token_expired ON oauth_access_token (expires_at);
+
+CREATE TABLE webhook_claim (
+    source     TEXT NOT NULL,
+    event      TEXT NOT NULL,
+    digest     BLOB NOT NULL,
+    expires_at INTEGER NOT NULL,
+    PRIMARY KEY (source, event)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX webhook_claim_expired ON webhook_claim (expires_at);
+
+-- what was received and is not finished, oldest first by `seq`
+CREATE TABLE webhook_received (
+    seq          INTEGER PRIMARY KEY AUTOINCREMENT,
+    source       TEXT NOT NULL,
+    event        TEXT NOT NULL,
+    leased_until INTEGER,
+    lease        INTEGER UNIQUE,
+    takes        INTEGER NOT NULL DEFAULT 0,
+    body         BLOB NOT NULL
+) STRICT;
+-- the number of the latest lease, of which no two are equal
+CREATE TABLE webhook_lease (
+    last INTEGER NOT NULL
+) STRICT;
+INSERT INTO webhook_lease (last) VALUES (0);
+
+CREATE TABLE webhook_endpoint (
+    id      TEXT PRIMARY KEY,
+    url     TEXT NOT NULL,
+    events  TEXT,           -- the types it asked for as JSON; null for every one
+    signers TEXT NOT NULL,  -- schemes and secrets as JSON
+    state   TEXT NOT NULL
+) STRICT;
+CREATE TABLE webhook_subscription (
+    event_type TEXT NOT NULL,  -- `*` for every one
+    endpoint   TEXT NOT NULL REFERENCES webhook_endpoint (id),
+    PRIMARY KEY (event_type, endpoint)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE webhook_event (
+    id         TEXT PRIMARY KEY,
+    event_type TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    body       BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE webhook_delivery (
+    event      TEXT NOT NULL REFERENCES webhook_event (id),
+    endpoint   TEXT NOT NULL,
+    state      TEXT NOT NULL,
+    due_at     INTEGER NOT NULL,
+    attempts   INTEGER NOT NULL,
+    fence      INTEGER NOT NULL,
+    started_at INTEGER NOT NULL,
+    reason     TEXT,
+    PRIMARY KEY (event, endpoint)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX webhook_delivery_live ON webhook_delivery (endpoint, due_at, event)
+    WHERE state IN ('ready', 'retry_scheduled', 'leased');
+CREATE INDEX webhook_delivery_leased ON webhook_delivery (endpoint, due_at) WHERE state = 'leased';
+CREATE INDEX webhook_delivery_failed ON webhook_delivery (event, endpoint)
+    WHERE state IN ('permanent_failure', 'dead_letter');
+
+-- whose turn it is, and who asked to be left alone
+CREATE TABLE webhook_lane (
+    endpoint   TEXT PRIMARY KEY,
+    last_turn  INTEGER NOT NULL DEFAULT 0,
+    held_until INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX webhook_lane_turn ON webhook_lane (last_turn, endpoint);
+
+CREATE TABLE webhook_attempt (
+    event      TEXT NOT NULL,
+    endpoint   TEXT NOT NULL,
+    fence      INTEGER NOT NULL,
+    started_at INTEGER NOT NULL,
+    duration   INTEGER NOT NULL,  -- nanoseconds
+    status     INTEGER,
+    body       BLOB,
+    failure    TEXT,
+    message    TEXT,
+    PRIMARY KEY (event, endpoint, fence)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,34 @@
+//! Whole records as JSON text in one column, for the crates whose records are serde values.
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::database::{DatabaseError, DatabaseErrorKind};
+
+/// A record beside its text. Made before a verb is queued, so that the writer has less to do.
+pub(crate) struct Document<T> {
+    pub(crate) record: T,
+    pub(crate) text: String,
+}
+
+impl<T: Serialize> Document<T> {
+    pub(crate) fn new(record: T) -> Result<Self, DatabaseError> {
+        let failed = |error| DatabaseError::new(DatabaseErrorKind::Failed, error);
+        Ok(Self {
+            text: serde_json::to_string(&record).map_err(failed)?,
+            record,
+        })
+    }
+}
+
+/// A record read back from its text.
+pub(crate) struct Json<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromSql for Json<T> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        serde_json::from_str(value.as_str()?)
+            .map(Self)
+            .map_err(FromSqlError::other)
+    }
+}

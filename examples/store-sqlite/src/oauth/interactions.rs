@@ -1,0 +1,79 @@
+//! Sign-ins under way (O24), in `oauth_interaction`.
+
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use oauth_core::secret::TokenHash;
+use oauth_core::store::{Insertion, InteractionRecord, InteractionStore, TakeOutcome};
+use oauth_core::store_error::StoreError;
+use rusqlite::{Connection, OptionalExtension, Transaction};
+
+use super::insertion;
+use crate::column::Time;
+use crate::database::{Database, DatabaseError};
+use crate::json::{Document, Json};
+use crate::purge;
+
+#[async_trait]
+impl InteractionStore for Database {
+    async fn insert_interaction(&self, interaction: InteractionRecord) -> Result<Insertion, StoreError> {
+        let interaction = Document::new(interaction)?;
+        let insert = self.write(move |transaction| -> Result<_, DatabaseError> {
+            let mut statement = transaction.prepare_cached(
+                "INSERT INTO oauth_interaction (id, expires_at, record) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (id) DO NOTHING",
+            )?;
+            let record = &interaction.record;
+            let values = (record.id.as_bytes(), Time(record.expires_at), &interaction.text);
+            Ok(insertion(statement.execute(values)?))
+        });
+        Ok(insert.await?)
+    }
+
+    async fn interaction(&self, id: &TokenHash) -> Result<Option<InteractionRecord>, StoreError> {
+        let id = *id;
+        Ok(self.read(move |connection| load(connection, &id)).await?)
+    }
+
+    async fn take_interaction(
+        &self,
+        id: &TokenHash,
+        browser: &TokenHash,
+        now: SystemTime,
+    ) -> Result<TakeOutcome, StoreError> {
+        let (id, browser) = (*id, *browser);
+        Ok(self
+            .write(move |transaction| take(transaction, &id, &browser, now))
+            .await?)
+    }
+
+    async fn purge_interactions(&self, now: SystemTime) -> Result<u64, StoreError> {
+        Ok(self.purge_by(purge::OF_INTERACTIONS, now).await?)
+    }
+}
+
+fn load(connection: &Connection, id: &TokenHash) -> Result<Option<InteractionRecord>, DatabaseError> {
+    let mut statement = connection.prepare_cached("SELECT record FROM oauth_interaction WHERE id = ?1")?;
+    let record = statement
+        .query_row([id.as_bytes()], |row| row.get(0))
+        .optional()?;
+    Ok(record.map(|Json(interaction)| interaction))
+}
+
+fn take(
+    transaction: &Transaction<'_>,
+    id: &TokenHash,
+    browser: &TokenHash,
+    now: SystemTime,
+) -> Result<TakeOutcome, DatabaseError> {
+    let Some(interaction) = load(transaction, id)?.filter(|found| found.browser.matches(browser)) else {
+        return Ok(TakeOutcome::NotFound);
+    };
+    if interaction.expires_at <= now {
+        return Ok(TakeOutcome::Expired);
+    }
+    transaction
+        .prepare_cached("DELETE FROM oauth_interaction WHERE id = ?1")?
+        .execute([id.as_bytes()])?;
+    Ok(TakeOutcome::Taken(Box::new(interaction)))
+}

@@ -1,0 +1,16 @@
+//! The stores of `oauth_core`: clients, interactions, and codes with the tokens they bought.
+
+mod clients;
+mod interactions;
+mod tokens;
+
+use oauth_core::store::Insertion;
+
+/// What the row count of an `INSERT … ON CONFLICT DO NOTHING` means.
+fn insertion(rows: usize) -> Insertion {
+    if rows == 0 {
+        Insertion::Exists
+    } else {
+        Insertion::Inserted
+    }
+}

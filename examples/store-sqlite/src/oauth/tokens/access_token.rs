@@ -1,0 +1,85 @@
+//! Access tokens, in `oauth_access_token`.
+
+use std::time::SystemTime;
+
+use oauth_core::secret::TokenHash;
+use oauth_core::store::{AccessTokenRecord, AccessTokenState, FamilyId, Insertion, RevokeOutcome};
+use rusqlite::{Connection, OptionalExtension, Transaction};
+
+use super::family;
+use crate::column::Time;
+use crate::database::{DatabaseError, DatabaseErrorKind};
+use crate::json::{Document, Json};
+use crate::oauth::insertion;
+
+pub(super) fn insert(
+    transaction: &Transaction<'_>,
+    token: &Document<AccessTokenRecord>,
+) -> Result<Insertion, DatabaseError> {
+    let mut statement = transaction.prepare_cached(
+        "INSERT INTO oauth_access_token (hash, family, expires_at, revoked_at, record) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (hash) DO NOTHING",
+    )?;
+    let record = &token.record;
+    let rows = statement.execute((
+        record.hash.as_bytes(),
+        record.family.as_ref().map(FamilyId::as_bytes),
+        Time(record.expires_at),
+        record.revoked_at.map(Time),
+        &token.text,
+    ))?;
+    Ok(insertion(rows))
+}
+
+/// Stores a token in a step that must fail as a whole when its hash is taken.
+pub(super) fn insert_new(
+    transaction: &Transaction<'_>,
+    token: &Document<AccessTokenRecord>,
+) -> Result<(), DatabaseError> {
+    match insert(transaction, token)? {
+        Insertion::Inserted => Ok(()),
+        Insertion::Exists => Err(DatabaseError::new(
+            DatabaseErrorKind::Failed,
+            "the access token's hash is taken",
+        )),
+    }
+}
+
+pub(super) fn load(
+    connection: &Connection,
+    hash: &TokenHash,
+) -> Result<Option<AccessTokenState>, DatabaseError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT token.record, token.revoked_at, family.record, family.revocation
+         FROM oauth_access_token AS token LEFT JOIN oauth_family AS family ON family.id = token.family
+         WHERE token.hash = ?1",
+    )?;
+    let state = statement.query_row([hash.as_bytes()], |row| {
+        let Json(mut token): Json<AccessTokenRecord> = row.get(0)?;
+        token.revoked_at = row.get::<_, Option<_>>(1)?.map(|Time(at)| at);
+        Ok(AccessTokenState::new(token, family::from_row(row, 2)?))
+    });
+    Ok(state.optional()?)
+}
+
+/// Ends this one token; the first time stays.
+pub(super) fn revoke(
+    transaction: &Transaction<'_>,
+    hash: &TokenHash,
+    now: SystemTime,
+) -> Result<RevokeOutcome, DatabaseError> {
+    let mut statement = transaction
+        .prepare_cached("SELECT revoked_at IS NOT NULL FROM oauth_access_token WHERE hash = ?1")?;
+    match statement
+        .query_row([hash.as_bytes()], |row| row.get(0))
+        .optional()?
+    {
+        None => return Ok(RevokeOutcome::NotFound),
+        Some(true) => return Ok(RevokeOutcome::AlreadyRevoked),
+        Some(false) => {}
+    }
+    transaction
+        .prepare_cached("UPDATE oauth_access_token SET revoked_at = ?2 WHERE hash = ?1")?
+        .execute((hash.as_bytes(), Time(now)))?;
+    Ok(RevokeOutcome::Revoked)
+}

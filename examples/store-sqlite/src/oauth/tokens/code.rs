@@ -1,0 +1,81 @@
+//! Authorization codes, fresh and spent, in `oauth_code`.
+
+use std::time::SystemTime;
+
+use oauth_core::secret::TokenHash;
+use oauth_core::store::{AuthorizationCodeRecord, FamilyId, Insertion, RedeemOutcome};
+use rusqlite::{Connection, OptionalExtension, Transaction};
+
+use super::Purchase;
+use super::{access_token, family, refresh_token};
+use crate::column::Time;
+use crate::database::DatabaseError;
+use crate::json::{Document, Json};
+use crate::oauth::insertion;
+
+pub(super) fn insert(
+    transaction: &Transaction<'_>,
+    code: &Document<AuthorizationCodeRecord>,
+) -> Result<Insertion, DatabaseError> {
+    let mut statement = transaction.prepare_cached(
+        "INSERT INTO oauth_code (hash, expires_at, retain_until, redeemed, record) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (hash) DO NOTHING",
+    )?;
+    let record = &code.record;
+    let rows = statement.execute((
+        record.hash.as_bytes(),
+        Time(record.expires_at),
+        Time(record.retain_until),
+        record.redeemed.as_ref().map(FamilyId::as_bytes),
+        &code.text,
+    ))?;
+    Ok(insertion(rows))
+}
+
+pub(super) fn load(
+    connection: &Connection,
+    hash: &TokenHash,
+) -> Result<Option<AuthorizationCodeRecord>, DatabaseError> {
+    let mut statement =
+        connection.prepare_cached("SELECT record, redeemed FROM oauth_code WHERE hash = ?1")?;
+    let code = statement.query_row([hash.as_bytes()], |row| {
+        let Json(mut code): Json<AuthorizationCodeRecord> = row.get(0)?;
+        code.redeemed = row.get::<_, Option<_>>(1)?.map(FamilyId::from_bytes);
+        Ok(code)
+    });
+    Ok(code.optional()?)
+}
+
+/// Spends the code and stores what it buys.
+pub(super) fn redeem(
+    transaction: &Transaction<'_>,
+    hash: &TokenHash,
+    purchase: &Purchase,
+    now: SystemTime,
+) -> Result<RedeemOutcome, DatabaseError> {
+    let mut statement =
+        transaction.prepare_cached("SELECT redeemed, expires_at FROM oauth_code WHERE hash = ?1")?;
+    let found = statement.query_row([hash.as_bytes()], |row| {
+        Ok((row.get::<_, Option<_>>(0)?, row.get(1)?))
+    });
+    match found.optional()? {
+        None => return Ok(RedeemOutcome::NotFound),
+        Some((Some(family), _)) => {
+            return Ok(RedeemOutcome::AlreadyRedeemed {
+                family: FamilyId::from_bytes(family),
+            });
+        }
+        Some((None, Time(expires_at))) if expires_at <= now => return Ok(RedeemOutcome::Expired),
+        Some((None, _)) => {}
+    }
+    let family = purchase.family.record.id;
+    transaction
+        .prepare_cached("UPDATE oauth_code SET redeemed = ?2 WHERE hash = ?1")?
+        .execute((hash.as_bytes(), family.as_bytes()))?;
+    family::insert(transaction, &purchase.family)?;
+    access_token::insert_new(transaction, &purchase.access)?;
+    if let Some(refresh) = &purchase.refresh {
+        refresh_token::insert(transaction, refresh)?;
+    }
+    Ok(RedeemOutcome::Redeemed)
+}

@@ -1,0 +1,63 @@
+//! Token families, the unit of revocation, in `oauth_family`.
+
+use oauth_core::store::{FamilyId, FamilyRevocation, RevokeOutcome, TokenFamily};
+use rusqlite::{OptionalExtension, Row, Transaction};
+
+use crate::column::Time;
+use crate::database::DatabaseError;
+use crate::json::{Document, Json};
+
+pub(super) fn insert(
+    transaction: &Transaction<'_>,
+    family: &Document<TokenFamily>,
+) -> Result<(), DatabaseError> {
+    let mut statement = transaction.prepare_cached(
+        "INSERT INTO oauth_family (id, expires_at, retain_until, revocation, record) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    let record = &family.record;
+    statement.execute((
+        record.id.as_bytes(),
+        Time(record.expires_at),
+        Time(record.retain_until),
+        record
+            .revoked
+            .map(Document::new)
+            .transpose()?
+            .map(|revocation| revocation.text),
+        &family.text,
+    ))?;
+    Ok(())
+}
+
+/// The family whose `record` and `revocation` are the columns `first` and `first + 1`; none when they are null.
+pub(super) fn from_row(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<TokenFamily>> {
+    let Some(Json(mut family)): Option<Json<TokenFamily>> = row.get(first)? else {
+        return Ok(None);
+    };
+    family.revoked = row
+        .get::<_, Option<_>>(first + 1)?
+        .map(|Json(revocation)| revocation);
+    Ok(Some(family))
+}
+
+/// Ends the family; the first revocation stays.
+pub(super) fn revoke(
+    transaction: &Transaction<'_>,
+    id: &FamilyId,
+    revocation: &Document<FamilyRevocation>,
+) -> Result<RevokeOutcome, DatabaseError> {
+    let mut statement =
+        transaction.prepare_cached("SELECT revocation IS NOT NULL FROM oauth_family WHERE id = ?1")?;
+    match statement
+        .query_row([id.as_bytes()], |row| row.get(0))
+        .optional()?
+    {
+        None => return Ok(RevokeOutcome::NotFound),
+        Some(true) => return Ok(RevokeOutcome::AlreadyRevoked),
+        Some(false) => {}
+    }
+    transaction
+        .prepare_cached("UPDATE oauth_family SET revocation = ?2 WHERE id = ?1")?
+        .execute((id.as_bytes(), &revocation.text))?;
+    Ok(RevokeOutcome::Revoked)
+}

@@ -1,0 +1,120 @@
+//! Codes and what they bought (O9–O13), one aggregate: redeeming a code creates a family and its first tokens in one step.
+
+mod access_token;
+mod code;
+mod family;
+mod refresh_token;
+
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use oauth_core::secret::TokenHash;
+use oauth_core::store::{
+    AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, CodeRedemption, FamilyId, FamilyRevocation,
+    Insertion, RedeemOutcome, RefreshTokenRecord, RefreshTokenState, RevocationReason, RevokeOutcome,
+    RotateOutcome, Rotation, TokenFamily, TokenStore,
+};
+use oauth_core::store_error::StoreError;
+
+use crate::database::Database;
+use crate::json::Document;
+use crate::purge;
+
+/// What a code buys, as it is to be written.
+struct Purchase {
+    family: Document<TokenFamily>,
+    access: Document<AccessTokenRecord>,
+    refresh: Option<Document<RefreshTokenRecord>>,
+}
+
+#[async_trait]
+impl TokenStore for Database {
+    async fn insert_code(&self, code: AuthorizationCodeRecord) -> Result<Insertion, StoreError> {
+        let code = Document::new(code)?;
+        Ok(self
+            .write(move |transaction| code::insert(transaction, &code))
+            .await?)
+    }
+
+    async fn code(&self, hash: &TokenHash) -> Result<Option<AuthorizationCodeRecord>, StoreError> {
+        let hash = *hash;
+        Ok(self.read(move |connection| code::load(connection, &hash)).await?)
+    }
+
+    async fn redeem_code(
+        &self,
+        redemption: CodeRedemption,
+        now: SystemTime,
+    ) -> Result<RedeemOutcome, StoreError> {
+        let hash = redemption.code;
+        let purchase = Purchase {
+            family: Document::new(redemption.family)?,
+            access: Document::new(redemption.access)?,
+            refresh: redemption.refresh.map(Document::new).transpose()?,
+        };
+        Ok(self
+            .write(move |transaction| code::redeem(transaction, &hash, &purchase, now))
+            .await?)
+    }
+
+    async fn insert_access_token(&self, token: AccessTokenRecord) -> Result<Insertion, StoreError> {
+        let token = Document::new(token)?;
+        Ok(self
+            .write(move |transaction| access_token::insert(transaction, &token))
+            .await?)
+    }
+
+    async fn access_token(&self, hash: &TokenHash) -> Result<Option<AccessTokenState>, StoreError> {
+        let hash = *hash;
+        Ok(self
+            .read(move |connection| access_token::load(connection, &hash))
+            .await?)
+    }
+
+    async fn refresh_token(&self, hash: &TokenHash) -> Result<Option<RefreshTokenState>, StoreError> {
+        let hash = *hash;
+        Ok(self
+            .read(move |connection| refresh_token::load(connection, &hash))
+            .await?)
+    }
+
+    async fn rotate(&self, rotation: Rotation, now: SystemTime) -> Result<RotateOutcome, StoreError> {
+        let presented = rotation.presented;
+        let (successor, access) = (
+            Document::new(rotation.successor)?,
+            Document::new(rotation.access)?,
+        );
+        let rotate = self.write(move |transaction| {
+            refresh_token::rotate(transaction, &presented, (&successor, &access), now)
+        });
+        Ok(rotate.await?)
+    }
+
+    async fn revoke_family(
+        &self,
+        id: &FamilyId,
+        reason: RevocationReason,
+        now: SystemTime,
+    ) -> Result<RevokeOutcome, StoreError> {
+        let id = *id;
+        let revocation = Document::new(FamilyRevocation::new(reason, now))?;
+        Ok(self
+            .write(move |transaction| family::revoke(transaction, &id, &revocation))
+            .await?)
+    }
+
+    async fn revoke_access_token(
+        &self,
+        hash: &TokenHash,
+        now: SystemTime,
+    ) -> Result<RevokeOutcome, StoreError> {
+        let hash = *hash;
+        Ok(self
+            .write(move |transaction| access_token::revoke(transaction, &hash, now))
+            .await?)
+    }
+
+    async fn purge_tokens(&self, now: SystemTime) -> Result<u64, StoreError> {
+        Ok(self.purge_by(purge::OF_TOKENS, now).await?)
+    }
+}

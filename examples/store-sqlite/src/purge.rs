@@ -1,0 +1,79 @@
+//! Letting go of what can no longer matter, a little at a time.
+
+use std::time::SystemTime;
+
+use crate::column::{Time, limit};
+use crate::database::{Database, DatabaseError};
+
+/// Rows that one step deletes at most: the writer is never held for long.
+const AT_ONCE: usize = 500;
+
+const CODES: &str = "DELETE FROM oauth_code WHERE rowid IN (
+    SELECT rowid FROM oauth_code WHERE purge_at <= ?1 LIMIT ?2)";
+
+const ACCESS_TOKENS: &str = "DELETE FROM oauth_access_token WHERE rowid IN (
+    SELECT rowid FROM oauth_access_token WHERE expires_at <= ?1 LIMIT ?2)";
+
+const REFRESH_TOKENS: &str = "DELETE FROM oauth_refresh_token WHERE rowid IN (
+    SELECT token.rowid
+    FROM oauth_family AS family JOIN oauth_refresh_token AS token ON token.family = family.id
+    WHERE family.retain_until <= ?1 LIMIT ?2)";
+
+/// Runs after [`REFRESH_TOKENS`]: a family goes after its last refresh token.
+const FAMILIES: &str = "DELETE FROM oauth_family WHERE rowid IN (
+    SELECT rowid FROM oauth_family AS family
+    WHERE retain_until <= ?1 AND NOT EXISTS (SELECT 1 FROM oauth_refresh_token WHERE family = family.id)
+    LIMIT ?2)";
+
+const INTERACTIONS: &str = "DELETE FROM oauth_interaction WHERE rowid IN (
+    SELECT rowid FROM oauth_interaction WHERE expires_at <= ?1 LIMIT ?2)";
+
+const IDEMPOTENCY_RECORDS: &str = "DELETE FROM idempotency_record WHERE rowid IN (
+    SELECT rowid FROM idempotency_record WHERE expires_at <= ?1 LIMIT ?2)";
+
+const CLAIMS: &str = "DELETE FROM webhook_claim WHERE (source, event) IN (
+    SELECT source, event FROM webhook_claim WHERE expires_at <= ?1 LIMIT ?2)";
+
+pub(crate) const OF_TOKENS: &[&str] = &[CODES, ACCESS_TOKENS, REFRESH_TOKENS, FAMILIES];
+pub(crate) const OF_INTERACTIONS: &[&str] = &[INTERACTIONS];
+const OF_EVERYTHING: &[&[&str]] = &[OF_TOKENS, OF_INTERACTIONS, &[IDEMPOTENCY_RECORDS, CLAIMS]];
+
+impl Database {
+    /// Deletes what has expired at `now` from every store of the suite, and answers how many rows that were.
+    ///
+    /// Call it now and then, such as once a minute. Nothing depends on it but the size of the file: what has expired
+    /// is never seen. Registered clients, endpoints, events, deliveries and their log stay until the host deletes them.
+    ///
+    /// # Errors
+    ///
+    /// [`DatabaseError`]; calling again is safe.
+    pub async fn purge(&self, now: SystemTime) -> Result<u64, DatabaseError> {
+        self.purge_by(&OF_EVERYTHING.concat(), now).await
+    }
+
+    /// Runs each statement, a `DELETE` of at most `?2` rows that are dead at `?1`, until it finds none.
+    ///
+    /// Each batch is a step of its own, between which others write: a dead row is as good as an absent one.
+    pub(crate) async fn purge_by(
+        &self,
+        statements: &[&'static str],
+        now: SystemTime,
+    ) -> Result<u64, DatabaseError> {
+        let mut purged = 0;
+        for statement in statements.iter().copied() {
+            loop {
+                let batch = self.write(move |transaction| -> Result<usize, DatabaseError> {
+                    Ok(transaction
+                        .prepare_cached(statement)?
+                        .execute((Time(now), limit(AT_ONCE)))?)
+                });
+                let rows = batch.await?;
+                purged += rows as u64;
+                if rows < AT_ONCE {
+                    break;
+                }
+            }
+        }
+        Ok(purged)
+    }
+}

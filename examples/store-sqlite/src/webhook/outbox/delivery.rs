@@ -1,0 +1,84 @@
+//! Rows of deliveries and events.
+
+use bytes::Bytes;
+use rusqlite::{Connection, OptionalExtension, Row, Transaction};
+use webhook_core::event::EventId;
+use webhook_core::sender::{Delivery, DeliveryId, FailureReason, StoredEvent};
+
+use crate::column::{Number, Term, Time};
+use crate::database::DatabaseError;
+
+pub(super) fn event(connection: &Connection, id: &EventId) -> Result<Option<StoredEvent>, DatabaseError> {
+    let mut statement =
+        connection.prepare_cached("SELECT event_type, created_at, body FROM webhook_event WHERE id = ?1")?;
+    let event = statement.query_row([id.as_str()], |row| {
+        let (Term(event_type), Time(created_at)) = (row.get(0)?, row.get(1)?);
+        let body = Bytes::from(row.get::<_, Vec<u8>>(2)?);
+        Ok(StoredEvent {
+            id: id.clone(),
+            event_type,
+            created_at,
+            body,
+        })
+    });
+    Ok(event.optional()?)
+}
+
+pub(super) fn insert(transaction: &Transaction<'_>, delivery: &Delivery) -> Result<(), DatabaseError> {
+    write(
+        transaction,
+        "INSERT INTO webhook_delivery (event, endpoint, state, due_at, attempts, fence, started_at, reason)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        delivery,
+    )
+}
+
+pub(super) fn update(transaction: &Transaction<'_>, delivery: &Delivery) -> Result<(), DatabaseError> {
+    write(
+        transaction,
+        "UPDATE webhook_delivery
+         SET state = ?3, due_at = ?4, attempts = ?5, fence = ?6, started_at = ?7, reason = ?8
+         WHERE event = ?1 AND endpoint = ?2",
+        delivery,
+    )
+}
+
+fn write(transaction: &Transaction<'_>, statement: &str, delivery: &Delivery) -> Result<(), DatabaseError> {
+    transaction.prepare_cached(statement)?.execute((
+        delivery.id.event.as_str(),
+        delivery.id.endpoint.as_str(),
+        delivery.state.as_str(),
+        Time(delivery.due_at),
+        delivery.attempts,
+        Number(delivery.fence),
+        Time(delivery.started_at),
+        delivery.reason.map(FailureReason::as_str),
+    ))?;
+    Ok(())
+}
+
+pub(super) fn load(connection: &Connection, id: &DeliveryId) -> Result<Option<Delivery>, DatabaseError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason
+         FROM webhook_delivery WHERE event = ?1 AND endpoint = ?2",
+    )?;
+    Ok(statement
+        .query_row([id.event.as_str(), id.endpoint.as_str()], from_row)
+        .optional()?)
+}
+
+/// Reads the columns in the order of [`load`].
+pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Delivery> {
+    let (Term(event), Term(endpoint), Term(state)) = (row.get(0)?, row.get(1)?, row.get(2)?);
+    let (Time(due_at), Time(started_at), Number(fence)) = (row.get(3)?, row.get(6)?, row.get(5)?);
+    let reason = row.get::<_, Option<_>>(7)?.map(|Term(reason)| reason);
+    Ok(Delivery {
+        id: DeliveryId { event, endpoint },
+        state,
+        due_at,
+        attempts: row.get(4)?,
+        fence,
+        started_at,
+        reason,
+    })
+}

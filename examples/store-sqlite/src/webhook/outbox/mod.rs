@@ -1,0 +1,158 @@
+//! Events on their way out (W15), in `webhook_event`, `webhook_delivery`, `webhook_attempt` and `webhook_lane`.
+//!
+//! A delivery is a narrow row that changes; the event with its body is a wide one that never does. What may happen to a
+//! delivery is decided by [`Delivery`](webhook_core::sender::Delivery) alone: each verb loads the row, asks it, and
+//! writes it back.
+
+mod delivery;
+mod lease;
+mod search;
+mod settle;
+
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use rusqlite::{Connection, OptionalExtension, Transaction};
+use webhook_core::ports::StoreError;
+use webhook_core::sender::{
+    Attempt, Delivery, DeliveryFilter, DeliveryId, Enqueue, Enqueued, LeaseRequest, Leased, Outbox, Page,
+    ReplayRequest, Settled, Settlement, StoredEvent,
+};
+
+use crate::column::Time;
+use crate::database::{Database, DatabaseError};
+
+#[async_trait]
+impl Outbox for Database {
+    async fn enqueue(&self, enqueue: Enqueue) -> Result<Enqueued, StoreError> {
+        Ok(self
+            .write(move |transaction| enqueue_in(transaction, &enqueue))
+            .await?)
+    }
+
+    async fn lease(&self, request: &LeaseRequest) -> Result<Vec<Leased>, StoreError> {
+        let request = *request;
+        Ok(self
+            .write(move |transaction| lease::lease(transaction, &request))
+            .await?)
+    }
+
+    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
+        let settle = self.write(move |transaction| -> Result<_, DatabaseError> {
+            settlements
+                .iter()
+                .map(|settlement| settle::settle(transaction, settlement))
+                .collect()
+        });
+        Ok(settle.await?)
+    }
+
+    async fn next_due(&self) -> Result<Option<SystemTime>, StoreError> {
+        Ok(self.read(next_due).await?)
+    }
+
+    async fn list(&self, filter: &DeliveryFilter, page: &Page) -> Result<Vec<Delivery>, StoreError> {
+        let (filter, page) = (filter.clone(), page.clone());
+        Ok(self
+            .read(move |connection| search::list(connection, &filter, &page))
+            .await?)
+    }
+
+    async fn attempts(&self, delivery: &DeliveryId) -> Result<Vec<Attempt>, StoreError> {
+        let id = delivery.clone();
+        Ok(self
+            .read(move |connection| settle::attempts(connection, &id))
+            .await?)
+    }
+
+    async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError> {
+        let request = request.clone();
+        Ok(self
+            .write(move |transaction| search::replay(transaction, &request))
+            .await?)
+    }
+}
+
+/// Stores an event with its deliveries in the caller's own transaction: the event is there exactly when the caller's
+/// rows are.
+///
+/// # Errors
+///
+/// [`DatabaseError`]; the verb must hand it on, so that all of it is undone.
+///
+/// # Examples
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use std::time::SystemTime;
+/// use store_sqlite::{Database, DatabaseError, outbox};
+/// use webhook_core::event::Envelope;
+/// use webhook_core::sender::{EndpointStore, Enqueued, fan_out};
+///
+/// let database = Database::open_in_memory()?;
+/// database.migrate("desk", &["CREATE TABLE charge (id TEXT PRIMARY KEY) STRICT"]).await?;
+///
+/// let now = SystemTime::now();
+/// let event = Envelope::new(
+///     "evt_1".parse()?, "charge.created".parse()?, "1".parse()?, now, br#"{"id":"ch_1"}"#,
+/// )?;
+/// let endpoints = database.subscribed(event.event_type()).await?;
+/// let enqueue = fan_out(event, &endpoints, now);
+/// let enqueued = database
+///     .write(move |transaction| -> Result<Enqueued, DatabaseError> {
+///         transaction.execute("INSERT INTO charge (id) VALUES ('ch_1')", ())?;
+///         outbox::enqueue_in(transaction, &enqueue)
+///     })
+///     .await?;
+/// assert_eq!(enqueued, Enqueued::Enqueued);
+/// # Ok(())
+/// # }
+/// ```
+pub fn enqueue_in(transaction: &Transaction<'_>, enqueue: &Enqueue) -> Result<Enqueued, DatabaseError> {
+    let event = &enqueue.event;
+    if let Some(stored) = delivery::event(transaction, &event.id)? {
+        let is_same = stored.event_type == event.event_type && stored.body == event.body;
+        return Ok(if is_same {
+            Enqueued::Duplicate
+        } else {
+            Enqueued::Conflict
+        });
+    }
+    insert_event(transaction, event)?;
+    let mut open_lane = transaction
+        .prepare_cached("INSERT INTO webhook_lane (endpoint) VALUES (?1) ON CONFLICT DO NOTHING")?;
+    for delivery in &enqueue.deliveries {
+        delivery::insert(transaction, delivery)?;
+        open_lane.execute([delivery.id.endpoint.as_str()])?;
+    }
+    Ok(Enqueued::Enqueued)
+}
+
+fn insert_event(transaction: &Transaction<'_>, event: &StoredEvent) -> Result<(), DatabaseError> {
+    let mut statement = transaction.prepare_cached(
+        "INSERT INTO webhook_event (id, event_type, created_at, body) VALUES (?1, ?2, ?3, ?4)",
+    )?;
+    let created_at = Time(event.created_at);
+    statement.execute((
+        event.id.as_str(),
+        event.event_type.as_str(),
+        created_at,
+        &event.body[..],
+    ))?;
+    Ok(())
+}
+
+fn next_due(connection: &Connection) -> Result<Option<SystemTime>, DatabaseError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT min(max(due_at, coalesce(held_until, due_at)))
+         FROM (SELECT held_until, (
+                   SELECT min(due_at) FROM webhook_delivery INDEXED BY webhook_delivery_live
+                   WHERE endpoint = lane.endpoint AND state IN ('ready', 'retry_scheduled', 'leased')
+               ) AS due_at
+               FROM webhook_lane AS lane)
+         WHERE due_at IS NOT NULL",
+    )?;
+    let due: Option<Time> = statement.query_row((), |row| row.get(0)).optional()?.flatten();
+    Ok(due.map(|Time(at)| at))
+}
