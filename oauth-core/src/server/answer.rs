@@ -1,0 +1,192 @@
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Response;
+
+use super::event::{AuthEvent, AuthEventKind};
+use crate::error::{ErrorCode, ErrorResponse};
+use crate::jose::SigningError;
+use crate::store_error::{StoreError, StoreErrorKind};
+use crate::vocabulary::ClientId;
+
+/// When a client may try again after a fault.
+const RETRY_AFTER: Duration = Duration::from_secs(5);
+
+/// What an endpoint says: the response for the peer, the events and the fault for the host.
+#[derive(Debug)]
+#[non_exhaustive]
+#[must_use]
+pub struct Answer {
+    /// What to send.
+    pub response: Response<Bytes>,
+    /// What happened, in order.
+    pub events: Vec<AuthEvent>,
+    /// What broke underneath, for the log; the response tells nothing of it.
+    pub fault: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+impl Answer {
+    pub(super) const fn new(response: Response<Bytes>, events: Vec<AuthEvent>) -> Self {
+        Self {
+            response,
+            events,
+            fault: None,
+        }
+    }
+}
+
+/// Why an endpoint does not do what it was asked to.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The peer's doing.
+    Refused(Refused),
+    /// A fault below.
+    Broken(Broken),
+}
+
+/// A refusal: what the peer is told, and what the host is.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) response: Box<Response<Bytes>>,
+    pub(super) kind: AuthEventKind,
+    pub(super) reason: &'static str,
+    pub(super) client_id: Option<ClientId>,
+}
+
+/// A fault: its cause, and whether coming back may help.
+#[derive(Debug)]
+pub(super) struct Broken {
+    pub(super) error: ErrorCode,
+    pub(super) reason: &'static str,
+    pub(super) cause: Arc<dyn Error + Send + Sync>,
+}
+
+impl Failure {
+    /// A refusal with an OAuth error.
+    pub(super) fn refused(error: ErrorCode, reason: &'static str) -> Self {
+        Self::with_response(ErrorResponse::new(error).into_response(), reason)
+    }
+
+    /// A refusal with an OAuth error and a sentence for the developer of the client.
+    pub(super) fn described(error: ErrorCode, reason: &'static str, description: &'static str) -> Self {
+        Self::with_response(
+            ErrorResponse::new(error)
+                .with_description(description)
+                .into_response(),
+            reason,
+        )
+    }
+
+    /// A refusal with any response.
+    pub(super) fn with_response(response: Response<Bytes>, reason: &'static str) -> Self {
+        Self::Refused(Refused {
+            response: Box::new(response),
+            kind: AuthEventKind::RequestRefused,
+            reason,
+            client_id: None,
+        })
+    }
+
+    /// The refusal of a client that is known.
+    pub(super) fn by(self, client_id: &ClientId) -> Self {
+        match self {
+            Self::Refused(refused) => Self::Refused(Refused {
+                client_id: Some(client_id.clone()),
+                ..refused
+            }),
+            broken @ Self::Broken(_) => broken,
+        }
+    }
+
+    /// What the endpoint says, after the events so far.
+    pub(super) fn into_answer(self, mut events: Vec<AuthEvent>) -> Answer {
+        match self {
+            Self::Refused(refused) => {
+                let event = AuthEvent::new(refused.kind).because(refused.reason);
+                events.push(AuthEvent {
+                    client_id: refused.client_id,
+                    ..event
+                });
+                Answer::new(*refused.response, events)
+            }
+            Self::Broken(broken) => {
+                events.push(broken.event());
+                let mut response = ErrorResponse::new(broken.error);
+                if broken.error == ErrorCode::TemporarilyUnavailable {
+                    response = response.with_retry_after(RETRY_AFTER);
+                }
+                Answer {
+                    response: response.into_response(),
+                    events,
+                    fault: Some(broken.cause),
+                }
+            }
+        }
+    }
+}
+
+impl Broken {
+    pub(super) const fn event(&self) -> AuthEvent {
+        AuthEvent::new(AuthEventKind::ServerFailed).because(self.reason)
+    }
+}
+
+impl From<StoreError> for Broken {
+    fn from(error: StoreError) -> Self {
+        let (code, reason) = match error.kind() {
+            StoreErrorKind::Unavailable => (ErrorCode::TemporarilyUnavailable, "store_unavailable"),
+            _ => (ErrorCode::ServerError, "store_corrupt"),
+        };
+        Self {
+            error: code,
+            reason,
+            cause: Arc::new(error),
+        }
+    }
+}
+
+impl From<SigningError> for Broken {
+    fn from(error: SigningError) -> Self {
+        Self {
+            error: ErrorCode::ServerError,
+            reason: "signing_failed",
+            cause: Arc::new(error),
+        }
+    }
+}
+
+/// A key of 256 random bits was there already.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the entropy source repeats itself")]
+struct EntropyRepeats;
+
+impl Broken {
+    /// Nothing may be issued from entropy that repeats itself.
+    pub(super) fn entropy_repeats() -> Self {
+        Self {
+            error: ErrorCode::ServerError,
+            reason: "entropy_repeats",
+            cause: Arc::new(EntropyRepeats),
+        }
+    }
+}
+
+impl From<Broken> for Failure {
+    fn from(broken: Broken) -> Self {
+        Self::Broken(broken)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Broken(error.into())
+    }
+}
+
+impl From<SigningError> for Failure {
+    fn from(error: SigningError) -> Self {
+        Self::Broken(error.into())
+    }
+}

@@ -1,0 +1,296 @@
+//! The authorization endpoint, [RFC 6749 §3.1](https://www.rfc-editor.org/rfc/rfc6749#section-3.1).
+
+use bytes::Bytes;
+use http::{Method, Request, StatusCode};
+
+use super::AuthorizationServer;
+use super::answer::{Answer, Broken};
+use super::event::{AuthEvent, AuthEventKind};
+use super::form::{MAX_BODY, REPEATABLE, method_not_allowed};
+use super::interaction::Interaction;
+use super::issue::OPENID;
+use super::page::error_page;
+use crate::error::{AuthorizationErrorCode, AuthorizationErrorResponse, ErrorCode};
+use crate::params::{Params, is_form};
+use crate::pkce::{self, CodeChallenge};
+use crate::store::{AuthorizationRequest, GrantType, RegisteredClient};
+use crate::vocabulary::{Nonce, RedirectUri, Scopes, State};
+
+/// What becomes of an authorization request.
+#[derive(Debug)]
+#[must_use]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "the host must handle both, and there is no third"
+)]
+pub enum Authorize {
+    /// Send this: the request was refused, on a page or by redirect.
+    Respond(Answer),
+    /// Show the user your pages, then call [`AuthorizationServer::resume`].
+    Interact(Interaction),
+}
+
+/// Why a request goes no further.
+enum Refusal {
+    /// Whose request this is, or where its answer goes, is in doubt: told to the person, never to the address.
+    Page(&'static str),
+    /// Told to the client.
+    Redirect(Box<Redirect>),
+    /// Neither GET nor POST.
+    Method,
+    /// A fault before the client was known.
+    Broken(Broken),
+}
+
+struct Redirect {
+    to: RedirectUri,
+    state: Option<State>,
+    error: AuthorizationErrorCode,
+    reason: &'static str,
+    client: RegisteredClient,
+}
+
+impl From<Broken> for Refusal {
+    fn from(broken: Broken) -> Self {
+        Self::Broken(broken)
+    }
+}
+
+impl AuthorizationServer {
+    /// Answers `GET /authorize` and `POST /authorize`.
+    ///
+    /// A request that passes every check waits in the store for the user. Nothing in it is believed about the user: who signs
+    /// in is for the host's pages to find out.
+    ///
+    /// # Security
+    ///
+    /// A wrong `client_id` or `redirect_uri` is answered by a page with status 400 and never by a redirect: the address is
+    /// not known to be the client's.
+    pub async fn authorize(&self, request: Request<Bytes>) -> Authorize {
+        let mut events = Vec::new();
+        match self.checked(&request).await {
+            Ok((checked, client)) => match self.begin(checked, &client, &mut events).await {
+                Ok(interaction) => Authorize::Interact(Interaction {
+                    events,
+                    ..interaction
+                }),
+                Err(broken) => Authorize::Respond(broken_page(broken, events)),
+            },
+            Err(refusal) => Authorize::Respond(self.refuse(refusal, request.method(), events)),
+        }
+    }
+
+    async fn checked(
+        &self,
+        request: &Request<Bytes>,
+    ) -> Result<(AuthorizationRequest, RegisteredClient), Refusal> {
+        let params = params(request)?;
+        let repeated = repeated(&params);
+        if repeated
+            .iter()
+            .any(|name| matches!(*name, "client_id" | "redirect_uri"))
+        {
+            return Err(Refusal::Page("client_or_redirect_uri_repeated"));
+        }
+        let client_id = params.optional("client_id").and_then(|id| id.parse().ok());
+        let client_id = client_id.ok_or(Refusal::Page("client_id_missing"))?;
+        let client = self
+            .inner
+            .clients
+            .client(&client_id)
+            .await
+            .map_err(Broken::from)?;
+        let client = client.ok_or(Refusal::Page("client_unknown"))?;
+        let redirect_uri = params.optional("redirect_uri").and_then(|uri| uri.parse().ok());
+        let redirect_uri: RedirectUri = redirect_uri.ok_or(Refusal::Page("redirect_uri_missing"))?;
+        if !client.may_redirect_to(&redirect_uri) {
+            return Err(Refusal::Page("redirect_uri_not_registered"));
+        }
+        let state = params.optional("state").and_then(|state| state.parse().ok());
+        let state: Option<State> = state.filter(|_| !repeated.contains(&"state"));
+        match details(&params, &repeated, &client, state.as_ref()) {
+            Ok(details) => Ok((details.with(&client, redirect_uri), client)),
+            Err((error, reason)) => Err(Refusal::Redirect(Box::new(Redirect {
+                to: redirect_uri,
+                state,
+                error,
+                reason,
+                client,
+            }))),
+        }
+    }
+
+    fn refuse(&self, refusal: Refusal, method: &Method, mut events: Vec<AuthEvent>) -> Answer {
+        let refused = AuthEvent::new(AuthEventKind::RequestRefused);
+        match refusal {
+            Refusal::Page(reason) => {
+                events.push(refused.because(reason));
+                Answer::new(error_page(), events)
+            }
+            Refusal::Redirect(redirect) => {
+                events.push(refused.because(redirect.reason).by(&redirect.client.id));
+                let error = AuthorizationErrorResponse::new(redirect.error, &self.inner.issuer);
+                let response = error
+                    .with_state(redirect.state)
+                    .into_response(&redirect.to, method);
+                Answer::new(response, events)
+            }
+            Refusal::Method => {
+                events.push(refused.because("method_not_allowed"));
+                Answer::new(method_not_allowed("GET, POST"), events)
+            }
+            Refusal::Broken(broken) => broken_page(broken, events),
+        }
+    }
+}
+
+/// Tells the person, not the client: an error of ours is no reason to leave the page.
+pub(super) fn broken_page(broken: Broken, mut events: Vec<AuthEvent>) -> Answer {
+    events.push(broken.event());
+    let mut response = error_page();
+    *response.status_mut() = match broken.error {
+        ErrorCode::TemporarilyUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    Answer {
+        fault: Some(broken.cause),
+        ..Answer::new(response, events)
+    }
+}
+
+/// The parameters of a GET from its query, of a POST from its form.
+fn params(request: &Request<Bytes>) -> Result<Params, Refusal> {
+    let text = match *request.method() {
+        Method::GET => request.uri().query().unwrap_or_default().as_bytes(),
+        Method::POST if is_form(request.headers()) => request.body(),
+        Method::POST => return Err(Refusal::Page("content_type_not_a_form")),
+        _ => {
+            return Err(Refusal::Respond(
+                method_not_allowed("GET, POST"),
+                "method_not_allowed",
+            ));
+        }
+    };
+    if text.len() > MAX_BODY {
+        return Err(Refusal::Page("request_too_large"));
+    }
+    Params::parse(text).map_err(|_| Refusal::Page("malformed_parameters"))
+}
+
+/// Every name that came more than once.
+fn repeated(params: &Params) -> Vec<&str> {
+    let mut names = REPEATABLE.to_vec();
+    while let Some(name) = params.repeated(&names) {
+        names.push(name);
+    }
+    names.split_off(REPEATABLE.len())
+}
+
+/// What a request asks for, apart from who asks and where the answer goes.
+struct Details {
+    scopes: Scopes,
+    state: State,
+    nonce: Option<Nonce>,
+    code_challenge: CodeChallenge,
+    login_hint: Option<String>,
+}
+
+impl Details {
+    fn with(self, client: &RegisteredClient, redirect_uri: RedirectUri) -> AuthorizationRequest {
+        AuthorizationRequest {
+            client_id: client.id.clone(),
+            redirect_uri,
+            scopes: self.scopes,
+            state: self.state,
+            nonce: self.nonce,
+            code_challenge: self.code_challenge,
+            login_hint: self.login_hint,
+        }
+    }
+}
+
+type Reason = (AuthorizationErrorCode, &'static str);
+
+/// Checks everything whose fault the client is told by redirect.
+fn details(
+    params: &Params,
+    repeated: &[&str],
+    client: &RegisteredClient,
+    state: Option<&State>,
+) -> Result<Details, Reason> {
+    use AuthorizationErrorCode as Error;
+    if !repeated.is_empty() {
+        return Err((Error::InvalidRequest, "parameter_repeated"));
+    }
+    let state = state.ok_or((Error::InvalidRequest, "state_missing"))?;
+    offered(params)?;
+    if !client.may_use(GrantType::AuthorizationCode) {
+        return Err((Error::UnauthorizedClient, "grant_type_not_allowed"));
+    }
+    let code_challenge = code_challenge(params)?;
+    let scopes = params.optional("scope").and_then(|scope| scope.parse().ok());
+    let scopes: Scopes = scopes.ok_or((Error::InvalidScope, "scope_missing"))?;
+    if !scopes.is_subset(&client.scopes) {
+        return Err((Error::InvalidScope, "scope_exceeded"));
+    }
+    let nonce = nonce(params, &scopes)?;
+    if params
+        .optional("prompt")
+        .is_some_and(|prompt| prompt.split(' ').any(|value| value == "none"))
+    {
+        // whether somebody is signed in is the host's to know, and asking it takes a page
+        return Err((Error::LoginRequired, "prompt_none"));
+    }
+    let login_hint = params.optional("login_hint").map(str::to_owned);
+    Ok(Details {
+        scopes,
+        state: state.clone(),
+        nonce,
+        code_challenge,
+        login_hint,
+    })
+}
+
+/// Refuses what OAuth knows and this server does not offer.
+fn offered(params: &Params) -> Result<(), Reason> {
+    use AuthorizationErrorCode as Error;
+    if params.optional("request").is_some() {
+        return Err((Error::RequestNotSupported, "request_object"));
+    }
+    if params.optional("request_uri").is_some() {
+        return Err((Error::RequestUriNotSupported, "request_uri"));
+    }
+    match params.optional("response_type") {
+        Some("code") => {}
+        Some(_) => return Err((Error::UnsupportedResponseType, "response_type_unsupported")),
+        None => return Err((Error::InvalidRequest, "response_type_missing")),
+    }
+    match params.optional("response_mode") {
+        None | Some("query") => Ok(()),
+        Some(_) => Err((Error::InvalidRequest, "response_mode_unsupported")),
+    }
+}
+
+/// An absent method means `plain` ([RFC 7636 §4.3](https://www.rfc-editor.org/rfc/rfc7636#section-4.3)) and is refused as such.
+fn code_challenge(params: &Params) -> Result<CodeChallenge, Reason> {
+    use AuthorizationErrorCode as Error;
+    if params.optional("code_challenge_method") != Some(pkce::METHOD) {
+        return Err((Error::InvalidRequest, "code_challenge_method_not_s256"));
+    }
+    let challenge = params
+        .optional("code_challenge")
+        .ok_or((Error::InvalidRequest, "code_challenge_missing"))?;
+    challenge
+        .parse()
+        .map_err(|_| (Error::InvalidRequest, "code_challenge_malformed"))
+}
+
+fn nonce(params: &Params, scopes: &Scopes) -> Result<Option<Nonce>, Reason> {
+    use AuthorizationErrorCode as Error;
+    let nonce = params.optional("nonce").map(str::parse).transpose();
+    let nonce = nonce.map_err(|_| (Error::InvalidRequest, "nonce_malformed"))?;
+    if nonce.is_none() && scopes.contains_str(OPENID) {
+        return Err((Error::InvalidRequest, "nonce_missing"));
+    }
+    Ok(nonce)
+}

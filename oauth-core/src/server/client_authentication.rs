@@ -1,0 +1,140 @@
+//! Who calls: [RFC 6749 §2.3](https://www.rfc-editor.org/rfc/rfc6749#section-2.3), by exactly one method.
+
+use std::time::SystemTime;
+
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+
+use super::AuthorizationServer;
+use super::answer::{Failure, Refused};
+use super::event::AuthEventKind;
+use crate::basic::BasicCredentials;
+use crate::error::{ErrorCode, ErrorResponse};
+use crate::params::Params;
+use crate::secret::{ClientSecret, TokenHash};
+use crate::store::{ClientAuthentication, ClientSecrets, RegisteredClient};
+use crate::vocabulary::ClientId;
+
+/// What a client presents, read but not believed.
+struct Presented {
+    client_id: ClientId,
+    method: Method,
+}
+
+enum Method {
+    None,
+    Basic(ClientSecret),
+    Post(ClientSecret),
+}
+
+impl AuthorizationServer {
+    /// The client that sends the request: registered, and authenticated the way it is registered for.
+    pub(super) async fn authenticate(
+        &self,
+        headers: &HeaderMap,
+        params: &Params,
+        now: SystemTime,
+    ) -> Result<RegisteredClient, Failure> {
+        let Presented { client_id, method } = self.presented(headers, params)?;
+        let client = self.inner.clients.client(&client_id).await?;
+        match verified(client, &method, now) {
+            Ok(client) => Ok(client),
+            Err(reason) => Err(self.invalid_client(reason, Some(client_id))),
+        }
+    }
+
+    fn presented(&self, headers: &HeaderMap, params: &Params) -> Result<Presented, Failure> {
+        let authorizations = headers.get_all(AUTHORIZATION).iter().count();
+        let in_form = ["client_secret", "client_assertion"]
+            .into_iter()
+            .filter(|name| params.optional(name).is_some());
+        if authorizations + in_form.count() > 1 {
+            return Err(Failure::described(
+                ErrorCode::InvalidRequest,
+                "several_client_authentications",
+                "authenticate by exactly one method",
+            ));
+        }
+        if let Some(header) = headers.get(AUTHORIZATION) {
+            let credentials = BasicCredentials::parse(header)
+                .map_err(|_| self.invalid_client("malformed_basic_credentials", None))?;
+            return with_basic(credentials, params);
+        }
+        let client_id = params.optional("client_id").and_then(|id| id.parse().ok());
+        let Some(client_id) = client_id else {
+            return Err(self.invalid_client("client_id_missing", None));
+        };
+        if params.optional("client_assertion").is_some() {
+            return Err(self.invalid_client("unsupported_client_authentication", Some(client_id)));
+        }
+        let method = match params.optional("client_secret").map(str::parse) {
+            None => Method::None,
+            Some(Ok(secret)) => Method::Post(secret),
+            Some(Err(_)) => return Err(self.invalid_client("malformed_client_secret", Some(client_id))),
+        };
+        Ok(Presented { client_id, method })
+    }
+
+    /// 401 for every reason alike, so that nobody learns which clients exist.
+    pub(super) fn invalid_client(&self, reason: &'static str, client_id: Option<ClientId>) -> Failure {
+        let response = ErrorResponse::new(ErrorCode::InvalidClient)
+            .with_basic_challenge(&self.inner.issuer)
+            .into_response();
+        Failure::Refused(Refused {
+            response: Box::new(response),
+            kind: AuthEventKind::ClientAuthenticationFailed,
+            reason,
+            client_id,
+        })
+    }
+}
+
+fn with_basic(credentials: BasicCredentials, params: &Params) -> Result<Presented, Failure> {
+    let BasicCredentials { client_id, secret } = credentials;
+    if params
+        .optional("client_id")
+        .is_some_and(|id| id != client_id.as_str())
+    {
+        return Err(Failure::described(
+            ErrorCode::InvalidRequest,
+            "client_id_mismatch",
+            "client_id differs from the authenticated client",
+        ));
+    }
+    Ok(Presented {
+        client_id,
+        method: Method::Basic(secret),
+    })
+}
+
+/// Whether the method is the registered one and the secret is right.
+///
+/// An unknown client costs the same hashing as a known one.
+fn verified(
+    client: Option<RegisteredClient>,
+    method: &Method,
+    now: SystemTime,
+) -> Result<RegisteredClient, &'static str> {
+    let Some(client) = client else {
+        if let Method::Basic(secret) | Method::Post(secret) = method {
+            let nobody = ClientSecrets {
+                current: TokenHash::from_bytes([0; 32]),
+                previous: None,
+            };
+            // the answer is no either way
+            std::hint::black_box(nobody.accept(secret, now));
+        }
+        return Err("client_unknown");
+    };
+    let accepted = match (&client.authentication, method) {
+        (ClientAuthentication::None, Method::None) => true,
+        (ClientAuthentication::SecretBasic(secrets), Method::Basic(secret))
+        | (ClientAuthentication::SecretPost(secrets), Method::Post(secret)) => secrets.accept(secret, now),
+        _ => return Err("client_authentication_method_mismatch"),
+    };
+    if accepted {
+        Ok(client)
+    } else {
+        Err("client_secret_mismatch")
+    }
+}

@@ -1,0 +1,113 @@
+use crate::secret::TokenHash;
+use crate::store::FamilyId;
+use crate::vocabulary::{ClientId, Subject};
+
+/// Something that happened at an endpoint, for the host's audit log and its alarms.
+///
+/// The peer is told as little as the RFCs allow; an event says precisely what it was. Nothing secret is inside: tokens and
+/// subjects are hashes, the rest are names.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct AuthEvent {
+    /// What happened.
+    pub kind: AuthEventKind,
+    /// Why, as a stable code: the precise reason behind a refusal, the grant behind an issue.
+    pub reason: Option<&'static str>,
+    /// The client, as authenticated; as claimed when authentication failed.
+    pub client_id: Option<ClientId>,
+    /// The SHA-256 of the user's subject.
+    pub subject: Option<TokenHash>,
+    /// The family that was issued, rotated or revoked.
+    pub family: Option<FamilyId>,
+    /// The hash of the code or token that was presented.
+    pub token: Option<TokenHash>,
+}
+
+impl AuthEvent {
+    pub(super) const fn new(kind: AuthEventKind) -> Self {
+        Self {
+            kind,
+            reason: None,
+            client_id: None,
+            subject: None,
+            family: None,
+            token: None,
+        }
+    }
+
+    pub(super) const fn because(mut self, reason: &'static str) -> Self {
+        self.reason = Some(reason);
+        self
+    }
+
+    pub(super) fn by(mut self, client_id: &ClientId) -> Self {
+        self.client_id = Some(client_id.clone());
+        self
+    }
+
+    pub(super) fn about(mut self, subject: &Subject) -> Self {
+        self.subject = Some(TokenHash::of(subject.as_str()));
+        self
+    }
+
+    pub(super) const fn of_family(mut self, family: FamilyId) -> Self {
+        self.family = Some(family);
+        self
+    }
+
+    pub(super) const fn with_token(mut self, token: TokenHash) -> Self {
+        self.token = Some(token);
+        self
+    }
+}
+
+/// What an [`AuthEvent`] reports.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum AuthEventKind {
+    /// One access token was revoked on request.
+    AccessTokenRevoked,
+    /// A user said no.
+    AuthorizationDenied,
+    /// A user said yes and a code was issued.
+    AuthorizationGranted,
+    /// A checked request waits for a user.
+    AuthorizationRequested,
+    /// A client was not who it said it was. Count these: somebody may be guessing a secret.
+    ClientAuthenticationFailed,
+    /// A spent code came again, with everything else in order: it was stolen.
+    CodeReplayed,
+    /// A family was revoked.
+    FamilyRevoked,
+    /// A rotated refresh token came again: it was stolen, or a client does not store what it is given.
+    RefreshTokenReused,
+    /// A refresh token was exchanged.
+    RefreshTokenRotated,
+    /// A request was refused and nothing changed.
+    RequestRefused,
+    /// Something below the server failed, and the peer was told to come back.
+    ServerFailed,
+    /// Tokens were issued.
+    TokensIssued,
+}
+
+impl AuthEventKind {
+    /// The stable code of the event.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::AccessTokenRevoked => "access_token_revoked",
+            Self::AuthorizationDenied => "authorization_denied",
+            Self::AuthorizationGranted => "authorization_granted",
+            Self::AuthorizationRequested => "authorization_requested",
+            Self::ClientAuthenticationFailed => "client_authentication_failed",
+            Self::CodeReplayed => "code_replayed",
+            Self::FamilyRevoked => "family_revoked",
+            Self::RefreshTokenReused => "refresh_token_reused",
+            Self::RefreshTokenRotated => "refresh_token_rotated",
+            Self::RequestRefused => "request_refused",
+            Self::ServerFailed => "server_failed",
+            Self::TokensIssued => "tokens_issued",
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What every endpoint that clients call directly asks of a request before it looks inside.
+
+use bytes::Bytes;
+use http::header::ALLOW;
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+
+use super::answer::Failure;
+use crate::error::{ErrorCode, ErrorResponse};
+use crate::params::{Params, is_form};
+
+/// Longest body that is read: the longest token and every parameter around it, several times over.
+pub(super) const MAX_BODY: usize = 64 * 1024;
+
+/// Parameters that may come more than once, [RFC 8707 §2](https://www.rfc-editor.org/rfc/rfc8707#section-2).
+pub(super) const REPEATABLE: [&str; 1] = ["resource"];
+
+/// The parameters of a POST of a form. The query is never looked at: it ends up in logs.
+pub(super) fn form(request: &Request<Bytes>) -> Result<Params, Failure> {
+    if request.method() != Method::POST {
+        return Err(Failure::with_response(
+            method_not_allowed("POST"),
+            "method_not_allowed",
+        ));
+    }
+    if !is_form(request.headers()) {
+        return Err(Failure::described(
+            ErrorCode::InvalidRequest,
+            "content_type_not_a_form",
+            "the content type must be application/x-www-form-urlencoded",
+        ));
+    }
+    if request.body().len() > MAX_BODY {
+        return Err(Failure::with_response(too_large(), "body_too_large"));
+    }
+    let params = Params::parse(request.body()).map_err(|_| {
+        Failure::described(
+            ErrorCode::InvalidRequest,
+            "malformed_parameters",
+            "the form is malformed",
+        )
+    })?;
+    if params.repeated(&REPEATABLE).is_some() {
+        return Err(Failure::described(
+            ErrorCode::InvalidRequest,
+            "parameter_repeated",
+            "a parameter must not be repeated",
+        ));
+    }
+    Ok(params)
+}
+
+/// 405, with the methods that are allowed.
+pub(super) fn method_not_allowed(allowed: &'static str) -> Response<Bytes> {
+    let mut response = ErrorResponse::new(ErrorCode::InvalidRequest)
+        .with_description("the method is not allowed here")
+        .into_response();
+    *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+    response
+        .headers_mut()
+        .insert(ALLOW, HeaderValue::from_static(allowed));
+    response
+}
+
+fn too_large() -> Response<Bytes> {
+    let mut response = ErrorResponse::new(ErrorCode::InvalidRequest)
+        .with_description("the form is too large")
+        .into_response();
+    *response.status_mut() = StatusCode::PAYLOAD_TOO_LARGE;
+    response
+}

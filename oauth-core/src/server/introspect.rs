@@ -1,0 +1,169 @@
+//! Token introspection, [RFC 7662](https://www.rfc-editor.org/rfc/rfc7662).
+
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use serde::Serialize;
+
+use super::AuthorizationServer;
+use super::answer::{Answer, Failure};
+use super::form::form;
+use super::issue::json;
+use super::token::required;
+use crate::secret::TokenHash;
+use crate::store::{AccessTokenState, Grant, RefreshTokenState, RegisteredClient};
+use crate::vocabulary::{Audience, ClientId, Issuer, Scopes, Subject};
+
+/// What is told of an active token.
+#[derive(Serialize)]
+struct Active<'a> {
+    active: bool,
+    scope: &'a Scopes,
+    client_id: &'a ClientId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    username: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token_type: Option<&'static str>,
+    exp: u64,
+    iat: u64,
+    sub: &'a Subject,
+    aud: Audiences<'a>,
+    iss: &'a Issuer,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jti: Option<&'a str>,
+}
+
+/// One audience as a string, several as an array.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Audiences<'a> {
+    One(&'a Audience),
+    Several(&'a [Audience]),
+}
+
+impl<'a> From<&'a [Audience]> for Audiences<'a> {
+    fn from(audiences: &'a [Audience]) -> Self {
+        match audiences {
+            [audience] => Self::One(audience),
+            several => Self::Several(several),
+        }
+    }
+}
+
+impl AuthorizationServer {
+    /// Answers `POST /oauth/introspect`: what a token is worth at this instant.
+    ///
+    /// The caller is a confidential client. It sees access tokens that are meant for one of its audiences and tokens that
+    /// were issued to itself; of any other it learns what it learns of an unknown one: `{"active":false}`.
+    pub async fn introspect(&self, request: Request<Bytes>) -> Answer {
+        match self.introspected(&request).await {
+            Ok(response) => Answer::new(response, Vec::new()),
+            Err(failure) => failure.into_answer(Vec::new()),
+        }
+    }
+
+    async fn introspected(&self, request: &Request<Bytes>) -> Result<Response<Bytes>, Failure> {
+        let params = form(request)?;
+        let now = self.inner.clock.now();
+        let caller = self.authenticate(request.headers(), &params, now).await?;
+        if !caller.is_confidential() {
+            return Err(self.invalid_client("public_client_may_not_introspect", Some(caller.id)));
+        }
+        let hash = TokenHash::of(required(&params, "token")?);
+        // the hint only says where to look first
+        let refresh_first = params.optional("token_type_hint") == Some("refresh_token");
+        for refresh in [refresh_first, !refresh_first] {
+            let found = if refresh {
+                self.inner
+                    .tokens
+                    .refresh_token(&hash)
+                    .await?
+                    .map(|state| self.refresh_token(&caller, &state, now))
+            } else {
+                self.inner
+                    .tokens
+                    .access_token(&hash)
+                    .await?
+                    .map(|state| self.access_token(&caller, &state, now))
+            };
+            if let Some(response) = found {
+                return Ok(response);
+            }
+        }
+        Ok(inactive())
+    }
+
+    fn access_token(
+        &self,
+        caller: &RegisteredClient,
+        state: &AccessTokenState,
+        now: SystemTime,
+    ) -> Response<Bytes> {
+        let token = &state.token;
+        let meant_for_caller = token.client_id == caller.id
+            || token
+                .audience
+                .iter()
+                .any(|audience| caller.audiences.contains(audience));
+        if !meant_for_caller || !state.is_active(now) {
+            return inactive();
+        }
+        json(&Active {
+            active: true,
+            scope: &token.scopes,
+            client_id: &token.client_id,
+            username: state.family.as_ref().and_then(|family| username(&family.grant)),
+            token_type: Some("Bearer"),
+            exp: seconds(token.expires_at),
+            iat: seconds(token.issued_at),
+            sub: &token.subject,
+            aud: token.audience.as_slice().into(),
+            iss: &self.inner.issuer,
+            jti: Some(&token.jti),
+        })
+    }
+
+    fn refresh_token(
+        &self,
+        caller: &RegisteredClient,
+        state: &RefreshTokenState,
+        now: SystemTime,
+    ) -> Response<Bytes> {
+        let grant = &state.family.grant;
+        if grant.client_id != caller.id || !state.is_active(now) {
+            return inactive();
+        }
+        json(&Active {
+            active: true,
+            scope: &grant.scopes,
+            client_id: &grant.client_id,
+            username: username(grant),
+            token_type: None,
+            exp: seconds(state.token.expires_at.min(state.family.expires_at)),
+            iat: seconds(state.token.issued_at),
+            sub: &grant.subject,
+            aud: grant.audience.as_slice().into(),
+            iss: &self.inner.issuer,
+            jti: None,
+        })
+    }
+}
+
+/// How a person knows the user: by address, else by name.
+fn username(grant: &Grant) -> Option<&str> {
+    grant.email.as_deref().or(grant.name.as_deref())
+}
+
+fn inactive() -> Response<Bytes> {
+    #[derive(Serialize)]
+    struct Inactive {
+        active: bool,
+    }
+    json(&Inactive { active: false })
+}
+
+fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}

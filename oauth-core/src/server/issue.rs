@@ -1,0 +1,140 @@
+//! Making tokens, and the answer that carries them.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, PRAGMA};
+use http::{HeaderValue, Response};
+use serde::Serialize;
+
+use super::AuthorizationServer;
+use crate::grant::AccessTokenPlan;
+use crate::jose::{AccessTokenClaims, IdTokenClaims, SigningError};
+use crate::secret::{AccessToken, RefreshToken};
+use crate::store::{AccessTokenRecord, FamilyId, Grant};
+use crate::vocabulary::{Nonce, Scopes};
+
+/// The scope that makes an authorization a sign-in.
+pub(super) const OPENID: &str = "openid";
+
+/// An access token that is made but not yet stored: it opens nothing before its record is committed.
+pub(super) struct MadeAccessToken {
+    pub(super) token: AccessToken,
+    pub(super) record: AccessTokenRecord,
+}
+
+/// What a token request got, once it is stored.
+pub(super) struct Issued<'a> {
+    pub(super) access: &'a MadeAccessToken,
+    pub(super) refresh: Option<&'a RefreshToken>,
+    pub(super) id_token: Option<String>,
+}
+
+impl AuthorizationServer {
+    /// Signs the access token that `plan` allows, [RFC 9068](https://www.rfc-editor.org/rfc/rfc9068).
+    pub(super) fn make_access_token(
+        &self,
+        plan: AccessTokenPlan,
+        family: Option<FamilyId>,
+        grant: Option<&Grant>,
+    ) -> Result<MadeAccessToken, SigningError> {
+        let claims = AccessTokenClaims {
+            issuer: self.inner.issuer.clone(),
+            subject: plan.subject.clone(),
+            audience: plan.audience.clone(),
+            client_id: plan.client_id.clone(),
+            scopes: plan.scopes.clone(),
+            jti: self.random_name(),
+            issued_at: plan.issued_at,
+            expires_at: plan.expires_at,
+            auth_time: grant.map(|grant| grant.auth_time),
+        };
+        let token = claims.sign(&self.inner.signing_key)?;
+        let record = plan.into_record(token.hash(), claims.jti, family);
+        Ok(MadeAccessToken { token, record })
+    }
+
+    /// Signs the ID token that goes with the access token, when that one is for a sign-in.
+    pub(super) fn make_id_token(
+        &self,
+        grant: &Grant,
+        nonce: Option<&Nonce>,
+        access: &MadeAccessToken,
+    ) -> Result<Option<String>, SigningError> {
+        if !access.record.scopes.contains_str(OPENID) {
+            return Ok(None);
+        }
+        let claims = IdTokenClaims {
+            issuer: self.inner.issuer.clone(),
+            subject: grant.subject.clone(),
+            audience: grant.client_id.clone(),
+            nonce: nonce.cloned(),
+            issued_at: access.record.issued_at,
+            expires_at: access.record.expires_at,
+            auth_time: Some(grant.auth_time),
+            email: grant.email.clone(),
+            email_verified: None,
+            name: grant.name.clone(),
+        };
+        claims
+            .sign(&self.inner.signing_key, Some(&access.token))
+            .map(Some)
+    }
+
+    /// 128 random bits as text.
+    fn random_name(&self) -> String {
+        let mut bytes = [0; 16];
+        self.inner.entropy.fill(&mut bytes);
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+}
+
+impl Issued<'_> {
+    /// [RFC 6749 §5.1](https://www.rfc-editor.org/rfc/rfc6749#section-5.1), never to be cached.
+    pub(super) fn into_response(self) -> Response<Bytes> {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            access_token: &'a str,
+            token_type: &'static str,
+            expires_in: u64,
+            scope: &'a Scopes,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            refresh_token: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            id_token: Option<&'a str>,
+        }
+        let record = &self.access.record;
+        json(&Body {
+            access_token: self.access.token.expose(),
+            token_type: "Bearer",
+            expires_in: record
+                .expires_at
+                .duration_since(record.issued_at)
+                .map_or(0, |life| life.as_secs()),
+            scope: &record.scopes,
+            refresh_token: self.refresh.map(RefreshToken::expose),
+            id_token: self.id_token.as_deref(),
+        })
+    }
+}
+
+/// 200 with a JSON body that must not be cached.
+pub(super) fn json(body: &impl Serialize) -> Response<Bytes> {
+    // strings, numbers and maps with string keys cannot fail
+    let mut response = Response::new(serde_json::to_vec(body).unwrap_or_default().into());
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    uncached(response)
+}
+
+/// The response, marked as not to be cached.
+pub(super) fn uncached(mut response: Response<Bytes>) -> Response<Bytes> {
+    response
+        .headers_mut()
+        .insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+        .headers_mut()
+        .insert(PRAGMA, HeaderValue::from_static("no-cache"));
+    response
+}

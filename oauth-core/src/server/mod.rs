@@ -1,0 +1,131 @@
+//! The authorization server: one method per endpoint, `Request<Bytes>` in and [`Answer`] out.
+//!
+//! The host mounts each method under the path that [`path`] names, shows its own pages while the user signs in, and hands
+//! every [`AuthEvent`] to its audit log:
+//!
+//! | path | method of [`AuthorizationServer`] |
+//! |---|---|
+//! | `/authorize` | [`authorize`](AuthorizationServer::authorize): refuses, or hands an [`Interaction`] to the host |
+//! | the host's page | [`interaction`](AuthorizationServer::interaction), then [`resume`](AuthorizationServer::resume) |
+//! | `/token` | [`token`](AuthorizationServer::token) |
+//! | `/oauth/introspect` | [`introspect`](AuthorizationServer::introspect) |
+//! | `/oauth/revoke` | [`revoke`](AuthorizationServer::revoke) |
+//! | `/.well-known/oauth-authorization-server`, `/.well-known/openid-configuration` | [`metadata`](AuthorizationServer::metadata) |
+//! | `/.well-known/jwks.json` | [`jwks`](AuthorizationServer::jwks) |
+//!
+//! ```
+//! use std::sync::Arc;
+//! use std::time::SystemTime;
+//! use oauth_core::jose::SigningKey;
+//! use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
+//! use oauth_core::ports::OsEntropy;
+//! use oauth_core::server::AuthorizationServer;
+//!
+//! let server = AuthorizationServer::builder("https://auth.example")
+//!     .with_clients(Arc::new(MemoryClients::new()))
+//!     .with_interactions(Arc::new(MemoryInteractions::new()))
+//!     .with_tokens(Arc::new(MemoryTokens::new()))
+//!     .with_clock(SystemTime::now)
+//!     .with_entropy(OsEntropy)
+//!     .with_signing_key(SigningKey::generate_es256(&OsEntropy)?)
+//!     .with_audience("https://api.example")
+//!     .build()?;
+//! assert_eq!(server.issuer().as_str(), "https://auth.example");
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What the host must see to: TLS, a body limit before it collects, a limit on the rate of requests (count
+//! [`AuthEventKind::ClientAuthenticationFailed`] per client), and calling the purge verbs of its stores now and then.
+
+mod answer;
+mod authorize;
+mod client_authentication;
+mod config;
+mod event;
+mod form;
+mod interaction;
+mod introspect;
+mod issue;
+mod metadata;
+mod page;
+mod revoke;
+mod token;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+
+pub use answer::Answer;
+pub use authorize::Authorize;
+pub use config::{AuthorizationServerBuilder, ConfigError, ConfigMistake};
+pub use event::{AuthEvent, AuthEventKind};
+pub use interaction::{Authentication, BrowserSecret, Decision, Interaction, InteractionDetails};
+
+use crate::grant::TokenPolicy;
+use crate::jose::{Jwk, SigningKey};
+use crate::ports::{Clock, Entropy};
+use crate::store::{ClientStore, InteractionStore, TokenStore};
+use crate::vocabulary::{Audience, Issuer};
+
+/// Where the metadata says that the endpoints are, below the issuer.
+pub mod path {
+    /// The authorization endpoint.
+    pub const AUTHORIZE: &str = "/authorize";
+    /// The token endpoint.
+    pub const TOKEN: &str = "/token";
+    /// The introspection endpoint.
+    pub const INTROSPECT: &str = "/oauth/introspect";
+    /// The revocation endpoint.
+    pub const REVOKE: &str = "/oauth/revoke";
+    /// The key set.
+    pub const JWKS: &str = "/.well-known/jwks.json";
+    /// The metadata of RFC 8414. With a path in the issuer it goes between host and path.
+    pub const OAUTH_METADATA: &str = "/.well-known/oauth-authorization-server";
+    /// The metadata of OpenID Connect Discovery.
+    pub const OPENID_METADATA: &str = "/.well-known/openid-configuration";
+}
+
+/// An OAuth 2.1 and OpenID Connect authorization server over the host's stores.
+///
+/// Cheap to clone; clones are one server.
+#[derive(Clone)]
+pub struct AuthorizationServer {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    issuer: Issuer,
+    clients: Arc<dyn ClientStore>,
+    interactions: Arc<dyn InteractionStore>,
+    tokens: Arc<dyn TokenStore>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    signing_key: SigningKey,
+    retired_keys: Vec<(Jwk, SystemTime)>,
+    audience: Vec<Audience>,
+    policy: TokenPolicy,
+    metadata: Bytes,
+}
+
+impl AuthorizationServer {
+    /// Begins to configure the server of `issuer`, the URL that clients know it by.
+    pub fn builder(issuer: &str) -> AuthorizationServerBuilder {
+        AuthorizationServerBuilder::new(issuer)
+    }
+
+    /// Who the server is.
+    #[must_use]
+    pub fn issuer(&self) -> &Issuer {
+        &self.inner.issuer
+    }
+}
+
+impl fmt::Debug for AuthorizationServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AuthorizationServer")
+            .field("issuer", &self.inner.issuer)
+            .finish_non_exhaustive()
+    }
+}

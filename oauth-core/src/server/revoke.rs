@@ -1,0 +1,110 @@
+//! Token revocation, [RFC 7009](https://www.rfc-editor.org/rfc/rfc7009).
+
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use http::{Request, Response};
+
+use super::AuthorizationServer;
+use super::answer::{Answer, Failure};
+use super::event::{AuthEvent, AuthEventKind};
+use super::form::form;
+use super::issue::uncached;
+use super::token::required;
+use crate::secret::TokenHash;
+use crate::store::{RegisteredClient, RevocationReason, RevokeOutcome};
+
+impl AuthorizationServer {
+    /// Answers `POST /oauth/revoke`: 200 for any token, known or not, once it opens nothing.
+    ///
+    /// A refresh token, also one that was rotated, ends its whole family with every access token of it; an access token
+    /// ends alone. A client ends its own tokens only: another's stays as it is, and the answer does not tell.
+    pub async fn revoke(&self, request: Request<Bytes>) -> Answer {
+        let mut events = Vec::new();
+        match self.revoked(&request, &mut events).await {
+            Ok(response) => Answer::new(response, events),
+            Err(failure) => failure.into_answer(events),
+        }
+    }
+
+    async fn revoked(
+        &self,
+        request: &Request<Bytes>,
+        events: &mut Vec<AuthEvent>,
+    ) -> Result<Response<Bytes>, Failure> {
+        let params = form(request)?;
+        let now = self.inner.clock.now();
+        let caller = self.authenticate(request.headers(), &params, now).await?;
+        let hash = TokenHash::of(required(&params, "token")?);
+        // the hint only says where to look first
+        let access_first = params.optional("token_type_hint") == Some("access_token");
+        for access in [access_first, !access_first] {
+            let (found, event) = if access {
+                self.revoke_access(&caller, &hash, now).await?
+            } else {
+                self.revoke_refresh(&caller, &hash, now).await?
+            };
+            events.extend(event);
+            if found {
+                break;
+            }
+        }
+        Ok(uncached(Response::new(Bytes::new())))
+    }
+
+    /// Whether the token is an access token, and what came of it.
+    async fn revoke_access(
+        &self,
+        caller: &RegisteredClient,
+        hash: &TokenHash,
+        now: SystemTime,
+    ) -> Result<(bool, Option<AuthEvent>), Failure> {
+        let Some(state) = self.inner.tokens.access_token(hash).await? else {
+            return Ok((false, None));
+        };
+        if state.token.client_id != caller.id {
+            return Ok((true, Some(foreign(caller, *hash))));
+        }
+        let outcome = self.inner.tokens.revoke_access_token(hash, now).await?;
+        let event = AuthEvent::new(AuthEventKind::AccessTokenRevoked)
+            .by(&caller.id)
+            .with_token(*hash);
+        Ok((true, (outcome == RevokeOutcome::Revoked).then_some(event)))
+    }
+
+    /// Whether the token is a refresh token, and what came of it.
+    async fn revoke_refresh(
+        &self,
+        caller: &RegisteredClient,
+        hash: &TokenHash,
+        now: SystemTime,
+    ) -> Result<(bool, Option<AuthEvent>), Failure> {
+        let Some(state) = self.inner.tokens.refresh_token(hash).await? else {
+            return Ok((false, None));
+        };
+        if state.family.grant.client_id != caller.id {
+            return Ok((true, Some(foreign(caller, *hash))));
+        }
+        let reason = RevocationReason::Requested;
+        let outcome = self
+            .inner
+            .tokens
+            .revoke_family(&state.family.id, reason, now)
+            .await?;
+        let event = AuthEvent::new(AuthEventKind::FamilyRevoked)
+            .because(reason.code())
+            .by(&caller.id);
+        let event = event
+            .about(&state.family.grant.subject)
+            .of_family(state.family.id)
+            .with_token(*hash);
+        Ok((true, (outcome == RevokeOutcome::Revoked).then_some(event)))
+    }
+}
+
+fn foreign(caller: &RegisteredClient, hash: TokenHash) -> AuthEvent {
+    AuthEvent::new(AuthEventKind::RequestRefused)
+        .because("token_of_another_client")
+        .by(&caller.id)
+        .with_token(hash)
+}

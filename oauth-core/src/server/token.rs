@@ -1,0 +1,319 @@
+//! The token endpoint, [RFC 6749 §3.2](https://www.rfc-editor.org/rfc/rfc6749#section-3.2).
+
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use http::{Request, Response};
+
+use super::AuthorizationServer;
+use super::answer::{Answer, Broken, Failure};
+use super::event::{AuthEvent, AuthEventKind};
+use super::form::form;
+use super::issue::Issued;
+use crate::error::ErrorCode;
+use crate::grant::authorization_code::Redemption;
+use crate::grant::refresh_token::RotationPlan;
+use crate::grant::{authorization_code, client_credentials, refresh_token};
+use crate::params::Params;
+use crate::secret::{AuthorizationCode, RefreshToken, TokenHash};
+use crate::store::{
+    FamilyId, GrantType, Insertion, RedeemOutcome, RegisteredClient, RevocationReason, RevokeOutcome,
+    RotateOutcome, TokenFamily,
+};
+use crate::vocabulary::{Nonce, Scopes};
+
+/// One authenticated token request on its way.
+struct Exchange<'a> {
+    client: &'a RegisteredClient,
+    params: &'a Params,
+    now: SystemTime,
+    events: &'a mut Vec<AuthEvent>,
+}
+
+impl AuthorizationServer {
+    /// Answers `POST /token`: the grants `authorization_code`, `refresh_token` and `client_credentials`.
+    ///
+    /// A refusal is one of the errors of [RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2) and changes
+    /// nothing, but for two: a replayed code and a reused refresh token end their family.
+    pub async fn token(&self, request: Request<Bytes>) -> Answer {
+        let mut events = Vec::new();
+        match self.exchange(&request, &mut events).await {
+            Ok(response) => Answer::new(response, events),
+            Err(failure) => failure.into_answer(events),
+        }
+    }
+
+    async fn exchange(
+        &self,
+        request: &Request<Bytes>,
+        events: &mut Vec<AuthEvent>,
+    ) -> Result<Response<Bytes>, Failure> {
+        let params = &form(request)?;
+        let now = self.inner.clock.now();
+        let client = &self.authenticate(request.headers(), params, now).await?;
+        let name = required(params, "grant_type")?;
+        let Some(grant_type) = GrantType::of(name) else {
+            return Err(refusal(
+                client,
+                ErrorCode::UnsupportedGrantType,
+                "grant_type_unsupported",
+            ));
+        };
+        if !client.may_use(grant_type) {
+            return Err(refusal(
+                client,
+                ErrorCode::UnauthorizedClient,
+                "grant_type_not_allowed",
+            ));
+        }
+        let exchange = Exchange {
+            client,
+            params,
+            now,
+            events,
+        };
+        match grant_type {
+            GrantType::AuthorizationCode => self.redeem_code(exchange).await,
+            GrantType::RefreshToken => self.refresh(exchange).await,
+            GrantType::ClientCredentials => self.client_credentials(exchange).await,
+        }
+    }
+
+    async fn redeem_code(&self, exchange: Exchange<'_>) -> Result<Response<Bytes>, Failure> {
+        let code = required(exchange.params, "code")?;
+        let code = code.parse().map(|code: AuthorizationCode| code.hash());
+        let record = match code {
+            Ok(hash) => self.inner.tokens.code(&hash).await?,
+            Err(_) => None,
+        };
+        let Some(record) = record else {
+            return Err(exchange.invalid_grant("code_unknown"));
+        };
+        let request = authorization_code::Request {
+            client_id: &exchange.client.id,
+            redirect_uri: exchange.params.optional("redirect_uri"),
+            code_verifier: exchange.params.optional("code_verifier"),
+        };
+        match authorization_code::redeem(&record, &request, &self.inner.policy, exchange.now) {
+            authorization_code::Decision::Redeem(plan) => {
+                self.commit_redemption(exchange, *plan, record.grant.nonce.as_ref())
+                    .await
+            }
+            authorization_code::Decision::RevokeFamily(family) => {
+                self.end_family(exchange, Theft::Code(record.hash), family).await
+            }
+            authorization_code::Decision::Refuse(why) => Err(exchange.refuse(why.error(), why.code())),
+        }
+    }
+
+    async fn commit_redemption(
+        &self,
+        exchange: Exchange<'_>,
+        plan: Redemption,
+        nonce: Option<&Nonce>,
+    ) -> Result<Response<Bytes>, Failure> {
+        let (code, grant) = (plan.code, plan.grant.clone());
+        let family = FamilyId::generate(&*self.inner.entropy);
+        let access = self.make_access_token(plan.access.clone(), Some(family), Some(&grant))?;
+        let id_token = self.make_id_token(&grant, nonce, &access)?;
+        let refresh = exchange
+            .client
+            .may_use(GrantType::RefreshToken)
+            .then(|| RefreshToken::generate(&*self.inner.entropy));
+        let redemption = plan.commit(
+            family,
+            access.record.clone(),
+            refresh.as_ref().map(RefreshToken::hash),
+        );
+        match self.inner.tokens.redeem_code(redemption, exchange.now).await? {
+            RedeemOutcome::Redeemed => {
+                let issued = AuthEvent::new(AuthEventKind::TokensIssued)
+                    .because("authorization_code")
+                    .with_token(code);
+                exchange.events.push(
+                    issued
+                        .by(&exchange.client.id)
+                        .about(&grant.subject)
+                        .of_family(family),
+                );
+                Ok(Issued {
+                    access: &access,
+                    refresh: refresh.as_ref(),
+                    id_token,
+                }
+                .into_response())
+            }
+            RedeemOutcome::AlreadyRedeemed { family } => {
+                self.end_family(exchange, Theft::Code(code), family).await
+            }
+            RedeemOutcome::Expired => Err(exchange.invalid_grant("code_expired")),
+            RedeemOutcome::NotFound => Err(exchange.invalid_grant("code_unknown")),
+        }
+    }
+
+    async fn refresh(&self, exchange: Exchange<'_>) -> Result<Response<Bytes>, Failure> {
+        let token = required(exchange.params, "refresh_token")?;
+        let scopes = scopes(&exchange)?;
+        let state = match token.parse().map(|token: RefreshToken| token.hash()) {
+            Ok(hash) => self.inner.tokens.refresh_token(&hash).await?,
+            Err(_) => None,
+        };
+        let Some(state) = state else {
+            return Err(exchange.invalid_grant("refresh_token_unknown"));
+        };
+        let request = refresh_token::Request {
+            client: exchange.client,
+            scopes: scopes.as_ref(),
+        };
+        match refresh_token::rotate(&state, &request, &self.inner.policy, exchange.now) {
+            refresh_token::Decision::Rotate(plan) => {
+                self.commit_rotation(exchange, *plan, &state.family).await
+            }
+            refresh_token::Decision::RevokeFamily(family) => {
+                self.end_family(exchange, Theft::RefreshToken(state.token.hash), family)
+                    .await
+            }
+            refresh_token::Decision::Refuse(why) => Err(exchange.refuse(why.error(), why.code())),
+        }
+    }
+
+    async fn commit_rotation(
+        &self,
+        exchange: Exchange<'_>,
+        plan: RotationPlan,
+        family: &TokenFamily,
+    ) -> Result<Response<Bytes>, Failure> {
+        let presented = plan.presented;
+        let access = self.make_access_token(plan.access.clone(), Some(family.id), Some(&family.grant))?;
+        // OpenID Connect Core 12.2: a refreshed ID token should carry no nonce
+        let id_token = self.make_id_token(&family.grant, None, &access)?;
+        let successor = RefreshToken::generate(&*self.inner.entropy);
+        let rotation = plan.commit(access.record.clone(), successor.hash());
+        match self.inner.tokens.rotate(rotation, exchange.now).await? {
+            RotateOutcome::Rotated => {
+                let rotated = AuthEvent::new(AuthEventKind::RefreshTokenRotated).with_token(presented);
+                exchange.events.push(
+                    rotated
+                        .by(&exchange.client.id)
+                        .about(&family.grant.subject)
+                        .of_family(family.id),
+                );
+                Ok(Issued {
+                    access: &access,
+                    refresh: Some(&successor),
+                    id_token,
+                }
+                .into_response())
+            }
+            RotateOutcome::Superseded => {
+                self.end_family(exchange, Theft::RefreshToken(presented), family.id)
+                    .await
+            }
+            RotateOutcome::FamilyRevoked => Err(exchange.invalid_grant("token_family_revoked")),
+            RotateOutcome::Expired => Err(exchange.invalid_grant("refresh_token_expired")),
+            RotateOutcome::NotFound => Err(exchange.invalid_grant("refresh_token_unknown")),
+        }
+    }
+
+    async fn client_credentials(&self, exchange: Exchange<'_>) -> Result<Response<Bytes>, Failure> {
+        let scopes = scopes(&exchange)?;
+        let request = client_credentials::Request {
+            client: exchange.client,
+            scopes: scopes.as_ref(),
+            audience: &self.inner.audience,
+        };
+        let plan = client_credentials::issue(&request, &self.inner.policy, exchange.now)
+            .map_err(|why| exchange.refuse(why.error(), why.code()))?;
+        let access = self.make_access_token(plan, None, None)?;
+        match self
+            .inner
+            .tokens
+            .insert_access_token(access.record.clone())
+            .await?
+        {
+            Insertion::Inserted => {
+                let issued = AuthEvent::new(AuthEventKind::TokensIssued).because("client_credentials");
+                exchange.events.push(issued.by(&exchange.client.id));
+                Ok(Issued {
+                    access: &access,
+                    refresh: None,
+                    id_token: None,
+                }
+                .into_response())
+            }
+            Insertion::Exists => Err(Broken::entropy_repeats().into()),
+        }
+    }
+
+    /// Ends the family of a code or token that was presented twice, then refuses.
+    async fn end_family(
+        &self,
+        exchange: Exchange<'_>,
+        theft: Theft,
+        family: FamilyId,
+    ) -> Result<Response<Bytes>, Failure> {
+        let (kind, reason, token) = match theft {
+            Theft::Code(code) => (AuthEventKind::CodeReplayed, RevocationReason::CodeReplayed, code),
+            Theft::RefreshToken(token) => (
+                AuthEventKind::RefreshTokenReused,
+                RevocationReason::RefreshTokenReused,
+                token,
+            ),
+        };
+        let client_id = &exchange.client.id;
+        exchange.events.push(
+            AuthEvent::new(kind)
+                .by(client_id)
+                .of_family(family)
+                .with_token(token),
+        );
+        if self
+            .inner
+            .tokens
+            .revoke_family(&family, reason, exchange.now)
+            .await?
+            == RevokeOutcome::Revoked
+        {
+            let revoked = AuthEvent::new(AuthEventKind::FamilyRevoked).because(reason.code());
+            exchange.events.push(revoked.by(client_id).of_family(family));
+        }
+        Err(exchange.invalid_grant(reason.code()))
+    }
+}
+
+/// What was presented for a second time.
+enum Theft {
+    Code(TokenHash),
+    RefreshToken(TokenHash),
+}
+
+impl Exchange<'_> {
+    fn refuse(&self, error: ErrorCode, reason: &'static str) -> Failure {
+        refusal(self.client, error, reason)
+    }
+
+    /// One error for everything that can be wrong with a code or a refresh token.
+    fn invalid_grant(&self, reason: &'static str) -> Failure {
+        self.refuse(ErrorCode::InvalidGrant, reason)
+    }
+}
+
+fn refusal(client: &RegisteredClient, error: ErrorCode, reason: &'static str) -> Failure {
+    Failure::refused(error, reason).by(&client.id)
+}
+
+fn scopes(exchange: &Exchange<'_>) -> Result<Option<Scopes>, Failure> {
+    let scopes = exchange.params.optional("scope").map(str::parse).transpose();
+    scopes.map_err(|_| exchange.refuse(ErrorCode::InvalidScope, "malformed_scope"))
+}
+
+/// A parameter that must be there.
+pub(super) fn required<'a>(params: &'a Params, name: &'static str) -> Result<&'a str, Failure> {
+    params.optional(name).ok_or_else(|| {
+        Failure::described(
+            ErrorCode::InvalidRequest,
+            "parameter_missing",
+            "a required parameter is missing",
+        )
+    })
+}
