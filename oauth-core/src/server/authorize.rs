@@ -164,12 +164,7 @@ fn params(request: &Request<Bytes>) -> Result<Params, Refusal> {
         Method::GET => request.uri().query().unwrap_or_default().as_bytes(),
         Method::POST if is_form(request.headers()) => request.body(),
         Method::POST => return Err(Refusal::Page("content_type_not_a_form")),
-        _ => {
-            return Err(Refusal::Respond(
-                method_not_allowed("GET, POST"),
-                "method_not_allowed",
-            ));
-        }
+        _ => return Err(Refusal::Method),
     };
     if text.len() > MAX_BODY {
         return Err(Refusal::Page("request_too_large"));
