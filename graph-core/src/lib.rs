@@ -1,1 +1,18 @@
-//! placeholder
+#![doc = include_str!("../README.md")]
+
+mod compat;
+pub mod connection;
+pub mod engine;
+pub mod error;
+pub mod guard;
+pub mod http;
+pub mod limits;
+pub mod ports;
+pub mod response;
+mod subscription;
+#[cfg(feature = "testing")]
+pub mod testing;
+
+pub use crate::engine::Engine;
+pub use crate::error::{ErrorCode, GraphError};
+pub use crate::guard::{Principal, RequestContext};

@@ -1,1 +1,22 @@
-//! Behaviour of the public API.
+//! The behaviour of the endpoint, one file each.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod build;
+mod connections;
+mod cost;
+mod errors;
+mod execution;
+mod fixture;
+mod guards;
+mod hostile;
+mod http;
+mod introspection;
+mod limits;
+mod subscriptions;

@@ -1,0 +1,96 @@
+//! The macro that gives a connection its two named types.
+
+/// Declares the juniper types of a connection: `edges: [Edge!]!` and `pageInfo: PageInfo!`, `node` and `cursor`.
+///
+/// The first type is the connection, then its edge, the node and the context of the schema. juniper names a type by its
+/// Rust name, so every node type has a pair of its own. The connection is made with `From<Page<Node>>`.
+///
+/// ```
+/// use graph_core::connection::{CursorKey, Cursors, PageArguments, PageLimits};
+/// use graph_core::guard::RequestContext;
+/// use graph_core::GraphError;
+///
+/// type Context = RequestContext<Cursors>;
+///
+/// #[derive(juniper::GraphQLObject)]
+/// #[graphql(context = Context)]
+/// struct Charge {
+///     id: i32,
+/// }
+///
+/// graph_core::connection! {
+///     /// A page of charges.
+///     pub ChargeConnection,
+///     /// A charge of a page.
+///     pub ChargeEdge,
+///     Charge,
+///     Context
+/// }
+///
+/// struct Query;
+///
+/// #[juniper::graphql_object(context = Context)]
+/// impl Query {
+///     fn charges(context: &Context, first: Option<i32>, after: Option<String>) -> Result<ChargeConnection, GraphError> {
+///         let arguments = PageArguments { first, after, ..PageArguments::default() };
+///         let request = context.host().field("Query.charges").request(PageLimits::default(), arguments)?;
+///         let charges = (1..=3).map(|id| Charge { id }).collect();
+///         Ok(request.slice(charges, |charge| charge.id.to_string())?.into())
+///     }
+/// }
+/// # fn main() {}
+/// ```
+#[macro_export]
+macro_rules! connection {
+    (
+        $(#[$connection_meta:meta])* $connection_vis:vis $connection:ident,
+        $(#[$edge_meta:meta])* $edge_vis:vis $edge:ident,
+        $node:ty,
+        $context:ty $(,)?
+    ) => {
+        $(#[$connection_meta])*
+        $connection_vis struct $connection {
+            edges: ::std::vec::Vec<$edge>,
+            page_info: $crate::connection::PageInfo,
+        }
+
+        $(#[$edge_meta])*
+        $edge_vis struct $edge($crate::connection::Edge<$node>);
+
+        impl ::std::convert::From<$crate::connection::Page<$node>> for $connection {
+            fn from(page: $crate::connection::Page<$node>) -> Self {
+                let (edges, page_info) = page.into_parts();
+                Self {
+                    edges: edges.into_iter().map($edge).collect(),
+                    page_info,
+                }
+            }
+        }
+
+        #[::juniper::graphql_object(context = $context)]
+        impl $connection {
+            /// The entries of the page.
+            fn edges(&self) -> &[$edge] {
+                &self.edges
+            }
+
+            /// Where the page lies in the whole list.
+            fn page_info(&self) -> &$crate::connection::PageInfo {
+                &self.page_info
+            }
+        }
+
+        #[::juniper::graphql_object(context = $context)]
+        impl $edge {
+            /// The entry.
+            fn node(&self) -> &$node {
+                self.0.node()
+            }
+
+            /// The place of the entry, for `after` and `before`.
+            fn cursor(&self) -> &str {
+                self.0.cursor()
+            }
+        }
+    };
+}

@@ -1,0 +1,218 @@
+//! Building an engine, with every mistake reported at once.
+
+use std::fmt;
+use std::sync::Arc;
+
+use juniper::{GraphQLType, RootNode};
+
+use super::root::{Root, SubscriptionRoot};
+use super::{Engine, Inner};
+use crate::compat;
+use crate::http::HttpPolicy;
+use crate::limits::{CostModel, FieldCost, Limits};
+use crate::ports::{Entropy, IncidentLog};
+
+/// Options of an [`Engine`]; see [`Engine::builder`].
+pub struct EngineBuilder<Q, M, S>
+where
+    Q: GraphQLType,
+    M: GraphQLType,
+    S: GraphQLType,
+{
+    schema: RootNode<Q, M, S>,
+    introspection: bool,
+    limits: Limits,
+    costs: CostModel,
+    http: HttpPolicy,
+    entropy: Option<Arc<dyn Entropy>>,
+    log: Option<Arc<dyn IncidentLog>>,
+}
+
+impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> fmt::Debug for EngineBuilder<Q, M, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EngineBuilder")
+            .field("introspection", &self.introspection)
+            .field("limits", &self.limits)
+            .field("costs", &self.costs)
+            .field("http", &self.http)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<Q, M, S> Engine<Q, M, S>
+where
+    Q: Root,
+    M: Root<Host = Q::Host>,
+    S: SubscriptionRoot<Host = Q::Host>,
+{
+    /// Starts an engine on the host's `schema`.
+    ///
+    /// Introspection is on unless `schema` has it switched off.
+    #[must_use]
+    pub fn builder(schema: RootNode<Q, M, S>) -> EngineBuilder<Q, M, S> {
+        let (schema, introspection) = compat::take_introspection(schema);
+        EngineBuilder {
+            schema,
+            introspection,
+            limits: Limits::default(),
+            costs: CostModel::default(),
+            http: HttpPolicy {
+                body_limit: 1 << 20,
+                explorer: true,
+            },
+            entropy: None,
+            log: None,
+        }
+    }
+}
+
+impl<Q, M, S> EngineBuilder<Q, M, S>
+where
+    Q: Root,
+    M: Root<Host = Q::Host>,
+    S: SubscriptionRoot<Host = Q::Host>,
+{
+    /// Judges operations by `limits`.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Prices the field `coordinate`, written `Type.field`.
+    #[must_use]
+    pub fn with_field_cost(mut self, coordinate: impl Into<String>, cost: FieldCost) -> Self {
+        self.costs.set(coordinate.into(), cost);
+        self
+    }
+
+    /// Reports every masked failure to `log`.
+    #[must_use]
+    pub fn with_incident_log(mut self, log: impl IncidentLog + 'static) -> Self {
+        self.log = Some(Arc::new(log));
+        self
+    }
+
+    /// Draws correlation ids from `entropy`; by default from the operating system.
+    #[must_use]
+    pub fn with_entropy(mut self, entropy: impl Entropy + 'static) -> Self {
+        self.entropy = Some(Arc::new(entropy));
+        self
+    }
+
+    /// Refuses bodies above `bytes`; by default one mebibyte.
+    ///
+    /// The host must bound what it reads itself too: the engine gets a body that is already in memory.
+    #[must_use]
+    pub fn with_body_limit(mut self, bytes: usize) -> Self {
+        self.http.body_limit = bytes;
+        self
+    }
+
+    /// Answers `__schema` and `__type` with `INTROSPECTION_DISABLED`; `__typename` stays.
+    #[must_use]
+    pub fn without_introspection(mut self) -> Self {
+        self.introspection = false;
+        self
+    }
+
+    /// Serves no page for people.
+    #[must_use]
+    pub fn without_explorer(mut self) -> Self {
+        self.http.explorer = false;
+        self
+    }
+
+    /// The engine.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`] with every mistake: a price for a field that the schema does not have, a limit that lets nothing
+    /// through, and no entropy without the feature `os-entropy`.
+    pub fn build(self) -> Result<Engine<Q, M, S>, ConfigError> {
+        let mut mistakes: Vec<_> = self
+            .costs
+            .coordinates()
+            .filter(|coordinate| !compat::has_field(&self.schema, coordinate))
+            .map(|coordinate| ConfigMistake::UnknownField(coordinate.to_owned()))
+            .collect();
+        let limits = [
+            ("depth", self.limits.depth()),
+            ("root fields", self.limits.root_fields()),
+            ("tokens", self.limits.tokens()),
+            ("body", self.http.body_limit),
+        ];
+        let zeroes = limits.into_iter().filter(|(_, limit)| *limit == 0);
+        mistakes.extend(zeroes.map(|(name, _)| ConfigMistake::NothingAllowed(name)));
+        let entropy = self.entropy.or_else(default_entropy);
+        if entropy.is_none() {
+            mistakes.push(ConfigMistake::NoEntropy);
+        }
+        match entropy {
+            Some(entropy) if mistakes.is_empty() => Ok(Engine {
+                inner: Arc::new(Inner {
+                    schema: self.schema.limit_tokens(self.limits.tokens()),
+                    introspection: self.introspection,
+                    limits: self.limits,
+                    costs: self.costs,
+                    http: self.http,
+                    entropy,
+                    log: self.log,
+                }),
+            }),
+            _ => Err(ConfigError { mistakes }),
+        }
+    }
+}
+
+#[cfg(feature = "os-entropy")]
+#[expect(clippy::unnecessary_wraps, reason = "without the feature there is none")]
+fn default_entropy() -> Option<Arc<dyn Entropy>> {
+    Some(Arc::new(crate::ports::OsEntropy))
+}
+
+#[cfg(not(feature = "os-entropy"))]
+fn default_entropy() -> Option<Arc<dyn Entropy>> {
+    None
+}
+
+/// An engine cannot be built as it was described.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ConfigError {
+    mistakes: Vec<ConfigMistake>,
+}
+
+impl ConfigError {
+    /// Every mistake.
+    #[must_use]
+    pub fn mistakes(&self) -> &[ConfigMistake] {
+        &self.mistakes
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the engine cannot be built")?;
+        for (at, mistake) in self.mistakes.iter().enumerate() {
+            write!(f, "{} {mistake}", if at == 0 { ":" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// One mistake in the description of an engine.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigMistake {
+    /// A price for a field that the schema does not have.
+    #[error("the schema has no field `{0}`")]
+    UnknownField(String),
+    /// A limit that lets nothing through.
+    #[error("the limit of {0} allows nothing")]
+    NothingAllowed(&'static str),
+    /// The feature `os-entropy` is off and no entropy was given.
+    #[error("no entropy was given")]
+    NoEntropy,
+}

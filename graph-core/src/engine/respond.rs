@@ -1,0 +1,68 @@
+//! The whole HTTP endpoint as one method.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bytes::Bytes;
+use http::Request;
+
+use super::root::{Root, SubscriptionRoot};
+use super::{Access, Engine, WouldWrite};
+use crate::guard::RequestContext;
+use crate::http::{self as wire, Answer, Exchange, GraphRequest, Refusal, Rendering};
+
+impl<Q, M, S> Engine<Q, M, S>
+where
+    Q: Root,
+    M: Root<Host = Q::Host>,
+    S: SubscriptionRoot<Host = Q::Host>,
+{
+    /// Answers an HTTP request for `/graphql`, whatever its method; see [`http`](crate::http) for what is served how.
+    ///
+    /// # Security
+    ///
+    /// The host authenticates the request and puts the principal into `context`; headers about credentials are not read here.
+    pub async fn respond(&self, request: Request<Bytes>, context: RequestContext<Q::Host>) -> Answer {
+        let (request, rendering, access) = match self.inner.http.read(&request) {
+            Ok(Exchange::Explorer) => return Answer::Full(wire::explorer_page()),
+            Ok(Exchange::Operation {
+                request,
+                rendering,
+                read_only,
+            }) => (
+                request,
+                rendering,
+                if read_only {
+                    Access::ReadOnly
+                } else {
+                    Access::ReadWrite
+                },
+            ),
+            Err(refusal) => return Answer::Full(refusal.into_response()),
+        };
+        let attempted = match rendering {
+            Rendering::EventStream if !self.would_write(&request, access) => {
+                return Answer::Stream(wire::events(self.subscribe(request, context)));
+            }
+            Rendering::EventStream => Err(WouldWrite),
+            Rendering::Json | Rendering::GraphqlResponse | Rendering::Explorer => {
+                self.attempt(&request, &context, access).await
+            }
+        };
+        Answer::Full(match attempted {
+            Ok(response) => wire::json(&response, rendering),
+            Err(WouldWrite) => Refusal::method("POST", WouldWrite::MESSAGE)
+                .rendered(rendering)
+                .into_response(),
+        })
+    }
+
+    /// Whether the operation must not be started; a stream could not take its status back.
+    fn would_write(&self, request: &GraphRequest, access: Access) -> bool {
+        let refused = || {
+            self.prepare(request)
+                .is_ok_and(|operation| access.refuses(operation.kind()))
+        };
+        // a panic comes again in the stream, where it is reported
+        access == Access::ReadOnly && catch_unwind(AssertUnwindSafe(refused)).unwrap_or(false)
+    }
+}

@@ -1,0 +1,107 @@
+//! Tells our errors from foreign ones in what juniper hands back, and hides the foreign ones.
+
+use std::any::Any;
+
+use juniper::{DefaultScalarValue, FieldError, Object, Value};
+
+use super::ErrorCode;
+use crate::ports::{Entropy, Incident, IncidentKind, IncidentLog};
+use crate::response::{Location, PathSegment, ResponseError};
+
+/// What a client reads instead of the cause.
+pub(crate) const MESSAGE: &str = "internal server error";
+
+/// Keys under which a [`GraphError`](super::GraphError) travels through juniper; no JSON client ever sees them.
+pub(crate) const CODE: &str = "\0code";
+pub(crate) const DETAIL: &str = "\0detail";
+
+/// Turns failures of one operation into what the client sees, and reports what it does not see.
+pub(crate) struct Mask<'e> {
+    entropy: &'e dyn Entropy,
+    log: Option<&'e dyn IncidentLog>,
+    correlation_id: Option<String>,
+}
+
+impl<'e> Mask<'e> {
+    pub(crate) fn new(
+        entropy: &'e dyn Entropy,
+        log: Option<&'e dyn IncidentLog>,
+        correlation_id: Option<&str>,
+    ) -> Self {
+        Self {
+            entropy,
+            log,
+            correlation_id: correlation_id.map(str::to_owned),
+        }
+    }
+
+    /// What the client sees of a failed field.
+    pub(crate) fn field_error(
+        &mut self,
+        error: &FieldError<DefaultScalarValue>,
+        location: Location,
+        path: Vec<PathSegment>,
+    ) -> ResponseError {
+        let carried = error.extensions().as_object_value();
+        let code = carried
+            .and_then(|object| text(object, CODE))
+            .and_then(ErrorCode::from_wire);
+        let shown = match (code, carried) {
+            (Some(code), Some(object)) if code != ErrorCode::InternalServerError => {
+                ResponseError::new(code, error.message()).with_extensions(public(object))
+            }
+            (_, carried) => {
+                let detail = carried
+                    .and_then(|object| text(object, DETAIL))
+                    .unwrap_or(error.message());
+                self.incident(IncidentKind::Error, detail.to_owned(), &path)
+            }
+        };
+        shown.at(location).in_field(path)
+    }
+
+    /// What the client sees after a panic.
+    pub(crate) fn panic(&mut self, payload: &(dyn Any + Send)) -> ResponseError {
+        let detail = payload
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned())
+            .or_else(|| payload.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "a panic without a message".to_owned());
+        self.incident(IncidentKind::Panic, detail, &[])
+    }
+
+    fn incident(&mut self, kind: IncidentKind, detail: String, path: &[PathSegment]) -> ResponseError {
+        let entropy = self.entropy;
+        let correlation_id = self.correlation_id.get_or_insert_with(|| draw(entropy)).clone();
+        if let Some(log) = self.log {
+            log.record(&Incident {
+                correlation_id: correlation_id.clone(),
+                detail,
+                kind,
+                path: path.to_vec(),
+            });
+        }
+        ResponseError::new(ErrorCode::InternalServerError, MESSAGE)
+            .with_extensions([("correlationId".to_owned(), Value::scalar(correlation_id))])
+    }
+}
+
+fn draw(entropy: &dyn Entropy) -> String {
+    let mut bytes = [0_u8; 16];
+    entropy.fill(&mut bytes);
+    format!("{:032x}", u128::from_be_bytes(bytes))
+}
+
+fn text<'o>(object: &'o Object<DefaultScalarValue>, key: &str) -> Option<&'o str> {
+    match object.get_field_value(key)? {
+        Value::Scalar(DefaultScalarValue::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+fn public(object: &Object<DefaultScalarValue>) -> impl Iterator<Item = (String, Value)> {
+    object
+        .iter()
+        .filter(|(key, _)| !key.starts_with('\0'))
+        .map(|(key, value)| (key.clone(), value.clone()))
+}

@@ -1,0 +1,178 @@
+//! Who asks, and whether they may: the context of every resolver.
+//!
+//! The host authenticates the request, makes a [`Principal`] of the token, and puts it into the [`RequestContext`], which is
+//! the juniper context of all its types. A resolver asks before it does anything. When its field is nullable the client
+//! gets null with the code at its path, and the sibling fields live.
+//!
+//! ```
+//! use graph_core::error::ErrorCode;
+//! use graph_core::guard::{Principal, RequestContext};
+//!
+//! let anonymous = RequestContext::new("the host's own value");
+//! let denied = anonymous.require_scope("write:refunds").unwrap_err();
+//! assert_eq!(denied.code(), ErrorCode::Unauthenticated);
+//!
+//! let reader = anonymous.with_principal(Principal::new("ada").with_scopes(["read:charges"]));
+//! assert_eq!(reader.require_scope("read:charges").unwrap().subject(), "ada");
+//! assert_eq!(reader.require_scope("write:refunds").unwrap_err().code(), ErrorCode::Forbidden);
+//! ```
+
+use std::collections::BTreeSet;
+
+use crate::error::GraphError;
+
+/// Who the request acts for, as the host's authentication found out.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Principal {
+    subject: String,
+    scopes: BTreeSet<String>,
+    roles: BTreeSet<String>,
+}
+
+impl Principal {
+    /// A principal without scopes or roles.
+    #[must_use]
+    pub fn new(subject: impl Into<String>) -> Self {
+        Self {
+            subject: subject.into(),
+            scopes: BTreeSet::new(),
+            roles: BTreeSet::new(),
+        }
+    }
+
+    /// Adds `scopes`.
+    #[must_use]
+    pub fn with_scopes<T: Into<String>>(mut self, scopes: impl IntoIterator<Item = T>) -> Self {
+        self.scopes.extend(scopes.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds `roles`.
+    #[must_use]
+    pub fn with_roles<T: Into<String>>(mut self, roles: impl IntoIterator<Item = T>) -> Self {
+        self.roles.extend(roles.into_iter().map(Into::into));
+        self
+    }
+
+    /// The subject, `sub` of a token.
+    #[must_use]
+    pub fn subject(&self) -> &str {
+        &self.subject
+    }
+
+    /// Whether the token carries `scope`, compared byte for byte.
+    #[must_use]
+    pub fn has_scope(&self, scope: &str) -> bool {
+        self.scopes.contains(scope)
+    }
+
+    /// Whether the subject has `role`.
+    #[must_use]
+    pub fn has_role(&self, role: &str) -> bool {
+        self.roles.contains(role)
+    }
+}
+
+/// What every resolver of one request shares: the principal and the host's own value.
+///
+/// # Security
+///
+/// Without [`with_principal`](Self::with_principal) the request is anonymous; no default grants anything.
+#[derive(Clone, Debug)]
+pub struct RequestContext<H> {
+    host: H,
+    principal: Option<Principal>,
+    correlation_id: Option<String>,
+}
+
+impl<H> juniper::Context for RequestContext<H> {}
+
+impl<H> RequestContext<H> {
+    /// An anonymous request.
+    #[must_use]
+    pub fn new(host: H) -> Self {
+        Self {
+            host,
+            principal: None,
+            correlation_id: None,
+        }
+    }
+
+    /// The request acts for `principal`.
+    #[must_use]
+    pub fn with_principal(mut self, principal: Principal) -> Self {
+        self.principal = Some(principal);
+        self
+    }
+
+    /// Masked errors carry `correlation_id`, such as the request's id, instead of a random one.
+    #[must_use]
+    pub fn with_correlation_id(mut self, correlation_id: impl Into<String>) -> Self {
+        self.correlation_id = Some(correlation_id.into());
+        self
+    }
+
+    /// The host's own value.
+    #[must_use]
+    pub fn host(&self) -> &H {
+        &self.host
+    }
+
+    /// Who the request acts for; `None` is anonymous.
+    #[must_use]
+    pub fn principal(&self) -> Option<&Principal> {
+        self.principal.as_ref()
+    }
+
+    pub(crate) fn correlation_id(&self) -> Option<&str> {
+        self.correlation_id.as_deref()
+    }
+
+    /// The principal, whoever it is.
+    ///
+    /// # Errors
+    ///
+    /// `UNAUTHENTICATED` without a principal.
+    pub fn require_principal(&self) -> Result<&Principal, GraphError> {
+        self.principal
+            .as_ref()
+            .ok_or_else(|| GraphError::unauthenticated("authentication required"))
+    }
+
+    /// The principal, if its token carries `scope`.
+    ///
+    /// # Errors
+    ///
+    /// `UNAUTHENTICATED` without a principal, `FORBIDDEN` without the scope.
+    pub fn require_scope(&self, scope: &str) -> Result<&Principal, GraphError> {
+        self.require(
+            |principal| principal.has_scope(scope),
+            || format!("scope `{scope}` required"),
+        )
+    }
+
+    /// The principal, if it has `role`.
+    ///
+    /// # Errors
+    ///
+    /// `UNAUTHENTICATED` without a principal, `FORBIDDEN` without the role.
+    pub fn require_role(&self, role: &str) -> Result<&Principal, GraphError> {
+        self.require(
+            |principal| principal.has_role(role),
+            || format!("role `{role}` required"),
+        )
+    }
+
+    fn require(
+        &self,
+        allows: impl FnOnce(&Principal) -> bool,
+        why: impl FnOnce() -> String,
+    ) -> Result<&Principal, GraphError> {
+        let principal = self.require_principal()?;
+        if allows(principal) {
+            Ok(principal)
+        } else {
+            Err(GraphError::forbidden(why()))
+        }
+    }
+}

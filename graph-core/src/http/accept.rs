@@ -1,0 +1,192 @@
+//! Which media type the client wants: [RFC 9110 §12.5.1](https://www.rfc-editor.org/rfc/rfc9110#section-12.5.1).
+
+use http::HeaderMap;
+use http::header::ACCEPT;
+
+/// How an answer is written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Rendering {
+    Json,
+    GraphqlResponse,
+    EventStream,
+    Explorer,
+}
+
+impl Rendering {
+    /// What is offered, the one for `*/*` first.
+    const OFFERS: [Self; 4] = [
+        Self::Json,
+        Self::GraphqlResponse,
+        Self::EventStream,
+        Self::Explorer,
+    ];
+
+    fn kind(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Json => ("application", "json"),
+            Self::GraphqlResponse => ("application", "graphql-response+json"),
+            Self::EventStream => ("text", "event-stream"),
+            Self::Explorer => ("text", "html"),
+        }
+    }
+}
+
+/// The rendering that the client likes best: by weight, then by how exactly it was named, then by the client's order.
+pub(super) fn negotiate(headers: &HeaderMap, explorer: bool) -> Option<Rendering> {
+    if !headers.contains_key(ACCEPT) {
+        return Some(Rendering::Json);
+    }
+    let fields = headers
+        .get_all(ACCEPT)
+        .into_iter()
+        .filter_map(|value| value.to_str().ok());
+    let ranges: Vec<_> = fields
+        .flat_map(|field| field.split(','))
+        .filter_map(Range::parse)
+        .collect();
+    let offers = Rendering::OFFERS
+        .into_iter()
+        .filter(|offer| explorer || *offer != Rendering::Explorer);
+    let mut best = None;
+    for offer in offers {
+        let Some(preference) = preference(&ranges, offer) else {
+            continue;
+        };
+        // an equal later offer does not replace an earlier one
+        if best.is_none_or(|(_, found)| preference > found) {
+            best = Some((offer, preference));
+        }
+    }
+    best.map(|(offer, _)| offer)
+}
+
+/// Weight, precision, and how early the range stands; greater is better.
+type Preference = (u16, u8, std::cmp::Reverse<usize>);
+
+fn preference(ranges: &[Range<'_>], offer: Rendering) -> Option<Preference> {
+    let matching = ranges.iter().enumerate().filter_map(|(at, range)| {
+        let precision = range.precision(offer)?;
+        Some((precision, std::cmp::Reverse(at), range.weight))
+    });
+    // the most precise range decides about an offer, also when it says no
+    let (precision, at, weight) = matching.max()?;
+    (weight > 0).then_some((weight, precision, at))
+}
+
+struct Range<'h> {
+    kind: &'h str,
+    subtype: &'h str,
+    /// Thousandths.
+    weight: u16,
+}
+
+impl<'h> Range<'h> {
+    fn parse(text: &'h str) -> Option<Self> {
+        let mut parts = text.split(';');
+        let (kind, subtype) = parts.next()?.trim().split_once('/')?;
+        let weight = parts.find_map(|parameter| {
+            let (name, value) = parameter.split_once('=')?;
+            name.trim()
+                .eq_ignore_ascii_case("q")
+                .then(|| weight(value.trim()))
+        });
+        Some(Self {
+            kind,
+            subtype,
+            weight: weight.unwrap_or(Some(1000))?,
+        })
+    }
+
+    fn precision(&self, offer: Rendering) -> Option<u8> {
+        let (kind, subtype) = offer.kind();
+        match (self.kind, self.subtype) {
+            ("*", "*") => Some(0),
+            (named, "*") if named.eq_ignore_ascii_case(kind) => Some(1),
+            (named, exact) if named.eq_ignore_ascii_case(kind) && exact.eq_ignore_ascii_case(subtype) => {
+                Some(2)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// `qvalue` in thousandths: `0`, `1` and up to three decimals.
+fn weight(text: &str) -> Option<u16> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    if decimals.len() > 3 || !decimals.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let thousandths: u16 = format!("{decimals:0<3}").parse().ok()?;
+    match whole {
+        "0" => Some(thousandths),
+        "1" if thousandths == 0 => Some(1000),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(accept: &'static str, explorer: bool, expected: Option<Rendering>) {
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, http::HeaderValue::from_static(accept));
+        assert_eq!(negotiate(&headers, explorer), expected, "{accept}");
+    }
+
+    #[test]
+    fn the_heaviest_then_the_most_exact_then_the_first_range_wins() {
+        let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+        check(browser, true, Some(Rendering::Explorer));
+        check(browser, false, Some(Rendering::Json));
+        check("*/*", true, Some(Rendering::Json));
+        check("application/*", true, Some(Rendering::Json));
+        check("application/json; charset=utf-8", true, Some(Rendering::Json));
+        check(
+            "application/graphql-response+json, application/json;q=0.9",
+            true,
+            Some(Rendering::GraphqlResponse),
+        );
+        check(
+            "application/graphql-response+json, application/json",
+            true,
+            Some(Rendering::GraphqlResponse),
+        );
+        check(
+            "application/json, application/graphql-response+json",
+            true,
+            Some(Rendering::Json),
+        );
+        check(
+            "APPLICATION/GraphQL-Response+JSON;Q=1.000",
+            true,
+            Some(Rendering::GraphqlResponse),
+        );
+        check(
+            "text/event-stream, application/json",
+            false,
+            Some(Rendering::EventStream),
+        );
+        check(
+            "application/json;q=0.1, text/event-stream;q=0.2",
+            false,
+            Some(Rendering::EventStream),
+        );
+        check(
+            "*/*, application/json;q=0",
+            true,
+            Some(Rendering::GraphqlResponse),
+        );
+    }
+
+    #[test]
+    fn what_we_cannot_send_and_what_is_no_range_are_passed_over() {
+        check("image/png", true, None);
+        check("text/html", false, None);
+        check("application/json;q=0", true, None);
+        check("application/json;q=2", true, None);
+        check("application/json;q=0.12345", true, None);
+        check("json", true, None);
+        check("", true, None);
+    }
+}

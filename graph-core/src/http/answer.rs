@@ -1,0 +1,104 @@
+//! What the endpoint answers: a whole response, or a stream of server-sent events.
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_util::stream::{self, Stream, StreamExt as _};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, VARY, X_CONTENT_TYPE_OPTIONS};
+use http::{Response, StatusCode};
+
+use super::accept::Rendering;
+use crate::response::GraphResponse;
+
+pub(super) const JSON: &str = "application/json; charset=utf-8";
+pub(super) const GRAPHQL_RESPONSE: &str = "application/graphql-response+json; charset=utf-8";
+const EVENT_STREAM: &str = "text/event-stream; charset=utf-8";
+
+/// A comment that keeps a connection alive.
+///
+/// A host that wants it writes it between two items of an [`EventStream`] whenever its own timer says that nothing was sent
+/// for a while; 15 seconds are usual. This crate has no timers.
+pub const KEEP_ALIVE: &[u8] = b":\n\n";
+
+/// What [`Engine::respond`](crate::Engine::respond) answers.
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "made once a request and taken apart at once"
+)]
+pub enum Answer {
+    /// A response with its whole body.
+    Full(Response<Bytes>),
+    /// Server-sent events; the response ends when the stream does.
+    Stream(Response<EventStream>),
+}
+
+/// The body of a response of `text/event-stream`, one event an item.
+///
+/// Dropping it ends the operation behind it.
+pub struct EventStream {
+    events: Pin<Box<dyn Stream<Item = Bytes> + Send>>,
+}
+
+impl fmt::Debug for EventStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EventStream").finish_non_exhaustive()
+    }
+}
+
+impl Stream for EventStream {
+    type Item = Bytes;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        self.events.as_mut().poll_next(cx)
+    }
+}
+
+/// Writes `answer` as a whole response.
+pub(crate) fn json(answer: &GraphResponse, rendering: Rendering) -> Response<Bytes> {
+    let (media_type, status) = match rendering {
+        Rendering::GraphqlResponse if answer.is_request_error() => {
+            (GRAPHQL_RESPONSE, StatusCode::BAD_REQUEST)
+        }
+        Rendering::GraphqlResponse => (GRAPHQL_RESPONSE, StatusCode::OK),
+        Rendering::Json | Rendering::EventStream | Rendering::Explorer => (JSON, StatusCode::OK),
+    };
+    response(status, media_type, answer.to_json())
+}
+
+/// Writes `answers` as server-sent events of
+/// [distinct connections mode](https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md#distinct-connections-mode).
+pub(crate) fn events(answers: impl Stream<Item = GraphResponse> + Send + 'static) -> Response<EventStream> {
+    let complete = stream::iter([Bytes::from_static(b"event: complete\ndata:\n\n")]);
+    let stream = EventStream {
+        events: Box::pin(answers.map(|answer| next(&answer)).chain(complete)),
+    };
+    let mut response = response(StatusCode::OK, EVENT_STREAM, stream);
+    // a proxy that collects the response would hold the events back
+    let buffering = HeaderName::from_static("x-accel-buffering");
+    response
+        .headers_mut()
+        .insert(buffering, HeaderValue::from_static("no"));
+    response
+}
+
+fn next(answer: &GraphResponse) -> Bytes {
+    let json = answer.to_json();
+    [b"event: next\ndata: ".as_slice(), &json, b"\n\n"]
+        .concat()
+        .into()
+}
+
+pub(super) fn response<B>(status: StatusCode, media_type: &'static str, body: B) -> Response<B> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    // an answer depends on who asks
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
+    headers.insert(VARY, HeaderValue::from_static("accept"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}

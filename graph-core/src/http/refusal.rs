@@ -1,0 +1,81 @@
+//! An HTTP request that is no GraphQL request.
+
+use bytes::Bytes;
+use http::header::{ALLOW, HeaderValue};
+use http::{Response, StatusCode};
+
+use super::accept::Rendering;
+use super::answer::response;
+use crate::error::ErrorCode;
+use crate::response::GraphResponse;
+
+/// Why nothing is served: a status and an envelope with one error.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    status: StatusCode,
+    message: String,
+    allow: Option<&'static str>,
+    rendering: Rendering,
+}
+
+impl Refusal {
+    fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            message: message.into(),
+            allow: None,
+            rendering: Rendering::Json,
+        }
+    }
+
+    pub(super) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    pub(crate) fn method(allow: &'static str, message: &str) -> Self {
+        Self {
+            allow: Some(allow),
+            ..Self::new(StatusCode::METHOD_NOT_ALLOWED, message)
+        }
+    }
+
+    pub(super) fn not_acceptable() -> Self {
+        let message = "`Accept` names neither `application/json` nor `application/graphql-response+json`";
+        Self::new(StatusCode::NOT_ACCEPTABLE, message)
+    }
+
+    pub(super) fn too_large(limit: usize) -> Self {
+        Self::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("the body is larger than {limit} bytes"),
+        )
+    }
+
+    pub(super) fn unsupported_media_type() -> Self {
+        Self::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "the body must be `application/json` in UTF-8",
+        )
+    }
+
+    /// Written as the client asked, unless it asked for a stream: there is none.
+    pub(crate) fn rendered(mut self, rendering: Rendering) -> Self {
+        self.rendering = rendering;
+        self
+    }
+
+    pub(crate) fn into_response(self) -> Response<Bytes> {
+        let envelope = GraphResponse::refused(ErrorCode::BadRequest, self.message);
+        let media_type = match self.rendering {
+            Rendering::GraphqlResponse => super::answer::GRAPHQL_RESPONSE,
+            Rendering::Json | Rendering::EventStream | Rendering::Explorer => super::answer::JSON,
+        };
+        let mut response = response(self.status, media_type, envelope.to_json());
+        if let Some(allow) = self.allow {
+            response
+                .headers_mut()
+                .insert(ALLOW, HeaderValue::from_static(allow));
+        }
+        response
+    }
+}

@@ -1,0 +1,56 @@
+//! Counts what the limits bound.
+
+use crate::compat::{Outline, OutlineField};
+
+#[derive(Debug, Default, Eq, PartialEq)]
+pub(super) struct Counts {
+    pub(super) depth: usize,
+    pub(super) introspection_lists: usize,
+    pub(super) aliases: usize,
+    pub(super) root_fields: usize,
+}
+
+pub(super) fn counts(outline: &Outline<'_>) -> Counts {
+    Counts {
+        depth: depth(&outline.fields),
+        introspection_lists: outline
+            .fields
+            .iter()
+            .filter(|field| is_introspection(field))
+            .map(nested_lists)
+            .max()
+            .unwrap_or_default(),
+        aliases: aliases(&outline.fields),
+        root_fields: outline.fields.len(),
+    }
+}
+
+/// Whether `field` is `__schema`, `__type` or `__typename`.
+pub(super) fn is_introspection(field: &OutlineField<'_>) -> bool {
+    field.name.starts_with("__")
+}
+
+fn depth(fields: &[OutlineField<'_>]) -> usize {
+    fields
+        .iter()
+        .filter(|field| !is_introspection(field))
+        .map(|field| 1 + depth(&field.children))
+        .max()
+        .unwrap_or_default()
+}
+
+fn aliases(fields: &[OutlineField<'_>]) -> usize {
+    fields
+        .iter()
+        .map(|field| usize::from(field.aliased) + aliases(&field.children))
+        .sum()
+}
+
+/// How many of the lists through which introspection can run in circles are within each other.
+fn nested_lists(field: &OutlineField<'_>) -> usize {
+    let list = matches!(
+        field.name,
+        "fields" | "inputFields" | "interfaces" | "possibleTypes"
+    );
+    usize::from(list) + field.children.iter().map(nested_lists).max().unwrap_or_default()
+}

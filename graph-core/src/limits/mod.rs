@@ -1,0 +1,192 @@
+//! What an operation may ask for, judged before anything of it runs.
+//!
+//! | limit | default | code |
+//! |---|---|---|
+//! | levels of selection, without introspection | 15 | `MAX_DEPTH_EXCEEDED` |
+//! | cost | 10,000 | `MAX_COST_EXCEEDED` |
+//! | aliases | 30 | `MAX_ALIASES_EXCEEDED` |
+//! | fields at the root | 20 | `MAX_COST_EXCEEDED` |
+//! | tokens of the document | 15,000 | `GRAPHQL_PARSE_FAILED` |
+//! | list fields of introspection within each other | 3 | `MAX_DEPTH_EXCEEDED` |
+//!
+//! Fragments count where they are spread. `@skip` and `@include` are not looked at: every limit is an upper bound.
+//!
+//! # Cost
+//!
+//! An object costs 1 and a scalar nothing; [`FieldCost::weight`] changes that for a field. A list costs its size times an entry,
+//! where the size is the larger of `first` and `last`: as written, or the variable's value, or the operation's default for
+//! the variable, or the schema's default for the argument, or else the [`page size`](FieldCost::page_size) of the field, or else
+//! an assumed one (10; for a connection 20, the default of [`PageLimits`](crate::connection::PageLimits)). A connection costs its
+//! size once per node, with what is selected in the node; its edges and its `pageInfo` are free.
+//!
+//! ```
+//! use graph_core::limits::Limits;
+//!
+//! let limits = Limits::default().with_depth(8).with_cost(2_000);
+//! assert_eq!(limits.depth(), 8);
+//! assert_eq!(limits.cost(), 2_000);
+//! ```
+
+mod cost;
+mod measure;
+
+pub(crate) use self::cost::CostModel;
+pub use self::cost::FieldCost;
+
+use crate::compat::Outline;
+use crate::error::ErrorCode;
+use crate::response::ResponseError;
+
+/// How many list fields of introspection may nest, as in graphql-js.
+const INTROSPECTION_LISTS: usize = 3;
+
+/// The limits of one endpoint.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Limits {
+    depth: usize,
+    cost: u64,
+    aliases: usize,
+    root_fields: usize,
+    tokens: usize,
+    list_size: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            depth: 15,
+            cost: 10_000,
+            aliases: 30,
+            root_fields: 20,
+            tokens: 15_000,
+            list_size: 10,
+        }
+    }
+}
+
+impl Limits {
+    /// At most `depth` levels of selection.
+    #[must_use]
+    pub fn with_depth(mut self, depth: usize) -> Self {
+        self.depth = depth;
+        self
+    }
+
+    /// At most `cost` for one operation.
+    #[must_use]
+    pub fn with_cost(mut self, cost: u64) -> Self {
+        self.cost = cost;
+        self
+    }
+
+    /// At most `aliases` in one operation.
+    #[must_use]
+    pub fn with_aliases(mut self, aliases: usize) -> Self {
+        self.aliases = aliases;
+        self
+    }
+
+    /// At most `root_fields` selected at the root.
+    #[must_use]
+    pub fn with_root_fields(mut self, root_fields: usize) -> Self {
+        self.root_fields = root_fields;
+        self
+    }
+
+    /// At most `tokens` in one document.
+    #[must_use]
+    pub fn with_tokens(mut self, tokens: usize) -> Self {
+        self.tokens = tokens;
+        self
+    }
+
+    /// The size assumed for a list that nothing says more about.
+    #[must_use]
+    pub fn with_list_size(mut self, list_size: u32) -> Self {
+        self.list_size = list_size;
+        self
+    }
+
+    /// Levels of selection.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// The budget of one operation.
+    #[must_use]
+    pub fn cost(&self) -> u64 {
+        self.cost
+    }
+
+    /// Aliases in one operation.
+    #[must_use]
+    pub fn aliases(&self) -> usize {
+        self.aliases
+    }
+
+    /// Fields selected at the root.
+    #[must_use]
+    pub fn root_fields(&self) -> usize {
+        self.root_fields
+    }
+
+    /// Tokens of one document.
+    #[must_use]
+    pub fn tokens(&self) -> usize {
+        self.tokens
+    }
+
+    /// The size assumed for a list that nothing says more about.
+    #[must_use]
+    pub fn list_size(&self) -> u32 {
+        self.list_size
+    }
+
+    /// Every limit that `outline` exceeds.
+    pub(crate) fn exceeded(&self, outline: &Outline<'_>, model: &CostModel) -> Vec<ResponseError> {
+        let counts = measure::counts(outline);
+        let cost = model.cost(outline, self.list_size);
+        let mut errors = Vec::new();
+        let mut check = |exceeded: bool, code: ErrorCode, message: String| {
+            if exceeded {
+                errors.push(ResponseError::new(code, message));
+            }
+        };
+        check(
+            counts.depth > self.depth,
+            ErrorCode::MaxDepthExceeded,
+            format!(
+                "the operation is {} levels deep, {} are allowed",
+                counts.depth, self.depth
+            ),
+        );
+        check(
+            counts.introspection_lists > INTROSPECTION_LISTS,
+            ErrorCode::MaxDepthExceeded,
+            format!("introspection nests more than {INTROSPECTION_LISTS} lists"),
+        );
+        check(
+            counts.aliases > self.aliases,
+            ErrorCode::MaxAliasesExceeded,
+            format!(
+                "the operation has {} aliases, {} are allowed",
+                counts.aliases, self.aliases
+            ),
+        );
+        check(
+            counts.root_fields > self.root_fields,
+            ErrorCode::MaxCostExceeded,
+            format!(
+                "the operation selects {} root fields, {} are allowed",
+                counts.root_fields, self.root_fields
+            ),
+        );
+        check(
+            cost > self.cost,
+            ErrorCode::MaxCostExceeded,
+            format!("the operation costs {cost}, the budget is {}", self.cost),
+        );
+        errors
+    }
+}

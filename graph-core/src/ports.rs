@@ -1,0 +1,97 @@
+//! What this crate asks of its host: randomness for correlation ids, and a place to log what clients must not see.
+//!
+//! Both have blanket implementations for closures.
+//!
+//! ```
+//! use graph_core::ports::{Entropy, Incident};
+//!
+//! fn is_log(_: &impl graph_core::ports::IncidentLog) {}
+//! fn is_entropy(_: &impl Entropy) {}
+//!
+//! is_log(&|incident: &Incident| drop(incident.detail.clone()));
+//! is_entropy(&|buffer: &mut [u8]| buffer.fill(7));
+//! ```
+
+use crate::response::PathSegment;
+
+/// Fills buffers with random bytes.
+///
+/// # What an implementation must guarantee
+///
+/// Every byte is unpredictable. There is no error: a host without randomness must not run.
+pub trait Entropy: Send + Sync {
+    /// Overwrites the whole `buffer`.
+    fn fill(&self, buffer: &mut [u8]);
+}
+
+impl<F> Entropy for F
+where
+    F: Fn(&mut [u8]) + Send + Sync,
+{
+    fn fill(&self, buffer: &mut [u8]) {
+        self(buffer);
+    }
+}
+
+/// The randomness of the operating system.
+#[cfg(feature = "os-entropy")]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OsEntropy;
+
+#[cfg(feature = "os-entropy")]
+impl Entropy for OsEntropy {
+    #[expect(
+        clippy::expect_used,
+        reason = "a host whose operating system has no randomness must not run"
+    )]
+    fn fill(&self, buffer: &mut [u8]) {
+        getrandom::fill(buffer).expect("the operating system has randomness");
+    }
+}
+
+/// Receives every failure that was masked in a response.
+///
+/// Any `Fn(&Incident)` is a log.
+///
+/// # What an implementation must guarantee
+///
+/// It returns quickly: it is called while the response is written.
+pub trait IncidentLog: Send + Sync {
+    /// Takes note of `incident`.
+    fn record(&self, incident: &Incident);
+}
+
+impl<F> IncidentLog for F
+where
+    F: Fn(&Incident) + Send + Sync,
+{
+    fn record(&self, incident: &Incident) {
+        self(incident);
+    }
+}
+
+/// A failure whose cause the client does not see.
+///
+/// The client sees `INTERNAL_SERVER_ERROR` and the correlation id, which is the way from a bug report to this record.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Incident {
+    /// What the client was told as `extensions.correlationId`.
+    pub correlation_id: String,
+    /// The cause, with its sources; for the log only.
+    pub detail: String,
+    /// What happened.
+    pub kind: IncidentKind,
+    /// The field that failed, empty after a panic.
+    pub path: Vec<PathSegment>,
+}
+
+/// What kind of failure an [`Incident`] is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum IncidentKind {
+    /// A resolver returned an error that was not made for clients.
+    Error,
+    /// A resolver panicked; the whole operation was lost.
+    Panic,
+}

@@ -1,0 +1,222 @@
+//! What an operation answers: `data`, `errors` and their envelope in JSON.
+//!
+//! See [GraphQL §7](https://spec.graphql.org/September2025/#sec-Response).
+//!
+//! ```
+//! use graph_core::response::GraphResponse;
+//! use graph_core::error::ErrorCode;
+//!
+//! let response = GraphResponse::refused(ErrorCode::BadRequest, "no `query`");
+//! assert!(response.is_request_error());
+//! assert_eq!(
+//!     response.to_json(),
+//!     r#"{"errors":[{"message":"no `query`","extensions":{"code":"BAD_REQUEST"}}]}"#
+//! );
+//! ```
+
+use bytes::Bytes;
+use juniper::Value;
+use serde::Serialize;
+use serde::ser::{SerializeMap as _, Serializer};
+
+use crate::error::ErrorCode;
+
+/// The answer to one operation, or one event of a subscription.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GraphResponse {
+    /// `None`: nothing was executed.
+    data: Option<Value>,
+    errors: Vec<ResponseError>,
+}
+
+impl GraphResponse {
+    /// The answer of an executed operation.
+    pub(crate) fn executed(data: Value, errors: Vec<ResponseError>) -> Self {
+        Self {
+            data: Some(data),
+            errors,
+        }
+    }
+
+    /// The answer to a request that was not executed.
+    pub(crate) fn request_errors(errors: Vec<ResponseError>) -> Self {
+        Self { data: None, errors }
+    }
+
+    /// The answer to a request that was not executed for one reason.
+    #[must_use]
+    pub fn refused(code: ErrorCode, message: impl Into<String>) -> Self {
+        ResponseError::new(code, message).into()
+    }
+
+    /// `data`, `None` when nothing was executed; [`Value::Null`] when a failure reached the root.
+    #[must_use]
+    pub fn data(&self) -> Option<&Value> {
+        self.data.as_ref()
+    }
+
+    /// `errors`, in the order of the document.
+    #[must_use]
+    pub fn errors(&self) -> &[ResponseError] {
+        &self.errors
+    }
+
+    /// Whether nothing was executed: there is no `data` at all.
+    #[must_use]
+    pub fn is_request_error(&self) -> bool {
+        self.data.is_none()
+    }
+
+    /// The envelope as JSON.
+    #[must_use]
+    pub fn to_json(&self) -> Bytes {
+        // the values of juniper serialise without failing; the fallback keeps the promise of an envelope whatever happens
+        serde_json::to_vec(self).map_or(Bytes::from_static(UNWRITABLE), Bytes::from)
+    }
+}
+
+const UNWRITABLE: &[u8] =
+    br#"{"data":null,"errors":[{"message":"internal server error","extensions":{"code":"INTERNAL_SERVER_ERROR"}}]}"#;
+
+impl From<ResponseError> for GraphResponse {
+    fn from(error: ResponseError) -> Self {
+        Self::request_errors(vec![error])
+    }
+}
+
+impl Serialize for GraphResponse {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if let Some(data) = &self.data {
+            map.serialize_entry("data", data)?;
+        }
+        if !self.errors.is_empty() {
+            map.serialize_entry("errors", &self.errors)?;
+        }
+        map.end()
+    }
+}
+
+/// One entry of `errors`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResponseError {
+    message: String,
+    locations: Vec<Location>,
+    path: Vec<PathSegment>,
+    code: ErrorCode,
+    extensions: Vec<(String, Value)>,
+}
+
+impl ResponseError {
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            locations: Vec::new(),
+            path: Vec::new(),
+            code,
+            extensions: Vec::new(),
+        }
+    }
+
+    pub(crate) fn at(mut self, location: Location) -> Self {
+        self.locations.push(location);
+        self
+    }
+
+    pub(crate) fn in_field(mut self, path: Vec<PathSegment>) -> Self {
+        self.path = path;
+        self
+    }
+
+    pub(crate) fn with_extensions(mut self, extensions: impl IntoIterator<Item = (String, Value)>) -> Self {
+        self.extensions.extend(extensions);
+        self
+    }
+
+    /// `message`.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// `locations`: where in the document.
+    #[must_use]
+    pub fn locations(&self) -> &[Location] {
+        &self.locations
+    }
+
+    /// `path`: which field; empty for an error of the whole request.
+    #[must_use]
+    pub fn path(&self) -> &[PathSegment] {
+        &self.path
+    }
+
+    /// `extensions.code`.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        self.code
+    }
+
+    /// The value of `extensions.{key}`, without `code`.
+    #[must_use]
+    pub fn extension(&self, key: &str) -> Option<&Value> {
+        self.extensions
+            .iter()
+            .find_map(|(name, value)| (name == key).then_some(value))
+    }
+}
+
+impl Serialize for ResponseError {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("message", &self.message)?;
+        if !self.locations.is_empty() {
+            map.serialize_entry("locations", &self.locations)?;
+        }
+        if !self.path.is_empty() {
+            map.serialize_entry("path", &self.path)?;
+        }
+        map.serialize_entry("extensions", &Extensions(self))?;
+        map.end()
+    }
+}
+
+struct Extensions<'e>(&'e ResponseError);
+
+impl Serialize for Extensions<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("code", self.0.code.as_str())?;
+        for (key, value) in self.0.extensions.iter().filter(|(key, _)| key != "code") {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
+}
+
+/// A place in the document, counted from one.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Location {
+    /// The line.
+    pub line: usize,
+    /// The character in the line.
+    pub column: usize,
+}
+
+impl Location {
+    pub(crate) fn new(line: usize, column: usize) -> Self {
+        Self { line, column }
+    }
+}
+
+/// One step of `path`.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum PathSegment {
+    /// A response key.
+    Key(String),
+    /// A place in a list.
+    Index(usize),
+}

@@ -1,0 +1,154 @@
+//! What a client sees of a failure, and what only the log sees.
+
+use graph_core::ErrorCode;
+use graph_core::ports::IncidentKind;
+use serde_json::json;
+
+use crate::fixture::{Fixture, builder, codes, fixture};
+
+/// G4: an error has its message, where it is in the document, the path of its field and a code; the data beside it lives.
+#[tokio::test]
+async fn an_error_names_its_field_beside_the_data() {
+    let shop = fixture();
+    let answer = shop.ask("{\n  ping\n  gone: item(id: 0) { id }\n}").await;
+    assert_eq!(
+        answer,
+        json!({
+            "data": { "ping": "pong", "gone": null },
+            "errors": [{
+                "message": "no such item",
+                "locations": [{ "line": 3, "column": 3 }],
+                "path": ["gone"],
+                "extensions": { "code": "NOT_FOUND", "id": 0 },
+            }],
+        })
+    );
+}
+
+/// G6: every code of the list is on the wire under its name, and names no other.
+#[test]
+fn the_codes_are_those_of_the_list() {
+    let list = "GRAPHQL_PARSE_FAILED GRAPHQL_VALIDATION_FAILED BAD_USER_INPUT BAD_REQUEST OPERATION_RESOLUTION_FAILURE \
+        PERSISTED_QUERY_NOT_FOUND PERSISTED_QUERY_NOT_SUPPORTED PERSISTED_QUERY_MISMATCH PERSISTED_QUERY_NOT_IN_LIST \
+        PERSISTED_QUERY_ID_REQUIRED INTROSPECTION_DISABLED MAX_DEPTH_EXCEEDED MAX_COST_EXCEEDED MAX_ALIASES_EXCEEDED \
+        UNAUTHENTICATED FORBIDDEN NOT_FOUND CONFLICT RATE_LIMITED TIMEOUT INTERNAL_SERVER_ERROR";
+    let ours: Vec<_> = ErrorCode::ALL.iter().map(|code| code.as_str()).collect();
+    assert_eq!(ours, list.split_whitespace().collect::<Vec<_>>());
+}
+
+/// G6: an error of the host is masked; the log gets the cause under the same correlation id.
+#[tokio::test]
+async fn an_error_of_the_host_is_masked_and_logged() {
+    let shop = fixture();
+    for query in ["{ item(id: 8) { id } }", "{ item(id: 1) { weight } }"] {
+        let answer = shop.ask(query).await;
+        assert_eq!(codes(&answer), ["INTERNAL_SERVER_ERROR"]);
+        assert_eq!(answer["errors"][0]["message"], "internal server error");
+        assert!(
+            !answer.to_string().contains("shop-db-3") && !answer.to_string().contains("10.0.0.7"),
+            "{answer}"
+        );
+        let incident = shop.incidents.lock().unwrap().pop().unwrap();
+        assert_eq!(
+            answer["errors"][0]["extensions"]["correlationId"],
+            incident.correlation_id
+        );
+        assert_eq!(incident.correlation_id.len(), 32);
+        assert_eq!(incident.kind, IncidentKind::Error);
+        assert!(incident.detail.contains("disk of shop-db-3") || incident.detail.contains("the scale at"));
+        assert_eq!(
+            serde_json::to_value(&incident.path).unwrap(),
+            answer["errors"][0]["path"]
+        );
+    }
+}
+
+/// G6: failures of one operation share a correlation id, and the host's request id is taken when there is one.
+#[tokio::test]
+async fn one_operation_has_one_correlation_id() {
+    let shop = fixture();
+    let query = "{ a: item(id: 8) { id } b: item(id: 8) { id } }";
+    let answer = shop.ask(query).await;
+    let id =
+        |at: usize, answer: &serde_json::Value| answer["errors"][at]["extensions"]["correlationId"].clone();
+    assert_eq!(id(0, &answer), id(1, &answer));
+    assert_ne!(id(0, &answer), id(0, &shop.ask(query).await));
+    let answer = shop
+        .ask_in(query, shop.anonymous().with_correlation_id("req-1"))
+        .await;
+    assert_eq!(id(0, &answer), "req-1");
+}
+
+/// G6: the code of a `GraphError` survives `?` in a resolver that returns juniper's result.
+#[tokio::test]
+async fn a_code_survives_the_result_of_juniper() {
+    let answer = fixture().ask("{ conflicting }").await;
+    assert_eq!(codes(&answer), ["CONFLICT"]);
+    assert_eq!(answer["errors"][0]["message"], "already shipped");
+}
+
+/// G19: a panic of a resolver is an error of its operation, and the engine goes on.
+#[tokio::test]
+async fn a_panicking_resolver_is_contained() {
+    let shop = fixture();
+    let answer = shop.ask("{ ping item(id: 7) { id } }").await;
+    assert_eq!(answer["data"], json!(null));
+    assert_eq!(codes(&answer), ["INTERNAL_SERVER_ERROR"]);
+    assert!(!answer.to_string().contains("fell down"));
+    let incident = shop.incidents.lock().unwrap().pop().unwrap();
+    assert_eq!(
+        (incident.kind, incident.detail.as_str()),
+        (IncidentKind::Panic, "item 7 fell down")
+    );
+    assert_eq!(shop.ask("{ ping }").await, json!({ "data": { "ping": "pong" } }));
+}
+
+/// G3, G6: what is wrong before execution has its own code, no `data`, and no resolver ran.
+#[tokio::test]
+async fn nothing_runs_of_what_does_not_fit() {
+    let shop = fixture();
+    for (query, code) in [
+        ("{ ping", "GRAPHQL_PARSE_FAILED"),
+        ("", "GRAPHQL_PARSE_FAILED"),
+        ("{ ping nothing }", "GRAPHQL_VALIDATION_FAILED"),
+        ("{ ping item { id } }", "GRAPHQL_VALIDATION_FAILED"),
+        ("{ ping item(id: \"x\") { id } }", "GRAPHQL_VALIDATION_FAILED"),
+        (
+            "{ ping ...F } fragment F on Query { ping ...F }",
+            "GRAPHQL_VALIDATION_FAILED",
+        ),
+        (
+            "query ($id: Int!) { ping item(id: $id) { id } }",
+            "BAD_USER_INPUT",
+        ),
+        (
+            "query A { ping } query B { ping }",
+            "OPERATION_RESOLUTION_FAILURE",
+        ),
+        ("fragment F on Query { ping }", "GRAPHQL_VALIDATION_FAILED"),
+    ] {
+        let answer = shop.ask(query).await;
+        assert_eq!(codes(&answer)[0], code, "{query}: {answer}");
+        assert!(answer.get("data").is_none(), "{query}");
+    }
+    let answer = shop
+        .ask_with(
+            "query ($id: Int!) { ping item(id: $id) { id } }",
+            json!({ "id": "four" }),
+        )
+        .await;
+    assert_eq!(codes(&answer), ["BAD_USER_INPUT"]);
+    assert_eq!(shop.shop.calls(), 0);
+}
+
+/// G3, G18: a document of more tokens than allowed is refused while it is read.
+#[tokio::test]
+async fn a_document_of_too_many_tokens_is_not_parsed() {
+    let limits = graph_core::limits::Limits::default().with_tokens(10);
+    let shop = Fixture::new(builder().with_limits(limits));
+    assert_eq!(
+        codes(&shop.ask("{ ping a: ping b: ping c: ping }").await),
+        ["GRAPHQL_PARSE_FAILED"]
+    );
+    assert_eq!(shop.shop.calls(), 0);
+}

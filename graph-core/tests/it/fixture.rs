@@ -1,0 +1,359 @@
+//! A small shop as a host would write it, and helpers to ask it.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use futures_util::stream::{self, Stream, StreamExt as _};
+use graph_core::connection::{CursorKey, Cursors, Direction, Page, PageArguments, PageLimits};
+use graph_core::engine::EngineBuilder;
+use graph_core::http::Answer;
+use graph_core::ports::Incident;
+use graph_core::testing::SeededEntropy;
+use graph_core::{Engine, GraphError, Principal, RequestContext};
+use http::{Request, Response};
+use juniper::{FieldResult, RootNode, graphql_object, graphql_subscription};
+use serde_json::Value;
+
+pub(crate) type Context = RequestContext<Arc<Shop>>;
+pub(crate) type ShopEngine = Engine<Query, Mutation, Subscription>;
+pub(crate) type ShopBuilder = EngineBuilder<Query, Mutation, Subscription>;
+
+/// The host's own value: how often a resolver ran, and what it sells.
+pub(crate) struct Shop {
+    pub(crate) calls: AtomicUsize,
+    pub(crate) order: Mutex<Vec<i32>>,
+    pub(crate) cursors: Cursors,
+}
+
+impl Shop {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            calls: AtomicUsize::new(0),
+            order: Mutex::new(Vec::new()),
+            cursors: Cursors::new(CursorKey::try_from([9; 32].as_slice()).unwrap()),
+        })
+    }
+
+    fn called(&self) {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+    }
+
+    pub(crate) fn calls(&self) -> usize {
+        self.calls.load(Ordering::SeqCst)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Item {
+    pub(crate) id: i32,
+}
+
+#[graphql_object(context = Context)]
+impl Item {
+    fn id(&self) -> i32 {
+        self.id
+    }
+
+    fn name(&self) -> String {
+        format!("item {}", self.id)
+    }
+
+    /// a list without arguments
+    fn parts(&self, context: &Context) -> Vec<Item> {
+        context.host().called();
+        vec![Item { id: self.id * 10 }, Item { id: self.id * 10 + 1 }]
+    }
+
+    fn parent(&self) -> Option<Box<Item>> {
+        None
+    }
+
+    /// a secret of the shop
+    fn margin(&self, context: &Context) -> Result<Option<i32>, GraphError> {
+        context.require_role("owner")?;
+        context.host().called();
+        Ok(Some(self.id))
+    }
+
+    fn weight(&self) -> FieldResult<i32> {
+        Err("the scale at 10.0.0.7 does not answer".into())
+    }
+}
+
+graph_core::connection! {
+    pub(crate) ItemConnection,
+    pub(crate) ItemEdge,
+    Item,
+    Context
+}
+
+pub(crate) struct Query;
+
+#[graphql_object(context = Context)]
+impl Query {
+    fn ping(context: &Context) -> &str {
+        context.host().called();
+        "pong"
+    }
+
+    async fn item(context: &Context, id: i32) -> Result<Option<Item>, GraphError> {
+        context.host().called();
+        match id {
+            0 => Err(GraphError::not_found("no such item").with_extension("id", id)),
+            7 => panic!("item 7 fell down"),
+            8 => Err(std::io::Error::other("disk of shop-db-3 is full").into()),
+            id => Ok(Some(Item { id })),
+        }
+    }
+
+    /// a list whose size has a default in the schema
+    fn items(context: &Context, #[graphql(default = 3)] first: i32) -> Vec<Item> {
+        context.host().called();
+        (1..=first).map(|id| Item { id }).collect()
+    }
+
+    /// a connection from a slice in memory
+    fn stock(
+        context: &Context,
+        kind: Option<String>,
+        first: Option<i32>,
+        after: Option<String>,
+        last: Option<i32>,
+        before: Option<String>,
+    ) -> Result<ItemConnection, GraphError> {
+        context.host().called();
+        let field = context.host().cursors.field("Query.stock");
+        let request = field.bound_to("kind", kind.unwrap_or_default()).request(
+            PageLimits::default(),
+            PageArguments {
+                first,
+                after,
+                last,
+                before,
+            },
+        )?;
+        Ok(request.slice(stock(), |item| item.id.to_string())?.into())
+    }
+
+    /// a connection from rows that a store read
+    fn rows(
+        context: &Context,
+        first: Option<i32>,
+        after: Option<String>,
+        last: Option<i32>,
+        before: Option<String>,
+    ) -> Result<ItemConnection, GraphError> {
+        let field = context.host().cursors.field("Query.rows");
+        let request = field.request(
+            PageLimits::new(5, 50),
+            PageArguments {
+                first,
+                after,
+                last,
+                before,
+            },
+        )?;
+        Ok(read_rows(&request).into())
+    }
+
+    fn viewer(context: &Context) -> Option<&str> {
+        context.principal().map(Principal::subject)
+    }
+
+    fn broken() -> FieldResult<i32> {
+        Err("required and broken".into())
+    }
+
+    fn conflicting() -> FieldResult<Option<i32>> {
+        let refused: Result<Option<i32>, GraphError> = Err(GraphError::conflict("already shipped"));
+        Ok(refused?)
+    }
+}
+
+pub(crate) fn stock() -> Vec<Item> {
+    (1..=30).map(|id| Item { id }).collect()
+}
+
+/// What a store does with a request: read from the cursor on, in the direction, one row more than the page.
+pub(crate) fn read_rows(request: &graph_core::connection::PageRequest) -> Page<Item> {
+    let position = |cursor: Option<&str>| cursor.map(|cursor| cursor.parse::<i32>().unwrap());
+    let (after, before) = (position(request.after()), position(request.before()));
+    let inside = stock()
+        .into_iter()
+        .filter(|item| after.is_none_or(|after| item.id > after));
+    let mut rows: Vec<_> = inside
+        .filter(|item| before.is_none_or(|before| item.id < before))
+        .collect();
+    if request.direction() == Direction::Backward {
+        rows.reverse();
+    }
+    rows.truncate(request.fetch_limit());
+    request.rows(rows, |item| item.id.to_string())
+}
+
+pub(crate) struct Mutation;
+
+#[graphql_object(context = Context)]
+impl Mutation {
+    async fn add(context: &Context, id: i32) -> Item {
+        context.host().called();
+        // a later field that did not wait would be first
+        for _ in 0..(10 - id.clamp(0, 10)) {
+            tokio::task::yield_now().await;
+        }
+        context.host().order.lock().unwrap().push(id);
+        Item { id }
+    }
+
+    fn refund(context: &Context, id: i32) -> Result<Option<Item>, GraphError> {
+        context.require_scope("write:refunds")?;
+        context.host().called();
+        Ok(Some(Item { id }))
+    }
+}
+
+type Items = Pin<Box<dyn Stream<Item = Result<Item, GraphError>> + Send>>;
+
+pub(crate) struct Subscription;
+
+#[graphql_subscription(context = Context)]
+impl Subscription {
+    async fn added(context: &Context, #[graphql(default = 3)] count: i32) -> Result<Items, GraphError> {
+        context.require_principal()?;
+        context.host().called();
+        Ok(stream::iter((1..=count).map(|id| Ok(Item { id }))).boxed())
+    }
+
+    async fn failing() -> Items {
+        let secret = std::io::Error::other("broker at 10.0.0.9 is away");
+        stream::iter([Ok(Item { id: 1 }), Err(secret.into()), Ok(Item { id: 3 })]).boxed()
+    }
+
+    async fn exploding() -> Items {
+        stream::iter(1..)
+            .map(|id| {
+                if id == 2 {
+                    panic!("second event")
+                } else {
+                    Ok(Item { id })
+                }
+            })
+            .boxed()
+    }
+}
+
+/// An engine, the shop behind it and what it logged.
+pub(crate) struct Fixture {
+    pub(crate) engine: ShopEngine,
+    pub(crate) shop: Arc<Shop>,
+    pub(crate) incidents: Arc<Mutex<Vec<Incident>>>,
+}
+
+pub(crate) fn builder() -> ShopBuilder {
+    Engine::builder(RootNode::new(Query, Mutation, Subscription))
+}
+
+pub(crate) fn fixture() -> Fixture {
+    Fixture::new(builder())
+}
+
+impl Fixture {
+    pub(crate) fn new(builder: ShopBuilder) -> Self {
+        let incidents = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&incidents);
+        let engine = builder
+            .with_entropy(SeededEntropy::new(1))
+            .with_incident_log(move |incident: &Incident| log.lock().unwrap().push(incident.clone()))
+            .build()
+            .unwrap();
+        Self {
+            engine,
+            shop: Shop::new(),
+            incidents,
+        }
+    }
+
+    pub(crate) fn anonymous(&self) -> Context {
+        RequestContext::new(Arc::clone(&self.shop))
+    }
+
+    pub(crate) fn ada(&self) -> Context {
+        self.anonymous()
+            .with_principal(Principal::new("ada").with_scopes(["read:items"]))
+    }
+
+    /// Sends `request` anonymously and collects the whole answer.
+    pub(crate) async fn send(&self, request: Request<Bytes>) -> Response<Bytes> {
+        self.send_in(request, self.anonymous()).await
+    }
+
+    pub(crate) async fn send_in(&self, request: Request<Bytes>, context: Context) -> Response<Bytes> {
+        match self.engine.respond(request, context).await {
+            Answer::Full(response) => response,
+            Answer::Stream(response) => {
+                let (parts, events) = response.into_parts();
+                let events: Vec<Bytes> = events.collect().await;
+                Response::from_parts(parts, events.concat().into())
+            }
+        }
+    }
+
+    /// The envelope of `query`, posted as JSON.
+    pub(crate) async fn ask(&self, query: &str) -> Value {
+        self.ask_with(query, Value::Null).await
+    }
+
+    pub(crate) async fn ask_with(&self, query: &str, variables: Value) -> Value {
+        let response = self.send(post(query, variables)).await;
+        assert_eq!(response.status(), 200);
+        json(&response)
+    }
+
+    pub(crate) async fn ask_in(&self, query: &str, context: Context) -> Value {
+        json(&self.send_in(post(query, Value::Null), context).await)
+    }
+}
+
+pub(crate) fn post(query: &str, variables: Value) -> Request<Bytes> {
+    let body = serde_json::json!({ "query": query, "variables": variables });
+    post_body(body.to_string())
+}
+
+pub(crate) fn post_body(body: impl Into<Bytes>) -> Request<Bytes> {
+    let request = Request::post("/graphql").header("content-type", "application/json");
+    request.body(body.into()).unwrap()
+}
+
+pub(crate) fn get(query: &str) -> Request<Bytes> {
+    let query: String = form_urlencoded::Serializer::new(String::new())
+        .append_pair("query", query)
+        .finish();
+    Request::get(format!("/graphql?{query}"))
+        .body(Bytes::new())
+        .unwrap()
+}
+
+pub(crate) fn accepting(mut request: Request<Bytes>, accept: &'static str) -> Request<Bytes> {
+    request
+        .headers_mut()
+        .insert("accept", http::HeaderValue::from_static(accept));
+    request
+}
+
+pub(crate) fn json(response: &Response<Bytes>) -> Value {
+    serde_json::from_slice(response.body()).unwrap()
+}
+
+/// The codes of `errors`.
+pub(crate) fn codes(envelope: &Value) -> Vec<&str> {
+    let errors = envelope["errors"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    errors
+        .iter()
+        .map(|error| error["extensions"]["code"].as_str().unwrap())
+        .collect()
+}

@@ -1,0 +1,62 @@
+//! Reading the schema, or not.
+
+use juniper::RootNode;
+use serde_json::json;
+
+use crate::fixture::{Fixture, Mutation, Query, Subscription, builder, codes, fixture};
+
+/// G11: the schema can be read, and says what the host declared.
+#[tokio::test]
+async fn the_schema_can_be_read() {
+    let shop = fixture();
+    let query = r#"{ __schema { queryType { name } } __type(name: "ItemConnection") { fields { name type { kind ofType { kind } } } } }"#;
+    let answer = shop.ask(query).await;
+    assert_eq!(answer["data"]["__schema"]["queryType"]["name"], "Query");
+    assert_eq!(answer["data"]["__type"]["fields"][0]["name"], "edges");
+    assert_eq!(
+        answer["data"]["__type"]["fields"][0]["type"],
+        json!({ "kind": "NON_NULL", "ofType": { "kind": "LIST" } })
+    );
+}
+
+/// G11: switched off, `__schema` and `__type` are refused with their code, wherever they are; `__typename` stays.
+#[tokio::test]
+async fn introspection_can_be_switched_off() {
+    let by_schema =
+        graph_core::Engine::builder(RootNode::new(Query, Mutation, Subscription).disable_introspection());
+    for builder in [builder().without_introspection(), by_schema] {
+        let shop = Fixture::new(builder);
+        for query in [
+            "{ ping __schema { queryType { name } } }",
+            "{ ping x: __type(name: \"Item\") { name } }",
+            "{ ping ...F } fragment F on Query { ... { __schema { queryType { name } } } }",
+        ] {
+            let answer = shop.ask(query).await;
+            assert_eq!(codes(&answer), ["INTROSPECTION_DISABLED"], "{query}");
+            assert!(answer.get("data").is_none());
+        }
+        assert_eq!(shop.shop.calls(), 0);
+        assert_eq!(
+            shop.ask("{ __typename }").await,
+            json!({ "data": { "__typename": "Query" } })
+        );
+    }
+}
+
+/// G11, G17: the usual introspection query passes the limits, one that runs in circles does not.
+#[tokio::test]
+async fn introspection_is_free_but_not_endless() {
+    let shop = fixture();
+    let usual = "{ __schema { types { name fields(includeDeprecated: true) { name args { name type { name ofType { name \
+        ofType { name ofType { name ofType { name ofType { name ofType { name ofType { name } } } } } } } } } } \
+        inputFields { name } interfaces { name } possibleTypes { name } } } }";
+    let answer = shop.ask(usual).await;
+    assert!(answer.get("errors").is_none(), "{}", answer["errors"]);
+    let level = |inner: String| format!("fields {{ type {{ name {inner} }} }}");
+    let circle = (0..4).fold(String::new(), |inner, _| level(inner));
+    let answer = shop
+        .ask(&format!("{{ ping __schema {{ types {{ {circle} }} }} }}"))
+        .await;
+    assert_eq!(codes(&answer), ["MAX_DEPTH_EXCEEDED"]);
+    assert_eq!(shop.shop.calls(), 0);
+}

@@ -1,0 +1,110 @@
+//! Depth, aliases and root fields.
+
+use graph_core::limits::Limits;
+use serde_json::Value;
+
+use crate::fixture::{Fixture, builder, codes, fixture};
+
+/// `levels` of selection below a field of the counting resolver.
+fn nested(levels: usize) -> String {
+    let inner = (0..levels - 2).fold("id".to_owned(), |inner, _| format!("parent {{ {inner} }}"));
+    format!("{{ ping item(id: 1) {{ {inner} }} }}")
+}
+
+/// G17, G3: fifteen levels pass, sixteen are refused before anything runs.
+#[tokio::test]
+async fn an_operation_has_fifteen_levels_at_most() {
+    let shop = fixture();
+    assert!(shop.ask(&nested(15)).await.get("errors").is_none());
+    let calls = shop.shop.calls();
+    assert!(calls > 0);
+    let answer = shop.ask(&nested(16)).await;
+    assert_eq!(codes(&answer), ["MAX_DEPTH_EXCEEDED"]);
+    assert!(answer.get("data").is_none());
+    assert_eq!(shop.shop.calls(), calls);
+}
+
+/// G17: levels behind fragments count, the fragments themselves do not.
+#[tokio::test]
+async fn depth_is_counted_through_fragments() {
+    let shop = Fixture::new(builder().with_limits(Limits::default().with_depth(4)));
+    let fragments =
+        "fragment A on Item { ... on Item { parent { ...B } } } fragment B on Item { ... { parent { id } } }";
+    for (item, refused) in [("id", false), ("...A", false), ("parent { ...A }", true)] {
+        let query = match item {
+            "id" => "{ item(id: 1) { id } }".to_owned(),
+            item => format!("{{ item(id: 1) {{ {item} }} }} {fragments}"),
+        };
+        let answer = shop.ask(&query).await;
+        assert_eq!(codes(&answer) == ["MAX_DEPTH_EXCEEDED"], refused, "{query}");
+    }
+}
+
+/// G17, G19: nesting that would exhaust the stack is refused while it is read, in selections, values and lists of types.
+#[tokio::test]
+async fn deep_nesting_is_refused_by_the_parser() {
+    let shop = fixture();
+    let deep = 5_000;
+    for query in [
+        "{ a ".repeat(deep),
+        format!("{{ item(id: {}1) {{ id }} }}", "[".repeat(deep)),
+        format!("query ($x: {}Int) {{ ping }}", "[".repeat(deep)),
+        nested(70),
+    ] {
+        let answer = shop.ask(&query).await;
+        assert_eq!(codes(&answer), ["MAX_DEPTH_EXCEEDED"], "{}: {answer}", &query[..30]);
+    }
+    assert_eq!(shop.shop.calls(), 0);
+}
+
+/// G18, G3: thirty aliases pass, thirty-one are refused before anything runs, also when a fragment brings them.
+#[tokio::test]
+async fn an_operation_has_thirty_aliases_at_most() {
+    let shop = fixture();
+    let aliased = |count: usize| (0..count).map(|at| format!("a{at}: id ")).collect::<String>();
+    let plain = |count| format!("{{ item(id: 1) {{ {} }} }}", aliased(count));
+    assert!(shop.ask(&plain(30)).await.get("errors").is_none());
+    let calls = shop.shop.calls();
+    assert_eq!(codes(&shop.ask(&plain(31)).await), ["MAX_ALIASES_EXCEEDED"]);
+    let spread = format!(
+        "{{ item(id: 1) {{ ...F parent {{ ...F }} }} }} fragment F on Item {{ {} }}",
+        aliased(16)
+    );
+    assert_eq!(codes(&shop.ask(&spread).await), ["MAX_ALIASES_EXCEEDED"]);
+    assert_eq!(shop.shop.calls(), calls);
+}
+
+/// G18: twenty fields at the root pass, twenty-one are refused.
+#[tokio::test]
+async fn an_operation_has_twenty_root_fields_at_most() {
+    let shop = fixture();
+    let root = |count: usize| {
+        format!(
+            "{{ {} }}",
+            (0..count).map(|at| format!("a{at}: ping ")).collect::<String>()
+        )
+    };
+    assert!(shop.ask(&root(20)).await.get("errors").is_none());
+    assert_eq!(codes(&shop.ask(&root(21)).await), ["MAX_COST_EXCEEDED"]);
+}
+
+/// G3: every limit that is exceeded is named at once, and as a request error the answer has no data.
+#[tokio::test]
+async fn every_exceeded_limit_is_named() {
+    let limits = Limits::default()
+        .with_depth(1)
+        .with_aliases(0)
+        .with_root_fields(1)
+        .with_cost(0);
+    let shop = Fixture::new(builder().with_limits(limits));
+    let answer: Value = shop.ask("{ a: item(id: 1) { id } ping }").await;
+    let expected = [
+        "MAX_DEPTH_EXCEEDED",
+        "MAX_ALIASES_EXCEEDED",
+        "MAX_COST_EXCEEDED",
+        "MAX_COST_EXCEEDED",
+    ];
+    assert_eq!(codes(&answer), expected);
+    assert!(answer.get("data").is_none());
+    assert_eq!(shop.shop.calls(), 0);
+}

@@ -1,0 +1,166 @@
+//! Subscriptions, as a stream of responses and as server-sent events.
+
+use futures_util::StreamExt as _;
+use graph_core::http::{Answer, GraphRequest};
+use http::Response;
+use juniper::graphql_vars;
+use serde_json::{Value, json};
+
+use crate::fixture::{accepting, codes, fixture, get, json as envelope, post};
+
+const EVENTS: &str = "text/event-stream";
+
+fn text(response: &Response<bytes::Bytes>) -> &str {
+    std::str::from_utf8(response.body()).unwrap()
+}
+
+/// G10, G2: every event is a payload of `event: next`, the end is `event: complete`.
+#[tokio::test]
+async fn events_are_pushed_until_the_stream_is_complete() {
+    let shop = fixture();
+    for request in [
+        post("subscription { added(count: 2) { id } }", Value::Null),
+        get("subscription { added(count: 2) { id } }"),
+    ] {
+        let response = shop.send_in(accepting(request, EVENTS), shop.ada()).await;
+        assert_eq!(response.status(), 200);
+        assert_eq!(
+            response.headers()["content-type"],
+            "text/event-stream; charset=utf-8"
+        );
+        assert_eq!(
+            text(&response),
+            "event: next\ndata: {\"data\":{\"added\":{\"id\":1}}}\n\n\
+             event: next\ndata: {\"data\":{\"added\":{\"id\":2}}}\n\n\
+             event: complete\ndata:\n\n"
+        );
+    }
+}
+
+/// G10: an operation without events is one payload.
+#[tokio::test]
+async fn a_query_as_events_is_one_payload() {
+    let shop = fixture();
+    for query in ["{ ping }", "mutation { add(id: 1) { id } }"] {
+        let response = shop.send(accepting(post(query, Value::Null), EVENTS)).await;
+        assert_eq!(text(&response).matches("event: next").count(), 1, "{query}");
+        assert!(text(&response).ends_with("event: complete\ndata:\n\n"));
+    }
+}
+
+/// G10, G3: what does not fit the schema is a payload too, and nothing ran; what is no request is not a stream.
+#[tokio::test]
+async fn request_errors_are_payloads() {
+    let shop = fixture();
+    for (query, code) in [
+        ("subscription { nothing }", "GRAPHQL_VALIDATION_FAILED"),
+        ("subscription {", "GRAPHQL_PARSE_FAILED"),
+        (
+            "subscription ($n: Int!) { added(count: $n) { id } }",
+            "BAD_USER_INPUT",
+        ),
+        (
+            "subscription { a: added { id } b: added { id } }",
+            "GRAPHQL_VALIDATION_FAILED",
+        ),
+        (
+            "subscription { ...F } fragment F on Subscription { added { id } failing { id } }",
+            "GRAPHQL_VALIDATION_FAILED",
+        ),
+    ] {
+        let response = shop
+            .send_in(accepting(post(query, Value::Null), EVENTS), shop.ada())
+            .await;
+        assert_eq!(response.status(), 200);
+        let payload = text(&response)
+            .strip_prefix("event: next\ndata: ")
+            .unwrap()
+            .split('\n')
+            .next()
+            .unwrap();
+        let payload: Value = serde_json::from_str(payload).unwrap();
+        assert_eq!(codes(&payload)[0], code, "{query}");
+        assert!(payload.get("data").is_none());
+    }
+    assert_eq!(shop.shop.calls(), 0);
+    let response = shop.send(accepting(crate::fixture::post_body("{"), EVENTS)).await;
+    assert_eq!(response.status(), 400);
+    assert_eq!(codes(&envelope(&response)), ["BAD_REQUEST"]);
+}
+
+/// G10, G15: a guard refuses a subscription before it starts.
+#[tokio::test]
+async fn a_guarded_subscription_does_not_start() {
+    let shop = fixture();
+    let events = shop.engine.subscribe(
+        GraphRequest::new("subscription { added { id } }"),
+        shop.anonymous(),
+    );
+    let responses: Vec<_> = events.collect().await;
+    assert_eq!(responses.len(), 1);
+    assert_eq!(responses[0].errors()[0].code().as_str(), "UNAUTHENTICATED");
+    assert_eq!(shop.shop.calls(), 0);
+}
+
+/// G10: variables, aliases and the defaults of the schema work as in a query.
+#[tokio::test]
+async fn a_subscription_takes_variables_and_aliases() {
+    let shop = fixture();
+    let request = GraphRequest::new("subscription ($n: Int!) { fresh: added(count: $n) { id } }")
+        .with_variables(graphql_vars! { "n": 1 });
+    let responses: Vec<_> = shop.engine.subscribe(request, shop.ada()).collect().await;
+    assert_eq!(
+        serde_json::to_value(&responses).unwrap(),
+        json!([{ "data": { "fresh": { "id": 1 } } }])
+    );
+    let responses = shop
+        .engine
+        .subscribe(GraphRequest::new("subscription { added { id } }"), shop.ada());
+    assert_eq!(responses.count().await, 3);
+}
+
+/// G10, G6: an event that fails is masked, and the events after it still come.
+#[tokio::test]
+async fn a_failed_event_is_masked_and_the_stream_goes_on() {
+    let shop = fixture();
+    let request = GraphRequest::new("subscription { failing { id } }");
+    let responses: Vec<_> = shop.engine.subscribe(request, shop.anonymous()).collect().await;
+    let written = serde_json::to_value(&responses).unwrap();
+    assert_eq!(written[0], json!({ "data": { "failing": { "id": 1 } } }));
+    assert_eq!(written[1]["data"], Value::Null);
+    assert_eq!(codes(&written[1]), ["INTERNAL_SERVER_ERROR"]);
+    assert_eq!(written[2], json!({ "data": { "failing": { "id": 3 } } }));
+    assert!(!written.to_string().contains("10.0.0.9"));
+    assert_eq!(
+        shop.incidents.lock().unwrap()[0].detail,
+        "broker at 10.0.0.9 is away"
+    );
+}
+
+/// G19: a stream that panics ends with an error; the engine goes on.
+#[tokio::test]
+async fn a_panicking_stream_ends_with_an_error() {
+    let shop = fixture();
+    let request = GraphRequest::new("subscription { exploding { id } }");
+    let responses: Vec<_> = shop.engine.subscribe(request, shop.anonymous()).collect().await;
+    assert_eq!(responses.len(), 2);
+    assert!(responses[0].errors().is_empty());
+    assert_eq!(responses[1].errors()[0].code().as_str(), "INTERNAL_SERVER_ERROR");
+    assert_eq!(shop.incidents.lock().unwrap()[0].detail, "second event");
+    assert_eq!(shop.ask("{ ping }").await, json!({ "data": { "ping": "pong" } }));
+}
+
+/// G10: nothing of a subscription runs ahead of the client, and dropping the stream drops the host's.
+#[tokio::test]
+async fn a_dropped_stream_ends_the_subscription() {
+    let shop = fixture();
+    let request = accepting(post("subscription { exploding { id } }", Value::Null), EVENTS);
+    let Answer::Stream(response) = shop.engine.respond(request, shop.anonymous()).await else {
+        panic!("a stream");
+    };
+    let mut events = response.into_body();
+    assert!(events.next().await.unwrap().starts_with(b"event: next"));
+    drop(events);
+    // the second event, which panics, was never asked for
+    assert!(shop.incidents.lock().unwrap().is_empty());
+}
