@@ -7,6 +7,7 @@ pub mod conditional;
 mod digest;
 mod http_date;
 pub mod idempotency;
+pub mod pagination;
 pub mod ports;
 pub mod problem;
 pub mod request_id;

@@ -3,7 +3,7 @@
 use std::{
     future::pending,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicU32, Ordering},
     },
     time::{Duration, SystemTime},
@@ -12,8 +12,9 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::{FutureExt as _, future::join_all};
-use http::{Request, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode};
 use http_conventions::{
+    conditional::{EntityTag, Preconditions, Validators},
     idempotency::{
         AfterCrash, Claim, ClaimOutcome, Fence, Idempotency, IdempotencyStore, MemoryIdempotencyStore,
         MismatchStatus, Outcome, RecordKey, Reply, Scope, Settled, StoreError, StoredResponse,
@@ -101,6 +102,10 @@ impl Fixture {
         let first = self.idempotency.run(request, SCOPE, never);
         assert!(first.now_or_never().is_none());
     }
+}
+
+fn problems() -> ProblemBase {
+    ProblemBase::new("https://api.example.com/problems/").unwrap()
 }
 
 fn post(key: &str, body: &'static str) -> Request<Bytes> {
@@ -241,7 +246,7 @@ async fn keys_are_scoped_to_principal_method_and_route() {
     let fixture = Fixture::new();
     let request = post("k-1", BODY);
     let mut patch = post("k-1", BODY);
-    *patch.method_mut() = http::Method::PATCH;
+    *patch.method_mut() = Method::PATCH;
     for scope in [
         SCOPE,
         Scope::new("user-8", "/v1/charges"),
@@ -421,6 +426,34 @@ async fn a_panicking_handler_does_not_hold_its_key_forever() {
     );
     fixture.clock.advance(LEASE);
     assert_eq!(fixture.send(&post("k-1", BODY)).await.status(), 201);
+}
+
+/// H6: a retried write gets its first answer although its own effect has made its If-Match stale.
+#[tokio::test]
+async fn a_replay_precedes_preconditions() {
+    let fixture = Fixture::new();
+    let resource = Mutex::new(EntityTag::strong("v1").unwrap());
+    let mut request = post("k-1", BODY);
+    *request.method_mut() = Method::PATCH;
+    request
+        .headers_mut()
+        .insert("if-match", "\"v1\"".parse().unwrap());
+    let update = async || {
+        let mut tag = resource.lock().unwrap();
+        let current = Validators::default().with_entity_tag(tag.clone());
+        let decision = Preconditions::of(&request, SystemTime::UNIX_EPOCH).evaluate(Some(&current));
+        if let Some(problem) = decision.problem(&problems()) {
+            return problem.into_response();
+        }
+        *tag = EntityTag::strong("v2").unwrap();
+        fixture.handle()
+    };
+    let first = fixture.idempotency.run(&request, SCOPE, update()).await;
+    assert_eq!(first.status(), 201);
+    let again = fixture.idempotency.run(&request, SCOPE, update()).await;
+    assert_eq!(again.status(), 201);
+    assert!(is_replayed(&again));
+    assert_eq!(update().await.status(), 412);
 }
 
 /// H6: a record lives 24 hours after its request is over.
