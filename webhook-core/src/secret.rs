@@ -67,6 +67,23 @@ impl SigningSecret {
         Self::checked(Zeroizing::new(bytes.to_vec()))
     }
 
+    /// Takes the bytes of a secret that was agreed on elsewhere and cannot be changed, however many there are, but not none.
+    ///
+    /// # Security
+    ///
+    /// A short secret can be found by trying.
+    ///
+    /// # Errors
+    ///
+    /// When there are no bytes.
+    pub fn danger_from_bytes_of_any_length(bytes: &[u8]) -> Result<Self, InvalidSecret> {
+        if bytes.is_empty() {
+            Err(InvalidSecret("the secret is empty"))
+        } else {
+            Ok(Self(Zeroizing::new(bytes.to_vec())))
+        }
+    }
+
     /// Makes a fresh secret of 32 bytes.
     #[must_use]
     pub fn generate(entropy: &dyn Entropy) -> Self {
@@ -210,6 +227,8 @@ mod tests {
                 "{length}"
             );
         }
+        assert!(SigningSecret::danger_from_bytes_of_any_length(&[7]).is_ok());
+        assert!(SigningSecret::danger_from_bytes_of_any_length(&[]).is_err());
         for text in [
             "",
             "whsec_",

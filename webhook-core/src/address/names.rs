@@ -3,6 +3,7 @@
 const LOCAL: &str = "a name of this machine";
 const INTERNAL: &str = "a name of the local network";
 const METADATA: &str = "a metadata service";
+const MALFORMED: &str = "no host name";
 
 /// A suffix matches the name itself and every name under it. Narrower ones stand first.
 const SUFFIXES: &[(&str, &str)] = &[
@@ -22,6 +23,9 @@ const SUFFIXES: &[(&str, &str)] = &[
 /// What kind of name is refused; `name` is in lower case.
 pub(super) fn kind(name: &str) -> Option<&'static str> {
     let name = name.strip_suffix('.').unwrap_or(name);
+    if name.split('.').any(str::is_empty) {
+        return Some(MALFORMED);
+    }
     let listed = SUFFIXES
         .iter()
         .find(|(suffix, _)| is_under(name, suffix))

@@ -2,6 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
+use serde::{Deserialize, Serialize};
+
 use crate::ports::Entropy;
 
 const MAX_LENGTH: usize = 256;
@@ -30,7 +32,8 @@ const MAX_LENGTH: usize = 256;
 /// assert!("evt.1".parse::<EventId>().is_err());
 /// assert!("evt 1".parse::<EventId>().is_err());
 /// ```
-#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(try_from = "String")]
 pub struct EventId(Box<str>);
 
 impl EventId {

@@ -2,6 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
+use serde::{Deserialize, Serialize};
+
 const MAX_TYPE_LENGTH: usize = 128;
 const MAX_VERSION_LENGTH: usize = 64;
 
@@ -25,13 +27,15 @@ const MAX_VERSION_LENGTH: usize = 64;
 /// assert!("Charge.Refunded".parse::<EventType>().is_err());
 /// assert!("charge..refunded".parse::<EventType>().is_err());
 /// ```
-#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(try_from = "String")]
 pub struct EventType(Box<str>);
 
 /// The version of an event's format: 1 to 64 visible ASCII characters, such as `1` or `2026-11-21`.
 ///
 /// Within one version fields are only added.
-#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(try_from = "String")]
 pub struct EventVersion(Box<str>);
 
 impl EventType {

@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{event::EventId, ports::StoreError};
@@ -47,7 +48,7 @@ pub struct Incoming {
 }
 
 /// Identifies an event among all senders: two of them may use one id.
-#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct EventKey {
     /// The sender, by the name that the host gave to the [`Receiver`](super::Receiver).
     pub source: String,

@@ -10,26 +10,30 @@
 //! ```
 //!
 //! The expression makes an **empty** store and runs once per case; write `async { … }` where making one takes an `await`.
+//! Races are 32 calls from 32 threads that the kit starts; a store that needs a runtime brings its handle along.
 
 mod clock;
 mod entropy;
+pub(crate) mod race;
 mod transport;
 
 pub mod dedupe;
+pub mod endpoint_store;
 pub mod inbox;
+pub mod outbox;
 
 pub use clock::ManualClock;
 pub use entropy::SeededEntropy;
 pub use transport::ScriptedTransport;
 
-pub use crate::{dedupe_store, inbox_store};
+pub use crate::{dedupe_store, endpoint_store, inbox_store, outbox};
 
 /// Makes one test of each case of a kit; what the macros of the kits expand to.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __kit_cases {
-    ($kit:ident [$($attribute:tt)*] $store:tt: $($case:ident)*) => {
-        $($crate::__kit_case! { $kit [$($attribute)*] $store $case })*
+    ($kit:ident $attributes:tt $store:tt: $($case:ident)*) => {
+        $($crate::__kit_case! { $kit $attributes $store $case })*
     };
 }
 

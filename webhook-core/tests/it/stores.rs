@@ -1,0 +1,24 @@
+//! The memory stores under the kits that every store passes.
+
+mod memory_dedupe {
+    webhook_core::testing::dedupe_store!(
+        #[tokio::test]
+        webhook_core::memory::MemoryInbox::default()
+    );
+}
+
+mod memory_inbox {
+    webhook_core::testing::inbox_store!(
+        #[tokio::test]
+        webhook_core::memory::MemoryInbox::default()
+    );
+}
+
+mod made_asynchronously {
+    webhook_core::testing::dedupe_store!(
+        #[tokio::test]
+        async {
+            webhook_core::memory::MemoryInbox::default()
+        }
+    );
+}
