@@ -7,26 +7,39 @@
 //! The secret is better kept in the environment variable `WEBHOOK_SECRET`. The sender is answered as soon as its event
 //! is claimed and queued; a worker does the rest. What is forged or stale is 400, what is repeated is acknowledged and
 //! not queued again. This queue is in memory; the one of `store-sqlite` survives a crash.
-#![expect(clippy::print_stdout, reason = "its output is its purpose")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "what it is for")]
 
-use std::{env, error::Error, net::TcpListener, sync::Arc, time::Duration, time::SystemTime};
+mod options;
+
+use std::time::{Duration, SystemTime};
+use std::{error::Error, net::TcpListener, process::ExitCode, sync::Arc};
 
 use http::{Response, StatusCode};
 use http_body_util::Full;
+use options::Options;
 use tokio::{signal::ctrl_c, sync::Notify, time::timeout};
 use webhook_core::receiver::{Inbox, Receiver, Verifier};
 use webhook_core::{event::Envelope, memory::MemoryInbox, secret::SigningSecret};
 
 const LEASE: Duration = Duration::from_secs(60);
-const USAGE: &str = "usage: webhook-receiver [--secret whsec_…] [--listen 127.0.0.1:8090]";
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
-    let (secret, listen) = options()?;
-    let verifier = Verifier::standard_webhooks(SigningSecret::from_whsec(&secret)?);
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run() -> Result<(), Box<dyn Error>> {
+    let options = Options::parse()?;
+    let verifier = Verifier::standard_webhooks(SigningSecret::from_whsec(&options.secret)?);
     let (inbox, arrived) = (Arc::new(MemoryInbox::default()), Arc::new(Notify::new()));
     let receiver = Receiver::builder("sender", verifier, inbox.clone(), SystemTime::now).build()?;
-    let listener = TcpListener::bind(listen)?;
+    let listener = TcpListener::bind(options.listen)?;
     println!("listening on http://{}", listener.local_addr()?);
     tokio::spawn(work(inbox, Arc::clone(&arrived)));
     let handle = move |request| {
@@ -61,18 +74,4 @@ async fn work(inbox: Arc<dyn Inbox>, arrived: Arc<Notify>) {
             inbox.finish(&job.ticket).await.ok();
         }
     }
-}
-
-fn options() -> Result<(String, String), &'static str> {
-    let mut secret = env::var("WEBHOOK_SECRET").ok();
-    let mut listen = String::from("127.0.0.1:8090");
-    let mut arguments = env::args().skip(1);
-    while let Some(flag) = arguments.next() {
-        match (flag.as_str(), arguments.next()) {
-            ("--secret", Some(value)) => secret = Some(value),
-            ("--listen", Some(value)) => listen = value,
-            _ => return Err(USAGE),
-        }
-    }
-    Ok((secret.ok_or(USAGE)?, listen))
 }

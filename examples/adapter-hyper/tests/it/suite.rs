@@ -77,6 +77,16 @@ fn a_chunked_upload_arrives_whole_up_to_the_limit() {
     upload(17).assert_refused(413);
 }
 
+#[test]
+fn an_upload_that_waits_for_permission_gets_it() {
+    let running = Running::start(echo);
+    let mut peer = running.connect();
+    peer.send("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\nexpect: 100-continue\r\n\r\n");
+    assert_eq!(peer.head().status, 100);
+    peer.send("hi");
+    assert_eq!(peer.answer().text(), "hi");
+}
+
 /// H13: a body that is not HTTP is refused in the host's words, before the handler.
 #[test]
 fn a_malformed_chunk_is_400_and_never_reaches_the_handler() {
