@@ -1,5 +1,8 @@
 //! Connections as every thread here uses them: durable, in write-ahead mode, with foreign keys.
 
+use std::fs::OpenOptions;
+#[cfg(unix)]
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -20,6 +23,7 @@ pub(super) fn absolute(path: &Path) -> Result<PathBuf, DatabaseError> {
 
 /// The writing connection of a file; creates the file.
 pub(super) fn writer(path: &Path) -> Result<Connection, DatabaseError> {
+    create_private(path)?;
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
@@ -37,6 +41,19 @@ pub(super) fn writer(path: &Path) -> Result<Connection, DatabaseError> {
     // after a burst the log shrinks again
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
     Ok(connection)
+}
+
+/// Creates the file for its owner alone when it is absent: it will hold the secrets that webhooks are signed with. SQLite
+/// gives the files beside it the same mode.
+fn create_private(path: &Path) -> Result<(), DatabaseError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    options.mode(0o600);
+    let created = options
+        .open(path)
+        .map_err(|error| DatabaseError::new(DatabaseErrorKind::Unavailable, error));
+    created.map(drop)
 }
 
 /// A reading connection beside [`writer`].

@@ -5,35 +5,46 @@ use std::env;
 use std::io::{BufRead, BufReader, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, SystemTime};
 
 use futures_util::future::join_all;
-use store_sqlite::rusqlite::Connection;
-use store_sqlite::{Database, DatabaseError};
+use store_sqlite::Database;
+use store_sqlite::rusqlite::{Connection, Result};
+use webhook_core::receiver::{BodyDigest, Claim, Dedupe, EventKey, Incoming};
+use webhook_core::sender::Enqueued;
 
-use crate::support::{File, with_notes};
+use crate::support::{File, event, note_and_enqueue, with_notes};
 
 /// Tells the test binary, started once more, to write to this file until it is killed.
 const VICTIM: &str = "STORE_SQLITE_VICTIM";
+const ROUND: &str = "STORE_SQLITE_ROUND";
 const TASKS: i64 = 16;
+const TURNS: i64 = 100_000;
 
-/// W15: kill -9 in the middle of a burst loses nothing acknowledged, and leaves nothing half done.
-#[tokio::test]
-async fn a_killed_process_loses_nothing_that_it_acknowledged() {
+/// W15, W7: kill -9 in the middle of a burst loses nothing acknowledged, and leaves nothing half done.
+#[test]
+fn a_killed_process_loses_nothing_that_it_acknowledged() {
     let file = File::new();
     let mut acknowledged = BTreeSet::new();
     for round in 0..6 {
         let victim = start(&file.path(), round);
         acknowledged.extend(kill_after(victim, 40 + 90 * usize::try_from(round).unwrap()));
 
-        let (notes, copies) = contents(&with_notes(file.open()).await).await;
-        let lost: Vec<_> = acknowledged.difference(&notes).collect();
+        drop(file.open());
+        let found = Found::in_file(&file.path()).unwrap();
+        let lost: Vec<_> = acknowledged.difference(&found.notes).collect();
         assert!(lost.is_empty(), "round {round}: lost {lost:?}");
-        assert_eq!(notes, copies, "round {round}: a verb was cut in half");
-        let check: String = Connection::open(file.path())
-            .unwrap()
-            .query_row("PRAGMA integrity_check", (), |row| row.get(0))
-            .unwrap();
-        assert_eq!(check, "ok");
+        assert_eq!(
+            found.notes, found.deliveries,
+            "round {round}: a note without its event"
+        );
+        let lost: Vec<_> = acknowledged.difference(&found.received).collect();
+        assert!(lost.is_empty(), "round {round}: lost received {lost:?}");
+        assert_eq!(
+            found.received, found.claims,
+            "round {round}: claimed without being queued"
+        );
+        assert_eq!(found.integrity, "ok");
     }
 }
 
@@ -43,55 +54,65 @@ async fn victim() {
     let Some(path) = env::var_os(VICTIM).map(PathBuf::from) else {
         return;
     };
-    let round: i64 = env::var("STORE_SQLITE_ROUND").unwrap().parse().unwrap();
+    let round: i64 = env::var(ROUND).unwrap().parse().unwrap();
     let database = with_notes(Database::open(path).unwrap()).await;
     let tasks = (0..TASKS).map(|task| {
         let database = database.clone();
         tokio::spawn(async move {
-            for turn in 0..100_000 {
-                let id = (round * 100_000 + turn) * TASKS + task;
-                write_twice(&database, id).await.unwrap();
-                // fails, and ends the process, once the killer has gone
-                writeln!(stdout(), "acknowledged {id}").unwrap();
+            for turn in 0..TURNS {
+                send_and_receive(&database, (round * TURNS + turn) * TASKS + task).await;
             }
         })
     });
     join_all(tasks).await;
 }
 
-async fn write_twice(database: &Database, id: i64) -> Result<(), DatabaseError> {
-    database
-        .write(move |transaction| {
-            let mut insert = transaction.prepare_cached("INSERT INTO note (id) VALUES (?1)")?;
-            insert.execute([id])?;
-            insert.execute([-1 - id])?;
-            Ok(())
-        })
+/// One event out, in one transaction with its note, and one in.
+async fn send_and_receive(database: &Database, id: i64) {
+    let enqueued = note_and_enqueue(database, id, event(id)).await.unwrap();
+    assert_eq!(enqueued, Enqueued::Enqueued);
+
+    let body = event(id).event.body;
+    let key = EventKey {
+        source: "peer".to_owned(),
+        id: event(id).event.id,
+    };
+    let expires_at = SystemTime::UNIX_EPOCH + Duration::from_secs(3600);
+    let incoming = Incoming {
+        key,
+        digest: BodyDigest::of(&body),
+        body,
+        expires_at,
+    };
+    let claim = database
+        .claim_and_enqueue(incoming, SystemTime::UNIX_EPOCH)
         .await
+        .unwrap();
+    assert_eq!(claim, Claim::Enqueued);
+
+    // fails, and ends the process, once the killer has gone
+    writeln!(stdout(), "acknowledged {id}").unwrap();
 }
 
 fn start(path: &Path, round: i64) -> Child {
     Command::new(env::current_exe().unwrap())
         .args(["--exact", "crash::victim", "--nocapture"])
         .env(VICTIM, path)
-        .env("STORE_SQLITE_ROUND", round.to_string())
+        .env(ROUND, round.to_string())
         .stdout(Stdio::piped())
-        .stderr(Stdio::inherit())
         .spawn()
         .unwrap()
 }
 
 /// Lets the victim acknowledge `count` verbs, kills it, and answers all that it acknowledged.
 fn kill_after(mut victim: Child, count: usize) -> Vec<i64> {
-    let mut lines = BufReader::new(victim.stdout.take().unwrap());
+    let mut output = BufReader::new(victim.stdout.take().unwrap());
     let mut acknowledged = Vec::new();
     let mut line = String::new();
-    while lines.read_line(&mut line).unwrap() > 0 {
+    while output.read_line(&mut line).unwrap() > 0 {
         // the last line may be cut
-        if let Some(id) = line
-            .strip_suffix('\n')
-            .and_then(|line| line.strip_prefix("acknowledged "))
-        {
+        let whole = line.strip_suffix('\n');
+        if let Some(id) = whole.and_then(|line| line.strip_prefix("acknowledged ")) {
             acknowledged.push(id.parse().unwrap());
             if acknowledged.len() == count {
                 victim.kill().unwrap();
@@ -104,11 +125,33 @@ fn kill_after(mut victim: Child, count: usize) -> Vec<i64> {
     acknowledged
 }
 
-async fn contents(database: &Database) -> (BTreeSet<i64>, BTreeSet<i64>) {
-    let all = crate::support::notes(database).await;
-    let (copies, notes): (Vec<_>, Vec<_>) = all.into_iter().partition(|id| *id < 0);
-    (
-        notes.into_iter().collect(),
-        copies.into_iter().map(|id| -1 - id).collect(),
-    )
+/// The numbers of the events that each table has.
+struct Found {
+    notes: BTreeSet<i64>,
+    deliveries: BTreeSet<i64>,
+    received: BTreeSet<i64>,
+    claims: BTreeSet<i64>,
+    integrity: String,
+}
+
+impl Found {
+    fn in_file(path: &Path) -> Result<Self> {
+        let connection = Connection::open(path)?;
+        let numbers = |query: &str| -> Result<BTreeSet<i64>> {
+            connection
+                .prepare(query)?
+                .query_map((), |row| row.get(0))?
+                .collect()
+        };
+        let number = "CAST(substr(event, length('evt_') + 1) AS INTEGER)";
+        Ok(Self {
+            notes: numbers("SELECT id FROM note")?,
+            deliveries: numbers(&format!(
+                "SELECT {number} FROM webhook_delivery JOIN webhook_event ON id = event"
+            ))?,
+            received: numbers(&format!("SELECT {number} FROM webhook_received"))?,
+            claims: numbers(&format!("SELECT {number} FROM webhook_claim"))?,
+            integrity: connection.query_row("PRAGMA integrity_check", (), |row| row.get(0))?,
+        })
+    }
 }

@@ -38,6 +38,22 @@ async fn a_file_is_opened_for_durable_commits() {
     assert_eq!(pragma(&database, "foreign_keys").await, "Integer(1)");
 }
 
+/// The file holds signing secrets.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_new_file_can_be_read_by_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let file = File::new();
+    let database = with_notes(file.open()).await;
+    for entry in fs::read_dir(file.path().parent().unwrap()).unwrap() {
+        let entry = entry.unwrap();
+        let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{entry:?}");
+    }
+    drop(database);
+}
+
 /// X4: everything is in the one file.
 #[tokio::test]
 async fn reopening_keeps_everything_and_leaves_one_file() {
@@ -57,12 +73,6 @@ async fn dropping_the_last_handle_waits_for_the_verb_that_has_begun() {
     let database = with_notes(file.open()).await;
     let (begun, has_begun) = mpsc::channel();
     let (release, released) = mpsc::channel::<()>();
-    drop(queue(database.write(
-        move |transaction| -> Result<(), DatabaseError> {
-            transaction.execute("INSERT INTO note (id) VALUES (0)", ())?;
-            Ok(())
-        },
-    )));
     let begins = queue(database.write(move |transaction| -> Result<(), DatabaseError> {
         begun.send(()).unwrap();
         released.recv().unwrap();

@@ -1,15 +1,19 @@
 //! A file that goes with its test, and a writer that can be held still.
 
+use std::cell::RefCell;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::mpsc;
 use std::task::{Context, Waker};
+use std::time::SystemTime;
 
-use store_sqlite::{Database, DatabaseError};
+use store_sqlite::{Database, DatabaseError, outbox};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use webhook_core::event::Envelope;
+use webhook_core::sender::{Delivery, DeliveryId, Enqueue, Enqueued, StoredEvent};
 
 /// A directory with room for one database.
 pub(crate) struct File(TempDir);
@@ -47,6 +51,39 @@ pub(crate) async fn note(database: &Database, id: i64) -> Result<(), DatabaseErr
                 .prepare_cached("INSERT INTO note (id) VALUES (?1)")?
                 .execute([id])?;
             Ok(())
+        })
+        .await
+}
+
+/// An event about a note, on its way to one endpoint.
+pub(crate) fn event(number: i64) -> Enqueue {
+    let now = SystemTime::UNIX_EPOCH;
+    let (id, kind) = (
+        format!("evt_{number}").parse().unwrap(),
+        "note.created".parse().unwrap(),
+    );
+    let event = StoredEvent::from(Envelope::new(id, kind, "1".parse().unwrap(), now, b"{}").unwrap());
+    let id = DeliveryId {
+        event: event.id.clone(),
+        endpoint: "ep_1".parse().unwrap(),
+    };
+    Enqueue {
+        event,
+        deliveries: vec![Delivery::new(id, now)],
+    }
+}
+
+/// A note and the event about it, in one transaction.
+pub(crate) async fn note_and_enqueue(
+    database: &Database,
+    id: i64,
+    enqueue: Enqueue,
+) -> Result<Enqueued, DatabaseError> {
+    database
+        .write(move |transaction| {
+            let enqueued = outbox::enqueue_in(transaction, &enqueue)?;
+            transaction.execute("INSERT INTO note (id) VALUES (?1)", [id])?;
+            Ok(enqueued)
         })
         .await
 }
@@ -102,4 +139,16 @@ pub(crate) fn queue<F: Future + Send>(future: F) -> Pin<Box<F>> {
             .is_pending()
     );
     future
+}
+
+thread_local! {
+    static ON_DISK: RefCell<Vec<File>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A new file that lasts as long as the thread of its test.
+pub(crate) fn on_disk() -> Database {
+    let file = File::new();
+    let database = file.open();
+    ON_DISK.with_borrow_mut(|files| files.push(file));
+    database
 }

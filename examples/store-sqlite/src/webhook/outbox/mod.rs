@@ -150,8 +150,7 @@ fn next_due(connection: &Connection) -> Result<Option<SystemTime>, DatabaseError
                    SELECT min(due_at) FROM webhook_delivery INDEXED BY webhook_delivery_live
                    WHERE endpoint = lane.endpoint AND state IN ('ready', 'retry_scheduled', 'leased')
                ) AS due_at
-               FROM webhook_lane AS lane)
-         WHERE due_at IS NOT NULL",
+               FROM webhook_lane AS lane)",
     )?;
     let due: Option<Time> = statement.query_row((), |row| row.get(0)).optional()?.flatten();
     Ok(due.map(|Time(at)| at))

@@ -1,0 +1,63 @@
+//! The kits of the crates, against a database in memory and against a file (X4).
+
+/// Every kit, against what `$store` makes.
+macro_rules! kits {
+    ($store:expr) => {
+        mod idempotency {
+            http_conventions::testing::idempotency_store!(
+                #[tokio::test]
+                $store
+            );
+        }
+        mod clients {
+            oauth_core::testing::client_store!(
+                #[tokio::test]
+                $store
+            );
+        }
+        mod interactions {
+            oauth_core::testing::interaction_store!(
+                #[tokio::test]
+                $store
+            );
+        }
+        mod tokens {
+            oauth_core::testing::token_store!(
+                #[tokio::test]
+                $store
+            );
+        }
+        mod outbox {
+            webhook_core::testing::outbox!(
+                #[tokio::test]
+                $store
+            );
+        }
+        mod endpoints {
+            webhook_core::testing::endpoint_store!(
+                #[tokio::test]
+                $store
+            );
+        }
+        mod dedupe {
+            webhook_core::testing::dedupe_store!(
+                #[tokio::test]
+                $store
+            );
+        }
+        mod inbox {
+            webhook_core::testing::inbox_store!(
+                #[tokio::test]
+                $store
+            );
+        }
+    };
+}
+
+mod memory {
+    kits!(store_sqlite::Database::open_in_memory().unwrap());
+}
+
+mod file {
+    kits!(crate::support::on_disk());
+}
