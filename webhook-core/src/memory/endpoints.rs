@@ -43,7 +43,9 @@ impl EndpointStore for MemoryEndpoints {
 
     async fn subscribed(&self, event_type: &EventType) -> Result<Vec<Endpoint>, StoreError> {
         let endpoints = self.endpoints();
-        let subscribed = endpoints.values().filter(|endpoint| endpoint.subscribes_to(event_type));
+        let subscribed = endpoints
+            .values()
+            .filter(|endpoint| endpoint.subscribes_to(event_type));
         Ok(subscribed.cloned().collect())
     }
 
@@ -55,6 +57,8 @@ impl EndpointStore for MemoryEndpoints {
 
     async fn rotate(&self, id: &EndpointId, rotation: &Rotation) -> Result<Rotated, StoreError> {
         let mut endpoints = self.endpoints();
-        Ok(endpoints.get_mut(id).map_or(Rotated::Unknown, |endpoint| endpoint.rotate(rotation)))
+        Ok(endpoints
+            .get_mut(id)
+            .map_or(Rotated::Unknown, |endpoint| endpoint.rotate(rotation)))
     }
 }

@@ -1,5 +1,9 @@
 //! Stores in memory, for tests, demos and hosts that may forget everything when they stop.
 
+mod endpoints;
 mod inbox;
+mod outbox;
 
+pub use endpoints::MemoryEndpoints;
 pub use inbox::MemoryInbox;
+pub use outbox::MemoryOutbox;

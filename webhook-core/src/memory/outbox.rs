@@ -12,8 +12,8 @@ use crate::{
     event::EventId,
     ports::StoreError,
     sender::{
-        Attempt, Delivery, DeliveryFilter, DeliveryId, DeliveryState, EndpointId, Enqueue, Enqueued, LeaseRequest, Leased,
-        Outbox, Page, ReplayRequest, Settled, Settlement, StoredEvent,
+        Attempt, Delivery, DeliveryFilter, DeliveryId, DeliveryState, EndpointId, Enqueue, Enqueued,
+        LeaseRequest, Leased, Outbox, Page, ReplayRequest, Settled, Settlement, StoredEvent,
     },
 };
 
@@ -60,7 +60,12 @@ impl Lane {
         if self.is_held(request.now) {
             return VecDeque::new();
         }
-        let in_flight = self.leased.iter().rev().take_while(|(end, _)| *end > request.now).count();
+        let in_flight = self
+            .leased
+            .iter()
+            .rev()
+            .take_while(|(end, _)| *end > request.now)
+            .count();
         let room = request.per_endpoint.saturating_sub(in_flight).min(request.limit);
         let is_due = |row: &&(SystemTime, DeliveryId)| row.0 <= request.now;
         let mut due: Vec<_> = (self.waiting.iter().take_while(is_due).take(room))
@@ -72,7 +77,10 @@ impl Lane {
 
     fn next_due(&self) -> Option<SystemTime> {
         let first = |index: &BTreeSet<(SystemTime, DeliveryId)>| index.first().map(|(due_at, _)| *due_at);
-        let due_at = first(&self.waiting).into_iter().chain(first(&self.leased)).min()?;
+        let due_at = first(&self.waiting)
+            .into_iter()
+            .chain(first(&self.leased))
+            .min()?;
         Some(self.held_until.map_or(due_at, |until| until.max(due_at)))
     }
 }
@@ -151,7 +159,11 @@ impl Outbox for MemoryOutbox {
             Entry::Occupied(stored) => {
                 let stored = stored.get();
                 let same = stored.event_type == enqueue.event.event_type && stored.body == enqueue.event.body;
-                return Ok(if same { Enqueued::Duplicate } else { Enqueued::Conflict });
+                return Ok(if same {
+                    Enqueued::Duplicate
+                } else {
+                    Enqueued::Conflict
+                });
             }
             Entry::Vacant(place) => {
                 place.insert(enqueue.event);
@@ -171,7 +183,10 @@ impl Outbox for MemoryOutbox {
 
     async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
         let mut tables = self.tables();
-        Ok(settlements.into_iter().map(|settlement| tables.settle(settlement)).collect())
+        Ok(settlements
+            .into_iter()
+            .map(|settlement| tables.settle(settlement))
+            .collect())
     }
 
     async fn next_due(&self) -> Result<Option<SystemTime>, StoreError> {
@@ -181,7 +196,11 @@ impl Outbox for MemoryOutbox {
     async fn list(&self, filter: &DeliveryFilter, page: &Page) -> Result<Vec<Delivery>, StoreError> {
         let tables = self.tables();
         let behind = |delivery: &&Delivery| page.after.as_ref().is_none_or(|after| delivery.id > *after);
-        let matching = tables.deliveries.values().filter(behind).filter(|delivery| filter.matches(delivery));
+        let matching = tables
+            .deliveries
+            .values()
+            .filter(behind)
+            .filter(|delivery| filter.matches(delivery));
         Ok(matching.take(page.limit).cloned().collect())
     }
 
@@ -193,7 +212,10 @@ impl Outbox for MemoryOutbox {
 
     async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError> {
         let mut tables = self.tables();
-        let matching = tables.deliveries.values().filter(|delivery| request.filter.matches(delivery));
+        let matching = tables
+            .deliveries
+            .values()
+            .filter(|delivery| request.filter.matches(delivery));
         let replayed: Vec<Delivery> = matching
             .cloned()
             .filter_map(|mut delivery| delivery.replay(request.now).then_some(delivery))

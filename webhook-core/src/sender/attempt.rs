@@ -72,15 +72,18 @@ pub enum Verdict {
 }
 
 impl Outcome {
-    /// Reads an answer that arrived at `now`.
+    /// Reads what an exchange that ended at `now` brought back.
     ///
     /// `Retry-After` is taken in seconds or as a date; a date is measured against the answer's own `Date`, so that a skewed
     /// clock on either side does not matter. Of several fields the longest counts; what is neither is ignored.
     #[must_use]
-    pub fn of_answer(response: &Response<Bytes>, now: SystemTime) -> Self {
-        Self::Answered {
-            status: response.status(),
-            retry_after: retry_after(response.headers(), now),
+    pub fn of(exchange: &Result<Response<Bytes>, TransportError>, now: SystemTime) -> Self {
+        match exchange {
+            Ok(response) => Self::Answered {
+                status: response.status(),
+                retry_after: retry_after(response.headers(), now),
+            },
+            Err(error) => Self::Failed(error.kind()),
         }
     }
 

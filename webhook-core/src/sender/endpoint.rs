@@ -176,6 +176,12 @@ impl Endpoint {
         Self { events, ..self }
     }
 
+    /// Whether it gets events of this type: it is not disabled, and wants them.
+    #[must_use]
+    pub fn subscribes_to(&self, event_type: &EventType) -> bool {
+        self.state != EndpointState::Disabled && self.events.matches(event_type)
+    }
+
     /// Signs with a new secret from now on, and with the old ones of the same scheme for the overlap.
     pub fn rotate(&mut self, rotation: &Rotation) -> Rotated {
         match self

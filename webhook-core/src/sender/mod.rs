@@ -17,6 +17,7 @@
 mod attempt;
 mod delivery;
 mod destination;
+mod dispatch;
 mod endpoint;
 mod outbox;
 mod policy;
@@ -28,6 +29,7 @@ pub use delivery::{
     Delivery, DeliveryId, DeliveryState, Disposition, FailureReason, Settled, Settlement, Step,
 };
 pub use destination::{Destination, InvalidDestination};
+pub use dispatch::{Dispatcher, Handled, Report};
 pub use endpoint::{
     Endpoint, EndpointId, EndpointState, EndpointStore, EventFilter, Inserted, InvalidEndpointId, Rotated,
     Rotation,

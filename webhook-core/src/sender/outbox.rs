@@ -17,9 +17,7 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use super::{
-    Attempt, Delivery, DeliveryId, DeliveryState, Endpoint, EndpointId, EndpointState, Settled, Settlement,
-};
+use super::{Attempt, Delivery, DeliveryId, DeliveryState, Endpoint, EndpointId, Settled, Settlement};
 use crate::{
     event::{Envelope, EventId, EventType},
     ports::StoreError,
@@ -70,9 +68,7 @@ pub fn fan_out<'a>(
     let event = event.into();
     let deliveries = endpoints
         .into_iter()
-        .filter(|endpoint| {
-            endpoint.state != EndpointState::Disabled && endpoint.events.matches(&event.event_type)
-        })
+        .filter(|endpoint| endpoint.subscribes_to(&event.event_type))
         .map(|endpoint| {
             let (event, endpoint) = (event.id.clone(), endpoint.id.clone());
             Delivery::new(DeliveryId { event, endpoint }, now)

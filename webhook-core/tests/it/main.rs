@@ -9,6 +9,7 @@
 mod address;
 mod event;
 mod receiver;
+mod sender;
 mod stores;
 mod vectors;
 mod verify;

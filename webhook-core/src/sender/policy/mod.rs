@@ -1,6 +1,6 @@
 //! The delivery engine: what to do with a delivery that came up, and what its attempt means, as pure decisions.
 //!
-//! [`DeliveryPolicy::before_attempt`] says whether a leased delivery is sent at all, [`DeliveryPolicy::after_attempt`] what its
+//! [`DeliveryPolicy::admit`] says whether a leased delivery is sent at all, [`DeliveryPolicy::after_attempt`] what its
 //! outcome makes of it. Both give a [`Decision`], a value that names every effect; nothing is stored, sent or timed here.
 //!
 //! ```
@@ -32,8 +32,8 @@ use std::{
 use http::StatusCode;
 
 use super::{
-    Attempt, Delivery, Disposition, EndpointState, FailureReason, Outcome, Schedule, Settlement, Verdict,
-    classify, schedule::jittered,
+    Attempt, Delivery, Disposition, Endpoint, EndpointState, FailureReason, Outcome, Schedule, Settlement,
+    Verdict, classify, schedule::jittered,
 };
 use crate::ports::TransportErrorKind;
 
@@ -146,30 +146,34 @@ impl DeliveryPolicy {
         self.lifetime
     }
 
-    /// Why a delivery that came up is not sent, or `None` when it is. `endpoint` is the state of its endpoint, if there is one.
-    #[must_use]
-    pub fn before_attempt(
+    /// Whether a delivery that came up is sent, and to whom; otherwise what becomes of it. `endpoint` is the one it is for, if
+    /// that is still registered.
+    ///
+    /// # Errors
+    ///
+    /// The decision on a delivery that is not sent: its endpoint is unknown, disabled or paused, or its lifetime is over.
+    pub fn admit<'e>(
         &self,
         delivery: &Delivery,
-        endpoint: Option<EndpointState>,
+        endpoint: Option<&'e Endpoint>,
         now: SystemTime,
-    ) -> Option<Decision> {
-        let failed = |reason| Some(Decision::unsent(Disposition::Failed(reason)));
-        match endpoint {
-            None => failed(FailureReason::EndpointUnknown),
-            Some(EndpointState::Disabled) => failed(FailureReason::EndpointDisabled),
-            Some(EndpointState::Paused) => {
+    ) -> Result<&'e Endpoint, Decision> {
+        let failed = |reason| Err(Decision::unsent(Disposition::Failed(reason)));
+        let Some(endpoint) = endpoint else {
+            return failed(FailureReason::EndpointUnknown);
+        };
+        match endpoint.state {
+            EndpointState::Disabled => failed(FailureReason::EndpointDisabled),
+            EndpointState::Paused => {
                 let due_at = later(now, PAUSE_CHECK);
                 let held = Decision::unsent(Disposition::Held { due_at });
-                Some(Decision {
+                Err(Decision {
                     hold_endpoint_until: Some(due_at),
                     ..held
                 })
             }
-            Some(EndpointState::Enabled) if now >= self.expiry(delivery) => {
-                failed(FailureReason::LifetimeExpired)
-            }
-            Some(EndpointState::Enabled) => None,
+            EndpointState::Enabled if now >= self.expiry(delivery) => failed(FailureReason::LifetimeExpired),
+            EndpointState::Enabled => Ok(endpoint),
         }
     }
 

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::sender::DeliveryId;
+use crate::{address::AddressPolicy, secret::SigningSecret, sender::DeliveryId, signature::Signer};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 /// The random number that leaves a delay as it is.
@@ -152,37 +152,46 @@ fn a_host_may_classify_differently() {
     assert_eq!(decision.disposition, Disposition::Failed(FailureReason::Rejected));
 }
 
+fn endpoint(state: EndpointState) -> Endpoint {
+    let secret = SigningSecret::from_bytes(&[7; 32]).unwrap();
+    let url = "https://example.com/".parse().unwrap();
+    let signer = Signer::standard_webhooks(&secret);
+    let endpoint = Endpoint::register("ep_1".parse().unwrap(), &url, signer, &AddressPolicy::new()).unwrap();
+    Endpoint { state, ..endpoint }
+}
+
 /// W16: only an enabled endpoint is called; a paused one keeps its deliveries, a disabled one fails them.
 #[test]
 fn the_state_of_the_endpoint_decides_whether_it_is_called() {
-    let policy = DeliveryPolicy::default();
-    let before = |state, now| {
-        policy
-            .before_attempt(&after(0), state, now)
-            .map(|decision| decision.disposition)
+    let refusal = |endpoint: Option<Endpoint>| {
+        let admitted = DeliveryPolicy::default()
+            .admit(&after(0), endpoint.as_ref(), now())
+            .map(|_| ());
+        admitted.map_err(|decision| decision.disposition)
     };
-    let failed = |reason| Some(Disposition::Failed(reason));
-    assert_eq!(before(Some(EndpointState::Enabled), now()), None);
-    assert_eq!(before(None, now()), failed(FailureReason::EndpointUnknown));
+    let failed = |reason| Err(Disposition::Failed(reason));
+    assert_eq!(refusal(Some(endpoint(EndpointState::Enabled))), Ok(()));
+    assert_eq!(refusal(None), failed(FailureReason::EndpointUnknown));
     assert_eq!(
-        before(Some(EndpointState::Disabled), now()),
+        refusal(Some(endpoint(EndpointState::Disabled))),
         failed(FailureReason::EndpointDisabled)
     );
-    let held = Some(Disposition::Held {
+    let held = Disposition::Held {
         due_at: now() + PAUSE_CHECK,
-    });
-    assert_eq!(before(Some(EndpointState::Paused), now()), held);
+    };
+    assert_eq!(refusal(Some(endpoint(EndpointState::Paused))), Err(held));
 }
 
 /// W11: nothing is sent from the instant a message's lifetime ends, so that receivers may forget its id.
 #[test]
 fn nothing_is_sent_once_the_lifetime_is_over() {
     let policy = DeliveryPolicy::default();
-    let before = |now| policy.before_attempt(&after(0), Some(EndpointState::Enabled), now);
+    let enabled = endpoint(EndpointState::Enabled);
+    let refusal = |now| policy.admit(&after(0), Some(&enabled), now).err();
     let end = now() + 72 * HOUR;
-    assert_eq!(before(end - Duration::from_nanos(1)), None);
+    assert_eq!(refusal(end - Duration::from_nanos(1)), None);
     let expired = Decision::unsent(Disposition::Failed(FailureReason::LifetimeExpired));
-    assert_eq!(before(end), Some(expired));
+    assert_eq!(refusal(end), Some(expired));
 }
 
 /// W13: the lifetime leaves room for every attempt of the schedule.
@@ -218,6 +227,7 @@ proptest! {
     fn every_outcome_at_any_time_is_decided(seconds: u32, attempts: u32, status in 100_u16..1000, jitter: u64) {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(u64::from(seconds));
         let decision = DeliveryPolicy::default().after_attempt(&after(attempts), &answered(status, None), now, jitter);
-        prop_assert!(decision.spent || matches!(decision.disposition, Disposition::Held { .. } | Disposition::Failed(_)));
+        let unsent = matches!(decision.disposition, Disposition::Held { .. } | Disposition::Failed(_));
+        prop_assert!(decision.spent || unsent);
     }
 }

@@ -1,0 +1,201 @@
+//! The dispatcher: it takes what is due out of the outbox, sends it, and writes down what came of it.
+//!
+//! A [`Dispatcher`] owns no thread, timer or socket; a host drives it:
+//!
+//! ```text
+//! loop {
+//!     let report = dispatcher.run_due().await?;
+//!     tokio::select! { () = sleep_until(report.next_due) => {}, () = new_event.notified() => {}, () = stop.notified() => break }
+//! }
+//! ```
+//!
+//! Several of these loops may run at once, in one process or in many: leases keep them apart. Two are better than one, because
+//! a loop whose last exchanges hang for their whole deadline does not look for new events meanwhile. To stop, stop calling:
+//! [`run_due`](Dispatcher::run_due) returns when everything it sent is settled. If its future is dropped instead, or the process
+//! dies, the leases end by themselves and the deliveries come up again.
+
+mod round;
+
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use super::{
+    DeliveryId, DeliveryPolicy, Disposition, EndpointStore, Enqueued, Outbox, Outcome, Settled, StoredEvent,
+    fan_out,
+};
+use crate::{
+    address::AddressPolicy,
+    ports::{Clock, Entropy, StoreError, Transport},
+};
+
+/// Delivers what the outbox holds.
+///
+/// # Examples
+///
+/// ```
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// use std::{sync::Arc, time::SystemTime};
+/// use bytes::Bytes;
+/// use http::{Request, Response};
+/// use webhook_core::{
+///     address::AddressPolicy,
+///     event::Envelope,
+///     memory::{MemoryEndpoints, MemoryOutbox},
+///     ports::TransportError,
+///     secret::SigningSecret,
+///     sender::{Disposition, Dispatcher, Endpoint, EndpointStore},
+///     signature::Signer,
+/// };
+///
+/// let endpoints = Arc::new(MemoryEndpoints::default());
+/// let secret = SigningSecret::from_whsec("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")?;
+/// let url = "https://example.com/hooks".parse()?;
+/// let signer = Signer::standard_webhooks(&secret);
+/// endpoints.insert(Endpoint::register("ep_1".parse()?, &url, signer, &AddressPolicy::new())?).await?;
+///
+/// // a host's HTTP client stands here
+/// let transport = Arc::new(|_: Request<Bytes>| async { Ok::<_, TransportError>(Response::new(Bytes::new())) });
+/// let random = |bytes: &mut [u8]| bytes.fill(7);
+/// let outbox = Arc::new(MemoryOutbox::default());
+/// let dispatcher = Dispatcher::new(outbox, endpoints, transport, SystemTime::now, random);
+///
+/// let event = Envelope::new("evt_1".parse()?, "charge.refunded".parse()?, "1".parse()?, SystemTime::now(), b"{}")?;
+/// dispatcher.send(event).await?;
+/// let report = dispatcher.run_due().await?;
+/// assert_eq!(report.handled[0].disposition, Disposition::Acked);
+/// assert_eq!(report.next_due, None);
+/// # Ok(())
+/// # }
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(example()).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct Dispatcher {
+    outbox: Arc<dyn Outbox>,
+    endpoints: Arc<dyn EndpointStore>,
+    transport: Arc<dyn Transport>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    policy: DeliveryPolicy,
+    addresses: AddressPolicy,
+    deadline: Duration,
+    concurrency: usize,
+    concurrency_per_endpoint: usize,
+}
+
+/// What a call of [`Dispatcher::run_due`] did.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Report {
+    /// The deliveries that came up, in the order in which they were settled.
+    pub handled: Vec<Handled>,
+    /// When to call again, at the latest; `None` when nothing waits for anything but a new event.
+    pub next_due: Option<SystemTime>,
+}
+
+/// What became of one lease.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Handled {
+    /// The delivery.
+    pub delivery: DeliveryId,
+    /// What came back; `None` when nothing was sent.
+    pub outcome: Option<Outcome>,
+    /// What was made of it.
+    pub disposition: Disposition,
+    /// Whether that could still be written.
+    pub settled: Settled,
+    /// Whether the endpoint was disabled, because it answered 410.
+    pub endpoint_disabled: bool,
+}
+
+impl Dispatcher {
+    /// A dispatcher with the usual policy, the strict address rules, and at most 64 exchanges at a time, 4 per endpoint, of at
+    /// most 10 seconds each.
+    #[must_use]
+    pub fn new(
+        outbox: Arc<dyn Outbox>,
+        endpoints: Arc<dyn EndpointStore>,
+        transport: Arc<dyn Transport>,
+        clock: impl Clock + 'static,
+        entropy: impl Entropy + 'static,
+    ) -> Self {
+        Self {
+            outbox,
+            endpoints,
+            transport,
+            clock: Arc::new(clock),
+            entropy: Arc::new(entropy),
+            policy: DeliveryPolicy::default(),
+            addresses: AddressPolicy::new(),
+            deadline: Duration::from_secs(10),
+            concurrency: 64,
+            concurrency_per_endpoint: 4,
+        }
+    }
+
+    /// Decides by another schedule, lifetime or classification.
+    #[must_use]
+    pub fn with_policy(self, policy: DeliveryPolicy) -> Self {
+        Self { policy, ..self }
+    }
+
+    /// Vets destinations by other rules before each attempt. The transport has its own, for the addresses it connects to.
+    #[must_use]
+    pub fn with_address_policy(self, addresses: AddressPolicy) -> Self {
+        Self { addresses, ..self }
+    }
+
+    /// Bounds each exchange, from name resolution to the last byte of the answer. The transport enforces it; leases last 30
+    /// seconds longer.
+    #[must_use]
+    pub fn with_deadline(self, deadline: Duration) -> Self {
+        Self { deadline, ..self }
+    }
+
+    /// How many exchanges are under way at a time; at least one.
+    #[must_use]
+    pub fn with_concurrency(self, concurrency: usize) -> Self {
+        Self {
+            concurrency: concurrency.max(1),
+            ..self
+        }
+    }
+
+    /// How many of them go to one endpoint, counted over all dispatchers of the outbox; at least one.
+    #[must_use]
+    pub fn with_concurrency_per_endpoint(self, concurrency: usize) -> Self {
+        Self {
+            concurrency_per_endpoint: concurrency.max(1),
+            ..self
+        }
+    }
+
+    /// Stores an event for every endpoint that subscribes to it. When this returns, it will be delivered.
+    ///
+    /// A host whose business data is in the same SQL store writes both in one transaction instead, see [`fan_out`].
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]; the event may or may not be stored then, and sending it again under the same id is safe.
+    pub async fn send(&self, event: impl Into<StoredEvent> + Send) -> Result<Enqueued, StoreError> {
+        let event = event.into();
+        let endpoints = self.endpoints.subscribed(&event.event_type).await?;
+        self.outbox
+            .enqueue(fan_out(event, &endpoints, self.clock.now()))
+            .await
+    }
+}
+
+impl fmt::Debug for Dispatcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dispatcher")
+            .field("policy", &self.policy)
+            .field("deadline", &self.deadline)
+            .field("concurrency", &self.concurrency)
+            .field("concurrency_per_endpoint", &self.concurrency_per_endpoint)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,138 @@
+//! Cases of [`Outbox::enqueue`].
+
+use std::time::SystemTime;
+
+use bytes::Bytes;
+
+use super::{at, delivery_id, enqueue, enqueue_of, ids, lease_due, lease_one, list, load};
+use crate::{
+    sender::{Delivery, DeliveryFilter, Enqueue, Enqueued, Outbox, Page},
+    testing::race::race,
+};
+
+async fn try_enqueue(store: &dyn Outbox, enqueue: Enqueue) -> Enqueued {
+    store.enqueue(enqueue).await.expect("the store works")
+}
+
+/// W15: an event and its deliveries come back as they were given.
+pub async fn an_event_is_stored_with_all_its_deliveries(store: &dyn Outbox) {
+    let mut given = enqueue_of("evt_1", r#"{"a": 1}"#, &["ep_1", "ep_2"]);
+    given.event.created_at = SystemTime::UNIX_EPOCH;
+    assert_eq!(try_enqueue(store, given.clone()).await, Enqueued::Enqueued);
+    assert_eq!(
+        list(store, &DeliveryFilter::default(), &Page::default()).await,
+        given.deliveries
+    );
+    let leased = lease_due(store, at(0)).await;
+    assert_eq!(ids(&leased), ["evt_1/ep_1", "evt_1/ep_2"]);
+    assert!(leased.iter().all(|leased| leased.event == given.event));
+}
+
+/// W15: an event without endpoints is kept, and its id is taken.
+pub async fn an_event_that_nobody_wants_is_stored_all_the_same(store: &dyn Outbox) {
+    enqueue(store, "evt_1", &[]).await;
+    assert!(lease_due(store, at(0)).await.is_empty());
+    assert_eq!(
+        try_enqueue(store, enqueue_of("evt_1", "{}", &["ep_1"])).await,
+        Enqueued::Duplicate
+    );
+    assert!(lease_due(store, at(0)).await.is_empty());
+}
+
+/// W15: a producer may repeat itself; the deliveries are not touched by it.
+pub async fn the_same_event_again_is_a_duplicate(store: &dyn Outbox) {
+    enqueue(store, "evt_1", &["ep_1"]).await;
+    let leased = lease_one(store, at(0)).await;
+    let again = enqueue_of("evt_1", "{}", &["ep_1", "ep_2"]);
+    assert_eq!(try_enqueue(store, again).await, Enqueued::Duplicate);
+    let stored = list(store, &DeliveryFilter::default(), &Page::default()).await;
+    assert_eq!(stored, [leased.delivery]);
+}
+
+/// W15: one id with two bodies, or two types, is a conflict and changes nothing.
+pub async fn another_event_under_the_same_id_is_a_conflict(store: &dyn Outbox) {
+    enqueue(store, "evt_1", &["ep_1"]).await;
+    let other_body = enqueue_of("evt_1", "{ }", &["ep_2"]);
+    assert_eq!(try_enqueue(store, other_body).await, Enqueued::Conflict);
+    let mut other_type = enqueue_of("evt_1", "{}", &["ep_2"]);
+    other_type.event.event_type = "charge.updated".parse().expect("a valid type");
+    assert_eq!(try_enqueue(store, other_type).await, Enqueued::Conflict);
+    assert_eq!(ids(&lease_due(store, at(0)).await), ["evt_1/ep_1"]);
+}
+
+/// W15: of 32 simultaneous enqueues of one event exactly one is stored, with its deliveries once.
+pub async fn of_32_simultaneous_enqueues_one_is_stored(store: &dyn Outbox) {
+    let enqueued = race((0..32).map(|_| try_enqueue(store, enqueue_of("evt_1", "{}", &["ep_1", "ep_2"]))));
+    assert_eq!(
+        enqueued
+            .iter()
+            .filter(|answer| **answer == Enqueued::Enqueued)
+            .count(),
+        1
+    );
+    assert_eq!(
+        enqueued
+            .iter()
+            .filter(|answer| **answer == Enqueued::Duplicate)
+            .count(),
+        31
+    );
+    assert_eq!(lease_due(store, at(0)).await.len(), 2);
+}
+
+/// W1: what is sent is byte for byte what was given, be it empty, large, or no text at all.
+pub async fn bodies_are_kept_byte_for_byte(store: &dyn Outbox) {
+    let every_byte: Vec<u8> = (0..=u8::MAX).collect();
+    let large = every_byte.repeat(4 * 1024);
+    let bodies = [
+        &b""[..],
+        b"{\"b\":1,\"a\":1.0,\"a\":2}\r\n",
+        b"\0",
+        &every_byte,
+        &large,
+    ];
+    for (n, body) in bodies.iter().enumerate() {
+        let body = Bytes::copy_from_slice(body);
+        let event = enqueue_of(&format!("evt_{n}"), body.clone(), &["ep_1"]);
+        assert_eq!(try_enqueue(store, event).await, Enqueued::Enqueued);
+        let leased = lease_one(store, at(0)).await;
+        assert_eq!(leased.event.body.len(), body.len(), "body {n}");
+        assert!(leased.event.body == body, "body {n}");
+    }
+}
+
+/// W15: ids are compared byte for byte, whatever is in them.
+pub async fn hostile_ids_are_kept_apart(store: &dyn Outbox) {
+    let longest = "~".repeat(256);
+    let ids = [
+        "e",
+        "E",
+        "%",
+        "_",
+        "'",
+        "\"",
+        "\\",
+        "/",
+        "//",
+        "';--",
+        "null",
+        "0",
+        "00",
+        longest.as_str(),
+    ];
+    for event in ids {
+        enqueue(store, event, &ids).await;
+    }
+    for event in ids {
+        for endpoint in ids {
+            let id = delivery_id(event, endpoint);
+            let stored = load(store, &id).await;
+            assert_eq!(
+                stored,
+                Some(Delivery::new(id, at(0))),
+                "event {event:.20?}, endpoint {endpoint:.20?}"
+            );
+        }
+    }
+    assert_eq!(lease_due(store, at(0)).await.len(), ids.len() * ids.len());
+}

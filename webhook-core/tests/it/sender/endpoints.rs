@@ -1,0 +1,135 @@
+//! Who gets which events.
+
+use http::StatusCode;
+use webhook_core::sender::{
+    DeliveryFilter, DeliveryState, Disposition, EndpointState, EndpointStore, Enqueued, EventFilter,
+    FailureReason, Outbox, ReplayRequest, fan_out,
+};
+
+use super::fixture::{Fixture, answer, delivery_id, endpoint, envelope, start};
+
+/// W16: an event goes to everybody who wants its type, and to nobody else.
+#[tokio::test]
+async fn an_event_goes_to_those_who_want_its_type() {
+    let fixture = Fixture::scripted((0..2).map(|_| answer(StatusCode::OK)));
+    let wanted = EventFilter::only(["charge.refunded".parse().unwrap()]);
+    let other = EventFilter::only([
+        "charge.refunded.twice".parse().unwrap(),
+        "charge".parse().unwrap(),
+    ]);
+    for endpoint in [
+        endpoint("ep_all"),
+        endpoint("ep_refunds").with_events(wanted),
+        endpoint("ep_others").with_events(other),
+    ] {
+        fixture.endpoints.insert(endpoint).await.unwrap();
+    }
+    fixture.send("evt_1").await;
+    let mut handled: Vec<_> = fixture
+        .run()
+        .await
+        .handled
+        .into_iter()
+        .map(|handled| handled.delivery)
+        .collect();
+    handled.sort();
+    assert_eq!(
+        handled,
+        [delivery_id("evt_1", "ep_all"), delivery_id("evt_1", "ep_refunds")]
+    );
+}
+
+/// W15: a producer that repeats itself, because it did not hear the answer, sends nothing twice.
+#[tokio::test]
+async fn an_event_sent_twice_is_delivered_once() {
+    let fixture = Fixture::scripted([answer(StatusCode::OK)])
+        .with_endpoints(&["ep_1"])
+        .await;
+    fixture.send("evt_1").await;
+    assert_eq!(
+        fixture.dispatcher.send(envelope("evt_1")).await.unwrap(),
+        Enqueued::Duplicate
+    );
+    fixture.run().await;
+    assert_eq!(
+        fixture.dispatcher.send(envelope("evt_1")).await.unwrap(),
+        Enqueued::Duplicate
+    );
+    assert!(fixture.run().await.handled.is_empty());
+}
+
+/// W16: a paused endpoint keeps its deliveries, without a request or an attempt, until it is enabled.
+#[tokio::test]
+async fn a_paused_endpoint_gets_its_events_when_it_is_enabled() {
+    let fixture = Fixture::scripted((0..2).map(|_| answer(StatusCode::OK)))
+        .with_endpoints(&["ep_1"])
+        .await;
+    let id = "ep_1".parse().unwrap();
+    fixture
+        .endpoints
+        .set_state(&id, EndpointState::Paused)
+        .await
+        .unwrap();
+    fixture.send("evt_1").await;
+    fixture.send("evt_2").await;
+    let mut report = fixture.run().await;
+    for _ in 0..100 * 60 {
+        report = fixture.run_at(report.next_due).await;
+    }
+    assert!(
+        fixture.now() > start() + std::time::Duration::from_secs(72 * 60 * 60),
+        "longer than a lifetime"
+    );
+    assert!(fixture.transport.requests().is_empty());
+    assert_eq!(fixture.load(&delivery_id("evt_1", "ep_1")).await.attempts, 0);
+}
+
+/// W16: what waits for an endpoint that is disabled fails unsent, and may be replayed when it is enabled again.
+#[tokio::test]
+async fn a_disabled_endpoint_fails_what_waits_for_it() {
+    let fixture = Fixture::scripted([answer(StatusCode::OK)])
+        .with_endpoints(&["ep_1"])
+        .await;
+    let id = "ep_1".parse().unwrap();
+    fixture.send("evt_1").await;
+    fixture
+        .endpoints
+        .set_state(&id, EndpointState::Disabled)
+        .await
+        .unwrap();
+    let report = fixture.run().await;
+    assert_eq!(report.handled[0].outcome, None);
+    assert_eq!(
+        report.handled[0].disposition,
+        Disposition::Failed(FailureReason::EndpointDisabled)
+    );
+    fixture
+        .endpoints
+        .set_state(&id, EndpointState::Enabled)
+        .await
+        .unwrap();
+    let request = ReplayRequest {
+        filter: DeliveryFilter::failed(),
+        now: fixture.now(),
+        dry_run: false,
+    };
+    assert_eq!(fixture.outbox.replay(&request).await.unwrap(), 1);
+    fixture.run().await;
+    assert_eq!(
+        fixture.load(&delivery_id("evt_1", "ep_1")).await.state,
+        DeliveryState::Acked
+    );
+}
+
+/// W16: a delivery whose endpoint was removed is kept as a failure.
+#[tokio::test]
+async fn a_delivery_without_its_endpoint_fails() {
+    let fixture = Fixture::scripted([]);
+    let enqueue = fan_out(envelope("evt_1"), &[endpoint("ep_gone")], start());
+    fixture.outbox.enqueue(enqueue).await.unwrap();
+    let report = fixture.run().await;
+    assert_eq!(
+        report.handled[0].disposition,
+        Disposition::Failed(FailureReason::EndpointUnknown)
+    );
+}

@@ -1,0 +1,200 @@
+//! A sender in memory, with a clock that stands still.
+
+use std::{
+    future::poll_fn,
+    sync::{Arc, Mutex},
+    task::{Poll, Waker},
+    time::{Duration, SystemTime},
+};
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use webhook_core::{
+    address::AddressPolicy,
+    event::Envelope,
+    memory::{MemoryEndpoints, MemoryOutbox},
+    ports::{Clock, StoreError, Transport, TransportError},
+    secret::SigningSecret,
+    sender::{
+        Delivery, DeliveryFilter, DeliveryId, Dispatcher, Endpoint, EndpointStore, Enqueued, Outbox, Page,
+        Report,
+    },
+    signature::Signer,
+    testing::{ManualClock, ScriptedTransport, SeededEntropy},
+};
+
+pub(super) type Answer = Result<Response<Bytes>, TransportError>;
+
+pub(super) fn start() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)
+}
+
+pub(super) fn secret(byte: u8) -> SigningSecret {
+    SigningSecret::from_bytes(&[byte; 32]).unwrap()
+}
+
+pub(super) fn signer(byte: u8) -> Signer {
+    Signer::standard_webhooks(&secret(byte))
+}
+
+pub(super) fn endpoint(id: &str) -> Endpoint {
+    let url = format!("https://{id}.example.com/hooks")
+        .replace('_', "-")
+        .parse()
+        .unwrap();
+    Endpoint::register(id.parse().unwrap(), &url, signer(1), &AddressPolicy::new()).unwrap()
+}
+
+pub(super) fn envelope(id: &str) -> Envelope {
+    let (id, event_type) = (id.parse().unwrap(), "charge.refunded".parse().unwrap());
+    Envelope::new(id, event_type, "1".parse().unwrap(), start(), br#"{"id":"ch_1"}"#).unwrap()
+}
+
+pub(super) fn delivery_id(event: &str, endpoint: &str) -> DeliveryId {
+    DeliveryId {
+        event: event.parse().unwrap(),
+        endpoint: endpoint.parse().unwrap(),
+    }
+}
+
+pub(super) fn answer(status: StatusCode) -> Answer {
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() = status;
+    Ok(response)
+}
+
+pub(super) fn asking(status: StatusCode, retry_after: &'static str) -> Answer {
+    let mut response = answer(status)?;
+    response
+        .headers_mut()
+        .insert("retry-after", retry_after.parse().unwrap());
+    Ok(response)
+}
+
+/// Outbox, endpoints and a dispatcher over a transport `T`.
+pub(super) struct Fixture<T> {
+    pub(super) outbox: Arc<MemoryOutbox>,
+    pub(super) endpoints: Arc<MemoryEndpoints>,
+    pub(super) transport: T,
+    pub(super) clock: ManualClock,
+    pub(super) dispatcher: Dispatcher,
+}
+
+impl Fixture<ScriptedTransport> {
+    /// Receivers that answer from a script.
+    pub(super) fn scripted(script: impl IntoIterator<Item = Answer>) -> Self {
+        Self::over(ScriptedTransport::new(script))
+    }
+}
+
+impl<T: Transport + Clone + 'static> Fixture<T> {
+    pub(super) fn over(transport: T) -> Self {
+        let outbox = Arc::new(MemoryOutbox::default());
+        let endpoints = Arc::new(MemoryEndpoints::default());
+        let clock = ManualClock::new(start());
+        let dispatcher = Dispatcher::new(
+            outbox.clone(),
+            endpoints.clone(),
+            Arc::new(transport.clone()),
+            clock.clone(),
+            SeededEntropy::new(1),
+        );
+        Self {
+            outbox,
+            endpoints,
+            transport,
+            clock,
+            dispatcher,
+        }
+    }
+
+    /// With these endpoints, each for every event.
+    pub(super) async fn with_endpoints(self, ids: &[&str]) -> Self {
+        for id in ids {
+            self.endpoints.insert(endpoint(id)).await.unwrap();
+        }
+        self
+    }
+
+    pub(super) async fn send(&self, id: &str) {
+        assert_eq!(
+            self.dispatcher.send(envelope(id)).await.unwrap(),
+            Enqueued::Enqueued
+        );
+    }
+
+    pub(super) async fn run(&self) -> Report {
+        self.dispatcher.run_due().await.unwrap()
+    }
+
+    /// Moves the clock to where the last report said, and runs.
+    pub(super) async fn run_at(&self, next_due: Option<SystemTime>) -> Report {
+        self.clock.set(next_due.expect("something is due"));
+        self.run().await
+    }
+
+    pub(super) async fn load(&self, id: &DeliveryId) -> Delivery {
+        let found = self.outbox.list(&DeliveryFilter::one(id), &Page::default()).await;
+        found.unwrap().pop().expect("the delivery is stored")
+    }
+
+    pub(super) fn now(&self) -> SystemTime {
+        self.clock.now()
+    }
+}
+
+/// A transport whose exchanges hang until the test answers them, in the order in which they were sent.
+#[derive(Clone, Default)]
+pub(super) struct HangingTransport(Arc<Mutex<Vec<Exchange>>>);
+
+struct Exchange {
+    host: String,
+    answer: Option<Answer>,
+    waker: Option<Waker>,
+}
+
+impl HangingTransport {
+    /// The hosts of the exchanges so far.
+    pub(super) fn hosts(&self) -> Vec<String> {
+        self.0
+            .lock()
+            .unwrap()
+            .iter()
+            .map(|exchange| exchange.host.clone())
+            .collect()
+    }
+
+    pub(super) fn answer(&self, index: usize, answer: Answer) {
+        let exchange = &mut self.0.lock().unwrap()[index];
+        exchange.answer = Some(answer);
+        if let Some(waker) = exchange.waker.take() {
+            waker.wake();
+        }
+    }
+}
+
+#[async_trait::async_trait]
+impl Transport for HangingTransport {
+    async fn send(&self, request: Request<Bytes>) -> Answer {
+        let index = {
+            let mut exchanges = self.0.lock().unwrap();
+            let host = request.uri().host().unwrap_or_default().to_owned();
+            exchanges.push(Exchange {
+                host,
+                answer: None,
+                waker: None,
+            });
+            exchanges.len() - 1
+        };
+        poll_fn(|context| {
+            let exchange = &mut self.0.lock().unwrap()[index];
+            exchange.waker = Some(context.waker().clone());
+            exchange.answer.take().map_or(Poll::Pending, Poll::Ready)
+        })
+        .await
+    }
+}
+
+pub(super) fn broken() -> StoreError {
+    StoreError::unavailable("the disk is full")
+}

@@ -1,0 +1,113 @@
+//! What can be seen afterwards.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Response, StatusCode};
+use webhook_core::{
+    ports::TransportError,
+    sender::{AttemptResult, DeliveryFilter, KEPT_ANSWER, Outbox, Outcome, Page, Report, Settled},
+};
+
+use super::fixture::{Fixture, answer, delivery_id, start};
+
+/// W18: every attempt is logged with its time, its status and the first 4 KiB of its answer.
+#[tokio::test]
+async fn the_attempt_log_tells_what_came_back() {
+    let mut verbose = Response::new(Bytes::from(vec![b'x'; 3 * KEPT_ANSWER]));
+    *verbose.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+    let fixture = Fixture::scripted([
+        Ok(verbose),
+        Err(TransportError::timeout()),
+        answer(StatusCode::ACCEPTED),
+    ]);
+    let fixture = fixture.with_endpoints(&["ep_1"]).await;
+    fixture.send("evt_1").await;
+    let second_at = fixture.run().await.next_due;
+    let third_at = fixture.run_at(second_at).await.next_due;
+    fixture.run_at(third_at).await;
+    let log = fixture
+        .outbox
+        .attempts(&delivery_id("evt_1", "ep_1"))
+        .await
+        .unwrap();
+    let [first, second, third] = log.as_slice() else {
+        panic!("three attempts were made")
+    };
+    let kept = Bytes::from(vec![b'x'; KEPT_ANSWER]);
+    assert_eq!(
+        first.result,
+        AttemptResult::Answered {
+            status: StatusCode::INTERNAL_SERVER_ERROR,
+            body: kept
+        }
+    );
+    assert!(
+        matches!(&second.result, AttemptResult::Failed { message, .. } if message == "the exchange passed its deadline")
+    );
+    assert!(matches!(
+        third.result,
+        AttemptResult::Answered {
+            status: StatusCode::ACCEPTED,
+            ..
+        }
+    ));
+    let times = log.iter().map(|attempt| Some(attempt.started_at));
+    assert!(times.eq([Some(start()), second_at, third_at]));
+}
+
+/// W18: the log knows how long the receiver took.
+#[tokio::test]
+async fn the_attempt_log_tells_how_long_it_took() {
+    let clock = webhook_core::testing::ManualClock::new(start());
+    let hands = clock.clone();
+    let transport = move |_| {
+        hands.advance(Duration::from_millis(1_250));
+        async { answer(StatusCode::OK) }
+    };
+    let fixture = Fixture::over(transport).with_endpoints(&["ep_1"]).await;
+    let dispatcher = webhook_core::sender::Dispatcher::new(
+        fixture.outbox.clone(),
+        fixture.endpoints.clone(),
+        std::sync::Arc::new(fixture.transport.clone()),
+        clock,
+        webhook_core::testing::SeededEntropy::new(1),
+    );
+    fixture.send("evt_1").await;
+    dispatcher.run_due().await.unwrap();
+    let log = fixture
+        .outbox
+        .attempts(&delivery_id("evt_1", "ep_1"))
+        .await
+        .unwrap();
+    assert_eq!(log[0].duration, Duration::from_millis(1_250));
+}
+
+/// W18: the report of a round says what became of each delivery, and when to come again.
+#[tokio::test]
+async fn a_report_says_what_became_of_each_delivery() {
+    let fixture = Fixture::scripted([answer(StatusCode::OK)])
+        .with_endpoints(&["ep_1"])
+        .await;
+    assert_eq!(fixture.run().await, Report::default());
+    fixture.send("evt_1").await;
+    let report = fixture.run().await;
+    let [handled] = report.handled.as_slice() else {
+        panic!("one was delivered")
+    };
+    assert_eq!(handled.delivery, delivery_id("evt_1", "ep_1"));
+    assert_eq!(
+        handled.outcome,
+        Some(Outcome::Answered {
+            status: StatusCode::OK,
+            retry_after: None
+        })
+    );
+    assert_eq!(handled.settled, Settled::Applied);
+    let all = fixture
+        .outbox
+        .list(&DeliveryFilter::default(), &Page::default())
+        .await
+        .unwrap();
+    assert_eq!(all[0].attempts, 1);
+}

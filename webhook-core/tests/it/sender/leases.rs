@@ -1,0 +1,280 @@
+//! Crashes, lost leases and slow receivers.
+
+use std::{
+    pin::{Pin, pin},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    },
+    time::{Duration, SystemTime},
+};
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use http::{Request, Response, StatusCode};
+use webhook_core::{
+    memory::{MemoryInbox, MemoryOutbox},
+    ports::{Clock, StoreError, TransportError},
+    receiver::{Inbox, Receiver, Verifier},
+    sender::{
+        Attempt, Delivery, DeliveryFilter, DeliveryId, DeliveryState, Dispatcher, Enqueue, Enqueued,
+        LeaseRequest, Leased, Outbox, Page, ReplayRequest, Settled, Settlement,
+    },
+    testing::{ManualClock, SeededEntropy},
+};
+
+use super::fixture::{Fixture, HangingTransport, answer, broken, delivery_id, secret, start};
+
+/// The deadline and the margin of a lease.
+const LEASE: Duration = Duration::from_secs(40);
+
+/// Polls once.
+fn is_pending(future: Pin<&mut impl Future>) -> bool {
+    future.now_or_never().is_none()
+}
+
+/// W15: a dispatcher that dies after the lease, or with the request on its way, costs a repetition and no event.
+#[tokio::test]
+async fn a_delivery_comes_again_when_its_dispatcher_died() {
+    let fixture = Fixture::over(HangingTransport::default())
+        .with_endpoints(&["ep_1"])
+        .await;
+    fixture.send("evt_1").await;
+    assert!(
+        fixture.dispatcher.run_due().now_or_never().is_none(),
+        "dropped with its exchange under way"
+    );
+    assert_eq!(fixture.transport.hosts().len(), 1);
+
+    fixture.clock.advance(LEASE - Duration::from_millis(1));
+    let report = fixture.run().await;
+    assert_eq!(
+        (report.handled.len(), report.next_due),
+        (0, Some(start() + LEASE))
+    );
+    fixture.clock.set(start() + LEASE);
+    let mut round = pin!(fixture.dispatcher.run_due());
+    assert!(is_pending(round.as_mut()));
+    fixture.transport.answer(1, answer(StatusCode::OK));
+    assert_eq!(round.await.unwrap().handled.len(), 1);
+    let delivery = fixture.load(&delivery_id("evt_1", "ep_1")).await;
+    assert_eq!((delivery.state, delivery.fence), (DeliveryState::Acked, 2));
+}
+
+/// W15: a late 2xx settles the delivery although another dispatcher has it, whose own failure then counts for nothing.
+#[tokio::test]
+async fn a_late_2xx_settles_a_live_delivery() {
+    let fixture = Fixture::over(HangingTransport::default())
+        .with_endpoints(&["ep_1"])
+        .await;
+    fixture.send("evt_1").await;
+    let mut slow = pin!(fixture.dispatcher.run_due());
+    assert!(is_pending(slow.as_mut()));
+    fixture.clock.advance(LEASE);
+    let mut second = pin!(fixture.dispatcher.run_due());
+    assert!(is_pending(second.as_mut()));
+
+    fixture.transport.answer(0, answer(StatusCode::OK));
+    assert_eq!(slow.await.unwrap().handled[0].settled, Settled::Late);
+    fixture
+        .transport
+        .answer(1, answer(StatusCode::INTERNAL_SERVER_ERROR));
+    assert_eq!(second.await.unwrap().handled[0].settled, Settled::Stale);
+    let id = delivery_id("evt_1", "ep_1");
+    assert_eq!(fixture.load(&id).await.state, DeliveryState::Acked);
+    assert_eq!(fixture.outbox.attempts(&id).await.unwrap().len(), 2);
+}
+
+/// W15: a failure that comes late changes nothing for the dispatcher that has the delivery now.
+#[tokio::test]
+async fn a_late_failure_is_refused_by_its_fence() {
+    let fixture = Fixture::over(HangingTransport::default())
+        .with_endpoints(&["ep_1"])
+        .await;
+    fixture.send("evt_1").await;
+    let mut slow = pin!(fixture.dispatcher.run_due());
+    assert!(is_pending(slow.as_mut()));
+    fixture.clock.advance(LEASE);
+    let mut second = pin!(fixture.dispatcher.run_due());
+    assert!(is_pending(second.as_mut()));
+
+    fixture.transport.answer(0, answer(StatusCode::NOT_FOUND));
+    assert_eq!(slow.await.unwrap().handled[0].settled, Settled::Stale);
+    assert_eq!(
+        fixture.load(&delivery_id("evt_1", "ep_1")).await.state,
+        DeliveryState::Leased
+    );
+    fixture.transport.answer(1, answer(StatusCode::OK));
+    assert_eq!(second.await.unwrap().handled[0].settled, Settled::Applied);
+}
+
+/// W17: while one receiver hangs, the outcomes of the others are written, and their next events go out.
+#[tokio::test]
+async fn a_slow_endpoint_keeps_nobodys_outcome_waiting() {
+    let fixture = Fixture::over(HangingTransport::default());
+    let fixture = fixture.with_endpoints(&["ep_slow", "ep_quick"]).await;
+    for n in 0..10 {
+        fixture.send(&format!("evt_{n}")).await;
+    }
+    let mut round = pin!(fixture.dispatcher.run_due());
+    let mut answered = 0;
+    for _ in 0..10 {
+        assert!(is_pending(round.as_mut()));
+        let hosts = fixture.transport.hosts();
+        for (index, host) in hosts.iter().enumerate().skip(answered) {
+            if host.starts_with("ep-quick") {
+                fixture.transport.answer(index, answer(StatusCode::OK));
+            }
+        }
+        answered = hosts.len();
+    }
+    assert!(is_pending(round.as_mut()));
+    let acked = DeliveryFilter::in_states([DeliveryState::Acked]).with_endpoint("ep_quick".parse().unwrap());
+    assert_eq!(
+        fixture.outbox.list(&acked, &Page::default()).await.unwrap().len(),
+        10
+    );
+    let slow = fixture
+        .transport
+        .hosts()
+        .iter()
+        .filter(|host| host.starts_with("ep-slow"))
+        .count();
+    assert_eq!(slow, 4, "a hung endpoint holds no more than its share");
+}
+
+/// W15: the receiver recognises what comes again because its answer was lost.
+#[tokio::test]
+async fn a_lost_answer_is_delivered_again_and_processed_once() {
+    let clock = ManualClock::new(start());
+    let inbox = Arc::new(MemoryInbox::default());
+    let verifier = Verifier::standard_webhooks(secret(1));
+    let receiver = Receiver::builder("desk", verifier, inbox.clone(), clock.clone())
+        .build()
+        .unwrap();
+    let calls = Arc::new(AtomicU32::new(0));
+    let counted = calls.clone();
+    let transport = move |request: Request<Bytes>| {
+        let (receiver, call) = (receiver.clone(), counted.fetch_add(1, Ordering::Relaxed));
+        async move {
+            let response: Response<Bytes> = receiver.receive(request).await;
+            assert!(response.status().is_success());
+            if call == 0 {
+                Err(TransportError::timeout())
+            } else {
+                Ok(response)
+            }
+        }
+    };
+    let mut fixture = Fixture::over(transport).with_endpoints(&["ep_1"]).await;
+    fixture.dispatcher = Dispatcher::new(
+        fixture.outbox.clone(),
+        fixture.endpoints.clone(),
+        Arc::new(fixture.transport.clone()),
+        clock.clone(),
+        SeededEntropy::new(1),
+    );
+    fixture.send("evt_1").await;
+    let report = fixture.run().await;
+    clock.set(report.next_due.unwrap());
+    fixture.run().await;
+    assert_eq!(
+        fixture.load(&delivery_id("evt_1", "ep_1")).await.state,
+        DeliveryState::Acked
+    );
+    assert_eq!(calls.load(Ordering::Relaxed), 2);
+    let queued = inbox
+        .take(10, clock.now(), Duration::from_secs(60))
+        .await
+        .unwrap();
+    assert_eq!(queued.len(), 1);
+}
+
+/// An outbox that cannot write outcomes while it is told so.
+struct Failing {
+    outbox: Arc<MemoryOutbox>,
+    broken: AtomicBool,
+}
+
+#[async_trait::async_trait]
+impl Outbox for Failing {
+    async fn enqueue(&self, enqueue: Enqueue) -> Result<Enqueued, StoreError> {
+        self.outbox.enqueue(enqueue).await
+    }
+
+    async fn lease(&self, request: &LeaseRequest) -> Result<Vec<Leased>, StoreError> {
+        self.outbox.lease(request).await
+    }
+
+    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
+        if self.broken.load(Ordering::Relaxed) {
+            return Err(broken());
+        }
+        self.outbox.settle(settlements).await
+    }
+
+    async fn next_due(&self) -> Result<Option<SystemTime>, StoreError> {
+        self.outbox.next_due().await
+    }
+
+    async fn list(&self, filter: &DeliveryFilter, page: &Page) -> Result<Vec<Delivery>, StoreError> {
+        self.outbox.list(filter, page).await
+    }
+
+    async fn attempts(&self, delivery: &DeliveryId) -> Result<Vec<Attempt>, StoreError> {
+        self.outbox.attempts(delivery).await
+    }
+
+    async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError> {
+        self.outbox.replay(request).await
+    }
+}
+
+/// W15: an outcome that could not be written is an error, and the delivery comes again.
+#[tokio::test]
+async fn an_outcome_that_cannot_be_written_is_sent_again() {
+    let fixture = Fixture::scripted((0..2).map(|_| answer(StatusCode::OK)));
+    let fixture = fixture.with_endpoints(&["ep_1"]).await;
+    let failing = Arc::new(Failing {
+        outbox: fixture.outbox.clone(),
+        broken: true.into(),
+    });
+    let dispatcher = Dispatcher::new(
+        failing.clone(),
+        fixture.endpoints.clone(),
+        Arc::new(fixture.transport.clone()),
+        fixture.clock.clone(),
+        SeededEntropy::new(1),
+    );
+    fixture.send("evt_1").await;
+    dispatcher.run_due().await.unwrap_err();
+    failing.broken.store(false, Ordering::Relaxed);
+    fixture.clock.advance(LEASE);
+    assert_eq!(
+        dispatcher.run_due().await.unwrap().handled[0].settled,
+        Settled::Applied
+    );
+    assert_eq!(fixture.transport.requests().len(), 2);
+}
+
+/// W15: dispatchers that run at the same time share the work and none of it twice.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn dispatchers_at_the_same_time_send_each_delivery_once() {
+    let fixture = Fixture::scripted((0..400).map(|_| answer(StatusCode::OK)));
+    let fixture = fixture.with_endpoints(&["ep_1", "ep_2", "ep_3", "ep_4"]).await;
+    for n in 0..100 {
+        fixture.send(&format!("evt_{n}")).await;
+    }
+    let rounds: Vec<_> = (0..8)
+        .map(|_| {
+            let dispatcher = fixture.dispatcher.clone();
+            tokio::spawn(async move { dispatcher.run_due().await.unwrap().handled.len() })
+        })
+        .collect();
+    let mut handled = 0;
+    for round in rounds {
+        handled += round.await.unwrap();
+    }
+    handled += fixture.run().await.handled.len();
+    assert_eq!((handled, fixture.transport.requests().len()), (400, 400));
+}

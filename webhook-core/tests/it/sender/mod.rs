@@ -1,0 +1,23 @@
+//! The sending side, from the accepted event to the settled delivery.
+
+mod addresses;
+mod endpoints;
+mod fixture;
+mod inspection;
+mod leases;
+mod requests;
+mod retries;
+
+mod memory_outbox {
+    webhook_core::testing::outbox!(
+        #[tokio::test]
+        webhook_core::memory::MemoryOutbox::default()
+    );
+}
+
+mod memory_endpoints {
+    webhook_core::testing::endpoint_store!(
+        #[tokio::test]
+        webhook_core::memory::MemoryEndpoints::default()
+    );
+}
