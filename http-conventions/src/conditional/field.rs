@@ -143,6 +143,7 @@ mod tests {
         assert_eq!(read(lines, Comparison::Weak), weak, "{lines:?}");
     }
 
+    /// H7: lists and `*` over several field lines; a bad member does not spoil the others, obs-text is no bad member.
     #[test]
     fn a_list_is_read_over_all_its_field_lines() {
         use TagField::{Absent, Any, Listed, Malformed, Unlisted};

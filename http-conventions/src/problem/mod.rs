@@ -58,8 +58,13 @@ pub use self::{
 pub const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 
 /// One error answer: its status, its body and the headers that status owes.
+///
+/// One pointer wide, so that a `Result<_, Problem>` costs nothing where all goes well.
 #[derive(Clone, Debug)]
-pub struct Problem {
+pub struct Problem(Box<Parts>);
+
+#[derive(Clone, Debug)]
+struct Parts {
     type_uri: Cow<'static, str>,
     title: Cow<'static, str>,
     status: StatusCode,
@@ -90,7 +95,7 @@ impl Problem {
         let names = allowed.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
         let mut problem = Self::blank(StatusCode::METHOD_NOT_ALLOWED);
         // a method is a token, so the list is always a field value
-        problem.allow = HeaderValue::try_from(names)
+        problem.0.allow = HeaderValue::try_from(names)
             .ok()
             .or(Some(HeaderValue::from_static("")));
         problem
@@ -109,9 +114,9 @@ impl Problem {
     }
 
     fn blank(status: StatusCode) -> Self {
-        Self {
+        Self(Box::new(Parts {
             type_uri: Cow::Borrowed("about:blank"),
-            title: Cow::Borrowed(status.canonical_reason().unwrap_or("Error")),
+            title: Cow::Borrowed(phrase(status)),
             status,
             detail: None,
             instance: None,
@@ -119,7 +124,7 @@ impl Problem {
             challenges: Vec::new(),
             allow: None,
             retry_after: None,
-        }
+        }))
     }
 
     /// Names the kind of problem by an absolute URI that stays the same, and a title that goes with it.
@@ -131,8 +136,8 @@ impl Problem {
         uri: impl Into<Cow<'static, str>>,
         title: impl Into<Cow<'static, str>>,
     ) -> Self {
-        self.type_uri = uri.into();
-        self.title = title.into();
+        self.0.type_uri = uri.into();
+        self.0.title = title.into();
         self
     }
 
@@ -143,14 +148,14 @@ impl Problem {
     /// The caller reads this: no internals, no stack traces, no secrets.
     #[must_use]
     pub fn with_detail(mut self, detail: impl Into<Cow<'static, str>>) -> Self {
-        self.detail = Some(detail.into());
+        self.0.detail = Some(detail.into());
         self
     }
 
     /// Names this occurrence, as a URI reference: often the path of the affected resource.
     #[must_use]
     pub fn with_instance(mut self, instance: impl Into<Cow<'static, str>>) -> Self {
-        self.instance = Some(instance.into());
+        self.0.instance = Some(instance.into());
         self
     }
 
@@ -159,8 +164,8 @@ impl Problem {
     /// The five standard members keep their meaning: an extension that bears one of their names is not written.
     #[must_use]
     pub fn with_extension(mut self, name: &'static str, value: impl Into<Member>) -> Self {
-        self.extensions.retain(|(existing, _)| *existing != name);
-        self.extensions.push((name, value.into()));
+        self.0.extensions.retain(|(existing, _)| *existing != name);
+        self.0.extensions.push((name, value.into()));
         self
     }
 
@@ -173,38 +178,40 @@ impl Problem {
     /// Adds a `WWW-Authenticate` challenge: a further one to a 401, or the missing scope to a 403.
     #[must_use]
     pub fn with_challenge(mut self, challenge: Challenge) -> Self {
-        self.challenges.push(challenge);
+        self.0.challenges.push(challenge);
         self
     }
 
     /// Says when to come back.
     #[must_use]
     pub fn with_retry_after(mut self, retry_after: RetryAfter) -> Self {
-        self.retry_after = Some(retry_after);
+        self.0.retry_after = Some(retry_after);
         self
     }
 
     /// The status of the answer, which is also the member `status`.
     #[must_use]
     pub fn status(&self) -> StatusCode {
-        self.status
+        self.0.status
     }
 
     /// The problem as JSON.
     #[must_use]
     pub fn to_bytes(&self) -> Bytes {
-        write::problem(self)
+        write::problem(&self.0)
     }
 
     /// The whole answer: status, body, `Content-Type`, `Cache-Control: no-store`, and the headers that were given.
     #[must_use]
     pub fn into_response(self) -> Response<Bytes> {
         let mut response = Response::new(self.to_bytes());
-        *response.status_mut() = self.status;
-        self.write_headers(response.headers_mut());
+        *response.status_mut() = self.0.status;
+        self.0.write_headers(response.headers_mut());
         response
     }
+}
 
+impl Parts {
     fn write_headers(self, headers: &mut HeaderMap) {
         headers.insert(CONTENT_TYPE, PROBLEM_JSON);
         CacheControl::no_store().apply(headers);
@@ -217,5 +224,14 @@ impl Problem {
         if let Some(retry_after) = self.retry_after {
             retry_after.apply(headers);
         }
+    }
+}
+
+/// The status phrase of [RFC 9110 §15](https://www.rfc-editor.org/rfc/rfc9110#section-15); `http` has two of an older one.
+fn phrase(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::PAYLOAD_TOO_LARGE => "Content Too Large",
+        StatusCode::UNPROCESSABLE_ENTITY => "Unprocessable Content",
+        status => status.canonical_reason().unwrap_or("Error"),
     }
 }

@@ -2,12 +2,12 @@
 
 use bytes::Bytes;
 
-use super::{Member, Problem};
+use super::{Member, Parts};
 
 const STANDARD_MEMBERS: [&str; 5] = ["type", "title", "status", "detail", "instance"];
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
-pub(super) fn problem(problem: &Problem) -> Bytes {
+pub(super) fn problem(problem: &Parts) -> Bytes {
     let mut out = Vec::with_capacity(256);
     out.extend_from_slice(b"{\"type\":");
     string(&mut out, &problem.type_uri);

@@ -3,6 +3,8 @@
 
 mod entity_tags;
 mod idempotency;
+mod idempotency_failures;
+mod idempotency_fixture;
 mod idempotency_records;
 mod pagination;
 mod preconditions;
