@@ -11,7 +11,7 @@ use http::{Request, Response};
 
 use super::{
     AfterCrash, Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyKey, IdempotencyStore,
-    InvalidIdempotencyKey, Outcome, RecordKey, Scope, StoreError, StoreErrorKind, capture,
+    InvalidIdempotencyKey, Outcome, RecordKey, Scope, Settled, StoreError, StoreErrorKind, capture,
 };
 use crate::{
     ports::{Clock, Entropy},
@@ -147,6 +147,9 @@ impl Idempotency {
     ///
     /// The handler is polled only by the one holder of the key. Safe methods pass through, as does a request without a key
     /// where none is required. The store is asked before anything runs: while it is down, the answer is 503.
+    ///
+    /// An answer that a failure of the store had to do with carries the failure for the host's log: an
+    /// [`Arc`] of the [`StoreError`] in its extensions.
     pub async fn run<R: Into<Reply>>(
         &self,
         request: &Request<Bytes>,
@@ -167,7 +170,7 @@ impl Idempotency {
         match self.store.claim(&claim, now).await {
             Ok(ClaimOutcome::Claimed) => self.settle(&claim, handler.await.into()).await,
             Ok(outcome) => self.answer(outcome, now),
-            Err(error) => store_down(&error),
+            Err(error) => with_cause(store_down(&error), error),
         }
     }
 
@@ -200,7 +203,7 @@ impl Idempotency {
             Reply::OutcomeUnknown(_) => Some(Outcome::Indeterminate),
             Reply::NothingHappened(_) => None,
         };
-        let _noted = match outcome {
+        let noted = match outcome {
             Some(outcome) => {
                 let expires_at = later(self.clock.now(), self.lifetime);
                 self.store
@@ -209,7 +212,10 @@ impl Idempotency {
             }
             None => self.store.release(&claim.key, &claim.fence).await,
         };
-        response_of(reply)
+        match noted {
+            Ok(Settled::Done | Settled::Fenced) => response_of(reply),
+            Err(error) => with_cause(response_of(reply), error),
+        }
     }
 
     fn outcome_of(&self, response: &Response<Bytes>) -> Outcome {
@@ -310,6 +316,11 @@ fn store_down(error: &StoreError) -> Response<Bytes> {
             .into_response(),
         StoreErrorKind::Corrupt => corrupt_record(),
     }
+}
+
+fn with_cause(mut response: Response<Bytes>, cause: StoreError) -> Response<Bytes> {
+    response.extensions_mut().insert(Arc::new(cause));
+    response
 }
 
 fn corrupt_record() -> Response<Bytes> {

@@ -1,6 +1,7 @@
 //! Idempotency keys where something fails: the handler, its process, or the store.
 
 use std::{
+    error::Error as _,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -158,6 +159,7 @@ async fn nothing_runs_while_the_store_is_down() {
     assert_eq!(response.status(), 503);
     assert_eq!(response.headers()["retry-after"], "1");
     assert!(!String::from_utf8_lossy(response.body()).contains("secret-host"));
+    assert_eq!(cause(&response), "no route to secret-host");
 
     for corrupt in [
         || Err(StoreError::corrupt("not a record")),
@@ -181,11 +183,19 @@ fn stored(status: u16, name: &str, value: &'static [u8]) -> ClaimOutcome {
     }))
 }
 
+/// What the host's log can learn from a response.
+fn cause(response: &Response<Bytes>) -> String {
+    let error = response.extensions().get::<Arc<StoreError>>().unwrap();
+    error.source().unwrap().to_string()
+}
+
 /// H6: once the handler has run, its answer goes out even if it cannot be noted.
 #[tokio::test]
 async fn an_answer_goes_out_even_if_it_cannot_be_noted() {
     let fixture = Fixture::with_store(Arc::new(Broken(|| Ok(ClaimOutcome::Claimed))));
-    assert_eq!(fixture.send(&post("k-1", BODY)).await.status(), 201);
+    let answer = fixture.send(&post("k-1", BODY)).await;
+    assert_eq!(answer.status(), 201);
+    assert_eq!(cause(&answer), "gone");
     let released = fixture
         .reply(SCOPE, &post("k-1", BODY), Reply::NothingHappened)
         .await;
