@@ -1,14 +1,20 @@
-//! placeholder
+#![doc = include_str!("../README.md")]
 
 pub mod basic;
+#[cfg(feature = "aws-lc-rs")]
+pub mod client;
 pub mod error;
 pub mod grant;
 #[cfg(feature = "aws-lc-rs")]
 pub mod jose;
+#[cfg(feature = "aws-lc-rs")]
+mod json;
 pub mod memory;
 pub mod params;
 pub mod pkce;
 pub mod ports;
+#[cfg(feature = "aws-lc-rs")]
+pub mod resource;
 pub mod secret;
 #[cfg(feature = "aws-lc-rs")]
 pub mod server;

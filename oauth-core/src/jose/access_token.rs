@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::claims::{Audiences, DEFAULT_LEEWAY, NumericDate, Times, capped};
 use super::compact::Compact;
 use super::crypto::SigningError;
-use super::json::present;
 use super::jwt::{self, JwtError, TokenType};
 use super::key_set::KeySet;
 use super::signing_key::SigningKey;
+use crate::json::present;
 use crate::secret::AccessToken;
 use crate::vocabulary::{Audience, ClientId, Issuer, Scopes, Subject};
 

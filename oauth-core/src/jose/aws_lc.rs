@@ -27,29 +27,38 @@ impl PrivateKey {
     }
 }
 
+/// The parsed keys of one thread, each as long as somebody holds it.
+type ParsedKeys = Vec<(Weak<PrivateKey>, Box<dyn JwtSigner>)>;
+
 thread_local! {
-    /// The parsed keys of this thread. A boxed `JwtSigner` is neither `Send` nor `Sync`, and parsing a P-256 key costs almost as
-    /// much as signing with it, so each thread parses a key once. A dropped key leaves with the next one that comes.
-    static PARSED: RefCell<Vec<(Weak<PrivateKey>, Box<dyn JwtSigner>)>> = const { RefCell::new(Vec::new()) };
+    /// A boxed `JwtSigner` is neither `Send` nor `Sync`, and parsing a P-256 key costs almost as much as signing with it, so each
+    /// thread parses a key once. A dropped key leaves with the next one that comes.
+    static PARSED: RefCell<ParsedKeys> = const { RefCell::new(Vec::new()) };
 }
 
 struct AwsLcSigner(Arc<PrivateKey>);
 
+impl AwsLcSigner {
+    fn sign_with(&self, parsed: &mut ParsedKeys, message: &[u8]) -> Result<Vec<u8>, SigningError> {
+        let own = parsed
+            .iter()
+            .find(|(key, _)| key.as_ptr() == Arc::as_ptr(&self.0));
+        if let Some((_, signer)) = own {
+            return signer.try_sign(message).map_err(SigningError::new);
+        }
+        let signer = self.0.parse().map_err(SigningError::new)?;
+        let signature = signer.try_sign(message).map_err(SigningError::new);
+        parsed.retain(|(key, _)| key.strong_count() > 0);
+        parsed.push((Arc::downgrade(&self.0), signer));
+        signature
+    }
+}
+
 impl Signer for AwsLcSigner {
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SigningError> {
-        let sign = |parsed: &RefCell<Vec<(Weak<PrivateKey>, Box<dyn JwtSigner>)>>| {
-            let mut parsed = parsed.borrow_mut();
-            let own = |(key, _): &(Weak<PrivateKey>, _)| key.as_ptr() == Arc::as_ptr(&self.0);
-            if let Some((_, signer)) = parsed.iter().find(|entry| own(entry)) {
-                return signer.try_sign(message).map_err(SigningError::new);
-            }
-            let signer = self.0.parse().map_err(SigningError::new)?;
-            let signature = signer.try_sign(message).map_err(SigningError::new);
-            parsed.retain(|(key, _)| key.strong_count() > 0);
-            parsed.push((Arc::downgrade(&self.0), signer));
-            signature
-        };
-        PARSED.try_with(sign).map_err(SigningError::new)?
+        PARSED
+            .try_with(|parsed| self.sign_with(&mut parsed.borrow_mut(), message))
+            .map_err(SigningError::new)?
     }
 }
 

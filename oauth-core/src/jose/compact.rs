@@ -7,10 +7,10 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Deserialize;
 
 use super::algorithm::Algorithm;
-use super::json::{self, present};
 use super::jwk::Jwk;
 use super::jwt::{JwtError, TokenType};
 use super::key_set::KeySet;
+use crate::json::{self, present};
 
 /// Longest token that is decoded, in bytes.
 const MAX_LENGTH: usize = 16 * 1024;

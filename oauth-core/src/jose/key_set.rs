@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::algorithm::Algorithm;
-use super::json;
 use super::jwk::Jwk;
 use super::jwt::JwtError;
+use crate::json;
 
 /// Most keys of one set.
 const MAX_KEYS: usize = 100;

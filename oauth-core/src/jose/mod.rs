@@ -45,7 +45,6 @@ mod claims;
 mod compact;
 mod crypto;
 mod id_token;
-mod json;
 mod jwk;
 mod jwt;
 mod key_set;

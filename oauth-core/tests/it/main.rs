@@ -1,3 +1,6 @@
 //! Behaviour of the public API.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod client;
 mod memory_stores;
+mod resource;

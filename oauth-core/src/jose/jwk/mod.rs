@@ -14,7 +14,7 @@ use super::algorithm::Algorithm;
 use super::aws_lc;
 use super::compact::decode;
 use super::crypto::{SignatureMismatch, Verifier};
-use super::json::{self, present};
+use crate::json::{self, present};
 
 /// The text is no key that may verify or make signatures here; which rule it breaks stays unsaid.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]

@@ -12,8 +12,9 @@ use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAcce
 const MAX_MEMBERS: usize = 128;
 
 /// Reads one JSON object that has no member twice, at any depth.
-pub(super) fn object<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, serde_json::Error> {
-    if text.first() != Some(&b'{') {
+pub(crate) fn object<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, serde_json::Error> {
+    // derived structs may also be read from arrays
+    if text.trim_ascii_start().first() != Some(&b'{') {
         return Err(Error::custom("not an object"));
     }
     serde_json::from_slice::<Unrepeated>(text)?;
@@ -21,7 +22,7 @@ pub(super) fn object<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, serde_
 }
 
 /// For members whose mere presence matters, `null` included.
-pub(super) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     IgnoredAny::deserialize(deserializer).map(|_| true)
 }
 
@@ -139,7 +140,6 @@ mod tests {
             "[{}]",
             "null",
             "\"{}\"",
-            " {}",
             "{}x",
             "{} {}",
             "{",

@@ -1,0 +1,73 @@
+//! Where requests go.
+
+use http::Uri;
+
+use crate::vocabulary::Issuer;
+
+/// The text is no URL of an endpoint.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("not an endpoint: an https url without fragment and user information is wanted")]
+pub struct InvalidEndpoint;
+
+/// The URL of an endpoint: `https`, or `http` on the loopback interface; a query is allowed.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Endpoint(Uri);
+
+impl Endpoint {
+    pub(super) fn uri(&self) -> &Uri {
+        &self.0
+    }
+
+    /// The URL with more pairs in its query.
+    pub(super) fn with_query(&self, query: &str) -> String {
+        let separator = if self.0.query().is_some() { '&' } else { '?' };
+        format!("{}{separator}{query}", self.0)
+    }
+}
+
+impl std::str::FromStr for Endpoint {
+    type Err = InvalidEndpoint;
+
+    fn from_str(text: &str) -> Result<Self, InvalidEndpoint> {
+        // what an issuer may look like, an endpoint may look like before its query
+        let before_query = text.split('?').next().unwrap_or_default();
+        before_query.parse::<Issuer>().map_err(|_| InvalidEndpoint)?;
+        if text.contains('#') {
+            return Err(InvalidEndpoint);
+        }
+        text.parse().map(Self).map_err(|_| InvalidEndpoint)
+    }
+}
+
+impl std::fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endpoint_is_https_or_loopback() {
+        for text in [
+            "https://as.example/token",
+            "http://127.0.0.1:8080/token",
+            "https://as.example/a?x=y",
+        ] {
+            assert_eq!(text.parse::<Endpoint>().unwrap().to_string(), text);
+        }
+        let refused = [
+            "",
+            "/token",
+            "http://as.example/token",
+            "https://u@as.example/",
+            "https://as.example/#f",
+            "https://a/?\n",
+        ];
+        for text in refused {
+            assert_eq!(text.parse::<Endpoint>(), Err(InvalidEndpoint), "{text}");
+        }
+    }
+}

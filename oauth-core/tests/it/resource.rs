@@ -1,0 +1,246 @@
+//! The resource server's guard, through its public face.
+
+use std::time::{Duration, SystemTime};
+
+use http::Request;
+use http::request::Parts;
+use oauth_core::jose::{AccessTokenClaims, IdTokenClaims, JwtError, KeySet, SigningKey};
+use oauth_core::resource::{Challenge, ChallengeReason, Principal, ResourceServer};
+
+const ISSUER: &str = "https://as.example";
+const API: &str = "https://api.example";
+
+fn now() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
+}
+
+fn key() -> SigningKey {
+    SigningKey::generate_ed25519(&|bytes: &mut [u8]| bytes.fill(7)).unwrap()
+}
+
+fn api() -> ResourceServer {
+    let keys = KeySet::new([key().public_key().clone()]).unwrap();
+    ResourceServer::new(ISSUER.parse().unwrap(), API.parse().unwrap(), keys).with_leeway(Duration::ZERO)
+}
+
+fn claims() -> AccessTokenClaims {
+    AccessTokenClaims {
+        issuer: ISSUER.parse().unwrap(),
+        subject: "ada".parse().unwrap(),
+        audience: vec![API.parse().unwrap()],
+        client_id: "demo-web".parse().unwrap(),
+        scopes: "read:charges write:charges".parse().unwrap(),
+        jti: "token-1".to_owned(),
+        issued_at: now(),
+        expires_at: now() + Duration::from_secs(600),
+        auth_time: Some(now()),
+    }
+}
+
+fn token() -> String {
+    claims().sign(&key()).unwrap().expose().to_owned()
+}
+
+fn request(uri: &str, authorization: &[&str]) -> Parts {
+    let builder = authorization.iter().fold(Request::get(uri), |builder, value| {
+        builder.header("authorization", *value)
+    });
+    builder.body(()).unwrap().into_parts().0
+}
+
+fn authenticate(authorization: &[&str]) -> Result<Principal, Challenge> {
+    api().authenticate(&request("/v1/charges", authorization), now())
+}
+
+fn refused(authorization: &[&str]) -> Challenge {
+    authenticate(authorization).unwrap_err()
+}
+
+/// O16: the scheme is case-insensitive.
+#[test]
+fn a_bearer_token_passes_in_any_case_of_the_scheme() {
+    for scheme in ["Bearer", "bearer", "BEARER", "bEaReR", "Bearer  "] {
+        let principal = authenticate(&[&format!("{scheme} {}", token())]).unwrap();
+        assert_eq!(principal.subject().as_str(), "ada");
+        assert_eq!(principal.client_id().as_str(), "demo-web");
+        assert_eq!(principal.token_id(), "token-1");
+        assert_eq!(principal.expires_at(), now() + Duration::from_secs(600));
+        assert_eq!(principal.auth_time(), Some(now()));
+    }
+}
+
+/// O16: no token is no error, only a challenge.
+#[test]
+fn a_request_without_a_bearer_token_is_challenged_without_an_error() {
+    for authorization in [&[][..], &["Basic YTpi"], &["DPoP abc"], &["Bearertoken"], &[""]] {
+        let challenge = refused(authorization);
+        assert_eq!(challenge.reason(), &ChallengeReason::NoToken, "{authorization:?}");
+        assert_eq!(challenge.status(), 401);
+        assert_eq!(
+            challenge.www_authenticate(),
+            r#"Bearer realm="https://api.example""#
+        );
+    }
+}
+
+/// O16: never from the query, never two, never with characters no token has.
+#[test]
+fn a_malformed_request_is_a_400() {
+    let bearer = format!("Bearer {}", token());
+    let in_query = format!("/v1/charges?access_token={}", token());
+    let requests = [
+        request(&in_query, &[]),
+        request(&in_query, &[&bearer]),
+        request(&format!("/v1/charges?x=y&access%5Ftoken={}", token()), &[]),
+        request("/", &[&bearer, &bearer]),
+        request("/", &[&bearer, "Basic YTpi"]),
+        request("/", &["Bearer"]),
+        request("/", &["Bearer "]),
+        request("/", &["Bearer a b"]),
+        request("/", &["Bearer a,b"]),
+        request("/", &["Bearer \"a\""]),
+        request("/", &["Bearer ="]),
+    ];
+    for request in requests {
+        let challenge = api().authenticate(&request, now()).unwrap_err();
+        assert_eq!(
+            challenge.reason(),
+            &ChallengeReason::MalformedRequest,
+            "{request:?}"
+        );
+        let response = challenge.into_response();
+        assert_eq!(response.status(), 400);
+        assert_eq!(
+            response.headers()["www-authenticate"],
+            r#"Bearer realm="https://api.example", error="invalid_request""#
+        );
+    }
+}
+
+/// O15: whatever is wrong with the token, the peer hears one word.
+#[test]
+fn every_bad_token_gets_the_same_answer() {
+    let other_key = SigningKey::generate_ed25519(&|bytes: &mut [u8]| bytes.fill(8)).unwrap();
+    let check = |claims: AccessTokenClaims, key: &SigningKey, expected: JwtError| {
+        let challenge = refused(&[&format!("Bearer {}", claims.sign(key).unwrap().expose())]);
+        assert_eq!(challenge.reason(), &ChallengeReason::InvalidToken(expected));
+        let response = challenge.into_response();
+        assert_eq!(response.status(), 401);
+        assert_eq!(
+            response.headers()["www-authenticate"],
+            r#"Bearer realm="https://api.example", error="invalid_token""#
+        );
+        assert_eq!(response.headers()["cache-control"], "no-store");
+    };
+    check(claims(), &other_key, JwtError::UnknownKey);
+    check(
+        AccessTokenClaims {
+            issuer: "https://evil.com".parse().unwrap(),
+            ..claims()
+        },
+        &key(),
+        JwtError::WrongIssuer,
+    );
+    check(
+        AccessTokenClaims {
+            audience: vec!["https://b".parse().unwrap()],
+            ..claims()
+        },
+        &key(),
+        JwtError::WrongAudience,
+    );
+    check(
+        AccessTokenClaims {
+            audience: Vec::new(),
+            ..claims()
+        },
+        &key(),
+        JwtError::WrongAudience,
+    );
+    check(
+        AccessTokenClaims {
+            expires_at: now(),
+            ..claims()
+        },
+        &key(),
+        JwtError::Expired,
+    );
+    check(
+        AccessTokenClaims {
+            issued_at: now() + Duration::from_secs(1),
+            ..claims()
+        },
+        &key(),
+        JwtError::NotYetValid,
+    );
+}
+
+/// O18: an ID token is never an API credential, though its signature, issuer and audience may fit.
+#[test]
+fn an_id_token_is_no_access_token() {
+    let id_token = IdTokenClaims {
+        issuer: ISSUER.parse().unwrap(),
+        subject: "ada".parse().unwrap(),
+        audience: API.parse().unwrap(),
+        nonce: None,
+        issued_at: now(),
+        expires_at: now() + Duration::from_secs(600),
+        auth_time: None,
+        email: None,
+        email_verified: None,
+        name: None,
+    };
+    let challenge = refused(&[&format!("Bearer {}", id_token.sign(&key(), None).unwrap())]);
+    assert_eq!(
+        challenge.reason(),
+        &ChallengeReason::InvalidToken(JwtError::WrongType)
+    );
+}
+
+/// O17: a missing scope is a 403 that names what would be enough.
+#[test]
+fn a_missing_scope_is_a_403_that_names_it() {
+    let principal = authenticate(&[&format!("Bearer {}", token())]).unwrap();
+    assert_eq!(principal.require(&"read:charges".parse().unwrap()), Ok(()));
+    assert_eq!(
+        principal.require_all(&"read:charges write:charges".parse().unwrap()),
+        Ok(())
+    );
+    for near_miss in [
+        "read",
+        "charges",
+        "read:charge",
+        "read:chargess",
+        "Read:charges",
+        "read:refunds",
+    ] {
+        let challenge = principal.require(&near_miss.parse().unwrap()).unwrap_err();
+        assert_eq!(challenge.status(), 403);
+        let expected =
+            format!(r#"Bearer realm="https://api.example", error="insufficient_scope", scope="{near_miss}""#);
+        assert_eq!(challenge.www_authenticate(), expected);
+    }
+    let challenge = principal
+        .require_all(&"read:charges write:refunds".parse().unwrap())
+        .unwrap_err();
+    let expected = r#"Bearer realm="https://api.example", error="insufficient_scope", scope="read:charges write:refunds""#;
+    assert_eq!(challenge.into_response().headers()["www-authenticate"], expected);
+}
+
+/// O22: after a rotation the guard takes the new keys and forgets the old.
+#[test]
+fn rotated_keys_replace_the_old_ones() {
+    let new_key = SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(9)).unwrap();
+    let rotated = api().with_keys(KeySet::new([new_key.public_key().clone()]).unwrap());
+    let bearer = |key: &SigningKey| format!("Bearer {}", claims().sign(key).unwrap().expose());
+    assert!(
+        rotated
+            .authenticate(&request("/", &[&bearer(&new_key)]), now())
+            .is_ok()
+    );
+    assert!(
+        rotated
+            .authenticate(&request("/", &[&bearer(&key())]), now())
+            .is_err()
+    );
+}
