@@ -10,3 +10,4 @@ mod pagination;
 mod preconditions;
 mod problems;
 mod request_ids;
+mod store_kit;
