@@ -1,2 +1,22 @@
-//! placeholder
-fn main() {}
+//! The payments desk on actix-web: `cargo run -p service --bin service-actix`, or with `-- tour` to see everything at work.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use adapter_actix::Limits;
+use service::app::App;
+use service::serve::{self, Serving};
+
+#[actix_web::main]
+async fn main() -> ExitCode {
+    serve::main(async |serving: Serving| {
+        let Serving { listener, app, drain_timeout, shutdown, .. } = serving;
+        let limits = Limits { drain_timeout, ..Limits::default() };
+        let handler = move |request| {
+            let app = Arc::clone(&app);
+            async move { app.handle(request).await }
+        };
+        adapter_actix::serve(listener, handler, App::refuse, limits, shutdown).await
+    })
+    .await
+}

@@ -1,0 +1,75 @@
+//! The bodies that the service reads and answers with.
+
+use std::convert::Infallible;
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, LOCATION};
+use http::{HeaderValue, Request, Response, StatusCode};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full};
+use http_conventions::cache_control::CacheControl;
+use http_conventions::problem::{ErrorStatus, Problem};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// The body of an answer: whole, or a stream of events.
+pub type Body = UnsyncBoxBody<Bytes, Infallible>;
+
+/// A whole answer as the adapters take it.
+pub(super) fn full(response: Response<Bytes>) -> Response<Body> {
+    response.map(|body| Full::new(body).boxed_unsync())
+}
+
+/// Reads a JSON body.
+///
+/// # Errors
+///
+/// 415 for another media type, 400 for text that is not JSON of this form.
+pub(super) fn read_json<T: DeserializeOwned>(request: &Request<Bytes>) -> Result<T, Problem> {
+    let content_type = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = content_type.split(';').next().unwrap_or_default().trim();
+    if !essence.eq_ignore_ascii_case("application/json") {
+        return Err(Problem::new(ErrorStatus::UNSUPPORTED_MEDIA_TYPE).with_detail("send application/json"));
+    }
+    serde_json::from_slice(request.body())
+        .map_err(|error| Problem::new(ErrorStatus::BAD_REQUEST).with_detail(format!("the body is not as expected: {error}")))
+}
+
+/// A JSON answer about one caller's data, which no cache keeps.
+pub(super) fn json(status: StatusCode, body: &impl Serialize) -> Response<Bytes> {
+    let mut response = Response::new(to_json(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    CacheControl::private_no_store().apply(response.headers_mut());
+    response
+}
+
+/// A JSON answer that names where its resource is: a 201, or a 202 with the address to poll.
+pub(super) fn json_at(status: StatusCode, location: &str, body: &impl Serialize) -> Response<Bytes> {
+    let mut response = json(status, body);
+    // made of a template and of identifiers in hexadecimal, so always a field value
+    response.headers_mut().extend(HeaderValue::from_str(location).ok().map(|location| (LOCATION, location)));
+    response
+}
+
+/// A page for people.
+pub(super) fn html(status: StatusCode, body: String) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    CacheControl::no_store().apply(headers);
+    for (name, value) in [
+        ("x-frame-options", "DENY"),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// The JSON of a value of this service, none of which can fail to serialise.
+pub(super) fn to_json(body: &impl Serialize) -> Bytes {
+    serde_json::to_vec(body).map(Bytes::from).unwrap_or_default()
+}

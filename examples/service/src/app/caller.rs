@@ -1,0 +1,93 @@
+//! Who calls: the bearer of an access token, as far as the token says.
+
+use bytes::Bytes;
+use http::header::AUTHORIZATION;
+use http::{Request, StatusCode};
+use http_conventions::problem::{Challenge as ProblemChallenge, ErrorStatus, InvalidChallenge, Problem};
+use oauth_core::resource::{Challenge, ChallengeReason, Principal};
+use oauth_core::vocabulary::Scope;
+
+use super::App;
+use super::problem::unavailable;
+
+/// The bearer of a valid access token.
+#[derive(Clone, Debug)]
+pub(super) struct Caller(Principal);
+
+impl Caller {
+    /// What tokens call them.
+    pub(super) fn subject(&self) -> &str {
+        self.0.subject().as_str()
+    }
+
+    /// The scopes of the token.
+    pub(super) fn scopes(&self) -> impl Iterator<Item = &str> {
+        self.0.scopes().iter().map(Scope::as_str)
+    }
+}
+
+impl App {
+    /// The caller of a request that must have one.
+    ///
+    /// # Errors
+    ///
+    /// 401 without a token or with one that is not valid here and now, 400 for malformed ones.
+    pub(super) fn authenticated(&self, request: Request<Bytes>) -> Result<(Caller, Request<Bytes>), Problem> {
+        let (parts, body) = request.into_parts();
+        let principal = self
+            .resources
+            .authenticate(&parts, self.clock.now())
+            .map_err(|challenge| self.challenged(&challenge))?;
+        Ok((Caller(principal), Request::from_parts(parts, body)))
+    }
+
+    /// The caller of a request that may have none; a token that is presented must be valid.
+    ///
+    /// # Errors
+    ///
+    /// As [`authenticated`](Self::authenticated), for a request that presents a token.
+    pub(super) fn maybe_authenticated(
+        &self,
+        request: Request<Bytes>,
+    ) -> Result<(Option<Caller>, Request<Bytes>), Problem> {
+        if !request.headers().contains_key(AUTHORIZATION) {
+            return Ok((None, request));
+        }
+        self.authenticated(request).map(|(caller, request)| (Some(caller), request))
+    }
+
+    /// Refuses a caller whose token lacks the scope.
+    ///
+    /// # Errors
+    ///
+    /// 403 with the scope that is missing.
+    pub(super) fn require(&self, caller: &Caller, scope: &str) -> Result<(), Problem> {
+        let scope: Scope = scope.parse().map_err(|_| unavailable())?;
+        caller.0.require(&scope).map_err(|challenge| self.challenged(&challenge))
+    }
+
+    /// A challenge with a problem body.
+    fn challenged(&self, refused: &Challenge) -> Problem {
+        let Ok(challenge) = self.challenge(refused) else { return unavailable() };
+        let problem = match (refused.status(), ErrorStatus::try_from(refused.status())) {
+            (StatusCode::UNAUTHORIZED, _) | (_, Err(_)) => Problem::unauthorized(challenge),
+            (_, Ok(status)) => Problem::new(status).with_challenge(challenge),
+        };
+        match refused.code() {
+            Some(code) => problem.with_extension("error", code),
+            None => problem,
+        }
+    }
+
+    fn challenge(&self, refused: &Challenge) -> Result<ProblemChallenge, InvalidChallenge> {
+        let challenge = ProblemChallenge::bearer().with_parameter("realm", &self.base_url)?;
+        let challenge = match refused.code() {
+            Some(code) => challenge.with_parameter("error", code)?,
+            None => challenge,
+        };
+        match refused.reason() {
+            ChallengeReason::InsufficientScope(scopes) => challenge.with_parameter("scope", &scopes.to_string()),
+            _ => Ok(challenge),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! `/v1/charges`: create, list, read and replace charges.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
+use http_conventions::cache_control::CacheControl;
+use http_conventions::conditional::{Decision, EntityTag, Preconditions, Validators, not_modified};
+use http_conventions::pagination::CursorBinding;
+use http_conventions::problem::{ErrorStatus, Problem};
+use serde_json::Value;
+
+use super::body::{json, json_at, read_json, to_json};
+use super::caller::Caller;
+use super::lists::query_parameter;
+use super::{App, Handled};
+use crate::desk::ChargeFilter;
+use crate::domain::{Charge, ChargeId, ChargeStatus, NewCharge};
+use crate::wire::ChargeBody;
+
+impl App {
+    pub(super) async fn create_charge(&self, request: &Request<Bytes>) -> Handled {
+        let body: NewCharge = read_json(request)?;
+        let charge = self.desk.create_charge(body).await.map_err(|error| self.refused(error))?;
+        let location = format!("/v1/charges/{}", charge.id);
+        let mut response = json_at(StatusCode::CREATED, &location, &ChargeBody::of(&charge));
+        entity_tag(&charge).apply(response.headers_mut());
+        Ok(response)
+    }
+
+    pub(super) async fn list_charges(&self, request: &Request<Bytes>, caller: &Caller) -> Handled {
+        let filter = charge_filter(request)?;
+        let mut binding = CursorBinding::new("/v1/charges", caller.subject()).with_sort("-position");
+        if let Some(status) = filter.status {
+            binding = binding.with_filter("status", status.as_str());
+        }
+        if let Some(customer) = &filter.customer {
+            binding = binding.with_filter("customer", customer.as_str());
+        }
+        let asked = self.asked_page(request, binding)?;
+        let rows =
+            self.desk.charges(filter, asked.window).await.map_err(|error| self.refused(error))?;
+        self.page(&asked, rows, |charge| serde_json::to_value(ChargeBody::of(charge)).unwrap_or(Value::Null))
+    }
+
+    pub(super) async fn read_charge(&self, request: &Request<Bytes>, id: ChargeId) -> Handled {
+        let charge = self.desk.charge(id).await.map_err(|error| self.refused(error))?;
+        let validators = entity_tag(&charge);
+        match Preconditions::of(request, self.clock.now()).evaluate(Some(&validators)) {
+            Decision::Proceed => Ok(shown(&charge)),
+            Decision::NotModified => Ok(not_modified(shown(&charge).headers().clone())),
+            refused => Err(refusal(&refused, self)),
+        }
+    }
+
+    pub(super) async fn replace_charge(&self, request: &Request<Bytes>, id: ChargeId) -> Handled {
+        let charge = self.desk.charge(id).await.map_err(|error| self.refused(error))?;
+        let preconditions = Preconditions::of(request, self.clock.now()).with_required();
+        match preconditions.evaluate(Some(&entity_tag(&charge))) {
+            Decision::Proceed => {}
+            refused => return Err(refusal(&refused, self)),
+        }
+        let body: NewCharge = read_json(request)?;
+        let charge =
+            self.desk.replace_charge(charge, body).await.map_err(|error| self.refused(error))?;
+        Ok(shown(&charge))
+    }
+}
+
+fn refusal(decision: &Decision, app: &App) -> Problem {
+    decision.problem(&app.problems).unwrap_or_else(|| Problem::new(ErrorStatus::PRECONDITION_FAILED))
+}
+
+/// A charge's validator: its representation is all there is to compare.
+fn entity_tag(charge: &Charge) -> Validators {
+    Validators::default().with_entity_tag(EntityTag::of_content(&to_json(&ChargeBody::of(charge))))
+}
+
+/// The answer that shows a charge; a client may keep it, and asks again each time.
+fn shown(charge: &Charge) -> Response<Bytes> {
+    let mut response = json(StatusCode::OK, &ChargeBody::of(charge));
+    let headers: &mut HeaderMap = response.headers_mut();
+    CacheControl::revalidate().apply(headers);
+    headers.insert(header::VARY, HeaderValue::from_static("Authorization"));
+    entity_tag(charge).apply(headers);
+    response
+}
+
+fn charge_filter(request: &Request<Bytes>) -> Result<ChargeFilter, Problem> {
+    let invalid = |name: &str| Problem::new(ErrorStatus::BAD_REQUEST).with_detail(format!("`{name}` has no such value"));
+    let mut filter = ChargeFilter::default();
+    if let Some(word) = query_parameter(request, "status") {
+        filter.status = Some(ChargeStatus::parse(&word).ok_or_else(|| invalid("status"))?);
+    }
+    if let Some(id) = query_parameter(request, "customer") {
+        filter.customer = Some(id.parse().map_err(|_| invalid("customer"))?);
+    }
+    Ok(filter)
+}
+

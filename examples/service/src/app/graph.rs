@@ -1,0 +1,266 @@
+//! The graph: queries, mutations and a subscription over the same desk.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt, stream};
+use graph_core::connection::{Cursors, Direction, PageArguments, PageLimits, PageRequest};
+use graph_core::http::{Answer, EventStream};
+use graph_core::{GraphError, Principal, RequestContext};
+use http::{Request, Response};
+use http_body::Frame;
+use http_body_util::{BodyExt, StreamBody};
+use http_conventions::problem::Problem;
+use http_conventions::request_id::RequestId;
+use juniper::ID;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::App;
+use super::body::{Body, full};
+use crate::desk::{ChargeFilter, Desk, DeskError, Order, Placed, Window};
+use crate::domain::{self, ChargeStatus, NewCharge, NewRefund};
+
+/// What every resolver can reach.
+pub(super) struct Host {
+    pub(super) desk: Desk,
+    pub(super) cursors: Cursors,
+}
+
+pub(super) type Context = RequestContext<Arc<Host>>;
+
+/// A refusal of the desk as the graph tells it; a failure of the database stays behind the mask.
+fn refused(error: DeskError) -> GraphError {
+    match error {
+        DeskError::Faulty(faults) => {
+            let told: Vec<String> = faults.iter().map(|fault| format!("{}: {}", fault.pointer, fault.detail)).collect();
+            GraphError::bad_user_input(told.join("; "))
+        }
+        DeskError::ExceedsCharge { left } => GraphError::conflict(format!("the charge has {left} left to refund")),
+        DeskError::NotFound => GraphError::not_found("no such charge"),
+        DeskError::Changed => GraphError::conflict("the charge has changed"),
+        error @ (DeskError::Database(_) | DeskError::Store(_)) => GraphError::internal(error),
+    }
+}
+
+fn units(amount: u32) -> i32 {
+    i32::try_from(amount).unwrap_or(i32::MAX)
+}
+
+/// Money taken from a customer.
+#[derive(Clone)]
+pub(super) struct Charge(domain::Charge);
+
+#[juniper::graphql_object(context = Context)]
+impl Charge {
+    fn id(&self) -> ID {
+        ID::new(self.0.id.as_str())
+    }
+    /// How much, in the currency's smallest unit.
+    fn amount(&self) -> i32 {
+        units(self.0.amount.units())
+    }
+    /// Three lower-case letters of ISO 4217.
+    fn currency(&self) -> &str {
+        self.0.currency.as_str()
+    }
+    /// How much of it was given back, in the currency's smallest unit.
+    fn amount_refunded(&self) -> i32 {
+        units(self.0.amount_refunded)
+    }
+    /// `succeeded`, `partially_refunded` or `refunded`.
+    fn status(&self) -> &str {
+        self.0.status().as_str()
+    }
+    fn description(&self) -> Option<&str> {
+        self.0.description.as_deref()
+    }
+    /// Counts the changes, from 1.
+    fn version(&self) -> i32 {
+        units(self.0.version)
+    }
+}
+
+graph_core::connection! {
+    /// A page of charges, newest first.
+    pub(super) ChargeConnection, pub(super) ChargeEdge, Charge, Context
+}
+
+/// Who asks.
+pub(super) struct Viewer {
+    subject: String,
+}
+
+#[juniper::graphql_object(context = Context)]
+impl Viewer {
+    /// What tokens call them.
+    fn subject(&self) -> &str {
+        &self.subject
+    }
+}
+
+/// Money given back, asked for or booked.
+pub(super) struct Refund(domain::Refund);
+
+#[juniper::graphql_object(context = Context)]
+impl Refund {
+    fn id(&self) -> ID {
+        ID::new(self.0.id.as_str())
+    }
+    fn amount(&self) -> i32 {
+        units(self.0.amount.units())
+    }
+    /// `pending`, `succeeded` or `failed`.
+    fn status(&self) -> &str {
+        self.0.status.as_str()
+    }
+}
+
+pub(super) struct Query;
+
+#[juniper::graphql_object(context = Context)]
+impl Query {
+    /// The charges, newest first.
+    async fn charges(
+        context: &Context,
+        first: Option<i32>,
+        after: Option<String>,
+        last: Option<i32>,
+        before: Option<String>,
+        status: Option<String>,
+    ) -> Result<ChargeConnection, GraphError> {
+        context.require_scope("read:charges")?;
+        let no_such = || GraphError::bad_user_input("`status` has no such value");
+        let status = status.map(|word| ChargeStatus::parse(&word).ok_or_else(no_such)).transpose()?;
+        let page = context
+            .host()
+            .cursors
+            .field("Query.charges")
+            .bound_to("status", status.map_or("", ChargeStatus::as_str))
+            .request(PageLimits::default(), PageArguments { first, after, last, before })?;
+        let filter = ChargeFilter { status, ..ChargeFilter::default() };
+        let rows = context.host().desk.charges(filter, window(&page)?).await.map_err(refused)?;
+        let page = page.rows(rows, |placed: &Placed<domain::Charge>| placed.position.to_string());
+        Ok(page.map(|placed| Charge(placed.row)).into())
+    }
+
+    /// The charge by this id.
+    async fn charge(context: &Context, id: ID) -> Result<Option<Charge>, GraphError> {
+        context.require_scope("read:charges")?;
+        let Ok(id) = id.parse() else { return Ok(None) };
+        match context.host().desk.charge(id).await {
+            Ok(charge) => Ok(Some(Charge(charge))),
+            Err(DeskError::NotFound) => Ok(None),
+            Err(error) => Err(refused(error)),
+        }
+    }
+
+    /// Who asks, if anybody signed in.
+    fn viewer(context: &Context) -> Option<Viewer> {
+        context.principal().map(|principal| Viewer { subject: principal.subject().to_owned() })
+    }
+}
+
+/// The rows that a page of the connection needs.
+fn window(page: &PageRequest) -> Result<Window, GraphError> {
+    let (order, from) = match page.direction() {
+        Direction::Forward => (Order::NewestFirst, page.after()),
+        Direction::Backward => (Order::OldestFirst, page.before()),
+    };
+    let from = from.map(|position| position.parse::<i64>().map_err(GraphError::internal)).transpose()?;
+    Ok(Window { from, order, limit: page.fetch_limit() })
+}
+
+pub(super) struct Mutation;
+
+#[juniper::graphql_object(context = Context)]
+impl Mutation {
+    /// Takes money from a customer.
+    async fn create_charge(
+        context: &Context,
+        amount: i32,
+        currency: String,
+        customer: Option<ID>,
+        description: Option<String>,
+    ) -> Result<Option<Charge>, GraphError> {
+        context.require_scope("write:charges")?;
+        let customer = customer.map(|id| id.to_string());
+        let body = NewCharge { amount: amount.into(), currency, customer, description };
+        let charge = context.host().desk.create_charge(body).await.map_err(refused)?;
+        Ok(Some(Charge(charge)))
+    }
+
+    /// Asks for money to be given back: all that is left, or `amount` of it. It is booked later.
+    async fn refund_charge(context: &Context, id: ID, amount: Option<i32>) -> Result<Option<Refund>, GraphError> {
+        context.require_scope("write:refunds")?;
+        let charge = id.parse().map_err(|_| GraphError::not_found("no such charge"))?;
+        let body = NewRefund { amount: amount.map(i64::from) };
+        let refund = context.host().desk.ask_for_refund(charge, body).await.map_err(refused)?;
+        Ok(Some(Refund(refund)))
+    }
+}
+
+type Updates = Pin<Box<dyn Stream<Item = Result<Charge, GraphError>> + Send>>;
+
+pub(super) struct Subscription;
+
+#[juniper::graphql_subscription(context = Context)]
+impl Subscription {
+    /// A charge, each time one is created or changes; only `id`'s when it is given.
+    async fn charge_updated(context: &Context, id: Option<ID>) -> Result<Updates, GraphError> {
+        context.require_scope("read:charges")?;
+        let wanted = id.map(|id| id.to_string());
+        let updates = updates(context.host().desk.charge_updates());
+        let of_interest =
+            updates.filter(move |charge| std::future::ready(wanted.as_ref().is_none_or(|id| charge.id.as_str() == id)));
+        Ok(of_interest.map(|charge| Ok(Charge(charge))).boxed())
+    }
+}
+
+/// The updates as a stream. A subscriber that fell behind goes on with the oldest that are left.
+fn updates(receiver: Receiver<domain::Charge>) -> impl Stream<Item = domain::Charge> + Send {
+    stream::unfold(receiver, |mut receiver| async move {
+        loop {
+            match receiver.recv().await {
+                Ok(charge) => return Some((charge, receiver)),
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    })
+}
+
+/// How long a stream may be silent before a comment shows that it is alive, to proxies and to the peer.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+impl App {
+    /// The graph endpoint: a query or mutation answered at once, or a subscription as a stream.
+    pub(super) async fn answer_graph(&self, request: Request<Bytes>, id: &RequestId) -> Result<Response<Body>, Problem> {
+        let (caller, request) = self.maybe_authenticated(request)?;
+        let mut context = RequestContext::new(Arc::clone(&self.graph_host)).with_correlation_id(id.as_str());
+        if let Some(caller) = caller {
+            let principal = Principal::new(caller.subject());
+            context = context.with_principal(principal.with_scopes(caller.scopes()));
+        }
+        Ok(match self.graph.respond(request, context).await {
+            Answer::Full(response) => full(response),
+            Answer::Stream(response) => response.map(|events| {
+                let frames = kept_alive(events).map(|chunk| Ok(Frame::data(chunk)));
+                StreamBody::new(frames).boxed_unsync()
+            }),
+        })
+    }
+}
+
+/// The events, with a comment in each long silence.
+fn kept_alive(events: EventStream) -> impl Stream<Item = Bytes> + Send {
+    stream::unfold(events, |mut events| async move {
+        match tokio::time::timeout(KEEP_ALIVE, events.next()).await {
+            Ok(Some(event)) => Some((event, events)),
+            Ok(None) => None,
+            Err(_) => Some((Bytes::from_static(graph_core::http::KEEP_ALIVE), events)),
+        }
+    })
+}

@@ -1,0 +1,220 @@
+//! The service without a framework: one request in, one answer out.
+//!
+//! The order of each request: request id → route and method → sign-in → scope → idempotent replay → preconditions → handler →
+//! request id, on every exit. The adapters under `examples/` put a server around [`App::handle`].
+
+mod body;
+mod caller;
+mod charges;
+mod console;
+mod customers;
+mod graph;
+mod lists;
+pub(crate) mod open;
+mod problem;
+mod refunds;
+mod route;
+mod sign_in;
+mod webhooks;
+mod work;
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use graph_core::Engine;
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http_conventions::idempotency::{Idempotency, Scope};
+use http_conventions::pagination::CursorKeyring;
+use http_conventions::ports::OsEntropy;
+use http_conventions::problem::{ErrorStatus, Problem, ProblemBase};
+use http_conventions::request_id::RequestId;
+use oauth_core::resource::ResourceServer;
+use oauth_core::server::{Answer, AuthEvent, AuthorizationServer};
+use store_sqlite::Database;
+use webhook_core::address::AddressPolicy;
+use webhook_core::sender::Dispatcher;
+
+use self::caller::Caller;
+use self::graph::{Host, Mutation, Query, Subscription};
+use self::route::Route;
+use crate::clock::DemoClock;
+use crate::desk::{Desk, DeskError};
+
+pub use body::Body;
+pub use open::{Config, OpenError};
+
+/// What a handler makes: an answer, or the problem that stands in its way.
+type Handled = Result<Response<Bytes>, Problem>;
+
+/// Where a line about what happened goes.
+pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// The payments desk as one framework-free handler.
+pub struct App {
+    base_url: String,
+    sign_in_as: Option<String>,
+    clock: DemoClock,
+    log: Log,
+    desk: Desk,
+    database: Database,
+    server: AuthorizationServer,
+    resources: ResourceServer,
+    idempotency: Idempotency,
+    cursors: CursorKeyring,
+    problems: ProblemBase,
+    addresses: AddressPolicy,
+    dispatcher: Dispatcher,
+    graph: Engine<Query, Mutation, Subscription>,
+    graph_host: Arc<Host>,
+}
+
+impl App {
+    /// Answers one request.
+    pub async fn handle(&self, request: Request<Bytes>) -> Response<Body> {
+        let id = RequestId::adopt(request.headers(), &OsEntropy);
+        let path = request.uri().path().to_owned();
+        let mut response = match self.routed(request, &id).await {
+            Ok(response) => response,
+            Err(problem) => body::full(problem.with_instance(path).with_request_id(&id).into_response()),
+        };
+        id.apply(response.headers_mut());
+        response
+    }
+
+    /// The answer to a request that an adapter refuses by itself: too large, too slow, unreadable.
+    #[must_use]
+    pub fn refuse(status: StatusCode) -> Response<Bytes> {
+        let problem = match ErrorStatus::try_from(status) {
+            Ok(status) => Problem::new(status),
+            Err(_) => Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR),
+        };
+        let id = RequestId::generate(&OsEntropy);
+        let mut response = problem.with_request_id(&id).into_response();
+        id.apply(response.headers_mut());
+        response
+    }
+
+    async fn routed(&self, mut request: Request<Bytes>, id: &RequestId) -> Result<Response<Body>, Problem> {
+        let route = Route::of(request.uri().path()).ok_or_else(|| Problem::new(ErrorStatus::NOT_FOUND))?;
+        let allowed = route.methods();
+        if !allowed.contains(request.method()) {
+            return Err(Problem::method_not_allowed(allowed));
+        }
+        if request.method() == Method::OPTIONS {
+            return Ok(body::full(options(allowed)));
+        }
+        // HEAD is GET without the content, which the server leaves out
+        if request.method() == Method::HEAD {
+            *request.method_mut() = Method::GET;
+        }
+        match route {
+            Route::Graph => self.answer_graph(request, id).await,
+            route => self.answer(route, request).await.map(body::full),
+        }
+    }
+
+    async fn answer(&self, route: Route, request: Request<Bytes>) -> Handled {
+        match route {
+            Route::Console | Route::SignInCallback => self.show_console(),
+            Route::Authorize => self.authorize(request).await,
+            Route::Login if *request.method() == Method::GET => self.show_login(&request).await,
+            Route::Login => self.log_in(&request).await,
+            Route::Consent => self.decide(&request).await,
+            Route::Token => Ok(self.told(self.server.token(request).await)),
+            Route::Introspect => Ok(self.told(self.server.introspect(request).await)),
+            Route::Revoke => Ok(self.told(self.server.revoke(request).await)),
+            Route::ServerMetadata => Ok(self.server.metadata(&request)),
+            Route::Jwks => Ok(self.server.jwks(&request)),
+            Route::ProblemType(slug) => self.show_problem_type(&slug),
+            route => self.answer_resource(route, request).await,
+        }
+    }
+
+    /// A call of `/v1`: signed in, in scope, and at most once where it changes something.
+    async fn answer_resource(&self, route: Route, request: Request<Bytes>) -> Handled {
+        let (caller, request) = self.authenticated(request)?;
+        self.require(&caller, needed_scope(&route, request.method()))?;
+        if *request.method() != Method::POST {
+            return self.read_or_replace(route, &request, &caller).await;
+        }
+        let scope = Scope::new(caller.subject(), route.template());
+        let handler = async {
+            match self.act(&route, &request).await {
+                Ok(response) => response,
+                Err(problem) => problem.with_instance(request.uri().path().to_owned()).into_response(),
+            }
+        };
+        Ok(self.idempotency.run(&request, scope, handler).await)
+    }
+
+    async fn act(&self, route: &Route, request: &Request<Bytes>) -> Handled {
+        match route {
+            Route::Charges => self.create_charge(request).await,
+            Route::Refunds(charge) => self.ask_for_refund(request, charge.clone()).await,
+            Route::Customers => self.create_customer(request).await,
+            Route::WebhookEndpoints => self.register_endpoint(request).await,
+            Route::WebhookReplays(id) => self.replay_delivery(id).await,
+            _ => Err(Problem::new(ErrorStatus::NOT_FOUND)),
+        }
+    }
+
+    async fn read_or_replace(&self, route: Route, request: &Request<Bytes>, caller: &Caller) -> Handled {
+        match route {
+            Route::Charges => self.list_charges(request, caller).await,
+            Route::Charge(id) if *request.method() == Method::PUT => self.replace_charge(request, id).await,
+            Route::Charge(id) => self.read_charge(request, id).await,
+            Route::Refunds(charge) => self.list_refunds(request, charge, caller).await,
+            Route::Refund(charge, id) => self.read_refund(charge, id).await,
+            Route::Customers => self.list_customers(request, caller).await,
+            Route::Customer(id) => self.read_customer(id).await,
+            Route::WebhookEndpoint(id) => self.read_endpoint(&id).await,
+            Route::WebhookDeliveries => self.list_deliveries(request, caller).await,
+            Route::WebhookDelivery(id) => self.read_delivery(&id).await,
+            _ => Err(Problem::new(ErrorStatus::NOT_FOUND)),
+        }
+    }
+
+    /// Passes an answer of the authorization server on, and what it says happened to the log.
+    fn told(&self, answer: Answer) -> Response<Bytes> {
+        self.tell(&answer.events);
+        answer.response
+    }
+
+    fn tell(&self, events: &[AuthEvent]) {
+        for event in events {
+            (self.log)(&format!("{event:?}"));
+        }
+    }
+
+    /// What the peer is told of a refusal of the desk; why a store failed goes to the log alone.
+    fn refused(&self, error: DeskError) -> Problem {
+        if let DeskError::Database(_) | DeskError::Store(_) = error {
+            (self.log)(&format!("{error}: {:?}", std::error::Error::source(&error)));
+        }
+        problem::of_desk(error, &self.problems)
+    }
+}
+
+/// The scope that a call of `/v1` needs.
+fn needed_scope(route: &Route, method: &Method) -> &'static str {
+    match (route, method) {
+        (_, &Method::GET) => "read:charges",
+        (Route::Refunds(_), _) => "write:refunds",
+        _ => "write:charges",
+    }
+}
+
+fn options(allowed: &[Method]) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    let allow = allowed.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
+    response.headers_mut().extend(HeaderValue::try_from(allow).ok().map(|allow| (header::ALLOW, allow)));
+    response
+}
+
+impl fmt::Debug for App {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("App").field("base_url", &self.base_url).finish_non_exhaustive()
+    }
+}

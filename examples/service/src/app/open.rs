@@ -1,0 +1,191 @@
+//! How the service is put together: each crate's handle, over the one database and the one clock.
+
+use std::sync::Arc;
+
+use graph_core::Engine;
+use graph_core::connection::{CursorKey as GraphCursorKey, Cursors};
+use http_conventions::idempotency::Idempotency;
+use http_conventions::pagination::{CursorKey, CursorKeyring};
+use http_conventions::problem::ProblemBase;
+use juniper::RootNode;
+use oauth_core::jose::{KeySet, SigningKey};
+use oauth_core::resource::ResourceServer;
+use oauth_core::server::AuthorizationServer;
+use oauth_core::vocabulary::Scopes;
+use store_sqlite::Database;
+use thiserror::Error;
+use transport_hyper::HyperTransport;
+use webhook_core::address::AddressPolicy;
+use webhook_core::sender::Dispatcher;
+
+use super::graph::{Host, Mutation, Query, Subscription};
+use super::{App, Log};
+use crate::clock::DemoClock;
+use crate::desk::Desk;
+use crate::seed;
+
+/// Every scope there is.
+pub(crate) const SCOPES: &str = "openid email profile read:charges write:charges write:refunds";
+
+/// What a service is made of.
+#[non_exhaustive]
+pub struct Config {
+    /// Where clients reach it, without a slash at the end; also the issuer and the audience of its tokens.
+    pub base_url: String,
+    /// Where everything is kept.
+    pub database: Database,
+    /// What time it is.
+    pub clock: DemoClock,
+    /// The user who is signed in without a page, in demos.
+    pub sign_in_as: Option<String>,
+    /// Where lines about what happened go.
+    pub log: Log,
+}
+
+impl Config {
+    /// A service at `base_url` over `database`, on the machine's time, that logs nothing.
+    #[must_use]
+    pub fn new(base_url: impl Into<String>, database: Database) -> Self {
+        Self {
+            base_url: base_url.into(),
+            database,
+            clock: DemoClock::new(),
+            sign_in_as: None,
+            log: Arc::new(|_| {}),
+        }
+    }
+}
+
+/// Why a service could not be put together.
+#[derive(Debug, Error)]
+#[error("the service cannot start: {step}")]
+pub struct OpenError {
+    step: &'static str,
+    source: Box<dyn std::error::Error + Send + Sync>,
+}
+
+/// A signing key just made that does not tell its bytes.
+#[derive(Debug, Error)]
+#[error("the key cannot be kept")]
+struct Unkept;
+
+/// Names the step that failed.
+pub(crate) fn at<E: Into<Box<dyn std::error::Error + Send + Sync>>>(step: &'static str) -> impl FnOnce(E) -> OpenError {
+    move |source| OpenError { step, source: source.into() }
+}
+
+impl App {
+    /// Puts the service together, with the demo's user and clients in its database.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] with the step that failed.
+    pub async fn open(config: Config) -> Result<Self, OpenError> {
+        let Config { base_url, database, clock, sign_in_as, log } = config;
+        let desk = Desk::open(database.clone(), clock.clone()).await.map_err(at("the desk's tables"))?;
+        seed::seed(&desk, &database, &base_url).await?;
+        let signing_key = signing_key(&desk).await?;
+        let addresses = address_policy(&base_url);
+        let problems = ProblemBase::new(&format!("{base_url}/problems/")).map_err(at("the problem types"))?;
+        let graph_host = Arc::new(Host { desk: desk.clone(), cursors: graph_cursors(&desk).await? });
+        Ok(Self {
+            server: authorization_server(&base_url, &database, &clock, signing_key.clone())?,
+            resources: resource_server(&base_url, &signing_key)?,
+            idempotency: Idempotency::new(
+                Arc::new(database.clone()),
+                Arc::new(clock.as_port()),
+                Arc::new(http_conventions::ports::OsEntropy),
+                problems.clone(),
+            ),
+            cursors: cursor_keyring(&desk).await?,
+            dispatcher: dispatcher(&database, &clock, &addresses),
+            graph: graph_engine(&log)?,
+            graph_host,
+            problems,
+            addresses,
+            base_url,
+            sign_in_as,
+            clock,
+            log,
+            desk,
+            database,
+        })
+    }
+}
+
+/// The key that signs tokens: made once, then kept, so that tokens outlive a restart.
+async fn signing_key(desk: &Desk) -> Result<SigningKey, OpenError> {
+    let fresh = SigningKey::generate_es256(&oauth_core::ports::OsEntropy).map_err(at("a signing key"))?;
+    let pem = fresh.to_pkcs8_pem().ok_or(Unkept).map_err(at("a signing key"))?;
+    let kept = desk
+        .host_secret("signing-key", move || pem.expose().as_bytes().to_vec())
+        .await
+        .map_err(at("the signing key"))?;
+    let pem = String::from_utf8(kept).map_err(at("the signing key"))?;
+    SigningKey::from_pkcs8_pem(&pem).map_err(at("the signing key"))
+}
+
+async fn secret_bytes(desk: &Desk, name: &'static str) -> Result<[u8; 32], OpenError> {
+    let kept = desk.host_secret(name, || crate::random::<32>().to_vec()).await.map_err(at("a secret"))?;
+    kept.as_slice().try_into().map_err(at("a secret"))
+}
+
+async fn cursor_keyring(desk: &Desk) -> Result<CursorKeyring, OpenError> {
+    Ok(CursorKeyring::new(CursorKey::new(1, secret_bytes(desk, "cursor-key").await?)))
+}
+
+async fn graph_cursors(desk: &Desk) -> Result<Cursors, OpenError> {
+    let secret = secret_bytes(desk, "graph-cursor-key").await?;
+    let key = GraphCursorKey::try_from(secret.as_slice()).map_err(at("the graph's cursors"))?;
+    Ok(Cursors::new(key))
+}
+
+fn authorization_server(
+    base_url: &str,
+    database: &Database,
+    clock: &DemoClock,
+    signing_key: SigningKey,
+) -> Result<AuthorizationServer, OpenError> {
+    let scopes: Scopes = SCOPES.parse().map_err(at("the scopes"))?;
+    AuthorizationServer::builder(base_url)
+        .with_clients(Arc::new(database.clone()))
+        .with_interactions(Arc::new(database.clone()))
+        .with_tokens(Arc::new(database.clone()))
+        .with_clock(clock.as_port())
+        .with_entropy(oauth_core::ports::OsEntropy)
+        .with_signing_key(signing_key)
+        .with_audience(base_url)
+        .with_scopes(scopes)
+        .build()
+        .map_err(at("the authorization server"))
+}
+
+/// Webhooks go to public https addresses; a service on loopback is a demo, and delivers to loopback too.
+fn address_policy(base_url: &str) -> AddressPolicy {
+    let on_loopback = base_url.starts_with("http://127.") || base_url.starts_with("http://[::1]");
+    if on_loopback { AddressPolicy::new().danger_allow_loopback() } else { AddressPolicy::new() }
+}
+
+fn dispatcher(database: &Database, clock: &DemoClock, addresses: &AddressPolicy) -> Dispatcher {
+    let store = Arc::new(database.clone());
+    let transport = Arc::new(HyperTransport::new(addresses.clone()));
+    Dispatcher::new(store.clone(), store, transport, clock.as_port(), webhook_core::ports::OsEntropy)
+        .with_address_policy(addresses.clone())
+}
+
+fn graph_engine(log: &Log) -> Result<Engine<Query, Mutation, Subscription>, OpenError> {
+    let log = Arc::clone(log);
+    Engine::builder(RootNode::new(Query, Mutation, Subscription))
+        .with_incident_log(move |incident: &graph_core::ports::Incident| {
+            log(&format!("graph {}: {}", incident.correlation_id, incident.detail));
+        })
+        .build()
+        .map_err(at("the graph"))
+}
+
+fn resource_server(base_url: &str, signing_key: &SigningKey) -> Result<ResourceServer, OpenError> {
+    let keys = KeySet::new([signing_key.public_key().clone()]).map_err(at("the keys of tokens"))?;
+    let issuer = base_url.parse().map_err(at("the issuer"))?;
+    let audience = base_url.parse().map_err(at("the audience"))?;
+    Ok(ResourceServer::new(issuer, audience, keys))
+}

@@ -1,0 +1,66 @@
+//! The desk's refusals as problem details.
+
+use std::time::Duration;
+
+use http_conventions::problem::{ErrorStatus, Member, Problem, ProblemBase, ProblemType, types};
+use http_conventions::retry_after::RetryAfter;
+
+use crate::desk::DeskError;
+use crate::domain::Fault;
+
+pub(super) const INVALID_BODY: ProblemType = ProblemType::new(
+    "invalid-body",
+    ErrorStatus::UNPROCESSABLE_CONTENT,
+    "The body fails validation",
+    "The body is JSON of the right form with values that are not acceptable; `errors` names each member by a JSON pointer.",
+);
+
+pub(super) const REFUND_EXCEEDS_CHARGE: ProblemType = ProblemType::new(
+    "refund-exceeds-charge",
+    ErrorStatus::CONFLICT,
+    "The refund exceeds the charge",
+    "More was asked for than the charge has left; `refundable` says how much that is, in the currency's smallest unit.",
+);
+
+pub(super) const ADDRESS_REFUSED: ProblemType = ProblemType::new(
+    "webhook-address-refused",
+    ErrorStatus::UNPROCESSABLE_CONTENT,
+    "The webhook address is refused",
+    "Webhooks go to public https addresses only; a service that listens on loopback also delivers to loopback.",
+);
+
+pub(super) const NOT_REPLAYABLE: ProblemType = ProblemType::new(
+    "delivery-not-replayable",
+    ErrorStatus::CONFLICT,
+    "The delivery has not failed",
+    "Only a delivery that failed for good or ended in the dead letter can be replayed.",
+);
+
+/// Every problem type the service sends: the desk's and those of the conventions.
+pub(super) fn registry() -> impl Iterator<Item = ProblemType> {
+    [INVALID_BODY, REFUND_EXCEEDS_CHARGE, ADDRESS_REFUSED, NOT_REPLAYABLE].into_iter().chain(types::ALL)
+}
+
+/// A well-formed body with these faults.
+pub(super) fn invalid_body(faults: &[Fault], base: &ProblemBase) -> Problem {
+    let errors = faults.iter().map(|fault| {
+        Member::Object(vec![("pointer".into(), fault.pointer.into()), ("detail".into(), fault.detail.into())])
+    });
+    INVALID_BODY.problem(base).with_extension("errors", Member::List(errors.collect()))
+}
+
+/// A store that cannot answer at the moment.
+pub(super) fn unavailable() -> Problem {
+    Problem::service_unavailable(RetryAfter::new(Duration::from_secs(1)))
+}
+
+/// What the peer is told of a refusal of the desk.
+pub(super) fn of_desk(error: DeskError, base: &ProblemBase) -> Problem {
+    match error {
+        DeskError::Faulty(faults) => invalid_body(&faults, base),
+        DeskError::ExceedsCharge { left } => REFUND_EXCEEDS_CHARGE.problem(base).with_extension("refundable", left),
+        DeskError::NotFound => Problem::new(ErrorStatus::NOT_FOUND),
+        DeskError::Changed => Problem::new(ErrorStatus::PRECONDITION_FAILED),
+        DeskError::Database(_) | DeskError::Store(_) => unavailable(),
+    }
+}

@@ -1,0 +1,126 @@
+//! The routes of the service: which path is what, and which methods it takes.
+
+use http::Method;
+
+use crate::domain::{ChargeId, CustomerId, RefundId};
+
+/// What a path names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Route {
+    Console,
+    SignInCallback,
+    Login,
+    Consent,
+    Authorize,
+    Token,
+    Introspect,
+    Revoke,
+    ServerMetadata,
+    Jwks,
+    Graph,
+    Charges,
+    Charge(ChargeId),
+    Refunds(ChargeId),
+    Refund(ChargeId, RefundId),
+    Customers,
+    Customer(CustomerId),
+    WebhookEndpoints,
+    WebhookEndpoint(String),
+    WebhookDeliveries,
+    WebhookDelivery(String),
+    WebhookReplays(String),
+    ProblemType(String),
+}
+
+impl Route {
+    /// The route of a path; `None` for a path of which there is none, an identifier of the wrong form included.
+    pub(super) fn of(path: &str) -> Option<Self> {
+        let segments: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
+        let route = match segments.as_slice() {
+            [""] => Self::Console,
+            ["callback"] => Self::SignInCallback,
+            ["login"] => Self::Login,
+            ["consent"] => Self::Consent,
+            ["authorize"] => Self::Authorize,
+            ["token"] => Self::Token,
+            ["oauth", "introspect"] => Self::Introspect,
+            ["oauth", "revoke"] => Self::Revoke,
+            [".well-known", "oauth-authorization-server" | "openid-configuration"] => Self::ServerMetadata,
+            [".well-known", "jwks.json"] => Self::Jwks,
+            ["graphql"] => Self::Graph,
+            ["problems", slug] => Self::ProblemType((*slug).to_owned()),
+            ["v1", rest @ ..] => return Self::of_resource(rest),
+            _ => return None,
+        };
+        Some(route)
+    }
+
+    fn of_resource(segments: &[&str]) -> Option<Self> {
+        let route = match *segments {
+            ["charges"] => Self::Charges,
+            ["charges", id] => Self::Charge(id.parse().ok()?),
+            ["charges", id, "refunds"] => Self::Refunds(id.parse().ok()?),
+            ["charges", id, "refunds", refund] => Self::Refund(id.parse().ok()?, refund.parse().ok()?),
+            ["customers"] => Self::Customers,
+            ["customers", id] => Self::Customer(id.parse().ok()?),
+            ["webhook-endpoints"] => Self::WebhookEndpoints,
+            ["webhook-endpoints", id] => Self::WebhookEndpoint(id.to_owned()),
+            ["webhook-deliveries"] => Self::WebhookDeliveries,
+            ["webhook-deliveries", id] => Self::WebhookDelivery(id.to_owned()),
+            ["webhook-deliveries", id, "replays"] => Self::WebhookReplays(id.to_owned()),
+            _ => return None,
+        };
+        Some(route)
+    }
+
+    /// The methods this route takes; HEAD comes with GET, OPTIONS with everything.
+    pub(super) const fn methods(&self) -> &'static [Method] {
+        match self {
+            Self::Console
+            | Self::SignInCallback
+            | Self::ServerMetadata
+            | Self::Jwks
+            | Self::Refund(..)
+            | Self::Customer(_)
+            | Self::WebhookEndpoint(_)
+            | Self::WebhookDeliveries
+            | Self::WebhookDelivery(_)
+            | Self::ProblemType(_) => &[Method::GET, Method::HEAD, Method::OPTIONS],
+            Self::Login | Self::Authorize | Self::Graph | Self::Charges | Self::Refunds(_) | Self::Customers => {
+                &[Method::GET, Method::HEAD, Method::POST, Method::OPTIONS]
+            }
+            Self::Charge(_) => &[Method::GET, Method::HEAD, Method::PUT, Method::OPTIONS],
+            Self::Consent | Self::Token | Self::Introspect | Self::Revoke | Self::WebhookEndpoints | Self::WebhookReplays(_) => {
+                &[Method::POST, Method::OPTIONS]
+            }
+        }
+    }
+
+    /// The template of the path, as far as an idempotency key is bound to it.
+    pub(super) const fn template(&self) -> &'static str {
+        match self {
+            Self::Charges => "/v1/charges",
+            Self::Refunds(_) => "/v1/charges/{id}/refunds",
+            Self::Customers => "/v1/customers",
+            Self::WebhookEndpoints => "/v1/webhook-endpoints",
+            Self::WebhookReplays(_) => "/v1/webhook-deliveries/{id}/replays",
+            _ => "",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_one_route_or_none() {
+        let charge = ChargeId::from_random([1; 16]);
+        assert_eq!(Route::of("/"), Some(Route::Console));
+        assert_eq!(Route::of("/v1/charges"), Some(Route::Charges));
+        assert_eq!(Route::of(&format!("/v1/charges/{charge}/refunds")), Some(Route::Refunds(charge)));
+        for path in ["", "v1/charges", "/v1/charges/", "/v1/charges/ch_1", "/v1", "/v2/charges", "//", "/V1/charges"] {
+            assert_eq!(Route::of(path), None, "{path}");
+        }
+    }
+}

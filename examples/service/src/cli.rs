@@ -1,0 +1,172 @@
+//! The command line: which way to run, and where.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// What `--help` prints.
+pub const USAGE: &str = "\
+The payments desk: graph-core, oauth-core, webhook-core and http-conventions in one service.
+
+usage: service [tour] [--listen ADDRESS] [--database sqlite:FILE|sqlite::memory:] [--sign-in-as EMAIL]
+
+  tour                 start on a free port with a fresh database, walk through everything over HTTP, exit 0 or 1
+  --listen ADDRESS     where to listen (127.0.0.1:8080)
+  --database DATABASE  where to keep everything (sqlite:payments-desk.sqlite)
+  --sign-in-as EMAIL   demo only: whoever comes to /authorize is this user and has consented
+";
+
+/// Where everything is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DatabaseChoice {
+    /// `sqlite::memory:`: nothing outlives the process.
+    Memory,
+    /// `sqlite:FILE`.
+    File(PathBuf),
+}
+
+/// How a service is to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Options {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// Where to keep everything.
+    pub database: DatabaseChoice,
+    /// The user who is signed in without a page, in demos.
+    pub sign_in_as: Option<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            database: DatabaseChoice::File(PathBuf::from("payments-desk.sqlite")),
+            sign_in_as: None,
+        }
+    }
+}
+
+/// What a command line asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Command {
+    /// Print [`USAGE`].
+    Help,
+    /// Serve until interrupted.
+    Serve(Options),
+    /// Walk through everything and exit.
+    Tour,
+}
+
+/// A command line that means nothing.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UsageError {
+    /// A flag without its value.
+    #[error("{0} needs a value")]
+    MissingValue(String),
+    /// A value that the flag does not take.
+    #[error("{flag} does not take `{value}`: {expected}")]
+    InvalidValue {
+        /// The flag.
+        flag: &'static str,
+        /// What was given.
+        value: String,
+        /// What it takes.
+        expected: &'static str,
+    },
+    /// A word that is neither a command nor a flag.
+    #[error("`{0}` is neither a command nor a flag")]
+    Unknown(String),
+}
+
+impl Command {
+    /// Reads the words after the program's name.
+    ///
+    /// # Errors
+    ///
+    /// A [`UsageError`] that says which word is wrong.
+    pub fn parse(words: impl IntoIterator<Item = String>) -> Result<Self, UsageError> {
+        let mut words = words.into_iter();
+        let mut options = Options::default();
+        let mut tour = false;
+        while let Some(word) = words.next() {
+            let mut value = |flag: &str| words.next().ok_or_else(|| UsageError::MissingValue(flag.to_owned()));
+            match word.as_str() {
+                "-h" | "--help" => return Ok(Self::Help),
+                "tour" => tour = true,
+                "--listen" => options.listen = parse_listen(value("--listen")?)?,
+                "--database" => options.database = parse_database(value("--database")?)?,
+                "--sign-in-as" => options.sign_in_as = Some(value("--sign-in-as")?),
+                _ => return Err(UsageError::Unknown(word)),
+            }
+        }
+        match (tour, options == Options::default()) {
+            (false, _) => Ok(Self::Serve(options)),
+            (true, true) => Ok(Self::Tour),
+            (true, false) => Err(UsageError::Unknown("a flag beside `tour`".to_owned())),
+        }
+    }
+}
+
+fn parse_listen(value: String) -> Result<SocketAddr, UsageError> {
+    value.parse().map_err(|_| UsageError::InvalidValue {
+        flag: "--listen",
+        value,
+        expected: "an address with a port, as 127.0.0.1:8080",
+    })
+}
+
+fn parse_database(value: String) -> Result<DatabaseChoice, UsageError> {
+    match value.strip_prefix("sqlite:") {
+        Some(":memory:") => Ok(DatabaseChoice::Memory),
+        Some(file) if !file.is_empty() => Ok(DatabaseChoice::File(PathBuf::from(file))),
+        _ => Err(UsageError::InvalidValue {
+            flag: "--database",
+            value,
+            expected: "sqlite:FILE or sqlite::memory:",
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Command, UsageError> {
+        Command::parse(line.split_whitespace().map(str::to_owned))
+    }
+
+    #[test]
+    fn no_words_serve_with_the_defaults() {
+        assert_eq!(parse(""), Ok(Command::Serve(Options::default())));
+    }
+
+    #[test]
+    fn each_flag_sets_its_option() {
+        let options = Options {
+            listen: SocketAddr::from(([0, 0, 0, 0], 1)),
+            database: DatabaseChoice::Memory,
+            sign_in_as: Some("ada@example.com".to_owned()),
+        };
+        let line = "--listen 0.0.0.0:1 --database sqlite::memory: --sign-in-as ada@example.com";
+        assert_eq!(parse(line), Ok(Command::Serve(options)));
+    }
+
+    #[test]
+    fn what_means_nothing_is_refused_by_name() {
+        for (line, expected) in [
+            ("--listen", "--listen needs a value"),
+            ("--listen here", "--listen does not take `here`: an address with a port, as 127.0.0.1:8080"),
+            ("--database mysql:x", "--database does not take `mysql:x`: sqlite:FILE or sqlite::memory:"),
+            ("--database sqlite:", "--database does not take `sqlite:`: sqlite:FILE or sqlite::memory:"),
+            ("serve", "`serve` is neither a command nor a flag"),
+            ("tour --listen 127.0.0.1:1", "`a flag beside `tour`` is neither a command nor a flag"),
+        ] {
+            assert_eq!(parse(line).unwrap_err().to_string(), expected);
+        }
+    }
+}

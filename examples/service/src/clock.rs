@@ -1,0 +1,89 @@
+//! The clock of the demo: the machine's, with a lead that the tour can lengthen.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use tokio::sync::Notify;
+
+/// Tells the machine's time plus a lead, and wakes whoever waits for a time that has come by the lead.
+///
+/// One value serves every crate of the suite: each takes any `Fn() -> SystemTime` as its clock.
+#[derive(Clone, Default)]
+pub struct DemoClock {
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    lead_in_millis: AtomicU64,
+    advanced: Notify,
+}
+
+impl DemoClock {
+    /// A clock that tells the machine's time.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The current time.
+    #[must_use]
+    pub fn now(&self) -> SystemTime {
+        SystemTime::now() + Duration::from_millis(self.shared.lead_in_millis.load(Ordering::SeqCst))
+    }
+
+    /// This clock as the closure that the ports take.
+    pub fn as_port(&self) -> impl Fn() -> SystemTime + Send + Sync + 'static {
+        let clock = self.clone();
+        move || clock.now()
+    }
+
+    /// Moves the clock forward and wakes every [`sleep_until`](Self::sleep_until).
+    pub fn advance(&self, by: Duration) {
+        let millis = u64::try_from(by.as_millis()).unwrap_or(u64::MAX);
+        self.shared.lead_in_millis.fetch_add(millis, Ordering::SeqCst);
+        self.shared.advanced.notify_waiters();
+    }
+
+    /// Waits until the clock shows `time`, by the passing of time or by an [`advance`](Self::advance).
+    pub async fn sleep_until(&self, time: SystemTime) {
+        loop {
+            let advanced = self.shared.advanced.notified();
+            let Ok(left) = time.duration_since(self.now()) else { return };
+            if left.is_zero() {
+                return;
+            }
+            tokio::select! {
+                () = tokio::time::sleep(left) => {}
+                () = advanced => {}
+            }
+        }
+    }
+}
+
+impl fmt::Debug for DemoClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DemoClock").field("now", &self.now()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_advance_wakes_who_waits_for_a_time_it_reached() {
+        let clock = DemoClock::new();
+        let time = clock.now() + Duration::from_secs(3600);
+        let waiting = tokio::spawn({
+            let clock = clock.clone();
+            async move { clock.sleep_until(time).await }
+        });
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished());
+        clock.advance(Duration::from_secs(3600));
+        waiting.await.unwrap();
+    }
+}

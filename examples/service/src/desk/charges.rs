@@ -1,0 +1,161 @@
+//! Charges of the desk.
+
+use store_sqlite::column::Time;
+use store_sqlite::rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+use super::events::EventKind;
+use super::{Desk, DeskError, Order, Placed, Window, rows};
+use crate::domain::{Charge, ChargeId, ChargeStatus, CustomerId, Fault, NewCharge};
+
+/// Which charges a list shows: all that have every value given.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ChargeFilter {
+    /// Where they stand.
+    pub status: Option<ChargeStatus>,
+    /// Who was charged.
+    pub customer: Option<CustomerId>,
+}
+
+impl Desk {
+    /// Creates a charge and sends `charge.created`.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError::Faulty`] with every fault of the body, an unknown customer among them.
+    pub async fn create_charge(&self, body: NewCharge) -> Result<Charge, DeskError> {
+        let id = ChargeId::from_random(crate::random());
+        let charge = body.create(id, self.clock.now()).map_err(DeskError::Faulty)?;
+        let outgoing = self.outgoing(EventKind::ChargeCreated).await?;
+        let charge = self
+            .database
+            .write(move |transaction| {
+                insert(transaction, &charge)?;
+                outgoing.enqueue_in(transaction, &charge)?;
+                Ok::<_, DeskError>(charge)
+            })
+            .await?;
+        self.publish(&charge);
+        Ok(charge)
+    }
+
+    /// The charge by this identifier.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError::NotFound`].
+    pub async fn charge(&self, id: ChargeId) -> Result<Charge, DeskError> {
+        self.database.read(move |connection| load(connection, &id)).await
+    }
+
+    /// Charges that `filter` shows.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError::Database`].
+    pub async fn charges(&self, filter: ChargeFilter, window: Window) -> Result<Vec<Placed<Charge>>, DeskError> {
+        let (bound, order, open) = match window.order {
+            Order::NewestFirst => ("<", "DESC", i64::MAX),
+            Order::OldestFirst => (">", "ASC", i64::MIN),
+        };
+        let sql = format!(
+            "SELECT {} FROM charge WHERE position {bound} ?1 AND (?2 IS NULL OR status = ?2) \
+             AND (?3 IS NULL OR customer = ?3) ORDER BY position {order} LIMIT ?4",
+            rows::CHARGE
+        );
+        self.database
+            .read(move |connection| {
+                let status = filter.status.map(ChargeStatus::as_str);
+                let customer = filter.customer.as_ref().map(CustomerId::as_str);
+                let limit = i64::try_from(window.limit).unwrap_or(i64::MAX);
+                let mut query = connection.prepare_cached(&sql)?;
+                let found =
+                    query.query_map(params![window.from.unwrap_or(open), status, customer, limit], rows::charge)?;
+                Ok(found.collect::<Result<_, _>>()?)
+            })
+            .await
+    }
+
+    /// The place of a charge in the list, for a page that goes on after it.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError::NotFound`].
+    pub async fn place_of_charge(&self, id: ChargeId) -> Result<i64, DeskError> {
+        let found = self
+            .database
+            .read(move |connection| {
+                let mut query = connection.prepare_cached("SELECT position FROM charge WHERE id = ?1")?;
+                Ok::<_, DeskError>(query.query_row([id.as_str()], |row| row.get(0)).optional()?)
+            })
+            .await?;
+        found.ok_or(DeskError::NotFound)
+    }
+
+    /// Replaces the charge by what `body` makes of it, if it still has the version of `read`.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError::Faulty`] with every fault of the body; [`DeskError::Changed`] when it has another version by now.
+    pub async fn replace_charge(&self, read: Charge, body: NewCharge) -> Result<Charge, DeskError> {
+        let replaced = body.replace(read).map_err(DeskError::Faulty)?;
+        let replaced = self
+            .database
+            .write(move |transaction| {
+                if update(transaction, &replaced)? { Ok(replaced) } else { Err(DeskError::Changed) }
+            })
+            .await?;
+        self.publish(&replaced);
+        Ok(replaced)
+    }
+}
+
+pub(super) fn load(connection: &Connection, id: &ChargeId) -> Result<Charge, DeskError> {
+    let sql = format!("SELECT {} FROM charge WHERE id = ?1", rows::CHARGE);
+    let found = connection.prepare_cached(&sql)?.query_row([id.as_str()], rows::charge).optional()?;
+    found.map(|placed| placed.row).ok_or(DeskError::NotFound)
+}
+
+fn insert(transaction: &Transaction<'_>, charge: &Charge) -> Result<(), DeskError> {
+    let customer = charge.customer.as_ref().map(CustomerId::as_str);
+    if let Some(customer) = customer {
+        let mut known = transaction.prepare_cached("SELECT 1 FROM customer WHERE id = ?1")?;
+        if !known.exists([customer])? {
+            return Err(DeskError::Faulty(vec![Fault::UNKNOWN_CUSTOMER]));
+        }
+    }
+    transaction
+        .prepare_cached(
+            "INSERT INTO charge (id, customer, amount, currency, description, amount_refunded, status, version, created) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        )?
+        .execute(params![
+            charge.id.as_str(),
+            customer,
+            charge.amount.units(),
+            charge.currency.as_str(),
+            charge.description,
+            charge.amount_refunded,
+            charge.status().as_str(),
+            charge.version,
+            Time(charge.created),
+        ])?;
+    Ok(())
+}
+
+/// Writes what can change of a charge over the version before; false when that is not the one there.
+pub(super) fn update(transaction: &Transaction<'_>, charge: &Charge) -> Result<bool, DeskError> {
+    let written = transaction
+        .prepare_cached(
+            "UPDATE charge SET description = ?3, amount_refunded = ?4, status = ?5, version = ?2 \
+             WHERE id = ?1 AND version = ?2 - 1",
+        )?
+        .execute(params![
+            charge.id.as_str(),
+            charge.version,
+            charge.description,
+            charge.amount_refunded,
+            charge.status().as_str(),
+        ])?;
+    Ok(written == 1)
+}

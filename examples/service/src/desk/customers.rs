@@ -1,0 +1,62 @@
+//! Customers of the desk.
+
+use store_sqlite::column::Time;
+use store_sqlite::rusqlite::OptionalExtension;
+
+use super::{Desk, DeskError, Placed, Window, rows};
+use crate::domain::{Customer, CustomerId, NewCustomer};
+
+impl Desk {
+    /// Creates a customer.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError::Faulty`] with every fault of the body.
+    pub async fn create_customer(&self, body: NewCustomer) -> Result<Customer, DeskError> {
+        let id = CustomerId::from_random(crate::random());
+        let customer = body.create(id, self.clock.now()).map_err(DeskError::Faulty)?;
+        self.database
+            .write(move |transaction| {
+                transaction
+                    .prepare_cached("INSERT INTO customer (id, name, created) VALUES (?1, ?2, ?3)")?
+                    .execute((customer.id.as_str(), &customer.name, Time(customer.created)))?;
+                Ok(customer)
+            })
+            .await
+    }
+
+    /// The customer by this identifier.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError::NotFound`].
+    pub async fn customer(&self, id: CustomerId) -> Result<Customer, DeskError> {
+        let sql = format!("SELECT {} FROM customer WHERE id = ?1", rows::CUSTOMER);
+        let found = self
+            .database
+            .read(move |connection| {
+                let mut query = connection.prepare_cached(&sql)?;
+                Ok::<_, DeskError>(query.query_row([id.as_str()], rows::customer).optional()?)
+            })
+            .await?;
+        found.map(|placed| placed.row).ok_or(DeskError::NotFound)
+    }
+
+    /// Customers, newest first.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError::Database`].
+    pub async fn customers(&self, window: Window) -> Result<Vec<Placed<Customer>>, DeskError> {
+        let sql =
+            format!("SELECT {} FROM customer WHERE position < ?1 ORDER BY position DESC LIMIT ?2", rows::CUSTOMER);
+        self.database
+            .read(move |connection| {
+                let limit = i64::try_from(window.limit).unwrap_or(i64::MAX);
+                let mut query = connection.prepare_cached(&sql)?;
+                let found = query.query_map((window.from.unwrap_or(i64::MAX), limit), rows::customer)?;
+                Ok(found.collect::<Result<_, _>>()?)
+            })
+            .await
+    }
+}

@@ -1,0 +1,69 @@
+//! The webhook events of the desk: `charge.created` and `charge.refunded`, each with the charge as it then stands.
+
+use std::time::SystemTime;
+
+use store_sqlite::outbox;
+use store_sqlite::rusqlite::Transaction;
+use webhook_core::event::{Envelope, EventId, EventType, EventVersion};
+use webhook_core::ports::OsEntropy;
+use webhook_core::sender::{Endpoint, EndpointStore, StoredEvent, fan_out};
+
+use super::{Desk, DeskError};
+use crate::domain::Charge;
+use crate::wire::ChargeBody;
+
+/// The version of the event format; within it, members are only added.
+const FORMAT: &str = "2026-11-01";
+
+/// What the desk sends events about.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum EventKind {
+    ChargeCreated,
+    ChargeRefunded,
+}
+
+impl EventKind {
+    #[expect(clippy::expect_used, reason = "both words have the grammar of an event type")]
+    fn event_type(self) -> EventType {
+        match self {
+            Self::ChargeCreated => "charge.created",
+            Self::ChargeRefunded => "charge.refunded",
+        }
+        .parse()
+        .expect("dotted lower-case words")
+    }
+}
+
+/// One kind of event, with the receivers that want it.
+pub(super) struct Outgoing {
+    event_type: EventType,
+    endpoints: Vec<Endpoint>,
+    now: SystemTime,
+}
+
+impl Desk {
+    /// Reads who wants such events, before the transaction that makes one.
+    pub(super) async fn outgoing(&self, kind: EventKind) -> Result<Outgoing, DeskError> {
+        let event_type = kind.event_type();
+        let endpoints = self.database.subscribed(&event_type).await?;
+        Ok(Outgoing { event_type, endpoints, now: self.clock.now() })
+    }
+}
+
+impl Outgoing {
+    /// Enqueues the event about `charge` in the transaction that changes it.
+    pub(super) fn enqueue_in(&self, transaction: &Transaction<'_>, charge: &Charge) -> Result<(), DeskError> {
+        let enqueue = fan_out(self.event(charge), &self.endpoints, self.now);
+        outbox::enqueue_in(transaction, &enqueue)?;
+        Ok(())
+    }
+
+    #[expect(clippy::expect_used, reason = "a charge always serialises to an object of moderate size")]
+    fn event(&self, charge: &Charge) -> StoredEvent {
+        let object = serde_json::to_vec(&ChargeBody::of(charge)).expect("text, numbers and null");
+        let version: EventVersion = FORMAT.parse().expect("visible characters");
+        let id = EventId::generate(&OsEntropy);
+        let envelope = Envelope::new(id, self.event_type.clone(), version, self.now, &object).expect("an object");
+        StoredEvent::from(envelope)
+    }
+}

@@ -1,0 +1,30 @@
+//! What must be the same after a restart: the signing key and the keys of the cursors.
+
+use store_sqlite::rusqlite::{OptionalExtension, params};
+
+use super::{Desk, DeskError};
+
+impl Desk {
+    /// The secret by this name, made by `make` the first time anybody asks.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError::Database`].
+    pub async fn host_secret(
+        &self,
+        name: &'static str,
+        make: impl FnOnce() -> Vec<u8> + Send + 'static,
+    ) -> Result<Vec<u8>, DeskError> {
+        self.database
+            .write(move |transaction| {
+                let mut query = transaction.prepare_cached("SELECT value FROM host_secret WHERE name = ?1")?;
+                if let Some(value) = query.query_row([name], |row| row.get(0)).optional()? {
+                    return Ok(value);
+                }
+                let value = make();
+                transaction.execute("INSERT INTO host_secret (name, value) VALUES (?1, ?2)", params![name, value])?;
+                Ok(value)
+            })
+            .await
+    }
+}

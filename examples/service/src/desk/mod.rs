@@ -1,0 +1,145 @@
+//! The desk: what the business keeps, in SQLite, and the events that each change sends out.
+//!
+//! A change and its webhook event are one transaction, so neither is ever without the other. Subscribers of the graph are told
+//! after the commit.
+
+mod charges;
+mod customers;
+mod events;
+mod host_secret;
+mod refunds;
+mod rows;
+mod users;
+
+use std::fmt;
+use std::sync::Arc;
+
+use store_sqlite::{Database, DatabaseError, rusqlite};
+use thiserror::Error;
+use tokio::sync::{Notify, broadcast};
+use webhook_core::ports::StoreError;
+
+use crate::clock::DemoClock;
+use crate::domain::{Charge, Fault};
+
+pub use charges::ChargeFilter;
+pub use users::User;
+
+/// Subscribers that fall this many updates behind miss the oldest ones.
+const UPDATES_KEPT: usize = 256;
+
+/// Which rows of a list: at most `limit`, from `from` on (without it), in `order`.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// The position of the row before the first one wanted.
+    pub from: Option<i64>,
+    /// Which way to read.
+    pub order: Order,
+    /// How many rows.
+    pub limit: usize,
+}
+
+/// Which way a list is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The latest first: how every list of the desk is shown.
+    NewestFirst,
+    /// The earliest first: a page before another.
+    OldestFirst,
+}
+
+/// A row with its place in the list.
+#[derive(Clone, Debug)]
+pub struct Placed<T> {
+    /// Its place; later ones are larger.
+    pub position: i64,
+    /// The row.
+    pub row: T,
+}
+
+/// Why the desk did not do what was asked.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum DeskError {
+    /// The body is well-formed and wrong.
+    #[error("the body is not acceptable")]
+    Faulty(Vec<Fault>),
+    /// A refund of more than the charge has left.
+    #[error("the charge has {left} left to refund")]
+    ExceedsCharge {
+        /// What the charge has left, in the currency's smallest unit.
+        left: u32,
+    },
+    /// Nothing by this identifier.
+    #[error("no such resource")]
+    NotFound,
+    /// The resource changed since it was read.
+    #[error("the resource has changed")]
+    Changed,
+    /// The database did not do it.
+    #[error("the database failed")]
+    Database(#[from] DatabaseError),
+    /// The registered receivers could not be read.
+    #[error("the store of webhook endpoints failed")]
+    Store(#[from] StoreError),
+}
+
+impl From<rusqlite::Error> for DeskError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Database(error.into())
+    }
+}
+
+/// The payments desk.
+#[derive(Clone)]
+pub struct Desk {
+    database: Database,
+    clock: DemoClock,
+    updates: broadcast::Sender<Charge>,
+    refunds_asked_for: Arc<Notify>,
+    events_enqueued: Arc<Notify>,
+}
+
+impl Desk {
+    /// Opens the desk in `database`, making its tables where they are missing.
+    ///
+    /// # Errors
+    ///
+    /// A [`DatabaseError`] when the tables cannot be made.
+    pub async fn open(database: Database, clock: DemoClock) -> Result<Self, DatabaseError> {
+        database.migrate("desk", &[include_str!("schema.sql")]).await?;
+        let (updates, _) = broadcast::channel(UPDATES_KEPT);
+        Ok(Self { database, clock, updates, refunds_asked_for: Arc::default(), events_enqueued: Arc::default() })
+    }
+
+    /// Every charge, each time it changes, from now on.
+    #[must_use]
+    pub fn charge_updates(&self) -> broadcast::Receiver<Charge> {
+        self.updates.subscribe()
+    }
+
+    /// Wakes when a refund was asked for.
+    #[must_use]
+    pub fn refunds_asked_for(&self) -> &Notify {
+        &self.refunds_asked_for
+    }
+
+    /// Wakes when there are events to deliver.
+    #[must_use]
+    pub fn events_enqueued(&self) -> &Notify {
+        &self.events_enqueued
+    }
+
+    /// Tells what was committed.
+    fn publish(&self, charge: &Charge) {
+        // without a subscriber there is nobody to tell
+        let _subscribers = self.updates.send(charge.clone());
+        self.events_enqueued.notify_one();
+    }
+}
+
+impl fmt::Debug for Desk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Desk").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,126 @@
+//! Refunds of the desk: queued when asked for, booked by [`Desk::book_refunds`].
+
+use store_sqlite::column::Time;
+use store_sqlite::rusqlite::{OptionalExtension, Transaction, params};
+
+use super::events::{EventKind, Outgoing};
+use super::{Desk, DeskError, Placed, Window, charges, rows};
+use crate::domain::{Charge, ChargeId, NewRefund, Refund, RefundId, RefundRefused};
+
+/// How many refunds one transaction books.
+const BATCH: u32 = 64;
+
+impl Desk {
+    /// Queues a refund of a charge.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError::NotFound`] without the charge, [`DeskError::ExceedsCharge`] for more than it has left,
+    /// [`DeskError::Faulty`] for an amount that is none.
+    pub async fn ask_for_refund(&self, charge: ChargeId, body: NewRefund) -> Result<Refund, DeskError> {
+        let (id, now) = (RefundId::from_random(crate::random()), self.clock.now());
+        let refund = self
+            .database
+            .write(move |transaction| {
+                let charge = charges::load(transaction, &charge)?;
+                let refund = body.create(&charge, id, now)?;
+                transaction
+                    .prepare_cached("INSERT INTO refund (id, charge, amount, status, created) VALUES (?1, ?2, ?3, ?4, ?5)")?
+                    .execute(params![
+                        refund.id.as_str(),
+                        refund.charge.as_str(),
+                        refund.amount.units(),
+                        refund.status.as_str(),
+                        Time(refund.created),
+                    ])?;
+                Ok::<_, DeskError>(refund)
+            })
+            .await?;
+        self.refunds_asked_for.notify_one();
+        Ok(refund)
+    }
+
+    /// The refund by this identifier, of this charge.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError::NotFound`].
+    pub async fn refund(&self, charge: ChargeId, id: RefundId) -> Result<Refund, DeskError> {
+        let sql = format!("SELECT {} FROM refund WHERE id = ?1 AND charge = ?2", rows::REFUND);
+        let found = self
+            .database
+            .read(move |connection| {
+                let mut query = connection.prepare_cached(&sql)?;
+                Ok::<_, DeskError>(query.query_row([id.as_str(), charge.as_str()], rows::refund).optional()?)
+            })
+            .await?;
+        found.map(|placed| placed.row).ok_or(DeskError::NotFound)
+    }
+
+    /// The refunds of a charge, newest first.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError::NotFound`] without the charge.
+    pub async fn refunds(&self, charge: ChargeId, window: Window) -> Result<Vec<Placed<Refund>>, DeskError> {
+        let sql = format!(
+            "SELECT {} FROM refund WHERE charge = ?1 AND position < ?2 ORDER BY position DESC LIMIT ?3",
+            rows::REFUND
+        );
+        self.database
+            .read(move |connection| {
+                charges::load(connection, &charge)?;
+                let limit = i64::try_from(window.limit).unwrap_or(i64::MAX);
+                let mut query = connection.prepare_cached(&sql)?;
+                let found = query
+                    .query_map(params![charge.as_str(), window.from.unwrap_or(i64::MAX), limit], rows::refund)?;
+                Ok(found.collect::<Result<_, _>>()?)
+            })
+            .await
+    }
+
+    /// Books the refunds that wait and sends a `charge.refunded` for each; answers how many it booked or refused.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError::Database`]; what was not booked waits on.
+    pub async fn book_refunds(&self) -> Result<usize, DeskError> {
+        let outgoing = self.outgoing(EventKind::ChargeRefunded).await?;
+        let (booked, changed) = self.database.write(move |transaction| book_pending(transaction, &outgoing)).await?;
+        for charge in &changed {
+            self.publish(charge);
+        }
+        Ok(booked)
+    }
+}
+
+fn book_pending(transaction: &Transaction<'_>, outgoing: &Outgoing) -> Result<(usize, Vec<Charge>), DeskError> {
+    let sql = format!("SELECT {} FROM refund WHERE status = 'pending' ORDER BY position LIMIT ?1", rows::REFUND);
+    let pending: Vec<Placed<Refund>> =
+        transaction.prepare_cached(&sql)?.query_map([BATCH], rows::refund)?.collect::<Result<_, _>>()?;
+    let count = pending.len();
+    let mut changed = Vec::new();
+    for Placed { row: refund, .. } in pending {
+        let (refund, charge) = refund.clone().book(charges::load(transaction, &refund.charge)?);
+        transaction
+            .prepare_cached("UPDATE refund SET status = ?2 WHERE id = ?1")?
+            .execute([refund.id.as_str(), refund.status.as_str()])?;
+        if let Some(charge) = charge {
+            if !charges::update(transaction, &charge)? {
+                return Err(DeskError::Changed);
+            }
+            outgoing.enqueue_in(transaction, &charge)?;
+            changed.push(charge);
+        }
+    }
+    Ok((count, changed))
+}
+
+impl From<RefundRefused> for DeskError {
+    fn from(refused: RefundRefused) -> Self {
+        match refused {
+            RefundRefused::Faulty(fault) => Self::Faulty(vec![fault]),
+            RefundRefused::ExceedsCharge { left } => Self::ExceedsCharge { left },
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! How the desk's values stand in its tables.
+
+use std::str::FromStr;
+
+use store_sqlite::column::Time;
+use store_sqlite::rusqlite::types::{FromSqlError, Type};
+use store_sqlite::rusqlite::{Error, Result, Row};
+
+use super::Placed;
+use crate::domain::{Amount, Charge, Customer, Refund, RefundStatus};
+
+/// A column whose text no version of the desk has written.
+fn unreadable(column: usize) -> Error {
+    Error::FromSqlConversionFailure(column, Type::Text, Box::new(FromSqlError::InvalidType))
+}
+
+fn parsed<T: FromStr>(row: &Row<'_>, column: usize) -> Result<T> {
+    row.get_ref(column)?.as_str()?.parse().map_err(|_| unreadable(column))
+}
+
+fn amount(row: &Row<'_>, column: usize) -> Result<Amount> {
+    Amount::parse(row.get(column)?, "").map_err(|_| unreadable(column))
+}
+
+/// The columns that [`charge`] reads.
+pub(super) const CHARGE: &str =
+    "position, id, customer, amount, currency, description, amount_refunded, version, created";
+
+pub(super) fn charge(row: &Row<'_>) -> Result<Placed<Charge>> {
+    let customer = match row.get_ref(2)?.as_str_or_null()? {
+        Some(id) => Some(id.parse().map_err(|_| unreadable(2))?),
+        None => None,
+    };
+    let Time(created) = row.get(8)?;
+    let charge = Charge {
+        id: parsed(row, 1)?,
+        customer,
+        amount: amount(row, 3)?,
+        currency: parsed(row, 4)?,
+        description: row.get(5)?,
+        amount_refunded: row.get(6)?,
+        version: row.get(7)?,
+        created,
+    };
+    Ok(Placed { position: row.get(0)?, row: charge })
+}
+
+/// The columns that [`refund`] reads.
+pub(super) const REFUND: &str = "position, id, charge, amount, status, created";
+
+pub(super) fn refund(row: &Row<'_>) -> Result<Placed<Refund>> {
+    let Time(created) = row.get(5)?;
+    let refund = Refund {
+        id: parsed(row, 1)?,
+        charge: parsed(row, 2)?,
+        amount: amount(row, 3)?,
+        status: RefundStatus::parse(row.get_ref(4)?.as_str()?).ok_or_else(|| unreadable(4))?,
+        created,
+    };
+    Ok(Placed { position: row.get(0)?, row: refund })
+}
+
+/// The columns that [`customer`] reads.
+pub(super) const CUSTOMER: &str = "position, id, name, created";
+
+pub(super) fn customer(row: &Row<'_>) -> Result<Placed<Customer>> {
+    let Time(created) = row.get(3)?;
+    let customer = Customer { id: parsed(row, 1)?, name: row.get(2)?, created };
+    Ok(Placed { position: row.get(0)?, row: customer })
+}

@@ -1,0 +1,53 @@
+-- The desk's own tables, in the same file as the suite's, so that a change and its event are one transaction.
+-- `position` orders the pages; times are nanoseconds since 1970.
+CREATE TABLE user (
+    subject TEXT PRIMARY KEY,
+    email TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    password_hash TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE customer (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    created INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE charge (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    customer TEXT REFERENCES customer (id),
+    amount INTEGER NOT NULL,
+    currency TEXT NOT NULL,
+    description TEXT,
+    amount_refunded INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    created INTEGER NOT NULL
+) STRICT;
+CREATE INDEX charge_by_status ON charge (status, position);
+
+CREATE TABLE refund (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    charge TEXT NOT NULL REFERENCES charge (id),
+    amount INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    created INTEGER NOT NULL
+) STRICT;
+CREATE INDEX refund_by_charge ON refund (charge, position);
+CREATE INDEX refund_pending ON refund (position) WHERE status = 'pending';
+
+-- A sign-in between its two pages: who typed the right password for which interaction, until the consent.
+CREATE TABLE sign_in (
+    interaction BLOB PRIMARY KEY,
+    subject TEXT NOT NULL REFERENCES user (subject),
+    auth_time INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- What must be the same after a restart: the signing key, the keys of the cursors. A real host keeps these in a vault.
+CREATE TABLE host_secret (
+    name TEXT PRIMARY KEY,
+    value BLOB NOT NULL
+) STRICT, WITHOUT ROWID;

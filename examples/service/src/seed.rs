@@ -1,0 +1,62 @@
+//! The demo's user and clients, put into a database that does not have them.
+
+use oauth_core::secret::ClientSecret;
+use oauth_core::store::{ClientSecrets, ClientStore, GrantType, RegisteredClient};
+use oauth_core::vocabulary::{Audience, ClientId, RegisteredRedirectUri, Scopes};
+use store_sqlite::Database;
+
+use crate::app::OpenError;
+use crate::app::open::{SCOPES, at};
+use crate::desk::{Desk, User};
+
+/// The address of the demo's user.
+pub const EMAIL: &str = "ada@example.com";
+/// Their password.
+pub const PASSWORD: &str = "correct horse battery staple";
+/// Where the web application takes its codes.
+pub const WEB_REDIRECT_URI: &str = "http://127.0.0.1:9999/callback";
+/// The web application's secret.
+pub const WEB_SECRET: &str = "demo-web-secret";
+/// The service's secret.
+pub const SERVICE_SECRET: &str = "demo-service-secret";
+
+/// Puts them there; what is there already stays.
+pub(crate) async fn seed(desk: &Desk, database: &Database, base_url: &str) -> Result<(), OpenError> {
+    let user = User::new("usr_ada", EMAIL, "Ada Lovelace");
+    desk.register_user(user, PASSWORD).await.map_err(at("the demo's user"))?;
+    for client in clients(base_url)? {
+        let known = database.client(&client.id).await.map_err(at("the demo's clients"))?;
+        if known.is_none() {
+            database.put_client(client).await.map_err(at("the demo's clients"))?;
+        }
+    }
+    Ok(())
+}
+
+fn clients(base_url: &str) -> Result<[RegisteredClient; 3], OpenError> {
+    let secret = |secret: &str| {
+        let secret: ClientSecret = secret.parse().map_err(at("a client secret"))?;
+        Ok::<_, OpenError>(ClientSecrets::new(&secret))
+    };
+    let id = |id: &str| id.parse::<ClientId>().map_err(at("a client id"));
+    let audience: Audience = base_url.parse().map_err(at("the audience"))?;
+    let all: Scopes = SCOPES.parse().map_err(at("the scopes"))?;
+    let of_services: Scopes = "read:charges write:charges write:refunds".parse().map_err(at("the scopes"))?;
+    let web = RegisteredClient::confidential(id("demo-web")?, secret(WEB_SECRET)?)
+        .with_name("Demo web application")
+        .with_redirect_uri(RegisteredRedirectUri::exact(WEB_REDIRECT_URI).map_err(at("a redirect URI"))?)
+        .with_scopes(all.clone())
+        .with_audience(audience.clone());
+    let native = RegisteredClient::public(id("demo-native")?)
+        .with_name("Demo native application")
+        .with_redirect_uri(
+            RegisteredRedirectUri::loopback_any_port("http://127.0.0.1/callback").map_err(at("a redirect URI"))?,
+        )
+        .with_scopes(all);
+    let service = RegisteredClient::confidential(id("demo-service")?, secret(SERVICE_SECRET)?)
+        .with_name("Demo service")
+        .with_grant_types([GrantType::ClientCredentials])
+        .with_scopes(of_services)
+        .with_audience(audience);
+    Ok([web, native, service])
+}

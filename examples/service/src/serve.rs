@@ -1,0 +1,161 @@
+//! Runs the service on a listener: parse the command line, open the database, serve, and work between requests.
+//!
+//! Which server answers is the binary's choice, given as one function of a [`Serving`].
+
+use std::fmt::Display;
+use std::future::Future;
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use store_sqlite::Database;
+use tokio::sync::oneshot;
+
+use crate::app::{App, Config};
+use crate::cli::{Command, DatabaseChoice, Options, USAGE};
+use crate::clock::DemoClock;
+use crate::{seed, tour};
+
+/// What a server needs to serve.
+#[non_exhaustive]
+pub struct Serving {
+    /// Where requests come in.
+    pub listener: TcpListener,
+    /// What answers them.
+    pub app: Arc<App>,
+    /// How long open answers may take once the service stops.
+    pub drain_timeout: Duration,
+    /// Completes when the service is to stop.
+    pub shutdown: BoxFuture<'static, ()>,
+}
+
+/// Does what the command line asks, serving with `server`.
+pub async fn main(server: impl AsyncFn(Serving) -> io::Result<()>) -> ExitCode {
+    let done = match Command::parse(std::env::args().skip(1)) {
+        Ok(Command::Help) => {
+            say(USAGE);
+            Ok(true)
+        }
+        Ok(Command::Serve(options)) => serve(&options, &server).await.map(|()| true),
+        Ok(Command::Tour) => run_tour(&server).await,
+        Err(error) => {
+            complain(format_args!("{error}\n\n{USAGE}"));
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            complain(error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+type Failure = Box<dyn std::error::Error>;
+
+async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<()>) -> Result<(), Failure> {
+    let listener = TcpListener::bind(options.listen)?;
+    let base_url = base_url(listener.local_addr()?);
+    let database = match &options.database {
+        DatabaseChoice::Memory => Database::open_in_memory()?,
+        DatabaseChoice::File(path) => Database::open(path)?,
+    };
+    let mut config = Config::new(&base_url, database);
+    config.sign_in_as = options.sign_in_as.clone();
+    config.log = Arc::new(|line| complain(line));
+    let app = Arc::new(App::open(config).await?);
+    say(&banner(&base_url, options));
+    let interrupted = async {
+        // without a handler for the signal, the signal ends the process
+        let _interrupted = tokio::signal::ctrl_c().await;
+    };
+    run(server, listener, app, Duration::from_secs(5), interrupted).await?;
+    Ok(())
+}
+
+async fn run_tour(server: &impl AsyncFn(Serving) -> io::Result<()>) -> Result<bool, Failure> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let base_url = base_url(listener.local_addr()?);
+    let folder = tempfile::tempdir()?;
+    let clock = DemoClock::new();
+    let mut config = Config::new(&base_url, Database::open(folder.path().join("tour.sqlite"))?);
+    config.clock = clock.clone();
+    let app = Arc::new(App::open(config).await?);
+    let (stop, stopped) = oneshot::channel::<()>();
+    let walk = async {
+        let passed = tour::walk(&base_url, &clock).await;
+        let _served = stop.send(());
+        passed
+    };
+    let shutdown = stopped.map(|_| ());
+    let (passed, served) = tokio::join!(walk, run(server, listener, app, Duration::from_secs(1), shutdown));
+    served?;
+    Ok(passed)
+}
+
+/// Serves, and works between requests, until `shutdown`.
+async fn run(
+    server: &impl AsyncFn(Serving) -> io::Result<()>,
+    listener: TcpListener,
+    app: Arc<App>,
+    drain_timeout: Duration,
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let (stop, stopped) = oneshot::channel::<()>();
+    let shutdown = async {
+        shutdown.await;
+        let _serving = stop.send(());
+        std::future::pending::<()>().await;
+    };
+    let serving =
+        Serving { listener, app: Arc::clone(&app), drain_timeout, shutdown: stopped.map(|_| ()).boxed() };
+    tokio::select! {
+        served = server(serving) => served,
+        () = app.work() => Ok(()),
+        () = shutdown => Ok(()),
+    }
+}
+
+/// Where clients reach a service that listens on `address`.
+fn base_url(address: SocketAddr) -> String {
+    let ip = if address.ip().is_unspecified() { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { address.ip() };
+    format!("http://{}", SocketAddr::new(ip, address.port()))
+}
+
+fn banner(base_url: &str, options: &Options) -> String {
+    let places = [
+        ("console", ""),
+        ("graph, with an explorer", "/graphql"),
+        ("authorize", "/authorize"),
+        ("token", "/token"),
+        ("introspect, revoke", "/oauth/introspect  /oauth/revoke"),
+        ("discovery", "/.well-known/openid-configuration"),
+        ("charges", "/v1/charges"),
+        ("webhook endpoints", "/v1/webhook-endpoints"),
+    ];
+    let mut text = "the payments desk is open\n\n".to_owned();
+    for (name, path) in places {
+        text.push_str(&format!("  {name:<24} {base_url}{path}\n"));
+    }
+    let sign_in = match &options.sign_in_as {
+        Some(email) => format!("everybody is {email}, without a page"),
+        None => format!("{} / {}", seed::EMAIL, seed::PASSWORD),
+    };
+    text.push_str(&format!("\n  {:<24} {sign_in}\n  stop with Ctrl-C\n", "sign in"));
+    text
+}
+
+/// A reader that closed the pipe has read enough.
+fn say(text: &str) {
+    let _closed = writeln!(io::stdout(), "{text}");
+}
+
+fn complain(text: impl Display) {
+    let _closed = writeln!(io::stderr(), "{text}");
+}

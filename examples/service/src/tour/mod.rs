@@ -1,0 +1,96 @@
+//! The tour: a client that walks through the whole service over HTTP and checks every answer.
+//!
+//! It signs in with oauth-core's client half and receives webhooks with webhook-core's receiver half, so both sides of each
+//! protocol are at work. The one thing it does besides HTTP is to advance the service's clock.
+
+mod charges;
+mod graph;
+mod http;
+mod receiver;
+mod report;
+mod sign_in;
+mod tokens;
+mod webhooks;
+
+use std::io::Stdout;
+
+use ::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use ::http::{Method, Request};
+use bytes::Bytes;
+use serde_json::Value;
+
+use self::report::{Mismatch, Report, Stopped, mismatch};
+use crate::clock::DemoClock;
+
+/// What the tour carries from step to step.
+struct Tour<'a> {
+    base_url: &'a str,
+    clock: &'a DemoClock,
+    report: Report<Stdout>,
+}
+
+/// The tokens of one sign-in.
+#[derive(Clone)]
+struct Tokens {
+    access: String,
+    refresh: String,
+}
+
+/// Walks through the service at `base_url`, printing a line a step; true when every step passed.
+pub async fn walk(base_url: &str, clock: &DemoClock) -> bool {
+    let mut tour = Tour { base_url, clock, report: Report::on_stdout() };
+    let stopped = all(&mut tour).await;
+    tour.report.end() && stopped.is_ok()
+}
+
+async fn all(tour: &mut Tour<'_>) -> Result<(), Stopped> {
+    let tokens = sign_in::chapter(tour).await?;
+    charges::chapter(tour, &tokens).await?;
+    graph::chapter(tour, &tokens).await?;
+    webhooks::chapter(tour).await?;
+    tokens::chapter(tour, tokens).await
+}
+
+impl Tour<'_> {
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.base_url)
+    }
+
+    /// A request with a bearer token and no body.
+    fn bearing(&self, method: Method, path: &str, token: &str, headers: &[(&str, &str)]) -> Result<Request<Bytes>, Mismatch> {
+        let mut request = Request::builder().method(method).uri(self.url(path)).header(AUTHORIZATION, format!("Bearer {token}"));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        request.body(Bytes::new()).map_err(|error| mismatch(path, "a request", error))
+    }
+
+    /// A request with a bearer token and a JSON body.
+    fn sending(&self, method: Method, path: &str, token: &str, body: &Value, headers: &[(&str, &str)]) -> Result<Request<Bytes>, Mismatch> {
+        let mut request = self.bearing(method, path, token, headers)?;
+        request.headers_mut().insert(CONTENT_TYPE, ::http::HeaderValue::from_static("application/json"));
+        *request.body_mut() = Bytes::from(body.to_string());
+        Ok(request)
+    }
+
+    /// A GraphQL operation, for an answer of this media type.
+    fn operation(&self, token: &str, query: &str, accept: &str) -> Result<Request<Bytes>, Mismatch> {
+        let body = serde_json::json!({ "query": query });
+        self.sending(Method::POST, "/graphql", token, &body, &[(ACCEPT.as_str(), accept)])
+    }
+
+    /// A form, with HTTP Basic where the client has a secret.
+    fn form(&self, path: &str, client: Option<(&str, &str)>, fields: &[(&str, &str)]) -> Result<Request<Bytes>, Mismatch> {
+        use base64::Engine as _;
+        let mut request = Request::builder()
+            .method(Method::POST)
+            .uri(self.url(path))
+            .header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+        if let Some((id, secret)) = client {
+            let credentials = base64::engine::general_purpose::STANDARD.encode(format!("{id}:{secret}"));
+            request = request.header(AUTHORIZATION, format!("Basic {credentials}"));
+        }
+        let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+        request.body(Bytes::from(body)).map_err(|error| mismatch(path, "a request", error))
+    }
+}

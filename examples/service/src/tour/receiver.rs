@@ -1,0 +1,136 @@
+//! The receiver that the tour registers: webhook-core's, on a port of its own, with faults on demand.
+
+use std::net::{Ipv4Addr, TcpListener};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use adapter_hyper::Limits;
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body_util::Full;
+use webhook_core::event::Envelope;
+use webhook_core::memory::MemoryInbox;
+use webhook_core::receiver::{Inbox, Outcome, Receiver, Verifier};
+use webhook_core::secret::SigningSecret;
+use webhook_core::signature::WEBHOOK_ID;
+
+use super::report::{Mismatch, mismatch};
+use crate::app::App;
+use crate::clock::DemoClock;
+
+/// What the receiver does with what it is sent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Behaviour {
+    /// Receives.
+    Accept,
+    /// Receives, and answers 500 all the same, as when the answer is lost on its way.
+    LoseAcknowledgement,
+    /// Answers 500 before it looks.
+    Fail,
+}
+
+pub(super) struct TourReceiver {
+    receiver: Receiver,
+    inbox: Arc<MemoryInbox>,
+    clock: DemoClock,
+    seen: Mutex<Seen>,
+}
+
+struct Seen {
+    behaviour: Behaviour,
+    last_outcome: Option<Outcome>,
+    failed_on: Option<String>,
+}
+
+/// A port of its own, and the address to register.
+pub(super) fn listen() -> Result<(TcpListener, String), Mismatch> {
+    let open = || {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let url = format!("http://{}/webhooks", listener.local_addr()?);
+        Ok((listener, url))
+    };
+    open().map_err(|error: std::io::Error| mismatch("the receiver", "a port", error))
+}
+
+impl TourReceiver {
+    /// Serves until the tour ends.
+    pub(super) fn serve(listener: TcpListener, secret: &str, clock: &DemoClock) -> Result<Arc<Self>, Mismatch> {
+        let secret = SigningSecret::from_whsec(secret).map_err(|error| mismatch("the receiver", "a secret", error))?;
+        let inbox = Arc::new(MemoryInbox::default());
+        let receiver =
+            Receiver::builder("payments-desk", Verifier::standard_webhooks(secret), inbox.clone(), clock.as_port())
+                .build()
+                .map_err(|error| mismatch("the receiver", "its configuration", error))?;
+        let seen = Mutex::new(Seen { behaviour: Behaviour::Accept, last_outcome: None, failed_on: None });
+        let this = Arc::new(Self { receiver, inbox, clock: clock.clone(), seen });
+        let serving = Arc::clone(&this);
+        tokio::spawn(async move {
+            let handler = move |request| {
+                let receiver = Arc::clone(&serving);
+                async move { receiver.receive(request).await.map(Full::new) }
+            };
+            adapter_hyper::serve(listener, handler, App::refuse, Limits::default(), std::future::pending()).await
+        });
+        Ok(this)
+    }
+
+    async fn receive(&self, request: Request<Bytes>) -> Response<Bytes> {
+        let behaviour = self.seen().behaviour;
+        if behaviour == Behaviour::Fail {
+            let id = request.headers().get(WEBHOOK_ID).and_then(|id| id.to_str().ok());
+            self.seen().failed_on = id.map(str::to_owned);
+            return failure();
+        }
+        let response = self.receiver.receive(request).await;
+        self.seen().last_outcome = response.extensions().get::<Outcome>().cloned();
+        if behaviour == Behaviour::LoseAcknowledgement { failure() } else { response }
+    }
+
+    fn seen(&self) -> std::sync::MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn behave(&self, behaviour: Behaviour) {
+        self.seen().behaviour = behaviour;
+    }
+
+    pub(super) fn last_outcome(&self) -> Option<Outcome> {
+        self.seen().last_outcome.clone()
+    }
+
+    /// Takes the next event from the queue, as a worker does; it must be the only one.
+    pub(super) async fn queued(&self) -> Result<Envelope, Mismatch> {
+        for _ in 0..500 {
+            let taken = self.inbox.take(2, self.clock.now(), Duration::from_secs(60)).await;
+            let taken = taken.map_err(|error| mismatch("the queue", "an event", error))?;
+            match taken.as_slice() {
+                [] => tokio::time::sleep(Duration::from_millis(10)).await,
+                [job] => {
+                    let done = self.inbox.finish(&job.ticket).await;
+                    done.map_err(|error| mismatch("the queue", "to finish", error))?;
+                    return Envelope::parse(job.body.clone())
+                        .map_err(|error| mismatch("the queue", "an envelope", error));
+                }
+                more => return Err(mismatch("the queue", "one event", more.len())),
+            }
+        }
+        Err(mismatch("the queue", "an event", "nothing in time"))
+    }
+
+    /// The id of the next event that the receiver failed on.
+    pub(super) async fn failed_on(&self) -> Result<String, Mismatch> {
+        for _ in 0..500 {
+            if let Some(id) = self.seen().failed_on.take() {
+                return Ok(id);
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        Err(mismatch("the receiver", "a delivery", "nothing in time"))
+    }
+}
+
+fn failure() -> Response<Bytes> {
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+    response
+}

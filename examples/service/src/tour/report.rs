@@ -1,0 +1,142 @@
+//! What the tour prints: one line a step, aligned, coloured where the terminal has it.
+
+use std::fmt::{Debug, Display};
+use std::io::{IsTerminal, Write};
+
+/// What a step found: what was sent, what came back, and what later steps need of it.
+#[derive(Debug)]
+pub(super) struct Found<T> {
+    sent: String,
+    got: String,
+    value: T,
+}
+
+impl<T> Found<T> {
+    /// What later steps need, of a step that is a part of another.
+    pub(super) fn into_value(self) -> T {
+        self.value
+    }
+}
+
+/// What a step did not find.
+#[derive(Debug)]
+pub(super) struct Mismatch {
+    sent: String,
+    expected: String,
+    got: String,
+}
+
+/// A step went wrong and is printed; the tour ends.
+#[derive(Debug)]
+pub(super) struct Stopped;
+
+pub(super) type Step<T = ()> = Result<Found<T>, Mismatch>;
+
+/// A step that went as expected, with what later steps need of it.
+#[expect(clippy::unnecessary_wraps, reason = "every step ends with it, as a value of the steps' one type")]
+pub(super) fn found<T>(sent: impl Display, got: impl Display, value: T) -> Step<T> {
+    Ok(Found { sent: sent.to_string(), got: got.to_string(), value })
+}
+
+/// A step that went as expected.
+pub(super) fn passed(sent: impl Display, got: impl Display) -> Step {
+    found(sent, got, ())
+}
+
+pub(super) fn mismatch(sent: impl Display, expected: impl Display, got: impl Display) -> Mismatch {
+    Mismatch { sent: sent.to_string(), expected: expected.to_string(), got: got.to_string() }
+}
+
+/// Ends the step unless `value` is `expected`.
+pub(super) fn expect<T: PartialEq + Debug>(sent: &str, what: &str, value: T, expected: T) -> Result<(), Mismatch> {
+    if value == expected {
+        return Ok(());
+    }
+    Err(mismatch(sent, format_args!("{what} {expected:?}"), format_args!("{value:?}")))
+}
+
+/// Counts the steps and prints them.
+pub(super) struct Report<W> {
+    out: W,
+    colour: bool,
+    steps: usize,
+    passed: usize,
+}
+
+impl Report<std::io::Stdout> {
+    pub(super) fn on_stdout() -> Self {
+        let out = std::io::stdout();
+        let colour = out.is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        Self::new(out, colour)
+    }
+}
+
+impl<W: Write> Report<W> {
+    fn new(out: W, colour: bool) -> Self {
+        Self { out, colour, steps: 0, passed: 0 }
+    }
+
+    fn paint(&self, code: &str, text: &str) -> String {
+        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// A reader that closed the pipe ends the printing, not the tour.
+    fn line(&mut self, text: &str) {
+        let _closed = writeln!(self.out, "{text}");
+    }
+
+    pub(super) fn chapter(&mut self, title: &str) {
+        let title = self.paint("1", title);
+        self.line(&format!("\n{title}"));
+    }
+
+    /// Prints the step and hands on what it found.
+    pub(super) fn step<T>(&mut self, name: &str, step: Step<T>) -> Result<T, Stopped> {
+        self.steps += 1;
+        let number = self.paint("2", &format!("{:>3}", self.steps));
+        match step {
+            Ok(Found { sent, got, value }) => {
+                self.passed += 1;
+                let mark = self.paint("32", "✓");
+                let sent = self.paint("2", &sent);
+                self.line(&format!("{number} {mark} {name:<42} {sent} → {got}"));
+                Ok(value)
+            }
+            Err(Mismatch { sent, expected, got }) => {
+                let mark = self.paint("31", "✗");
+                self.line(&format!("{number} {mark} {name:<42} {sent}"));
+                self.line(&format!("      expected {expected}"));
+                self.line(&format!("      got      {got}"));
+                Err(Stopped)
+            }
+        }
+    }
+
+    /// Prints the last line; true when every step passed.
+    pub(super) fn end(mut self) -> bool {
+        let all = self.passed == self.steps;
+        let line = format!("tour: {} steps, {} passed", self.steps, self.passed);
+        let line = self.paint(if all { "1;32" } else { "1;31" }, &line);
+        self.line(&format!("\n{line}"));
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mismatch_prints_what_was_expected_and_fails_the_tour() {
+        let mut out = Vec::new();
+        let mut report = Report::new(&mut out, false);
+        assert!(report.step("discovery", passed("GET /a", "200")).is_ok());
+        let wrong: Step = Err(expect("POST /token", "status", 500, 200).unwrap_err());
+        assert!(report.step("token", wrong).is_err());
+        assert!(!report.end());
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains("  1 ✓ discovery"), "{text}");
+        assert!(text.contains("expected status 200\n      got      500"), "{text}");
+        assert!(text.ends_with("tour: 2 steps, 1 passed\n"), "{text}");
+    }
+}

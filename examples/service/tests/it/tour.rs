@@ -1,0 +1,36 @@
+//! The tour, by the two binaries as a newcomer runs them.
+
+use std::process::{Command, Output};
+
+fn run(binary: &str, words: &[&str]) -> Output {
+    Command::new(binary).args(words).output().unwrap()
+}
+
+fn check(binary: &str) {
+    let output = run(binary, &["tour"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let last = text.lines().last().unwrap_or_default();
+    let steps: Vec<&str> = last.split_whitespace().filter(|word| word.parse::<u32>().is_ok()).collect();
+    assert!(output.status.success(), "{text}");
+    assert_eq!(last, format!("tour: {0} steps, {0} passed", steps[0]));
+    assert!(!text.contains('\u{1b}'), "no colour where there is no terminal");
+}
+
+/// X3: the same service on hyper. X1: the payments desk, with its events, scopes and subscription. X2: over the reference adapters.
+#[test]
+fn the_tour_passes_on_hyper() {
+    check(env!("CARGO_BIN_EXE_service-hyper"));
+}
+
+/// X3: the same service on actix-web.
+#[test]
+fn the_tour_passes_on_actix() {
+    check(env!("CARGO_BIN_EXE_service-actix"));
+}
+
+#[test]
+fn a_command_line_that_means_nothing_says_so_and_exits_with_2() {
+    let output = run(env!("CARGO_BIN_EXE_service-hyper"), &["--database", "mysql:x"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().starts_with("--database does not take `mysql:x`"));
+}
