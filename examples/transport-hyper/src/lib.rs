@@ -21,9 +21,9 @@
 //! # }
 //! ```
 //!
-//! It opens one connection for each exchange and closes it: a receiver is called a few times an hour, and a kept
-//! connection would have to be vetted again anyway. HTTP/1.1 only, TLS 1.2 or later, certificates always verified
-//! against Mozilla's roots, no proxy from the environment, no redirects, no content codings.
+//! One connection serves one exchange: most receivers are called rarely, and a kept connection would have to be vetted
+//! again all the same. HTTP/1.1 only; TLS 1.2 or later, always verified; no proxy from the environment, no redirects,
+//! no content codings.
 
 mod resolve;
 mod tls;

@@ -18,6 +18,7 @@ use hyper_util::rt::TokioIo;
 use rustls::{RootCertStore, pki_types::ServerName};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsConnector;
 use webhook_core::address::{AddressPolicy, Host, RefusedAddress, Target};
 use webhook_core::ports::{ExchangeLimits, Transport, TransportError};
@@ -26,7 +27,7 @@ use crate::{Resolve, SystemResolver, tls};
 
 /// How long one address has to itself before the next one is tried beside it (RFC 8305 §5).
 const CONNECT_STAGGER: Duration = Duration::from_millis(250);
-/// All addresses are vetted, so many are tried.
+/// Every address is vetted; so many of them are tried.
 const MAX_CONNECT_ATTEMPTS: usize = 4;
 const MAX_RESPONSE_HEAD: usize = 64 * 1024;
 
@@ -108,12 +109,10 @@ impl HyperTransport {
 #[async_trait]
 impl Transport for HyperTransport {
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
-        let limits = request.extensions().get().copied().unwrap_or_default();
-        let ExchangeLimits { timeout, .. } = limits;
-        match tokio::time::timeout(timeout, self.exchange(request, limits)).await {
-            Ok(answered) => answered,
-            Err(_) => Err(TransportError::timeout()),
-        }
+        let limits: ExchangeLimits = request.extensions().get().copied().unwrap_or_default();
+        let exchange = self.exchange(request, limits);
+        let in_time = timeout(limits.timeout, exchange).await;
+        in_time.unwrap_or_else(|_| Err(TransportError::timeout()))
     }
 }
 
@@ -131,7 +130,7 @@ async fn connect(addresses: &[SocketAddr]) -> std::io::Result<TcpStream> {
         let head_start = wait;
         wait += CONNECT_STAGGER;
         Box::pin(async move {
-            tokio::time::sleep(head_start).await;
+            sleep(head_start).await;
             TcpStream::connect(address).await
         })
     });

@@ -6,10 +6,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::time::timeout;
 use transport_hyper::{HyperTransport, Resolve};
+use webhook_core::address::AddressPolicy;
 use webhook_core::ports::{ExchangeLimits, Transport, TransportErrorKind};
 
-use crate::receiver::{NAME, Receiver, post, read_request};
+use crate::receiver::{LOOPBACK, NAME, Receiver, post, read_request};
 
 struct SilentNameServer;
 
@@ -38,6 +41,22 @@ async fn a_silent_name_server_is_cut_off() {
     let receiver = Receiver::bind().await;
     let transport = HyperTransport::new(receiver.strict_policy()).with_resolver(SilentNameServer);
     assert_times_out(&transport, &receiver.url("http", NAME)).await;
+}
+
+/// W12: connecting is inside the deadline.
+#[tokio::test]
+async fn a_connection_that_never_opens_is_cut_off() {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind((LOOPBACK, 0).into()).unwrap();
+    let listener = socket.listen(1).unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut queue = Vec::new();
+    // nobody accepts, so the kernel's queue fills up and the next connection gets no answer
+    while let Ok(connected) = timeout(Duration::from_millis(100), TcpStream::connect(address)).await {
+        queue.push(connected.unwrap());
+    }
+    let transport = HyperTransport::new(AddressPolicy::new().danger_allow_loopback());
+    assert_times_out(&transport, &format!("http://{address}/")).await;
 }
 
 /// W12: the TLS handshake is inside the deadline.
