@@ -33,7 +33,7 @@ pub(crate) struct OutlineField<'d> {
     pub(crate) shape: Shape,
     /// The larger of `first` and `last`, from the document, the variables or a default; `None` when nothing says.
     pub(crate) requested: Option<i32>,
-    pub(crate) children: Vec<OutlineField<'d>>,
+    pub(crate) children: Vec<Self>,
 }
 
 /// What a field returns.

@@ -16,3 +16,4 @@ pub mod testing;
 pub use crate::engine::Engine;
 pub use crate::error::{ErrorCode, GraphError};
 pub use crate::guard::{Principal, RequestContext};
+pub use crate::ports::{Incident, IncidentLog};

@@ -31,6 +31,27 @@ impl<T> Page<T> {
         &self.page_info
     }
 
+    /// The same page of other nodes; cursors and flags stay.
+    ///
+    /// For rows whose position is no part of the node that the schema shows:
+    ///
+    /// ```
+    /// # use graph_core::connection::{CursorKey, Cursors, PageArguments, PageLimits};
+    /// # let cursors = Cursors::new(CursorKey::try_from([7; 32].as_slice()).unwrap());
+    /// let request = cursors.field("Query.names").request(PageLimits::default(), PageArguments::default()).unwrap();
+    /// let rows = vec![(1, "Ada"), (2, "Grace")];
+    /// let page = request.rows(rows, |(position, _)| position.to_string()).map(|(_, name)| name);
+    /// assert!(page.nodes().eq(&["Ada", "Grace"]));
+    /// ```
+    #[must_use]
+    pub fn map<U>(self, mut node: impl FnMut(T) -> U) -> Page<U> {
+        let edges = self
+            .edges
+            .into_iter()
+            .map(|edge| Edge::new(edge.cursor, node(edge.node)));
+        Page::new(edges.collect(), self.page_info)
+    }
+
     /// The parts.
     #[must_use]
     pub fn into_parts(self) -> (Vec<Edge<T>>, PageInfo) {

@@ -101,10 +101,9 @@ impl PageRequest {
                 ));
             }
             (None, Some(_)) => Direction::Backward,
-            (Some(_), None) => Direction::Forward,
             // a client that only says `before` wants the entries next to that cursor
             (None, None) if before.is_some() && after.is_none() => Direction::Backward,
-            (None, None) => Direction::Forward,
+            (_, None) => Direction::Forward,
         };
         let size = limits.size("first", first).and_then(|size| match last {
             Some(_) => limits.size("last", last),

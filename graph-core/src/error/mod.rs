@@ -97,7 +97,7 @@ impl GraphError {
         Self::masked(cause.to_string())
     }
 
-    /// Adds `extensions.{key}`; `code` and `correlationId` are ours and stay as they are.
+    /// Adds `extensions.{key}`; `code` is ours and stays as it is, and a masked error shows none.
     #[must_use]
     pub fn with_extension(mut self, key: impl Into<String>, value: impl Into<Extension>) -> Self {
         self.extensions.push((key.into(), value.into().0));

@@ -24,10 +24,6 @@ pub const KEEP_ALIVE: &[u8] = b":\n\n";
 
 /// What [`Engine::respond`](crate::Engine::respond) answers.
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "made once a request and taken apart at once"
-)]
 pub enum Answer {
     /// A response with its whole body.
     Full(Response<Bytes>),

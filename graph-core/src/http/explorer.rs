@@ -16,7 +16,7 @@ static POLICY: LazyLock<Option<HeaderValue>> = LazyLock::new(|| {
     let script = hash(between("<script>", "</script>")?);
     let style = hash(between("<style>", "</style>")?);
     let policy = format!(
-        "default-src 'none'; script-src '{script}'; style-src '{style}'; connect-src 'self'; base-uri 'none'; \
+        "default-src 'none'; script-src '{script}'; style-src '{style}'; connect-src 'self'; img-src data:; base-uri 'none'; \
          form-action 'none'; frame-ancestors 'none'"
     );
     HeaderValue::try_from(policy).ok()

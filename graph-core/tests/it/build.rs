@@ -47,7 +47,10 @@ async fn a_schema_may_have_queries_only() {
         "mutation { __typename }",
     ] {
         let request = graph_core::http::GraphRequest::new(query);
-        let answers: Vec<_> = engine.subscribe(request, RequestContext::new(Shop::new())).collect().await;
+        let answers: Vec<_> = engine
+            .subscribe(request, RequestContext::new(Shop::new()))
+            .collect()
+            .await;
         let answer = json!(answers[0]);
         assert!(answer.get("data").is_none(), "{answer}");
         assert!(

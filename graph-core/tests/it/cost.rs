@@ -8,9 +8,8 @@ use crate::fixture::{Fixture, ShopBuilder, builder, codes, fixture};
 async fn price_with(builder: ShopBuilder, query: &str, variables: Value) -> u64 {
     let shop = Fixture::new(builder.with_limits(Limits::default().with_cost(0)));
     let answer = shop.ask_with(query, variables).await;
-    let message = match answer["errors"][0]["message"].as_str() {
-        None => return 0,
-        Some(message) => message,
+    let Some(message) = answer["errors"][0]["message"].as_str() else {
+        return 0;
     };
     assert_eq!(codes(&answer), ["MAX_COST_EXCEEDED"], "{query}: {message}");
     assert_eq!(shop.shop.calls(), 0);

@@ -15,6 +15,7 @@ use graph_core::{Engine, GraphError, Principal, RequestContext};
 use http::{Request, Response};
 use juniper::{FieldResult, RootNode, graphql_object, graphql_subscription};
 use serde_json::Value;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 pub(crate) type Context = RequestContext<Arc<Shop>>;
 pub(crate) type ShopEngine = Engine<Query, Mutation, Subscription>;
@@ -25,6 +26,8 @@ pub(crate) struct Shop {
     pub(crate) calls: AtomicUsize,
     pub(crate) order: Mutex<Vec<i32>>,
     pub(crate) cursors: Cursors,
+    /// The events of `live`, until it is subscribed to.
+    pub(crate) feed: Mutex<Option<UnboundedReceiver<i32>>>,
 }
 
 impl Shop {
@@ -32,6 +35,7 @@ impl Shop {
         Arc::new(Self {
             calls: AtomicUsize::new(0),
             order: Mutex::new(Vec::new()),
+            feed: Mutex::new(None),
             cursors: Cursors::new(CursorKey::try_from([9; 32].as_slice()).unwrap()),
         })
     }
@@ -61,12 +65,12 @@ impl Item {
     }
 
     /// a list without arguments
-    fn parts(&self, context: &Context) -> Vec<Item> {
+    fn parts(&self, context: &Context) -> Vec<Self> {
         context.host().called();
-        vec![Item { id: self.id * 10 }, Item { id: self.id * 10 + 1 }]
+        vec![Self { id: self.id * 10 }, Self { id: self.id * 10 + 1 }]
     }
 
-    fn parent(&self) -> Option<Box<Item>> {
+    fn parent(&self) -> Option<Box<Self>> {
         None
     }
 
@@ -117,7 +121,6 @@ impl Query {
     /// a connection from a slice in memory
     fn stock(
         context: &Context,
-        kind: Option<String>,
         first: Option<i32>,
         after: Option<String>,
         last: Option<i32>,
@@ -125,7 +128,7 @@ impl Query {
     ) -> Result<ItemConnection, GraphError> {
         context.host().called();
         let field = context.host().cursors.field("Query.stock");
-        let request = field.bound_to("kind", kind.unwrap_or_default()).request(
+        let request = field.request(
             PageLimits::default(),
             PageArguments {
                 first,
@@ -226,6 +229,20 @@ impl Subscription {
         Ok(stream::iter((1..=count).map(|id| Ok(Item { id }))).boxed())
     }
 
+    /// what the shop's feed sends, when it sends it
+    async fn live(context: &Context) -> Items {
+        let feed = context.host().feed.lock().unwrap().take().unwrap();
+        let received = stream::unfold(feed, async |mut feed| {
+            Some((
+                Ok(Item {
+                    id: feed.recv().await?,
+                }),
+                feed,
+            ))
+        });
+        received.boxed()
+    }
+
     async fn failing() -> Items {
         let secret = std::io::Error::other("broker at 10.0.0.9 is away");
         stream::iter([Ok(Item { id: 1 }), Err(secret.into()), Ok(Item { id: 3 })]).boxed()
@@ -316,8 +333,8 @@ impl Fixture {
     }
 }
 
-pub(crate) fn post(query: &str, variables: Value) -> Request<Bytes> {
-    let body = serde_json::json!({ "query": query, "variables": variables });
+pub(crate) fn post(query: &str, variables: impl Into<Value>) -> Request<Bytes> {
+    let body = serde_json::json!({ "query": query, "variables": variables.into() });
     post_body(body.to_string())
 }
 

@@ -52,7 +52,7 @@ async fn deep_nesting_is_refused_by_the_parser() {
         nested(70),
     ] {
         let answer = shop.ask(&query).await;
-        assert_eq!(codes(&answer), ["MAX_DEPTH_EXCEEDED"], "{}: {answer}", &query[..30]);
+        assert_eq!(codes(&answer), ["MAX_DEPTH_EXCEEDED"], "{answer}");
     }
     assert_eq!(shop.shop.calls(), 0);
 }

@@ -1,6 +1,6 @@
 //! Subscriptions, as a stream of responses and as server-sent events.
 
-use futures_util::StreamExt as _;
+use futures_util::{FutureExt as _, StreamExt as _};
 use graph_core::http::{Answer, GraphRequest};
 use http::Response;
 use juniper::graphql_vars;
@@ -148,6 +148,33 @@ async fn a_panicking_stream_ends_with_an_error() {
     assert_eq!(responses[1].errors()[0].code().as_str(), "INTERNAL_SERVER_ERROR");
     assert_eq!(shop.incidents.lock().unwrap()[0].detail, "second event");
     assert_eq!(shop.ask("{ ping }").await, json!({ "data": { "ping": "pong" } }));
+}
+
+/// G10: a payload is pushed each time the event fires, and the stream waits in between.
+#[tokio::test]
+async fn a_payload_is_pushed_when_the_event_fires() {
+    let shop = fixture();
+    let (feed, receiver) = tokio::sync::mpsc::unbounded_channel();
+    *shop.shop.feed.lock().unwrap() = Some(receiver);
+    let request = GraphRequest::new("subscription { live { id } }");
+    let mut responses = Box::pin(shop.engine.subscribe(request, shop.anonymous()));
+    assert!(responses.next().now_or_never().is_none());
+    for id in [4, 2] {
+        // woken from another task, not by being polled again
+        let next = tokio::spawn(async move {
+            let response = responses.next().await;
+            (response, responses)
+        });
+        tokio::task::yield_now().await;
+        feed.send(id).unwrap();
+        let (response, rest) = next.await.unwrap();
+        assert_eq!(json!(response), json!({ "data": { "live": { "id": id } } }));
+        responses = rest;
+    }
+    assert!(responses.next().now_or_never().is_none());
+    drop(feed);
+    assert_eq!(responses.next().await, None);
+    assert_eq!(responses.next().await, None);
 }
 
 /// G10: nothing of a subscription runs ahead of the client, and dropping the stream drops the host's.
