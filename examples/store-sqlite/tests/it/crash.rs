@@ -5,15 +5,15 @@ use std::env;
 use std::io::{BufRead, BufReader, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use futures_util::future::join_all;
 use store_sqlite::Database;
 use store_sqlite::rusqlite::{Connection, Result};
-use webhook_core::receiver::{BodyDigest, Claim, Dedupe, EventKey, Incoming};
+use webhook_core::receiver::{Claim, Dedupe};
 use webhook_core::sender::Enqueued;
 
-use crate::support::{File, event, note_and_enqueue, with_notes};
+use crate::support::{File, event, incoming, note_and_enqueue, with_notes};
 
 /// Tells the test binary, started once more, to write to this file until it is killed.
 const VICTIM: &str = "STORE_SQLITE_VICTIM";
@@ -72,26 +72,15 @@ async fn send_and_receive(database: &Database, id: i64) {
     let enqueued = note_and_enqueue(database, id, event(id)).await.unwrap();
     assert_eq!(enqueued, Enqueued::Enqueued);
 
-    let body = event(id).event.body;
-    let key = EventKey {
-        source: "peer".to_owned(),
-        id: event(id).event.id,
-    };
-    let expires_at = SystemTime::UNIX_EPOCH + Duration::from_secs(3600);
-    let incoming = Incoming {
-        key,
-        digest: BodyDigest::of(&body),
-        body,
-        expires_at,
-    };
     let claim = database
-        .claim_and_enqueue(incoming, SystemTime::UNIX_EPOCH)
+        .claim_and_enqueue(incoming(id), SystemTime::UNIX_EPOCH)
         .await
         .unwrap();
     assert_eq!(claim, Claim::Enqueued);
 
+    let mut acknowledgements = stdout();
     // fails, and ends the process, once the killer has gone
-    writeln!(stdout(), "acknowledged {id}").unwrap();
+    writeln!(acknowledgements, "acknowledged {id}").unwrap();
 }
 
 fn start(path: &Path, round: i64) -> Child {

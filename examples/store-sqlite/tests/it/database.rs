@@ -3,12 +3,15 @@
 use std::fs;
 use std::sync::mpsc;
 use std::thread;
+use std::time::SystemTime;
 
 use futures_util::future::join_all;
 use store_sqlite::rusqlite::Connection;
 use store_sqlite::{Database, DatabaseError, DatabaseErrorKind};
 
-use crate::support::{File, Held, note, notes, queue, with_notes};
+use webhook_core::receiver::{Claim, Dedupe};
+
+use crate::support::{File, Held, incoming, note, notes, queue, with_notes};
 
 async fn pragma(database: &Database, name: &'static str) -> String {
     let value = move |connection: &Connection| -> Result<String, DatabaseError> {
@@ -127,6 +130,34 @@ async fn two_handles_on_one_file_take_turns() {
     for database in &handles {
         assert_eq!(notes(database).await, (0..100).collect::<Vec<_>>());
     }
+}
+
+/// X4, W7: of two processes that receive one event, one claims it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_event_is_claimed_once_over_all_handles() {
+    let file = File::new();
+    let handles = [file.open(), file.open()];
+    let claims = (0..32).map(|turn: usize| {
+        let database = handles[turn % 2].clone();
+        tokio::spawn(async move {
+            database
+                .claim_and_enqueue(incoming(1), SystemTime::UNIX_EPOCH)
+                .await
+        })
+    });
+    let claims: Vec<_> = join_all(claims)
+        .await
+        .into_iter()
+        .map(|claim| claim.unwrap().unwrap())
+        .collect();
+    assert_eq!(
+        claims.iter().filter(|claim| **claim == Claim::Enqueued).count(),
+        1
+    );
+    assert_eq!(
+        claims.iter().filter(|claim| **claim == Claim::Duplicate).count(),
+        31
+    );
 }
 
 /// X4: what one handle was told is done, the other one sees.

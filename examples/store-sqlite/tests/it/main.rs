@@ -1,8 +1,11 @@
 //! What the stores promise a host: one binary for all of it.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod conformance;
 mod crash;
 mod database;
+mod errors;
 mod group_commit;
 mod outbox;
 mod purge;

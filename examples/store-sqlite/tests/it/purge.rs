@@ -2,11 +2,12 @@
 
 use std::time::{Duration, SystemTime};
 
-use bytes::Bytes;
 use futures_util::future::join_all;
 use http_conventions::idempotency::{Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyStore, RecordKey};
 use store_sqlite::{Database, DatabaseError};
-use webhook_core::receiver::{BodyDigest, Claim as Claimed, Dedupe, EventKey, Incoming};
+use webhook_core::receiver::{Claim as Claimed, Dedupe, Incoming};
+
+use crate::support::incoming;
 
 const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 
@@ -21,20 +22,6 @@ fn claim(number: u16, expires_at: SystemTime) -> Claim {
         expires_at,
         expires_at,
     )
-}
-
-fn incoming(id: &str, expires_at: SystemTime) -> Incoming {
-    let body = Bytes::from_static(b"{}");
-    let key = EventKey {
-        source: "peer".to_owned(),
-        id: id.parse().unwrap(),
-    };
-    Incoming {
-        key,
-        digest: BodyDigest::of(&body),
-        body,
-        expires_at,
-    }
 }
 
 async fn rows(database: &Database, table: &'static str) -> u64 {
@@ -59,7 +46,11 @@ async fn what_has_expired_is_purged_in_small_steps_and_nothing_else() {
     for outcome in join_all(claims.iter().map(|claim| database.claim(claim, NOW))).await {
         assert_eq!(outcome.unwrap(), ClaimOutcome::Claimed);
     }
-    for event in [incoming("evt_1", soon), incoming("evt_2", later)] {
+    for (number, expires_at) in [(1, soon), (2, later)] {
+        let event = Incoming {
+            expires_at,
+            ..incoming(number)
+        };
         assert_eq!(
             database.claim_and_enqueue(event, NOW).await.unwrap(),
             Claimed::Enqueued

@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::mpsc;
 use std::task::{Context, Waker};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use store_sqlite::{Database, DatabaseError, outbox};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use webhook_core::event::Envelope;
+use webhook_core::receiver::{BodyDigest, EventKey, Incoming};
 use webhook_core::sender::{Delivery, DeliveryId, Enqueue, Enqueued, StoredEvent};
 
 /// A directory with room for one database.
@@ -70,6 +71,22 @@ pub(crate) fn event(number: i64) -> Enqueue {
     Enqueue {
         event,
         deliveries: vec![Delivery::new(id, now)],
+    }
+}
+
+/// The same event, on its way in.
+pub(crate) fn incoming(number: i64) -> Incoming {
+    let StoredEvent { id, body, .. } = event(number).event;
+    let key = EventKey {
+        source: "peer".to_owned(),
+        id,
+    };
+    let expires_at = SystemTime::UNIX_EPOCH + Duration::from_secs(3600);
+    Incoming {
+        key,
+        digest: BodyDigest::of(&body),
+        body,
+        expires_at,
     }
 }
 
