@@ -59,6 +59,9 @@ impl Envelope {
         object: &[u8],
     ) -> Result<Self, InvalidEnvelope> {
         let object: &RawValue = serde_json::from_slice(object).map_err(|_| InvalidEnvelope(()))?;
+        if !object.get().starts_with('{') {
+            return Err(InvalidEnvelope(()));
+        }
         let created = Timestamp::from(created);
         let written = Written {
             id: id.as_str(),
@@ -67,11 +70,18 @@ impl Envelope {
             created: created.as_seconds(),
             data: Data { object },
         };
-        Self::parse(
-            serde_json::to_vec(&written)
-                .map_err(|_| InvalidEnvelope(()))?
-                .into(),
-        )
+        let bytes = Bytes::from(serde_json::to_vec(&written).map_err(|_| InvalidEnvelope(()))?);
+        // the object comes last, before the ends of `data` and of the envelope
+        let end = bytes.len() - 2;
+        let object = bytes.slice(end - object.get().len()..end);
+        Ok(Self {
+            id,
+            event_type,
+            version: Some(version),
+            created,
+            object,
+            bytes,
+        })
     }
 
     /// Reads an envelope and keeps its bytes as they are.
@@ -99,7 +109,7 @@ impl Envelope {
                 .map_err(|_| InvalidEnvelope(()))?,
             created: Timestamp::from_seconds(read.created).ok_or(InvalidEnvelope(()))?,
             object: bytes.slice_ref(object.as_bytes()),
-            bytes: bytes.clone(),
+            bytes,
         })
     }
 

@@ -139,8 +139,8 @@ impl Verifier {
         body: Bytes,
         now: SystemTime,
     ) -> Result<Verified<'h>, VerifyError> {
-        let id = single(headers, WEBHOOK_ID)?;
-        let time = single(headers, WEBHOOK_TIMESTAMP)?;
+        let id = single(headers, &WEBHOOK_ID)?;
+        let time = single(headers, &WEBHOOK_TIMESTAMP)?;
         if !EventId::is_valid(id) {
             return Err(VerifyFailure::InvalidId.into());
         }
@@ -224,13 +224,13 @@ impl Keys {
 }
 
 /// The value of a header that must stand exactly once.
-fn single(headers: &HeaderMap, name: HeaderName) -> Result<&str, VerifyFailure> {
-    let mut values = headers.get_all(&name).iter();
+fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<&'h str, VerifyFailure> {
+    let mut values = headers.get_all(name).iter();
     let value = values.next().ok_or(VerifyFailure::MissingHeader)?;
     if values.next().is_some() {
         return Err(VerifyFailure::RepeatedHeader);
     }
-    let invalid = if name == WEBHOOK_ID {
+    let invalid = if *name == WEBHOOK_ID {
         VerifyFailure::InvalidId
     } else {
         VerifyFailure::InvalidTimestamp

@@ -7,9 +7,13 @@
 )]
 
 mod address;
+mod ed25519;
+mod ends;
 mod event;
 mod receiver;
+mod rotation;
 mod sender;
+mod signature_header;
 mod stores;
 mod vectors;
 mod verify;

@@ -1,0 +1,100 @@
+//! The endpoint a sender posts to.
+
+mod queueing;
+mod refusals;
+mod settings;
+mod store;
+
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode, header};
+use webhook_core::{
+    memory::MemoryInbox,
+    ports::Clock,
+    receiver::{Inbox, Outcome, Queued, Receiver, ReceiverBuilder, Verifier},
+    signature::{Signer, Signers},
+    testing::ManualClock,
+};
+
+use crate::ends::secret;
+
+const DAY: Duration = Duration::from_hours(24);
+
+fn body(id: &str) -> String {
+    format!(r#"{{"id":"{id}","type":"charge.created","created":1700000000,"data":{{"object":{{}}}}}}"#)
+}
+
+struct Fixture {
+    clock: ManualClock,
+    inbox: Arc<MemoryInbox>,
+    signers: Signers,
+    receiver: Receiver,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        Self::with(|builder| builder)
+    }
+
+    /// The form that the service shows: `timestamp.body` in hexadecimal.
+    fn with(configure: impl FnOnce(ReceiverBuilder) -> ReceiverBuilder) -> Self {
+        let clock = ManualClock::new(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000));
+        let inbox = Arc::new(MemoryInbox::default());
+        let verifier = Verifier::timestamp_body_hex(secret(1));
+        let builder = Receiver::builder("payments", verifier, inbox.clone(), clock.clone());
+        let receiver = configure(builder).build().unwrap();
+        Self {
+            clock,
+            inbox,
+            signers: Signer::timestamp_body_hex(&secret(1)).into(),
+            receiver,
+        }
+    }
+
+    fn now(&self) -> SystemTime {
+        self.clock.now()
+    }
+
+    /// A rightly signed delivery.
+    fn request(&self, id: &str, body: impl Into<Bytes>) -> Request<Bytes> {
+        let mut request = Request::post("/webhooks")
+            .header("content-type", "application/json")
+            .body(body.into())
+            .unwrap();
+        self.signers
+            .sign(&id.parse().unwrap(), self.now(), request.body())
+            .insert_into(request.headers_mut());
+        request
+    }
+
+    async fn deliver(&self, id: &str) -> Response<Bytes> {
+        self.receiver.receive(self.request(id, body(id))).await
+    }
+
+    async fn queued(&self) -> Vec<Queued> {
+        self.inbox
+            .take(100, self.now(), Duration::from_secs(60))
+            .await
+            .unwrap()
+    }
+}
+
+fn outcome(response: &Response<Bytes>) -> Outcome {
+    *response.extensions().get().unwrap()
+}
+
+/// Checks what every refusal has in common.
+fn assert_problem(response: &Response<Bytes>, status: StatusCode) {
+    assert_eq!(response.status(), status);
+    assert_eq!(
+        response.headers()[header::CONTENT_TYPE],
+        "application/problem+json"
+    );
+    let problem: serde_json::Value = serde_json::from_slice(response.body()).unwrap();
+    assert_eq!(problem["status"], status.as_u16());
+    assert!(problem["title"].is_string());
+}

@@ -1,0 +1,83 @@
+//! How a receiver is put together.
+
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use webhook_core::{
+    memory::MemoryInbox,
+    receiver::{Mistake, Receiver, ReceiverBuilder, Verifier},
+    signature::Signers,
+};
+
+use super::DAY;
+use crate::ends::secret;
+
+/// W7: a memory below 24 hours, or below one and a half times the longest pause of the schedule, is a mistake.
+#[test]
+fn a_memory_that_is_too_short_is_a_config_error() {
+    let mistakes = |configure: fn(ReceiverBuilder) -> ReceiverBuilder| {
+        let verifier = Verifier::timestamp_body_hex(secret(1));
+        let builder = Receiver::builder("payments", verifier, Arc::new(MemoryInbox::default()), || {
+            SystemTime::UNIX_EPOCH
+        });
+        configure(builder)
+            .build()
+            .err()
+            .map(|error| error.mistakes().to_vec())
+            .unwrap_or_default()
+    };
+    assert_eq!(mistakes(|builder| builder), []);
+    assert_eq!(mistakes(|builder| builder.with_memory(DAY)), []);
+    assert_eq!(
+        mistakes(|builder| builder.with_memory(DAY - Duration::from_nanos(1))),
+        [Mistake::MemoryBelowOneDay]
+    );
+    assert_eq!(mistakes(|builder| builder.with_longest_retry_gap(2 * DAY)), []);
+    assert_eq!(
+        mistakes(|builder| builder.with_memory(DAY).with_longest_retry_gap(DAY)),
+        [Mistake::MemoryBelowRetryGap]
+    );
+    assert_eq!(
+        mistakes(|builder| builder.with_memory(Duration::MAX)),
+        [Mistake::MemoryAboveOneYear]
+    );
+    assert_eq!(
+        mistakes(|builder| builder.with_longest_retry_gap(Duration::MAX)),
+        [Mistake::MemoryBelowRetryGap]
+    );
+}
+
+#[test]
+fn every_mistake_in_the_settings_is_reported_at_once() {
+    for source in ["", "a b", "é", &"s".repeat(129)] {
+        let verifier = Verifier::timestamp_body_hex(secret(1));
+        let builder = Receiver::builder(source, verifier, Arc::new(MemoryInbox::default()), || {
+            SystemTime::UNIX_EPOCH
+        });
+        let error = builder
+            .with_memory(Duration::ZERO)
+            .with_body_limit(0)
+            .build()
+            .unwrap_err();
+        assert_eq!(
+            error.mistakes(),
+            [
+                Mistake::InvalidSource,
+                Mistake::MemoryBelowOneDay,
+                Mistake::NoBodyAllowed
+            ]
+        );
+        assert!(error.to_string().contains("; "));
+    }
+}
+
+/// The long-lived ends are cheap to copy and shared between threads.
+#[test]
+fn the_ends_are_shared_between_threads() {
+    fn shared<T: Clone + Send + Sync + 'static>() {}
+    shared::<Receiver>();
+    shared::<Verifier>();
+    shared::<Signers>();
+}
