@@ -1,0 +1,415 @@
+//! The authorization endpoint.
+
+use bytes::Bytes;
+use http::{HeaderMap, Request};
+use oauth_core::server::Authorize;
+use oauth_core::store::GrantType;
+use oauth_core::vocabulary::RegisteredRedirectUri;
+
+use super::fixture::{
+    CALLBACK, CHALLENGE, Fixture, ISSUER, Pairs, change, codes, post, reason, redirected, web_request,
+};
+
+/// O2, O24: a valid request becomes an interaction that names who asks for what.
+#[tokio::test]
+async fn a_valid_request_is_handed_to_the_host() {
+    let fixture = Fixture::new();
+    let interaction = fixture.interact(&web_request()).await;
+    assert_eq!(interaction.details.client_id.as_str(), "web");
+    assert_eq!(interaction.details.client_name.as_deref(), Some("The Web App"));
+    assert_eq!(
+        interaction.details.scopes.to_string(),
+        "openid read:charges write:charges"
+    );
+    assert_eq!(codes(&interaction.events), ["authorization_requested"]);
+    assert!(interaction.id.len() >= 43 && interaction.browser.expose().len() >= 43);
+    assert_ne!(interaction.id, interaction.browser.expose());
+}
+
+/// O2: POST works as GET does.
+#[tokio::test]
+async fn a_posted_request_is_handed_to_the_host() {
+    let fixture = Fixture::new();
+    let outcome = fixture
+        .server
+        .authorize(post(HeaderMap::new(), &web_request()))
+        .await;
+    assert!(matches!(outcome, Authorize::Interact(_)));
+    // parameters of a POST come from its form alone
+    let uri = format!("{ISSUER}/authorize?client_id=web");
+    let outcome = fixture
+        .server
+        .authorize(Request::post(uri).body(Bytes::new()).unwrap())
+        .await;
+    assert!(matches!(outcome, Authorize::Respond(answer) if answer.response.status() == 400));
+}
+
+/// O2: parameters nobody knows, and those of OpenID Connect that need no answer, are no error.
+#[tokio::test]
+async fn unknown_parameters_are_ignored() {
+    let fixture = Fixture::new();
+    for (name, value) in [
+        ("extra", "foobar"),
+        ("ui_locales", "se"),
+        ("claims_locales", "se"),
+        ("display", "popup"),
+        ("max_age", "10000"),
+        ("acr_values", "1 2"),
+        ("prompt", "login consent"),
+        ("login_hint", "ada@example.com"),
+        ("response_mode", "query"),
+        ("state", "'\"<>"),
+    ] {
+        let interaction = fixture.interact(&change(web_request(), name, Some(value))).await;
+        assert_eq!(
+            interaction.details.login_hint.as_deref(),
+            (name == "login_hint").then_some(value)
+        );
+    }
+}
+
+/// O3, O4: a fault of `client_id` or `redirect_uri` is shown on a page and never redirected.
+#[tokio::test]
+async fn a_doubtful_client_or_redirect_uri_is_never_redirected() {
+    let fixture = Fixture::new();
+    let uris = [
+        "https://app.example/callback",
+        "https://app.example/callback?tenant=1&more=2",
+        "https://app.example/callback?tenant=12",
+        "https://app.example/callback/?tenant=1",
+        "https://app.example/callback/../callback?tenant=1",
+        "https://app.example:443/callback?tenant=1",
+        "https://APP.example/callback?tenant=1",
+        "https://app.example.evil.com/callback?tenant=1",
+        "https://app.example@evil.com/callback?tenant=1",
+        "https://evil.com/?x=https://app.example/callback?tenant=1",
+        "http://app.example/callback?tenant=1",
+        "https://app.example/callback?tenant=1#fragment",
+        "javascript:alert(1)",
+        "not a uri",
+    ];
+    let mut attacks: Vec<Pairs<'_>> = uris
+        .iter()
+        .map(|uri| change(web_request(), "redirect_uri", Some(uri)))
+        .collect();
+    attacks.push(change(web_request(), "redirect_uri", None));
+    attacks.push(change(web_request(), "client_id", None));
+    attacks.push(change(web_request(), "client_id", Some("nobody")));
+    attacks.push(change(web_request(), "client_id", Some("WEB")));
+    attacks.push([web_request(), vec![("client_id", "web")]].concat());
+    attacks.push([web_request(), vec![("client_id", "")]].concat());
+    attacks.push([web_request(), vec![("redirect_uri", CALLBACK)]].concat());
+    attacks.push(
+        [
+            web_request(),
+            vec![("state", "x"), ("redirect_uri", "https://evil.com")],
+        ]
+        .concat(),
+    );
+    for attack in attacks {
+        let answer = fixture.refused(&attack).await;
+        assert_eq!(answer.response.status(), 400, "{attack:?}");
+        assert!(!answer.response.headers().contains_key("location"), "{attack:?}");
+        assert_eq!(
+            answer.response.headers()["content-type"],
+            "text/html; charset=utf-8"
+        );
+        let page = String::from_utf8_lossy(answer.response.body());
+        assert!(
+            !page.contains("evil") && !page.contains("app.example"),
+            "nothing is reflected"
+        );
+        assert_eq!(codes(&answer.events), ["request_refused"]);
+    }
+}
+
+/// O4: a native client may use any port of the loopback address it registered, and nothing else may vary.
+#[tokio::test]
+async fn a_loopback_redirect_uri_matches_with_any_port() {
+    let fixture = Fixture::new();
+    let native = change(web_request(), "client_id", Some("native"));
+    for uri in [
+        "http://127.0.0.1/callback",
+        "http://127.0.0.1:51004/callback",
+        "http://127.0.0.1:1/callback",
+    ] {
+        fixture
+            .interact(&change(native.clone(), "redirect_uri", Some(uri)))
+            .await;
+    }
+    for uri in [
+        "http://localhost:51004/callback",
+        "http://127.0.0.2:51004/callback",
+        "http://[::1]:51004/callback",
+        "https://127.0.0.1:51004/callback",
+        "http://127.0.0.1:51004/callback/more",
+        "http://127.0.0.1:51004/callback?x=y",
+        "http://127.0.0.1:51004@evil.com/callback",
+        "http://127.0.0.1:port/callback",
+    ] {
+        let answer = fixture
+            .refused(&change(native.clone(), "redirect_uri", Some(uri)))
+            .await;
+        assert_eq!(answer.response.status(), 400, "{uri}");
+    }
+}
+
+/// O4: the loopback variant is for public clients; registered to a confidential one it matches nothing.
+#[tokio::test]
+async fn a_confidential_client_has_no_loopback_redirect_uri() {
+    let fixture = Fixture::new();
+    let loopback = RegisteredRedirectUri::loopback_any_port("http://127.0.0.1/callback").unwrap();
+    fixture
+        .change_client("web", |web| web.with_redirect_uri(loopback))
+        .await;
+    for uri in ["http://127.0.0.1/callback", "http://127.0.0.1:51004/callback"] {
+        let answer = fixture
+            .refused(&change(web_request(), "redirect_uri", Some(uri)))
+            .await;
+        assert_eq!(
+            (answer.response.status().as_u16(), reason(&answer)),
+            (400, "redirect_uri_not_registered")
+        );
+    }
+}
+
+/// O1, O2: each other fault is told to the client, with its error, the state and the issuer.
+#[tokio::test]
+async fn every_other_fault_is_told_to_the_client_by_redirect() {
+    let fixture = Fixture::new();
+    let short = "c".repeat(42);
+    let long = "c".repeat(128);
+    let plain_verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjX+";
+    let table: [(&str, Option<&str>, &str, &str); 24] = [
+        ("response_type", None, "invalid_request", "response_type_missing"),
+        (
+            "response_type",
+            Some("token"),
+            "unsupported_response_type",
+            "response_type_unsupported",
+        ),
+        (
+            "response_type",
+            Some("code id_token"),
+            "unsupported_response_type",
+            "response_type_unsupported",
+        ),
+        (
+            "response_type",
+            Some("none"),
+            "unsupported_response_type",
+            "response_type_unsupported",
+        ),
+        (
+            "response_type",
+            Some("CODE"),
+            "unsupported_response_type",
+            "response_type_unsupported",
+        ),
+        (
+            "response_mode",
+            Some("fragment"),
+            "invalid_request",
+            "response_mode_unsupported",
+        ),
+        (
+            "code_challenge",
+            None,
+            "invalid_request",
+            "code_challenge_missing",
+        ),
+        (
+            "code_challenge",
+            Some(&short),
+            "invalid_request",
+            "code_challenge_malformed",
+        ),
+        (
+            "code_challenge",
+            Some(&long),
+            "invalid_request",
+            "code_challenge_malformed",
+        ),
+        (
+            "code_challenge",
+            Some(plain_verifier),
+            "invalid_request",
+            "code_challenge_malformed",
+        ),
+        (
+            "code_challenge_method",
+            None,
+            "invalid_request",
+            "code_challenge_method_not_s256",
+        ),
+        (
+            "code_challenge_method",
+            Some(""),
+            "invalid_request",
+            "code_challenge_method_not_s256",
+        ),
+        (
+            "code_challenge_method",
+            Some("plain"),
+            "invalid_request",
+            "code_challenge_method_not_s256",
+        ),
+        (
+            "code_challenge_method",
+            Some("s256"),
+            "invalid_request",
+            "code_challenge_method_not_s256",
+        ),
+        ("scope", None, "invalid_scope", "scope_missing"),
+        (
+            "scope",
+            Some("read:charges  write:charges"),
+            "invalid_scope",
+            "scope_missing",
+        ),
+        (
+            "scope",
+            Some("read:charges admin"),
+            "invalid_scope",
+            "scope_exceeded",
+        ),
+        ("scope", Some("read:charge"), "invalid_scope", "scope_exceeded"),
+        ("nonce", None, "invalid_request", "nonce_missing"),
+        ("nonce", Some("tab\there"), "invalid_request", "nonce_malformed"),
+        (
+            "request",
+            Some("eyJhbGciOiJub25lIn0.e30."),
+            "request_not_supported",
+            "request_object",
+        ),
+        (
+            "request_uri",
+            Some("https://app.example/r"),
+            "request_uri_not_supported",
+            "request_uri",
+        ),
+        ("prompt", Some("none"), "login_required", "prompt_none"),
+        ("prompt", Some("login none"), "login_required", "prompt_none"),
+    ];
+    for (name, value, error, expected) in table {
+        let answer = fixture.refused(&change(web_request(), name, value)).await;
+        let (address, query) = redirected(&answer.response);
+        assert_eq!(answer.response.status(), 302, "{name} {value:?}");
+        assert_eq!(address, "https://app.example/callback");
+        assert_eq!(query.optional("tenant"), Some("1"));
+        assert_eq!(query.optional("error"), Some(error), "{name} {value:?}");
+        assert_eq!(query.optional("state"), Some("a state & more"));
+        assert_eq!(query.optional("iss"), Some(ISSUER));
+        assert_eq!(query.optional("code"), None);
+        assert_eq!(reason(&answer), expected, "{name} {value:?}");
+    }
+}
+
+/// O2, O5: without a usable state there is nothing to send back, and no code.
+#[tokio::test]
+async fn state_is_mandatory() {
+    let fixture = Fixture::new();
+    for state in [None, Some(""), Some("caf\u{e9}"), Some("nul\0")] {
+        let answer = fixture.refused(&change(web_request(), "state", state)).await;
+        let (_, query) = redirected(&answer.response);
+        assert_eq!(query.optional("error"), Some("invalid_request"), "{state:?}");
+        assert_eq!(query.optional("state"), None);
+        assert_eq!(query.optional("iss"), Some(ISSUER));
+    }
+}
+
+/// O2: whatever is repeated, the request is refused; a repeated state is not echoed.
+#[tokio::test]
+async fn a_repeated_parameter_is_refused() {
+    let fixture = Fixture::new();
+    for (name, value) in [
+        ("scope", "read:charges"),
+        ("state", "a state & more"),
+        ("response_type", "code"),
+        ("code_challenge", CHALLENGE),
+        ("code_challenge_method", "plain"),
+        ("nonce", ""),
+    ] {
+        let answer = fixture
+            .refused(&[web_request(), vec![(name, value)]].concat())
+            .await;
+        let (_, query) = redirected(&answer.response);
+        assert_eq!(query.optional("error"), Some("invalid_request"), "{name}");
+        assert_eq!(query.optional("state").is_some(), name != "state", "{name}");
+        assert_eq!(reason(&answer), "parameter_repeated");
+    }
+    let unknown = [web_request(), vec![("x", "1"), ("x", "2")]].concat();
+    assert_eq!(reason(&fixture.refused(&unknown).await), "parameter_repeated");
+}
+
+/// O2: without `openid` no nonce is needed; one that is sent is kept.
+#[tokio::test]
+async fn nonce_goes_with_openid() {
+    let fixture = Fixture::new();
+    let plain = change(
+        change(web_request(), "scope", Some("read:charges")),
+        "nonce",
+        None,
+    );
+    fixture.interact(&plain).await;
+    fixture.interact(&change(plain, "nonce", Some("a-nonce"))).await;
+}
+
+/// O3: an error after a POST is a 303, so that the browser drops the body.
+#[tokio::test]
+async fn a_refused_post_is_answered_by_303() {
+    let fixture = Fixture::new();
+    let request = post(HeaderMap::new(), &change(web_request(), "code_challenge", None));
+    let Authorize::Respond(answer) = fixture.server.authorize(request).await else {
+        panic!("accepted")
+    };
+    assert_eq!(answer.response.status(), 303);
+}
+
+/// O1: a client that is not registered for the code grant gets no code.
+#[tokio::test]
+async fn a_client_without_the_code_grant_is_refused() {
+    let fixture = Fixture::new();
+    fixture
+        .change_client("web", |web| web.with_grant_types([GrantType::ClientCredentials]))
+        .await;
+    let answer = fixture.refused(&web_request()).await;
+    assert_eq!(
+        redirected(&answer.response).1.optional("error"),
+        Some("unauthorized_client")
+    );
+}
+
+/// Bad input of any shape is the peer's fault: 400 or 405, and no panic.
+#[tokio::test]
+async fn garbage_is_refused() {
+    let fixture = Fixture::new();
+    let long = format!("/authorize?client_id={}", "a".repeat(60_000));
+    let many = format!("/authorize?{}", "a=1&".repeat(1_000));
+    for uri in [
+        "/authorize",
+        "/authorize?",
+        "/authorize?%",
+        "/authorize?a=%ff&client_id=web",
+        &long,
+        &many,
+    ] {
+        let request = Request::get(uri).body(Bytes::new()).unwrap();
+        let Authorize::Respond(answer) = fixture.server.authorize(request).await else {
+            panic!("accepted")
+        };
+        assert_eq!(answer.response.status(), 400, "{uri:.40}");
+    }
+    let mut big = post(HeaderMap::new(), &web_request());
+    *big.body_mut() = vec![b'a'; 70_000].into();
+    let Authorize::Respond(answer) = fixture.server.authorize(big).await else {
+        panic!("accepted")
+    };
+    assert_eq!(answer.response.status(), 400);
+    let request = Request::put("/authorize").body(Bytes::new()).unwrap();
+    let Authorize::Respond(answer) = fixture.server.authorize(request).await else {
+        panic!("accepted")
+    };
+    assert_eq!(answer.response.status(), 405);
+    assert_eq!(answer.response.headers()["allow"], "GET, POST");
+}

@@ -1,0 +1,79 @@
+//! Clients on their own behalf.
+
+use http::HeaderMap;
+use oauth_core::store::GrantType;
+
+use super::fixture::{Fixture, Tokens, assert_error, codes, post};
+
+/// O11: an access token for the client itself; no refresh token, no ID token.
+#[tokio::test]
+async fn a_confidential_client_gets_an_access_token_and_nothing_else() {
+    let fixture = Fixture::new();
+    let answer = fixture
+        .token_as(
+            "service",
+            &vec![("grant_type", "client_credentials"), ("scope", "read:charges")],
+        )
+        .await;
+    let tokens = Tokens::of(&answer);
+    assert_eq!(codes(&answer.events), ["tokens_issued"]);
+    let mut names: Vec<_> = tokens
+        .body
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    names.sort_unstable();
+    assert_eq!(names, ["access_token", "expires_in", "scope", "token_type"]);
+    let told = fixture.introspect_as("api", &[("token", &tokens.access)]).await;
+    assert_eq!(told["sub"], "service");
+    assert_eq!(told["client_id"], "service");
+    assert_eq!(told["scope"], "read:charges");
+    assert!(told.get("username").is_none());
+}
+
+/// O11: without `scope` everything the client may have, but never `openid`: there is no user.
+#[tokio::test]
+async fn openid_is_never_granted_to_a_client_itself() {
+    let fixture = Fixture::new();
+    let tokens = Tokens::of(
+        &fixture
+            .token_as("service", &vec![("grant_type", "client_credentials")])
+            .await,
+    );
+    assert_eq!(tokens.body["scope"], "read:charges write:charges");
+    let pairs = vec![
+        ("grant_type", "client_credentials"),
+        ("scope", "openid read:charges"),
+    ];
+    assert_error(&fixture.token_as("service", &pairs).await, 400, "invalid_scope");
+}
+
+/// O11: scopes beyond the registered ones are refused.
+#[tokio::test]
+async fn a_client_cannot_ask_for_more_than_it_may_have() {
+    let fixture = Fixture::new();
+    for scope in [
+        "admin",
+        "read:charges admin",
+        "read",
+        "\"",
+        "read:charges\twrite:charges",
+    ] {
+        let pairs = vec![("grant_type", "client_credentials"), ("scope", scope)];
+        assert_error(&fixture.token_as("service", &pairs).await, 400, "invalid_scope");
+    }
+}
+
+/// O11: a public client is refused, also when its registration says otherwise.
+#[tokio::test]
+async fn a_public_client_has_no_credentials() {
+    let fixture = Fixture::new();
+    fixture
+        .change_client("native", |native| native.with_grant_types(GrantType::ALL))
+        .await;
+    let pairs = [("grant_type", "client_credentials"), ("client_id", "native")];
+    let answer = fixture.server.token(post(HeaderMap::new(), &pairs)).await;
+    assert_error(&answer, 400, "unauthorized_client");
+}

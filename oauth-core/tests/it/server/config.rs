@@ -1,0 +1,101 @@
+//! What makes a server and what does not.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use oauth_core::grant::{AccessTokenLifetime, RefreshTokenLifetime};
+use oauth_core::jose::SigningKey;
+use oauth_core::memory::MemoryTokens;
+use oauth_core::server::{Answer, AuthorizationServer, ConfigMistake, Interaction};
+use oauth_core::testing::SeededEntropy;
+
+use super::fixture::Fixture;
+
+/// Every mistake is reported at once.
+#[test]
+fn every_mistake_is_reported_at_once() {
+    let error = AuthorizationServer::builder("http://auth.example")
+        .with_audience("")
+        .with_access_token_lifetime(AccessTokenLifetime::new(Duration::from_secs(16 * 60)).unwrap())
+        .build()
+        .unwrap_err();
+    let missing = [
+        "client store",
+        "interaction store",
+        "token store",
+        "clock",
+        "entropy",
+        "signing key",
+    ];
+    let mut expected = vec![ConfigMistake::InvalidIssuer];
+    expected.extend(missing.map(ConfigMistake::Missing));
+    expected.extend([ConfigMistake::InvalidAudience, ConfigMistake::JwtLifetimeTooLong]);
+    assert_eq!(error.mistakes(), expected);
+    assert!(
+        error
+            .to_string()
+            .starts_with("the authorization server is not configured: the issuer")
+    );
+}
+
+/// O14, O21: a JWT access token lives 5 to 15 minutes; longer is a configuration error.
+#[tokio::test]
+async fn a_jwt_access_token_lives_up_to_fifteen_minutes() {
+    for (minutes, fits) in [(5, true), (15, true), (16, false), (60, false)] {
+        let lifetime = AccessTokenLifetime::new(Duration::from_secs(minutes * 60)).unwrap();
+        let built = complete().with_access_token_lifetime(lifetime).build();
+        assert_eq!(built.is_ok(), fits, "{minutes} minutes");
+    }
+    let lifetime = AccessTokenLifetime::new(Duration::from_secs(300)).unwrap();
+    let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
+        builder.with_access_token_lifetime(lifetime)
+    });
+    assert_eq!(fixture.sign_in().await.body["expires_in"], 300);
+}
+
+/// O21: the configured lifetimes of refresh tokens are those that count.
+#[tokio::test]
+async fn refresh_lifetimes_can_be_shortened() {
+    let hour = Duration::from_secs(3_600);
+    let lifetime = RefreshTokenLifetime::new(hour, 2 * hour).unwrap();
+    let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
+        builder.with_refresh_token_lifetime(lifetime)
+    });
+    let tokens = fixture.sign_in().await;
+    fixture.clock.advance(hour);
+    assert!(!fixture.is_active(&tokens.refresh).await);
+}
+
+/// Two keys under one id would leave a verifier guessing.
+#[test]
+fn conflicting_keys_are_refused() {
+    let key = SigningKey::generate_ed25519(&SeededEntropy::new(3)).unwrap();
+    let built = complete()
+        .with_signing_key(key.clone())
+        .with_retired_key(key.public_key().clone(), SystemTime::UNIX_EPOCH);
+    assert_eq!(
+        built.build().unwrap_err().mistakes(),
+        [ConfigMistake::ConflictingKeys]
+    );
+}
+
+#[test]
+fn the_server_can_be_shared_between_threads() {
+    fn shared<T: Clone + Send + Sync + 'static>() {}
+    fn sent<T: Send + 'static>() {}
+    shared::<AuthorizationServer>();
+    sent::<Answer>();
+    sent::<Interaction>();
+}
+
+fn complete() -> oauth_core::server::AuthorizationServerBuilder {
+    let entropy = SeededEntropy::new(2);
+    AuthorizationServer::builder("https://auth.example/tenant")
+        .with_clients(Arc::new(oauth_core::memory::MemoryClients::new()))
+        .with_interactions(Arc::new(oauth_core::memory::MemoryInteractions::new()))
+        .with_tokens(Arc::new(MemoryTokens::new()))
+        .with_clock(|| SystemTime::UNIX_EPOCH)
+        .with_signing_key(SigningKey::generate_ed25519(&entropy).unwrap())
+        .with_entropy(entropy)
+        .with_audience("https://api.example")
+}

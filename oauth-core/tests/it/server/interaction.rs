@@ -1,0 +1,208 @@
+//! Sign-in and consent, handed to the host and taken back.
+
+use std::time::Duration;
+
+use http::Method;
+use oauth_core::server::{Authentication, Decision};
+use oauth_core::vocabulary::RegisteredRedirectUri;
+
+use super::fixture::{Fixture, ISSUER, Tokens, codes, reason, redirected, web_request};
+
+/// O3: code, state and issuer go to the redirect URI, whose own query stays.
+#[tokio::test]
+async fn a_granted_request_is_redirected_with_code_state_and_issuer() {
+    let fixture = Fixture::new();
+    let interaction = fixture.interact(&web_request()).await;
+    let answer = fixture.grant(&interaction).await;
+    let (address, query) = redirected(&answer.response);
+    assert_eq!(address, "https://app.example/callback");
+    assert_eq!(query.optional("tenant"), Some("1"));
+    assert!(
+        query
+            .optional("code")
+            .is_some_and(|code| code.starts_with("ac_") && code.len() >= 43)
+    );
+    assert_eq!(query.optional("state"), Some("a state & more"));
+    assert_eq!(query.optional("iss"), Some(ISSUER));
+    assert_eq!(answer.response.headers()["cache-control"], "no-store");
+    assert_eq!(codes(&answer.events), ["authorization_granted"]);
+}
+
+/// O3: 303 after a POST, 302 after a GET.
+#[tokio::test]
+async fn the_status_depends_on_the_method_that_is_answered() {
+    let fixture = Fixture::new();
+    for (method, status) in [(Method::POST, 303), (Method::GET, 302)] {
+        let interaction = fixture.interact(&web_request()).await;
+        let decision = Decision::Granted(fixture.ada());
+        let answer = fixture
+            .server
+            .resume(&method, &interaction.id, interaction.browser.expose(), decision)
+            .await;
+        assert_eq!(answer.response.status(), status);
+    }
+}
+
+/// O24: the user may say no.
+#[tokio::test]
+async fn a_denied_request_is_redirected_with_access_denied() {
+    let fixture = Fixture::new();
+    let interaction = fixture.interact(&web_request()).await;
+    let browser = interaction.browser.expose();
+    let answer = fixture
+        .server
+        .resume(&Method::POST, &interaction.id, browser, Decision::Denied)
+        .await;
+    let (_, query) = redirected(&answer.response);
+    assert_eq!(query.optional("error"), Some("access_denied"));
+    assert_eq!(query.optional("state"), Some("a state & more"));
+    assert_eq!(query.optional("iss"), Some(ISSUER));
+    assert_eq!(codes(&answer.events), ["authorization_denied"]);
+}
+
+/// O24: whoever knows the id but not the cookie neither sees nor answers the interaction, nor spends it.
+#[tokio::test]
+async fn another_browser_neither_sees_nor_answers() {
+    let fixture = Fixture::new();
+    let victim = fixture.interact(&web_request()).await;
+    let attacker = fixture.interact(&web_request()).await;
+    for browser in ["", "guess", attacker.browser.expose(), &victim.id] {
+        assert_eq!(
+            fixture.server.interaction(&victim.id, browser).await.unwrap(),
+            None
+        );
+        let decision = Decision::Granted(fixture.ada());
+        let answer = fixture
+            .server
+            .resume(&Method::POST, &victim.id, browser, decision)
+            .await;
+        assert_eq!(
+            (answer.response.status().as_u16(), reason(&answer)),
+            (400, "interaction_unknown")
+        );
+        assert!(!answer.response.headers().contains_key("location"));
+    }
+    let seen = fixture
+        .server
+        .interaction(&victim.id, victim.browser.expose())
+        .await
+        .unwrap();
+    assert_eq!(seen, Some(victim.details.clone()));
+    assert_eq!(fixture.grant(&victim).await.response.status(), 303);
+}
+
+/// O24: one interaction, one answer.
+#[tokio::test]
+async fn an_interaction_is_answered_once() {
+    let fixture = Fixture::new();
+    let interaction = fixture.interact(&web_request()).await;
+    assert_eq!(fixture.grant(&interaction).await.response.status(), 303);
+    assert_eq!(fixture.grant(&interaction).await.response.status(), 400);
+    let browser = interaction.browser.expose();
+    assert_eq!(
+        fixture
+            .server
+            .interaction(&interaction.id, browser)
+            .await
+            .unwrap(),
+        None
+    );
+}
+
+/// O24: ten minutes, to the instant.
+#[tokio::test]
+async fn an_interaction_ends_after_ten_minutes() {
+    let fixture = Fixture::new();
+    let interaction = fixture.interact(&web_request()).await;
+    fixture
+        .clock
+        .advance(Duration::from_secs(600) - Duration::from_nanos(1));
+    let browser = interaction.browser.expose();
+    assert!(
+        fixture
+            .server
+            .interaction(&interaction.id, browser)
+            .await
+            .unwrap()
+            .is_some()
+    );
+    fixture.clock.advance(Duration::from_nanos(1));
+    assert!(
+        fixture
+            .server
+            .interaction(&interaction.id, browser)
+            .await
+            .unwrap()
+            .is_none()
+    );
+    let answer = fixture.grant(&interaction).await;
+    assert_eq!(
+        (answer.response.status().as_u16(), reason(&answer)),
+        (400, "interaction_expired")
+    );
+}
+
+/// O24: less than was asked for may be granted, more never is, and nothing is a refusal.
+#[tokio::test]
+async fn the_user_grants_what_was_asked_for_or_less() {
+    let fixture = Fixture::new();
+    for (granted, expected) in [
+        ("read:charges", Some("read:charges")),
+        ("read:charges admin", Some("read:charges")),
+        ("admin", None),
+    ] {
+        let interaction = fixture.interact(&web_request()).await;
+        let decision = Decision::Granted(fixture.ada().with_scopes(granted.parse().unwrap()));
+        let browser = interaction.browser.expose();
+        let answer = fixture
+            .server
+            .resume(&Method::POST, &interaction.id, browser, decision)
+            .await;
+        let (_, query) = redirected(&answer.response);
+        match expected {
+            None => assert_eq!(query.optional("error"), Some("access_denied")),
+            Some(scope) => {
+                let tokens = Tokens::of(&fixture.redeem(query.optional("code").unwrap()).await);
+                assert_eq!(tokens.body["scope"], scope);
+                assert!(tokens.body.get("id_token").is_none(), "openid was not granted");
+            }
+        }
+    }
+}
+
+/// O11: a user whose name is a client's id could be taken for the client, and gets no code.
+#[tokio::test]
+async fn a_user_cannot_be_taken_for_a_client() {
+    let fixture = Fixture::new();
+    let interaction = fixture.interact(&web_request()).await;
+    let decision = Decision::Granted(Authentication::new("service".parse().unwrap(), fixture.now()));
+    let browser = interaction.browser.expose();
+    let answer = fixture
+        .server
+        .resume(&Method::POST, &interaction.id, browser, decision)
+        .await;
+    assert_eq!(
+        redirected(&answer.response).1.optional("error"),
+        Some("server_error")
+    );
+    assert_eq!(reason(&answer), "subject_is_a_client");
+}
+
+/// O4: a redirect URI that was withdrawn while the user was at the page is not used.
+#[tokio::test]
+async fn a_redirect_uri_withdrawn_meanwhile_is_not_used() {
+    let fixture = Fixture::new();
+    let interaction = fixture.interact(&web_request()).await;
+    let elsewhere = RegisteredRedirectUri::exact("https://new.example/callback").unwrap();
+    fixture
+        .change_client("web", |mut web| {
+            web.redirect_uris = vec![elsewhere];
+            web
+        })
+        .await;
+    let answer = fixture.grant(&interaction).await;
+    assert_eq!(
+        (answer.response.status().as_u16(), reason(&answer)),
+        (400, "client_changed")
+    );
+}

@@ -1,0 +1,140 @@
+//! The introspection endpoint.
+
+use std::time::Duration;
+
+use http::HeaderMap;
+use serde_json::json;
+
+use super::fixture::{API, Fixture, ISSUER, Tokens, assert_error, basic, codes, post};
+
+/// O12: everything the interface promises of an active access token.
+#[tokio::test]
+async fn an_active_access_token_is_described() {
+    let fixture = Fixture::new();
+    let tokens = fixture.sign_in().await;
+    let pairs = [
+        ("token", tokens.access.as_str()),
+        ("token_type_hint", "access_token"),
+    ];
+    let mut told = fixture.introspect_as("api", &pairs).await;
+    let jti = told.as_object_mut().unwrap().remove("jti").unwrap();
+    assert!(jti.as_str().is_some_and(|jti| jti.len() >= 22));
+    let expected = json!({
+        "active": true,
+        "scope": "openid read:charges write:charges",
+        "client_id": "web",
+        "username": "ada@example.com",
+        "token_type": "Bearer",
+        "exp": 1_800_000_600,
+        "iat": 1_800_000_000,
+        "sub": "ada",
+        "aud": API,
+        "iss": ISSUER,
+    });
+    assert_eq!(told, expected);
+}
+
+/// O12: a refresh token is described to the client it was issued to, and is no bearer token.
+#[tokio::test]
+async fn an_active_refresh_token_is_described_to_its_client() {
+    let fixture = Fixture::new();
+    let tokens = fixture.sign_in().await;
+    let told = fixture.introspect(&tokens.refresh).await;
+    assert_eq!(told["active"], true);
+    assert_eq!(told["exp"], 1_800_000_000 + 14 * 24 * 60 * 60);
+    assert!(told.get("token_type").is_none() && told.get("jti").is_none());
+    for stranger in ["api", "other", "service"] {
+        let told = fixture
+            .introspect_as(stranger, &[("token", &tokens.refresh)])
+            .await;
+        assert_eq!(told, json!({ "active": false }), "{stranger}");
+    }
+}
+
+/// O12: a caller sees tokens that are meant for it, and of others learns nothing.
+#[tokio::test]
+async fn a_caller_sees_only_tokens_meant_for_it() {
+    let fixture = Fixture::new();
+    let tokens = fixture.sign_in().await;
+    for (caller, sees) in [
+        ("web", true),
+        ("api", true),
+        ("other", false),
+        ("other-api", false),
+        ("service", false),
+    ] {
+        let told = fixture.introspect_as(caller, &[("token", &tokens.access)]).await;
+        if sees {
+            assert_eq!(told["active"], true, "{caller}");
+        } else {
+            assert_eq!(told, json!({ "active": false }), "{caller}");
+        }
+    }
+}
+
+/// O12: unknown, malformed, expired, rotated and revoked tokens are all exactly `{"active":false}`.
+#[tokio::test]
+async fn an_inactive_token_is_just_that() {
+    let fixture = Fixture::new();
+    let first = fixture.sign_in().await;
+    let second = Tokens::of(&fixture.refresh(&first.refresh).await);
+    let forged = format!("{}A", first.access);
+    let flipped = first.access.replacen('.', "..", 1);
+    let long = "x".repeat(32 * 1024);
+    for token in [
+        &first.refresh,
+        "unknown",
+        "a.b.c",
+        "caf\u{e9}",
+        "\0",
+        &forged,
+        &flipped,
+        &long,
+    ] {
+        for hint in ["access_token", "refresh_token", "saml2"] {
+            let told = fixture
+                .introspect_as("web", &[("token", token), ("token_type_hint", hint)])
+                .await;
+            assert_eq!(told, json!({ "active": false }), "{token:.20}");
+        }
+    }
+    fixture
+        .clock
+        .advance(Duration::from_secs(600) - Duration::from_nanos(1));
+    assert!(fixture.is_active(&second.access).await);
+    fixture.clock.advance(Duration::from_nanos(1));
+    assert!(!fixture.is_active(&second.access).await);
+}
+
+/// O12: the hint says where to look first, and a wrong one costs nothing.
+#[tokio::test]
+async fn a_wrong_hint_does_not_hide_a_token() {
+    let fixture = Fixture::new();
+    let tokens = fixture.sign_in().await;
+    for hint in ["access_token", "refresh_token", "something_else", ""] {
+        for token in [&tokens.access, &tokens.refresh] {
+            let told = fixture
+                .introspect_as("web", &[("token", token), ("token_type_hint", hint)])
+                .await;
+            assert_eq!(told["active"], true, "{hint}");
+        }
+    }
+}
+
+/// O12: a bad caller gets 401 with a challenge, and a public client is one.
+#[tokio::test]
+async fn only_an_authenticated_caller_may_ask() {
+    let fixture = Fixture::new();
+    let tokens = fixture.sign_in().await;
+    let token = ("token", tokens.access.as_str());
+    for request in [
+        post(HeaderMap::new(), &[token]),
+        post(HeaderMap::new(), &[token, ("client_id", "native")]),
+        post(HeaderMap::new(), &[token, ("client_id", "web")]),
+        post(basic("nobody"), &[token]),
+    ] {
+        let answer = fixture.server.introspect(request).await;
+        assert_error(&answer, 401, "invalid_client");
+        assert_eq!(codes(&answer.events), ["client_authentication_failed"]);
+    }
+}

@@ -1,0 +1,109 @@
+//! The metadata document and the key set.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Method, Request};
+use oauth_core::jose::{Jwk, KeySet, SigningKey};
+use oauth_core::memory::MemoryTokens;
+use oauth_core::testing::SeededEntropy;
+use serde_json::{Value, json};
+
+use super::fixture::Fixture;
+
+/// O22: the document of RFC 8414 and OpenID Connect Discovery.
+#[test]
+fn the_metadata_say_what_is_offered() {
+    let fixture = Fixture::new();
+    let response = fixture.server.metadata(&get());
+    assert_eq!(response.status(), 200);
+    assert_eq!(response.headers()["content-type"], "application/json");
+    let document: Value = serde_json::from_slice(response.body()).unwrap();
+    let expected = json!({
+        "issuer": "https://auth.example",
+        "authorization_endpoint": "https://auth.example/authorize",
+        "token_endpoint": "https://auth.example/token",
+        "introspection_endpoint": "https://auth.example/oauth/introspect",
+        "revocation_endpoint": "https://auth.example/oauth/revoke",
+        "jwks_uri": "https://auth.example/.well-known/jwks.json",
+        "scopes_supported": ["openid", "read:charges", "write:charges"],
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": ["authorization_code", "client_credentials", "refresh_token"],
+        "code_challenge_methods_supported": ["S256"],
+        "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post", "none"],
+        "introspection_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"],
+        "revocation_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post", "none"],
+        "authorization_response_iss_parameter_supported": true,
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": ["EdDSA"],
+        "claims_supported": ["aud", "auth_time", "email", "exp", "iat", "iss", "name", "nonce", "sub"],
+        "request_parameter_supported": false,
+        "request_uri_parameter_supported": false,
+    });
+    assert_eq!(document, expected);
+}
+
+/// O22: a retired key is published until its last token has expired, beside the one that signs.
+#[test]
+fn a_retired_key_is_published_until_its_last_token_expired() {
+    let retired = SigningKey::generate_es256(&SeededEntropy::new(7))
+        .unwrap()
+        .public_key()
+        .clone();
+    let until = Fixture::new().now() + Duration::from_secs(600);
+    let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
+        builder.with_retired_key(retired.clone(), until)
+    });
+    let is_published = || keys(&fixture).iter().any(|key| key.key_id() == retired.key_id());
+    fixture.clock.set(until - Duration::from_nanos(1));
+    assert_eq!((keys(&fixture).iter().count(), is_published()), (2, true));
+    fixture.clock.set(until);
+    assert_eq!((keys(&fixture).iter().count(), is_published()), (1, false));
+}
+
+/// O22: nothing private is published.
+#[test]
+fn the_key_set_is_public() {
+    let fixture = Fixture::new();
+    let document: Value = serde_json::from_slice(fixture.server.jwks(&get()).body()).unwrap();
+    for key in document["keys"].as_array().unwrap() {
+        let members = key.as_object().unwrap();
+        assert!(
+            ["d", "p", "q", "dp", "dq", "qi", "k"]
+                .iter()
+                .all(|name| !members.contains_key(*name))
+        );
+        assert!(members.contains_key("kid"));
+    }
+}
+
+/// O22: the documents are read, not posted to.
+#[test]
+fn other_methods_are_refused() {
+    let fixture = Fixture::new();
+    for method in [Method::POST, Method::DELETE] {
+        let request = Request::builder()
+            .method(method)
+            .uri("/")
+            .body(Bytes::new())
+            .unwrap();
+        for response in [fixture.server.metadata(&request), fixture.server.jwks(&request)] {
+            assert_eq!(response.status(), 405);
+            assert_eq!(response.headers()["allow"], "GET, HEAD");
+        }
+    }
+}
+
+fn keys(fixture: &Fixture) -> Vec<Jwk> {
+    KeySet::parse(fixture.server.jwks(&get()).body())
+        .unwrap()
+        .iter()
+        .cloned()
+        .collect()
+}
+
+fn get() -> Request<Bytes> {
+    Request::get("/").body(Bytes::new()).unwrap()
+}

@@ -1,0 +1,150 @@
+//! The revocation endpoint.
+
+use http::HeaderMap;
+
+use super::fixture::{
+    Fixture, Tokens, assert_error, basic, change, codes, post, reason, redemption, web_request,
+};
+
+/// O13: revoking a refresh token ends the whole chain, before the answer.
+#[tokio::test]
+async fn revoking_a_refresh_token_ends_the_chain() {
+    for (revoked, hint) in [
+        (0, "refresh_token"),
+        (1, "refresh_token"),
+        (1, "access_token"),
+        (0, ""),
+    ] {
+        let fixture = Fixture::new();
+        let first = fixture.sign_in().await;
+        let second = Tokens::of(&fixture.refresh(&first.refresh).await);
+        let token = [&first.refresh, &second.refresh][revoked];
+        let answer = fixture
+            .revoke_as("web", &[("token", token), ("token_type_hint", hint)])
+            .await;
+        assert_eq!(answer.response.status(), 200);
+        assert!(answer.response.body().is_empty());
+        assert_eq!(answer.response.headers()["cache-control"], "no-store");
+        assert_eq!(codes(&answer.events), ["family_revoked"]);
+        for token in [&first.access, &first.refresh, &second.access, &second.refresh] {
+            assert!(!fixture.is_active(token).await);
+        }
+        assert_error(&fixture.refresh(&second.refresh).await, 400, "invalid_grant");
+    }
+}
+
+/// O13, O14: revoking a JWT access token ends that one, and introspection knows.
+#[tokio::test]
+async fn revoking_an_access_token_ends_it_alone() {
+    let fixture = Fixture::new();
+    let tokens = fixture.sign_in().await;
+    let answer = fixture.revoke_as("web", &[("token", &tokens.access)]).await;
+    assert_eq!(
+        (answer.response.status().as_u16(), codes(&answer.events)),
+        (200, vec!["access_token_revoked"])
+    );
+    assert!(!fixture.is_active(&tokens.access).await);
+    assert!(fixture.is_active(&tokens.refresh).await);
+    let service = Tokens::of(
+        &fixture
+            .token_as("service", &vec![("grant_type", "client_credentials")])
+            .await,
+    );
+    assert_eq!(
+        fixture
+            .revoke_as("service", &[("token", &service.access)])
+            .await
+            .response
+            .status(),
+        200
+    );
+    let told = fixture.introspect_as("api", &[("token", &service.access)]).await;
+    assert_eq!(told, serde_json::json!({ "active": false }));
+}
+
+/// O13: unknown, malformed and already revoked tokens are no error.
+#[tokio::test]
+async fn any_token_is_answered_by_200() {
+    let fixture = Fixture::new();
+    let tokens = fixture.sign_in().await;
+    assert_eq!(
+        fixture
+            .revoke_as("web", &[("token", &tokens.refresh)])
+            .await
+            .response
+            .status(),
+        200
+    );
+    for token in [
+        tokens.refresh.as_str(),
+        &tokens.access,
+        "unknown",
+        "caf\u{e9}",
+        "\0",
+    ] {
+        for hint in ["refresh_token", "access_token", "saml2"] {
+            let answer = fixture
+                .revoke_as("web", &[("token", token), ("token_type_hint", hint)])
+                .await;
+            assert_eq!(answer.response.status(), 200, "{token:.20}");
+            assert!(
+                codes(&answer.events)
+                    .iter()
+                    .all(|code| *code == "access_token_revoked")
+            );
+        }
+    }
+}
+
+/// O13: another client's token is left alone, and the answer does not tell.
+#[tokio::test]
+async fn another_client_revokes_nothing_and_learns_nothing() {
+    let fixture = Fixture::new();
+    let first = fixture.sign_in().await;
+    let second = Tokens::of(&fixture.refresh(&first.refresh).await);
+    for token in [&first.refresh, &second.refresh, &second.access] {
+        for caller in ["other", "api"] {
+            let answer = fixture.revoke_as(caller, &[("token", token)]).await;
+            assert_eq!(answer.response.status(), 200);
+            assert!(answer.response.body().is_empty());
+            assert_eq!(reason(&answer), "token_of_another_client");
+        }
+    }
+    assert!(fixture.is_active(&second.access).await);
+    assert!(fixture.is_active(&second.refresh).await);
+}
+
+/// O13: a bad caller is refused, whatever the token; a public client revokes its own by its id.
+#[tokio::test]
+async fn only_a_known_caller_may_revoke() {
+    let fixture = Fixture::new();
+    let tokens = fixture.sign_in().await;
+    let token = ("token", tokens.refresh.as_str());
+    for request in [
+        post(HeaderMap::new(), &[token]),
+        post(HeaderMap::new(), &[token, ("client_id", "web")]),
+        post(basic("nobody"), &[token]),
+    ] {
+        assert_error(&fixture.server.revoke(request).await, 401, "invalid_client");
+    }
+    assert!(fixture.is_active(&tokens.refresh).await);
+
+    let uri = "http://127.0.0.1:51004/callback";
+    let request = change(
+        change(web_request(), "client_id", Some("native")),
+        "redirect_uri",
+        Some(uri),
+    );
+    let code = fixture.code_for(&request).await;
+    let as_native = |pairs: Vec<_>| post(HeaderMap::new(), &[pairs, vec![("client_id", "native")]].concat());
+    let redemption = change(redemption(&code), "redirect_uri", Some(uri));
+    let tokens = Tokens::of(&fixture.server.token(as_native(redemption)).await);
+    let answer = fixture
+        .server
+        .revoke(as_native(vec![("token", &tokens.refresh)]))
+        .await;
+    assert_eq!(
+        (answer.response.status().as_u16(), codes(&answer.events)),
+        (200, vec!["family_revoked"])
+    );
+}
