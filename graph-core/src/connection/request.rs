@@ -52,10 +52,7 @@ impl PageLimits {
         self.maximum
     }
 
-    fn size(&self, argument: &str, asked: Option<i32>) -> Result<u16, GraphError> {
-        let Some(asked) = asked else {
-            return Ok(self.default);
-        };
+    fn size(&self, argument: &str, asked: i32) -> Result<u16, GraphError> {
         let allowed = u16::try_from(asked).ok().filter(|size| *size <= self.maximum);
         allowed.ok_or_else(|| {
             GraphError::bad_user_input(format!("`{argument}` must be between 0 and {}", self.maximum))
@@ -94,21 +91,18 @@ impl PageRequest {
             last,
             before,
         } = arguments;
-        let direction = match (first, last) {
+        let (direction, size) = match (first, last) {
             (Some(_), Some(_)) => {
                 return Err(GraphError::bad_user_input(
                     "`first` and `last` exclude each other",
                 ));
             }
-            (None, Some(_)) => Direction::Backward,
+            (Some(first), None) => (Direction::Forward, limits.size("first", first)?),
+            (None, Some(last)) => (Direction::Backward, limits.size("last", last)?),
             // a client that only says `before` wants the entries next to that cursor
-            (None, None) if before.is_some() && after.is_none() => Direction::Backward,
-            (_, None) => Direction::Forward,
+            (None, None) if before.is_some() && after.is_none() => (Direction::Backward, limits.default),
+            (None, None) => (Direction::Forward, limits.default),
         };
-        let size = limits.size("first", first).and_then(|size| match last {
-            Some(_) => limits.size("last", last),
-            None => Ok(size),
-        })?;
         let open = |argument: &str, cursor: Option<String>| match cursor {
             Some(cursor) => cursors.open(&cursor).map(Some).ok_or_else(|| {
                 GraphError::bad_user_input(format!(

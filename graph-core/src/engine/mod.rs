@@ -20,6 +20,7 @@ use juniper::{GraphQLType, OperationType, RootNode, Value};
 pub use self::builder::{ConfigError, ConfigMistake, EngineBuilder};
 use self::operation::Operation;
 pub use self::root::{Root, SubscriptionRoot};
+use crate::compat::Outline;
 use crate::error::ErrorCode;
 use crate::error::mask::Mask;
 use crate::guard::RequestContext;
@@ -154,30 +155,29 @@ where
 
     /// Parses, validates and judges; no resolver runs.
     fn prepare<'r>(&'r self, request: &'r GraphRequest) -> Result<Operation<'r, Q, M, S>, GraphResponse> {
-        let inner = &*self.inner;
-        let operation = Operation::new(&inner.schema, request)?;
-        operation.judge(request, |outline| {
-            let introspection = outline
-                .fields
-                .iter()
-                .find(|field| matches!(field.name, "__schema" | "__type"));
-            if let (false, Some(field)) = (inner.introspection, introspection) {
-                let message = format!("introspection is switched off, `{}` is not served", field.name);
-                return Err(GraphResponse::refused(ErrorCode::IntrospectionDisabled, message));
-            }
-            if outline.kind == OperationType::Subscription && outline.fields.len() != 1 {
-                let message = "a subscription selects exactly one field at its root";
-                return Err(GraphResponse::refused(
-                    ErrorCode::GraphqlValidationFailed,
-                    message,
-                ));
-            }
-            match inner.limits.exceeded(outline, &inner.costs) {
-                errors if errors.is_empty() => Ok(()),
-                errors => Err(GraphResponse::request_errors(errors)),
-            }
-        })?;
+        let operation = Operation::new(&self.inner.schema, request)?;
+        operation.judge(request, |outline| self.judge(outline))?;
         Ok(operation)
+    }
+
+    fn judge(&self, outline: &Outline<'_>) -> Result<(), GraphResponse> {
+        let mut fields = outline.fields.iter();
+        let introspection = fields.find(|field| matches!(field.name, "__schema" | "__type"));
+        if let (false, Some(field)) = (self.inner.introspection, introspection) {
+            let message = format!("introspection is switched off, `{}` is not served", field.name);
+            return Err(GraphResponse::refused(ErrorCode::IntrospectionDisabled, message));
+        }
+        if outline.kind == OperationType::Subscription && outline.fields.len() != 1 {
+            let message = "a subscription selects exactly one field at its root";
+            return Err(GraphResponse::refused(
+                ErrorCode::GraphqlValidationFailed,
+                message,
+            ));
+        }
+        match self.inner.limits.exceeded(outline, &self.inner.costs) {
+            errors if errors.is_empty() => Ok(()),
+            errors => Err(GraphResponse::request_errors(errors)),
+        }
     }
 
     async fn run(

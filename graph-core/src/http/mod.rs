@@ -14,6 +14,7 @@
 //! |---|---|
 //! | not JSON, no `query`, a parameter of the wrong type | 400 |
 //! | a content type that a foreign page can send without asking, and no `GraphQL-Require-Preflight` | 400 |
+//! | a mutation by GET, another method than GET and POST | 405 with `Allow` |
 //! | nothing in `Accept` that we can send | 406 |
 //! | a body above the limit | 413 |
 //! | another content type than `application/json`, another charset than UTF-8 | 415 |

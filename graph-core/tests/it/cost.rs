@@ -46,6 +46,7 @@ async fn a_list_costs_its_size_times_an_entry() {
     )
     .await;
     check("{ items(first: 0) { parts { id } } }", 0).await;
+    check("{ grid { id } }", 10 * 10).await;
 }
 
 /// G18: fragments and aliases are paid as often as they are selected.
@@ -61,6 +62,21 @@ async fn fragments_and_aliases_are_paid_where_they_are_selected() {
         9,
     )
     .await;
+}
+
+/// G18: what is selected on the types of a union is added up.
+#[tokio::test]
+async fn the_types_of_a_union_are_added_up() {
+    let query =
+        "{ search(first: 3) { __typename ... on Item { parent { id } } ... on Shelf { items { id } } } }";
+    check(query, 3 * (1 + 1 + 10)).await;
+    let answer = fixture()
+        .ask("{ search(first: 1) { __typename ... on Item { id } } }")
+        .await;
+    assert_eq!(
+        answer["data"],
+        json!({ "search": [{ "__typename": "Item", "id": 1 }] })
+    );
 }
 
 /// G18: the size is the variable's, else the operation's default for it, else the schema's for the argument.

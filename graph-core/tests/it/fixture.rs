@@ -93,6 +93,19 @@ graph_core::connection! {
     Context
 }
 
+#[derive(juniper::GraphQLObject)]
+#[graphql(context = Context)]
+pub(crate) struct Shelf {
+    items: Vec<Item>,
+}
+
+#[derive(juniper::GraphQLUnion)]
+#[graphql(context = Context)]
+enum Found {
+    Item(Item),
+    Shelf(Shelf),
+}
+
 pub(crate) struct Query;
 
 #[graphql_object(context = Context)]
@@ -159,6 +172,22 @@ impl Query {
             },
         )?;
         Ok(read_rows(&request).into())
+    }
+
+    /// lists in a list
+    fn grid(context: &Context) -> Vec<Vec<Item>> {
+        context.host().called();
+        vec![vec![Item { id: 1 }], vec![Item { id: 2 }, Item { id: 3 }]]
+    }
+
+    /// entries of several types
+    fn search(context: &Context, first: Option<i32>) -> Vec<Found> {
+        context.host().called();
+        let shelf = Shelf { items: stock() };
+        let found = [Found::Item(Item { id: 1 }), Found::Shelf(shelf)].into_iter();
+        found
+            .take(first.unwrap_or(2).try_into().unwrap_or_default())
+            .collect()
     }
 
     fn viewer(context: &Context) -> Option<&str> {
