@@ -137,7 +137,9 @@ impl ErrorResponse {
             headers.insert(WWW_AUTHENTICATE, challenge);
         }
         if let Some(wait) = self.retry_after {
-            headers.insert(RETRY_AFTER, wait.as_secs().into());
+            // rounded up: whoever comes back too early is refused again
+            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+            headers.insert(RETRY_AFTER, seconds.into());
         }
         response
     }
@@ -220,8 +222,8 @@ mod tests {
 
     #[test]
     fn a_retry_is_announced_in_seconds() {
-        let refusal =
-            ErrorResponse::new(ErrorCode::TemporarilyUnavailable).with_retry_after(Duration::from_secs(2));
+        let refusal = ErrorResponse::new(ErrorCode::TemporarilyUnavailable)
+            .with_retry_after(Duration::from_millis(1001));
         assert_eq!(refusal.into_response().headers()["retry-after"], "2");
     }
 }

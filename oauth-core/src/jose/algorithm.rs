@@ -14,7 +14,7 @@ pub enum Algorithm {
     Es256,
     /// Ed25519, [RFC 8037 §3.1](https://www.rfc-editor.org/rfc/rfc8037#section-3.1).
     EdDsa,
-    /// RSASSA-PKCS1-v1_5 with SHA-256; only verified, never signed with.
+    /// RSASSA-PKCS1-v1_5 with SHA-256: verified, but no key that lives here signs with it.
     Rs256,
 }
 

@@ -1,4 +1,4 @@
-//! The two ports behind which raw signatures are made and checked.
+//! What stands between this module and whatever makes and checks raw signatures.
 
 use std::error::Error;
 use std::fmt;
@@ -20,24 +20,16 @@ pub trait Signer: Send + Sync {
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SigningError>;
 }
 
-/// Checks signatures with one public key of one algorithm.
-///
-/// # What an implementation must guarantee
-///
-/// It accepts nothing but a valid signature of exactly these bytes; whatever else goes wrong is a mismatch.
-pub trait Verifier: Send + Sync {
-    /// Checks that `signature` is one of `message`.
-    ///
-    /// # Errors
-    ///
-    /// It is not, for whatever reason.
+/// Checks signatures with one public key of one algorithm; a back end implements it.
+pub(super) trait Verifier: Send + Sync {
+    /// Accepts nothing but a valid signature of exactly these bytes; whatever else goes wrong is a mismatch.
     fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), SignatureMismatch>;
 }
 
 /// The signature is not one of this message and key; why it is not stays unsaid.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("the signature does not match")]
-pub struct SignatureMismatch;
+pub(super) struct SignatureMismatch;
 
 /// A signature could not be made.
 #[derive(Debug)]

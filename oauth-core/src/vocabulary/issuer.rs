@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use super::{is_loopback, is_uri_text, word};
+use super::{authority, is_loopback, is_uri_text, word};
 
 /// The text is no [`Issuer`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
@@ -25,9 +25,11 @@ fn is_issuer(text: &str) -> bool {
     if !is_uri_text(text) || text.contains(['?', '#', '@']) || text.len() > 2048 {
         return false;
     }
-    match Url::parse(text) {
-        Ok(url) if text.starts_with("https://") => url.has_host(),
-        Ok(url) if text.starts_with("http://") => is_loopback(&url),
+    let (scheme, rest) = text.split_once(':').unwrap_or_default();
+    match (scheme, Url::parse(text)) {
+        _ if authority(rest).is_empty() => false,
+        ("https", Ok(url)) => url.has_host(),
+        ("http", Ok(url)) => is_loopback(&url),
         _ => false,
     }
 }
@@ -57,6 +59,9 @@ mod tests {
             "",
             "as.example",
             "https://",
+            "https:///as.example",
+            "https:as.example",
+            "HTTPS://as.example",
             "http://as.example",
             "http://127.0.0.1.evil.com",
             "https://user@as.example",

@@ -89,6 +89,14 @@ fn is_loopback(url: &url::Url) -> bool {
     matches!(url.host_str(), Some("127.0.0.1" | "[::1]" | "localhost"))
 }
 
+/// What stands between `//` and the path, the colon after the scheme cut off; empty where there is no `//`.
+///
+/// The URL parser also takes `https:host` and `https:///host`, which is why nobody may rely on it finding a host.
+fn authority(after_scheme: &str) -> &str {
+    let rest = after_scheme.strip_prefix("//").unwrap_or_default();
+    rest.split(['/', '?', '#']).next().unwrap_or_default()
+}
+
 /// Only characters that RFC 3986 knows, each percent sign followed by two hexadecimal digits.
 ///
 /// The URL parser repairs what it meets (backslashes, tabs, spaces), so two texts could mean one place; refusing them first

@@ -2,5 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod client;
+mod handles;
 mod memory_stores;
 mod resource;
+mod server;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::vocabulary::{is_loopback, is_uri_text, word};
+use crate::vocabulary::{authority, is_loopback, is_uri_text, word};
 
 /// The text is no [`RedirectUri`], or none that could be registered in the way asked for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
@@ -44,14 +44,9 @@ fn is_redirect_uri(text: &str) -> bool {
     }
 }
 
-/// The URL parser also takes `https:host` and `https:///host`; a browser would go there, so they are refused.
-fn has_plain_authority(rest: &str) -> bool {
-    rest.starts_with("//") && !authority(rest).is_empty() && !authority(rest).contains('@')
-}
-
-fn authority(rest: &str) -> &str {
-    let after_slashes = rest.strip_prefix("//").unwrap_or_default();
-    after_slashes.split(['/', '?']).next().unwrap_or_default()
+fn has_plain_authority(after_scheme: &str) -> bool {
+    let authority = authority(after_scheme);
+    !authority.is_empty() && !authority.contains('@')
 }
 
 /// A redirection endpoint as it was registered, and with it the rule by which a presented one matches.

@@ -1,0 +1,138 @@
+//! What an access token must say.
+
+use super::*;
+
+/// O14, O15: the forgery that is none passes, so that the refusals below mean something.
+#[test]
+fn a_proper_token_is_accepted() {
+    let token = forge(&header("at+jwt"), &format!("{{{CLAIMS}}}"));
+    let claims = verify_at(&token, now()).unwrap();
+    assert_eq!(claims.subject.as_str(), "ada");
+    assert!(claims.scopes.contains_str("read:charges"));
+    for typ in ["AT+JWT", "application/at+jwt", "Application/At+Jwt"] {
+        assert!(
+            verify_at(&forge(&header(typ), &format!("{{{CLAIMS}}}")), now()).is_ok(),
+            "{typ}"
+        );
+    }
+    verify_id(&forge(&header("JWT"), &format!("{{{ID_CLAIMS}}}")), &id_policy()).unwrap();
+}
+
+/// O15: the issuer is one exact string.
+#[test]
+fn another_issuer_is_refused() {
+    for iss in [
+        r#""https://as.example/""#,
+        r#""https://AS.example""#,
+        r#""https://as.example.evil.com""#,
+        r#""""#,
+    ] {
+        let token = forge(&header("at+jwt"), &with(CLAIMS, &format!(r#""iss":{iss}"#)));
+        assert_eq!(refusal(&token), JwtError::WrongIssuer, "{iss}");
+    }
+    for iss in [r#"["https://as.example"]"#, "null", "1"] {
+        let token = forge(&header("at+jwt"), &with(CLAIMS, &format!(r#""iss":{iss}"#)));
+        assert_eq!(refusal(&token), JwtError::Malformed, "{iss}");
+    }
+}
+
+/// O15: the audience must be there, and be us.
+#[test]
+fn another_audience_is_refused() {
+    for aud in [
+        r#""https://other.example""#,
+        r#""https://api.example/""#,
+        r#""https://api.example https://x""#,
+        "[]",
+        r#"["demo-web"]"#,
+    ] {
+        let token = forge(&header("at+jwt"), &with(CLAIMS, &format!(r#""aud":{aud}"#)));
+        assert_eq!(refusal(&token), JwtError::WrongAudience, "{aud}");
+    }
+    let several = with(CLAIMS, r#""aud":["https://other.example","https://api.example"]"#);
+    assert!(verify_at(&forge(&header("at+jwt"), &several), now()).is_ok());
+}
+
+/// O15: what RFC 9068 §2.2 requires must be there and be of its type.
+#[test]
+fn a_missing_or_mistyped_claim_is_refused() {
+    for name in ["iss", "sub", "aud", "client_id", "jti", "iat", "exp"] {
+        let claims = without(CLAIMS, name);
+        assert!(!claims.contains(&format!("\"{name}\"")), "{claims}");
+        assert_eq!(
+            refusal(&forge(&header("at+jwt"), &claims)),
+            JwtError::Malformed,
+            "{name}"
+        );
+        for value in ["null", "true", "{}", "-1", "1.5"] {
+            let claims = with(CLAIMS, &format!("\"{name}\":{value}"));
+            assert_eq!(
+                refusal(&forge(&header("at+jwt"), &claims)),
+                JwtError::Malformed,
+                "{name} {value}"
+            );
+        }
+    }
+    for value in ["\"a  b\"", "[\"a\"]", "\" \"", "1"] {
+        let claims = with(CLAIMS, &format!("\"scope\":{value}"));
+        assert_eq!(
+            refusal(&forge(&header("at+jwt"), &claims)),
+            JwtError::Malformed,
+            "{value}"
+        );
+    }
+    let unscoped = verify_at(&forge(&header("at+jwt"), &without(CLAIMS, "scope")), now()).unwrap();
+    assert!(unscoped.scopes.is_empty());
+}
+
+/// O15: dead at the exact instant of expiry, not alive before `nbf` and `iat`.
+#[test]
+fn a_token_expires_at_the_exact_instant() {
+    let token = forge(&header("at+jwt"), &format!("{{{CLAIMS}}}"));
+    let expiry = now() + Duration::from_secs(600);
+    assert!(verify_at(&token, expiry - Duration::from_nanos(1)).is_ok());
+    assert_eq!(verify_at(&token, expiry), Err(JwtError::Expired));
+    assert_eq!(
+        verify_at(&token, now() - Duration::from_nanos(1)),
+        Err(JwtError::NotYetValid)
+    );
+    let later = forge(&header("at+jwt"), &with(CLAIMS, r#""nbf":1800000100"#));
+    assert_eq!(
+        verify_at(&later, now() + Duration::from_secs(99)),
+        Err(JwtError::NotYetValid)
+    );
+    assert!(verify_at(&later, now() + Duration::from_secs(100)).is_ok());
+}
+
+/// O15: a token that is bound to a key is worth nothing without a check of that key.
+#[test]
+fn a_bound_token_is_refused() {
+    for cnf in [r#"{"jkt":"x"}"#, r#"{"x5t#S256":"x"}"#, "null"] {
+        let token = forge(&header("at+jwt"), &with(CLAIMS, &format!("\"cnf\":{cnf}")));
+        assert_eq!(refusal(&token), JwtError::SenderConstrained);
+    }
+}
+
+/// O22: while keys rotate, the retired one still verifies and the new one does already.
+#[test]
+fn both_keys_verify_while_they_rotate() {
+    let (old, new) = (
+        key(),
+        SigningKey::generate_ed25519(&|bytes: &mut [u8]| bytes.fill(1)).unwrap(),
+    );
+    let both = KeySet::new([new.public_key().clone(), old.public_key().clone()]).unwrap();
+    let policy = AccessTokenPolicy::new(ISSUER.parse().unwrap(), API.parse().unwrap());
+    let claims = verify_at(&forge(&header("at+jwt"), &format!("{{{CLAIMS}}}")), now()).unwrap();
+    for key in [old, new.clone()] {
+        let token = claims.sign(&key).unwrap();
+        assert_eq!(
+            AccessTokenClaims::verify(token.expose(), &both, &policy, now()),
+            Ok(claims.clone())
+        );
+    }
+    let token = claims.sign(&new).unwrap();
+    assert_eq!(
+        AccessTokenClaims::verify(token.expose(), &keys(), &policy, now()),
+        Err(JwtError::UnknownKey)
+    );
+}

@@ -1,0 +1,120 @@
+//! What an ID token must say, and what it must not pass for.
+
+use super::*;
+
+/// O18: an ID token is no access token, and the other way round, even if every claim fits.
+#[test]
+fn one_kind_of_token_never_passes_for_another() {
+    for typ in [
+        "JWT",
+        "jwt",
+        "application/jwt",
+        "dpop+jwt",
+        "logout+jwt",
+        "token-introspection+jwt",
+        "at+jwt2",
+        "x/at+jwt",
+        "",
+    ] {
+        let token = forge(&header(typ), &format!("{{{CLAIMS}}}"));
+        assert_eq!(refusal(&token), JwtError::WrongType, "{typ}");
+    }
+    let untyped = format!(r#"{{"alg":"ES256","kid":"{}"}}"#, key().key_id());
+    assert_eq!(
+        refusal(&forge(&untyped, &format!("{{{CLAIMS}}}"))),
+        JwtError::WrongType
+    );
+    assert!(verify_id(&forge(&untyped, &format!("{{{ID_CLAIMS}}}")), &id_policy()).is_ok());
+    for typ in ["at+jwt", "application/at+jwt", "dpop+jwt", "logout+jwt"] {
+        let token = forge(&header(typ), &format!("{{{ID_CLAIMS}}}"));
+        assert_eq!(verify_id(&token, &id_policy()), Err(JwtError::WrongType), "{typ}");
+    }
+}
+
+/// O18: the ID token is for us alone, and `azp` says nothing else.
+#[test]
+fn an_id_token_for_others_is_refused() {
+    let check = |member: &str, expected: Result<(), JwtError>| {
+        let token = forge(&header("JWT"), &with(ID_CLAIMS, member));
+        assert_eq!(verify_id(&token, &id_policy()).map(|_| ()), expected, "{member}");
+    };
+    check(r#""aud":["demo-web"]"#, Ok(()));
+    check(r#""azp":"demo-web""#, Ok(()));
+    check(r#""aud":"demo-native""#, Err(JwtError::WrongAudience));
+    check(r#""aud":[]"#, Err(JwtError::WrongAudience));
+    check(
+        r#""aud":["demo-web","demo-native"]"#,
+        Err(JwtError::WrongAudience),
+    );
+    check(r#""azp":"demo-native""#, Err(JwtError::WrongAudience));
+    check(r#""iss":"https://evil.com""#, Err(JwtError::WrongIssuer));
+    check(r#""exp":1800000000"#, Err(JwtError::Expired));
+    check(r#""iat":1800000001"#, Err(JwtError::NotYetValid));
+    for name in ["iss", "sub", "aud", "exp", "iat"] {
+        let token = forge(&header("JWT"), &without(ID_CLAIMS, name));
+        assert_eq!(
+            verify_id(&token, &id_policy()),
+            Err(JwtError::Malformed),
+            "{name}"
+        );
+    }
+}
+
+/// O18: the nonce must be that of the request, and must be there.
+#[test]
+fn an_id_token_of_another_sign_in_is_refused() {
+    let policy = id_policy().with_nonce("n-1".parse().unwrap());
+    let check = |claims: &str, expected: Result<(), JwtError>| {
+        assert_eq!(
+            verify_id(&forge(&header("JWT"), claims), &policy).map(|_| ()),
+            expected,
+            "{claims}"
+        );
+    };
+    check(&with(ID_CLAIMS, r#""nonce":"n-1""#), Ok(()));
+    check(&with(ID_CLAIMS, r#""nonce":"n-12""#), Err(JwtError::WrongNonce));
+    check(&with(ID_CLAIMS, r#""nonce":"""#), Err(JwtError::WrongNonce));
+    check(&format!("{{{ID_CLAIMS}}}"), Err(JwtError::WrongNonce));
+    let other_person = id_policy().with_subject("eve".parse().unwrap());
+    assert_eq!(
+        verify_id(&forge(&header("JWT"), &format!("{{{ID_CLAIMS}}}")), &other_person),
+        Err(JwtError::WrongSubject)
+    );
+}
+
+/// O18: `at_hash`, where it is, ties the access token to the ID token; `alg` can be pinned.
+#[test]
+fn an_id_token_beside_another_access_token_is_refused() {
+    let (mine, other): (AccessToken, AccessToken) = ("at_mine".parse().unwrap(), "at_other".parse().unwrap());
+    let claims = IdTokenClaims {
+        issuer: ISSUER.parse().unwrap(),
+        subject: "ada".parse().unwrap(),
+        audience: "demo-web".parse().unwrap(),
+        nonce: None,
+        issued_at: now(),
+        expires_at: now() + Duration::from_secs(600),
+        auth_time: Some(now()),
+        email: Some("ada@example.com".into()),
+        email_verified: Some(true),
+        name: Some("Ada \"L\"".into()),
+    };
+    let token = claims.sign(&key(), Some(&mine)).unwrap();
+    assert_eq!(
+        verify_id(&token, &id_policy().with_access_token(mine.clone())),
+        Ok(claims.clone())
+    );
+    assert_eq!(
+        verify_id(&token, &id_policy().with_access_token(other)),
+        Err(JwtError::WrongAccessToken)
+    );
+    let unbound = claims.sign(&key(), None).unwrap();
+    assert_eq!(
+        verify_id(&unbound, &id_policy().with_access_token(mine)),
+        Ok(claims)
+    );
+    assert!(verify_id(&token, &id_policy().with_algorithm(Algorithm::Es256)).is_ok());
+    assert_eq!(
+        verify_id(&token, &id_policy().with_algorithm(Algorithm::Rs256)),
+        Err(JwtError::UnsupportedAlgorithm)
+    );
+}

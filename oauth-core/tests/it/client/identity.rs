@@ -1,0 +1,100 @@
+//! Who signed in.
+
+use super::*;
+
+/// O18: who signed in is told only after signature, issuer, audience, expiry, nonce and access token fit.
+#[test]
+fn an_identity_is_verified_before_it_is_believed() {
+    let key = SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(7)).unwrap();
+    let keys = KeySet::new([key.public_key().clone()]).unwrap();
+    let client = client();
+    let identity = |change: &dyn Fn(&mut IdTokenClaims), beside: &str, key: &SigningKey| {
+        let (grant, nonce) = grant(&client);
+        let mut claims = IdTokenClaims {
+            issuer: "https://as.example".parse().unwrap(),
+            subject: "ada".parse().unwrap(),
+            audience: "demo web".parse().unwrap(),
+            nonce: Some(nonce),
+            issued_at: now(),
+            expires_at: now() + Duration::from_secs(600),
+            auth_time: Some(now()),
+            email: Some("ada@example.com".to_owned()),
+            email_verified: Some(true),
+            name: Some("Ada".to_owned()),
+        };
+        change(&mut claims);
+        let id_token = claims.sign(key, Some(&beside.parse().unwrap())).unwrap();
+        let body = format!(r#"{{"access_token":"at","token_type":"Bearer","id_token":"{id_token}"}}"#);
+        let tokens = client
+            .exchange(grant)
+            .1
+            .finish(&answer(200, &body), now())
+            .unwrap();
+        tokens.identity(&keys, now()).map(|claims| claims.unwrap().email)
+    };
+    assert_eq!(
+        identity(&|_| {}, "at", &key),
+        Ok(Some("ada@example.com".to_owned()))
+    );
+    assert_eq!(
+        identity(&|_| {}, "at-other", &key),
+        Err(JwtError::WrongAccessToken)
+    );
+    assert_eq!(
+        identity(&|claims| claims.nonce = None, "at", &key),
+        Err(JwtError::WrongNonce)
+    );
+    assert_eq!(
+        identity(&|claims| claims.nonce = "x".parse().ok(), "at", &key),
+        Err(JwtError::WrongNonce)
+    );
+    let other_audience = |claims: &mut IdTokenClaims| claims.audience = "demo-native".parse().unwrap();
+    assert_eq!(
+        identity(&other_audience, "at", &key),
+        Err(JwtError::WrongAudience)
+    );
+    let other_issuer = |claims: &mut IdTokenClaims| claims.issuer = "https://evil.example".parse().unwrap();
+    assert_eq!(identity(&other_issuer, "at", &key), Err(JwtError::WrongIssuer));
+    let expired = |claims: &mut IdTokenClaims| claims.expires_at = now() - Duration::from_secs(5);
+    assert_eq!(identity(&expired, "at", &key), Err(JwtError::Expired));
+    let thief = SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(8)).unwrap();
+    assert_eq!(identity(&|_| {}, "at", &thief), Err(JwtError::UnknownKey));
+}
+
+/// O18: after a refresh the ID token must be about the same person; it needs no nonce.
+#[test]
+fn a_refreshed_identity_is_the_same_person() {
+    let key = SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(7)).unwrap();
+    let keys = KeySet::new([key.public_key().clone()]).unwrap();
+    let identity = |subject: &str| {
+        let claims = IdTokenClaims {
+            issuer: "https://as.example".parse().unwrap(),
+            subject: subject.parse().unwrap(),
+            audience: "demo web".parse().unwrap(),
+            nonce: None,
+            issued_at: now(),
+            expires_at: now() + Duration::from_secs(600),
+            auth_time: None,
+            email: None,
+            email_verified: None,
+            name: None,
+        };
+        let id_token = claims.sign(&key, None).unwrap();
+        let body = format!(r#"{{"access_token":"at","token_type":"Bearer","id_token":"{id_token}"}}"#);
+        let (_, pending) = client().refresh(&"rt".parse().unwrap(), &"openid".parse().unwrap());
+        let pending = pending.with_subject("ada".parse().unwrap());
+        pending
+            .finish(&answer(200, &body), now())
+            .unwrap()
+            .identity(&keys, now())
+            .map(|_| ())
+    };
+    assert_eq!(identity("ada"), Ok(()));
+    assert_eq!(identity("eve"), Err(JwtError::WrongSubject));
+    assert_eq!(
+        exchange(200, r#"{"access_token":"at","token_type":"Bearer"}"#)
+            .unwrap()
+            .identity(&keys, now()),
+        Ok(None)
+    );
+}

@@ -1,0 +1,100 @@
+//! The client's half of a sign-in, through its public face.
+
+mod authorization;
+mod identity;
+mod tokens;
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use oauth_core::client::{
+    AuthorizationGrant, CallbackError, Client, ClientCredentials, PendingAuthorization, Provider, TokenError,
+    TokenResponse,
+};
+use oauth_core::jose::{IdTokenClaims, JwtError, KeySet, SigningKey};
+use oauth_core::params::Params;
+use oauth_core::pkce::CodeVerifier;
+use oauth_core::vocabulary::Nonce;
+
+fn now() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
+}
+
+fn provider() -> Provider {
+    Provider::new(
+        "https://as.example".parse().unwrap(),
+        "https://as.example/authorize".parse().unwrap(),
+        "https://as.example/token".parse().unwrap(),
+    )
+}
+
+fn client() -> Client {
+    Client::new(
+        provider(),
+        "demo web".parse().unwrap(),
+        "https://app.example/cb".parse().unwrap(),
+    )
+}
+
+fn authorize(client: &Client, scopes: &str) -> (Params, PendingAuthorization) {
+    let counter = AtomicU8::new(1);
+    let entropy = move |bytes: &mut [u8]| bytes.fill(counter.fetch_add(1, Ordering::Relaxed));
+    let (url, pending) = client.authorize(&scopes.parse().unwrap_or_default(), &entropy, now());
+    let (endpoint, query) = url.split_once('?').unwrap();
+    assert_eq!(endpoint, "https://as.example/authorize");
+    (Params::parse(query.as_bytes()).unwrap(), pending)
+}
+
+fn finish(query: &str) -> Result<AuthorizationGrant, CallbackError> {
+    let (_, pending) = authorize(&client(), "openid");
+    let query = query.replace("STATE", pending.state().as_str());
+    pending.finish(&query, now())
+}
+
+const GOOD: &str = "code=c&state=STATE&iss=https%3A%2F%2Fas.example";
+
+fn grant(client: &Client) -> (AuthorizationGrant, Nonce) {
+    let (request, pending) = authorize(client, "openid read:charges");
+    let query = GOOD.replace("STATE", pending.state().as_str());
+    (
+        pending.finish(&query, now()).unwrap(),
+        request.optional("nonce").unwrap().parse().unwrap(),
+    )
+}
+
+fn form(request: &Request<Bytes>) -> Vec<(String, String)> {
+    assert_eq!(request.method(), "POST");
+    assert_eq!(
+        request.headers()["content-type"],
+        "application/x-www-form-urlencoded"
+    );
+    let names = [
+        "grant_type",
+        "code",
+        "redirect_uri",
+        "code_verifier",
+        "client_id",
+        "client_secret",
+        "refresh_token",
+    ];
+    let params = Params::parse(request.body()).unwrap();
+    let pair = |name: &str| Some((name.to_owned(), params.optional(name)?.to_owned()));
+    names.into_iter().filter_map(pair).collect()
+}
+
+fn answer(status: u16, body: &str) -> Response<Bytes> {
+    Response::builder()
+        .status(status)
+        .body(Bytes::copy_from_slice(body.as_bytes()))
+        .unwrap()
+}
+
+fn exchange(status: u16, body: &str) -> Result<TokenResponse, TokenError> {
+    let client = client();
+    client
+        .exchange(grant(&client).0)
+        .1
+        .finish(&answer(status, body), now())
+}

@@ -1,0 +1,123 @@
+//! Requests to the token endpoint, and its answers.
+
+use super::*;
+
+/// O6: the code goes with its redirect URI and verifier; the client authenticates in exactly one way.
+#[test]
+fn a_code_is_redeemed_in_one_of_three_ways() {
+    let secret = || "p%a+ss: w".parse().unwrap();
+    let code = |request: &Request<Bytes>| form(request).into_iter().take(4).collect::<Vec<_>>();
+    let credentials = |request: &Request<Bytes>| form(request).into_iter().skip(4).collect::<Vec<_>>();
+    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+
+    let public = client();
+    let (request, _) = public.exchange(grant(&public).0);
+    assert_eq!(request.uri(), "https://as.example/token");
+    let verifier = form(&request)[3].1.parse::<CodeVerifier>().unwrap();
+    let expected = [
+        pair("grant_type", "authorization_code"),
+        pair("code", "c"),
+        pair("redirect_uri", "https://app.example/cb"),
+        pair("code_verifier", verifier.expose()),
+    ];
+    assert_eq!(code(&request), expected);
+    assert_eq!(credentials(&request), [pair("client_id", "demo web")]);
+    assert!(!request.headers().contains_key("authorization"));
+
+    let post = client().with_credentials(ClientCredentials::Post(secret()));
+    let (request, _) = post.exchange(grant(&post).0);
+    assert_eq!(
+        credentials(&request),
+        [pair("client_id", "demo web"), pair("client_secret", "p%a+ss: w")]
+    );
+    assert!(!request.headers().contains_key("authorization"));
+
+    let basic = client().with_credentials(ClientCredentials::Basic(secret()));
+    let (request, _) = basic.exchange(grant(&basic).0);
+    assert_eq!(credentials(&request), []);
+    let header = oauth_core::basic::BasicCredentials::parse(&request.headers()["authorization"]).unwrap();
+    assert_eq!(
+        (header.client_id.as_str(), header.secret.expose()),
+        ("demo web", "p%a+ss: w")
+    );
+    assert!(request.headers()["authorization"].is_sensitive());
+}
+
+/// O8: token responses are read strictly where it matters and leniently where the RFC wants it.
+#[test]
+fn a_token_response_is_read() {
+    let tokens = exchange(
+        200,
+        r#" {"access_token":"at","token_type":"bEARER","expires_in":600,"refresh_token":"rt","scope":"openid","unknown":1}"#,
+    )
+    .unwrap();
+    assert_eq!(tokens.access_token().expose(), "at");
+    assert_eq!(tokens.refresh_token().unwrap().expose(), "rt");
+    assert_eq!(tokens.expires_at(), Some(now() + Duration::from_secs(600)));
+    assert_eq!(tokens.scopes().to_string(), "openid");
+    let tokens = exchange(200, r#"{"access_token":"at","token_type":"Bearer"}"#).unwrap();
+    assert_eq!(tokens.scopes().to_string(), "openid read:charges");
+    assert!(tokens.refresh_token().is_none() && tokens.expires_at().is_none());
+    assert!(!format!("{tokens:?}").contains("\"at\""));
+    for body in [
+        "",
+        "[]",
+        r#"["at","Bearer"]"#,
+        r#"{"token_type":"Bearer"}"#,
+        r#"{"access_token":"at"}"#,
+        r#"{"access_token":"","token_type":"Bearer"}"#,
+        r#"{"access_token":"a\nt","token_type":"Bearer"}"#,
+        r#"{"access_token":"at","access_token":"at2","token_type":"Bearer"}"#,
+        r#"{"access_token":"at","token_type":"Bearer","expires_in":-1}"#,
+        r#"{"access_token":"at","token_type":"Bearer","scope":"a  b"}"#,
+    ] {
+        assert_eq!(exchange(200, body).unwrap_err(), TokenError::Malformed, "{body}");
+    }
+    let mac = exchange(200, r#"{"access_token":"at","token_type":"mac"}"#).unwrap_err();
+    assert_eq!(mac, TokenError::UnsupportedTokenType);
+}
+
+/// O26: the codes of RFC 6749 §5.2 are understood, whatever else comes is not taken for one.
+#[test]
+fn a_refusal_of_the_token_endpoint_is_told_from_a_failure() {
+    for status in [400, 401] {
+        let error = exchange(status, r#"{"error":"invalid_grant","error_description":"used"}"#).unwrap_err();
+        let TokenError::Refused(answer) = error else {
+            panic!("a refusal")
+        };
+        assert_eq!(
+            (answer.code(), answer.description()),
+            ("invalid_grant", Some("used"))
+        );
+    }
+    for (status, body) in [
+        (400, "oops"),
+        (500, r#"{"error":"invalid_grant"}"#),
+        (302, ""),
+        (503, ""),
+    ] {
+        assert!(
+            matches!(exchange(status, body), Err(TokenError::UnexpectedStatus(_))),
+            "{status}"
+        );
+    }
+}
+
+/// O9: a refresh sends the token under its name; a new one replaces it, none keeps it.
+#[test]
+fn a_refresh_takes_the_new_token_or_keeps_the_old() {
+    let client = client();
+    let scopes = "openid".parse().unwrap();
+    let refresh = |body: &str| {
+        let (request, pending) = client.refresh(&"rt-1".parse().unwrap(), &scopes);
+        let pairs = form(&request);
+        assert_eq!(pairs[0].1, "refresh_token");
+        assert_eq!(pairs[2], ("refresh_token".to_owned(), "rt-1".to_owned()));
+        pending.finish(&answer(200, body), now()).unwrap()
+    };
+    let rotated = refresh(r#"{"access_token":"at","token_type":"Bearer","refresh_token":"rt-2"}"#);
+    assert_eq!(rotated.refresh_token().unwrap().expose(), "rt-2");
+    let kept = refresh(r#"{"access_token":"at","token_type":"Bearer"}"#);
+    assert_eq!(kept.refresh_token().unwrap().expose(), "rt-1");
+    assert_eq!(kept.scopes(), &scopes);
+}
