@@ -83,7 +83,7 @@ impl Schedule {
     /// ```
     /// # use std::time::Duration;
     /// # use webhook_core::sender::Schedule;
-    /// let minutes = |n| Duration::from_secs(60 * n);
+    /// let minutes = |n: u64| Duration::from_secs(60 * n);
     /// let doubling = Schedule::doubling(minutes(1), minutes(5), 5)?;
     /// assert_eq!(doubling, Schedule::new([minutes(1), minutes(2), minutes(4), minutes(5)])?);
     /// # Ok::<_, webhook_core::sender::InvalidSchedule>(())

@@ -1,5 +1,5 @@
 //! What any [`EndpointStore`] must do.
-#![expect(clippy::expect_used, reason = "a case fails by panicking")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a case fails by panicking")]
 
 use std::time::{Duration, SystemTime};
 

@@ -22,9 +22,15 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 
+mod settlement;
+mod state;
+
 use std::{fmt, time::SystemTime};
 
-use super::{Attempt, EndpointId, term::terms};
+pub use settlement::{Disposition, FailureReason, Settled, Settlement};
+pub use state::{DeliveryState, Step};
+
+use super::EndpointId;
 use crate::event::EventId;
 
 /// Which delivery: there is exactly one per event and endpoint.
@@ -40,186 +46,6 @@ impl fmt::Display for DeliveryId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.event, self.endpoint)
     }
-}
-
-/// Where a delivery stands.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum DeliveryState {
-    /// Accepted or replayed, not attempted yet.
-    Ready,
-    /// Waits for the next attempt.
-    RetryScheduled,
-    /// Being attempted by the holder of the latest fence, until the lease is over.
-    Leased,
-    /// The receiver answered 2xx. Final.
-    Acked,
-    /// The receiver refused it in a way that another attempt cannot change. Kept for inspection and replay.
-    PermanentFailure,
-    /// Attempts or time ran out. Kept for inspection and replay.
-    DeadLetter,
-}
-
-terms!(DeliveryState {
-    Ready => "ready",
-    RetryScheduled => "retry_scheduled",
-    Leased => "leased",
-    Acked => "acked",
-    PermanentFailure => "permanent_failure",
-    DeadLetter => "dead_letter",
-});
-
-/// What can happen to a delivery: the columns of the state table.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum Step {
-    /// A dispatcher takes it; also when the lease before is over.
-    Lease,
-    /// The receiver answered 2xx, perhaps after the lease was lost.
-    Acknowledge,
-    /// An attempt failed and is tried again later.
-    Retry,
-    /// It could not be tried now, and waits without having spent an attempt.
-    Hold,
-    /// It was refused for good.
-    Refuse,
-    /// Its attempts or its time are used up.
-    Exhaust,
-    /// An operator sends it again.
-    Replay,
-}
-
-terms!(Step {
-    Lease => "lease",
-    Acknowledge => "acknowledge",
-    Retry => "retry",
-    Hold => "hold",
-    Refuse => "refuse",
-    Exhaust => "exhaust",
-    Replay => "replay",
-});
-
-impl DeliveryState {
-    /// The state table: what a step makes of a state, or `None` where the step is not allowed.
-    ///
-    /// An acknowledgement is the one thing that also counts without a lease: the receiver has the event, whoever asked.
-    #[must_use]
-    pub const fn after(self, step: Step) -> Option<Self> {
-        match (self, step) {
-            (Self::Ready | Self::RetryScheduled | Self::Leased, Step::Lease) => Some(Self::Leased),
-            (Self::Ready | Self::RetryScheduled | Self::Leased, Step::Acknowledge) => Some(Self::Acked),
-            (Self::Leased, Step::Retry | Step::Hold) => Some(Self::RetryScheduled),
-            (Self::Leased, Step::Refuse) => Some(Self::PermanentFailure),
-            (Self::Leased, Step::Exhaust) => Some(Self::DeadLetter),
-            (Self::PermanentFailure | Self::DeadLetter, Step::Replay) => Some(Self::Ready),
-            (Self::Ready | Self::RetryScheduled, Step::Retry | Step::Hold | Step::Refuse | Step::Exhaust)
-            | (Self::Ready | Self::RetryScheduled | Self::Leased | Self::Acked, Step::Replay)
-            | (Self::Acked | Self::PermanentFailure | Self::DeadLetter, _) => None,
-        }
-    }
-
-    /// Whether the delivery still goes on by itself.
-    #[must_use]
-    pub const fn is_live(self) -> bool {
-        matches!(self, Self::Ready | Self::RetryScheduled | Self::Leased)
-    }
-
-    /// Whether the delivery ended without the receiver's 2xx, and may be replayed.
-    #[must_use]
-    pub const fn is_failed(self) -> bool {
-        matches!(self, Self::PermanentFailure | Self::DeadLetter)
-    }
-}
-
-/// Why a delivery failed.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-#[non_exhaustive]
-pub enum FailureReason {
-    /// Every attempt of the schedule failed.
-    AttemptsExhausted,
-    /// The message would be, or is, older than its lifetime.
-    LifetimeExpired,
-    /// The receiver answered with a status that no repetition can change.
-    Rejected,
-    /// The receiver answered 410: it wants nothing more, and the endpoint is disabled.
-    EndpointGone,
-    /// The endpoint was disabled when the delivery came up.
-    EndpointDisabled,
-    /// No such endpoint is registered any more.
-    EndpointUnknown,
-    /// The endpoint's address is one that must not be called.
-    AddressRefused,
-}
-
-terms!(FailureReason {
-    AttemptsExhausted => "attempts_exhausted",
-    LifetimeExpired => "lifetime_expired",
-    Rejected => "rejected",
-    EndpointGone => "endpoint_gone",
-    EndpointDisabled => "endpoint_disabled",
-    EndpointUnknown => "endpoint_unknown",
-    AddressRefused => "address_refused",
-});
-
-/// What one lease came to.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Disposition {
-    /// Delivered.
-    Acked,
-    /// Failed, and tried again from this moment on.
-    Retry {
-        /// Never before this.
-        due_at: SystemTime,
-    },
-    /// Not tried, or turned away with 429; comes up again from this moment on.
-    Held {
-        /// Never before this.
-        due_at: SystemTime,
-    },
-    /// Over, for this reason.
-    Failed(FailureReason),
-}
-
-impl Disposition {
-    /// The step of the state table that this disposition is.
-    #[must_use]
-    pub const fn step(self) -> Step {
-        match self {
-            Self::Acked => Step::Acknowledge,
-            Self::Retry { .. } => Step::Retry,
-            Self::Held { .. } => Step::Hold,
-            Self::Failed(FailureReason::AttemptsExhausted | FailureReason::LifetimeExpired) => Step::Exhaust,
-            Self::Failed(_) => Step::Refuse,
-        }
-    }
-}
-
-/// The outcome of one lease, ready to be written by its fence.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Settlement {
-    /// Which delivery.
-    pub delivery: DeliveryId,
-    /// The number of the lease this is the outcome of.
-    pub fence: u64,
-    /// What becomes of the delivery.
-    pub disposition: Disposition,
-    /// Whether one attempt of the schedule is used up.
-    pub spent: bool,
-    /// Until when no delivery of this endpoint is leased: what the receiver asked for.
-    pub hold_endpoint_until: Option<SystemTime>,
-    /// The row for the attempt log; `None` when nothing was sent.
-    pub attempt: Option<Attempt>,
-}
-
-/// What came of a settlement.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Settled {
-    /// The fence was the latest, and the delivery moved.
-    Applied,
-    /// The lease was lost meanwhile, but the receiver's 2xx settled the live delivery all the same.
-    Late,
-    /// Somebody else holds the delivery or has finished it; nothing was changed.
-    Stale,
-    /// There is no such delivery.
-    Unknown,
 }
 
 /// One row: how far an event has come on its way to one endpoint.
@@ -280,10 +106,8 @@ impl Delivery {
         // a fence that was never handed out proves nothing
         let issued = (1..=self.fence).contains(&settlement.fence);
         let acknowledged = settlement.disposition == Disposition::Acked;
-        if !current && !(issued && acknowledged) {
-            return Settled::Stale;
-        }
-        let Some(state) = self.state.after(settlement.disposition.step()) else {
+        let counts = current || (issued && acknowledged);
+        let Some(state) = self.state.after(settlement.disposition.step()).filter(|_| counts) else {
             return Settled::Stale;
         };
         self.state = state;

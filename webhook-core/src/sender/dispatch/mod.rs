@@ -101,7 +101,7 @@ pub struct Report {
 pub struct Handled {
     /// The delivery.
     pub delivery: DeliveryId,
-    /// What came back; `None` when nothing was sent.
+    /// What came back; `None` when no attempt was made.
     pub outcome: Option<Outcome>,
     /// What was made of it.
     pub disposition: Disposition,

@@ -39,6 +39,9 @@ use crate::ports::TransportErrorKind;
 
 const DEFAULT_LIFETIME: Duration = Duration::from_secs(72 * 60 * 60);
 
+/// What the deadlines of the exchanges, and leases that were lost, may add to a schedule.
+const LIFETIME_MARGIN: Duration = Duration::from_secs(60 * 60);
+
 /// How long an endpoint that answers 429 without a `Retry-After` is left alone, more or less.
 const THROTTLE_PAUSE: Duration = Duration::from_secs(60);
 
@@ -102,11 +105,10 @@ impl Decision {
 impl DeliveryPolicy {
     /// The usual classification, on this schedule.
     ///
-    /// The lifetime is 72 hours, or one and a quarter times the longest that the schedule can take if that is more.
+    /// The lifetime is 72 hours, or an hour more than the schedule can take where that is longer.
     #[must_use]
     pub fn new(schedule: Schedule) -> Self {
-        let span = schedule.longest_span();
-        let lifetime = DEFAULT_LIFETIME.max(span + span / 4);
+        let lifetime = DEFAULT_LIFETIME.max(schedule.longest_span() + LIFETIME_MARGIN);
         Self {
             schedule,
             lifetime,

@@ -1,5 +1,5 @@
 //! What any [`Outbox`] must do.
-#![expect(clippy::expect_used, reason = "a case fails by panicking")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a case fails by panicking")]
 
 mod enqueue;
 mod inspect;

@@ -129,13 +129,13 @@ impl<T: Transport + Clone + 'static> Fixture<T> {
 
     /// Moves the clock to where the last report said, and runs.
     pub(super) async fn run_at(&self, next_due: Option<SystemTime>) -> Report {
-        self.clock.set(next_due.expect("something is due"));
+        self.clock.set(next_due.unwrap());
         self.run().await
     }
 
     pub(super) async fn load(&self, id: &DeliveryId) -> Delivery {
         let found = self.outbox.list(&DeliveryFilter::one(id), &Page::default()).await;
-        found.unwrap().pop().expect("the delivery is stored")
+        found.unwrap().pop().unwrap()
     }
 
     pub(super) fn now(&self) -> SystemTime {

@@ -278,3 +278,41 @@ async fn dispatchers_at_the_same_time_send_each_delivery_once() {
     handled += fixture.run().await.handled.len();
     assert_eq!((handled, fixture.transport.requests().len()), (400, 400));
 }
+
+/// W17: who finds all leases of an endpoint taken does not spin, but looks again soon.
+#[tokio::test]
+async fn a_dispatcher_does_not_spin_where_others_have_the_leases() {
+    let fixture = Fixture::over(HangingTransport::default())
+        .with_endpoints(&["ep_1"])
+        .await;
+    for n in 0..5 {
+        fixture.send(&format!("evt_{n}")).await;
+    }
+    let mut first = pin!(fixture.dispatcher.run_due());
+    assert!(is_pending(first.as_mut()));
+    assert_eq!(fixture.transport.hosts().len(), 4);
+    let report = fixture.run().await;
+    assert!(report.handled.is_empty());
+    assert_eq!(report.next_due, Some(start() + Duration::from_millis(250)));
+}
+
+/// W17: a round is bounded, and says that more is due.
+#[tokio::test]
+async fn a_long_round_ends_and_asks_to_be_called_again() {
+    let fixture = Fixture::scripted((0..1_100).map(|_| answer(StatusCode::OK)));
+    let fixture = fixture.with_endpoints(&["ep_1"]).await;
+    for n in 0..1_100 {
+        fixture.send(&format!("evt_{n}")).await;
+    }
+    let report = fixture.run().await;
+    assert!((1_024..1_100).contains(&report.handled.len()));
+    assert_eq!(report.next_due, Some(start()));
+    assert_eq!(report.handled.len() + fixture.run().await.handled.len(), 1_100);
+}
+
+/// A dispatcher can be shared and moved between threads, as a host's tasks do.
+#[test]
+fn a_dispatcher_is_a_handle() {
+    fn is_handle<T: Clone + Send + Sync + 'static>() {}
+    is_handle::<Dispatcher>();
+}

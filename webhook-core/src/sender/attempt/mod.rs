@@ -1,4 +1,4 @@
-//! One attempt: what came back, what that means, and the row that remembers it.
+//! One attempt: what came back, and what that means.
 //!
 //! [`classify`] is a total function from an [`Outcome`] to a [`Verdict`]; a host that knows its receivers better replaces it
 //! (see [`DeliveryPolicy::with_classification`](super::DeliveryPolicy::with_classification)).
@@ -21,23 +21,17 @@
 //! assert_eq!(classify(&answered(StatusCode::GONE)), Verdict::Disable);
 //! ```
 
-use std::{
-    error::Error,
-    time::{Duration, SystemTime},
-};
+mod log;
+
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http::{HeaderMap, Response, StatusCode, header};
 use http_conventions::retry_after::RetryAfter;
 
-use super::{DeliveryId, term::terms};
+pub use log::{Attempt, AttemptResult, KEPT_ANSWER};
+
 use crate::ports::{TransportError, TransportErrorKind};
-
-/// How much of an answer the attempt log keeps.
-pub const KEPT_ANSWER: usize = 4 * 1024;
-
-/// How much of an error text the attempt log keeps.
-const KEPT_MESSAGE: usize = 1024;
 
 /// The longest that a receiver can ask to be left alone.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
@@ -133,83 +127,6 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
         .map(|wait| wait.min(LONGEST_RETRY_AFTER))
 }
 
-/// One row of the attempt log, identified by its delivery and fence: a lease makes at most one attempt.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Attempt {
-    /// Which delivery was attempted.
-    pub delivery: DeliveryId,
-    /// The number of the lease it was attempted under.
-    pub fence: u64,
-    /// When the request was sent; also the timestamp it was signed with.
-    pub started_at: SystemTime,
-    /// How long the whole exchange took.
-    pub duration: Duration,
-    /// What came back.
-    pub result: AttemptResult,
-}
-
-/// What an attempt brought back, as the log keeps it.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum AttemptResult {
-    /// The receiver answered.
-    Answered {
-        /// With this status.
-        status: StatusCode,
-        /// The first 4 KiB of the body.
-        body: Bytes,
-    },
-    /// No answer came.
-    Failed {
-        /// How far the exchange got.
-        kind: TransportErrorKind,
-        /// The error and its causes, for a person to read; at most 1 KiB.
-        message: String,
-    },
-}
-
-impl AttemptResult {
-    /// Keeps what the log needs of an exchange.
-    #[must_use]
-    pub fn of(exchange: &Result<Response<Bytes>, TransportError>) -> Self {
-        match exchange {
-            Ok(response) => Self::Answered {
-                status: response.status(),
-                body: kept_answer(response.body()),
-            },
-            Err(error) => Self::Failed {
-                kind: error.kind(),
-                message: chain(error),
-            },
-        }
-    }
-}
-
-/// Copied, because a slice would keep the whole answer in memory.
-fn kept_answer(body: &Bytes) -> Bytes {
-    match body.get(..KEPT_ANSWER) {
-        Some(kept) => Bytes::copy_from_slice(kept),
-        None => body.clone(),
-    }
-}
-
-fn chain(error: &(dyn Error + 'static)) -> String {
-    let causes: Vec<String> = std::iter::successors(Some(error), |error| (*error).source())
-        .map(ToString::to_string)
-        .collect();
-    let mut text = causes.join(": ");
-    text.truncate(text.floor_char_boundary(KEPT_MESSAGE));
-    text
-}
-
-terms!(TransportErrorKind {
-    Timeout => "timeout",
-    Connect => "connect",
-    RefusedAddress => "refused_address",
-    Tls => "tls",
-    TooLarge => "too_large",
-    Other => "other",
-});
-
 #[cfg(test)]
 mod tests {
     use http::HeaderValue;
@@ -269,7 +186,7 @@ mod tests {
     #[test]
     fn retry_after_is_read_strictly() {
         let check = |value: &str, expected: Option<u64>| {
-            assert_eq!(asked(0, &[("retry-after", value)]), expected, "{value}")
+            assert_eq!(asked(0, &[("retry-after", value)]), expected, "{value}");
         };
         check("120", Some(120));
         check("0", Some(0));
@@ -311,22 +228,6 @@ mod tests {
             ("retry-after", "Thu, 01 Jan 1970 00:01:00 GMT"),
         ];
         assert_eq!(asked(30, &unreadable), Some(30));
-    }
-
-    /// W18: the log keeps the first 4 KiB of an answer and a bounded text of an error.
-    #[test]
-    fn the_log_keeps_a_bounded_part() {
-        let body = Bytes::from(vec![b'x'; KEPT_ANSWER + 1]);
-        let AttemptResult::Answered { body, .. } = AttemptResult::of(&Ok(Response::new(body))) else {
-            panic!("an answer is kept as one");
-        };
-        assert_eq!(body.len(), KEPT_ANSWER);
-        let error = TransportError::connect("ü".repeat(2_000));
-        let AttemptResult::Failed { kind, message } = AttemptResult::of(&Err(error)) else {
-            panic!("a failure is kept as one");
-        };
-        assert_eq!(kind, TransportErrorKind::Connect);
-        assert!(message.contains(": ü") && message.len() <= KEPT_MESSAGE);
     }
 
     proptest! {

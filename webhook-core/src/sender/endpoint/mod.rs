@@ -20,76 +20,23 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 
+mod id;
+mod store;
+
 use std::{
     collections::BTreeSet,
-    fmt,
-    str::FromStr,
-    sync::Arc,
     time::{Duration, SystemTime},
 };
 
-use async_trait::async_trait;
+pub use id::{EndpointId, InvalidEndpointId};
+pub use store::{EndpointStore, Inserted};
 
 use super::{Destination, term::terms};
 use crate::{
     address::{AddressPolicy, RefusedAddress},
     event::EventType,
-    ports::{Entropy, StoreError},
     signature::{Signer, Signers},
 };
-
-const MAX_ID_LENGTH: usize = 256;
-
-/// Identifies an endpoint: 1 to 256 visible ASCII characters, compared byte for byte.
-#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct EndpointId(Arc<str>);
-
-impl EndpointId {
-    /// Makes a fresh id: `ep_` and 128 random bits in hexadecimal.
-    #[must_use]
-    pub fn generate(entropy: &dyn Entropy) -> Self {
-        let mut bytes = [0; 16];
-        entropy.fill(&mut bytes);
-        Self(format!("ep_{:032x}", u128::from_be_bytes(bytes)).into())
-    }
-
-    /// The id.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl FromStr for EndpointId {
-    type Err = InvalidEndpointId;
-
-    fn from_str(text: &str) -> Result<Self, InvalidEndpointId> {
-        if (1..=MAX_ID_LENGTH).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            Ok(Self(text.into()))
-        } else {
-            Err(InvalidEndpointId(()))
-        }
-    }
-}
-
-impl TryFrom<String> for EndpointId {
-    type Error = InvalidEndpointId;
-
-    fn try_from(text: String) -> Result<Self, InvalidEndpointId> {
-        text.parse()
-    }
-}
-
-impl fmt::Display for EndpointId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// Not an endpoint id: empty, longer than 256 bytes, or with a space, a control or a non-ASCII character.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("an endpoint id is 1 to 256 visible ASCII characters")]
-pub struct InvalidEndpointId(());
 
 /// Which events an endpoint gets.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -121,7 +68,7 @@ impl EventFilter {
 pub enum EndpointState {
     /// It is.
     Enabled,
-    /// Not for the time being: its deliveries wait.
+    /// Not for the time being: its deliveries wait, for as long as their lifetime.
     Paused,
     /// Not any more: it gets no new deliveries, and the ones it has fail (and may be replayed). A 410 answer leads here.
     Disabled,
@@ -150,6 +97,11 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// Registers a receiver for every event, after vetting its URL.
+    ///
+    /// # Security
+    ///
+    /// A name is judged as a name here. What it resolves to is judged when a message is sent, by the transport, because that
+    /// can be another address each time.
     ///
     /// # Errors
     ///
@@ -219,60 +171,4 @@ pub enum Rotated {
     Refused,
     /// There is no such endpoint.
     Unknown,
-}
-
-/// What came of an insert.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Inserted {
-    /// The endpoint is stored.
-    Inserted,
-    /// There is one with this id; nothing was changed.
-    AlreadyExists,
-}
-
-/// Keeps the registered endpoints.
-///
-/// # What an implementation must guarantee
-///
-/// - **Each verb is one atomic step**, durable before it answers.
-/// - **[`rotate`](Self::rotate) loses nothing**: of two rotations at once, the second sees what the first wrote.
-/// - **Signers hold secrets.** Whoever reads the store can forge messages; encrypt them at rest where others can.
-///
-/// The kit [`testing::endpoint_store!`](crate::testing::endpoint_store) checks this.
-#[async_trait]
-pub trait EndpointStore: Send + Sync {
-    /// Stores a new endpoint, unless the id is taken.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`].
-    async fn insert(&self, endpoint: Endpoint) -> Result<Inserted, StoreError>;
-
-    /// The endpoint with this id.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`].
-    async fn load(&self, id: &EndpointId) -> Result<Option<Endpoint>, StoreError>;
-
-    /// The endpoints that get events of this type, by ascending id: those that are not disabled and whose filter matches.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`].
-    async fn subscribed(&self, event_type: &EventType) -> Result<Vec<Endpoint>, StoreError>;
-
-    /// Enables, pauses or disables an endpoint. `false` when there is none with this id.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`].
-    async fn set_state(&self, id: &EndpointId, state: EndpointState) -> Result<bool, StoreError>;
-
-    /// Changes an endpoint's secret: loads it, calls [`Endpoint::rotate`], and writes it, in one step.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`].
-    async fn rotate(&self, id: &EndpointId, rotation: &Rotation) -> Result<Rotated, StoreError>;
 }

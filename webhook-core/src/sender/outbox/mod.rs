@@ -1,0 +1,121 @@
+//! The outbox: where events wait until every endpoint has them.
+//!
+//! [`Outbox`] is the port; [`fan_out`] makes the rows of one event. A host with a SQL store calls `fan_out` itself and has the
+//! store write the rows inside the host's own transaction, so that the event is there exactly when the business row is:
+//!
+//! ```text
+//! let endpoints = endpoints.subscribed(&event.event_type).await?;   // before the transaction
+//! let enqueue = fan_out(event, &endpoints, now);                    // pure
+//! insert_charge(&tx, …)?;
+//! store::enqueue_in(&tx, &enqueue)?;                                // same transaction
+//! ```
+//!
+//! A host without one calls [`Dispatcher::send`](super::Dispatcher::send).
+
+mod enqueue;
+mod select;
+
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+
+pub use enqueue::{Enqueue, Enqueued, StoredEvent, fan_out};
+pub use select::{DeliveryFilter, Page, ReplayRequest};
+
+use super::{Attempt, Delivery, DeliveryId, Settled, Settlement};
+use crate::ports::StoreError;
+
+/// How much to lease, and for how long.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct LeaseRequest {
+    /// The present.
+    pub now: SystemTime,
+    /// When the leases end unless they are settled before.
+    pub until: SystemTime,
+    /// How many deliveries at most.
+    pub limit: usize,
+    /// How many deliveries of one endpoint may be under lease at a time, those leased before included.
+    pub per_endpoint: usize,
+}
+
+/// A delivery under lease, with what is to be sent.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Leased {
+    /// The delivery as it is after the lease: its `fence` is the one to settle with.
+    pub delivery: Delivery,
+    /// The event.
+    pub event: StoredEvent,
+}
+
+/// Keeps events and their deliveries until they are delivered, and afterwards for inspection.
+///
+/// # What an implementation must guarantee
+///
+/// - **Each verb is one atomic step.** Two calls never see each other's middle, and a crash leaves all of a verb or nothing.
+/// - **Durable before it answers.** What [`enqueue`](Self::enqueue) and [`settle`](Self::settle) have answered survives a crash
+///   of the machine.
+/// - **The rules of a row are those of [`Delivery`].** Load the row, call [`Delivery::lease`], [`Delivery::settle`] or
+///   [`Delivery::replay`], write the row, in one transaction.
+/// - **Bytes stay bytes.** A body comes back exactly as it was given.
+/// - Every verb may be repeated after an error.
+///
+/// The kit `testing::outbox!` checks all of this.
+#[async_trait]
+pub trait Outbox: Send + Sync {
+    /// Stores an event with its deliveries, all or nothing, unless the id is taken.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]; the event may or may not be stored then, and repeating the call settles it.
+    async fn enqueue(&self, enqueue: Enqueue) -> Result<Enqueued, StoreError>;
+
+    /// Leases deliveries that are due, fairly between endpoints.
+    ///
+    /// - Due is a live delivery with `due_at <= now` whose endpoint is not held beyond `now`.
+    /// - An endpoint gets at most `per_endpoint` leases minus those it has that are not over (`Leased` and `due_at > now`).
+    /// - Endpoints take turns, one delivery a turn, until `limit`: first those that never had a turn, then the one whose last
+    ///   turn is longest ago. Within an endpoint the order is `due_at`, then the id.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]; what may have been leased becomes due again when its lease is over.
+    async fn lease(&self, request: &LeaseRequest) -> Result<Vec<Leased>, StoreError>;
+
+    /// Writes a batch of outcomes in one step and says what came of each, in the same order.
+    ///
+    /// For every settlement, stale ones included, `hold_endpoint_until` extends (never shortens) the hold of the endpoint, and
+    /// the attempt is logged unless the log has that delivery and fence already. An unknown delivery leaves no trace.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]; a repeated call answers `Stale` for what the first had written.
+    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError>;
+
+    /// The earliest moment at which something is due: over all live deliveries, the later of `due_at` and the endpoint's hold.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    async fn next_due(&self) -> Result<Option<SystemTime>, StoreError>;
+
+    /// The deliveries that match, by ascending id (bytewise: event, then endpoint).
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    async fn list(&self, filter: &DeliveryFilter, page: &Page) -> Result<Vec<Delivery>, StoreError>;
+
+    /// The log of a delivery's attempts, by ascending fence.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    async fn attempts(&self, delivery: &DeliveryId) -> Result<Vec<Attempt>, StoreError>;
+
+    /// Replays every failed delivery that matches, all or nothing, and answers how many these are.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]; repeating the call replays what is still failed.
+    async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError>;
+}
