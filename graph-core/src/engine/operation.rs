@@ -1,5 +1,6 @@
 //! The seam to juniper's executor: everything that knows how an operation is executed is here.
 
+use juniper::parser::{ParseError, SourcePosition};
 use juniper::{
     ExecutionError, FieldError, GraphQLError, GraphQLType, Object, OperationType, RootNode,
     ValidatedOperation, Value, ValuesStream, Variables,
@@ -12,7 +13,6 @@ use crate::error::mask::Mask;
 use crate::guard::RequestContext;
 use crate::http::GraphRequest;
 use crate::response::{GraphResponse, Location, PathSegment, ResponseError};
-use juniper::parser::{ParseError, SourcePosition};
 
 /// An operation that fits the schema.
 pub(super) struct Operation<'r, Q, M, S>

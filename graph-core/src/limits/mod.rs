@@ -19,6 +19,8 @@
 //! an assumed one (10; for a connection 20, the default of [`PageLimits`](crate::connection::PageLimits)). A connection costs its
 //! size once per node, with what is selected in the node; its edges and its `pageInfo` are free.
 //!
+//! Only arguments named `first` and `last` are sizes: give a field that is sized otherwise a weight or a page size of its own.
+//!
 //! ```
 //! use graph_core::limits::Limits;
 //!
