@@ -6,3 +6,4 @@ mod handles;
 mod memory_stores;
 mod resource;
 mod server;
+mod sign_in;

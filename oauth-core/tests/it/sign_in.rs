@@ -1,0 +1,175 @@
+//! The whole way with all three roles: a client signs a person in, calls an API, refreshes, and loses everything by a replay.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use http::{Method, Request, Response};
+use oauth_core::client::{Client, ClientCredentials, Provider, TokenError, TokenResponse};
+use oauth_core::jose::{KeySet, SigningKey};
+use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
+use oauth_core::ports::Clock;
+use oauth_core::resource::{Challenge, Principal, ResourceServer};
+use oauth_core::secret::ClientSecret;
+use oauth_core::server::{Authentication, AuthorizationServer, Authorize, Decision};
+use oauth_core::store::{ClientSecrets, RegisteredClient};
+use oauth_core::testing::{ManualClock, SeededEntropy};
+use oauth_core::vocabulary::{RegisteredRedirectUri, Scopes};
+
+const ISSUER: &str = "https://as.example";
+const API: &str = "https://api.example";
+const CALLBACK: &str = "https://app.example/callback?tenant=1";
+
+struct World {
+    server: AuthorizationServer,
+    client: Client,
+    clock: ManualClock,
+    entropy: SeededEntropy,
+}
+
+impl World {
+    fn new() -> Self {
+        let clock = ManualClock::new(SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000));
+        let entropy = SeededEntropy::new(7);
+        let secret = ClientSecret::generate(&entropy);
+        let web = RegisteredClient::confidential("web app".parse().unwrap(), ClientSecrets::new(&secret))
+            .with_redirect_uri(RegisteredRedirectUri::exact(CALLBACK).unwrap())
+            .with_scopes(scopes());
+        let server = AuthorizationServer::builder(ISSUER)
+            .with_clients(Arc::new(MemoryClients::from_iter([web])))
+            .with_interactions(Arc::new(MemoryInteractions::new()))
+            .with_tokens(Arc::new(MemoryTokens::new()))
+            .with_clock(clock.clone())
+            .with_entropy(entropy.clone())
+            .with_signing_key(SigningKey::generate_es256(&entropy).unwrap())
+            .with_audience(API)
+            .with_scopes(scopes())
+            .build()
+            .unwrap();
+        let endpoint = |path: &str| format!("{ISSUER}{path}").parse().unwrap();
+        let provider = Provider::new(
+            ISSUER.parse().unwrap(),
+            endpoint("/authorize"),
+            endpoint("/token"),
+        );
+        let client = Client::new(provider, "web app".parse().unwrap(), CALLBACK.parse().unwrap())
+            .with_credentials(ClientCredentials::Basic(secret));
+        Self {
+            server,
+            client,
+            clock,
+            entropy,
+        }
+    }
+
+    fn keys(&self) -> KeySet {
+        let published = self.server.jwks(&Request::new(Bytes::new()));
+        KeySet::parse(published.body()).unwrap()
+    }
+
+    /// The browser's way: to the server, through the host's login page, and back with a query.
+    async fn browse(&self, url: &str) -> String {
+        let request = Request::get(url).body(Bytes::new()).unwrap();
+        let Authorize::Interact(interaction) = self.server.authorize(request).await else {
+            unreachable!("the client's own request is valid")
+        };
+        let person =
+            Authentication::new("ada".parse().unwrap(), self.clock.now()).with_email("ada@example.com");
+        let browser = interaction.browser.expose();
+        let answer = self
+            .server
+            .resume(&Method::POST, &interaction.id, browser, Decision::Granted(person))
+            .await;
+        let location = answer.response.headers()["location"].to_str().unwrap();
+        location
+            .strip_prefix("https://app.example/callback?")
+            .unwrap()
+            .replace("tenant=1&", "")
+    }
+
+    async fn sign_in(&self) -> TokenResponse {
+        let (url, pending) = self.client.authorize(&scopes(), &self.entropy, self.clock.now());
+        let query = self.browse(&url).await;
+        let grant = pending.finish(&query, self.clock.now()).unwrap();
+        let (request, pending) = self.client.exchange(grant);
+        pending
+            .finish(&self.send(request).await, self.clock.now())
+            .unwrap()
+    }
+
+    async fn refresh(&self, tokens: &TokenResponse) -> Result<TokenResponse, TokenError> {
+        let (request, pending) = self
+            .client
+            .refresh(tokens.refresh_token().unwrap(), tokens.scopes());
+        let pending = pending.with_subject("ada".parse().unwrap());
+        pending.finish(&self.send(request).await, self.clock.now())
+    }
+
+    async fn send(&self, request: Request<Bytes>) -> Response<Bytes> {
+        assert_eq!(request.uri(), "https://as.example/token");
+        self.server.token(request).await.response
+    }
+
+    fn call(&self, tokens: &TokenResponse) -> Result<Principal, Challenge> {
+        let api = ResourceServer::new(ISSUER.parse().unwrap(), API.parse().unwrap(), self.keys());
+        let bearer = format!("Bearer {}", tokens.access_token().expose());
+        let request = Request::get("/v1/charges")
+            .header("authorization", bearer)
+            .body(())
+            .unwrap();
+        api.authenticate(&request.into_parts().0, self.clock.now())
+    }
+}
+
+fn scopes() -> Scopes {
+    "openid read:charges".parse().unwrap()
+}
+
+/// O1, O15, O18: a person is signed in, known by name, and served by the API, by this crate's three roles.
+#[tokio::test]
+async fn a_person_is_signed_in_and_served() {
+    let world = World::new();
+    let tokens = world.sign_in().await;
+    let identity = tokens
+        .identity(&world.keys(), world.clock.now())
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        (identity.subject.as_str(), identity.email.as_deref()),
+        ("ada", Some("ada@example.com"))
+    );
+
+    let principal = world.call(&tokens).unwrap();
+    assert_eq!(
+        (principal.subject().as_str(), principal.client_id().as_str()),
+        ("ada", "web app")
+    );
+    assert_eq!(principal.require(&"read:charges".parse().unwrap()), Ok(()));
+    assert_eq!(
+        principal
+            .require(&"write:charges".parse().unwrap())
+            .unwrap_err()
+            .status(),
+        403
+    );
+}
+
+/// O10, O18: a refresh keeps the person; the old refresh token ends everything.
+#[tokio::test]
+async fn a_replayed_refresh_token_ends_the_sign_in() {
+    let world = World::new();
+    let first = world.sign_in().await;
+    world.clock.advance(Duration::from_secs(700));
+    assert_eq!(world.call(&first).unwrap_err().status(), 401);
+
+    let second = world.refresh(&first).await.unwrap();
+    assert_eq!(world.call(&second).unwrap().subject().as_str(), "ada");
+    assert!(second.identity(&world.keys(), world.clock.now()).is_ok());
+
+    for dead in [&first, &second] {
+        let Err(TokenError::Refused(answer)) = world.refresh(dead).await else {
+            unreachable!("the chain is dead")
+        };
+        assert_eq!(answer.code(), "invalid_grant");
+    }
+}
