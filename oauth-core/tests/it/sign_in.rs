@@ -84,7 +84,7 @@ impl World {
         location
             .strip_prefix("https://app.example/callback?")
             .unwrap()
-            .replace("tenant=1&", "")
+            .to_owned()
     }
 
     async fn sign_in(&self) -> TokenResponse {
