@@ -12,6 +12,7 @@
 //!
 //! - `BEGIN`, `COMMIT`, `ROLLBACK` or `OR ROLLBACK`: the transaction belongs to its neighbours too. Savepoints are fine.
 //! - take long: it holds the only writer.
+//! - wait for another verb or query of the same database: in memory, and for a verb, that is the thread it runs on.
 //! - leave a *deferred* constraint violated: that is found at the commit, which then fails for the whole batch.
 //!
 //! Nothing of this loses data: a batch that cannot be committed is acknowledged to nobody.

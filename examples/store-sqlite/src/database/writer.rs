@@ -26,13 +26,18 @@ impl Writer {
     }
 
     /// Runs `first` and everything queued behind it in one transaction, then answers each.
+    ///
+    /// What arrives while the others run still joins: the sync at the end is what takes long.
     pub(super) fn commit_together(&mut self, first: BoxedJob, queue: &Receiver<BoxedJob>) {
-        let waiting = iter::once(first).chain(queue.try_iter());
-        let mut batch: Vec<BoxedJob> = waiting.take(BATCH).filter(|job| job.is_awaited()).collect();
-        if batch.is_empty() {
+        let waiting = iter::once(first)
+            .chain(queue.try_iter())
+            .filter(|job| job.is_awaited());
+        let mut waiting = waiting.take(BATCH).peekable();
+        if waiting.peek().is_none() {
             return;
         }
-        match self.execute(&mut batch) {
+        let mut batch = Vec::new();
+        match self.execute(&mut waiting, &mut batch) {
             Ok(()) => {
                 self.commits.fetch_add(1, Ordering::Relaxed);
             }
@@ -41,12 +46,27 @@ impl Writer {
         batch.into_iter().for_each(|job| job.answer());
     }
 
-    fn execute(&mut self, batch: &mut [BoxedJob]) -> Result<(), DatabaseError> {
-        let transaction = self
+    /// Moves jobs from `waiting` to `batch` as it runs them.
+    fn execute(
+        &mut self,
+        waiting: &mut impl Iterator<Item = BoxedJob>,
+        batch: &mut Vec<BoxedJob>,
+    ) -> Result<(), DatabaseError> {
+        let transaction = match self
             .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)?;
-        for job in batch {
-            run_alone(&transaction, job)?;
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+        {
+            Ok(transaction) => transaction,
+            Err(error) => {
+                // each would wait for the same lock in vain
+                batch.extend(waiting);
+                return Err(error.into());
+            }
+        };
+        for mut job in waiting {
+            let outcome = run_alone(&transaction, &mut job);
+            batch.push(job);
+            outcome?;
         }
         Ok(transaction.commit()?)
     }

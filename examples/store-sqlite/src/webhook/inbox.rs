@@ -98,6 +98,10 @@ fn take(
     let visible = visible
         .query_map((Time(now), limit(count)), |row| row.get(0))?
         .collect::<Result<Vec<i64>, _>>()?;
+    if visible.is_empty() {
+        // an idle worker costs no write
+        return Ok(Vec::new());
+    }
     let mut lease = transaction.prepare_cached(
         "UPDATE webhook_received SET leased_until = ?2, takes = takes + 1, lease = ?3 WHERE seq = ?1
          RETURNING source, event, lease, body, takes",

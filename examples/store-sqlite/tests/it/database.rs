@@ -103,7 +103,7 @@ async fn the_last_handle_may_die_inside_a_verb() {
             })
             .await
     });
-    held.release().await;
+    held.release().await.unwrap();
     write.as_mut().await.unwrap();
 }
 

@@ -140,9 +140,10 @@ impl Held {
         Self { release, verb }
     }
 
-    pub(crate) async fn release(self) {
+    /// What the held verb was answered. It shares its commit with everything that was queued meanwhile.
+    pub(crate) async fn release(self) -> Result<(), DatabaseError> {
         self.release.send(()).unwrap();
-        self.verb.await.unwrap().unwrap();
+        self.verb.await.unwrap()
     }
 }
 

@@ -45,7 +45,7 @@ const FAILED: &str = "state IN ('permanent_failure', 'dead_letter')";
 /// Conditions that all must hold, and the values in them.
 #[derive(Default)]
 struct Search {
-    conditions: Vec<&'static str>,
+    conditions: Vec<String>,
     values: Vec<Value>,
 }
 
@@ -61,8 +61,8 @@ impl Search {
         if !filter.states.is_empty() {
             let states: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
             search.require(
-                "instr(?, ' ' || state || ' ') > 0",
-                &[&format!(" {} ", states.join(" "))],
+                format!("state IN ({})", vec!["?"; states.len()].join(", ")),
+                &states,
             );
             if filter.states.iter().copied().all(DeliveryState::is_failed) {
                 search.require(FAILED, &[]);
@@ -71,8 +71,8 @@ impl Search {
         search
     }
 
-    fn require(&mut self, condition: &'static str, values: &[&str]) {
-        self.conditions.push(condition);
+    fn require(&mut self, condition: impl Into<String>, values: &[&str]) {
+        self.conditions.push(condition.into());
         self.values
             .extend(values.iter().map(|value| Value::from((*value).to_owned())));
     }
