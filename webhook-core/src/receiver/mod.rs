@@ -41,6 +41,8 @@ mod dedupe;
 mod endpoint;
 mod failure;
 mod inbox;
+mod keys;
+mod verified;
 mod verify;
 
 pub use config::{ConfigError, Mistake, ReceiverBuilder};
@@ -48,4 +50,5 @@ pub use dedupe::{BodyDigest, Claim, Dedupe, EventKey, Incoming};
 pub use endpoint::{Outcome, Receiver};
 pub use failure::{VerifyError, VerifyFailure};
 pub use inbox::{Finish, Inbox, Queued, Ticket};
-pub use verify::{Verified, Verifier};
+pub use verified::Verified;
+pub use verify::Verifier;

@@ -4,18 +4,17 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName};
-use subtle::{Choice, ConstantTimeEq};
 
-use super::{VerifyError, VerifyFailure};
+use super::{Verified, VerifyError, VerifyFailure, keys::Keys};
 #[cfg(feature = "ed25519")]
-use crate::signature::ed25519::{self, PublicKey};
+use crate::signature::ed25519::PublicKey;
 use crate::{
-    event::{Envelope, EventId, InvalidEnvelope, Timestamp},
+    event::{EventId, Timestamp},
     secret::{Keyring, SigningSecret},
     signature::{
         Scheme, WEBHOOK_ID, WEBHOOK_TIMESTAMP,
         header::{InvalidList, SignatureList},
-        hmac_sha256::{self, MacKey},
+        hmac_sha256::MacKey,
     },
 };
 
@@ -51,16 +50,6 @@ const TOLERANCE: Duration = Duration::from_secs(300);
 pub struct Verifier {
     keys: Keys,
     tolerance: Option<Duration>,
-}
-
-#[derive(Clone, Debug)]
-enum Keys {
-    Hmac {
-        scheme: Scheme,
-        ring: Keyring<MacKey>,
-    },
-    #[cfg(feature = "ed25519")]
-    Ed25519(Keyring<PublicKey>),
 }
 
 impl Verifier {
@@ -118,17 +107,13 @@ impl Verifier {
     /// The scheme that messages must be signed by.
     #[must_use]
     pub fn scheme(&self) -> Scheme {
-        match &self.keys {
-            Keys::Hmac { scheme, .. } => *scheme,
-            #[cfg(feature = "ed25519")]
-            Keys::Ed25519(_) => Scheme::Ed25519,
-        }
+        self.keys.scheme()
     }
 
     /// Verifies the exact bytes that arrived, before anybody parses them.
     ///
-    /// The signature comes first and the time second, so that nobody without a key learns anything from the time. Every key
-    /// is tried on every signature, in constant time.
+    /// The signature comes first and the time second, so that nobody without a key learns anything from the time. The MAC of
+    /// every secret is compared with every signature, in constant time.
     ///
     /// # Errors
     ///
@@ -185,44 +170,6 @@ impl Verifier {
     }
 }
 
-impl Keys {
-    /// Whether any key made any of the signatures over the pieces.
-    fn check(&self, signatures: &SignatureList<'_>, pieces: &[&[u8]]) -> Result<(), VerifyFailure> {
-        let (mut usable, mut right) = (false, Choice::from(0));
-        match self {
-            Self::Hmac { scheme, ring } => {
-                let mut macs = [[0; 32]; Keyring::<MacKey>::CAPACITY];
-                for (mac, key) in macs.iter_mut().zip(ring.iter()) {
-                    *mac = key.mac(pieces);
-                }
-                for signature in signatures
-                    .tagged(scheme.tag())
-                    .filter_map(|text| hmac_sha256::read(*scheme, text))
-                {
-                    usable = true;
-                    for mac in macs.iter().take(ring.len()) {
-                        right |= mac.ct_eq(&signature);
-                    }
-                }
-            }
-            #[cfg(feature = "ed25519")]
-            Self::Ed25519(ring) => {
-                for signature in signatures.tagged(Scheme::Ed25519.tag()).filter_map(ed25519::read) {
-                    usable = true;
-                    for key in ring.iter() {
-                        right |= Choice::from(u8::from(key.verifies(pieces, &signature)));
-                    }
-                }
-            }
-        }
-        match (usable, right.into()) {
-            (_, true) => Ok(()),
-            (true, false) => Err(VerifyFailure::Mismatch),
-            (false, false) => Err(VerifyFailure::NoUsableSignature),
-        }
-    }
-}
-
 /// The value of a header that must stand exactly once.
 fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<&'h str, VerifyFailure> {
     let mut values = headers.get_all(name).iter();
@@ -236,79 +183,4 @@ fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<&'h str, Veri
         VerifyFailure::InvalidTimestamp
     };
     value.to_str().map_err(|_| invalid)
-}
-
-/// A message whose signature and time are right: the only way to its payload.
-///
-/// Made by [`Verifier::verify`] alone.
-#[derive(Clone, Debug)]
-pub struct Verified<'h> {
-    scheme: Scheme,
-    id: &'h str,
-    timestamp: Timestamp,
-    body: Bytes,
-}
-
-impl Verified<'_> {
-    /// The bytes that were signed.
-    ///
-    /// # Security
-    ///
-    /// The sender wrote them, but what it wrote may come from others: still untrusted input.
-    #[must_use]
-    pub fn body(&self) -> &Bytes {
-        &self.body
-    }
-
-    /// Gives the bytes that were signed away.
-    #[must_use]
-    pub fn into_body(self) -> Bytes {
-        self.body
-    }
-
-    /// When it was signed.
-    #[must_use]
-    pub fn timestamp(&self) -> SystemTime {
-        self.timestamp.into()
-    }
-
-    /// How it was signed.
-    #[must_use]
-    pub fn scheme(&self) -> Scheme {
-        self.scheme
-    }
-
-    /// The value of `Webhook-Id`, which [`Scheme::TimestampBodyHex`] does not sign.
-    #[must_use]
-    pub fn header_id(&self) -> &str {
-        self.id
-    }
-
-    /// The id to recognise repetitions by: one that the signature covers.
-    ///
-    /// Where the scheme leaves the header out, it is the `id` inside the body, and the header must agree with it.
-    ///
-    /// # Errors
-    ///
-    /// When the body has no such `id`, or it is not the header's.
-    pub fn authenticated_id(&self) -> Result<EventId, VerifyError> {
-        if self.scheme.signs_id() {
-            return Ok(self.id.parse().map_err(|_| VerifyFailure::InvalidId)?);
-        }
-        let id = Envelope::id_in(&self.body).map_err(|_| VerifyFailure::MissingEnvelopeId)?;
-        if id.as_str() == self.id {
-            Ok(id)
-        } else {
-            Err(VerifyFailure::IdMismatch.into())
-        }
-    }
-
-    /// Reads the body as an event of this suite's form.
-    ///
-    /// # Errors
-    ///
-    /// When it has another form.
-    pub fn envelope(&self) -> Result<Envelope, InvalidEnvelope> {
-        Envelope::parse(self.body.clone())
-    }
 }

@@ -6,7 +6,6 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use super::Scheme;
 use crate::secret::SigningSecret;
 
 const LENGTH: usize = 32;
@@ -41,23 +40,44 @@ impl fmt::Debug for MacKey {
     }
 }
 
-/// Appends the MAC in the writing of `scheme`.
-pub(crate) fn write(scheme: Scheme, mac: &MacBytes, text: &mut String) {
-    match scheme {
-        Scheme::TimestampBodyHex | Scheme::IdTimestampBodyHex => {
-            let digits = mac.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
-            text.extend(digits.filter_map(|digit| char::from_digit(digit.into(), 16)));
-        }
-        _ => BASE64_STANDARD.encode_string(mac, text),
+/// How a MAC is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Encoding {
+    /// 64 lowercase hexadecimal digits.
+    Hex,
+    /// 44 characters of base64, the last one padding.
+    Base64,
+}
+
+/// Appends the MAC.
+pub(crate) fn write(encoding: Encoding, mac: &MacBytes, text: &mut String) {
+    match encoding {
+        Encoding::Hex => write_hex(mac, text),
+        Encoding::Base64 => BASE64_STANDARD.encode_string(mac, text),
     }
 }
 
-/// Reads a MAC in the one writing that `scheme` has for it.
-pub(crate) fn read(scheme: Scheme, text: &[u8]) -> Option<MacBytes> {
-    match scheme {
-        Scheme::TimestampBodyHex | Scheme::IdTimestampBodyHex => read_hex(text),
-        _ => read_base64(text),
+/// Reads a MAC in the one writing that the encoding has for it.
+pub(crate) fn read(encoding: Encoding, text: &[u8]) -> Option<MacBytes> {
+    match encoding {
+        Encoding::Hex => read_hex(text),
+        Encoding::Base64 => read_base64(text),
     }
+}
+
+fn write_hex(mac: &MacBytes, text: &mut String) {
+    let digit = |value: u8| {
+        if value < 10 {
+            b'0' + value
+        } else {
+            b'a' + value - 10
+        }
+    };
+    let mut digits = [0; HEX_LENGTH];
+    for (pair, byte) in digits.as_chunks_mut::<2>().0.iter_mut().zip(mac) {
+        *pair = [digit(byte >> 4), digit(byte & 0xf)];
+    }
+    text.push_str(str::from_utf8(&digits).unwrap_or_default());
 }
 
 fn read_hex(text: &[u8]) -> Option<MacBytes> {

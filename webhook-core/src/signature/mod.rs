@@ -31,6 +31,7 @@ use std::{fmt, str::FromStr};
 
 use http::HeaderName;
 
+use self::hmac_sha256::Encoding;
 pub use signer::Signer;
 pub use signers::{ActiveSigner, InvalidSigners, SignatureHeaders, Signers};
 
@@ -98,6 +99,16 @@ impl Scheme {
             Self::TimestampBodyHex | Self::IdTimestampBodyHex | Self::StandardWebhooks => "v1",
             #[cfg(feature = "ed25519")]
             Self::Ed25519 => "v1a",
+        }
+    }
+
+    /// How its MAC is written.
+    pub(crate) fn encoding(self) -> Encoding {
+        match self {
+            Self::TimestampBodyHex | Self::IdTimestampBodyHex => Encoding::Hex,
+            Self::StandardWebhooks => Encoding::Base64,
+            #[cfg(feature = "ed25519")]
+            Self::Ed25519 => Encoding::Base64,
         }
     }
 

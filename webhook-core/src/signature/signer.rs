@@ -104,7 +104,7 @@ impl Signer {
         text.push_str(scheme.tag());
         text.push(',');
         match &self.0 {
-            Key::Hmac { key, .. } => hmac_sha256::write(scheme, &key.mac(&pieces), text),
+            Key::Hmac { key, .. } => hmac_sha256::write(scheme.encoding(), &key.mac(&pieces), text),
             #[cfg(feature = "ed25519")]
             Key::Ed25519(key) => key.write(&pieces, text),
         }

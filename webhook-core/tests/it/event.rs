@@ -6,7 +6,6 @@ use bytes::Bytes;
 use proptest::prelude::*;
 use webhook_core::{
     event::{Envelope, EventId, EventType, EventVersion, Timestamp},
-    ports::Entropy,
     testing::SeededEntropy,
 };
 
@@ -213,17 +212,6 @@ fn words_keep_their_grammar_through_serde() {
     assert!(serde_json::from_str::<EventId>("\"evt.1\"").is_err());
     assert!(serde_json::from_str::<EventType>("\"A\"").is_err());
     assert!(serde_json::from_str::<EventVersion>("\"\"").is_err());
-}
-
-#[test]
-fn seeded_entropy_repeats_itself() {
-    let bytes = |seed| {
-        let mut bytes = [0; 13];
-        SeededEntropy::new(seed).fill(&mut bytes);
-        bytes
-    };
-    assert_eq!(bytes(1), bytes(1));
-    assert_ne!(bytes(1), bytes(2));
 }
 
 proptest! {

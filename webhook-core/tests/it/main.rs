@@ -10,6 +10,8 @@ mod address;
 mod ed25519;
 mod ends;
 mod event;
+mod freshness;
+mod ports;
 mod receiver;
 mod rotation;
 mod sender;

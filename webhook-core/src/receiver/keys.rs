@@ -1,0 +1,97 @@
+//! The keys of a verifier, and the comparison of signatures with what they make.
+
+use subtle::{Choice, ConstantTimeEq};
+
+use super::VerifyFailure;
+#[cfg(feature = "ed25519")]
+use crate::signature::ed25519::{self, PublicKey};
+use crate::{
+    secret::Keyring,
+    signature::{
+        Scheme,
+        header::SignatureList,
+        hmac_sha256::{self, MacKey},
+    },
+};
+
+/// The keys of one scheme, any of which may have signed.
+#[derive(Clone, Debug)]
+pub(super) enum Keys {
+    Hmac {
+        scheme: Scheme,
+        ring: Keyring<MacKey>,
+    },
+    #[cfg(feature = "ed25519")]
+    Ed25519(Keyring<PublicKey>),
+}
+
+impl Keys {
+    pub(super) fn scheme(&self) -> Scheme {
+        match self {
+            Self::Hmac { scheme, .. } => *scheme,
+            #[cfg(feature = "ed25519")]
+            Self::Ed25519(_) => Scheme::Ed25519,
+        }
+    }
+
+    /// Whether any key made any of the signatures over the pieces.
+    pub(super) fn check(
+        &self,
+        signatures: &SignatureList<'_>,
+        pieces: &[&[u8]],
+    ) -> Result<(), VerifyFailure> {
+        match self {
+            Self::Hmac { scheme, ring } => check_hmac(*scheme, ring, signatures, pieces),
+            #[cfg(feature = "ed25519")]
+            Self::Ed25519(ring) => check_ed25519(ring, signatures, pieces),
+        }
+    }
+}
+
+/// Compares the MAC of every key with every signature, without leaving early.
+fn check_hmac(
+    scheme: Scheme,
+    ring: &Keyring<MacKey>,
+    signatures: &SignatureList<'_>,
+    pieces: &[&[u8]],
+) -> Result<(), VerifyFailure> {
+    let candidates = signatures
+        .tagged(scheme.tag())
+        .filter_map(|text| hmac_sha256::read(scheme.encoding(), text));
+    let mut candidates = candidates.peekable();
+    candidates.peek().ok_or(VerifyFailure::NoUsableSignature)?;
+    let mut macs = [[0; 32]; Keyring::<MacKey>::CAPACITY];
+    for (mac, key) in macs.iter_mut().zip(ring.iter()) {
+        *mac = key.mac(pieces);
+    }
+    let mut right = Choice::from(0);
+    for candidate in candidates {
+        for mac in macs.iter().take(ring.len()) {
+            right |= mac.ct_eq(&candidate);
+        }
+    }
+    if right.into() {
+        Ok(())
+    } else {
+        Err(VerifyFailure::Mismatch)
+    }
+}
+
+/// Tries every key on every signature; with public keys there is nothing to hide.
+#[cfg(feature = "ed25519")]
+fn check_ed25519(
+    ring: &Keyring<PublicKey>,
+    signatures: &SignatureList<'_>,
+    pieces: &[&[u8]],
+) -> Result<(), VerifyFailure> {
+    let mut candidates = signatures
+        .tagged(Scheme::Ed25519.tag())
+        .filter_map(ed25519::read)
+        .peekable();
+    candidates.peek().ok_or(VerifyFailure::NoUsableSignature)?;
+    if candidates.any(|candidate| ring.iter().any(|key| key.verifies(pieces, &candidate))) {
+        Ok(())
+    } else {
+        Err(VerifyFailure::Mismatch)
+    }
+}
