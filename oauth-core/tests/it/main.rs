@@ -3,6 +3,7 @@
 
 mod client;
 mod handles;
+mod hostile_input;
 mod memory_stores;
 mod resource;
 mod server;

@@ -1,0 +1,106 @@
+//! Whatever comes over the wire or out of a file is parsed or refused, and nothing panics.
+
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Request, Response};
+use oauth_core::basic::BasicCredentials;
+use oauth_core::client::{Client, Endpoint, Provider};
+use oauth_core::jose::{Jwk, KeySet, SigningKey};
+use oauth_core::params::{self, Params};
+use oauth_core::pkce::{CodeChallenge, CodeVerifier};
+use oauth_core::ports::OsEntropy;
+use oauth_core::resource::ResourceServer;
+use oauth_core::secret::{AccessToken, TokenHash};
+use oauth_core::vocabulary::{
+    ClientId, Issuer, Nonce, RedirectUri, RegisteredRedirectUri, Scopes, State, Subject,
+};
+use proptest::prelude::*;
+
+fn now() -> SystemTime {
+    SystemTime::UNIX_EPOCH
+}
+
+fn client() -> Client {
+    let provider = Provider::new(
+        "https://as.example".parse().unwrap(),
+        "https://as.example/authorize".parse().unwrap(),
+        "https://as.example/token".parse().unwrap(),
+    );
+    Client::new(
+        provider,
+        "c".parse().unwrap(),
+        "https://app.example/cb".parse().unwrap(),
+    )
+}
+
+/// Text that looks like an address often enough to get past the first check.
+fn address() -> impl Strategy<Value = String> {
+    "(https?|ftp|[a-z.]{1,4})?:?/{0,3}([a-z@:.]{0,6}|127\\.0\\.0\\.1|\\[[:0-9a-f]{0,4}\\]|\\PC{0,6})(:[0-9]{0,6})?(/[ -~]{0,8})?|\\PC*"
+}
+
+/// Text that looks like JSON often enough.
+fn document() -> impl Strategy<Value = String> {
+    "\\{(\"(keys|kty|crv|x|y|n|e|d|access_token|token_type|error|expires_in)\":(\"[A-Za-z0-9_-]{0,4}\"|[0-9-]{1,3}|null|\\[\\{\\}\\]|\\{\\}),?){0,4}\\}|\\PC*"
+}
+
+proptest! {
+    #[test]
+    fn words_never_panic(text in "\\PC*") {
+        let words = (text.parse::<ClientId>(), text.parse::<State>(), text.parse::<Nonce>(), text.parse::<Subject>());
+        let secrets = (text.parse::<AccessToken>(), text.parse::<TokenHash>(), text.parse::<Scopes>());
+        drop((words, secrets, text.parse::<CodeVerifier>(), text.parse::<CodeChallenge>()));
+    }
+
+    #[test]
+    fn addresses_never_panic(text in address()) {
+        drop((text.parse::<Issuer>(), text.parse::<Endpoint>(), RegisteredRedirectUri::loopback_any_port(&text)));
+        if let Ok(uri) = text.parse::<RedirectUri>() {
+            prop_assert_eq!(uri.as_str(), text);
+            let location = uri.with_query([("\n", "\r\u{e9}\0")]);
+            prop_assert!(HeaderValue::from_str(&location).is_ok());
+        }
+    }
+
+    #[test]
+    fn keys_never_panic(text in document(), bytes: Vec<u8>) {
+        drop((Jwk::parse(text.as_bytes()), KeySet::parse(text.as_bytes()), KeySet::parse(&bytes)));
+        drop((SigningKey::from_pkcs8_pem(&text), SigningKey::from_pkcs8_der(&bytes)));
+        drop(SigningKey::from_pkcs8_pem(&format!("-----BEGIN PRIVATE KEY-----{text}-----END PRIVATE KEY-----")));
+    }
+
+    #[test]
+    fn headers_and_forms_never_panic(bytes: Vec<u8>, text in "\\PC*") {
+        if let Ok(value) = HeaderValue::from_bytes(&bytes) {
+            drop(BasicCredentials::parse(&value));
+            let headers = HeaderMap::from_iter([(http::header::CONTENT_TYPE, value)]);
+            prop_assert!(!params::is_form(&headers));
+        }
+        if let Ok(params) = Params::parse(&bytes) {
+            prop_assert!(params.all(&text).all(|value| !value.is_empty()));
+        }
+    }
+
+    #[test]
+    fn callbacks_never_panic(query in "((code|state|iss|error)=[a-z%0-9]{0,4}&?){0,5}|\\PC*") {
+        let (_, pending) = client().authorize(&Scopes::default(), &OsEntropy, now());
+        prop_assert!(pending.finish(&query, now()).is_err());
+    }
+
+    #[test]
+    fn token_responses_never_panic(status in 100_u16..600, body in document()) {
+        let (_, pending) = client().refresh(&"rt".parse().unwrap(), &Scopes::default());
+        let response = Response::builder().status(status).body(Bytes::from(body)).unwrap();
+        drop(pending.finish(&response, now()));
+    }
+
+    #[test]
+    fn requests_to_an_api_never_panic(bytes: Vec<u8>, query in "[!-~]{0,20}") {
+        let keys = KeySet::new([]).unwrap();
+        let api = ResourceServer::new("https://as.example".parse().unwrap(), "api".parse().unwrap(), keys);
+        let bearer = [b"Bearer ", bytes.as_slice()].concat();
+        if let Ok(request) = Request::get(format!("/?{query}")).header("authorization", bearer).body(()) {
+            prop_assert!(api.authenticate(&request.into_parts().0, now()).is_err());
+        }
+    }
+}
