@@ -12,7 +12,8 @@ const LENGTH: usize = 32;
 const HEX_LENGTH: usize = 2 * LENGTH;
 const BASE64_LENGTH: usize = 44;
 
-/// A secret with its key schedule worked out, so that signing a message starts with the message.
+/// A secret with its key schedule worked out, so that signing a message starts with the message. Wiped from memory when
+/// dropped.
 #[derive(Clone)]
 pub(crate) struct MacKey(Hmac<Sha256>);
 
