@@ -1,8 +1,8 @@
 //! Client credentials in the `Authorization` header,
 //! [RFC 6749 §2.3.1](https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1).
 //!
-//! Both halves are form-urlencoded before they are joined and base64-encoded. Many implementations forget that, and break on the
-//! first secret with a `+`, `%` or `:` in it.
+//! Both halves are form-urlencoded before they are joined and base64-encoded. Many implementations forget
+//! that, and break on the first secret with a `+`, `%` or `:` in it.
 //!
 //! ```
 //! use oauth_core::basic::BasicCredentials;
@@ -42,8 +42,8 @@ impl BasicCredentials {
     ///
     /// # Errors
     ///
-    /// Another scheme, base64 that is not canonical, no colon, or halves that do not decode to a [`ClientId`] and a
-    /// [`ClientSecret`].
+    /// Another scheme, base64 that is not canonical, no colon, or halves that do not decode to a [`ClientId`]
+    /// and a [`ClientSecret`].
     pub fn parse(header: &HeaderValue) -> Result<Self, InvalidBasicCredentials> {
         let text = header.to_str().map_err(|_| InvalidBasicCredentials)?;
         let (scheme, encoded) = text.split_once(' ').ok_or(InvalidBasicCredentials)?;

@@ -1,7 +1,8 @@
 //! JSON objects without repeated members.
 //!
 //! Two readers that keep different ones of two equal names see two different tokens under one signature
-//! ([RFC 7515 §4](https://www.rfc-editor.org/rfc/rfc7515#section-4), [RFC 8725 §2.4](https://www.rfc-editor.org/rfc/rfc8725#section-2.4)).
+//! ([RFC 7515 §4](https://www.rfc-editor.org/rfc/rfc7515#section-4),
+//! [RFC 8725 §2.4](https://www.rfc-editor.org/rfc/rfc8725#section-2.4)).
 
 use std::borrow::Cow;
 use std::fmt;

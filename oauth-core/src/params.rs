@@ -1,8 +1,8 @@
 //! Queries and forms as pairs, so that a repeated parameter stays visible.
 //!
-//! A map would silently keep one of two values, and two parties that keep different ones can be played off against each
-//! other; [RFC 6749 §3.1](https://www.rfc-editor.org/rfc/rfc6749#section-3.1) forbids repetition for that reason. A parameter
-//! without a value counts as absent, by the same section.
+//! A map would silently keep one of two values, and two parties that keep different ones can be played off
+//! against each other; [RFC 6749 §3.1](https://www.rfc-editor.org/rfc/rfc6749#section-3.1) forbids repetition
+//! for that reason. A parameter without a value counts as absent, by the same section.
 //!
 //! ```
 //! use oauth_core::params::Params;
@@ -105,7 +105,8 @@ impl fmt::Debug for Params {
     }
 }
 
-/// Writes pairs as a query or form body, [RFC 6749 appendix B](https://www.rfc-editor.org/rfc/rfc6749#appendix-B).
+/// Writes pairs as a query or form body,
+/// [RFC 6749 appendix B](https://www.rfc-editor.org/rfc/rfc6749#appendix-B).
 #[must_use]
 pub fn encode<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     form_urlencoded::Serializer::new(String::new())
@@ -131,7 +132,8 @@ pub fn is_form(headers: &HeaderMap) -> bool {
         })
 }
 
-/// Decodes one form-encoded name or value, strictly: the lenient decoders leave `%zz` alone and mend broken UTF-8.
+/// Decodes one form-encoded name or value, strictly: the lenient decoders leave `%zz` alone and mend broken
+/// UTF-8.
 pub(crate) fn decode(text: &[u8]) -> Result<String, InvalidParams> {
     let mut decoded = Vec::with_capacity(text.len());
     let mut bytes = text.iter().copied();

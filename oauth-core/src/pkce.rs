@@ -1,7 +1,7 @@
 //! Proof Key for Code Exchange, [RFC 7636](https://www.rfc-editor.org/rfc/rfc7636).
 //!
-//! The client keeps a [`CodeVerifier`] and sends its [`CodeChallenge`]; whoever redeems the code must know the verifier. Only
-//! the method `S256` exists here: `plain` protects nothing once the request is seen.
+//! The client keeps a [`CodeVerifier`] and sends its [`CodeChallenge`]; whoever redeems the code must know
+//! the verifier. Only the method `S256` exists here: `plain` protects nothing once the request is seen.
 //!
 //! ```
 //! use oauth_core::pkce::{CodeChallenge, CodeVerifier};
@@ -39,7 +39,8 @@ pub struct InvalidCodeVerifier;
 #[error("not an S256 code challenge: 43 base64url characters are wanted")]
 pub struct InvalidCodeChallenge;
 
-/// The secret of one authorization request, [RFC 7636 §4.1](https://www.rfc-editor.org/rfc/rfc7636#section-4.1).
+/// The secret of one authorization request,
+/// [RFC 7636 §4.1](https://www.rfc-editor.org/rfc/rfc7636#section-4.1).
 ///
 /// # ABNF
 ///
@@ -51,7 +52,8 @@ pub struct InvalidCodeChallenge;
 pub struct CodeVerifier(Zeroizing<String>);
 
 impl CodeVerifier {
-    /// Makes a verifier of 256 random bits, as [RFC 7636 §7.1](https://www.rfc-editor.org/rfc/rfc7636#section-7.1) recommends.
+    /// Makes a verifier of 256 random bits, as
+    /// [RFC 7636 §7.1](https://www.rfc-editor.org/rfc/rfc7636#section-7.1) recommends.
     #[must_use]
     pub fn generate(entropy: &dyn Entropy) -> Self {
         let mut bytes = Zeroizing::new([0_u8; 32]);
@@ -91,9 +93,11 @@ impl fmt::Debug for CodeVerifier {
     }
 }
 
-/// The `S256` challenge of one authorization request, [RFC 7636 §4.2](https://www.rfc-editor.org/rfc/rfc7636#section-4.2).
+/// The `S256` challenge of one authorization request,
+/// [RFC 7636 §4.2](https://www.rfc-editor.org/rfc/rfc7636#section-4.2).
 ///
-/// Stricter than the RFC, which allows 43 to 128 characters for any method: a SHA-256 has exactly one canonical base64url text.
+/// Stricter than the RFC, which allows 43 to 128 characters for any method: a SHA-256 has exactly one
+/// canonical base64url text.
 #[derive(Clone, Copy, Eq, Hash, PartialEq)]
 pub struct CodeChallenge([u8; 32]);
 

@@ -33,8 +33,8 @@ where
 ///
 /// # Security
 ///
-/// Codes, tokens and verifiers are made of these bytes: only a cryptographically secure generator will do. A host that
-/// has no randomness must not run, so there is no error to report.
+/// Codes, tokens and verifiers are made of these bytes: only a cryptographically secure generator will do. A
+/// host that has no randomness must not run, so there is no error to report.
 pub trait Entropy: Send + Sync {
     /// Overwrites all of `bytes` with random ones.
     fn fill(&self, bytes: &mut [u8]);

@@ -1,7 +1,7 @@
 //! Secrets that travel: client secrets, authorization codes, access and refresh tokens.
 //!
-//! A secret has no `Display` and no `PartialEq`, prints as `[redacted]`, and is wiped from memory when dropped. Stores
-//! never see one: they see its [`TokenHash`].
+//! A secret has no `Display` and no `PartialEq`, prints as `[redacted]`, and is wiped from memory when
+//! dropped. Stores never see one: they see its [`TokenHash`].
 //!
 //! ```
 //! use oauth_core::secret::{RefreshToken, TokenHash};
@@ -39,8 +39,8 @@ pub struct InvalidTokenHash;
 
 /// The SHA-256 of a secret: what a store keeps and looks up.
 ///
-/// Enough to recognise a secret with 128 bits or more of entropy, useless to whoever steals the table. It is not a
-/// password hash: never put a secret chosen by a person through it.
+/// Enough to recognise a secret with 128 bits or more of entropy, useless to whoever steals the table. It is
+/// not a password hash: never put a secret chosen by a person through it.
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct TokenHash([u8; 32]);
 
@@ -172,12 +172,13 @@ secret! {
     RefreshToken, "rt_"
 }
 secret! {
-    /// The password of a confidential client, [RFC 6749 §2.3.1](https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1).
+    /// The password of a confidential client,
+    /// [RFC 6749 §2.3.1](https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1).
     ///
     /// # Security
     ///
-    /// A server keeps [`ClientSecret::hash`] only and compares with [`TokenHash::matches`]. Let the secret be generated, so
-    /// that a fast hash is enough.
+    /// A server keeps [`ClientSecret::hash`] only and compares with [`TokenHash::matches`]. Let the secret be
+    /// generated, so that a fast hash is enough.
     ClientSecret, "cs_"
 }
 

@@ -5,8 +5,9 @@ use std::fmt;
 
 /// A store could not do what it was asked to.
 ///
-/// Says whether a retry makes sense ([`StoreError::kind`]) and keeps the cause for the log ([`Error::source`]). What the
-/// protocol knows as an ordinary outcome (not found, already used, expired) is never a `StoreError`.
+/// Says whether a retry makes sense ([`StoreError::kind`]) and keeps the cause for the log
+/// ([`Error::source`]). What the protocol knows as an ordinary outcome (not found, already used, expired) is
+/// never a `StoreError`.
 ///
 /// ```
 /// use oauth_core::store_error::{StoreError, StoreErrorKind};
@@ -25,10 +26,11 @@ pub struct StoreError {
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum StoreErrorKind {
-    /// The store did not answer, or not in time. A retry may succeed; whether the verb took effect is unknown, and every
-    /// verb is written so that repeating it is safe.
+    /// The store did not answer, or not in time. A retry may succeed; whether the verb took effect is
+    /// unknown, and every verb is written so that repeating it is safe.
     Unavailable,
-    /// The store holds something that cannot be read back. A retry will fail in the same way; somebody has to look.
+    /// The store holds something that cannot be read back. A retry will fail in the same way; somebody has to
+    /// look.
     Corrupt,
 }
 

@@ -40,7 +40,8 @@ pub enum CallbackError {
 /// # Security
 ///
 /// Keep it in the session of the very browser that is sent away: this is what ties the answer to the person
-/// ([RFC 9700 §4.7](https://www.rfc-editor.org/rfc/rfc9700#section-4.7)). It cannot be cloned, and finishing consumes it.
+/// ([RFC 9700 §4.7](https://www.rfc-editor.org/rfc/rfc9700#section-4.7)). It cannot be cloned, and finishing
+/// consumes it.
 #[derive(Debug)]
 pub struct PendingAuthorization {
     provider: Provider,
@@ -110,8 +111,8 @@ impl PendingAuthorization {
     ///
     /// # Errors
     ///
-    /// The answer is not one to this request, or it is a refusal. Who refuses is checked first, so that nobody can put words
-    /// into the server's mouth.
+    /// The answer is not one to this request, or it is a refusal. Who refuses is checked first, so that
+    /// nobody can put words into the server's mouth.
     pub fn finish(self, query: &str, now: SystemTime) -> Result<AuthorizationGrant, CallbackError> {
         let params = Params::parse(query.as_bytes()).map_err(|_| CallbackError::Malformed)?;
         if params.repeated(&[]).is_some() {
@@ -149,7 +150,8 @@ impl PendingAuthorization {
         })
     }
 
-    /// [RFC 9207 §2.4](https://www.rfc-editor.org/rfc/rfc9207#section-2.4): compared without any normalisation.
+    /// [RFC 9207 §2.4](https://www.rfc-editor.org/rfc/rfc9207#section-2.4): compared without any
+    /// normalisation.
     fn is_from_issuer(&self, issuer: Option<&str>) -> bool {
         match issuer {
             Some(issuer) => issuer == self.provider.issuer.as_str(),

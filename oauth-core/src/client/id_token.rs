@@ -7,15 +7,16 @@ use super::TokenResponse;
 use crate::jose::{IdTokenClaims, IdTokenPolicy, JwtError, KeySet};
 
 impl TokenResponse {
-    /// Verifies the ID token and tells who signed in; nobody if there is none, because `openid` was not asked for.
+    /// Verifies the ID token and tells who signed in; nobody if there is none, because `openid` was not asked
+    /// for.
     ///
-    /// Everything it must fit has been kept since the request was made: issuer, client, nonce, and after a refresh the person. The
-    /// signature is checked also though the token came straight from the server.
+    /// Everything it must fit has been kept since the request was made: issuer, client, nonce, and after a
+    /// refresh the person. The signature is checked also though the token came straight from the server.
     ///
     /// # Errors
     ///
-    /// Anything is wrong with the token; the sign-in has failed. After [`JwtError::UnknownKey`], fetch the issuer's keys again
-    /// once.
+    /// Anything is wrong with the token; the sign-in has failed. After [`JwtError::UnknownKey`], fetch the
+    /// issuer's keys again once.
     pub fn identity(&self, keys: &KeySet, now: SystemTime) -> Result<Option<IdTokenClaims>, JwtError> {
         let Some(id_token) = &self.id_token else {
             return Ok(None);

@@ -1,7 +1,7 @@
 //! The client: signing people in at an authorization server, and getting tokens from it.
 //!
-//! Every step is a pair, with the host's own HTTP between the halves, and each half is pure. What a step returns is the proof
-//! that the next one asks for, and using it uses it up:
+//! Every step is a pair, with the host's own HTTP between the halves, and each half is pure. What a step
+//! returns is the proof that the next one asks for, and using it uses it up:
 //!
 //! ```text
 //! Client::authorize ──> URL for the browser + PendingAuthorization  (keep it in the browser's session)
@@ -59,7 +59,8 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// A server that names itself in its authorization responses ([RFC 9207](https://www.rfc-editor.org/rfc/rfc9207)).
+    /// A server that names itself in its authorization responses
+    /// ([RFC 9207](https://www.rfc-editor.org/rfc/rfc9207)).
     #[must_use]
     pub fn new(issuer: Issuer, authorization_endpoint: Endpoint, token_endpoint: Endpoint) -> Self {
         Self {
@@ -74,8 +75,8 @@ impl Provider {
     ///
     /// # Security
     ///
-    /// For servers whose metadata lacks `authorization_response_iss_parameter_supported`. A client of several servers needs a
-    /// redirect URI for each then, or one of them can obtain the codes of another
+    /// For servers whose metadata lacks `authorization_response_iss_parameter_supported`. A client of several
+    /// servers needs a redirect URI for each then, or one of them can obtain the codes of another
     /// ([RFC 9700 §4.4](https://www.rfc-editor.org/rfc/rfc9700#section-4.4)).
     #[must_use]
     pub fn without_issuer_in_response(mut self) -> Self {
@@ -84,7 +85,8 @@ impl Provider {
     }
 }
 
-/// How a client proves to be itself at the token endpoint, [RFC 6749 §2.3](https://www.rfc-editor.org/rfc/rfc6749#section-2.3).
+/// How a client proves to be itself at the token endpoint,
+/// [RFC 6749 §2.3](https://www.rfc-editor.org/rfc/rfc6749#section-2.3).
 #[non_exhaustive]
 #[derive(Clone, Debug)]
 pub enum ClientCredentials {

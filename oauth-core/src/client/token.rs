@@ -1,5 +1,6 @@
-//! Requests to the token endpoint, [RFC 6749 §4.1.3](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3) and
-//! [§6](https://www.rfc-editor.org/rfc/rfc6749#section-6), and its answers, [§5](https://www.rfc-editor.org/rfc/rfc6749#section-5).
+//! Requests to the token endpoint, [RFC 6749 §4.1.3](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3)
+//! and [§6](https://www.rfc-editor.org/rfc/rfc6749#section-6), and its answers,
+//! [§5](https://www.rfc-editor.org/rfc/rfc6749#section-5).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -61,7 +62,8 @@ impl std::error::Error for ErrorAnswer {}
 #[non_exhaustive]
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum TokenError {
-    /// The server refused. After `invalid_grant` the code or refresh token is dead and the person must sign in again.
+    /// The server refused. After `invalid_grant` the code or refresh token is dead and the person must sign
+    /// in again.
     #[error("the token request was refused")]
     Refused(#[source] ErrorAnswer),
     /// The answer is neither tokens nor a refusal; with a status of 5xx a later attempt may succeed.
@@ -132,8 +134,8 @@ impl Client {
     ///
     /// # Security
     ///
-    /// Let only one refresh be on its way at a time: a rotating server takes the second use of a token for a theft, and ends the
-    /// whole chain.
+    /// Let only one refresh be on its way at a time: a rotating server takes the second use of a token for a
+    /// theft, and ends the whole chain.
     #[must_use]
     pub fn refresh(&self, token: &RefreshToken, granted: &Scopes) -> (Request<Bytes>, PendingRefresh) {
         let form = [("grant_type", "refresh_token"), ("refresh_token", token.expose())];

@@ -10,8 +10,9 @@ use crate::vocabulary::{Issuer, RedirectUri, State};
 /// Why an authorization request is refused, told to the client by redirect.
 ///
 /// [RFC 6749 §4.1.2.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1) and
-/// [OpenID Connect Core §3.1.2.6](https://openid.net/specs/openid-connect-core-1_0.html#AuthError). An unknown client or an
-/// unregistered redirect URI is not among them: those are shown to the person and never redirected.
+/// [OpenID Connect Core §3.1.2.6](https://openid.net/specs/openid-connect-core-1_0.html#AuthError). An
+/// unknown client or an unregistered redirect URI is not among them: those are shown to the person and never
+/// redirected.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum AuthorizationErrorCode {
@@ -125,8 +126,8 @@ impl AuthorizationErrorResponse {
     }
 }
 
-/// A redirect of the browser: 303 in answer to a POST, 302 else, never 307, which would send the person's password on
-/// ([RFC 9700 §4.12](https://www.rfc-editor.org/rfc/rfc9700#section-4.12)).
+/// A redirect of the browser: 303 in answer to a POST, 302 else, never 307, which would send the person's
+/// password on ([RFC 9700 §4.12](https://www.rfc-editor.org/rfc/rfc9700#section-4.12)).
 #[must_use]
 pub fn redirect(location: &str, method: &Method) -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());

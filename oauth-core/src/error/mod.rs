@@ -1,9 +1,9 @@
 //! What the peer is told when it is refused.
 //!
 //! Two shapes: [`ErrorResponse`] is the JSON answer of the token endpoint and its neighbours
-//! ([RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2)), [`AuthorizationErrorResponse`] travels through the browser
-//! ([RFC 6749 §4.1.2.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1)). Both are values: nothing of what broke inside is
-//! in them.
+//! ([RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2)), [`AuthorizationErrorResponse`]
+//! travels through the browser ([RFC 6749 §4.1.2.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1)).
+//! Both are values: nothing of what broke inside is in them.
 //!
 //! ```
 //! use oauth_core::error::{ErrorCode, ErrorResponse};

@@ -26,7 +26,8 @@ pub enum ErrorCode {
     UnsupportedGrantType,
     /// The scope is malformed, unknown, or more than was granted.
     InvalidScope,
-    /// The resource is unknown or not granted, [RFC 8707 §2](https://www.rfc-editor.org/rfc/rfc8707#section-2).
+    /// The resource is unknown or not granted,
+    /// [RFC 8707 §2](https://www.rfc-editor.org/rfc/rfc8707#section-2).
     InvalidTarget,
     /// Something broke on the server.
     ServerError,
@@ -86,15 +87,16 @@ impl ErrorResponse {
 
     /// Adds a sentence for the developer of the client.
     ///
-    /// It is `'static` on purpose: nothing that came with the request is ever sent back. Quotes and backslashes are not allowed
-    /// on the wire and are left out.
+    /// It is `'static` on purpose: nothing that came with the request is ever sent back. Quotes and
+    /// backslashes are not allowed on the wire and are left out.
     #[must_use]
     pub const fn with_description(mut self, description: &'static str) -> Self {
         self.description = Some(description);
         self
     }
 
-    /// Adds `WWW-Authenticate: Basic`, which a client that used the `Authorization` header must get with `invalid_client`.
+    /// Adds `WWW-Authenticate: Basic`, which a client that used the `Authorization` header must get with
+    /// `invalid_client`.
     #[must_use]
     pub fn with_basic_challenge(mut self, realm: &Issuer) -> Self {
         self.realm = Some(realm.clone());

@@ -141,12 +141,13 @@ impl AccessTokenClaims {
             .map_err(SigningError::new)
     }
 
-    /// Verifies a token and reads its claims, [RFC 9068 §4](https://www.rfc-editor.org/rfc/rfc9068#section-4).
+    /// Verifies a token and reads its claims,
+    /// [RFC 9068 §4](https://www.rfc-editor.org/rfc/rfc9068#section-4).
     ///
     /// # Errors
     ///
-    /// Anything is wrong with the token. A token that is bound to a key of its sender (`cnf`) is refused, because nothing here
-    /// checks that the sender has the key.
+    /// Anything is wrong with the token. A token that is bound to a key of its sender (`cnf`) is refused,
+    /// because nothing here checks that the sender has the key.
     pub fn verify(
         token: &str,
         keys: &KeySet,

@@ -29,7 +29,8 @@ impl Algorithm {
         }
     }
 
-    /// Reads the exact name: letter case matters ([RFC 7515 §4.1.1](https://www.rfc-editor.org/rfc/rfc7515#section-4.1.1)).
+    /// Reads the exact name: letter case matters
+    /// ([RFC 7515 §4.1.1](https://www.rfc-editor.org/rfc/rfc7515#section-4.1.1)).
     pub(super) fn from_name(name: &str) -> Option<Self> {
         [Self::Es256, Self::EdDsa, Self::Rs256]
             .into_iter()

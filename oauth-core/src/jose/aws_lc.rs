@@ -1,7 +1,7 @@
 //! The ports over jsonwebtoken's AWS-LC back end.
 //!
-//! The factories are taken from the provider constant, never from the process-wide default: that one panics as soon as feature
-//! unification turns a second back end on.
+//! The factories are taken from the provider constant, never from the process-wide default: that one panics
+//! as soon as feature unification turns a second back end on.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
@@ -31,8 +31,8 @@ impl PrivateKey {
 type ParsedKeys = Vec<(Weak<PrivateKey>, Box<dyn JwtSigner>)>;
 
 thread_local! {
-    /// A boxed `JwtSigner` is neither `Send` nor `Sync`, and parsing a P-256 key costs almost as much as signing with it, so each
-    /// thread parses a key once. A dropped key leaves with the next one that comes.
+    /// A boxed `JwtSigner` is neither `Send` nor `Sync`, and parsing a P-256 key costs almost as much as
+    /// signing with it, so each thread parses a key once. A dropped key leaves with the next one that comes.
     static PARSED: RefCell<ParsedKeys> = const { RefCell::new(Vec::new()) };
 }
 

@@ -21,8 +21,8 @@ pub(super) fn capped(leeway: Duration) -> Duration {
     leeway.min(MAX_LEEWAY)
 }
 
-/// Whole seconds since 1970, [RFC 7519 §2](https://www.rfc-editor.org/rfc/rfc7519#section-2); fractions and negative numbers, which the RFC
-/// would allow, are refused.
+/// Whole seconds since 1970, [RFC 7519 §2](https://www.rfc-editor.org/rfc/rfc7519#section-2); fractions and
+/// negative numbers, which the RFC would allow, are refused.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct NumericDate(SystemTime);
 
@@ -66,7 +66,8 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Checks that `now` is in the life of the token, give or take `leeway`; at the instant of expiry it is over.
+    /// Checks that `now` is in the life of the token, give or take `leeway`; at the instant of expiry it is
+    /// over.
     pub(super) fn check(&self, now: SystemTime, leeway: Duration) -> Result<(), JwtError> {
         let starts_at = self.not_before.map_or(self.issued_at.time(), |date| {
             date.time().max(self.issued_at.time())
@@ -81,7 +82,8 @@ impl Times {
     }
 }
 
-/// The `aud` claim: one string or an array of them, [RFC 7519 §4.1.3](https://www.rfc-editor.org/rfc/rfc7519#section-4.1.3).
+/// The `aud` claim: one string or an array of them,
+/// [RFC 7519 §4.1.3](https://www.rfc-editor.org/rfc/rfc7519#section-4.1.3).
 #[derive(Debug, Eq, PartialEq)]
 pub(super) struct Audiences<'a>(pub(super) Vec<Cow<'a, str>>);
 

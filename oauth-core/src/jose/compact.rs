@@ -1,4 +1,5 @@
-//! The compact serialization and the header, [RFC 7515 §7.1](https://www.rfc-editor.org/rfc/rfc7515#section-7.1).
+//! The compact serialization and the header,
+//! [RFC 7515 §7.1](https://www.rfc-editor.org/rfc/rfc7515#section-7.1).
 
 use std::borrow::Cow;
 
@@ -23,7 +24,8 @@ pub(super) struct Compact<'a> {
     signature: Vec<u8>,
 }
 
-/// What is read of a header. Members that could bring a key along (`jwk`, `jku`, `x5u`, `x5c`) are left out on purpose.
+/// What is read of a header. Members that could bring a key along (`jwk`, `jku`, `x5u`, `x5c`) are left out
+/// on purpose.
 #[derive(Deserialize)]
 struct Header<'a> {
     #[serde(borrow)]

@@ -76,7 +76,8 @@ impl IdTokenPolicy {
         }
     }
 
-    /// Accepts this algorithm only, as agreed on when the client was registered; without it, that of the issuer's key counts.
+    /// Accepts this algorithm only, as agreed on when the client was registered; without it, that of the
+    /// issuer's key counts.
     #[must_use]
     pub fn with_algorithm(mut self, algorithm: Algorithm) -> Self {
         self.algorithm = Some(algorithm);
@@ -191,7 +192,8 @@ struct Wire<'a> {
 }
 
 impl IdTokenClaims {
-    /// Signs the claims; `access_token` is the one that goes out beside the ID token, and is bound to it by `at_hash`.
+    /// Signs the claims; `access_token` is the one that goes out beside the ID token, and is bound to it by
+    /// `at_hash`.
     ///
     /// # Errors
     ///

@@ -26,8 +26,8 @@ pub enum JwtError {
     /// `typ` says that the token is for something else.
     #[error("the token is of another type")]
     WrongType,
-    /// No key has this `kid`, or none could have signed a token without one. The issuer may have rotated its keys: fetching them
-    /// again, once in a while, may help.
+    /// No key has this `kid`, or none could have signed a token without one. The issuer may have rotated its
+    /// keys: fetching them again, once in a while, may help.
     #[error("the key is unknown")]
     UnknownKey,
     /// The token names no key and more than one could have signed it.
@@ -62,7 +62,8 @@ pub enum JwtError {
     WrongAccessToken,
 }
 
-/// What a token is for: the value of `typ`, [RFC 8725 §3.11](https://www.rfc-editor.org/rfc/rfc8725#section-3.11).
+/// What a token is for: the value of `typ`,
+/// [RFC 8725 §3.11](https://www.rfc-editor.org/rfc/rfc8725#section-3.11).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum TokenType {
     AccessToken,
@@ -78,7 +79,8 @@ impl TokenType {
     }
 
     /// Media types are compared without regard to case; `application/` may be left out
-    /// ([RFC 7515 §4.1.9](https://www.rfc-editor.org/rfc/rfc7515#section-4.1.9)). Only ID tokens, older than the rule, may be untyped.
+    /// ([RFC 7515 §4.1.9](https://www.rfc-editor.org/rfc/rfc7515#section-4.1.9)). Only ID tokens, older than
+    /// the rule, may be untyped.
     pub(super) fn accepts(self, typ: Option<&str>) -> bool {
         match (self, typ) {
             (Self::IdToken, None) => true,

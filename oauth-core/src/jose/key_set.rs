@@ -58,8 +58,8 @@ impl KeySet {
 
     /// Reads a document as an issuer publishes it.
     ///
-    /// Keys that cannot verify signatures here (symmetric ones, other curves, keys for encryption, malformed ones) are skipped, as
-    /// [RFC 7517 §5](https://www.rfc-editor.org/rfc/rfc7517#section-5) wants.
+    /// Keys that cannot verify signatures here (symmetric ones, other curves, keys for encryption, malformed
+    /// ones) are skipped, as [RFC 7517 §5](https://www.rfc-editor.org/rfc/rfc7517#section-5) wants.
     ///
     /// # Errors
     ///

@@ -1,9 +1,11 @@
 //! JSON Web Tokens, strictly: [RFC 7515](https://www.rfc-editor.org/rfc/rfc7515) to
-//! [RFC 7519](https://www.rfc-editor.org/rfc/rfc7519), read with [RFC 8725](https://www.rfc-editor.org/rfc/rfc8725) in hand.
+//! [RFC 7519](https://www.rfc-editor.org/rfc/rfc7519), read with
+//! [RFC 8725](https://www.rfc-editor.org/rfc/rfc8725) in hand.
 //!
-//! A [`SigningKey`] signs [`AccessTokenClaims`] (`at+jwt`, [RFC 9068](https://www.rfc-editor.org/rfc/rfc9068)) and
-//! [`IdTokenClaims`]; the [`KeySet`] with its public half verifies them. Raw signatures come from the back end, or for
-//! keys in hardware from the host's [`Signer`]; everything around them is decided here, cheap checks first and the signature last:
+//! A [`SigningKey`] signs [`AccessTokenClaims`] (`at+jwt`,
+//! [RFC 9068](https://www.rfc-editor.org/rfc/rfc9068)) and [`IdTokenClaims`]; the [`KeySet`] with its public
+//! half verifies them. Raw signatures come from the back end, or for keys in hardware from the host's
+//! [`Signer`]; everything around them is decided here, cheap checks first and the signature last:
 //!
 //! - three segments of canonical base64url, no member twice in header or claims, at most 16 KiB;
 //! - the algorithm is a property of the key, the token only has to agree: no `none`, no HMAC with a public key;

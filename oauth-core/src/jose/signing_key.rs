@@ -72,7 +72,8 @@ impl SigningKey {
     ///
     /// # Errors
     ///
-    /// The bytes are no such key. RSA is not signed with: the only implementation in pure Rust leaks through its timing.
+    /// The bytes are no such key. RSA is not signed with: the only implementation in pure Rust leaks through
+    /// its timing.
     pub fn from_pkcs8_der(document: &[u8]) -> Result<Self, InvalidKey> {
         let (signer, public) = aws_lc::signer(document)?;
         let document = Some(Arc::new(Zeroizing::new(document.to_vec())));
@@ -91,7 +92,8 @@ impl SigningKey {
         Self::from_pkcs8_der(&pkcs8::from_pem(document)?)
     }
 
-    /// A key that lives elsewhere, in a hardware module for instance: `signer` signs with the private half of `public`.
+    /// A key that lives elsewhere, in a hardware module for instance: `signer` signs with the private half of
+    /// `public`.
     #[must_use]
     pub fn from_signer(public: &Jwk, signer: Arc<dyn Signer>) -> Self {
         Self::from_parts(public.public_key().clone(), signer)

@@ -6,8 +6,8 @@ use http::request::Parts;
 use super::challenge::ChallengeReason;
 use crate::params::Params;
 
-/// The token in the `Authorization` header. Queries end up in logs and histories, so a token there is a fault of its own, and
-/// forms are not read at all.
+/// The token in the `Authorization` header. Queries end up in logs and histories, so a token there is a fault
+/// of its own, and forms are not read at all.
 pub(super) fn token(request: &Parts) -> Result<&str, ChallengeReason> {
     if has_token_in_query(request) {
         return Err(ChallengeReason::MalformedRequest);

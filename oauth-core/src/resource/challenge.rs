@@ -1,4 +1,5 @@
-//! The answer to a request that may not pass, [RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3).
+//! The answer to a request that may not pass,
+//! [RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3).
 
 use std::error::Error;
 use std::fmt;

@@ -1,8 +1,9 @@
 //! The resource server: who is calling this API, and may they.
 //!
-//! [`ResourceServer::authenticate`] takes the head of a request and answers with a [`Principal`] or a [`Challenge`], without a
-//! store and without a network: access tokens are JWTs ([RFC 9068](https://www.rfc-editor.org/rfc/rfc9068)), verified by
-//! pinned keys. [`Principal::require`] guards an endpoint by scope.
+//! [`ResourceServer::authenticate`] takes the head of a request and answers with a [`Principal`] or a
+//! [`Challenge`], without a store and without a network: access tokens are JWTs
+//! ([RFC 9068](https://www.rfc-editor.org/rfc/rfc9068)), verified by pinned keys. [`Principal::require`]
+//! guards an endpoint by scope.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -96,12 +97,13 @@ impl ResourceServer {
     ///
     /// # Errors
     ///
-    /// The challenge to answer with: no token, more than one, one in the query, or one that is not valid here and now.
+    /// The challenge to answer with: no token, more than one, one in the query, or one that is not valid here
+    /// and now.
     ///
     /// # Security
     ///
-    /// A JWT is valid until it expires, whatever was revoked meanwhile; give it minutes, or ask the issuer by introspection
-    /// where that is too long.
+    /// A JWT is valid until it expires, whatever was revoked meanwhile; give it minutes, or ask the issuer by
+    /// introspection where that is too long.
     pub fn authenticate(&self, request: &Parts, now: SystemTime) -> Result<Principal, Challenge> {
         let token = bearer::token(request).map_err(|reason| Challenge::new(&self.audience, reason))?;
         let claims = AccessTokenClaims::verify(token, &self.keys, &self.policy, now)

@@ -8,7 +8,8 @@ use crate::vocabulary::{Audience, ClientId, Scope, Scopes, Subject};
 
 /// The caller behind a valid access token.
 ///
-/// Only [`ResourceServer::authenticate`](super::ResourceServer::authenticate) makes one, so holding it is the proof.
+/// Only [`ResourceServer::authenticate`](super::ResourceServer::authenticate) makes one, so holding it is the
+/// proof.
 #[derive(Clone, Debug)]
 pub struct Principal {
     claims: AccessTokenClaims,

@@ -10,14 +10,15 @@ use super::{authority, is_loopback, is_uri_text, word};
 pub struct InvalidIssuer;
 
 word! {
-    /// Names an authorization server, [RFC 8414 §2](https://www.rfc-editor.org/rfc/rfc8414#section-2): an `https` URL without query
-    /// and fragment. Plain `http` is accepted on the loopback interface, for development and tests.
+    /// Names an authorization server, [RFC 8414 §2](https://www.rfc-editor.org/rfc/rfc8414#section-2): an
+    /// `https` URL without query and fragment. Plain `http` is accepted on the loopback interface, for
+    /// development and tests.
     ///
     /// # Security
     ///
     /// Issuers are compared byte for byte, as
-    /// [RFC 9207 §2.4](https://www.rfc-editor.org/rfc/rfc9207#section-2.4) wants: a trailing slash, another letter case or
-    /// an explicit default port is another issuer.
+    /// [RFC 9207 §2.4](https://www.rfc-editor.org/rfc/rfc9207#section-2.4) wants: a trailing slash, another
+    /// letter case or an explicit default port is another issuer.
     Issuer, InvalidIssuer, is_issuer
 }
 

@@ -1,6 +1,7 @@
 //! The words of OAuth as types: once parsed, they need no further check.
 //!
-//! Every word is cheap to clone, orders and hashes by its bytes, and is compared byte for byte, never normalised.
+//! Every word is cheap to clone, orders and hashes by its bytes, and is compared byte for byte, never
+//! normalised.
 //!
 //! ```
 //! use oauth_core::vocabulary::{ClientId, Scopes};
@@ -60,7 +61,8 @@ macro_rules! word {
 }
 use word;
 
-/// Writes and reads a type as its text: `Display` out, `FromStr` in, so that what is read back is parsed again.
+/// Writes and reads a type as its text: `Display` out, `FromStr` in, so that what is read back is parsed
+/// again.
 macro_rules! serde_as_text {
     ($name:ty) => {
         impl serde::Serialize for $name {
@@ -79,7 +81,8 @@ macro_rules! serde_as_text {
 }
 pub(crate) use serde_as_text;
 
-/// `1*VSCHAR` of at most `longest` bytes, [RFC 6749 appendix A](https://www.rfc-editor.org/rfc/rfc6749#appendix-A).
+/// `1*VSCHAR` of at most `longest` bytes,
+/// [RFC 6749 appendix A](https://www.rfc-editor.org/rfc/rfc6749#appendix-A).
 fn is_vschar(text: &str, longest: usize) -> bool {
     (1..=longest).contains(&text.len()) && text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
@@ -91,7 +94,8 @@ fn is_loopback(url: &url::Url) -> bool {
 
 /// What stands between `//` and the path, the colon after the scheme cut off; empty where there is no `//`.
 ///
-/// The URL parser also takes `https:host` and `https:///host`, which is why nobody may rely on it finding a host.
+/// The URL parser also takes `https:host` and `https:///host`, which is why nobody may rely on it finding a
+/// host.
 fn authority(after_scheme: &str) -> &str {
     let rest = after_scheme.strip_prefix("//").unwrap_or_default();
     rest.split(['/', '?', '#']).next().unwrap_or_default()
@@ -99,8 +103,8 @@ fn authority(after_scheme: &str) -> &str {
 
 /// Only characters that RFC 3986 knows, each percent sign followed by two hexadecimal digits.
 ///
-/// The URL parser repairs what it meets (backslashes, tabs, spaces), so two texts could mean one place; refusing them first
-/// keeps comparison by bytes honest.
+/// The URL parser repairs what it meets (backslashes, tabs, spaces), so two texts could mean one place;
+/// refusing them first keeps comparison by bytes honest.
 fn is_uri_text(text: &str) -> bool {
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {

@@ -31,7 +31,8 @@ word! {
 
 /// A set of scopes; printed and parsed as tokens separated by one space.
 ///
-/// Whether a scope is in it is a matter of the whole token: `read:charges` neither holds nor is held by `read`.
+/// Whether a scope is in it is a matter of the whole token: `read:charges` neither holds nor is held by
+/// `read`.
 ///
 /// ```
 /// use oauth_core::vocabulary::Scopes;

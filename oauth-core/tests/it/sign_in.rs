@@ -1,4 +1,5 @@
-//! The whole way with all three roles: a client signs a person in, calls an API, refreshes, and loses everything by a replay.
+//! The whole way with all three roles: a client signs a person in, calls an API, refreshes, and loses
+//! everything by a replay.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};

@@ -40,7 +40,8 @@ pub struct Jwk {
     verifier: Arc<dyn Verifier>,
 }
 
-/// The numbers of a key whose shape has been checked. Whether a point lies on its curve is the back end's check, at the first use.
+/// The numbers of a key whose shape has been checked. Whether a point lies on its curve is the back end's
+/// check, at the first use.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum PublicKey {
     P256 { x: [u8; 32], y: [u8; 32] },
@@ -133,8 +134,9 @@ impl Jwk {
     ///
     /// # Errors
     ///
-    /// Another type than EC P-256, Ed25519 and RSA of 2048 to 8192 bits; a private part; a coordinate that has not exactly the length
-    /// of its field; `use`, `key_ops` or `alg` that say the key is for something else; a member twice.
+    /// Another type than EC P-256, Ed25519 and RSA of 2048 to 8192 bits; a private part; a coordinate that
+    /// has not exactly the length of its field; `use`, `key_ops` or `alg` that say the key is for something
+    /// else; a member twice.
     pub fn parse(document: &[u8]) -> Result<Self, InvalidKey> {
         Self::from_document(&json::object(document).map_err(|_| InvalidKey)?)
     }
@@ -231,7 +233,8 @@ impl fmt::Debug for Jwk {
     }
 }
 
-/// The members a thumbprint is made of, in lexicographic order ([RFC 7638 §3.2](https://www.rfc-editor.org/rfc/rfc7638#section-3.2)).
+/// The members a thumbprint is made of, in lexicographic order
+/// ([RFC 7638 §3.2](https://www.rfc-editor.org/rfc/rfc7638#section-3.2)).
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Required {

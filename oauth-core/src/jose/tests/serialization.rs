@@ -40,7 +40,8 @@ fn only_the_canonical_serialization_is_read() {
     let [head, claims, signature] = <[&str; 3]>::try_from(token.split('.').collect::<Vec<_>>()).unwrap();
     let signature_bytes = URL_SAFE_NO_PAD.decode(signature).unwrap();
     let (kept, last) = signature.split_at(signature.len() - 1);
-    // 64 bytes leave four bits over in the last character: fifteen others decode to the same bytes if one is lax
+    // 64 bytes leave four bits over in the last character: fifteen others decode to the same bytes if one is
+    // lax
     let other_last = char::from(last.as_bytes()[0] + 1);
     let refused = [
         String::new(),

@@ -11,10 +11,12 @@ use crate::vocabulary::{authority, is_loopback, is_uri_text, word};
 pub struct InvalidRedirectUri;
 
 word! {
-    /// A redirection endpoint as a client presents it, [RFC 6749 §3.1.2](https://www.rfc-editor.org/rfc/rfc6749#section-3.1.2).
+    /// A redirection endpoint as a client presents it,
+    /// [RFC 6749 §3.1.2](https://www.rfc-editor.org/rfc/rfc6749#section-3.1.2).
     ///
-    /// An absolute URI without fragment and user information: `https`, or `http` on the loopback interface, or a private-use
-    /// scheme that has a dot in it ([RFC 8252 §7.1](https://www.rfc-editor.org/rfc/rfc8252#section-7.1)).
+    /// An absolute URI without fragment and user information: `https`, or `http` on the loopback interface,
+    /// or a private-use scheme that has a dot in it
+    /// ([RFC 8252 §7.1](https://www.rfc-editor.org/rfc/rfc8252#section-7.1)).
     RedirectUri, InvalidRedirectUri, is_redirect_uri
 }
 
@@ -125,7 +127,8 @@ impl RegisteredRedirectUri {
 }
 
 word! {
-    /// `http://127.0.0.1` or `http://[::1]` without a port, and a path and query that must match byte for byte.
+    /// `http://127.0.0.1` or `http://[::1]` without a port, and a path and query that must match byte for
+    /// byte.
     ///
     /// Never `localhost`: what that name resolves to is not in the app's hands.
     LoopbackRedirectUri, InvalidRedirectUri, |text| {

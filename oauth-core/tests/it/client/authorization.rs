@@ -59,7 +59,8 @@ fn an_answer_after_ten_minutes_is_refused() {
     );
 }
 
-/// O3: the answer must be from the server that was asked, before anything in it is believed, refusals included.
+/// O3: the answer must be from the server that was asked, before anything in it is believed, refusals
+/// included.
 #[test]
 fn an_answer_from_another_issuer_is_refused() {
     for issuer in [
