@@ -94,7 +94,11 @@ impl Command {
         let mut options = Options::default();
         let mut tour = false;
         while let Some(word) = words.next() {
-            let mut value = |flag: &str| words.next().ok_or_else(|| UsageError::MissingValue(flag.to_owned()));
+            let mut value = |flag: &str| {
+                words
+                    .next()
+                    .ok_or_else(|| UsageError::MissingValue(flag.to_owned()))
+            };
             match word.as_str() {
                 "-h" | "--help" => return Ok(Self::Help),
                 "tour" => tour = true,
@@ -160,11 +164,23 @@ mod tests {
     fn what_means_nothing_is_refused_by_name() {
         for (line, expected) in [
             ("--listen", "--listen needs a value"),
-            ("--listen here", "--listen does not take `here`: an address with a port, as 127.0.0.1:8080"),
-            ("--database mysql:x", "--database does not take `mysql:x`: sqlite:FILE or sqlite::memory:"),
-            ("--database sqlite:", "--database does not take `sqlite:`: sqlite:FILE or sqlite::memory:"),
+            (
+                "--listen here",
+                "--listen does not take `here`: an address with a port, as 127.0.0.1:8080",
+            ),
+            (
+                "--database mysql:x",
+                "--database does not take `mysql:x`: sqlite:FILE or sqlite::memory:",
+            ),
+            (
+                "--database sqlite:",
+                "--database does not take `sqlite:`: sqlite:FILE or sqlite::memory:",
+            ),
             ("serve", "`serve` is neither a command nor a flag"),
-            ("tour --listen 127.0.0.1:1", "`a flag beside `tour`` is neither a command nor a flag"),
+            (
+                "tour --listen 127.0.0.1:1",
+                "`a flag beside `tour`` is neither a command nor a flag",
+            ),
         ] {
             assert_eq!(parse(line).unwrap_err().to_string(), expected);
         }

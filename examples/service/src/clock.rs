@@ -51,7 +51,9 @@ impl DemoClock {
     pub async fn sleep_until(&self, time: SystemTime) {
         loop {
             let advanced = self.shared.advanced.notified();
-            let Ok(left) = time.duration_since(self.now()) else { return };
+            let Ok(left) = time.duration_since(self.now()) else {
+                return;
+            };
             if left.is_zero() {
                 return;
             }

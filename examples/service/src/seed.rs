@@ -23,11 +23,19 @@ pub const SERVICE_SECRET: &str = "demo-service-secret";
 /// Puts them there; what is there already stays.
 pub(crate) async fn seed(desk: &Desk, database: &Database, base_url: &str) -> Result<(), OpenError> {
     let user = User::new("usr_ada", EMAIL, "Ada Lovelace");
-    desk.register_user(user, PASSWORD).await.map_err(at("the demo's user"))?;
+    desk.register_user(user, PASSWORD)
+        .await
+        .map_err(at("the demo's user"))?;
     for client in clients(base_url)? {
-        let known = database.client(&client.id).await.map_err(at("the demo's clients"))?;
+        let known = database
+            .client(&client.id)
+            .await
+            .map_err(at("the demo's clients"))?;
         if known.is_none() {
-            database.put_client(client).await.map_err(at("the demo's clients"))?;
+            database
+                .put_client(client)
+                .await
+                .map_err(at("the demo's clients"))?;
         }
     }
     Ok(())
@@ -41,7 +49,9 @@ fn clients(base_url: &str) -> Result<[RegisteredClient; 3], OpenError> {
     let id = |id: &str| id.parse::<ClientId>().map_err(at("a client id"));
     let audience: Audience = base_url.parse().map_err(at("the audience"))?;
     let all: Scopes = SCOPES.parse().map_err(at("the scopes"))?;
-    let of_services: Scopes = "read:charges write:charges write:refunds".parse().map_err(at("the scopes"))?;
+    let of_services: Scopes = "read:charges write:charges write:refunds"
+        .parse()
+        .map_err(at("the scopes"))?;
     let web = RegisteredClient::confidential(id("demo-web")?, secret(WEB_SECRET)?)
         .with_name("Demo web application")
         .with_redirect_uri(RegisteredRedirectUri::exact(WEB_REDIRECT_URI).map_err(at("a redirect URI"))?)
@@ -50,7 +60,8 @@ fn clients(base_url: &str) -> Result<[RegisteredClient; 3], OpenError> {
     let native = RegisteredClient::public(id("demo-native")?)
         .with_name("Demo native application")
         .with_redirect_uri(
-            RegisteredRedirectUri::loopback_any_port("http://127.0.0.1/callback").map_err(at("a redirect URI"))?,
+            RegisteredRedirectUri::loopback_any_port("http://127.0.0.1/callback")
+                .map_err(at("a redirect URI"))?,
         )
         .with_scopes(all);
     let service = RegisteredClient::confidential(id("demo-service")?, secret(SERVICE_SECRET)?)

@@ -2,7 +2,7 @@
 //!
 //! Which server answers is the binary's choice, given as one function of a [`Serving`].
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::future::Future;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
@@ -31,6 +31,14 @@ pub struct Serving {
     pub drain_timeout: Duration,
     /// Completes when the service is to stop.
     pub shutdown: BoxFuture<'static, ()>,
+}
+
+impl fmt::Debug for Serving {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Serving")
+            .field("listener", &self.listener)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Does what the command line asks, serving with `server`.
@@ -113,8 +121,12 @@ async fn run(
         let _serving = stop.send(());
         std::future::pending::<()>().await;
     };
-    let serving =
-        Serving { listener, app: Arc::clone(&app), drain_timeout, shutdown: stopped.map(|_| ()).boxed() };
+    let serving = Serving {
+        listener,
+        app: Arc::clone(&app),
+        drain_timeout,
+        shutdown: stopped.map(|_| ()).boxed(),
+    };
     tokio::select! {
         served = server(serving) => served,
         () = app.work() => Ok(()),
@@ -124,7 +136,11 @@ async fn run(
 
 /// Where clients reach a service that listens on `address`.
 fn base_url(address: SocketAddr) -> String {
-    let ip = if address.ip().is_unspecified() { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { address.ip() };
+    let ip = if address.ip().is_unspecified() {
+        IpAddr::V4(Ipv4Addr::LOCALHOST)
+    } else {
+        address.ip()
+    };
     format!("http://{}", SocketAddr::new(ip, address.port()))
 }
 

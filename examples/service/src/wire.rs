@@ -8,7 +8,8 @@ use crate::domain::{Charge, Customer, Refund};
 
 /// Unix seconds: how every time stands on this wire.
 pub(crate) fn seconds(time: SystemTime) -> u64 {
-    time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+    time.duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
 }
 
 /// A charge.
@@ -82,6 +83,10 @@ impl<'a> CustomerBody<'a> {
     /// The customer as it stands on the wire.
     #[must_use]
     pub fn of(customer: &'a Customer) -> Self {
-        Self { id: customer.id.as_str(), name: &customer.name, created: seconds(customer.created) }
+        Self {
+            id: customer.id.as_str(),
+            name: &customer.name,
+            created: seconds(customer.created),
+        }
     }
 }

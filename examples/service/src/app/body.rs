@@ -26,20 +26,31 @@ pub(super) fn full(response: Response<Bytes>) -> Response<Body> {
 ///
 /// 415 for another media type, 400 for text that is not JSON of this form.
 pub(super) fn read_json<T: DeserializeOwned>(request: &Request<Bytes>) -> Result<T, Problem> {
-    let content_type = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let content_type = request
+        .headers()
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
     let essence = content_type.split(';').next().unwrap_or_default().trim();
     if !essence.eq_ignore_ascii_case("application/json") {
         return Err(Problem::new(ErrorStatus::UNSUPPORTED_MEDIA_TYPE).with_detail("send application/json"));
     }
-    serde_json::from_slice(request.body())
-        .map_err(|error| Problem::new(ErrorStatus::BAD_REQUEST).with_detail(format!("the body is not as expected: {error}")))
+    // a derived structure would also be read from an array of its members
+    if request.body().trim_ascii_start().first() != Some(&b'{') {
+        return Err(Problem::new(ErrorStatus::BAD_REQUEST).with_detail("the body is not a JSON object"));
+    }
+    serde_json::from_slice(request.body()).map_err(|error| {
+        Problem::new(ErrorStatus::BAD_REQUEST).with_detail(format!("the body is not as expected: {error}"))
+    })
 }
 
 /// A JSON answer about one caller's data, which no cache keeps.
 pub(super) fn json(status: StatusCode, body: &impl Serialize) -> Response<Bytes> {
     let mut response = Response::new(to_json(body));
     *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     CacheControl::private_no_store().apply(response.headers_mut());
     response
 }
@@ -48,7 +59,11 @@ pub(super) fn json(status: StatusCode, body: &impl Serialize) -> Response<Bytes>
 pub(super) fn json_at(status: StatusCode, location: &str, body: &impl Serialize) -> Response<Bytes> {
     let mut response = json(status, body);
     // made of a template and of identifiers in hexadecimal, so always a field value
-    response.headers_mut().extend(HeaderValue::from_str(location).ok().map(|location| (LOCATION, location)));
+    response.headers_mut().extend(
+        HeaderValue::from_str(location)
+            .ok()
+            .map(|location| (LOCATION, location)),
+    );
     response
 }
 

@@ -53,7 +53,8 @@ impl App {
         if !request.headers().contains_key(AUTHORIZATION) {
             return Ok((None, request));
         }
-        self.authenticated(request).map(|(caller, request)| (Some(caller), request))
+        self.authenticated(request)
+            .map(|(caller, request)| (Some(caller), request))
     }
 
     /// Refuses a caller whose token lacks the scope.
@@ -63,12 +64,17 @@ impl App {
     /// 403 with the scope that is missing.
     pub(super) fn require(&self, caller: &Caller, scope: &str) -> Result<(), Problem> {
         let scope: Scope = scope.parse().map_err(|_| unavailable())?;
-        caller.0.require(&scope).map_err(|challenge| self.challenged(&challenge))
+        caller
+            .0
+            .require(&scope)
+            .map_err(|challenge| self.challenged(&challenge))
     }
 
     /// A challenge with a problem body.
     fn challenged(&self, refused: &Challenge) -> Problem {
-        let Ok(challenge) = self.challenge(refused) else { return unavailable() };
+        let Ok(challenge) = self.challenge(refused) else {
+            return unavailable();
+        };
         let problem = match (refused.status(), ErrorStatus::try_from(refused.status())) {
             (StatusCode::UNAUTHORIZED, _) | (_, Err(_)) => Problem::unauthorized(challenge),
             (_, Ok(status)) => Problem::new(status).with_challenge(challenge),
@@ -86,7 +92,9 @@ impl App {
             None => challenge,
         };
         match refused.reason() {
-            ChallengeReason::InsufficientScope(scopes) => challenge.with_parameter("scope", &scopes.to_string()),
+            ChallengeReason::InsufficientScope(scopes) => {
+                challenge.with_parameter("scope", &scopes.to_string())
+            }
             _ => Ok(challenge),
         }
     }

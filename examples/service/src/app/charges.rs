@@ -19,7 +19,11 @@ use crate::wire::ChargeBody;
 impl App {
     pub(super) async fn create_charge(&self, request: &Request<Bytes>) -> Handled {
         let body: NewCharge = read_json(request)?;
-        let charge = self.desk.create_charge(body).await.map_err(|error| self.refused(error))?;
+        let charge = self
+            .desk
+            .create_charge(body)
+            .await
+            .map_err(|error| self.refused(error))?;
         let location = format!("/v1/charges/{}", charge.id);
         let mut response = json_at(StatusCode::CREATED, &location, &ChargeBody::of(&charge));
         entity_tag(&charge).apply(response.headers_mut());
@@ -36,9 +40,14 @@ impl App {
             binding = binding.with_filter("customer", customer.as_str());
         }
         let asked = self.asked_page(request, binding)?;
-        let rows =
-            self.desk.charges(filter, asked.window).await.map_err(|error| self.refused(error))?;
-        self.page(&asked, rows, |charge| serde_json::to_value(ChargeBody::of(charge)).unwrap_or(Value::Null))
+        let rows = self
+            .desk
+            .charges(filter, asked.window)
+            .await
+            .map_err(|error| self.refused(error))?;
+        self.page(&asked, rows, |charge| {
+            serde_json::to_value(ChargeBody::of(charge)).unwrap_or(Value::Null)
+        })
     }
 
     pub(super) async fn read_charge(&self, request: &Request<Bytes>, id: ChargeId) -> Handled {
@@ -59,14 +68,19 @@ impl App {
             refused => return Err(refusal(&refused, self)),
         }
         let body: NewCharge = read_json(request)?;
-        let charge =
-            self.desk.replace_charge(charge, body).await.map_err(|error| self.refused(error))?;
+        let charge = self
+            .desk
+            .replace_charge(charge, body)
+            .await
+            .map_err(|error| self.refused(error))?;
         Ok(shown(&charge))
     }
 }
 
 fn refusal(decision: &Decision, app: &App) -> Problem {
-    decision.problem(&app.problems).unwrap_or_else(|| Problem::new(ErrorStatus::PRECONDITION_FAILED))
+    decision
+        .problem(&app.problems)
+        .unwrap_or_else(|| Problem::new(ErrorStatus::PRECONDITION_FAILED))
 }
 
 /// A charge's validator: its representation is all there is to compare.
@@ -85,7 +99,9 @@ fn shown(charge: &Charge) -> Response<Bytes> {
 }
 
 fn charge_filter(request: &Request<Bytes>) -> Result<ChargeFilter, Problem> {
-    let invalid = |name: &str| Problem::new(ErrorStatus::BAD_REQUEST).with_detail(format!("`{name}` has no such value"));
+    let invalid = |name: &str| {
+        Problem::new(ErrorStatus::BAD_REQUEST).with_detail(format!("`{name}` has no such value"))
+    };
     let mut filter = ChargeFilter::default();
     if let Some(word) = query_parameter(request, "status") {
         filter.status = Some(ChargeStatus::parse(&word).ok_or_else(|| invalid("status"))?);
@@ -95,4 +111,3 @@ fn charge_filter(request: &Request<Bytes>) -> Result<ChargeFilter, Problem> {
     }
     Ok(filter)
 }
-

@@ -22,14 +22,38 @@ struct Place {
 }
 
 const PLACES: &[Place] = &[
-    Place { path: "/graphql", what: "the graph; in a browser, an explorer" },
-    Place { path: "/authorize  /token", what: "authorization code with PKCE, refresh, client credentials" },
-    Place { path: "/oauth/introspect  /oauth/revoke", what: "what a token is worth, and its end" },
-    Place { path: "/.well-known/openid-configuration", what: "discovery; also oauth-authorization-server and jwks.json" },
-    Place { path: "/v1/charges", what: "create, list, read, replace; refunds under each charge" },
-    Place { path: "/v1/customers", what: "create, list, read" },
-    Place { path: "/v1/webhook-endpoints", what: "register a receiver; its secret is shown once" },
-    Place { path: "/v1/webhook-deliveries", what: "what became of each event; POST …/replays sends it again" },
+    Place {
+        path: "/graphql",
+        what: "the graph; in a browser, an explorer",
+    },
+    Place {
+        path: "/authorize  /token",
+        what: "authorization code with PKCE, refresh, client credentials",
+    },
+    Place {
+        path: "/oauth/introspect  /oauth/revoke",
+        what: "what a token is worth, and its end",
+    },
+    Place {
+        path: "/.well-known/openid-configuration",
+        what: "discovery; also oauth-authorization-server and jwks.json",
+    },
+    Place {
+        path: "/v1/charges",
+        what: "create, list, read, replace; refunds under each charge",
+    },
+    Place {
+        path: "/v1/customers",
+        what: "create, list, read",
+    },
+    Place {
+        path: "/v1/webhook-endpoints",
+        what: "register a receiver; its secret is shown once",
+    },
+    Place {
+        path: "/v1/webhook-deliveries",
+        what: "what became of each event; POST …/replays sends it again",
+    },
 ];
 
 #[derive(Template)]
@@ -42,13 +66,27 @@ struct ProblemPage {
 
 impl App {
     pub(super) fn show_console(&self) -> Handled {
-        rendered(StatusCode::OK, &Console { email: EMAIL, password: PASSWORD, places: PLACES })
+        rendered(
+            StatusCode::OK,
+            &Console {
+                email: EMAIL,
+                password: PASSWORD,
+                places: PLACES,
+            },
+        )
     }
 
     pub(super) fn show_problem_type(&self, slug: &str) -> Handled {
         let kind = problem::registry().find(|kind| kind.slug() == slug);
         let kind = kind.ok_or_else(|| Problem::new(ErrorStatus::NOT_FOUND))?;
         let status = kind.status().status().as_u16();
-        rendered(StatusCode::OK, &ProblemPage { title: kind.title(), status, description: kind.description() })
+        rendered(
+            StatusCode::OK,
+            &ProblemPage {
+                title: kind.title(),
+                status,
+                description: kind.description(),
+            },
+        )
     }
 }

@@ -13,21 +13,38 @@ use crate::wire::CustomerBody;
 
 impl App {
     pub(super) async fn create_customer(&self, request: &Request<Bytes>) -> Handled {
-        let customer =
-            self.desk.create_customer(read_json(request)?).await.map_err(|error| self.refused(error))?;
+        let customer = self
+            .desk
+            .create_customer(read_json(request)?)
+            .await
+            .map_err(|error| self.refused(error))?;
         let location = format!("/v1/customers/{}", customer.id);
-        Ok(json_at(StatusCode::CREATED, &location, &CustomerBody::of(&customer)))
+        Ok(json_at(
+            StatusCode::CREATED,
+            &location,
+            &CustomerBody::of(&customer),
+        ))
     }
 
     pub(super) async fn list_customers(&self, request: &Request<Bytes>, caller: &Caller) -> Handled {
         let binding = CursorBinding::new("/v1/customers", caller.subject()).with_sort("-position");
         let asked = self.asked_page(request, binding)?;
-        let rows = self.desk.customers(asked.window).await.map_err(|error| self.refused(error))?;
-        self.page(&asked, rows, |customer| serde_json::to_value(CustomerBody::of(customer)).unwrap_or(Value::Null))
+        let rows = self
+            .desk
+            .customers(asked.window)
+            .await
+            .map_err(|error| self.refused(error))?;
+        self.page(&asked, rows, |customer| {
+            serde_json::to_value(CustomerBody::of(customer)).unwrap_or(Value::Null)
+        })
     }
 
     pub(super) async fn read_customer(&self, id: CustomerId) -> Handled {
-        let customer = self.desk.customer(id).await.map_err(|error| self.refused(error))?;
+        let customer = self
+            .desk
+            .customer(id)
+            .await
+            .map_err(|error| self.refused(error))?;
         Ok(json(StatusCode::OK, &CustomerBody::of(&customer)))
     }
 }

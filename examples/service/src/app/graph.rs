@@ -35,10 +35,15 @@ pub(super) type Context = RequestContext<Arc<Host>>;
 fn refused(error: DeskError) -> GraphError {
     match error {
         DeskError::Faulty(faults) => {
-            let told: Vec<String> = faults.iter().map(|fault| format!("{}: {}", fault.pointer, fault.detail)).collect();
+            let told: Vec<String> = faults
+                .iter()
+                .map(|fault| format!("{}: {}", fault.pointer, fault.detail))
+                .collect();
             GraphError::bad_user_input(told.join("; "))
         }
-        DeskError::ExceedsCharge { left } => GraphError::conflict(format!("the charge has {left} left to refund")),
+        DeskError::ExceedsCharge { left } => {
+            GraphError::conflict(format!("the charge has {left} left to refund"))
+        }
         DeskError::NotFound => GraphError::not_found("no such charge"),
         DeskError::Changed => GraphError::conflict("the charge has changed"),
         error @ (DeskError::Database(_) | DeskError::Store(_)) => GraphError::internal(error),
@@ -123,6 +128,10 @@ pub(super) struct Query;
 #[juniper::graphql_object(context = Context)]
 impl Query {
     /// The charges, newest first.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the arguments of a connection, and its filter"
+    )]
     async fn charges(
         context: &Context,
         first: Option<i32>,
@@ -133,16 +142,36 @@ impl Query {
     ) -> Result<ChargeConnection, GraphError> {
         context.require_scope("read:charges")?;
         let no_such = || GraphError::bad_user_input("`status` has no such value");
-        let status = status.map(|word| ChargeStatus::parse(&word).ok_or_else(no_such)).transpose()?;
+        let status = status
+            .map(|word| ChargeStatus::parse(&word).ok_or_else(no_such))
+            .transpose()?;
         let page = context
             .host()
             .cursors
             .field("Query.charges")
             .bound_to("status", status.map_or("", ChargeStatus::as_str))
-            .request(PageLimits::default(), PageArguments { first, after, last, before })?;
-        let filter = ChargeFilter { status, ..ChargeFilter::default() };
-        let rows = context.host().desk.charges(filter, window(&page)?).await.map_err(refused)?;
-        let page = page.rows(rows, |placed: &Placed<domain::Charge>| placed.position.to_string());
+            .request(
+                PageLimits::default(),
+                PageArguments {
+                    first,
+                    after,
+                    last,
+                    before,
+                },
+            )?;
+        let filter = ChargeFilter {
+            status,
+            ..ChargeFilter::default()
+        };
+        let rows = context
+            .host()
+            .desk
+            .charges(filter, window(&page)?)
+            .await
+            .map_err(refused)?;
+        let page = page.rows(rows, |placed: &Placed<domain::Charge>| {
+            placed.position.to_string()
+        });
         Ok(page.map(|placed| Charge(placed.row)).into())
     }
 
@@ -159,7 +188,9 @@ impl Query {
 
     /// Who asks, if anybody signed in.
     fn viewer(context: &Context) -> Option<Viewer> {
-        context.principal().map(|principal| Viewer { subject: principal.subject().to_owned() })
+        context.principal().map(|principal| Viewer {
+            subject: principal.subject().to_owned(),
+        })
     }
 }
 
@@ -169,8 +200,14 @@ fn window(page: &PageRequest) -> Result<Window, GraphError> {
         Direction::Forward => (Order::NewestFirst, page.after()),
         Direction::Backward => (Order::OldestFirst, page.before()),
     };
-    let from = from.map(|position| position.parse::<i64>().map_err(GraphError::internal)).transpose()?;
-    Ok(Window { from, order, limit: page.fetch_limit() })
+    let from = from
+        .map(|position| position.parse::<i64>().map_err(GraphError::internal))
+        .transpose()?;
+    Ok(Window {
+        from,
+        order,
+        limit: page.fetch_limit(),
+    })
 }
 
 pub(super) struct Mutation;
@@ -187,17 +224,33 @@ impl Mutation {
     ) -> Result<Option<Charge>, GraphError> {
         context.require_scope("write:charges")?;
         let customer = customer.map(|id| id.to_string());
-        let body = NewCharge { amount: amount.into(), currency, customer, description };
+        let body = NewCharge {
+            amount: amount.into(),
+            currency,
+            customer,
+            description,
+        };
         let charge = context.host().desk.create_charge(body).await.map_err(refused)?;
         Ok(Some(Charge(charge)))
     }
 
     /// Asks for money to be given back: all that is left, or `amount` of it. It is booked later.
-    async fn refund_charge(context: &Context, id: ID, amount: Option<i32>) -> Result<Option<Refund>, GraphError> {
+    async fn refund_charge(
+        context: &Context,
+        id: ID,
+        amount: Option<i32>,
+    ) -> Result<Option<Refund>, GraphError> {
         context.require_scope("write:refunds")?;
         let charge = id.parse().map_err(|_| GraphError::not_found("no such charge"))?;
-        let body = NewRefund { amount: amount.map(i64::from) };
-        let refund = context.host().desk.ask_for_refund(charge, body).await.map_err(refused)?;
+        let body = NewRefund {
+            amount: amount.map(i64::from),
+        };
+        let refund = context
+            .host()
+            .desk
+            .ask_for_refund(charge, body)
+            .await
+            .map_err(refused)?;
         Ok(Some(Refund(refund)))
     }
 }
@@ -213,8 +266,9 @@ impl Subscription {
         context.require_scope("read:charges")?;
         let wanted = id.map(|id| id.to_string());
         let updates = updates(context.host().desk.charge_updates());
-        let of_interest =
-            updates.filter(move |charge| std::future::ready(wanted.as_ref().is_none_or(|id| charge.id.as_str() == id)));
+        let of_interest = updates.filter(move |charge| {
+            std::future::ready(wanted.as_ref().is_none_or(|id| charge.id.as_str() == id))
+        });
         Ok(of_interest.map(|charge| Ok(Charge(charge))).boxed())
     }
 }
@@ -237,7 +291,11 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 impl App {
     /// The graph endpoint: a query or mutation answered at once, or a subscription as a stream.
-    pub(super) async fn answer_graph(&self, request: Request<Bytes>, id: &RequestId) -> Result<Response<Body>, Problem> {
+    pub(super) async fn answer_graph(
+        &self,
+        request: Request<Bytes>,
+        id: &RequestId,
+    ) -> Result<Response<Body>, Problem> {
         let (caller, request) = self.maybe_authenticated(request)?;
         let mut context = RequestContext::new(Arc::clone(&self.graph_host)).with_correlation_id(id.as_str());
         if let Some(caller) = caller {

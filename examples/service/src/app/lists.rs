@@ -31,7 +31,11 @@ impl App {
     /// # Errors
     ///
     /// 400 for a limit out of range, and for a cursor that is not one, expired, or of another list.
-    pub(super) fn asked_page(&self, request: &Request<Bytes>, binding: CursorBinding) -> Result<Asked, Problem> {
+    pub(super) fn asked_page(
+        &self,
+        request: &Request<Bytes>,
+        binding: CursorBinding,
+    ) -> Result<Asked, Problem> {
         let asked = PageRules::default()
             .parse(request.uri().query())
             .map_err(|refused| refused.problem(&self.problems))?;
@@ -39,8 +43,16 @@ impl App {
             Some(cursor) => Some(self.open_cursor(cursor, &binding)?),
             None => None,
         };
-        let window = Window { from, order: Order::NewestFirst, limit: asked.limit.fetch() };
-        Ok(Asked { limit: asked.limit, window, binding })
+        let window = Window {
+            from,
+            order: Order::NewestFirst,
+            limit: asked.limit.fetch(),
+        };
+        Ok(Asked {
+            limit: asked.limit,
+            window,
+            binding,
+        })
     }
 
     fn open_cursor(&self, cursor: &str, binding: &CursorBinding) -> Result<i64, Problem> {
@@ -69,7 +81,8 @@ impl App {
         let now = self.clock.now();
         let page = Page::from_rows(rows, asked.limit, |last| {
             let position = [PositionValue::Integer(last.position)];
-            self.cursors.seal(&position, Direction::Forward, &asked.binding, now)
+            self.cursors
+                .seal(&position, Direction::Forward, &asked.binding, now)
         })
         .map_err(|_| unavailable())?;
         Ok(json(StatusCode::OK, &page.map(|placed| body(&placed.row))))

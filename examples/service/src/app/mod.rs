@@ -142,7 +142,9 @@ impl App {
         let handler = async {
             match self.act(&route, &request).await {
                 Ok(response) => response,
-                Err(problem) => problem.with_instance(request.uri().path().to_owned()).into_response(),
+                Err(problem) => problem
+                    .with_instance(request.uri().path().to_owned())
+                    .into_response(),
             }
         };
         Ok(self.idempotency.run(&request, scope, handler).await)
@@ -209,12 +211,18 @@ fn options(allowed: &[Method]) -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::NO_CONTENT;
     let allow = allowed.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
-    response.headers_mut().extend(HeaderValue::try_from(allow).ok().map(|allow| (header::ALLOW, allow)));
+    response.headers_mut().extend(
+        HeaderValue::try_from(allow)
+            .ok()
+            .map(|allow| (header::ALLOW, allow)),
+    );
     response
 }
 
 impl fmt::Debug for App {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("App").field("base_url", &self.base_url).finish_non_exhaustive()
+        f.debug_struct("App")
+            .field("base_url", &self.base_url)
+            .finish_non_exhaustive()
     }
 }

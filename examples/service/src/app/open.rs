@@ -1,5 +1,6 @@
 //! How the service is put together: each crate's handle, over the one database and the one clock.
 
+use std::fmt;
 use std::sync::Arc;
 
 use graph_core::Engine;
@@ -56,6 +57,14 @@ impl Config {
     }
 }
 
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("base_url", &self.base_url)
+            .finish_non_exhaustive()
+    }
+}
+
 /// Why a service could not be put together.
 #[derive(Debug, Error)]
 #[error("the service cannot start: {step}")]
@@ -70,8 +79,13 @@ pub struct OpenError {
 struct Unkept;
 
 /// Names the step that failed.
-pub(crate) fn at<E: Into<Box<dyn std::error::Error + Send + Sync>>>(step: &'static str) -> impl FnOnce(E) -> OpenError {
-    move |source| OpenError { step, source: source.into() }
+pub(crate) fn at<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
+    step: &'static str,
+) -> impl FnOnce(E) -> OpenError {
+    move |source| OpenError {
+        step,
+        source: source.into(),
+    }
 }
 
 impl App {
@@ -81,13 +95,24 @@ impl App {
     ///
     /// [`OpenError`] with the step that failed.
     pub async fn open(config: Config) -> Result<Self, OpenError> {
-        let Config { base_url, database, clock, sign_in_as, log } = config;
-        let desk = Desk::open(database.clone(), clock.clone()).await.map_err(at("the desk's tables"))?;
+        let Config {
+            base_url,
+            database,
+            clock,
+            sign_in_as,
+            log,
+        } = config;
+        let desk = Desk::open(database.clone(), clock.clone())
+            .await
+            .map_err(at("the desk's tables"))?;
         seed::seed(&desk, &database, &base_url).await?;
         let signing_key = signing_key(&desk).await?;
         let addresses = address_policy(&base_url);
         let problems = ProblemBase::new(&format!("{base_url}/problems/")).map_err(at("the problem types"))?;
-        let graph_host = Arc::new(Host { desk: desk.clone(), cursors: graph_cursors(&desk).await? });
+        let graph_host = Arc::new(Host {
+            desk: desk.clone(),
+            cursors: graph_cursors(&desk).await?,
+        });
         Ok(Self {
             server: authorization_server(&base_url, &database, &clock, signing_key.clone())?,
             resources: resource_server(&base_url, &signing_key)?,
@@ -126,12 +151,18 @@ async fn signing_key(desk: &Desk) -> Result<SigningKey, OpenError> {
 }
 
 async fn secret_bytes(desk: &Desk, name: &'static str) -> Result<[u8; 32], OpenError> {
-    let kept = desk.host_secret(name, || crate::random::<32>().to_vec()).await.map_err(at("a secret"))?;
+    let kept = desk
+        .host_secret(name, || crate::random::<32>().to_vec())
+        .await
+        .map_err(at("a secret"))?;
     kept.as_slice().try_into().map_err(at("a secret"))
 }
 
 async fn cursor_keyring(desk: &Desk) -> Result<CursorKeyring, OpenError> {
-    Ok(CursorKeyring::new(CursorKey::new(1, secret_bytes(desk, "cursor-key").await?)))
+    Ok(CursorKeyring::new(CursorKey::new(
+        1,
+        secret_bytes(desk, "cursor-key").await?,
+    )))
 }
 
 async fn graph_cursors(desk: &Desk) -> Result<Cursors, OpenError> {
@@ -163,14 +194,24 @@ fn authorization_server(
 /// Webhooks go to public https addresses; a service on loopback is a demo, and delivers to loopback too.
 fn address_policy(base_url: &str) -> AddressPolicy {
     let on_loopback = base_url.starts_with("http://127.") || base_url.starts_with("http://[::1]");
-    if on_loopback { AddressPolicy::new().danger_allow_loopback() } else { AddressPolicy::new() }
+    if on_loopback {
+        AddressPolicy::new().danger_allow_loopback()
+    } else {
+        AddressPolicy::new()
+    }
 }
 
 fn dispatcher(database: &Database, clock: &DemoClock, addresses: &AddressPolicy) -> Dispatcher {
     let store = Arc::new(database.clone());
     let transport = Arc::new(HyperTransport::new(addresses.clone()));
-    Dispatcher::new(store.clone(), store, transport, clock.as_port(), webhook_core::ports::OsEntropy)
-        .with_address_policy(addresses.clone())
+    Dispatcher::new(
+        store.clone(),
+        store,
+        transport,
+        clock.as_port(),
+        webhook_core::ports::OsEntropy,
+    )
+    .with_address_policy(addresses.clone())
 }
 
 fn graph_engine(log: &Log) -> Result<Engine<Query, Mutation, Subscription>, OpenError> {

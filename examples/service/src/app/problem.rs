@@ -38,15 +38,27 @@ pub(super) const NOT_REPLAYABLE: ProblemType = ProblemType::new(
 
 /// Every problem type the service sends: the desk's and those of the conventions.
 pub(super) fn registry() -> impl Iterator<Item = ProblemType> {
-    [INVALID_BODY, REFUND_EXCEEDS_CHARGE, ADDRESS_REFUSED, NOT_REPLAYABLE].into_iter().chain(types::ALL)
+    [
+        INVALID_BODY,
+        REFUND_EXCEEDS_CHARGE,
+        ADDRESS_REFUSED,
+        NOT_REPLAYABLE,
+    ]
+    .into_iter()
+    .chain(types::ALL)
 }
 
 /// A well-formed body with these faults.
 pub(super) fn invalid_body(faults: &[Fault], base: &ProblemBase) -> Problem {
     let errors = faults.iter().map(|fault| {
-        Member::Object(vec![("pointer".into(), fault.pointer.into()), ("detail".into(), fault.detail.into())])
+        Member::Object(vec![
+            ("pointer".into(), fault.pointer.into()),
+            ("detail".into(), fault.detail.into()),
+        ])
     });
-    INVALID_BODY.problem(base).with_extension("errors", Member::List(errors.collect()))
+    INVALID_BODY
+        .problem(base)
+        .with_extension("errors", Member::List(errors.collect()))
 }
 
 /// A store that cannot answer at the moment.
@@ -58,7 +70,9 @@ pub(super) fn unavailable() -> Problem {
 pub(super) fn of_desk(error: DeskError, base: &ProblemBase) -> Problem {
     match error {
         DeskError::Faulty(faults) => invalid_body(&faults, base),
-        DeskError::ExceedsCharge { left } => REFUND_EXCEEDS_CHARGE.problem(base).with_extension("refundable", left),
+        DeskError::ExceedsCharge { left } => REFUND_EXCEEDS_CHARGE
+            .problem(base)
+            .with_extension("refundable", left),
         DeskError::NotFound => Problem::new(ErrorStatus::NOT_FOUND),
         DeskError::Changed => Problem::new(ErrorStatus::PRECONDITION_FAILED),
         DeskError::Database(_) | DeskError::Store(_) => unavailable(),

@@ -14,23 +14,46 @@ use crate::wire::RefundBody;
 impl App {
     /// 202 with the address to poll: the refund is booked later.
     pub(super) async fn ask_for_refund(&self, request: &Request<Bytes>, charge: ChargeId) -> Handled {
-        let body = if request.body().is_empty() { NewRefund::default() } else { read_json(request)? };
-        let refund = self.desk.ask_for_refund(charge, body).await.map_err(|error| self.refused(error))?;
+        let body = if request.body().is_empty() {
+            NewRefund::default()
+        } else {
+            read_json(request)?
+        };
+        let refund = self
+            .desk
+            .ask_for_refund(charge, body)
+            .await
+            .map_err(|error| self.refused(error))?;
         let location = format!("/v1/charges/{}/refunds/{}", refund.charge, refund.id);
         Ok(json_at(StatusCode::ACCEPTED, &location, &RefundBody::of(&refund)))
     }
 
-    pub(super) async fn list_refunds(&self, request: &Request<Bytes>, charge: ChargeId, caller: &Caller) -> Handled {
+    pub(super) async fn list_refunds(
+        &self,
+        request: &Request<Bytes>,
+        charge: ChargeId,
+        caller: &Caller,
+    ) -> Handled {
         let binding = CursorBinding::new("/v1/charges/{id}/refunds", caller.subject())
             .with_sort("-position")
             .with_filter("charge", charge.as_str());
         let asked = self.asked_page(request, binding)?;
-        let rows = self.desk.refunds(charge, asked.window).await.map_err(|error| self.refused(error))?;
-        self.page(&asked, rows, |refund| serde_json::to_value(RefundBody::of(refund)).unwrap_or(Value::Null))
+        let rows = self
+            .desk
+            .refunds(charge, asked.window)
+            .await
+            .map_err(|error| self.refused(error))?;
+        self.page(&asked, rows, |refund| {
+            serde_json::to_value(RefundBody::of(refund)).unwrap_or(Value::Null)
+        })
     }
 
     pub(super) async fn read_refund(&self, charge: ChargeId, id: RefundId) -> Handled {
-        let refund = self.desk.refund(charge, id).await.map_err(|error| self.refused(error))?;
+        let refund = self
+            .desk
+            .refund(charge, id)
+            .await
+            .map_err(|error| self.refused(error))?;
         Ok(json(StatusCode::OK, &RefundBody::of(&refund)))
     }
 }

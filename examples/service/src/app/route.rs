@@ -45,7 +45,10 @@ impl Route {
             ["token"] => Self::Token,
             ["oauth", "introspect"] => Self::Introspect,
             ["oauth", "revoke"] => Self::Revoke,
-            [".well-known", "oauth-authorization-server" | "openid-configuration"] => Self::ServerMetadata,
+            [
+                ".well-known",
+                "oauth-authorization-server" | "openid-configuration",
+            ] => Self::ServerMetadata,
             [".well-known", "jwks.json"] => Self::Jwks,
             ["graphql"] => Self::Graph,
             ["problems", slug] => Self::ProblemType((*slug).to_owned()),
@@ -86,13 +89,19 @@ impl Route {
             | Self::WebhookDeliveries
             | Self::WebhookDelivery(_)
             | Self::ProblemType(_) => &[Method::GET, Method::HEAD, Method::OPTIONS],
-            Self::Login | Self::Authorize | Self::Graph | Self::Charges | Self::Refunds(_) | Self::Customers => {
-                &[Method::GET, Method::HEAD, Method::POST, Method::OPTIONS]
-            }
+            Self::Login
+            | Self::Authorize
+            | Self::Graph
+            | Self::Charges
+            | Self::Refunds(_)
+            | Self::Customers => &[Method::GET, Method::HEAD, Method::POST, Method::OPTIONS],
             Self::Charge(_) => &[Method::GET, Method::HEAD, Method::PUT, Method::OPTIONS],
-            Self::Consent | Self::Token | Self::Introspect | Self::Revoke | Self::WebhookEndpoints | Self::WebhookReplays(_) => {
-                &[Method::POST, Method::OPTIONS]
-            }
+            Self::Consent
+            | Self::Token
+            | Self::Introspect
+            | Self::Revoke
+            | Self::WebhookEndpoints
+            | Self::WebhookReplays(_) => &[Method::POST, Method::OPTIONS],
         }
     }
 
@@ -118,8 +127,20 @@ mod tests {
         let charge = ChargeId::from_random([1; 16]);
         assert_eq!(Route::of("/"), Some(Route::Console));
         assert_eq!(Route::of("/v1/charges"), Some(Route::Charges));
-        assert_eq!(Route::of(&format!("/v1/charges/{charge}/refunds")), Some(Route::Refunds(charge)));
-        for path in ["", "v1/charges", "/v1/charges/", "/v1/charges/ch_1", "/v1", "/v2/charges", "//", "/V1/charges"] {
+        assert_eq!(
+            Route::of(&format!("/v1/charges/{charge}/refunds")),
+            Some(Route::Refunds(charge))
+        );
+        for path in [
+            "",
+            "v1/charges",
+            "/v1/charges/",
+            "/v1/charges/ch_1",
+            "/v1",
+            "/v2/charges",
+            "//",
+            "/V1/charges",
+        ] {
             assert_eq!(Route::of(path), None, "{path}");
         }
     }

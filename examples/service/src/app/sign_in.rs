@@ -64,10 +64,19 @@ impl App {
         };
         self.tell(&interaction.events);
         if let Some(email) = &self.sign_in_as {
-            let user = self.desk.user_by_email(email).await.map_err(|error| self.refused(error))?;
-            let user = user.ok_or_else(|| Problem::new(ErrorStatus::FORBIDDEN).with_detail("--sign-in-as names nobody"))?;
+            let user = self
+                .desk
+                .user_by_email(email)
+                .await
+                .map_err(|error| self.refused(error))?;
+            let user = user.ok_or_else(|| {
+                Problem::new(ErrorStatus::FORBIDDEN).with_detail("--sign-in-as names nobody")
+            })?;
             let decision = granted(&user, self.clock.now())?;
-            let answer = self.server.resume(&method, &interaction.id, interaction.browser.expose(), decision).await;
+            let answer = self
+                .server
+                .resume(&method, &interaction.id, interaction.browser.expose(), decision)
+                .await;
             return Ok(self.told(answer));
         }
         Ok(self.to_login(&interaction))
@@ -76,7 +85,11 @@ impl App {
     fn to_login(&self, interaction: &Interaction) -> Response<Bytes> {
         let mut response = Response::new(Bytes::new());
         *response.status_mut() = StatusCode::SEE_OTHER;
-        let secure = if self.base_url.starts_with("https:") { "; Secure" } else { "" };
+        let secure = if self.base_url.starts_with("https:") {
+            "; Secure"
+        } else {
+            ""
+        };
         let location = format!("/login?interaction={}", interaction.id);
         let cookie = format!(
             "{COOKIE_NAME}={}; HttpOnly; SameSite=Lax; Path=/; Max-Age=600{secure}",
@@ -84,7 +97,9 @@ impl App {
         );
         for (name, value) in [(LOCATION, location), (SET_COOKIE, cookie)] {
             // base64url in a template, so always a field value
-            response.headers_mut().extend(HeaderValue::try_from(value).ok().map(|value| (name, value)));
+            response
+                .headers_mut()
+                .extend(HeaderValue::try_from(value).ok().map(|value| (name, value)));
         }
         response
     }
@@ -108,14 +123,31 @@ impl App {
             .map_err(|error| self.refused(error))?;
         let Some(user) = user else {
             let error = "Email and password do not match.";
-            return login_page(StatusCode::UNPROCESSABLE_ENTITY, &details, &id, &email, Some(error));
+            return login_page(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                &details,
+                &id,
+                &email,
+                Some(error),
+            );
         };
-        self.desk.begin_consent(&id, &user).await.map_err(|error| self.refused(error))?;
+        self.desk
+            .begin_consent(&id, &user)
+            .await
+            .map_err(|error| self.refused(error))?;
         let page = ConsentPage {
             client: client_name(&details),
             interaction: &id,
             email: &user.email,
-            scopes: details.scopes.iter().map(|scope| scope.as_str()).map(|name| ScopeShown { name, meaning: meaning(name) }).collect(),
+            scopes: details
+                .scopes
+                .iter()
+                .map(|scope| scope.as_str())
+                .map(|name| ScopeShown {
+                    name,
+                    meaning: meaning(name),
+                })
+                .collect(),
         };
         rendered(StatusCode::OK, &page)
     }
@@ -125,7 +157,11 @@ impl App {
         let id = form.optional("interaction").unwrap_or_default();
         // the same browser first: nobody else can use up the sign-in
         self.interaction(request, id).await?;
-        let signed_in = self.desk.end_consent(id).await.map_err(|error| self.refused(error))?;
+        let signed_in = self
+            .desk
+            .end_consent(id)
+            .await
+            .map_err(|error| self.refused(error))?;
         let (user, auth_time) = signed_in.ok_or_else(gone)?;
         let decision = match form.optional("decision") {
             Some("allow") => granted(&user, auth_time)?,
@@ -138,7 +174,11 @@ impl App {
     /// The interaction of this id in this browser.
     async fn interaction(&self, request: &Request<Bytes>, id: &str) -> Result<InteractionDetails, Problem> {
         let browser = browser_secret(request).ok_or_else(gone)?;
-        let details = self.server.interaction(id, &browser).await.map_err(|_| unavailable())?;
+        let details = self
+            .server
+            .interaction(id, &browser)
+            .await
+            .map_err(|_| unavailable())?;
         details.ok_or_else(gone)
     }
 }
@@ -152,30 +192,60 @@ fn form(request: &Request<Bytes>) -> Result<Params, Problem> {
     if !oauth_core::params::is_form(request.headers()) {
         return Err(Problem::new(ErrorStatus::UNSUPPORTED_MEDIA_TYPE));
     }
-    Params::parse(request.body()).map_err(|_| Problem::new(ErrorStatus::BAD_REQUEST).with_detail("the form cannot be read"))
+    Params::parse(request.body())
+        .map_err(|_| Problem::new(ErrorStatus::BAD_REQUEST).with_detail("the form cannot be read"))
 }
 
 /// The value of the interaction's cookie.
 fn browser_secret(request: &Request<Bytes>) -> Option<String> {
-    let cookies = request.headers().get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(name, _)| *name == COOKIE_NAME).map(|(_, value)| value.to_owned())
+    let cookies = request
+        .headers()
+        .get_all(COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
+    let mut pairs = cookies
+        .flat_map(|line| line.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='));
+    pairs
+        .find(|(name, _)| *name == COOKIE_NAME)
+        .map(|(_, value)| value.to_owned())
 }
 
 fn granted(user: &User, auth_time: std::time::SystemTime) -> Result<Decision, Problem> {
     let subject: Subject = user.subject.parse().map_err(|_| unavailable())?;
-    let authentication = Authentication::new(subject, auth_time).with_email(&user.email).with_name(&user.name);
+    let authentication = Authentication::new(subject, auth_time)
+        .with_email(&user.email)
+        .with_name(&user.name);
     Ok(Decision::Granted(authentication))
 }
 
 fn client_name(details: &InteractionDetails) -> &str {
-    details.client_name.as_deref().unwrap_or(details.client_id.as_str())
+    details
+        .client_name
+        .as_deref()
+        .unwrap_or(details.client_id.as_str())
 }
 
-fn login_page(status: StatusCode, details: &InteractionDetails, id: &str, email: &str, error: Option<&str>) -> Handled {
-    rendered(status, &LoginPage { client: client_name(details), interaction: id, email, error })
+fn login_page(
+    status: StatusCode,
+    details: &InteractionDetails,
+    id: &str,
+    email: &str,
+    error: Option<&str>,
+) -> Handled {
+    rendered(
+        status,
+        &LoginPage {
+            client: client_name(details),
+            interaction: id,
+            email,
+            error,
+        },
+    )
 }
 
 pub(super) fn rendered(status: StatusCode, page: &impl Template) -> Handled {
-    page.render().map(|page| html(status, page)).map_err(|_| unavailable())
+    page.render()
+        .map(|page| html(status, page))
+        .map_err(|_| unavailable())
 }

@@ -10,8 +10,8 @@ use webhook_core::event::EventType;
 use webhook_core::ports::OsEntropy;
 use webhook_core::secret::SigningSecret;
 use webhook_core::sender::{
-    Attempt, AttemptResult, Delivery, DeliveryFilter, DeliveryId, DeliveryState, Destination, Endpoint, EndpointId,
-    EndpointStore, EventFilter, Inserted, InvalidDestination, Outbox, ReplayRequest,
+    Attempt, AttemptResult, Delivery, DeliveryFilter, DeliveryId, DeliveryState, Destination, Endpoint,
+    EndpointId, EndpointStore, EventFilter, Inserted, InvalidDestination, Outbox, ReplayRequest,
 };
 use webhook_core::signature::Signer;
 
@@ -49,7 +49,13 @@ impl<'a> EndpointBody<'a> {
             EventFilter::Only(types) => Some(types.iter().map(EventType::as_str).collect()),
             _ => None,
         };
-        Self { id: endpoint.id.as_str(), url: endpoint.url.as_str(), events, state: endpoint.state.as_str(), secret }
+        Self {
+            id: endpoint.id.as_str(),
+            url: endpoint.url.as_str(),
+            events,
+            state: endpoint.state.as_str(),
+            secret,
+        }
     }
 }
 
@@ -57,14 +63,21 @@ impl App {
     pub(super) async fn register_endpoint(&self, request: &Request<Bytes>) -> Handled {
         let body: NewEndpoint = read_json(request)?;
         let refused = |why: String| ADDRESS_REFUSED.problem(&self.problems).with_detail(why);
-        let url: Destination = body.url.parse().map_err(|error: InvalidDestination| refused(error.to_string()))?;
+        let url: Destination = body
+            .url
+            .parse()
+            .map_err(|error: InvalidDestination| refused(error.to_string()))?;
         let signer = Signer::standard_webhooks(&SigningSecret::generate(&OsEntropy));
         let shown = signer.expose_text();
         let endpoint = Endpoint::register(EndpointId::generate(&OsEntropy), &url, signer, &self.addresses)
             .map_err(|error| refused(error.to_string()))?
             .with_events(self.event_filter(body.events)?);
         let location = format!("/v1/webhook-endpoints/{}", endpoint.id);
-        let created = json_at(StatusCode::CREATED, &location, &EndpointBody::of(&endpoint, Some(shown)));
+        let created = json_at(
+            StatusCode::CREATED,
+            &location,
+            &EndpointBody::of(&endpoint, Some(shown)),
+        );
         match EndpointStore::insert(&self.database, endpoint).await {
             Ok(Inserted::Inserted) => Ok(created),
             // 128 random bits that are taken: the next try draws others
@@ -73,9 +86,13 @@ impl App {
     }
 
     fn event_filter(&self, events: Option<Vec<String>>) -> Result<EventFilter, Problem> {
-        let Some(events) = events else { return Ok(EventFilter::All) };
+        let Some(events) = events else {
+            return Ok(EventFilter::All);
+        };
         let types: Result<Vec<EventType>, _> = events.into_iter().map(EventType::try_from).collect();
-        types.map(EventFilter::only).map_err(|_| invalid_body(&[Fault::EVENT_TYPE], &self.problems))
+        types
+            .map(EventFilter::only)
+            .map_err(|_| invalid_body(&[Fault::EVENT_TYPE], &self.problems))
     }
 
     pub(super) async fn read_endpoint(&self, id: &str) -> Handled {
@@ -91,7 +108,9 @@ impl App {
         let mut filter = DeliveryFilter::default();
         let mut binding = CursorBinding::new("/v1/webhook-deliveries", caller.subject()).with_sort("id");
         if let Some(word) = query_parameter(request, "state") {
-            let state: DeliveryState = word.parse().map_err(|_| Problem::new(ErrorStatus::BAD_REQUEST).with_detail("`state` has no such value"))?;
+            let state: DeliveryState = word.parse().map_err(|_| {
+                Problem::new(ErrorStatus::BAD_REQUEST).with_detail("`state` has no such value")
+            })?;
             binding = binding.with_filter("state", state.as_str());
             filter.states = vec![state];
         }
@@ -101,7 +120,10 @@ impl App {
         let now = self.clock.now();
         let after = match &asked.after {
             Some(cursor) => {
-                let position = self.cursors.open(cursor, &binding, now).map_err(|refused| refused.problem(&self.problems))?;
+                let position = self
+                    .cursors
+                    .open(cursor, &binding, now)
+                    .map_err(|refused| refused.problem(&self.problems))?;
                 match position.values.as_slice() {
                     [PositionValue::Text(id)] => delivery_id(id),
                     _ => None,
@@ -109,18 +131,37 @@ impl App {
             }
             None => None,
         };
-        let page = webhook_core::sender::Page { after, limit: asked.limit.fetch() };
-        let rows = self.database.list(&filter, &page).await.map_err(|_| unavailable())?;
+        let page = webhook_core::sender::Page {
+            after,
+            limit: asked.limit.fetch(),
+        };
+        let rows = self
+            .database
+            .list(&filter, &page)
+            .await
+            .map_err(|_| unavailable())?;
         let page = Page::from_rows(rows, asked.limit, |last| {
-            self.cursors.seal(&[PositionValue::Text(wire_id(&last.id))], Direction::Forward, &binding, now)
+            self.cursors.seal(
+                &[PositionValue::Text(wire_id(&last.id))],
+                Direction::Forward,
+                &binding,
+                now,
+            )
         })
         .map_err(|_| unavailable())?;
-        Ok(answer(StatusCode::OK, &page.map(|delivery| delivery_json(&delivery, None))))
+        Ok(answer(
+            StatusCode::OK,
+            &page.map(|delivery| delivery_json(&delivery, None)),
+        ))
     }
 
     pub(super) async fn read_delivery(&self, id: &str) -> Handled {
         let delivery = self.delivery(id).await?;
-        let attempts = self.database.attempts(&delivery.id).await.map_err(|_| unavailable())?;
+        let attempts = self
+            .database
+            .attempts(&delivery.id)
+            .await
+            .map_err(|_| unavailable())?;
         Ok(answer(StatusCode::OK, &delivery_json(&delivery, Some(&attempts))))
     }
 
@@ -128,14 +169,24 @@ impl App {
     pub(super) async fn replay_delivery(&self, id: &str) -> Handled {
         let delivery = self.delivery(id).await?;
         let filter = DeliveryFilter::one(&delivery.id);
-        let replay = ReplayRequest { filter, now: self.clock.now(), dry_run: false };
+        let replay = ReplayRequest {
+            filter,
+            now: self.clock.now(),
+            dry_run: false,
+        };
         match self.database.replay(&replay).await {
-            Ok(0) => Err(NOT_REPLAYABLE.problem(&self.problems).with_extension("state", delivery.state.as_str())),
+            Ok(0) => Err(NOT_REPLAYABLE
+                .problem(&self.problems)
+                .with_extension("state", delivery.state.as_str())),
             Ok(_) => {
                 self.desk.events_enqueued().notify_one();
                 let delivery = self.delivery(id).await?;
                 let location = format!("/v1/webhook-deliveries/{id}");
-                Ok(json_at(StatusCode::ACCEPTED, &location, &delivery_json(&delivery, None)))
+                Ok(json_at(
+                    StatusCode::ACCEPTED,
+                    &location,
+                    &delivery_json(&delivery, None),
+                ))
             }
             Err(_) => Err(unavailable()),
         }
@@ -144,8 +195,15 @@ impl App {
     async fn delivery(&self, id: &str) -> Result<Delivery, Problem> {
         let not_found = || Problem::new(ErrorStatus::NOT_FOUND);
         let filter = DeliveryFilter::one(&delivery_id(id).ok_or_else(not_found)?);
-        let found = self.database.list(&filter, &webhook_core::sender::Page::default()).await;
-        found.map_err(|_| unavailable())?.into_iter().next().ok_or_else(not_found)
+        let found = self
+            .database
+            .list(&filter, &webhook_core::sender::Page::default())
+            .await;
+        found
+            .map_err(|_| unavailable())?
+            .into_iter()
+            .next()
+            .ok_or_else(not_found)
     }
 }
 
@@ -156,7 +214,10 @@ fn wire_id(id: &DeliveryId) -> String {
 
 fn delivery_id(text: &str) -> Option<DeliveryId> {
     let (event, endpoint) = text.split_once('.')?;
-    Some(DeliveryId { event: event.parse().ok()?, endpoint: endpoint.parse().ok()? })
+    Some(DeliveryId {
+        event: event.parse().ok()?,
+        endpoint: endpoint.parse().ok()?,
+    })
 }
 
 fn delivery_json(delivery: &Delivery, attempts: Option<&[Attempt]>) -> Value {

@@ -19,7 +19,8 @@ impl App {
         loop {
             match self.desk.book_refunds().await {
                 Ok(0) => {
-                    let _elapsed = tokio::time::timeout(LOOK_AGAIN, self.desk.refunds_asked_for().notified()).await;
+                    let _elapsed =
+                        tokio::time::timeout(LOOK_AGAIN, self.desk.refunds_asked_for().notified()).await;
                 }
                 Ok(_) => {}
                 Err(error) => {

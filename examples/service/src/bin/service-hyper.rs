@@ -10,8 +10,17 @@ use service::serve::{self, Serving};
 #[tokio::main]
 async fn main() -> ExitCode {
     serve::main(async |serving: Serving| {
-        let Serving { listener, app, drain_timeout, shutdown, .. } = serving;
-        let limits = Limits { drain_timeout, ..Limits::default() };
+        let Serving {
+            listener,
+            app,
+            drain_timeout,
+            shutdown,
+            ..
+        } = serving;
+        let limits = Limits {
+            drain_timeout,
+            ..Limits::default()
+        };
         let handler = move |request| {
             let app = Arc::clone(&app);
             async move { app.handle(request).await }

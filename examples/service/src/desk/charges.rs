@@ -53,7 +53,11 @@ impl Desk {
     /// # Errors
     ///
     /// [`DeskError::Database`].
-    pub async fn charges(&self, filter: ChargeFilter, window: Window) -> Result<Vec<Placed<Charge>>, DeskError> {
+    pub async fn charges(
+        &self,
+        filter: ChargeFilter,
+        window: Window,
+    ) -> Result<Vec<Placed<Charge>>, DeskError> {
         let (bound, order, open) = match window.order {
             Order::NewestFirst => ("<", "DESC", i64::MAX),
             Order::OldestFirst => (">", "ASC", i64::MIN),
@@ -69,8 +73,10 @@ impl Desk {
                 let customer = filter.customer.as_ref().map(CustomerId::as_str);
                 let limit = i64::try_from(window.limit).unwrap_or(i64::MAX);
                 let mut query = connection.prepare_cached(&sql)?;
-                let found =
-                    query.query_map(params![window.from.unwrap_or(open), status, customer, limit], rows::charge)?;
+                let found = query.query_map(
+                    params![window.from.unwrap_or(open), status, customer, limit],
+                    rows::charge,
+                )?;
                 Ok(found.collect::<Result<_, _>>()?)
             })
             .await
@@ -102,7 +108,11 @@ impl Desk {
         let replaced = self
             .database
             .write(move |transaction| {
-                if update(transaction, &replaced)? { Ok(replaced) } else { Err(DeskError::Changed) }
+                if update(transaction, &replaced)? {
+                    Ok(replaced)
+                } else {
+                    Err(DeskError::Changed)
+                }
             })
             .await?;
         self.publish(&replaced);
@@ -112,7 +122,10 @@ impl Desk {
 
 pub(super) fn load(connection: &Connection, id: &ChargeId) -> Result<Charge, DeskError> {
     let sql = format!("SELECT {} FROM charge WHERE id = ?1", rows::CHARGE);
-    let found = connection.prepare_cached(&sql)?.query_row([id.as_str()], rows::charge).optional()?;
+    let found = connection
+        .prepare_cached(&sql)?
+        .query_row([id.as_str()], rows::charge)
+        .optional()?;
     found.map(|placed| placed.row).ok_or(DeskError::NotFound)
 }
 

@@ -48,8 +48,10 @@ impl Desk {
     ///
     /// [`DeskError::Database`].
     pub async fn customers(&self, window: Window) -> Result<Vec<Placed<Customer>>, DeskError> {
-        let sql =
-            format!("SELECT {} FROM customer WHERE position < ?1 ORDER BY position DESC LIMIT ?2", rows::CUSTOMER);
+        let sql = format!(
+            "SELECT {} FROM customer WHERE position < ?1 ORDER BY position DESC LIMIT ?2",
+            rows::CUSTOMER
+        );
         self.database
             .read(move |connection| {
                 let limit = i64::try_from(window.limit).unwrap_or(i64::MAX);

@@ -46,7 +46,11 @@ impl Desk {
     pub(super) async fn outgoing(&self, kind: EventKind) -> Result<Outgoing, DeskError> {
         let event_type = kind.event_type();
         let endpoints = self.database.subscribed(&event_type).await?;
-        Ok(Outgoing { event_type, endpoints, now: self.clock.now() })
+        Ok(Outgoing {
+            event_type,
+            endpoints,
+            now: self.clock.now(),
+        })
     }
 }
 
@@ -58,12 +62,16 @@ impl Outgoing {
         Ok(())
     }
 
-    #[expect(clippy::expect_used, reason = "a charge always serialises to an object of moderate size")]
+    #[expect(
+        clippy::expect_used,
+        reason = "a charge always serialises to an object of moderate size"
+    )]
     fn event(&self, charge: &Charge) -> StoredEvent {
         let object = serde_json::to_vec(&ChargeBody::of(charge)).expect("text, numbers and null");
         let version: EventVersion = FORMAT.parse().expect("visible characters");
         let id = EventId::generate(&OsEntropy);
-        let envelope = Envelope::new(id, self.event_type.clone(), version, self.now, &object).expect("an object");
+        let envelope =
+            Envelope::new(id, self.event_type.clone(), version, self.now, &object).expect("an object");
         StoredEvent::from(envelope)
     }
 }

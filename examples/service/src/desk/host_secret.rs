@@ -17,12 +17,16 @@ impl Desk {
     ) -> Result<Vec<u8>, DeskError> {
         self.database
             .write(move |transaction| {
-                let mut query = transaction.prepare_cached("SELECT value FROM host_secret WHERE name = ?1")?;
+                let mut query =
+                    transaction.prepare_cached("SELECT value FROM host_secret WHERE name = ?1")?;
                 if let Some(value) = query.query_row([name], |row| row.get(0)).optional()? {
                     return Ok(value);
                 }
                 let value = make();
-                transaction.execute("INSERT INTO host_secret (name, value) VALUES (?1, ?2)", params![name, value])?;
+                transaction.execute(
+                    "INSERT INTO host_secret (name, value) VALUES (?1, ?2)",
+                    params![name, value],
+                )?;
                 Ok(value)
             })
             .await

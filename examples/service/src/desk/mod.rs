@@ -109,7 +109,13 @@ impl Desk {
     pub async fn open(database: Database, clock: DemoClock) -> Result<Self, DatabaseError> {
         database.migrate("desk", &[include_str!("schema.sql")]).await?;
         let (updates, _) = broadcast::channel(UPDATES_KEPT);
-        Ok(Self { database, clock, updates, refunds_asked_for: Arc::default(), events_enqueued: Arc::default() })
+        Ok(Self {
+            database,
+            clock,
+            updates,
+            refunds_asked_for: Arc::default(),
+            events_enqueued: Arc::default(),
+        })
     }
 
     /// Every charge, each time it changes, from now on.

@@ -46,12 +46,19 @@ impl Desk {
     ///
     /// [`DeskError::NotFound`].
     pub async fn refund(&self, charge: ChargeId, id: RefundId) -> Result<Refund, DeskError> {
-        let sql = format!("SELECT {} FROM refund WHERE id = ?1 AND charge = ?2", rows::REFUND);
+        let sql = format!(
+            "SELECT {} FROM refund WHERE id = ?1 AND charge = ?2",
+            rows::REFUND
+        );
         let found = self
             .database
             .read(move |connection| {
                 let mut query = connection.prepare_cached(&sql)?;
-                Ok::<_, DeskError>(query.query_row([id.as_str(), charge.as_str()], rows::refund).optional()?)
+                Ok::<_, DeskError>(
+                    query
+                        .query_row([id.as_str(), charge.as_str()], rows::refund)
+                        .optional()?,
+                )
             })
             .await?;
         found.map(|placed| placed.row).ok_or(DeskError::NotFound)
@@ -72,8 +79,10 @@ impl Desk {
                 charges::load(connection, &charge)?;
                 let limit = i64::try_from(window.limit).unwrap_or(i64::MAX);
                 let mut query = connection.prepare_cached(&sql)?;
-                let found = query
-                    .query_map(params![charge.as_str(), window.from.unwrap_or(i64::MAX), limit], rows::refund)?;
+                let found = query.query_map(
+                    params![charge.as_str(), window.from.unwrap_or(i64::MAX), limit],
+                    rows::refund,
+                )?;
                 Ok(found.collect::<Result<_, _>>()?)
             })
             .await
@@ -86,7 +95,10 @@ impl Desk {
     /// [`DeskError::Database`]; what was not booked waits on.
     pub async fn book_refunds(&self) -> Result<usize, DeskError> {
         let outgoing = self.outgoing(EventKind::ChargeRefunded).await?;
-        let (booked, changed) = self.database.write(move |transaction| book_pending(transaction, &outgoing)).await?;
+        let (booked, changed) = self
+            .database
+            .write(move |transaction| book_pending(transaction, &outgoing))
+            .await?;
         for charge in &changed {
             self.publish(charge);
         }
@@ -94,10 +106,18 @@ impl Desk {
     }
 }
 
-fn book_pending(transaction: &Transaction<'_>, outgoing: &Outgoing) -> Result<(usize, Vec<Charge>), DeskError> {
-    let sql = format!("SELECT {} FROM refund WHERE status = 'pending' ORDER BY position LIMIT ?1", rows::REFUND);
-    let pending: Vec<Placed<Refund>> =
-        transaction.prepare_cached(&sql)?.query_map([BATCH], rows::refund)?.collect::<Result<_, _>>()?;
+fn book_pending(
+    transaction: &Transaction<'_>,
+    outgoing: &Outgoing,
+) -> Result<(usize, Vec<Charge>), DeskError> {
+    let sql = format!(
+        "SELECT {} FROM refund WHERE status = 'pending' ORDER BY position LIMIT ?1",
+        rows::REFUND
+    );
+    let pending: Vec<Placed<Refund>> = transaction
+        .prepare_cached(&sql)?
+        .query_map([BATCH], rows::refund)?
+        .collect::<Result<_, _>>()?;
     let count = pending.len();
     let mut changed = Vec::new();
     for Placed { row: refund, .. } in pending {

@@ -15,7 +15,10 @@ fn unreadable(column: usize) -> Error {
 }
 
 fn parsed<T: FromStr>(row: &Row<'_>, column: usize) -> Result<T> {
-    row.get_ref(column)?.as_str()?.parse().map_err(|_| unreadable(column))
+    row.get_ref(column)?
+        .as_str()?
+        .parse()
+        .map_err(|_| unreadable(column))
 }
 
 fn amount(row: &Row<'_>, column: usize) -> Result<Amount> {
@@ -42,7 +45,10 @@ pub(super) fn charge(row: &Row<'_>) -> Result<Placed<Charge>> {
         version: row.get(7)?,
         created,
     };
-    Ok(Placed { position: row.get(0)?, row: charge })
+    Ok(Placed {
+        position: row.get(0)?,
+        row: charge,
+    })
 }
 
 /// The columns that [`refund`] reads.
@@ -57,7 +63,10 @@ pub(super) fn refund(row: &Row<'_>) -> Result<Placed<Refund>> {
         status: RefundStatus::parse(row.get_ref(4)?.as_str()?).ok_or_else(|| unreadable(4))?,
         created,
     };
-    Ok(Placed { position: row.get(0)?, row: refund })
+    Ok(Placed {
+        position: row.get(0)?,
+        row: refund,
+    })
 }
 
 /// The columns that [`customer`] reads.
@@ -65,6 +74,13 @@ pub(super) const CUSTOMER: &str = "position, id, name, created";
 
 pub(super) fn customer(row: &Row<'_>) -> Result<Placed<Customer>> {
     let Time(created) = row.get(3)?;
-    let customer = Customer { id: parsed(row, 1)?, name: row.get(2)?, created };
-    Ok(Placed { position: row.get(0)?, row: customer })
+    let customer = Customer {
+        id: parsed(row, 1)?,
+        name: row.get(2)?,
+        created,
+    };
+    Ok(Placed {
+        position: row.get(0)?,
+        row: customer,
+    })
 }

@@ -27,12 +27,20 @@ impl User {
     /// A user by these names.
     #[must_use]
     pub fn new(subject: impl Into<String>, email: impl Into<String>, name: impl Into<String>) -> Self {
-        Self { subject: subject.into(), email: email.into(), name: name.into() }
+        Self {
+            subject: subject.into(),
+            email: email.into(),
+            name: name.into(),
+        }
     }
 }
 
 fn user(row: &Row<'_>) -> rusqlite::Result<User> {
-    Ok(User { subject: row.get(0)?, email: row.get(1)?, name: row.get(2)? })
+    Ok(User {
+        subject: row.get(0)?,
+        email: row.get(1)?,
+        name: row.get(2)?,
+    })
 }
 
 impl Desk {
@@ -85,8 +93,9 @@ impl Desk {
         let email = email.to_owned();
         self.database
             .read(move |connection| {
-                let mut query = connection
-                    .prepare_cached("SELECT subject, email, name, password_hash FROM user WHERE email = ?1")?;
+                let mut query = connection.prepare_cached(
+                    "SELECT subject, email, name, password_hash FROM user WHERE email = ?1",
+                )?;
                 let found = query.query_row([email], |row| Ok((user(row)?, row.get(3)?)));
                 Ok(found.optional()?)
             })
@@ -99,7 +108,8 @@ impl Desk {
     ///
     /// [`DeskError::Database`].
     pub async fn begin_consent(&self, interaction: &str, user: &User) -> Result<(), DeskError> {
-        let (interaction, subject, now) = (TokenHash::of(interaction), user.subject.clone(), self.clock.now());
+        let (interaction, subject, now) =
+            (TokenHash::of(interaction), user.subject.clone(), self.clock.now());
         self.database
             .write(move |transaction| {
                 transaction
@@ -123,9 +133,13 @@ impl Desk {
                     "DELETE FROM sign_in WHERE interaction = ?1 RETURNING subject, auth_time",
                 )?;
                 let taken = taken
-                    .query_row([interaction.as_bytes()], |row| Ok((row.get::<_, String>(0)?, row.get::<_, Time>(1)?)))
+                    .query_row([interaction.as_bytes()], |row| {
+                        Ok((row.get::<_, String>(0)?, row.get::<_, Time>(1)?))
+                    })
                     .optional()?;
-                let Some((subject, Time(auth_time))) = taken else { return Ok(None) };
+                let Some((subject, Time(auth_time))) = taken else {
+                    return Ok(None);
+                };
                 let mut query =
                     transaction.prepare_cached("SELECT subject, email, name FROM user WHERE subject = ?1")?;
                 Ok::<_, DeskError>(Some((query.query_row([subject], user)?, auth_time)))
@@ -136,16 +150,24 @@ impl Desk {
 
 /// Hashing takes tens of milliseconds by design: off the threads that serve requests.
 async fn hash(password: String) -> String {
-    off_thread(move || Argon2::default().hash_password(password.as_bytes()).map(|hash| hash.to_string()))
-        .await
-        .and_then(Result::ok)
-        .unwrap_or_default()
+    off_thread(move || {
+        Argon2::default()
+            .hash_password(password.as_bytes())
+            .map(|hash| hash.to_string())
+    })
+    .await
+    .and_then(Result::ok)
+    .unwrap_or_default()
 }
 
 async fn verify(password: String, hash: String) -> bool {
     off_thread(move || {
-        let Ok(hash) = PasswordHash::new(&hash) else { return false };
-        Argon2::default().verify_password(password.as_bytes(), &hash).is_ok()
+        let Ok(hash) = PasswordHash::new(&hash) else {
+            return false;
+        };
+        Argon2::default()
+            .verify_password(password.as_bytes(), &hash)
+            .is_ok()
     })
     .await
     .unwrap_or(false)

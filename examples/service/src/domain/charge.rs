@@ -119,7 +119,9 @@ impl NewCharge {
     /// Every [`Fault`] of the body.
     pub fn create(self, id: ChargeId, now: SystemTime) -> Result<Charge, Vec<Fault>> {
         let mut faults = Vec::new();
-        let amount = Amount::parse(self.amount, "/amount").map_err(|fault| faults.push(fault)).ok();
+        let amount = Amount::parse(self.amount, "/amount")
+            .map_err(|fault| faults.push(fault))
+            .ok();
         let currency = self.currency.parse().map_err(|fault| faults.push(fault)).ok();
         let customer = match self.customer.map(|id| id.parse::<CustomerId>()).transpose() {
             Ok(customer) => customer,
@@ -152,13 +154,28 @@ impl NewCharge {
     pub fn replace(self, charge: Charge) -> Result<Charge, Vec<Fault>> {
         let asked = self.create(charge.id.clone(), charge.created)?;
         let fixed = [
-            (asked.amount != charge.amount, Fault::new("/amount", "cannot change")),
-            (asked.currency != charge.currency, Fault::new("/currency", "cannot change")),
-            (asked.customer != charge.customer, Fault::new("/customer", "cannot change")),
+            (
+                asked.amount != charge.amount,
+                Fault::new("/amount", "cannot change"),
+            ),
+            (
+                asked.currency != charge.currency,
+                Fault::new("/currency", "cannot change"),
+            ),
+            (
+                asked.customer != charge.customer,
+                Fault::new("/customer", "cannot change"),
+            ),
         ];
-        let faults: Vec<Fault> =
-            fixed.into_iter().filter_map(|(differs, fault)| differs.then_some(fault)).collect();
-        if faults.is_empty() { charge.described(asked.description) } else { Err(faults) }
+        let faults: Vec<Fault> = fixed
+            .into_iter()
+            .filter_map(|(differs, fault)| differs.then_some(fault))
+            .collect();
+        if faults.is_empty() {
+            charge.described(asked.description)
+        } else {
+            Err(faults)
+        }
     }
 }
 
@@ -167,8 +184,14 @@ pub(super) mod tests {
     use super::*;
 
     pub(crate) fn charge(amount: i64) -> Charge {
-        let body = NewCharge { amount, currency: "eur".to_owned(), customer: None, description: None };
-        body.create(ChargeId::from_random([1; 16]), SystemTime::UNIX_EPOCH).unwrap()
+        let body = NewCharge {
+            amount,
+            currency: "eur".to_owned(),
+            customer: None,
+            description: None,
+        };
+        body.create(ChargeId::from_random([1; 16]), SystemTime::UNIX_EPOCH)
+            .unwrap()
     }
 
     #[test]
@@ -179,7 +202,9 @@ pub(super) mod tests {
             customer: Some("nobody".to_owned()),
             description: Some("\u{7}".to_owned()),
         };
-        let faults = body.create(ChargeId::from_random([1; 16]), SystemTime::UNIX_EPOCH).unwrap_err();
+        let faults = body
+            .create(ChargeId::from_random([1; 16]), SystemTime::UNIX_EPOCH)
+            .unwrap_err();
         let pointers: Vec<_> = faults.iter().map(|fault| fault.pointer).collect();
         assert_eq!(pointers, ["/amount", "/currency", "/customer", "/description"]);
     }
@@ -193,7 +218,13 @@ pub(super) mod tests {
             description: Some(description.to_owned()),
         };
         let replaced = body(500, "new").replace(charge(500)).unwrap();
-        assert_eq!((replaced.description.as_deref(), replaced.version), (Some("new"), 2));
-        assert_eq!(body(501, "new").replace(charge(500)).unwrap_err(), [Fault::new("/amount", "cannot change")]);
+        assert_eq!(
+            (replaced.description.as_deref(), replaced.version),
+            (Some("new"), 2)
+        );
+        assert_eq!(
+            body(501, "new").replace(charge(500)).unwrap_err(),
+            [Fault::new("/amount", "cannot change")]
+        );
     }
 }

@@ -37,6 +37,14 @@ impl NewCustomer {
         if self.name.trim().is_empty() {
             faults.push(Fault::new("/name", "must not be empty"));
         }
-        if faults.is_empty() { Ok(Customer { id, name: self.name, created: now }) } else { Err(faults) }
+        if faults.is_empty() {
+            Ok(Customer {
+                id,
+                name: self.name,
+                created: now,
+            })
+        } else {
+            Err(faults)
+        }
     }
 }

@@ -76,7 +76,13 @@ mod tests {
     fn an_identifier_reads_back_and_nothing_else_does() {
         let id = ChargeId::from_random([7; 16]);
         assert_eq!(id.as_str().parse(), Ok(id.clone()));
-        for text in ["", "ch_", "ch_07", "cus_07070707070707070707070707070707", "ch_0707070707070707070707070707070G"] {
+        for text in [
+            "",
+            "ch_",
+            "ch_07",
+            "cus_07070707070707070707070707070707",
+            "ch_0707070707070707070707070707070G",
+        ] {
             assert_eq!(text.parse::<ChargeId>(), Err(InvalidId), "{text}");
         }
     }

@@ -39,5 +39,8 @@ impl Fault {
 fn text_fault(text: Option<&str>, pointer: &'static str) -> Option<Fault> {
     let text = text?;
     let fits = text.chars().count() <= 500 && !text.chars().any(char::is_control);
-    (!fits).then_some(Fault::new(pointer, "at most 500 characters, without control characters"))
+    (!fits).then_some(Fault::new(
+        pointer,
+        "at most 500 characters, without control characters",
+    ))
 }

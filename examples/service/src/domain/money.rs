@@ -21,7 +21,10 @@ impl Amount {
     pub fn parse(units: i64, pointer: &'static str) -> Result<Self, Fault> {
         match u32::try_from(units) {
             Ok(units) if (1..=Self::MAX.0).contains(&units) => Ok(Self(units)),
-            _ => Err(Fault::new(pointer, "an integer from 1 to 99999999, in the currency's smallest unit")),
+            _ => Err(Fault::new(
+                pointer,
+                "an integer from 1 to 99999999, in the currency's smallest unit",
+            )),
         }
     }
 

@@ -49,7 +49,9 @@ impl RefundStatus {
     /// Reads the word on the wire.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
-        [Self::Pending, Self::Succeeded, Self::Failed].into_iter().find(|status| status.as_str() == word)
+        [Self::Pending, Self::Succeeded, Self::Failed]
+            .into_iter()
+            .find(|status| status.as_str() == word)
     }
 }
 
@@ -90,7 +92,13 @@ impl NewRefund {
         if amount.units() > left {
             return Err(RefundRefused::ExceedsCharge { left });
         }
-        Ok(Refund { id, charge: charge.id.clone(), amount, status: RefundStatus::Pending, created: now })
+        Ok(Refund {
+            id,
+            charge: charge.id.clone(),
+            amount,
+            status: RefundStatus::Pending,
+            created: now,
+        })
     }
 }
 
@@ -111,8 +119,8 @@ impl Refund {
 
 #[cfg(test)]
 mod tests {
-    use super::super::charge::tests::charge;
     use super::super::ChargeStatus;
+    use super::super::charge::tests::charge;
     use super::*;
 
     fn refund(amount: Option<i64>, charge: &Charge) -> Result<Refund, RefundRefused> {
@@ -123,12 +131,24 @@ mod tests {
     fn a_charge_is_refunded_in_parts_up_to_its_amount() {
         let (first, charge) = refund(Some(200), &charge(500)).unwrap().book(charge(500));
         let charge = charge.unwrap();
-        assert_eq!((first.status, charge.status()), (RefundStatus::Succeeded, ChargeStatus::PartiallyRefunded));
-        assert_eq!(refund(Some(301), &charge), Err(RefundRefused::ExceedsCharge { left: 300 }));
+        assert_eq!(
+            (first.status, charge.status()),
+            (RefundStatus::Succeeded, ChargeStatus::PartiallyRefunded)
+        );
+        assert_eq!(
+            refund(Some(301), &charge),
+            Err(RefundRefused::ExceedsCharge { left: 300 })
+        );
         let (rest, charge) = refund(None, &charge).unwrap().book(charge);
         let charge = charge.unwrap();
-        assert_eq!((rest.amount.units(), charge.status()), (300, ChargeStatus::Refunded));
-        assert_eq!(refund(None, &charge), Err(RefundRefused::ExceedsCharge { left: 0 }));
+        assert_eq!(
+            (rest.amount.units(), charge.status()),
+            (300, ChargeStatus::Refunded)
+        );
+        assert_eq!(
+            refund(None, &charge),
+            Err(RefundRefused::ExceedsCharge { left: 0 })
+        );
     }
 
     #[test]

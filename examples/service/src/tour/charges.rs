@@ -6,8 +6,8 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::http::{Answer, send};
-use super::report::{Mismatch, Step, Stopped, expect, found, mismatch, passed};
-use super::{Tokens, Tour};
+use super::report::{Mismatch, Step, Stopped, expect, found, passed};
+use super::{Tokens, Tour, with_header};
 
 const PROBLEM_JSON: &str = "application/problem+json";
 
@@ -23,7 +23,8 @@ pub(super) async fn chapter(tour: &mut Tour<'_>, tokens: &Tokens) -> Result<(), 
     let step = create(tour, token).await;
     let created = tour.report.step("create, with an Idempotency-Key", step)?;
     let step = repeat(tour, token, &created).await;
-    tour.report.step("the same again: the first answer, replayed", step)?;
+    tour.report
+        .step("the same again: the first answer, replayed", step)?;
     let step = reuse_key(tour, token).await;
     tour.report.step("the same key, another body", step)?;
 
@@ -45,7 +46,7 @@ pub(super) async fn chapter(tour: &mut Tour<'_>, tokens: &Tokens) -> Result<(), 
 }
 
 async fn without_a_token(tour: &Tour<'_>) -> Step {
-    let mut request = tour.bearing(Method::GET, "/v1/charges", "", &[])?;
+    let mut request = tour.bearing(Method::GET, "/v1/charges", "")?;
     request.headers_mut().remove("authorization");
     let answer = send(request).await?;
     answer.expect(StatusCode::UNAUTHORIZED)?;
@@ -55,10 +56,17 @@ async fn without_a_token(tour: &Tour<'_>) -> Step {
 
 async fn wrong_body(tour: &Tour<'_>, token: &str) -> Step {
     let body = json!({ "amount": 0, "currency": "EUR" });
-    let answer = send(tour.sending(Method::POST, "/v1/charges", token, &body, &[])?).await?;
+    let answer = send(tour.sending(Method::POST, "/v1/charges", token, &body)?).await?;
     answer.expect(StatusCode::UNPROCESSABLE_ENTITY)?;
-    expect(&answer.sent, "content type", answer.header("content-type"), Some(PROBLEM_JSON))?;
-    answer.expect_at("/errors/0/pointer", "/amount")?.expect_at("/errors/1/pointer", "/currency")?;
+    expect(
+        &answer.sent,
+        "content type",
+        answer.header("content-type"),
+        Some(PROBLEM_JSON),
+    )?;
+    answer
+        .expect_at("/errors/0/pointer", "/amount")?
+        .expect_at("/errors/1/pointer", "/currency")?;
     passed(&answer.sent, "422, errors at /amount and /currency")
 }
 
@@ -70,15 +78,25 @@ struct Created {
 
 async fn post_keyed(tour: &Tour<'_>, token: &str, amount: u32) -> Result<Answer, Mismatch> {
     let body = json!({ "amount": amount, "currency": "eur", "description": "A book" });
-    let key = [("idempotency-key", "tour-charge-1")];
-    send(tour.sending(Method::POST, "/v1/charges", token, &body, &key)?).await
+    let request = tour.sending(Method::POST, "/v1/charges", token, &body)?;
+    send(with_header(request, "idempotency-key", "tour-charge-1")?).await
 }
 
 async fn create(tour: &Tour<'_>, token: &str) -> Step<Created> {
     let answer = post_keyed(tour, token, 1999).await?;
-    answer.expect(StatusCode::CREATED)?.expect_at("/status", "succeeded")?;
-    expect(&answer.sent, "replayed", answer.header("idempotency-replayed"), None)?;
-    let created = Created { path: answer.expect_header("location")?.to_owned(), body: answer.text() };
+    answer
+        .expect(StatusCode::CREATED)?
+        .expect_at("/status", "succeeded")?;
+    expect(
+        &answer.sent,
+        "replayed",
+        answer.header("idempotency-replayed"),
+        None,
+    )?;
+    let created = Created {
+        path: answer.expect_header("location")?.to_owned(),
+        body: answer.text(),
+    };
     let got = format!("201, Location: {}", created.path);
     found(&answer.sent, got, created)
 }
@@ -87,8 +105,18 @@ async fn repeat(tour: &Tour<'_>, token: &str, created: &Created) -> Step {
     let answer = post_keyed(tour, token, 1999).await?;
     answer.expect(StatusCode::CREATED)?;
     expect(&answer.sent, "body", answer.text(), created.body.clone())?;
-    expect(&answer.sent, "location", answer.header("location"), Some(created.path.as_str()))?;
-    expect(&answer.sent, "replayed", answer.header("idempotency-replayed"), Some("true"))?;
+    expect(
+        &answer.sent,
+        "location",
+        answer.header("location"),
+        Some(created.path.as_str()),
+    )?;
+    expect(
+        &answer.sent,
+        "replayed",
+        answer.header("idempotency-replayed"),
+        Some("true"),
+    )?;
     passed(&answer.sent, "201, the same bytes, Idempotency-Replayed: true")
 }
 
@@ -96,11 +124,14 @@ async fn reuse_key(tour: &Tour<'_>, token: &str) -> Step {
     let answer = post_keyed(tour, token, 2000).await?;
     answer.expect(StatusCode::CONFLICT)?;
     let kind = answer.string_at("/type")?;
-    passed(&answer.sent, format_args!("409 {}", kind.rsplit('/').next().unwrap_or_default()))
+    passed(
+        &answer.sent,
+        format_args!("409 {}", kind.rsplit('/').next().unwrap_or_default()),
+    )
 }
 
 async fn read(tour: &Tour<'_>, token: &str, created: &Created) -> Step<String> {
-    let answer = send(tour.bearing(Method::GET, &created.path, token, &[])?).await?;
+    let answer = send(tour.bearing(Method::GET, &created.path, token)?).await?;
     answer.expect(StatusCode::OK)?;
     expect(&answer.sent, "body", answer.text(), created.body.clone())?;
     let tag = answer.expect_header("etag")?.to_owned();
@@ -108,17 +139,32 @@ async fn read(tour: &Tour<'_>, token: &str, created: &Created) -> Step<String> {
 }
 
 async fn read_unchanged(tour: &Tour<'_>, token: &str, created: &Created, tag: &str) -> Step {
-    let answer = send(tour.bearing(Method::GET, &created.path, token, &[("if-none-match", tag)])?).await?;
+    let request = tour.bearing(Method::GET, &created.path, token)?;
+    let answer = send(with_header(request, "if-none-match", tag)?).await?;
     answer.expect(StatusCode::NOT_MODIFIED)?;
     expect("GET the charge", "body", answer.text(), String::new())?;
-    expect("GET the charge", "content type", answer.header("content-type"), None)?;
+    expect(
+        "GET the charge",
+        "content type",
+        answer.header("content-type"),
+        None,
+    )?;
     passed("GET the charge", "304, no body")
 }
 
-async fn replace(tour: &Tour<'_>, token: &str, created: &Created, tag: Option<&str>, status: StatusCode) -> Step {
+async fn replace(
+    tour: &Tour<'_>,
+    token: &str,
+    created: &Created,
+    tag: Option<&str>,
+    status: StatusCode,
+) -> Step {
     let body = json!({ "amount": 1999, "currency": "eur", "description": "Two books" });
-    let headers = Vec::from_iter(tag.map(|tag| ("if-match", tag)));
-    let answer = send(tour.sending(Method::PUT, &created.path, token, &body, &headers)?).await?;
+    let mut request = tour.sending(Method::PUT, &created.path, token, &body)?;
+    if let Some(tag) = tag {
+        request = with_header(request, "if-match", tag)?;
+    }
+    let answer = send(request).await?;
     answer.expect(status)?;
     let got = match status {
         StatusCode::OK => {
@@ -133,15 +179,24 @@ async fn replace(tour: &Tour<'_>, token: &str, created: &Created, tag: Option<&s
 async fn pages(tour: &Tour<'_>, token: &str) -> Step<String> {
     for amount in 1..=6 {
         let body = json!({ "amount": amount * 100, "currency": "eur" });
-        send(tour.sending(Method::POST, "/v1/charges", token, &body, &[])?).await?.expect(StatusCode::CREATED)?;
+        send(tour.sending(Method::POST, "/v1/charges", token, &body)?)
+            .await?
+            .expect(StatusCode::CREATED)?;
     }
     let (mut seen, mut sizes, mut cursor) = (BTreeSet::new(), Vec::new(), None::<String>);
     let mut first_cursor = String::new();
     loop {
-        let after = cursor.as_ref().map(|cursor| format!("&after={cursor}")).unwrap_or_default();
-        let answer = send(tour.bearing(Method::GET, &format!("/v1/charges?limit=3{after}"), token, &[])?).await?;
+        let after = cursor
+            .as_ref()
+            .map(|cursor| format!("&after={cursor}"))
+            .unwrap_or_default();
+        let answer = send(tour.bearing(Method::GET, &format!("/v1/charges?limit=3{after}"), token)?).await?;
         let page = answer.expect(StatusCode::OK)?.json()?;
-        let ids = page.pointer("/data").and_then(Value::as_array).into_iter().flatten();
+        let ids = page
+            .pointer("/data")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
         let before = seen.len();
         seen.extend(ids.filter_map(|charge| charge.pointer("/id")?.as_str().map(str::to_owned)));
         sizes.push(seen.len() - before);
@@ -160,10 +215,10 @@ async fn pages(tour: &Tour<'_>, token: &str) -> Step<String> {
 }
 
 async fn forged_cursor(tour: &Tour<'_>, token: &str, cursor: &str) -> Step {
-    let last = cursor.chars().last().ok_or_else(|| mismatch("the cursor", "characters", "none"))?;
-    let other = if last == 'A' { 'B' } else { 'A' };
-    let forged = format!("{}{other}", cursor.trim_end_matches(last));
-    let answer = send(tour.bearing(Method::GET, &format!("/v1/charges?after={forged}"), token, &[])?).await?;
+    let mut forged = cursor.to_owned();
+    let other = if forged.pop() == Some('A') { 'B' } else { 'A' };
+    forged.push(other);
+    let answer = send(tour.bearing(Method::GET, &format!("/v1/charges?after={forged}"), token)?).await?;
     answer.expect(StatusCode::BAD_REQUEST)?;
     passed(&answer.sent, format_args!("400 {}", answer.string_at("/title")?))
 }

@@ -16,7 +16,8 @@ pub(super) async fn chapter(tour: &mut Tour<'_>, tokens: &Tokens) -> Result<(), 
     let step = query(tour, token).await;
     let id = tour.report.step("query a page of the connection", step)?;
     let step = unknown_field(tour, token).await;
-    tour.report.step("unknown field: refused before any resolver", step)?;
+    tour.report
+        .step("unknown field: refused before any resolver", step)?;
     let step = listen(tour, token).await;
     let mut updates = tour.report.step("subscribe to chargeUpdated", step)?;
     let step = mutate(tour, token).await;
@@ -30,11 +31,16 @@ pub(super) async fn chapter(tour: &mut Tour<'_>, tokens: &Tokens) -> Result<(), 
 async fn query(tour: &Tour<'_>, token: &str) -> Step<String> {
     let query = "{ viewer { subject } charges(first: 2) { edges { cursor node { id amount status } } pageInfo { hasNextPage endCursor } } }";
     let answer = send(tour.operation(token, query, JSON)?).await?;
-    answer.expect(StatusCode::OK)?.expect_at("/data/charges/pageInfo/hasNextPage", true)?;
+    answer
+        .expect(StatusCode::OK)?
+        .expect_at("/data/charges/pageInfo/hasNextPage", true)?;
     answer.expect_at("/data/viewer/subject", "usr_ada")?;
     let json = answer.json()?;
     expect(&answer.sent, "errors", json.pointer("/errors"), None)?;
-    let edges = json.pointer("/data/charges/edges").and_then(Value::as_array).map(Vec::len);
+    let edges = json
+        .pointer("/data/charges/edges")
+        .and_then(Value::as_array)
+        .map(Vec::len);
     expect(&answer.sent, "edges", edges, Some(2))?;
     let id = answer.string_at("/data/charges/edges/0/node/id")?;
     found("{ viewer charges(first: 2) }", "two edges, hasNextPage: true", id)
@@ -42,7 +48,9 @@ async fn query(tour: &Tour<'_>, token: &str) -> Step<String> {
 
 async fn unknown_field(tour: &Tour<'_>, token: &str) -> Step {
     let answer = send(tour.operation(token, "{ charges { total } }", JSON)?).await?;
-    answer.expect(StatusCode::OK)?.expect_at("/errors/0/extensions/code", "GRAPHQL_VALIDATION_FAILED")?;
+    answer
+        .expect(StatusCode::OK)?
+        .expect_at("/errors/0/extensions/code", "GRAPHQL_VALIDATION_FAILED")?;
     passed("{ charges { total } }", "GRAPHQL_VALIDATION_FAILED")
 }
 
@@ -56,9 +64,15 @@ async fn listen(tour: &Tour<'_>, token: &str) -> Step<EventStream> {
 async fn mutate(tour: &Tour<'_>, token: &str) -> Step<String> {
     let query = "mutation { createCharge(amount: 4200, currency: \"eur\") { id amount version } }";
     let answer = send(tour.operation(token, query, JSON)?).await?;
-    answer.expect(StatusCode::OK)?.expect_at("/data/createCharge/amount", 4200)?;
+    answer
+        .expect(StatusCode::OK)?
+        .expect_at("/data/createCharge/amount", 4200)?;
     let id = answer.string_at("/data/createCharge/id")?;
-    found("mutation { createCharge(amount: 4200) }", "the charge, as it is now", id)
+    found(
+        "mutation { createCharge(amount: 4200) }",
+        "the charge, as it is now",
+        id,
+    )
 }
 
 async fn hear(updates: &mut EventStream, id: &str) -> Step {
@@ -69,11 +83,19 @@ async fn hear(updates: &mut EventStream, id: &str) -> Step {
 }
 
 async fn out_of_scope(tour: &Tour<'_>, token: &str, id: &str) -> Step {
-    let query =
-        format!("mutation {{ createCharge(amount: 100, currency: \"eur\") {{ amount }} refundCharge(id: \"{id}\") {{ id }} }}");
+    let query = format!(
+        "mutation {{ createCharge(amount: 100, currency: \"eur\") {{ amount }} refundCharge(id: \"{id}\") {{ id }} }}"
+    );
     let answer = send(tour.operation(token, &query, JSON)?).await?;
-    answer.expect(StatusCode::OK)?.expect_at("/data/createCharge/amount", 100)?;
-    answer.expect_at("/data/refundCharge", Value::Null)?.expect_at("/errors/0/path/0", "refundCharge")?;
+    answer
+        .expect(StatusCode::OK)?
+        .expect_at("/data/createCharge/amount", 100)?;
+    answer
+        .expect_at("/data/refundCharge", Value::Null)?
+        .expect_at("/errors/0/path/0", "refundCharge")?;
     answer.expect_at("/errors/0/extensions/code", "FORBIDDEN")?;
-    passed("mutation { createCharge refundCharge }", "data.createCharge beside FORBIDDEN at refundCharge")
+    passed(
+        "mutation { createCharge refundCharge }",
+        "data.createCharge beside FORBIDDEN at refundCharge",
+    )
 }

@@ -27,7 +27,11 @@ impl Answer {
         if self.response.status() == status {
             return Ok(self);
         }
-        let got = format!("{} {}", self.response.status(), String::from_utf8_lossy(self.response.body()));
+        let got = format!(
+            "{} {}",
+            self.response.status(),
+            String::from_utf8_lossy(self.response.body())
+        );
         Err(mismatch(&self.sent, format_args!("status {status}"), got))
     }
 
@@ -37,7 +41,8 @@ impl Answer {
 
     /// Ends the step unless the answer has this header.
     pub(super) fn expect_header(&self, name: &str) -> Result<&str, Mismatch> {
-        self.header(name).ok_or_else(|| mismatch(&self.sent, format_args!("a header {name}"), "none"))
+        self.header(name)
+            .ok_or_else(|| mismatch(&self.sent, format_args!("a header {name}"), "none"))
     }
 
     pub(super) fn text(&self) -> String {
@@ -46,7 +51,8 @@ impl Answer {
 
     /// Ends the step unless the body is JSON.
     pub(super) fn json(&self) -> Result<Value, Mismatch> {
-        serde_json::from_slice(self.response.body()).map_err(|_| mismatch(&self.sent, "a JSON body", self.text()))
+        serde_json::from_slice(self.response.body())
+            .map_err(|_| mismatch(&self.sent, "a JSON body", self.text()))
     }
 
     /// Ends the step unless the body has text at this JSON pointer.
@@ -63,7 +69,11 @@ impl Answer {
         let (json, expected) = (self.json()?, expected.into());
         match json.pointer(pointer) {
             Some(found) if *found == expected => Ok(self),
-            found => Err(mismatch(&self.sent, format_args!("{pointer} {expected}"), format_args!("{found:?} in {json}"))),
+            found => Err(mismatch(
+                &self.sent,
+                format_args!("{pointer} {expected}"),
+                format_args!("{found:?} in {json}"),
+            )),
         }
     }
 }
@@ -74,8 +84,13 @@ fn broken(sent: &str) -> impl Fn(String) -> Mismatch + '_ {
 
 async fn open(request: Request<Bytes>, sent: &str) -> Result<Response<Incoming>, Mismatch> {
     let broken = broken(sent);
-    let authority = request.uri().authority().ok_or_else(|| broken("no authority in the address".to_owned()))?;
-    let stream = TcpStream::connect(authority.as_str()).await.map_err(|error| broken(error.to_string()))?;
+    let authority = request
+        .uri()
+        .authority()
+        .ok_or_else(|| broken("no authority in the address".to_owned()))?;
+    let stream = TcpStream::connect(authority.as_str())
+        .await
+        .map_err(|error| broken(error.to_string()))?;
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
         .await
         .map_err(|error| broken(error.to_string()))?;
@@ -87,7 +102,10 @@ async fn open(request: Request<Bytes>, sent: &str) -> Result<Response<Incoming>,
     if let Some(path) = parts.uri.path_and_query().cloned() {
         parts.uri = path.into();
     }
-    sender.send_request(Request::from_parts(parts, Full::new(body))).await.map_err(|error| broken(error.to_string()))
+    sender
+        .send_request(Request::from_parts(parts, Full::new(body)))
+        .await
+        .map_err(|error| broken(error.to_string()))
 }
 
 fn authority_of(uri: &http::Uri) -> String {
@@ -103,11 +121,18 @@ pub(super) async fn send(request: Request<Bytes>) -> Result<Answer, Mismatch> {
     let sent = describe(&request);
     let exchange = async {
         let (parts, body) = open(request, &sent).await?.into_parts();
-        let body = body.collect().await.map_err(|error| broken(&sent)(error.to_string()))?.to_bytes();
+        let body = body
+            .collect()
+            .await
+            .map_err(|error| broken(&sent)(error.to_string()))?
+            .to_bytes();
         Ok(Response::from_parts(parts, body))
     };
     match tokio::time::timeout(PATIENCE, exchange).await {
-        Ok(response) => response.map(|response| Answer { sent: sent.clone(), response }),
+        Ok(response) => response.map(|response| Answer {
+            sent: sent.clone(),
+            response,
+        }),
         Err(_) => Err(broken(&sent)("nothing in time".to_owned())),
     }
 }
@@ -125,10 +150,16 @@ pub(super) async fn subscribe(request: Request<Bytes>) -> Result<EventStream, Mi
     let response = open(request, &sent).await?;
     if response.status() != StatusCode::OK {
         let (status, body) = (response.status(), response.into_body().collect().await);
-        let body = body.map(|body| String::from_utf8_lossy(&body.to_bytes()).into_owned()).unwrap_or_default();
+        let body = body
+            .map(|body| String::from_utf8_lossy(&body.to_bytes()).into_owned())
+            .unwrap_or_default();
         return Err(mismatch(sent, "status 200", format_args!("{status} {body}")));
     }
-    Ok(EventStream { sent, body: response.into_body(), read: BytesMut::new() })
+    Ok(EventStream {
+        sent,
+        body: response.into_body(),
+        read: BytesMut::new(),
+    })
 }
 
 impl EventStream {
@@ -140,22 +171,41 @@ impl EventStream {
     pub(super) async fn next(&mut self, name: &str) -> Result<Value, Mismatch> {
         match tokio::time::timeout(PATIENCE, self.find(name)).await {
             Ok(found) => found,
-            Err(_) => Err(mismatch(&self.sent, format_args!("an event `{name}`"), "nothing in time")),
+            Err(_) => Err(mismatch(
+                &self.sent,
+                format_args!("an event `{name}`"),
+                "nothing in time",
+            )),
         }
     }
 
     async fn find(&mut self, name: &str) -> Result<Value, Mismatch> {
         loop {
             while let Some(event) = self.take_event() {
-                if event.lines().any(|line| line.strip_prefix("event:").is_some_and(|found| found.trim() == name)) {
-                    let data: String = event.lines().filter_map(|line| line.strip_prefix("data:")).collect();
-                    return serde_json::from_str(&data).map_err(|_| mismatch(&self.sent, "JSON data", &event));
+                if event.lines().any(|line| {
+                    line.strip_prefix("event:")
+                        .is_some_and(|found| found.trim() == name)
+                }) {
+                    let data: String = event
+                        .lines()
+                        .filter_map(|line| line.strip_prefix("data:"))
+                        .collect();
+                    return serde_json::from_str(&data)
+                        .map_err(|_| mismatch(&self.sent, "JSON data", &event));
                 }
             }
             match self.body.frame().await {
-                Some(Ok(frame)) => self.read.extend_from_slice(frame.data_ref().map_or(&[], |data| data)),
+                Some(Ok(frame)) => self
+                    .read
+                    .extend_from_slice(frame.data_ref().map_or(&[], |data| data)),
                 Some(Err(error)) => return Err(broken(&self.sent)(error.to_string())),
-                None => return Err(mismatch(&self.sent, format_args!("an event `{name}`"), "the end of the stream")),
+                None => {
+                    return Err(mismatch(
+                        &self.sent,
+                        format_args!("an event `{name}`"),
+                        "the end of the stream",
+                    ));
+                }
             }
         }
     }

@@ -14,8 +14,8 @@ mod webhooks;
 
 use std::io::Stdout;
 
-use ::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
-use ::http::{Method, Request};
+use ::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use ::http::{HeaderValue, Method, Request};
 use bytes::Bytes;
 use serde_json::Value;
 
@@ -38,7 +38,11 @@ struct Tokens {
 
 /// Walks through the service at `base_url`, printing a line a step; true when every step passed.
 pub async fn walk(base_url: &str, clock: &DemoClock) -> bool {
-    let mut tour = Tour { base_url, clock, report: Report::on_stdout() };
+    let mut tour = Tour {
+        base_url,
+        clock,
+        report: Report::on_stdout(),
+    };
     let stopped = all(&mut tour).await;
     tour.report.end() && stopped.is_ok()
 }
@@ -57,18 +61,26 @@ impl Tour<'_> {
     }
 
     /// A request with a bearer token and no body.
-    fn bearing(&self, method: Method, path: &str, token: &str, headers: &[(&str, &str)]) -> Result<Request<Bytes>, Mismatch> {
-        let mut request = Request::builder().method(method).uri(self.url(path)).header(AUTHORIZATION, format!("Bearer {token}"));
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        request.body(Bytes::new()).map_err(|error| mismatch(path, "a request", error))
+    fn bearing(&self, method: Method, path: &str, token: &str) -> Result<Request<Bytes>, Mismatch> {
+        let request = Request::builder().method(method).uri(self.url(path));
+        let request = request
+            .header(AUTHORIZATION, format!("Bearer {token}"))
+            .body(Bytes::new());
+        request.map_err(|error| mismatch(path, "a request", error))
     }
 
     /// A request with a bearer token and a JSON body.
-    fn sending(&self, method: Method, path: &str, token: &str, body: &Value, headers: &[(&str, &str)]) -> Result<Request<Bytes>, Mismatch> {
-        let mut request = self.bearing(method, path, token, headers)?;
-        request.headers_mut().insert(CONTENT_TYPE, ::http::HeaderValue::from_static("application/json"));
+    fn sending(
+        &self,
+        method: Method,
+        path: &str,
+        token: &str,
+        body: &Value,
+    ) -> Result<Request<Bytes>, Mismatch> {
+        let mut request = self.bearing(method, path, token)?;
+        request
+            .headers_mut()
+            .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         *request.body_mut() = Bytes::from(body.to_string());
         Ok(request)
     }
@@ -76,11 +88,20 @@ impl Tour<'_> {
     /// A GraphQL operation, for an answer of this media type.
     fn operation(&self, token: &str, query: &str, accept: &str) -> Result<Request<Bytes>, Mismatch> {
         let body = serde_json::json!({ "query": query });
-        self.sending(Method::POST, "/graphql", token, &body, &[(ACCEPT.as_str(), accept)])
+        with_header(
+            self.sending(Method::POST, "/graphql", token, &body)?,
+            "accept",
+            accept,
+        )
     }
 
     /// A form, with HTTP Basic where the client has a secret.
-    fn form(&self, path: &str, client: Option<(&str, &str)>, fields: &[(&str, &str)]) -> Result<Request<Bytes>, Mismatch> {
+    fn form(
+        &self,
+        path: &str,
+        client: Option<(&str, &str)>,
+        fields: &[(&str, &str)],
+    ) -> Result<Request<Bytes>, Mismatch> {
         use base64::Engine as _;
         let mut request = Request::builder()
             .method(Method::POST)
@@ -90,7 +111,22 @@ impl Tour<'_> {
             let credentials = base64::engine::general_purpose::STANDARD.encode(format!("{id}:{secret}"));
             request = request.header(AUTHORIZATION, format!("Basic {credentials}"));
         }
-        let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
-        request.body(Bytes::from(body)).map_err(|error| mismatch(path, "a request", error))
+        let body = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(fields)
+            .finish();
+        request
+            .body(Bytes::from(body))
+            .map_err(|error| mismatch(path, "a request", error))
     }
+}
+
+/// The request with one more header.
+fn with_header(
+    mut request: Request<Bytes>,
+    name: &'static str,
+    value: &str,
+) -> Result<Request<Bytes>, Mismatch> {
+    let value = HeaderValue::from_str(value).map_err(|error| mismatch(name, "a header", error))?;
+    request.headers_mut().insert(name, value);
+    Ok(request)
 }

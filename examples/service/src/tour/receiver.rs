@@ -54,22 +54,47 @@ pub(super) fn listen() -> Result<(TcpListener, String), Mismatch> {
 
 impl TourReceiver {
     /// Serves until the tour ends.
-    pub(super) fn serve(listener: TcpListener, secret: &str, clock: &DemoClock) -> Result<Arc<Self>, Mismatch> {
-        let secret = SigningSecret::from_whsec(secret).map_err(|error| mismatch("the receiver", "a secret", error))?;
+    pub(super) fn serve(
+        listener: TcpListener,
+        secret: &str,
+        clock: &DemoClock,
+    ) -> Result<Arc<Self>, Mismatch> {
+        let secret =
+            SigningSecret::from_whsec(secret).map_err(|error| mismatch("the receiver", "a secret", error))?;
         let inbox = Arc::new(MemoryInbox::default());
-        let receiver =
-            Receiver::builder("payments-desk", Verifier::standard_webhooks(secret), inbox.clone(), clock.as_port())
-                .build()
-                .map_err(|error| mismatch("the receiver", "its configuration", error))?;
-        let seen = Mutex::new(Seen { behaviour: Behaviour::Accept, last_outcome: None, failed_on: None });
-        let this = Arc::new(Self { receiver, inbox, clock: clock.clone(), seen });
+        let receiver = Receiver::builder(
+            "payments-desk",
+            Verifier::standard_webhooks(secret),
+            inbox.clone(),
+            clock.as_port(),
+        )
+        .build()
+        .map_err(|error| mismatch("the receiver", "its configuration", error))?;
+        let seen = Mutex::new(Seen {
+            behaviour: Behaviour::Accept,
+            last_outcome: None,
+            failed_on: None,
+        });
+        let this = Arc::new(Self {
+            receiver,
+            inbox,
+            clock: clock.clone(),
+            seen,
+        });
         let serving = Arc::clone(&this);
         tokio::spawn(async move {
             let handler = move |request| {
                 let receiver = Arc::clone(&serving);
                 async move { receiver.receive(request).await.map(Full::new) }
             };
-            adapter_hyper::serve(listener, handler, App::refuse, Limits::default(), std::future::pending()).await
+            adapter_hyper::serve(
+                listener,
+                handler,
+                App::refuse,
+                Limits::default(),
+                std::future::pending(),
+            )
+            .await
         });
         Ok(this)
     }
@@ -83,7 +108,11 @@ impl TourReceiver {
         }
         let response = self.receiver.receive(request).await;
         self.seen().last_outcome = response.extensions().get::<Outcome>().cloned();
-        if behaviour == Behaviour::LoseAcknowledgement { failure() } else { response }
+        if behaviour == Behaviour::LoseAcknowledgement {
+            failure()
+        } else {
+            response
+        }
     }
 
     fn seen(&self) -> std::sync::MutexGuard<'_, Seen> {
@@ -95,13 +124,16 @@ impl TourReceiver {
     }
 
     pub(super) fn last_outcome(&self) -> Option<Outcome> {
-        self.seen().last_outcome.clone()
+        self.seen().last_outcome
     }
 
     /// Takes the next event from the queue, as a worker does; it must be the only one.
     pub(super) async fn queued(&self) -> Result<Envelope, Mismatch> {
         for _ in 0..500 {
-            let taken = self.inbox.take(2, self.clock.now(), Duration::from_secs(60)).await;
+            let taken = self
+                .inbox
+                .take(2, self.clock.now(), Duration::from_secs(60))
+                .await;
             let taken = taken.map_err(|error| mismatch("the queue", "an event", error))?;
             match taken.as_slice() {
                 [] => tokio::time::sleep(Duration::from_millis(10)).await,

@@ -33,9 +33,16 @@ pub(super) struct Stopped;
 pub(super) type Step<T = ()> = Result<Found<T>, Mismatch>;
 
 /// A step that went as expected, with what later steps need of it.
-#[expect(clippy::unnecessary_wraps, reason = "every step ends with it, as a value of the steps' one type")]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "every step ends with it, as a value of the steps' one type"
+)]
 pub(super) fn found<T>(sent: impl Display, got: impl Display, value: T) -> Step<T> {
-    Ok(Found { sent: sent.to_string(), got: got.to_string(), value })
+    Ok(Found {
+        sent: sent.to_string(),
+        got: got.to_string(),
+        value,
+    })
 }
 
 /// A step that went as expected.
@@ -44,15 +51,32 @@ pub(super) fn passed(sent: impl Display, got: impl Display) -> Step {
 }
 
 pub(super) fn mismatch(sent: impl Display, expected: impl Display, got: impl Display) -> Mismatch {
-    Mismatch { sent: sent.to_string(), expected: expected.to_string(), got: got.to_string() }
+    Mismatch {
+        sent: sent.to_string(),
+        expected: expected.to_string(),
+        got: got.to_string(),
+    }
 }
 
 /// Ends the step unless `value` is `expected`.
-pub(super) fn expect<T: PartialEq + Debug>(sent: &str, what: &str, value: T, expected: T) -> Result<(), Mismatch> {
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "what is compared is mostly made on the spot"
+)]
+pub(super) fn expect<T: PartialEq + Debug>(
+    sent: &str,
+    what: &str,
+    value: T,
+    expected: T,
+) -> Result<(), Mismatch> {
     if value == expected {
         return Ok(());
     }
-    Err(mismatch(sent, format_args!("{what} {expected:?}"), format_args!("{value:?}")))
+    Err(mismatch(
+        sent,
+        format_args!("{what} {expected:?}"),
+        format_args!("{value:?}"),
+    ))
 }
 
 /// Counts the steps and prints them.
@@ -73,11 +97,20 @@ impl Report<std::io::Stdout> {
 
 impl<W: Write> Report<W> {
     fn new(out: W, colour: bool) -> Self {
-        Self { out, colour, steps: 0, passed: 0 }
+        Self {
+            out,
+            colour,
+            steps: 0,
+            passed: 0,
+        }
     }
 
     fn paint(&self, code: &str, text: &str) -> String {
-        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+        if self.colour {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
     }
 
     /// A reader that closed the pipe ends the printing, not the tour.

@@ -2,10 +2,12 @@
 
 use std::fmt::Display;
 
+use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, COOKIE};
 use http::{Method, Request, StatusCode};
-use bytes::Bytes;
-use oauth_core::client::{AuthorizationGrant, Client, ClientCredentials, PendingAuthorization, Provider, TokenResponse};
+use oauth_core::client::{
+    AuthorizationGrant, Client, ClientCredentials, PendingAuthorization, Provider, TokenResponse,
+};
 use oauth_core::jose::KeySet;
 use oauth_core::ports::OsEntropy;
 
@@ -52,24 +54,41 @@ pub(super) async fn again(tour: &Tour<'_>) -> Step<Tokens> {
     log_in(tour, &begun).await?;
     let grant = consent(tour, begun).await?.into_value();
     let response = exchange(tour, &client, grant).await?.into_value();
-    found("/authorize, /login, /consent, /token", "200, a new chain of tokens", tokens_of(&response))
+    found(
+        "/authorize, /login, /consent, /token",
+        "200, a new chain of tokens",
+        tokens_of(&response),
+    )
 }
 
 fn tokens_of(response: &TokenResponse) -> Tokens {
-    let refresh = response.refresh_token().map(|token| token.expose().to_owned()).unwrap_or_default();
-    Tokens { access: response.access_token().expose().to_owned(), refresh }
+    let refresh = response
+        .refresh_token()
+        .map(|token| token.expose().to_owned())
+        .unwrap_or_default();
+    Tokens {
+        access: response.access_token().expose().to_owned(),
+        refresh,
+    }
 }
 
 fn get(url: &str, cookie: Option<&str>) -> Result<Request<Bytes>, Mismatch> {
-    let mut request = Request::builder().method(Method::GET).uri(url).header(ACCEPT, "text/html");
+    let mut request = Request::builder()
+        .method(Method::GET)
+        .uri(url)
+        .header(ACCEPT, "text/html");
     if let Some(cookie) = cookie {
         request = request.header(COOKIE, cookie);
     }
-    request.body(Bytes::new()).map_err(|error| mismatch(url, "a request", error))
+    request
+        .body(Bytes::new())
+        .map_err(|error| mismatch(url, "a request", error))
 }
 
 fn post(url: &str, cookie: &str, fields: &[(&str, &str)]) -> Result<Request<Bytes>, Mismatch> {
-    let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+    let body = form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(fields)
+        .finish();
     Request::builder()
         .method(Method::POST)
         .uri(url)
@@ -86,26 +105,49 @@ fn made<T, E: Display>(what: &'static str, value: Result<T, E>) -> Result<T, Mis
 
 async fn discover(tour: &Tour<'_>) -> Step<(Provider, String)> {
     let answer = send(get(&tour.url("/.well-known/openid-configuration"), None)?).await?;
-    answer.expect(StatusCode::OK)?.expect_at("/issuer", tour.base_url)?;
+    answer
+        .expect(StatusCode::OK)?
+        .expect_at("/issuer", tour.base_url)?;
     answer.expect_at("/code_challenge_methods_supported", vec!["S256"])?;
     let endpoint = |pointer| made("an endpoint", answer.string_at(pointer)?.parse());
     let issuer = made("an issuer", answer.string_at("/issuer")?.parse())?;
-    let provider = Provider::new(issuer, endpoint("/authorization_endpoint")?, endpoint("/token_endpoint")?);
+    let provider = Provider::new(
+        issuer,
+        endpoint("/authorization_endpoint")?,
+        endpoint("/token_endpoint")?,
+    );
     let jwks_uri = answer.string_at("/jwks_uri")?;
-    found(&answer.sent, format_args!("200, issuer {}", tour.base_url), (provider, jwks_uri))
+    found(
+        &answer.sent,
+        format_args!("200, issuer {}", tour.base_url),
+        (provider, jwks_uri),
+    )
 }
 
 async fn keys(jwks_uri: &str) -> Step<KeySet> {
     let answer = send(get(jwks_uri, None)?).await?;
     answer.expect(StatusCode::OK)?;
-    let keys = KeySet::parse(answer.response.body()).map_err(|error| mismatch(&answer.sent, "keys", error))?;
-    found(&answer.sent, format_args!("200, {} key, {}", keys.iter().count(), answer.string_at("/keys/0/alg")?), keys)
+    let keys =
+        KeySet::parse(answer.response.body()).map_err(|error| mismatch(&answer.sent, "keys", error))?;
+    found(
+        &answer.sent,
+        format_args!(
+            "200, {} key, {}",
+            keys.iter().count(),
+            answer.string_at("/keys/0/alg")?
+        ),
+        keys,
+    )
 }
 
 fn client(provider: Provider) -> Step<Client> {
     let secret = made("a secret", WEB_SECRET.parse())?;
-    let client = Client::new(provider, made("an id", "demo-web".parse())?, made("a URI", WEB_REDIRECT_URI.parse())?)
-        .with_credentials(ClientCredentials::Basic(secret));
+    let client = Client::new(
+        provider,
+        made("an id", "demo-web".parse())?,
+        made("a URI", WEB_REDIRECT_URI.parse())?,
+    )
+    .with_credentials(ClientCredentials::Basic(secret));
     found("client_secret_basic", WEB_REDIRECT_URI, client)
 }
 
@@ -123,11 +165,23 @@ async fn authorize(tour: &Tour<'_>, client: &Client) -> Step<Begun> {
     answer.expect(StatusCode::SEE_OTHER)?;
     let login = answer.expect_header("location")?.to_owned();
     let cookie = answer.expect_header("set-cookie")?;
-    expect(&answer.sent, "HttpOnly, SameSite", cookie.contains("HttpOnly; SameSite=Lax"), true)?;
+    expect(
+        &answer.sent,
+        "HttpOnly, SameSite",
+        cookie.contains("HttpOnly; SameSite=Lax"),
+        true,
+    )?;
     let cookie = cookie.split(';').next().unwrap_or_default().to_owned();
-    let (path, interaction) = login.split_once("?interaction=").ok_or_else(|| mismatch(&answer.sent, "/login", &login))?;
+    let (path, interaction) = login
+        .split_once("?interaction=")
+        .ok_or_else(|| mismatch(&answer.sent, "/login", &login))?;
     let got = format!("303 to {path}, with a cookie");
-    let begun = Begun { pending, interaction: interaction.to_owned(), login: login.clone(), cookie };
+    let begun = Begun {
+        pending,
+        interaction: interaction.to_owned(),
+        login: login.clone(),
+        cookie,
+    };
     found("GET /authorize?…&code_challenge_method=S256", got, begun)
 }
 
@@ -138,14 +192,23 @@ async fn without_cookie(tour: &Tour<'_>, begun: &Begun) -> Step {
 }
 
 async fn try_password(tour: &Tour<'_>, begun: &Begun, password: &str) -> Result<Answer, Mismatch> {
-    let fields = [("interaction", begun.interaction.as_str()), ("email", EMAIL), ("password", password)];
+    let fields = [
+        ("interaction", begun.interaction.as_str()),
+        ("email", EMAIL),
+        ("password", password),
+    ];
     send(post(&tour.url("/login"), &begun.cookie, &fields)?).await
 }
 
 async fn wrong_password(tour: &Tour<'_>, begun: &Begun) -> Step {
     let page = send(get(&tour.url(&begun.login), Some(&begun.cookie))?).await?;
     page.expect(StatusCode::OK)?;
-    expect(&page.sent, "a form", page.text().contains("<form method=\"post\" action=\"/login\">"), true)?;
+    expect(
+        &page.sent,
+        "a form",
+        page.text().contains("<form method=\"post\" action=\"/login\">"),
+        true,
+    )?;
     let answer = try_password(tour, begun, "incorrect horse").await?;
     answer.expect(StatusCode::UNPROCESSABLE_ENTITY)?;
     passed("GET /login, POST /login", "200, then 422 with the page again")
@@ -154,7 +217,14 @@ async fn wrong_password(tour: &Tour<'_>, begun: &Begun) -> Step {
 async fn log_in(tour: &Tour<'_>, begun: &Begun) -> Step {
     let answer = try_password(tour, begun, PASSWORD).await?;
     answer.expect(StatusCode::OK)?;
-    expect(&answer.sent, "a form", answer.text().contains("<form method=\"post\" action=\"/consent\">"), true)?;
+    expect(
+        &answer.sent,
+        "a form",
+        answer
+            .text()
+            .contains("<form method=\"post\" action=\"/consent\">"),
+        true,
+    )?;
     passed("POST /login", format_args!("200, what {EMAIL} is to allow"))
 }
 
@@ -163,31 +233,55 @@ async fn consent(tour: &Tour<'_>, begun: Begun) -> Step<AuthorizationGrant> {
     let answer = send(post(&tour.url("/consent"), &begun.cookie, &fields)?).await?;
     answer.expect(StatusCode::SEE_OTHER)?;
     let location = answer.expect_header("location")?;
-    let query = location.strip_prefix(WEB_REDIRECT_URI).and_then(|rest| rest.strip_prefix('?'));
-    let query = query.ok_or_else(|| mismatch(&answer.sent, format_args!("{WEB_REDIRECT_URI}?…"), location))?;
+    let query = location
+        .strip_prefix(WEB_REDIRECT_URI)
+        .and_then(|rest| rest.strip_prefix('?'));
+    let query =
+        query.ok_or_else(|| mismatch(&answer.sent, format_args!("{WEB_REDIRECT_URI}?…"), location))?;
     let grant = begun
         .pending
         .finish(query, tour.clock.now())
         .map_err(|error| mismatch(&answer.sent, "an answer that fits the request", error))?;
-    found("POST /consent", "303 with code, state and iss; state and iss fit", grant)
+    found(
+        "POST /consent",
+        "303 with code, state and iss; state and iss fit",
+        grant,
+    )
 }
 
 async fn exchange(tour: &Tour<'_>, client: &Client, grant: AuthorizationGrant) -> Step<TokenResponse> {
     let (request, pending) = client.exchange(grant);
     let answer = send(request).await?;
     answer.expect(StatusCode::OK)?;
-    expect(&answer.sent, "cache control", answer.header("cache-control"), Some("no-store"))?;
-    let got = format!("200, {} for {} s", answer.string_at("/token_type")?, answer.json()?["expires_in"]);
-    let tokens = pending.finish(&answer.response, tour.clock.now()).map_err(|error| mismatch("POST /token", "tokens", error))?;
+    expect(
+        &answer.sent,
+        "cache control",
+        answer.header("cache-control"),
+        Some("no-store"),
+    )?;
+    answer.expect_at("/expires_in", 600)?;
+    let got = format!("200, {} for 600 s", answer.string_at("/token_type")?);
+    let tokens = pending
+        .finish(&answer.response, tour.clock.now())
+        .map_err(|error| mismatch("POST /token", "tokens", error))?;
     found("POST /token authorization_code, code_verifier", got, tokens)
 }
 
 fn identity(tour: &Tour<'_>, response: &TokenResponse, keys: &KeySet) -> Step {
     let claims = response
         .identity(keys, tour.clock.now())
-        .map_err(|error| mismatch("the ID token", "signature, issuer, audience, nonce and times that fit", error))?
+        .map_err(|error| {
+            mismatch(
+                "the ID token",
+                "signature, issuer, audience, nonce and times that fit",
+                error,
+            )
+        })?
         .ok_or_else(|| mismatch("POST /token", "an ID token", "none"))?;
     expect("the ID token", "email", claims.email.as_deref(), Some(EMAIL))?;
     let name = claims.name.as_deref().unwrap_or_default();
-    passed("signature, iss, aud, exp, nonce, at_hash", format_args!("{} is {name}", claims.subject))
+    passed(
+        "signature, iss, aud, exp, nonce, at_hash",
+        format_args!("{} is {name}", claims.subject),
+    )
 }

@@ -39,10 +39,15 @@ pub(super) async fn chapter(tour: &mut Tour<'_>, old: Tokens) -> Result<(), Stop
 }
 
 async fn expired(tour: &Tour<'_>, tokens: &Tokens) -> Step {
-    let answer = send(tour.bearing(Method::GET, "/v1/charges", &tokens.access, &[])?).await?;
+    let answer = send(tour.bearing(Method::GET, "/v1/charges", &tokens.access)?).await?;
     answer.expect(StatusCode::UNAUTHORIZED)?;
     let challenge = answer.expect_header("www-authenticate")?;
-    expect(&answer.sent, "invalid_token", challenge.contains("invalid_token"), true)?;
+    expect(
+        &answer.sent,
+        "invalid_token",
+        challenge.contains("invalid_token"),
+        true,
+    )?;
     passed(&answer.sent, "401 invalid_token")
 }
 
@@ -54,9 +59,21 @@ async fn ask_to_refresh(tour: &Tour<'_>, refresh_token: &str) -> Result<Answer, 
 async fn refresh(tour: &Tour<'_>, tokens: &Tokens) -> Step<Tokens> {
     let answer = ask_to_refresh(tour, &tokens.refresh).await?;
     answer.expect(StatusCode::OK)?;
-    let new = Tokens { access: answer.string_at("/access_token")?, refresh: answer.string_at("/refresh_token")? };
-    expect(&answer.sent, "the same refresh token", new.refresh == tokens.refresh, false)?;
-    found("POST /token refresh_token", "200, a new access and a new refresh token", new)
+    let new = Tokens {
+        access: answer.string_at("/access_token")?,
+        refresh: answer.string_at("/refresh_token")?,
+    };
+    expect(
+        &answer.sent,
+        "the same refresh token",
+        new.refresh == tokens.refresh,
+        false,
+    )?;
+    found(
+        "POST /token refresh_token",
+        "200, a new access and a new refresh token",
+        new,
+    )
 }
 
 async fn introspect(tour: &Tour<'_>, token: &str) -> Result<Answer, Mismatch> {
@@ -65,14 +82,24 @@ async fn introspect(tour: &Tour<'_>, token: &str) -> Result<Answer, Mismatch> {
 
 async fn active(tour: &Tour<'_>, tokens: &Tokens) -> Step {
     let answer = introspect(tour, &tokens.access).await?;
-    answer.expect(StatusCode::OK)?.expect_at("/active", true)?.expect_at("/client_id", "demo-web")?;
-    answer.expect_at("/sub", "usr_ada")?.expect_at("/iss", tour.base_url)?;
-    passed(&answer.sent, format_args!("active: true, scope: {}", answer.string_at("/scope")?))
+    answer
+        .expect(StatusCode::OK)?
+        .expect_at("/active", true)?
+        .expect_at("/client_id", "demo-web")?;
+    answer
+        .expect_at("/sub", "usr_ada")?
+        .expect_at("/iss", tour.base_url)?;
+    passed(
+        &answer.sent,
+        format_args!("active: true, scope: {}", answer.string_at("/scope")?),
+    )
 }
 
 async fn refused(tour: &Tour<'_>, refresh_token: &str) -> Step {
     let answer = ask_to_refresh(tour, refresh_token).await?;
-    answer.expect(StatusCode::BAD_REQUEST)?.expect_at("/error", "invalid_grant")?;
+    answer
+        .expect(StatusCode::BAD_REQUEST)?
+        .expect_at("/error", "invalid_grant")?;
     passed("POST /token refresh_token", "400 invalid_grant")
 }
 
@@ -80,13 +107,23 @@ async fn all_inactive(tour: &Tour<'_>, tokens: &Tokens) -> Step {
     for token in [&tokens.access, &tokens.refresh] {
         let answer = introspect(tour, token).await?;
         answer.expect(StatusCode::OK)?;
-        expect(&answer.sent, "body", answer.text(), r#"{"active":false}"#.to_owned())?;
+        expect(
+            &answer.sent,
+            "body",
+            answer.text(),
+            r#"{"active":false}"#.to_owned(),
+        )?;
     }
     passed("POST /oauth/introspect, both tokens", r#"{"active":false}"#)
 }
 
 async fn revoke(tour: &Tour<'_>, token: &str) -> Step {
-    let answer = send(tour.form("/oauth/revoke", WEB, &[("token", token), ("token_type_hint", "refresh_token")])?).await?;
+    let answer = send(tour.form(
+        "/oauth/revoke",
+        WEB,
+        &[("token", token), ("token_type_hint", "refresh_token")],
+    )?)
+    .await?;
     answer.expect(StatusCode::OK)?;
     passed(&answer.sent, "200")
 }

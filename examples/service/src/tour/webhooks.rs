@@ -22,9 +22,11 @@ pub(super) async fn chapter(tour: &mut Tour<'_>) -> Result<(), Stopped> {
     let registered = tour.report.step("register a receiver on another port", step)?;
 
     let step = delivered(tour, &registered).await;
-    tour.report.step("charge.created: signed, verified, queued", step)?;
+    tour.report
+        .step("charge.created: signed, verified, queued", step)?;
     let step = deduplicated(tour, &registered).await;
-    tour.report.step("its 2xx is lost: redelivered, queued once", step)?;
+    tour.report
+        .step("its 2xx is lost: redelivered, queued once", step)?;
     let step = retried(tour, &registered).await;
     tour.report.step("the receiver fails with 500: retried", step)?;
     let step = refunded(tour, &registered).await;
@@ -44,35 +46,61 @@ struct Registered {
 }
 
 async fn ask_for_token(tour: &Tour<'_>) -> Result<Answer, Mismatch> {
-    let fields = [("grant_type", "client_credentials"), ("scope", "read:charges write:charges write:refunds")];
+    let fields = [
+        ("grant_type", "client_credentials"),
+        ("scope", "read:charges write:charges write:refunds"),
+    ];
     send(tour.form("/token", Some(("demo-service", SERVICE_SECRET)), &fields)?).await
 }
 
 async fn client_credentials(tour: &Tour<'_>) -> Step {
     let answer = ask_for_token(tour).await?;
-    answer.expect(StatusCode::OK)?.expect_at("/token_type", "Bearer")?;
-    expect(&answer.sent, "refresh token", answer.json()?.pointer("/refresh_token"), None)?;
-    passed("POST /token client_credentials", "200, an access token and nothing to refresh")
+    answer
+        .expect(StatusCode::OK)?
+        .expect_at("/token_type", "Bearer")?;
+    expect(
+        &answer.sent,
+        "refresh token",
+        answer.json()?.pointer("/refresh_token"),
+        None,
+    )?;
+    passed(
+        "POST /token client_credentials",
+        "200, an access token and nothing to refresh",
+    )
 }
 
 /// A call by the service, with a token of the moment: the clock outruns every token in this chapter.
 async fn call(tour: &Tour<'_>, method: Method, path: &str, body: Option<&Value>) -> Result<Answer, Mismatch> {
     let token = ask_for_token(tour).await?.string_at("/access_token")?;
     let request = match body {
-        Some(body) => tour.sending(method, path, &token, body, &[])?,
-        None => tour.bearing(method, path, &token, &[])?,
+        Some(body) => tour.sending(method, path, &token, body)?,
+        None => tour.bearing(method, path, &token)?,
     };
     send(request).await
 }
 
 async fn register(tour: &Tour<'_>) -> Step<Registered> {
     let (listener, url) = super::receiver::listen()?;
-    let answer = call(tour, Method::POST, "/v1/webhook-endpoints", Some(&json!({ "url": url }))).await?;
+    let answer = call(
+        tour,
+        Method::POST,
+        "/v1/webhook-endpoints",
+        Some(&json!({ "url": url })),
+    )
+    .await?;
     answer.expect(StatusCode::CREATED)?;
     let secret = answer.string_at("/secret")?;
     let receiver = TourReceiver::serve(listener, &secret, tour.clock)?;
     let got = format!("201, its secret once: {}…", secret.get(..10).unwrap_or_default());
-    found("POST /v1/webhook-endpoints", got, Registered { id: answer.string_at("/id")?, receiver })
+    found(
+        "POST /v1/webhook-endpoints",
+        got,
+        Registered {
+            id: answer.string_at("/id")?,
+            receiver,
+        },
+    )
 }
 
 /// Creates a charge; answers its id.
@@ -86,10 +114,13 @@ async fn delivered(tour: &Tour<'_>, registered: &Registered) -> Step {
     let charge = charge(tour, 1000).await?;
     let event = registered.receiver.queued().await?;
     expect("the event", "type", event.event_type().as_str(), "charge.created")?;
-    expect("the event", "charge", object_id(&event.object()), Some(charge))?;
+    expect("the event", "charge", object_id(event.object()), Some(charge))?;
     let delivery = format!("{}.{}", event.id(), registered.id);
     wait_for(tour, &delivery, "acked").await?;
-    passed("POST to the receiver", "204; the signature fits, the event is queued")
+    passed(
+        "POST to the receiver",
+        "204; the signature fits, the event is queued",
+    )
 }
 
 fn object_id(object: &[u8]) -> Option<String> {
@@ -106,8 +137,16 @@ async fn deduplicated(tour: &Tour<'_>, registered: &Registered) -> Step {
     registered.receiver.behave(Behaviour::Accept);
     let waited = advance_to(tour, &due)?;
     wait_for(tour, &delivery, "acked").await?;
-    expect(&delivery, "outcome", registered.receiver.last_outcome(), Some(Outcome::Duplicate))?;
-    passed("the same event again", format_args!("after {waited}: 204 as a duplicate, not queued again"))
+    expect(
+        &delivery,
+        "outcome",
+        registered.receiver.last_outcome(),
+        Some(Outcome::Duplicate),
+    )?;
+    passed(
+        "the same event again",
+        format_args!("after {waited}: 204 as a duplicate, not queued again"),
+    )
 }
 
 async fn retried(tour: &Tour<'_>, registered: &Registered) -> Step {
@@ -138,9 +177,17 @@ async fn refunded(tour: &Tour<'_>, registered: &Registered) -> Step {
     let poll = answer.expect_header("location")?.to_owned();
     until(tour, &poll, "/status", "succeeded").await?;
     let event = registered.receiver.queued().await?;
-    expect("the event", "type", event.event_type().as_str(), "charge.refunded")?;
-    expect("the event", "charge", object_id(&event.object()), Some(charge))?;
-    passed("POST …/refunds, GET its Location", "202, then succeeded, and the event")
+    expect(
+        "the event",
+        "type",
+        event.event_type().as_str(),
+        "charge.refunded",
+    )?;
+    expect("the event", "charge", object_id(event.object()), Some(charge))?;
+    passed(
+        "POST …/refunds, GET its Location",
+        "202, then succeeded, and the event",
+    )
 }
 
 async fn dead(tour: &Tour<'_>, registered: &Registered) -> Step<String> {
@@ -155,32 +202,70 @@ async fn dead(tour: &Tour<'_>, registered: &Registered) -> Step<String> {
     let dead = wait_for(tour, &delivery, "dead_letter").await?;
     dead.expect_at("/attempts", 7)?.expect_at("/log/6/status", 500)?;
     let span = tour.clock.now().duration_since(start).unwrap_or_default();
-    found("POST to the receiver", format!("500 seven times in {}, then the dead letter", words(span)), delivery)
+    found(
+        "POST to the receiver",
+        format!("500 seven times in {}, then the dead letter", words(span)),
+        delivery,
+    )
 }
 
 async fn listed(tour: &Tour<'_>, delivery: &str) -> Step {
-    let answer = call(tour, Method::GET, "/v1/webhook-deliveries?state=dead_letter", None).await?;
-    answer.expect(StatusCode::OK)?.expect_at("/data/0/id", delivery)?.expect_at("/data/0/reason", "attempts_exhausted")?;
-    passed("GET /v1/webhook-deliveries?state=dead_letter", "200, one delivery, attempts_exhausted")
+    let answer = call(
+        tour,
+        Method::GET,
+        "/v1/webhook-deliveries?state=dead_letter",
+        None,
+    )
+    .await?;
+    answer
+        .expect(StatusCode::OK)?
+        .expect_at("/data/0/id", delivery)?
+        .expect_at("/data/0/reason", "attempts_exhausted")?;
+    passed(
+        "GET /v1/webhook-deliveries?state=dead_letter",
+        "200, one delivery, attempts_exhausted",
+    )
 }
 
 async fn replayed(tour: &Tour<'_>, registered: &Registered, delivery: &str) -> Step {
     registered.receiver.behave(Behaviour::Accept);
-    let answer = call(tour, Method::POST, &format!("/v1/webhook-deliveries/{delivery}/replays"), Some(&json!({}))).await?;
+    let answer = call(
+        tour,
+        Method::POST,
+        &format!("/v1/webhook-deliveries/{delivery}/replays"),
+        Some(&json!({})),
+    )
+    .await?;
     answer.expect(StatusCode::ACCEPTED)?;
     let event = registered.receiver.queued().await?;
-    expect("the event", "id", Some(event.id().as_str()), delivery.split('.').next())?;
+    expect(
+        "the event",
+        "id",
+        Some(event.id().as_str()),
+        delivery.split('.').next(),
+    )?;
     wait_for(tour, delivery, "acked").await?;
     passed("POST …/replays", "202, then 204 from the receiver: acked")
 }
 
 /// Polls the delivery until it has this state.
 async fn wait_for(tour: &Tour<'_>, delivery: &str, state: &str) -> Result<Answer, Mismatch> {
-    until(tour, &format!("/v1/webhook-deliveries/{delivery}"), "/state", state).await
+    until(
+        tour,
+        &format!("/v1/webhook-deliveries/{delivery}"),
+        "/state",
+        state,
+    )
+    .await
 }
 
 /// Polls until the resource has this value at this JSON pointer.
-async fn until(tour: &Tour<'_>, path: &str, pointer: &str, value: impl Into<Value>) -> Result<Answer, Mismatch> {
+async fn until(
+    tour: &Tour<'_>,
+    path: &str,
+    pointer: &str,
+    value: impl Into<Value>,
+) -> Result<Answer, Mismatch> {
     let value = value.into();
     let mut last = String::new();
     for _ in 0..300 {

@@ -7,8 +7,10 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A table of rules: its file, the folder with its tests, and the ids it must hold.
-const TABLES: [(&str, &str, &[(char, u32)]); 5] = [
+/// A table of rules: its file, the folder with its tests, and the letters it must hold, each with its last number.
+type Table = (&'static str, &'static str, &'static [(char, u32)]);
+
+const TABLES: [Table; 5] = [
     ("graph-core/COMPLIANCE.md", "graph-core", &[('G', 20)]),
     ("http-conventions/COMPLIANCE.md", "http-conventions", &[('H', 22)]),
     ("oauth-core/COMPLIANCE.md", "oauth-core", &[('O', 27), ('S', 6)]),
@@ -26,7 +28,10 @@ struct Row {
 fn rows(table: &str) -> Vec<Row> {
     let text = fs::read_to_string(root().join(table)).unwrap_or_else(|error| panic!("{table}: {error}"));
     let cells = |line: &str| -> Vec<String> {
-        line.trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect()
+        line.trim_matches('|')
+            .split(" | ")
+            .map(|cell| cell.trim().to_owned())
+            .collect()
     };
     let is_id = |cell: &str| {
         let mut characters = cell.chars();
@@ -37,12 +42,14 @@ fn rows(table: &str) -> Vec<Row> {
     text.lines()
         .filter(|line| line.starts_with('|'))
         .map(cells)
-        .filter(|cells| cells.first().is_some_and(|cell| is_id(cell)))
-        .map(|cells| {
-            let last = cells.last().expect("a row has cells");
-            let (proven, open) = last.split_once("open:").map_or((last.as_str(), false), |(before, _)| (before, true));
+        .filter_map(|cells| Some((cells.first()?.clone(), cells.last()?.clone())))
+        .filter(|(id, _)| is_id(id))
+        .map(|(id, last)| {
+            let (proven, open) = last
+                .split_once("open:")
+                .map_or((last.as_str(), false), |(before, _)| (before, true));
             let tests = proven.split('`').skip(1).step_by(2).map(str::to_owned).collect();
-            Row { id: cells[0].clone(), tests, open }
+            Row { id, tests, open }
         })
         .collect()
 }
@@ -62,19 +69,20 @@ fn sources(folder: &Path, found: &mut Vec<String>) {
 /// Whether a test of this name says in its documentation that it proves this rule.
 fn proves(sources: &[String], test: &str, id: &str) -> bool {
     let opening = format!("fn {test}(");
+    let bears = |line: &str| {
+        line.strip_prefix("///").is_some_and(|text| {
+            text.split(|character: char| !character.is_ascii_alphanumeric())
+                .any(|word| word == id)
+        })
+    };
     sources.iter().any(|source| {
-        source.match_indices(&opening).any(|(at, _)| {
-            let before = source[..at].lines().rev();
-            let head = before.take_while(|line| {
-                let line = line.trim();
-                line.starts_with("///") || line.starts_with("#[") || line.ends_with("async") || line.starts_with("pub")
-            });
-            let bears = |line: &str| {
-                line.trim().strip_prefix("///").is_some_and(|text| {
-                    text.split(|character: char| !character.is_ascii_alphanumeric()).any(|word| word == id)
-                })
-            };
-            head.filter(|line| !line.trim().is_empty()).any(bears)
+        let lines: Vec<&str> = source.lines().map(str::trim).collect();
+        let openings =
+            (0..lines.len()).filter(|at| lines.get(*at).is_some_and(|line| line.contains(&opening)));
+        openings.into_iter().any(|at| {
+            let head = lines.iter().take(at).rev();
+            head.take_while(|line| line.starts_with("///") || line.starts_with("#["))
+                .any(|line| bears(line))
         })
     })
 }
@@ -85,8 +93,10 @@ fn every_rule_is_proven_by_a_test_that_bears_its_id_or_is_said_to_be_open() {
     for (table, folder, ids) in TABLES {
         let rows = rows(table);
         let listed: Vec<String> = rows.iter().map(|row| row.id.clone()).collect();
-        let expected: Vec<String> =
-            ids.iter().flat_map(|(letter, last)| (1..=*last).map(move |number| format!("{letter}{number}"))).collect();
+        let expected: Vec<String> = ids
+            .iter()
+            .flat_map(|(letter, last)| (1..=*last).map(move |number| format!("{letter}{number}")))
+            .collect();
         if listed != expected {
             faults.push(format!("{table} lists {listed:?}"));
         }
@@ -94,7 +104,10 @@ fn every_rule_is_proven_by_a_test_that_bears_its_id_or_is_said_to_be_open() {
         sources(&root().join(folder), &mut texts);
         for row in rows {
             if row.tests.is_empty() && !row.open {
-                faults.push(format!("{table}: {} has neither a test nor a word on what is open", row.id));
+                faults.push(format!(
+                    "{table}: {} has neither a test nor a word on what is open",
+                    row.id
+                ));
             }
             let unproven = row.tests.iter().filter(|test| !proves(&texts, test, &row.id));
             faults.extend(unproven.map(|test| format!("{table}: no test `{test}` bears {}", row.id)));
@@ -105,7 +118,8 @@ fn every_rule_is_proven_by_a_test_that_bears_its_id_or_is_said_to_be_open() {
 
 #[test]
 fn a_rule_is_found_only_where_a_test_says_so() {
-    let source = "/// W1: the form of an id.\n#[test]\nfn ids_have_no_dot() {}\n\n#[test]\nfn other() {}\n".to_owned();
+    let source =
+        "/// W1: the form of an id.\n#[test]\nfn ids_have_no_dot() {}\n\n#[test]\nfn other() {}\n".to_owned();
     let sources = [source];
     assert!(proves(&sources, "ids_have_no_dot", "W1"));
     assert!(!proves(&sources, "ids_have_no_dot", "W11"));

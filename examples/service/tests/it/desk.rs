@@ -11,7 +11,9 @@ pub(crate) const BASE: &str = "http://127.0.0.1:8080";
 
 /// A fresh service with the demo's user and clients.
 pub(crate) async fn open() -> App {
-    App::open(Config::new(BASE, Database::open_in_memory().unwrap())).await.unwrap()
+    App::open(Config::new(BASE, Database::open_in_memory().unwrap()))
+        .await
+        .unwrap()
 }
 
 /// A whole answer.
@@ -20,7 +22,12 @@ pub(crate) async fn ask(app: &App, request: Request<Bytes>) -> Response<Bytes> {
     Response::from_parts(parts, body.collect().await.unwrap().to_bytes())
 }
 
-pub(crate) fn request(method: &str, path: &str, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Request<Bytes> {
+pub(crate) fn request(
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: impl Into<Bytes>,
+) -> Request<Bytes> {
     let mut request = Request::builder().method(method).uri(path);
     for (name, value) in headers {
         request = request.header(*name, *value);
@@ -43,6 +50,16 @@ pub(crate) const FORM: (&str, &str) = ("content-type", "application/x-www-form-u
 /// The `Authorization` of a token with these scopes.
 pub(crate) async fn bearer(app: &App, scope: &str) -> String {
     let body = format!("grant_type=client_credentials&scope={}", scope.replace(' ', "+"));
-    let response = ask(app, request("POST", "/token", &[FORM, ("authorization", SERVICE)], body)).await;
-    format!("Bearer {}", json(&response)["access_token"].as_str().unwrap())
+    let response = ask(
+        app,
+        request("POST", "/token", &[FORM, ("authorization", SERVICE)], body),
+    )
+    .await;
+    format!(
+        "Bearer {}",
+        json(&response)
+            .get("access_token")
+            .and_then(Value::as_str)
+            .unwrap()
+    )
 }

@@ -1,5 +1,5 @@
 //! The service as a whole: its documents, its pages, its bad inputs, its tours.
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod bad_input;
 mod compliance;
