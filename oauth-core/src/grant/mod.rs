@@ -18,3 +18,6 @@ pub mod refresh_token;
 
 pub use lifetime::{AccessTokenLifetime, InvalidLifetime, RefreshTokenLifetime, TokenPolicy};
 pub use plan::AccessTokenPlan;
+
+#[cfg(test)]
+mod tests;

@@ -44,6 +44,20 @@ async fn a_code_buys_tokens() {
     );
 }
 
+/// O8: the answer to the byte: `scope` is one string, `expires_in` a number.
+#[tokio::test]
+async fn the_token_response_is_this_to_the_byte() {
+    let fixture = Fixture::new();
+    let answer = fixture
+        .token_as("service", &vec![("grant_type", "client_credentials")])
+        .await;
+    let access = Tokens::of(&answer).access;
+    let expected = format!(
+        r#"{{"access_token":"{access}","token_type":"Bearer","expires_in":600,"scope":"read:charges write:charges"}}"#
+    );
+    assert_eq!(answer.response.body(), expected.as_bytes());
+}
+
 /// O14: the access token is an `at+jwt` for the API, with a `jti` of its own.
 #[tokio::test]
 async fn the_access_token_is_a_jwt_for_the_api() {

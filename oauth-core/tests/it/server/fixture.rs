@@ -1,4 +1,10 @@
 //! One server on memory stores, with a clock that stands still and a handful of clients.
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};

@@ -34,6 +34,20 @@ async fn an_active_access_token_is_described() {
     assert_eq!(told, expected);
 }
 
+/// O12: the answer to the byte: `scope` and `aud` are strings, times are numbers.
+#[tokio::test]
+async fn the_introspection_response_is_this_to_the_byte() {
+    let fixture = Fixture::new();
+    let tokens = fixture.sign_in().await;
+    let ask = |token: &str| fixture.server.introspect(post(basic("web"), &[("token", token)]));
+    let expected = r#"{"active":true,"scope":"openid read:charges write:charges","client_id":"web","username":"ada@example.com","exp":1801209600,"iat":1800000000,"sub":"ada","aud":"https://api.example","iss":"https://auth.example"}"#;
+    assert_eq!(ask(&tokens.refresh).await.response.body(), expected.as_bytes());
+    assert_eq!(
+        ask("unknown").await.response.body(),
+        br#"{"active":false}"#.as_slice()
+    );
+}
+
 /// O12: a refresh token is described to the client it was issued to, and is no bearer token.
 #[tokio::test]
 async fn an_active_refresh_token_is_described_to_its_client() {

@@ -10,6 +10,7 @@ mod fixture;
 mod interaction;
 mod introspection;
 mod metadata;
+mod model;
 mod refresh;
 mod revocation;
 mod secrecy;

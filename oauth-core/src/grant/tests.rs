@@ -1,0 +1,278 @@
+//! The decisions as tables: one change at a time to a record or request that is in order.
+
+use std::time::{Duration, SystemTime};
+
+use super::{TokenPolicy, authorization_code, client_credentials, refresh_token};
+use crate::error::ErrorCode;
+use crate::pkce::CodeVerifier;
+use crate::secret::{ClientSecret, TokenHash};
+use crate::store::{
+    AuthorizationCodeRecord, ClientSecrets, FamilyId, FamilyRevocation, Grant, GrantType, RefreshTokenRecord,
+    RefreshTokenState, RegisteredClient, RevocationReason, TokenFamily,
+};
+use crate::vocabulary::Scopes;
+
+const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+const ANOTHER_VERIFIER: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+const CALLBACK: &str = "https://app.example/callback";
+const FAMILY: FamilyId = FamilyId::from_bytes([7; 16]);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+fn now() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
+}
+
+fn grant() -> Grant {
+    Grant {
+        client_id: "web".parse().unwrap(),
+        subject: "ada".parse().unwrap(),
+        scopes: "openid read:charges".parse().unwrap(),
+        audience: vec!["https://api.example".parse().unwrap()],
+        auth_time: now(),
+        nonce: None,
+        email: None,
+        name: None,
+    }
+}
+
+fn code() -> AuthorizationCodeRecord {
+    AuthorizationCodeRecord {
+        hash: TokenHash::of("code"),
+        redirect_uri: CALLBACK.parse().unwrap(),
+        code_challenge: VERIFIER.parse::<CodeVerifier>().unwrap().challenge(),
+        grant: grant(),
+        issued_at: now(),
+        expires_at: now() + Duration::from_secs(60),
+        retain_until: now() + 31 * DAY,
+        redeemed: None,
+    }
+}
+
+fn refresh() -> RefreshTokenState {
+    let token = RefreshTokenRecord {
+        hash: TokenHash::of("token"),
+        family: FAMILY,
+        generation: 3,
+        issued_at: now(),
+        expires_at: now() + 14 * DAY,
+        rotated_at: None,
+    };
+    let family = TokenFamily {
+        id: FAMILY,
+        grant: grant(),
+        created_at: now(),
+        expires_at: now() + 30 * DAY,
+        retain_until: now() + 31 * DAY,
+        revoked: None,
+    };
+    RefreshTokenState::new(token, family)
+}
+
+type Fault = (
+    fn(&mut authorization_code::Request<'_>),
+    authorization_code::Refusal,
+);
+
+/// What may be wrong with a redemption.
+const FAULTS: [Fault; 5] = {
+    use authorization_code::Refusal;
+    [
+        (
+            |request| request.redirect_uri = Some("https://app.example/callback/"),
+            Refusal::RedirectUriMismatch,
+        ),
+        (
+            |request| request.redirect_uri = Some("https://app.example/callbac"),
+            Refusal::RedirectUriMismatch,
+        ),
+        (|request| request.code_verifier = None, Refusal::VerifierMissing),
+        (
+            |request| request.code_verifier = Some("too-short"),
+            Refusal::VerifierMalformed,
+        ),
+        (
+            |request| request.code_verifier = Some(ANOTHER_VERIFIER),
+            Refusal::VerifierMismatch,
+        ),
+    ]
+};
+
+/// O6, O7: each fault refuses a redemption, of a fresh code and of a spent one alike: no fault, no theft.
+#[test]
+fn each_fault_refuses_a_redemption() {
+    use authorization_code::{Decision, Refusal, Request, redeem};
+    let spent = AuthorizationCodeRecord {
+        redeemed: Some(FAMILY),
+        ..code()
+    };
+    let (web, other) = ("web".parse().unwrap(), "other".parse().unwrap());
+    let valid = Request {
+        client_id: &web,
+        redirect_uri: Some(CALLBACK),
+        code_verifier: Some(VERIFIER),
+    };
+    for record in [&code(), &spent] {
+        for (fault, refusal) in FAULTS {
+            let mut request = valid;
+            fault(&mut request);
+            assert_eq!(
+                redeem(record, &request, &TokenPolicy::default(), now()),
+                Decision::Refuse(refusal)
+            );
+            assert_eq!(refusal.error(), ErrorCode::InvalidGrant);
+        }
+        let foreign = Request {
+            client_id: &other,
+            ..valid
+        };
+        let decision = redeem(record, &foreign, &TokenPolicy::default(), now());
+        assert_eq!(decision, Decision::Refuse(Refusal::ClientMismatch));
+    }
+}
+
+/// O6: a code in order buys until it expires; spent, it is a theft for as long as it is kept.
+#[test]
+fn a_spent_code_in_order_is_a_theft_however_late() {
+    use authorization_code::{Decision, Refusal, Request, redeem};
+    let spent = AuthorizationCodeRecord {
+        redeemed: Some(FAMILY),
+        ..code()
+    };
+    let web = "web".parse().unwrap();
+    for redirect_uri in [Some(CALLBACK), None] {
+        let request = Request {
+            client_id: &web,
+            redirect_uri,
+            code_verifier: Some(VERIFIER),
+        };
+        let decide =
+            |record: &AuthorizationCodeRecord, now| redeem(record, &request, &TokenPolicy::default(), now);
+        assert!(matches!(decide(&code(), now()), Decision::Redeem(_)));
+        assert_eq!(
+            decide(&code(), code().expires_at),
+            Decision::Refuse(Refusal::Expired)
+        );
+        for now in [now(), code().expires_at, code().retain_until] {
+            assert_eq!(decide(&spent, now), Decision::RevokeFamily(FAMILY));
+        }
+    }
+}
+
+/// O10: what a tombstone must outlive is in the plan: no token of any policy lives longer.
+#[test]
+fn a_family_is_kept_until_its_last_access_token_expired() {
+    let web = "web".parse().unwrap();
+    let request = authorization_code::Request {
+        client_id: &web,
+        redirect_uri: None,
+        code_verifier: Some(VERIFIER),
+    };
+    let authorization_code::Decision::Redeem(plan) =
+        authorization_code::redeem(&code(), &request, &TokenPolicy::default(), now())
+    else {
+        panic!("refused");
+    };
+    assert_eq!(plan.family_expires_at, now() + 30 * DAY);
+    assert_eq!(plan.retain_until, now() + 30 * DAY + Duration::from_secs(60 * 60));
+    assert_eq!(plan.refresh_expires_at, now() + 14 * DAY);
+    assert_eq!(plan.access.expires_at, now() + Duration::from_secs(600));
+}
+
+/// O9, O10: whose token it is comes first, then the family, then reuse, then expiry, then scope.
+#[test]
+fn a_rotation_is_decided_in_order() {
+    use refresh_token::{Decision, Refusal, Request, rotate};
+    let registered = |id: &str| {
+        RegisteredClient::public(id.parse().unwrap())
+            .with_scopes("openid read:charges write:charges".parse().unwrap())
+    };
+    let (web, other) = (registered("web"), registered("other"));
+    let wide: Scopes = "read:charges write:charges".parse().unwrap();
+    let revocation = FamilyRevocation::new(RevocationReason::Requested, now());
+    // each column is one thing that may be wrong; the first that is decides
+    for faults in 0..32_u8 {
+        let wrong = |bit: u8| faults & (1 << bit) != 0;
+        let mut state = refresh();
+        state.family.revoked = wrong(1).then_some(revocation);
+        state.token.rotated_at = wrong(2).then_some(now());
+        let at = if wrong(3) {
+            state.token.expires_at
+        } else {
+            state.token.expires_at - Duration::from_nanos(1)
+        };
+        let request = Request {
+            client: if wrong(0) { &other } else { &web },
+            scopes: wrong(4).then_some(&wide),
+        };
+        let decision = rotate(&state, &request, &TokenPolicy::default(), at);
+        match faults.trailing_zeros() {
+            0 => assert_eq!(decision, Decision::Refuse(Refusal::ClientMismatch)),
+            1 => assert_eq!(decision, Decision::Refuse(Refusal::FamilyRevoked)),
+            2 => assert_eq!(decision, Decision::RevokeFamily(FAMILY)),
+            3 => assert_eq!(decision, Decision::Refuse(Refusal::Expired)),
+            4 => assert_eq!(decision, Decision::Refuse(Refusal::ScopeExceeded)),
+            _ => assert!(matches!(decision, Decision::Rotate(plan) if plan.generation == 4)),
+        }
+    }
+}
+
+/// O21: the last link of a chain does not outlive the chain.
+#[test]
+fn a_successor_never_outlives_its_family() {
+    let client =
+        RegisteredClient::public("web".parse().unwrap()).with_scopes("openid read:charges".parse().unwrap());
+    let request = refresh_token::Request {
+        client: &client,
+        scopes: None,
+    };
+    let mut state = refresh();
+    state.token.expires_at = state.family.expires_at;
+    let at = state.family.expires_at - DAY;
+    match refresh_token::rotate(&state, &request, &TokenPolicy::default(), at) {
+        refresh_token::Decision::Rotate(plan) => assert_eq!(plan.expires_at, state.family.expires_at),
+        refused => panic!("{refused:?}"),
+    }
+}
+
+/// O11: confidential, registered for the grant, within its scopes, and never `openid`.
+#[test]
+fn client_credentials_are_for_registered_confidential_clients() {
+    use client_credentials::{Refusal, Request, issue};
+    let secret: ClientSecret = "secret".parse().unwrap();
+    let id = || "service".parse().unwrap();
+    let registered = |client: RegisteredClient| {
+        client
+            .with_grant_types([GrantType::ClientCredentials])
+            .with_scopes("openid read:charges".parse().unwrap())
+    };
+    let service = registered(RegisteredClient::confidential(id(), ClientSecrets::new(&secret)));
+    let decide = |client: &RegisteredClient, scopes: Option<&str>| {
+        let scopes: Option<Scopes> = scopes.map(|scopes| scopes.parse().unwrap());
+        let request = Request {
+            client,
+            scopes: scopes.as_ref(),
+            audience: &[],
+        };
+        issue(&request, &TokenPolicy::default(), now()).map(|plan| plan.scopes.to_string())
+    };
+    assert_eq!(decide(&service, None).as_deref(), Ok("read:charges"));
+    assert_eq!(
+        decide(&service, Some("read:charges")).as_deref(),
+        Ok("read:charges")
+    );
+    for scopes in ["openid", "write:charges", "read:charges write:charges"] {
+        assert_eq!(decide(&service, Some(scopes)), Err(Refusal::ScopeExceeded));
+    }
+    assert_eq!(
+        decide(&registered(RegisteredClient::public(id())), None),
+        Err(Refusal::NotAllowed)
+    );
+    assert_eq!(
+        decide(&service.clone().with_grant_types([]), None),
+        Err(Refusal::NotAllowed)
+    );
+    assert_eq!(
+        decide(&service.with_scopes(Scopes::default()), None),
+        Err(Refusal::ScopeExceeded)
+    );
+}
