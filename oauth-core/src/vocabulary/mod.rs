@@ -154,8 +154,12 @@ mod tests {
         assert_eq!(serde_json::to_string(&client).unwrap(), r#""demo-web""#);
         assert!(serde_json::from_str::<ClientId>(r#""""#).is_err());
         assert!(serde_json::from_str::<Scopes>(r#""a  b""#).is_err());
-        let empty = serde_json::to_string(&Scopes::default()).unwrap();
-        assert_eq!(serde_json::from_str::<Scopes>(&empty).unwrap(), Scopes::default());
+        let check = |scopes: &Scopes, text: &str| {
+            assert_eq!(serde_json::to_string(scopes).unwrap(), text);
+            assert_eq!(serde_json::from_str::<Scopes>(text).unwrap(), *scopes);
+        };
+        check(&Scopes::default(), r#""""#);
+        check(&"b a".parse().unwrap(), r#""a b""#);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Scope tokens and sets of them.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
@@ -99,16 +100,22 @@ impl FromStr for Scopes {
     }
 }
 
-// a set is a list: unlike a `scope` parameter it may be empty
+// as on the wire, but for the empty set, which a parameter cannot say: it is an empty string
 impl serde::Serialize for Scopes {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(&self.0)
+        serializer.collect_str(self)
     }
 }
 
 impl<'de> serde::Deserialize<'de> for Scopes {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        BTreeSet::deserialize(deserializer).map(Self)
+        let text = Cow::<str>::deserialize(deserializer)?;
+        // no limit: what is read back was limited when it came in
+        let tokens = text.split(' ').filter(|_| !text.is_empty());
+        tokens
+            .map(str::parse)
+            .collect::<Result<_, _>>()
+            .map_err(serde::de::Error::custom)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What an access token must say.
 
 use super::*;
+use crate::vocabulary::Scopes;
 
 /// O14, O15: the forgery that is none passes, so that the refusals below mean something.
 #[test]
@@ -134,5 +135,35 @@ fn both_keys_verify_while_they_rotate() {
     assert_eq!(
         AccessTokenClaims::verify(token.expose(), &keys(), &policy, now()),
         Err(JwtError::UnknownKey)
+    );
+}
+
+/// O14: the exact bytes of an access token's header and claims.
+#[test]
+fn an_access_token_says_exactly_this() {
+    let claims = verify_at(&forge(&header("at+jwt"), &format!("{{{CLAIMS}}}")), now()).unwrap();
+    let check = |claims: AccessTokenClaims, expected: &str| {
+        let token = claims.sign(&key()).unwrap();
+        let parts: Vec<&str> = token.expose().split('.').collect();
+        let text = |part: &str| String::from_utf8(URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap();
+        assert_eq!(text(parts[0]), header("at+jwt"));
+        assert_eq!(text(parts[1]), expected);
+    };
+    let start = r#"{"iss":"https://as.example","sub":"ada","aud":"https://api.example","client_id":"demo-web","jti":"1","iat":1800000000,"exp":1800000600"#;
+    let scopes = |text: &str| text.parse().unwrap();
+    check(
+        AccessTokenClaims {
+            scopes: scopes("write:charges read:charges"),
+            ..claims.clone()
+        },
+        &format!(r#"{start},"scope":"read:charges write:charges"}}"#),
+    );
+    check(
+        AccessTokenClaims {
+            scopes: Scopes::default(),
+            auth_time: Some(now()),
+            ..claims
+        },
+        &format!(r#"{start},"auth_time":1800000000}}"#),
     );
 }

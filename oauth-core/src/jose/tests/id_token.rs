@@ -99,6 +99,12 @@ fn an_id_token_beside_another_access_token_is_refused() {
         name: Some("Ada \"L\"".into()),
     };
     let token = claims.sign(&key(), Some(&mine)).unwrap();
+    let expected = r#"{"iss":"https://as.example","sub":"ada","aud":"demo-web","iat":1800000000,"exp":1800000600,"at_hash":"HASH","auth_time":1800000000,"email":"ada@example.com","email_verified":true,"name":"Ada \"L\""}"#;
+    let payload = URL_SAFE_NO_PAD.decode(token.split('.').nth(1).unwrap()).unwrap();
+    assert_eq!(
+        String::from_utf8(payload).unwrap(),
+        expected.replace("HASH", &Algorithm::Es256.half_hash("at_mine"))
+    );
     assert_eq!(
         verify_id(&token, &id_policy().with_access_token(mine.clone())),
         Ok(claims.clone())
