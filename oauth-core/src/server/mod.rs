@@ -48,6 +48,7 @@ mod introspect;
 mod issue;
 mod metadata;
 mod page;
+mod resume;
 mod revoke;
 mod token;
 
@@ -61,7 +62,8 @@ pub use answer::Answer;
 pub use authorize::Authorize;
 pub use config::{AuthorizationServerBuilder, ConfigError, ConfigMistake};
 pub use event::{AuthEvent, AuthEventKind};
-pub use interaction::{Authentication, BrowserSecret, Decision, Interaction, InteractionDetails};
+pub use interaction::{BrowserSecret, Interaction, InteractionDetails};
+pub use resume::{Authentication, Decision};
 
 use crate::grant::TokenPolicy;
 use crate::jose::{Jwk, SigningKey};

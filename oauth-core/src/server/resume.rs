@@ -1,0 +1,262 @@
+//! Taking the user's decision back from the host, and the browser back to the client.
+
+use std::time::{Duration, SystemTime};
+
+use http::Method;
+
+use super::AuthorizationServer;
+use super::answer::{Answer, Broken};
+use super::authorize::broken_page;
+use super::event::{AuthEvent, AuthEventKind};
+use super::page::error_page;
+use crate::error::{AuthorizationErrorCode, AuthorizationErrorResponse, redirect};
+use crate::grant::AccessTokenLifetime;
+use crate::secret::{AuthorizationCode, TokenHash};
+use crate::store::{AuthorizationCodeRecord, AuthorizationRequest, Grant, Insertion, TakeOutcome};
+use crate::vocabulary::{Scopes, Subject};
+
+/// How long a code waits for its client, which is told at once.
+const CODE_LIFETIME: Duration = Duration::from_secs(60);
+
+/// What the user decided.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_enums, reason = "a user says yes or no")]
+pub enum Decision {
+    /// The user is known and said yes.
+    Granted(Authentication),
+    /// The user said no, or gave up.
+    Denied,
+}
+
+/// Who said yes, and to how much.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Authentication {
+    /// Who: never reassigned to another person, and no client's id.
+    pub subject: Subject,
+    /// When they proved it.
+    pub auth_time: SystemTime,
+    /// Their address, when known.
+    pub email: Option<String>,
+    /// Their name, when known.
+    pub name: Option<String>,
+    /// What they granted of what was asked; everything when `None`.
+    pub scopes: Option<Scopes>,
+}
+
+impl Authentication {
+    /// Grants everything that was asked for.
+    #[must_use]
+    pub const fn new(subject: Subject, auth_time: SystemTime) -> Self {
+        Self {
+            subject,
+            auth_time,
+            email: None,
+            name: None,
+            scopes: None,
+        }
+    }
+
+    /// Puts the user's address into the ID token.
+    #[must_use]
+    pub fn with_email(mut self, email: impl Into<String>) -> Self {
+        self.email = Some(email.into());
+        self
+    }
+
+    /// Puts the user's name into the ID token.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Grants no more than `scopes`.
+    #[must_use]
+    pub fn with_scopes(mut self, scopes: Scopes) -> Self {
+        self.scopes = Some(scopes);
+        self
+    }
+}
+
+/// What the browser is sent back with.
+enum Outcome {
+    /// Nothing, and nowhere: a page.
+    Page(&'static str),
+    /// A code, to the client.
+    Code(AuthorizationRequest, AuthorizationCode, AuthEvent),
+    /// An error, to the client.
+    Error(AuthorizationRequest, AuthorizationErrorCode, AuthEvent),
+}
+
+impl AuthorizationServer {
+    /// Ends an interaction with what the user decided, and sends the browser back to the client with a code or an error.
+    ///
+    /// `method` is that of the request that is answered: 303 after a POST, 302 after a GET. An interaction is answered
+    /// once; what is unknown, over, or another browser's gets an error page.
+    ///
+    /// # Security
+    ///
+    /// Call it only in answer to a request that carries the cookie, for a user whose password or other proof you checked in
+    /// this browser. Guard the form of the page against cross-site requests as any other.
+    pub async fn resume(&self, method: &Method, id: &str, browser: &str, decision: Decision) -> Answer {
+        match self.resumed(id, browser, decision).await {
+            Ok(outcome) => self.send_back(outcome, method),
+            Err(broken) => broken_page(broken, Vec::new()),
+        }
+    }
+
+    async fn resumed(&self, id: &str, browser: &str, decision: Decision) -> Result<Outcome, Broken> {
+        let now = self.inner.clock.now();
+        let (id, browser) = (TokenHash::of(id), TokenHash::of(browser));
+        let request = match self
+            .inner
+            .interactions
+            .take_interaction(&id, &browser, now)
+            .await?
+        {
+            TakeOutcome::Taken(record) => record.request,
+            TakeOutcome::Expired => return Ok(Outcome::Page("interaction_expired")),
+            TakeOutcome::NotFound => return Ok(Outcome::Page("interaction_unknown")),
+        };
+        // the client may have been changed while the user was at the page
+        let client = self.inner.clients.client(&request.client_id).await?;
+        if !client.is_some_and(|client| client.may_redirect_to(&request.redirect_uri)) {
+            return Ok(Outcome::Page("client_changed"));
+        }
+        match decision {
+            Decision::Granted(user) => self.granted(request, user, now).await,
+            Decision::Denied => {
+                let denied = AuthEvent::new(AuthEventKind::AuthorizationDenied).by(&request.client_id);
+                Ok(Outcome::Error(
+                    request,
+                    AuthorizationErrorCode::AccessDenied,
+                    denied,
+                ))
+            }
+        }
+    }
+
+    /// Stores the code that the user's yes is worth.
+    async fn granted(
+        &self,
+        request: AuthorizationRequest,
+        user: Authentication,
+        now: SystemTime,
+    ) -> Result<Outcome, Broken> {
+        let refused = |reason| {
+            AuthEvent::new(AuthEventKind::RequestRefused)
+                .because(reason)
+                .by(&request.client_id)
+        };
+        if self.is_client(&user.subject).await? {
+            let event = refused("subject_is_a_client");
+            return Ok(Outcome::Error(
+                request,
+                AuthorizationErrorCode::ServerError,
+                event,
+            ));
+        }
+        let scopes = granted_scopes(&request.scopes, user.scopes.as_ref());
+        if scopes.is_empty() {
+            let event = refused("nothing_granted");
+            return Ok(Outcome::Error(
+                request,
+                AuthorizationErrorCode::AccessDenied,
+                event,
+            ));
+        }
+        let code = AuthorizationCode::generate(&*self.inner.entropy);
+        let event = AuthEvent::new(AuthEventKind::AuthorizationGranted)
+            .by(&request.client_id)
+            .about(&user.subject);
+        let grant = self.grant(&request, user, scopes);
+        match self
+            .inner
+            .tokens
+            .insert_code(self.code_record(&code, &request, grant, now))
+            .await?
+        {
+            Insertion::Inserted => Ok(Outcome::Code(request, code, event)),
+            Insertion::Exists => Err(Broken::entropy_repeats()),
+        }
+    }
+
+    /// Whether the user would be taken for a client, [RFC 9700 §4.15](https://www.rfc-editor.org/rfc/rfc9700#section-4.15).
+    async fn is_client(&self, subject: &Subject) -> Result<bool, Broken> {
+        match subject.as_str().parse() {
+            Ok(id) => Ok(self.inner.clients.client(&id).await?.is_some()),
+            Err(_) => Ok(false),
+        }
+    }
+
+    fn grant(&self, request: &AuthorizationRequest, user: Authentication, scopes: Scopes) -> Grant {
+        Grant {
+            client_id: request.client_id.clone(),
+            subject: user.subject,
+            scopes,
+            audience: self.inner.audience.clone(),
+            auth_time: user.auth_time,
+            nonce: request.nonce.clone(),
+            email: user.email,
+            name: user.name,
+        }
+    }
+
+    fn code_record(
+        &self,
+        code: &AuthorizationCode,
+        request: &AuthorizationRequest,
+        grant: Grant,
+        now: SystemTime,
+    ) -> AuthorizationCodeRecord {
+        let expires_at = now + CODE_LIFETIME;
+        AuthorizationCodeRecord {
+            hash: code.hash(),
+            redirect_uri: request.redirect_uri.clone(),
+            code_challenge: request.code_challenge,
+            grant,
+            issued_at: now,
+            expires_at,
+            retain_until: expires_at + self.inner.policy.refresh_token.absolute() + AccessTokenLifetime::MAX,
+            redeemed: None,
+        }
+    }
+
+    fn send_back(&self, outcome: Outcome, method: &Method) -> Answer {
+        let issuer = &self.inner.issuer;
+        match outcome {
+            Outcome::Page(reason) => {
+                let refused = AuthEvent::new(AuthEventKind::RequestRefused).because(reason);
+                Answer::new(error_page(), vec![refused])
+            }
+            Outcome::Code(request, code, event) => {
+                let pairs = [
+                    ("code", code.expose()),
+                    ("state", request.state.as_str()),
+                    ("iss", issuer.as_str()),
+                ];
+                Answer::new(
+                    redirect(&request.redirect_uri.with_query(pairs), method),
+                    vec![event],
+                )
+            }
+            Outcome::Error(request, error, event) => {
+                let error = AuthorizationErrorResponse::new(error, issuer).with_state(Some(request.state));
+                Answer::new(error.into_response(&request.redirect_uri, method), vec![event])
+            }
+        }
+    }
+}
+
+/// What was asked for and granted: a host that grants more than was asked for grants what was asked for.
+fn granted_scopes(asked: &Scopes, granted: Option<&Scopes>) -> Scopes {
+    match granted {
+        None => asked.clone(),
+        Some(granted) => granted
+            .iter()
+            .filter(|scope| asked.contains(scope))
+            .cloned()
+            .collect(),
+    }
+}
