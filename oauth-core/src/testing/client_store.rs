@@ -24,7 +24,7 @@ macro_rules! client_store {
     };
 }
 
-/// Every field comes back.
+/// O25: every field comes back.
 pub async fn a_client_is_found_as_it_was_put(store: &dyn ClientStore) {
     let client = confidential("web");
     answer(store.put_client(client.clone()).await);

@@ -339,7 +339,7 @@ async fn a_query_is_not_read() {
     assert_error(&fixture.server.token(request).await, 400, "invalid_request");
 }
 
-/// O18: the subject of a token is whom the host named.
+/// O12: the subject of a token is whom the host named.
 #[tokio::test]
 async fn introspection_names_the_user() {
     let fixture = Fixture::new();
