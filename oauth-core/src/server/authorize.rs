@@ -14,7 +14,7 @@ use crate::error::{AuthorizationErrorCode, AuthorizationErrorResponse, ErrorCode
 use crate::params::{Params, is_form};
 use crate::pkce::{self, CodeChallenge};
 use crate::store::{AuthorizationRequest, GrantType, RegisteredClient};
-use crate::vocabulary::{Nonce, RedirectUri, Scopes, State};
+use crate::vocabulary::{ClientId, Nonce, RedirectUri, Scopes, State};
 
 /// What becomes of an authorization request.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub enum Authorize {
 /// Why a request goes no further.
 enum Refusal {
     /// Whose request this is, or where its answer goes, is in doubt: told to the person, never to the address.
-    Page(&'static str),
+    Page(&'static str, Option<ClientId>),
     /// Told to the client.
     Redirect(Box<Redirect>),
     /// Neither GET nor POST.
@@ -47,7 +47,7 @@ struct Redirect {
     state: Option<State>,
     error: AuthorizationErrorCode,
     reason: &'static str,
-    client: RegisteredClient,
+    client_id: ClientId,
 }
 
 impl From<Broken> for Refusal {
@@ -67,16 +67,12 @@ impl AuthorizationServer {
     /// A wrong `client_id` or `redirect_uri` is answered by a page with status 400 and never by a redirect: the address is
     /// not known to be the client's.
     pub async fn authorize(&self, request: Request<Bytes>) -> Authorize {
-        let mut events = Vec::new();
         match self.checked(&request).await {
-            Ok((checked, client)) => match self.begin(checked, &client, &mut events).await {
-                Ok(interaction) => Authorize::Interact(Interaction {
-                    events,
-                    ..interaction
-                }),
-                Err(broken) => Authorize::Respond(broken_page(broken, events)),
+            Ok((checked, client)) => match self.begin(checked, &client).await {
+                Ok(interaction) => Authorize::Interact(interaction),
+                Err(broken) => Authorize::Respond(broken_page(broken)),
             },
-            Err(refusal) => Authorize::Respond(self.refuse(refusal, request.method(), events)),
+            Err(refusal) => Authorize::Respond(self.refuse(refusal, request.method())),
         }
     }
 
@@ -90,68 +86,71 @@ impl AuthorizationServer {
             .iter()
             .any(|name| matches!(*name, "client_id" | "redirect_uri"))
         {
-            return Err(Refusal::Page("client_or_redirect_uri_repeated"));
+            return Err(Refusal::Page("client_or_redirect_uri_repeated", None));
         }
         let client_id = params.optional("client_id").and_then(|id| id.parse().ok());
-        let client_id = client_id.ok_or(Refusal::Page("client_id_missing"))?;
+        let client_id: ClientId = client_id.ok_or(Refusal::Page("client_id_missing", None))?;
+        let doubt = |reason| Refusal::Page(reason, Some(client_id.clone()));
         let client = self
             .inner
             .clients
             .client(&client_id)
             .await
             .map_err(Broken::from)?;
-        let client = client.ok_or(Refusal::Page("client_unknown"))?;
+        let client = client.ok_or_else(|| doubt("client_unknown"))?;
         let redirect_uri = params.optional("redirect_uri").and_then(|uri| uri.parse().ok());
-        let redirect_uri: RedirectUri = redirect_uri.ok_or(Refusal::Page("redirect_uri_missing"))?;
+        let redirect_uri: RedirectUri = redirect_uri.ok_or_else(|| doubt("redirect_uri_missing"))?;
         if !client.may_redirect_to(&redirect_uri) {
-            return Err(Refusal::Page("redirect_uri_not_registered"));
+            return Err(doubt("redirect_uri_not_registered"));
         }
         let state = params.optional("state").and_then(|state| state.parse().ok());
         let state: Option<State> = state.filter(|_| !repeated.contains(&"state"));
         match details(&params, &repeated, &client, state.as_ref()) {
-            Ok(details) => Ok((details.with(&client, redirect_uri), client)),
+            Ok(details) => Ok((details.with(client_id, redirect_uri), client)),
             Err((error, reason)) => Err(Refusal::Redirect(Box::new(Redirect {
                 to: redirect_uri,
                 state,
                 error,
                 reason,
-                client,
+                client_id,
             }))),
         }
     }
 
-    fn refuse(&self, refusal: Refusal, method: &Method, mut events: Vec<AuthEvent>) -> Answer {
-        let refused = AuthEvent::new(AuthEventKind::RequestRefused);
+    fn refuse(&self, refusal: Refusal, method: &Method) -> Answer {
+        let refused = |reason| AuthEvent::new(AuthEventKind::RequestRefused).because(reason);
         match refusal {
-            Refusal::Page(reason) => {
-                events.push(refused.because(reason));
-                Answer::new(error_page(), events)
-            }
+            Refusal::Page(reason, client_id) => Answer::new(
+                error_page(),
+                vec![AuthEvent {
+                    client_id,
+                    ..refused(reason)
+                }],
+            ),
             Refusal::Redirect(redirect) => {
-                events.push(refused.because(redirect.reason).by(&redirect.client.id));
                 let error = AuthorizationErrorResponse::new(redirect.error, &self.inner.issuer);
                 let response = error
                     .with_state(redirect.state)
                     .into_response(&redirect.to, method);
-                Answer::new(response, events)
+                Answer::new(response, vec![refused(redirect.reason).by(&redirect.client_id)])
             }
-            Refusal::Method => {
-                events.push(refused.because("method_not_allowed"));
-                Answer::new(method_not_allowed("GET, POST"), events)
-            }
-            Refusal::Broken(broken) => broken_page(broken, events),
+            Refusal::Method => Answer::new(
+                method_not_allowed("GET, POST"),
+                vec![refused("method_not_allowed")],
+            ),
+            Refusal::Broken(broken) => broken_page(broken),
         }
     }
 }
 
 /// Tells the person, not the client: an error of ours is no reason to leave the page.
-pub(super) fn broken_page(broken: Broken, mut events: Vec<AuthEvent>) -> Answer {
-    events.push(broken.event());
+pub(super) fn broken_page(broken: Broken) -> Answer {
     let mut response = error_page();
     *response.status_mut() = match broken.error {
         ErrorCode::TemporarilyUnavailable => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     };
+    let events = vec![broken.event()];
     Answer {
         fault: Some(broken.cause),
         ..Answer::new(response, events)
@@ -163,13 +162,13 @@ fn params(request: &Request<Bytes>) -> Result<Params, Refusal> {
     let text = match *request.method() {
         Method::GET => request.uri().query().unwrap_or_default().as_bytes(),
         Method::POST if is_form(request.headers()) => request.body(),
-        Method::POST => return Err(Refusal::Page("content_type_not_a_form")),
+        Method::POST => return Err(Refusal::Page("content_type_not_a_form", None)),
         _ => return Err(Refusal::Method),
     };
     if text.len() > MAX_BODY {
-        return Err(Refusal::Page("request_too_large"));
+        return Err(Refusal::Page("request_too_large", None));
     }
-    Params::parse(text).map_err(|_| Refusal::Page("malformed_parameters"))
+    Params::parse(text).map_err(|_| Refusal::Page("malformed_parameters", None))
 }
 
 /// Every name that came more than once.
@@ -191,9 +190,9 @@ struct Details {
 }
 
 impl Details {
-    fn with(self, client: &RegisteredClient, redirect_uri: RedirectUri) -> AuthorizationRequest {
+    fn with(self, client_id: ClientId, redirect_uri: RedirectUri) -> AuthorizationRequest {
         AuthorizationRequest {
-            client_id: client.id.clone(),
+            client_id,
             redirect_uri,
             scopes: self.scopes,
             state: self.state,

@@ -96,7 +96,6 @@ impl AuthorizationServer {
         &self,
         request: AuthorizationRequest,
         client: &RegisteredClient,
-        events: &mut Vec<AuthEvent>,
     ) -> Result<Interaction, Broken> {
         let id = random_text(&*self.inner.entropy);
         let browser = BrowserSecret::generate(&*self.inner.entropy);
@@ -110,15 +109,12 @@ impl AuthorizationServer {
             expires_at: created_at + INTERACTION_LIFETIME,
         };
         match self.inner.interactions.insert_interaction(record).await? {
-            Insertion::Inserted => {
-                events.push(AuthEvent::new(AuthEventKind::AuthorizationRequested).by(&client.id));
-                Ok(Interaction {
-                    id,
-                    browser,
-                    details,
-                    events: Vec::new(),
-                })
-            }
+            Insertion::Inserted => Ok(Interaction {
+                id,
+                browser,
+                details,
+                events: vec![AuthEvent::new(AuthEventKind::AuthorizationRequested).by(&client.id)],
+            }),
             Insertion::Exists => Err(Broken::entropy_repeats()),
         }
     }

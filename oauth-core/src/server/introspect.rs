@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::AuthorizationServer;
 use super::answer::{Answer, Failure};
 use super::form::form;
-use super::issue::{json, spaced};
+use super::issue::json;
 use super::token::required;
 use crate::secret::TokenHash;
 use crate::store::{AccessTokenState, Grant, RefreshTokenState, RegisteredClient};
@@ -19,7 +19,6 @@ use crate::vocabulary::{Audience, ClientId, Issuer, Scopes, Subject};
 #[derive(Serialize)]
 struct Active<'a> {
     active: bool,
-    #[serde(serialize_with = "spaced")]
     scope: &'a Scopes,
     client_id: &'a ClientId,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, PRAGMA};
 use http::{HeaderValue, Response};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::AuthorizationServer;
 use crate::grant::AccessTokenPlan;
@@ -97,7 +97,6 @@ impl Issued<'_> {
             access_token: &'a str,
             token_type: &'static str,
             expires_in: u64,
-            #[serde(serialize_with = "spaced")]
             scope: &'a Scopes,
             #[serde(skip_serializing_if = "Option::is_none")]
             refresh_token: Option<&'a str>,
@@ -117,11 +116,6 @@ impl Issued<'_> {
             id_token: self.id_token.as_deref(),
         })
     }
-}
-
-/// A set of scopes as OAuth writes it: one string.
-pub(super) fn spaced<S: Serializer>(scopes: &Scopes, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(scopes)
 }
 
 /// 200 with a JSON body that must not be cached.

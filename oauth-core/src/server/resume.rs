@@ -102,7 +102,7 @@ impl AuthorizationServer {
     pub async fn resume(&self, method: &Method, id: &str, browser: &str, decision: Decision) -> Answer {
         match self.resumed(id, browser, decision).await {
             Ok(outcome) => self.send_back(outcome, method),
-            Err(broken) => broken_page(broken, Vec::new()),
+            Err(broken) => broken_page(broken),
         }
     }
 

@@ -20,7 +20,7 @@ use crate::store::{
     FamilyId, GrantType, Insertion, RedeemOutcome, RegisteredClient, RevocationReason, RevokeOutcome,
     RotateOutcome, TokenFamily,
 };
-use crate::vocabulary::{Nonce, Scopes};
+use crate::vocabulary::Scopes;
 
 /// One authenticated token request on its way.
 struct Exchange<'a> {
@@ -81,8 +81,7 @@ impl AuthorizationServer {
 
     async fn redeem_code(&self, exchange: Exchange<'_>) -> Result<Response<Bytes>, Failure> {
         let code = required(exchange.params, "code")?;
-        let code = code.parse().map(|code: AuthorizationCode| code.hash());
-        let record = match code {
+        let record = match code.parse().map(|code: AuthorizationCode| code.hash()) {
             Ok(hash) => self.inner.tokens.code(&hash).await?,
             Err(_) => None,
         };
@@ -95,10 +94,7 @@ impl AuthorizationServer {
             code_verifier: exchange.params.optional("code_verifier"),
         };
         match authorization_code::redeem(&record, &request, &self.inner.policy, exchange.now) {
-            authorization_code::Decision::Redeem(plan) => {
-                self.commit_redemption(exchange, *plan, record.grant.nonce.as_ref())
-                    .await
-            }
+            authorization_code::Decision::Redeem(plan) => self.commit_redemption(exchange, *plan).await,
             authorization_code::Decision::RevokeFamily(family) => {
                 self.end_family(exchange, Theft::Code(record.hash), family).await
             }
@@ -110,12 +106,11 @@ impl AuthorizationServer {
         &self,
         exchange: Exchange<'_>,
         plan: Redemption,
-        nonce: Option<&Nonce>,
     ) -> Result<Response<Bytes>, Failure> {
         let (code, grant) = (plan.code, plan.grant.clone());
         let family = FamilyId::generate(&*self.inner.entropy);
         let access = self.make_access_token(plan.access.clone(), Some(family), Some(&grant))?;
-        let id_token = self.make_id_token(&grant, nonce, &access)?;
+        let id_token = self.make_id_token(&grant, grant.nonce.as_ref(), &access)?;
         let refresh = exchange
             .client
             .may_use(GrantType::RefreshToken)

@@ -1,4 +1,4 @@
-//! What any [`TokenStore`](crate::store::TokenStore) must do.
+//! What any [`TokenStore`] must do.
 #![expect(clippy::expect_used, reason = "a case fails by panicking")]
 
 mod codes;

@@ -170,6 +170,8 @@ async fn a_confidential_client_has_no_loopback_redirect_uri() {
             (answer.response.status().as_u16(), reason(&answer)),
             (400, "redirect_uri_not_registered")
         );
+        let named = answer.events.last().and_then(|event| event.client_id.clone());
+        assert_eq!(named, "web".parse().ok(), "the host learns whose request it was");
     }
 }
 
