@@ -1,7 +1,7 @@
 //! The suite of both adapters, run on actix-web.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-#[path = "../../../adapter-hyper/tests/it/suite.rs"]
+#[path = "../../../adapter-hyper/tests/it/suite/mod.rs"]
 mod suite;
 
 /// One server of the suite, until it is drained.

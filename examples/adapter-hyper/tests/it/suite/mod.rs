@@ -1,42 +1,26 @@
 //! What each adapter promises, over real sockets. The tests of both adapters include this file; `super::serve` is
 //! the adapter at hand. The client is a plain socket, so that the tests see bytes and not a library's reading of them.
 
-use std::io::{self, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::pin::Pin;
+mod peer;
+mod running;
+
+use std::io;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::{TryStreamExt, future, stream};
-use http::{Request, Response, StatusCode, header::CONTENT_LENGTH};
-use http_body::Frame;
-use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
+use futures_util::future;
+use http::{Request, Response, header::CONTENT_LENGTH};
+use http_body_util::{BodyExt, Full};
 use tokio::sync::{mpsc, oneshot};
 
-type Body = UnsyncBoxBody<Bytes, io::Error>;
-type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+use running::{Body, PATIENCE, Running};
 
-/// Longer than any step of a test takes, so that a failure ends and does not hang.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) use running::{Server, refuse};
+
 const MEBIBYTE: usize = 1 << 20;
-
-pub(crate) struct Server {
-    pub(crate) listener: TcpListener,
-    pub(crate) handler: Box<dyn Fn(Request<Bytes>) -> Boxed<Response<Body>> + Send + Sync>,
-    pub(crate) shutdown: Boxed<()>,
-    pub(crate) read_timeout: Duration,
-    pub(crate) drain_timeout: Duration,
-}
-
-/// The host's own refusal, which the adapter's must be.
-pub(crate) fn refuse(status: StatusCode) -> Response<Bytes> {
-    let mut response = Response::new(Bytes::from(format!(r#"{{"status":{}}}"#, status.as_u16())));
-    *response.status_mut() = status;
-    response
-}
 
 /// H19: the limit is on the decoded body, 1 MiB by default, and the host words the refusal.
 #[test]
@@ -347,186 +331,4 @@ fn within_patience<T>(future: impl Future<Output = T>) -> T {
         .build()
         .unwrap();
     runtime.block_on(async { tokio::time::timeout(PATIENCE, future).await.unwrap() })
-}
-
-/// A server in its own thread; dropping it drains it.
-struct Running {
-    address: SocketAddr,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<io::Result<()>>>,
-}
-
-impl Running {
-    fn start<F>(handler: impl Fn(Request<Bytes>) -> F + Send + Sync + 'static) -> Self
-    where
-        F: Future<Output = Response<Body>> + Send + 'static,
-    {
-        Self::start_with(PATIENCE, PATIENCE, handler)
-    }
-
-    fn start_with<F>(
-        read_timeout: Duration,
-        drain_timeout: Duration,
-        handler: impl Fn(Request<Bytes>) -> F + Send + Sync + 'static,
-    ) -> Self
-    where
-        F: Future<Output = Response<Body>> + Send + 'static,
-    {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let (stop, stopped) = oneshot::channel();
-        let server = Server {
-            listener,
-            handler: Box::new(move |request| Box::pin(handler(request))),
-            shutdown: Box::pin(async { stopped.await.unwrap_or(()) }),
-            read_timeout,
-            drain_timeout,
-        };
-        let thread = std::thread::spawn(|| super::serve(server));
-        Self {
-            address,
-            stop: Some(stop),
-            thread: Some(thread),
-        }
-    }
-
-    /// A server whose one answer is what comes through the channel.
-    fn streaming() -> (mpsc::Sender<io::Result<Bytes>>, Self) {
-        let (chunks, mut receiver) = mpsc::channel(1);
-        let frames = stream::poll_fn(move |context| receiver.poll_recv(context)).map_ok(Frame::data);
-        let once = Mutex::new(Some(StreamBody::new(frames).boxed_unsync()));
-        let running = Self::start(move |_| {
-            let body = once.lock().unwrap().take().unwrap();
-            async { Response::new(body) }
-        });
-        (chunks, running)
-    }
-
-    fn connect(&self) -> Peer {
-        let socket = TcpStream::connect(self.address).unwrap();
-        socket.set_read_timeout(Some(PATIENCE)).unwrap();
-        Peer(socket)
-    }
-
-    fn begin_shutdown(&mut self) {
-        self.stop.take().unwrap().send(()).unwrap();
-    }
-
-    fn join(&mut self) {
-        self.thread.take().unwrap().join().unwrap().unwrap();
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.stop.take();
-        if let Some(thread) = self.thread.take()
-            && !std::thread::panicking()
-        {
-            thread.join().unwrap().unwrap();
-        }
-    }
-}
-
-/// The other end of one connection.
-struct Peer(TcpStream);
-
-impl Peer {
-    fn send(&mut self, bytes: impl AsRef<[u8]>) {
-        self.0.write_all(bytes.as_ref()).unwrap();
-    }
-
-    fn close_writing(&mut self) {
-        self.0.shutdown(Shutdown::Write).unwrap();
-    }
-
-    fn head(&mut self) -> Answer {
-        let status = self.line();
-        let status = str::from_utf8(&status)
-            .unwrap()
-            .split(' ')
-            .nth(1)
-            .unwrap()
-            .parse()
-            .unwrap();
-        let headers = std::iter::from_fn(|| {
-            let line = self.line();
-            let colon = line.iter().position(|&byte| byte == b':')?;
-            let (name, value) = line.split_at(colon);
-            let name = String::from_utf8(name.to_ascii_lowercase()).unwrap();
-            Some((name, value.strip_prefix(b": ").unwrap().to_vec()))
-        });
-        Answer {
-            status,
-            headers: headers.collect(),
-            body: Vec::new(),
-        }
-    }
-
-    fn answer(&mut self) -> Answer {
-        let mut answer = self.head();
-        let length = str::from_utf8(answer.all("content-length").first().unwrap())
-            .unwrap()
-            .parse()
-            .unwrap();
-        answer.body = vec![0; length];
-        self.0.read_exact(&mut answer.body).unwrap();
-        answer
-    }
-
-    /// The next chunk of a chunked body; the last one is empty.
-    fn chunk(&mut self) -> Vec<u8> {
-        let length = usize::from_str_radix(str::from_utf8(&self.line()).unwrap(), 16).unwrap();
-        let mut chunk = vec![0; length];
-        self.0.read_exact(&mut chunk).unwrap();
-        assert_eq!(self.line(), b"");
-        chunk
-    }
-
-    /// Everything until the server closes, which it must.
-    fn rest(&mut self) -> Vec<u8> {
-        let mut rest = Vec::new();
-        match self.0.read_to_end(&mut rest) {
-            Err(error) if error.kind() != io::ErrorKind::ConnectionReset => panic!("still open: {error}"),
-            _ => rest,
-        }
-    }
-
-    fn line(&mut self) -> Vec<u8> {
-        let mut line = Vec::new();
-        while !line.ends_with(b"\r\n") {
-            let mut byte = [0];
-            self.0.read_exact(&mut byte).unwrap();
-            line.extend(byte);
-        }
-        line.truncate(line.len() - 2);
-        line
-    }
-}
-
-struct Answer {
-    status: u16,
-    headers: Vec<(String, Vec<u8>)>,
-    body: Vec<u8>,
-}
-
-impl Answer {
-    fn all(&self, name: &str) -> Vec<&[u8]> {
-        self.headers
-            .iter()
-            .filter(|(key, _)| key == name)
-            .map(|(_, value)| value.as_slice())
-            .collect()
-    }
-
-    fn text(&self) -> &str {
-        str::from_utf8(&self.body).unwrap()
-    }
-
-    fn assert_refused(&self, status: u16) {
-        assert_eq!(
-            (self.status, self.text()),
-            (status, format!(r#"{{"status":{status}}}"#).as_str())
-        );
-    }
 }

@@ -1,0 +1,114 @@
+//! The client of a test: a plain socket.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// The other end of one connection.
+pub(super) struct Peer(pub(super) TcpStream);
+
+impl Peer {
+    pub(super) fn connect(address: SocketAddr, patience: Duration) -> Self {
+        let socket = TcpStream::connect(address).unwrap();
+        socket.set_read_timeout(Some(patience)).unwrap();
+        Self(socket)
+    }
+
+    pub(super) fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        self.0.write_all(bytes.as_ref()).unwrap();
+    }
+
+    pub(super) fn close_writing(&mut self) {
+        self.0.shutdown(Shutdown::Write).unwrap();
+    }
+
+    pub(super) fn head(&mut self) -> Answer {
+        let status = self.line();
+        let status = str::from_utf8(&status)
+            .unwrap()
+            .split(' ')
+            .nth(1)
+            .unwrap()
+            .parse()
+            .unwrap();
+        let headers = std::iter::from_fn(|| {
+            let line = self.line();
+            let colon = line.iter().position(|&byte| byte == b':')?;
+            let (name, value) = line.split_at(colon);
+            let name = String::from_utf8(name.to_ascii_lowercase()).unwrap();
+            Some((name, value.strip_prefix(b": ").unwrap().to_vec()))
+        });
+        Answer {
+            status,
+            headers: headers.collect(),
+            body: Vec::new(),
+        }
+    }
+
+    pub(super) fn answer(&mut self) -> Answer {
+        let mut answer = self.head();
+        let length = str::from_utf8(answer.all("content-length").first().unwrap())
+            .unwrap()
+            .parse()
+            .unwrap();
+        answer.body = vec![0; length];
+        self.0.read_exact(&mut answer.body).unwrap();
+        answer
+    }
+
+    /// The next chunk of a chunked body; the last one is empty.
+    pub(super) fn chunk(&mut self) -> Vec<u8> {
+        let length = usize::from_str_radix(str::from_utf8(&self.line()).unwrap(), 16).unwrap();
+        let mut chunk = vec![0; length];
+        self.0.read_exact(&mut chunk).unwrap();
+        assert_eq!(self.line(), b"");
+        chunk
+    }
+
+    /// Everything until the server closes, which it must.
+    pub(super) fn rest(&mut self) -> Vec<u8> {
+        let mut rest = Vec::new();
+        match self.0.read_to_end(&mut rest) {
+            Err(error) if error.kind() != io::ErrorKind::ConnectionReset => panic!("still open: {error}"),
+            _ => rest,
+        }
+    }
+
+    fn line(&mut self) -> Vec<u8> {
+        let mut line = Vec::new();
+        while !line.ends_with(b"\r\n") {
+            let mut byte = [0];
+            self.0.read_exact(&mut byte).unwrap();
+            line.extend(byte);
+        }
+        line.truncate(line.len() - 2);
+        line
+    }
+}
+
+pub(super) struct Answer {
+    pub(super) status: u16,
+    headers: Vec<(String, Vec<u8>)>,
+    pub(super) body: Vec<u8>,
+}
+
+impl Answer {
+    pub(super) fn all(&self, name: &str) -> Vec<&[u8]> {
+        self.headers
+            .iter()
+            .filter(|(key, _)| key == name)
+            .map(|(_, value)| value.as_slice())
+            .collect()
+    }
+
+    pub(super) fn text(&self) -> &str {
+        str::from_utf8(&self.body).unwrap()
+    }
+
+    pub(super) fn assert_refused(&self, status: u16) {
+        assert_eq!(
+            (self.status, self.text()),
+            (status, format!(r#"{{"status":{status}}}"#).as_str())
+        );
+    }
+}
