@@ -1,6 +1,7 @@
 //! Runs futures against each other on real threads, without a runtime.
 
 use std::{
+    panic::resume_unwind,
     pin::pin,
     sync::{Arc, Barrier},
     task::{Context, Poll, Wake, Waker},
@@ -19,6 +20,8 @@ impl Wake for Unpark {
 }
 
 /// Starts one future for each racer at the same instant, each on its own thread; the results are in order.
+///
+/// A racer that panics makes the race panic: one that fell out must not count as one that lost.
 pub(super) fn race<T: Send, F: Future<Output = T>>(racer: impl Fn(u8) -> F + Sync) -> Vec<T> {
     let start = Barrier::new(usize::from(RACERS));
     let run = |number| {
@@ -31,7 +34,7 @@ pub(super) fn race<T: Send, F: Future<Output = T>>(racer: impl Fn(u8) -> F + Syn
             .collect();
         threads
             .into_iter()
-            .filter_map(|thread| thread.join().ok())
+            .map(|thread| thread.join().unwrap_or_else(|cause| resume_unwind(cause)))
             .collect()
     })
 }

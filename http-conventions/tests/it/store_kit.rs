@@ -1,8 +1,11 @@
 //! The conformance kit finds the mistakes it is there for.
 
 use std::{
-    sync::{Barrier, Mutex},
-    time::SystemTime,
+    sync::{
+        Barrier, Mutex,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::{Duration, SystemTime},
 };
 
 use async_trait::async_trait;
@@ -106,4 +109,130 @@ async fn a_store_without_fences_is_found() {
         holder: Mutex::default(),
     };
     kit::a_holder_that_lost_its_key_changes_nothing(&store).await;
+}
+
+/// Answers the first who claims in a race, and fails the rest, as a database does whose lock nobody waits for.
+#[derive(Default)]
+struct Overwhelmed {
+    inner: MemoryIdempotencyStore,
+    claims: AtomicU32,
+}
+
+#[async_trait]
+impl IdempotencyStore for Overwhelmed {
+    async fn claim(&self, claim: &Claim, now: SystemTime) -> Result<ClaimOutcome, StoreError> {
+        match self.claims.fetch_add(1, Ordering::SeqCst) {
+            0 | 1 => self.inner.claim(claim, now).await,
+            _ => Err(StoreError::unavailable("locked")),
+        }
+    }
+
+    async fn complete(
+        &self,
+        _: &RecordKey,
+        _: &Fence,
+        _: Outcome,
+        _: SystemTime,
+    ) -> Result<Settled, StoreError> {
+        Ok(Settled::Fenced)
+    }
+
+    async fn release(&self, _: &RecordKey, _: &Fence) -> Result<Settled, StoreError> {
+        Ok(Settled::Fenced)
+    }
+}
+
+/// H6: a race that most of the store's answers fall out of is no race won.
+#[tokio::test]
+#[should_panic(expected = "Unavailable")]
+async fn a_store_that_fails_under_load_is_found() {
+    kit::a_completion_races_a_takeover(&Overwhelmed::default()).await;
+}
+
+/// Keeps times in whole seconds.
+#[derive(Default)]
+struct CutsTimes(MemoryIdempotencyStore);
+
+fn cut(time: SystemTime) -> SystemTime {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    SystemTime::UNIX_EPOCH + Duration::from_secs(since.as_secs())
+}
+
+#[async_trait]
+impl IdempotencyStore for CutsTimes {
+    async fn claim(&self, claim: &Claim, now: SystemTime) -> Result<ClaimOutcome, StoreError> {
+        let mut claim = claim.clone();
+        claim.lease_until = cut(claim.lease_until);
+        claim.expires_at = cut(claim.expires_at);
+        self.0.claim(&claim, now).await
+    }
+
+    async fn complete(
+        &self,
+        key: &RecordKey,
+        fence: &Fence,
+        outcome: Outcome,
+        expires_at: SystemTime,
+    ) -> Result<Settled, StoreError> {
+        self.0.complete(key, fence, outcome, cut(expires_at)).await
+    }
+
+    async fn release(&self, key: &RecordKey, fence: &Fence) -> Result<Settled, StoreError> {
+        self.0.release(key, fence).await
+    }
+}
+
+/// H6: a lease that a store cuts short lets a second request in, and the kit shows it.
+#[tokio::test]
+#[should_panic(expected = "right: InFlight")]
+async fn a_store_that_cuts_leases_is_found() {
+    kit::a_lease_ends_at_its_exact_instant(&CutsTimes::default()).await;
+}
+
+/// H6: a record that a store forgets early is run again, and the kit shows it.
+#[tokio::test]
+#[should_panic(expected = "right: Settled")]
+async fn a_store_that_cuts_lifetimes_is_found() {
+    kit::a_settled_record_lives_until_its_new_expiry(&CutsTimes::default()).await;
+}
+
+/// Grants a claim over an old record, and leaves the old one where it is.
+#[derive(Default)]
+struct LeavesOldRecords(Mutex<Option<Record>>);
+
+#[async_trait]
+impl IdempotencyStore for LeavesOldRecords {
+    async fn claim(&self, claim: &Claim, now: SystemTime) -> Result<ClaimOutcome, StoreError> {
+        let mut known = self.0.lock().unwrap();
+        if let Some(record) = known.as_ref() {
+            return Ok(decide(Some(record.clone()), claim, now));
+        }
+        *known = Some(claim.record());
+        Ok(ClaimOutcome::Claimed)
+    }
+
+    async fn complete(
+        &self,
+        _: &RecordKey,
+        _: &Fence,
+        outcome: Outcome,
+        expires_at: SystemTime,
+    ) -> Result<Settled, StoreError> {
+        if let Some(record) = self.0.lock().unwrap().as_mut() {
+            record.state = State::Settled(outcome);
+            record.expires_at = expires_at;
+        }
+        Ok(Settled::Done)
+    }
+
+    async fn release(&self, _: &RecordKey, _: &Fence) -> Result<Settled, StoreError> {
+        Ok(Settled::Fenced)
+    }
+}
+
+/// H6: a claim granted over an expired record must be written, or the next is granted too, and the kit shows it.
+#[tokio::test]
+#[should_panic(expected = "right: InFlight")]
+async fn a_store_that_keeps_expired_records_is_found() {
+    kit::a_settled_record_lives_until_its_new_expiry(&LeavesOldRecords::default()).await;
 }

@@ -140,7 +140,7 @@ pub async fn a_record_is_gone_at_its_exact_instant(store: &dyn IdempotencyStore)
     assert_eq!(claim(store, &other, end).await, ClaimOutcome::Claimed);
 }
 
-/// Completion sets the expiry anew.
+/// Completion sets the expiry anew; then the next claim takes the place of the record, as if there had been none.
 pub async fn a_settled_record_lives_until_its_new_expiry(store: &dyn IdempotencyStore) {
     claim(store, &claim_by(1, start()), start()).await;
     let end = start() + LIFETIME * 3;
@@ -151,6 +151,13 @@ pub async fn a_settled_record_lives_until_its_new_expiry(store: &dyn Idempotency
     let before = claim(store, &claim_by(2, end), end - MILLISECOND).await;
     assert_eq!(before, ClaimOutcome::Settled(small_answer()));
     assert_eq!(claim(store, &claim_by(2, end), end).await, ClaimOutcome::Claimed);
+    assert_eq!(
+        claim(store, &claim_by(3, end), end).await,
+        ClaimOutcome::InFlight {
+            lease_until: end + LEASE
+        }
+    );
+    assert_eq!(complete(store, 1, Outcome::Indeterminate).await, Settled::Fenced);
 }
 
 /// After a takeover, the first holder can neither complete nor release.
