@@ -1,19 +1,17 @@
 //! The dispatcher: it takes what is due out of the outbox, sends it, and writes down what came of it.
 //!
-//! A [`Dispatcher`] owns no thread, timer or socket; a host drives it:
+//! A [`Dispatcher`] owns no thread, timer or socket; a host drives it, by [`run`](Dispatcher::run) with a way to wait, or pass by
+//! pass with [`run_due`](Dispatcher::run_due):
 //!
 //! ```text
-//! loop {
-//!     let report = dispatcher.run_due().await?;
-//!     tokio::select! { () = sleep_until(report.next_due) => {}, () = new_event.notified() => {}, () = stop.notified() => break }
-//! }
+//! let wait = |next_due| select { sleep_until(next_due) => Continue, new_event.notified() => Continue, stop.told() => Break };
+//! dispatcher.run(wait, |handled| log(handled)).await?;
 //! ```
 //!
-//! Several of these loops may run at once, in one process or in many: leases keep them apart. Two are better than one, because
-//! a loop whose last exchanges hang for their whole deadline does not look for new events meanwhile. To stop, stop calling:
-//! [`run_due`](Dispatcher::run_due) returns when everything it sent is settled. If its future is dropped instead, or the process
-//! dies, the leases end by themselves and the deliveries come up again.
+//! Several may run at once, in one process or in many: leases keep them apart. If the future is dropped, or the process dies, the
+//! leases end by themselves and the deliveries come up again.
 
+mod exchange;
 mod round;
 
 use std::{

@@ -1,18 +1,21 @@
-//! One round: lease, send, settle, until nothing is due.
+//! What is under way: leases taken, exchanges in the air, outcomes to be written.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    ops::ControlFlow,
+    pin::pin,
+    time::{Duration, SystemTime},
+};
 
-use bytes::Bytes;
-use futures_util::{FutureExt, StreamExt, stream::FuturesUnordered};
-use http::{HeaderValue, Method, Request, Response, header};
+use futures_util::{
+    FutureExt, StreamExt,
+    future::{BoxFuture, Either, select},
+    stream::FuturesUnordered,
+};
 
-use super::{Dispatcher, Handled, Report};
+use super::{Dispatcher, Handled, Report, exchange::Finished};
 use crate::{
-    ports::{ExchangeLimits, StoreError, TransportError},
-    sender::{
-        Attempt, AttemptResult, Delivery, Endpoint, EndpointState, KEPT_ANSWER, LeaseRequest, Leased,
-        Outcome, Settlement, StoredEvent,
-    },
+    ports::StoreError,
+    sender::{LeaseRequest, Leased},
 };
 
 /// How long a lease outlives the deadline of its exchange: time to load, sign and settle.
@@ -21,80 +24,104 @@ const LEASE_MARGIN: Duration = Duration::from_secs(30);
 /// After so many deliveries a round ends although more are due, so that its report stays small.
 const LONGEST_ROUND: usize = 1024;
 
-/// When what is due cannot be leased, because other dispatchers have all the leases its endpoint may have.
+/// When what is due cannot be leased, because all the leases its endpoint may have are under way.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
-
-/// A lease that has come to its end, not yet written.
-struct Finished {
-    settlement: Settlement,
-    outcome: Option<Outcome>,
-    endpoint_disabled: bool,
-}
-
-/// Keeps the first error: after it nothing new is begun, but what is under way is brought home.
-#[derive(Default)]
-struct Progress {
-    report: Report,
-    leased: usize,
-    error: Option<StoreError>,
-}
-
-impl Progress {
-    fn keep<T>(&mut self, result: Result<T, StoreError>) -> Option<T> {
-        match result {
-            Ok(value) => Some(value),
-            Err(error) => {
-                self.error.get_or_insert(error);
-                None
-            }
-        }
-    }
-
-    fn may_lease(&self) -> bool {
-        self.error.is_none() && self.leased < LONGEST_ROUND
-    }
-}
 
 impl Dispatcher {
     /// Delivers what is due until nothing more is, and says when to come back.
     ///
-    /// Outcomes are written as they come in, those that came together in one step: a slow receiver keeps nobody's outcome
-    /// waiting. After 1,024 deliveries it returns although more are due; `next_due` is in the past then.
+    /// The simple form, for a single pass: it returns only when its last exchange has ended, and looks for new work only when
+    /// one of them ends. [`run`](Self::run) is for a service. Outcomes are written as they come in, those that came together in
+    /// one step: a slow receiver keeps nobody's outcome waiting. After 1,024 deliveries it returns although more are due;
+    /// `next_due` is in the past then.
     ///
     /// # Errors
     ///
     /// The first [`StoreError`]. What was under way has been brought home; what could not be written comes up again when its
     /// lease ends.
     pub async fn run_due(&self) -> Result<Report, StoreError> {
-        let mut progress = Progress::default();
-        let mut in_flight = FuturesUnordered::new();
+        let mut round = Round::new(self);
+        let mut handled = Vec::new();
+        let mut leased = 0;
         loop {
-            let room = self.concurrency.saturating_sub(in_flight.len());
-            // leasing for every single place that becomes free would be one commit for each delivery
-            if progress.may_lease() && room * 2 >= self.concurrency {
-                let leased = self.lease(room).await;
-                let leased = progress.keep(leased).unwrap_or_default();
-                progress.leased += leased.len();
-                in_flight.extend(leased.into_iter().map(|leased| self.work(leased)));
+            if leased < LONGEST_ROUND {
+                leased += round.lease().await;
             }
-            let Some(first) = in_flight.next().await else {
+            let Some(finished) = round.finished().await else {
                 break;
             };
-            let mut finished = Vec::from_iter(progress.keep(first));
-            while let Some(Some(next)) = in_flight.next().now_or_never() {
-                finished.extend(progress.keep(next));
+            handled.extend(round.settle(finished).await);
+        }
+        round.end()?;
+        let due_at = self.outbox.next_due().await?;
+        let next_due = if leased < LONGEST_ROUND {
+            due_at.map(|due_at| self.not_at_once(due_at))
+        } else {
+            due_at
+        };
+        Ok(Report { handled, next_due })
+    }
+
+    /// Delivers, until `wait` says to stop. `settled` is told what became of each lease, once that is written.
+    ///
+    /// Whenever there are places free, `wait` is called with the moment at which something becomes due, if there is one. Its
+    /// future should end at that moment, or as soon as a new event is stored, and answer [`ControlFlow::Continue`]: what is
+    /// due is then sent at once, however many other exchanges hang. It is dropped when an exchange ends, and made anew; so a
+    /// wake must stay told until it is heard, as tokio's `Notify::notify_one` does. With no place free it is called with
+    /// `None`, as only an exchange that ends can change that.
+    ///
+    /// After [`ControlFlow::Break`] nothing more is leased, and `run` returns when all that is under way is settled.
+    ///
+    /// # Errors
+    ///
+    /// The first [`StoreError`], after what was under way has been brought home; what could not be written comes up again when
+    /// its lease ends. Wait a little and call again.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::{ops::ControlFlow, time::SystemTime};
+    /// # use webhook_core::{ports::StoreError, sender::Dispatcher};
+    /// # use tokio::sync::{Notify, watch};
+    /// async fn deliver(dispatcher: Dispatcher, new_event: &Notify, stop: watch::Receiver<bool>) -> Result<(), StoreError> {
+    ///     let wait = |next_due: Option<SystemTime>| {
+    ///         let mut stop = stop.clone();
+    ///         async move {
+    ///             tokio::select! {
+    ///                 () = sleep_until(next_due) => ControlFlow::Continue(()),
+    ///                 () = new_event.notified() => ControlFlow::Continue(()),
+    ///                 _ = stop.wait_for(|stop| *stop) => ControlFlow::Break(()),
+    ///             }
+    ///         }
+    ///     };
+    ///     dispatcher.run(wait, |handled| println!("{handled:?}")).await
+    /// }
+    /// # async fn sleep_until(_: Option<SystemTime>) {}
+    /// ```
+    pub async fn run<F>(
+        &self,
+        mut wait: impl FnMut(Option<SystemTime>) -> F,
+        mut settled: impl FnMut(Handled),
+    ) -> Result<(), StoreError>
+    where
+        F: Future<Output = ControlFlow<()>>,
+    {
+        let mut round = Round::new(self);
+        loop {
+            round.lease().await;
+            let next_due = round.next_due().await;
+            if round.error.is_some() {
+                break;
             }
-            let handled = self.settle(finished).await;
-            let handled = progress.keep(handled).unwrap_or_default();
-            progress.report.handled.extend(handled);
+            let ControlFlow::Continue(finished) = round.finished_or(wait(next_due)).await else {
+                break;
+            };
+            round.settle(finished).await.into_iter().for_each(&mut settled);
         }
-        match progress.error {
-            Some(error) => Err(error),
-            None => Ok(Report {
-                next_due: self.next_due(progress.leased).await?,
-                ..progress.report
-            }),
+        while let Some(finished) = round.finished().await {
+            round.settle(finished).await.into_iter().for_each(&mut settled);
         }
+        round.end()
     }
 
     async fn lease(&self, limit: usize) -> Result<Vec<Leased>, StoreError> {
@@ -109,91 +136,14 @@ impl Dispatcher {
         self.outbox.lease(&request).await
     }
 
-    async fn next_due(&self, leased: usize) -> Result<Option<SystemTime>, StoreError> {
-        let due_at = self.outbox.next_due().await?;
+    /// What is due and was not leased a moment ago cannot be leased a moment later either.
+    fn not_at_once(&self, due_at: SystemTime) -> SystemTime {
         let now = self.clock.now();
-        Ok(due_at.map(|due_at| {
-            if due_at > now || leased >= LONGEST_ROUND {
-                due_at
-            } else {
-                now.checked_add(LOOK_AGAIN).unwrap_or(now)
-            }
-        }))
-    }
-
-    async fn work(&self, leased: Leased) -> Result<Finished, StoreError> {
-        let Leased { delivery, event } = leased;
-        let endpoint = self.endpoints.load(&delivery.id.endpoint).await?;
-        let now = self.clock.now();
-        match self.policy.admit(&delivery, endpoint.as_ref(), now) {
-            Ok(endpoint) => self.attempt(&delivery, &event, endpoint, now).await,
-            Err(decision) => Ok(Finished {
-                settlement: decision.settle(&delivery, None),
-                outcome: None,
-                endpoint_disabled: false,
-            }),
+        if due_at > now {
+            due_at
+        } else {
+            now.checked_add(LOOK_AGAIN).unwrap_or(now)
         }
-    }
-
-    async fn attempt(
-        &self,
-        delivery: &Delivery,
-        event: &StoredEvent,
-        endpoint: &Endpoint,
-        started_at: SystemTime,
-    ) -> Result<Finished, StoreError> {
-        let exchange = self.exchange(event, endpoint, started_at).await;
-        let now = self.clock.now();
-        let outcome = Outcome::of(&exchange, now);
-        let decision = self.policy.after_attempt(delivery, &outcome, now, self.jitter());
-        // before the settlement: if we stop in between, the next 410 disables it
-        if decision.disable_endpoint {
-            self.endpoints
-                .set_state(&endpoint.id, EndpointState::Disabled)
-                .await?;
-        }
-        let attempt = Attempt {
-            delivery: delivery.id.clone(),
-            fence: delivery.fence,
-            started_at,
-            duration: now.duration_since(started_at).unwrap_or_default(),
-            result: AttemptResult::of(&exchange),
-        };
-        Ok(Finished {
-            settlement: decision.settle(delivery, Some(attempt)),
-            outcome: Some(outcome),
-            endpoint_disabled: decision.disable_endpoint,
-        })
-    }
-
-    async fn exchange(
-        &self,
-        event: &StoredEvent,
-        endpoint: &Endpoint,
-        now: SystemTime,
-    ) -> Result<Response<Bytes>, TransportError> {
-        let target = endpoint
-            .url
-            .vet(&self.addresses)
-            .map_err(TransportError::refused)?;
-        let mut request = Request::new(event.body.clone());
-        *request.method_mut() = Method::POST;
-        *request.uri_mut() = target.uri().clone();
-        let json = HeaderValue::from_static("application/json");
-        request.headers_mut().insert(header::CONTENT_TYPE, json);
-        let signature = endpoint.signers.sign(&event.id, now, &event.body);
-        signature.insert_into(request.headers_mut());
-        request.extensions_mut().insert(ExchangeLimits {
-            timeout: self.deadline,
-            max_response_body: KEPT_ANSWER,
-        });
-        self.transport.send(request).await
-    }
-
-    fn jitter(&self) -> u64 {
-        let mut bytes = [0; 8];
-        self.entropy.fill(&mut bytes);
-        u64::from_le_bytes(bytes)
     }
 
     async fn settle(&self, finished: Vec<Finished>) -> Result<Vec<Handled>, StoreError> {
@@ -230,5 +180,102 @@ impl Dispatcher {
             },
         );
         Ok(handled.collect())
+    }
+}
+
+/// The exchanges of one call, and the first error: after it nothing new is begun, but what is under way is brought home.
+struct Round<'d> {
+    dispatcher: &'d Dispatcher,
+    under_way: FuturesUnordered<BoxFuture<'d, Result<Finished, StoreError>>>,
+    error: Option<StoreError>,
+}
+
+impl<'d> Round<'d> {
+    fn new(dispatcher: &'d Dispatcher) -> Self {
+        Self {
+            dispatcher,
+            under_way: FuturesUnordered::new(),
+            error: None,
+        }
+    }
+
+    /// Fills every free place with what is due, and says how many it filled.
+    async fn lease(&mut self) -> usize {
+        let room = self.room();
+        if room == 0 {
+            return 0;
+        }
+        let leased = self.dispatcher.lease(room).await;
+        let leased = self.keep(leased).unwrap_or_default();
+        let (count, dispatcher) = (leased.len(), self.dispatcher);
+        let exchanges = leased.into_iter().map(|leased| dispatcher.work(leased).boxed());
+        self.under_way.extend(exchanges);
+        count
+    }
+
+    /// When there is something for the free places.
+    async fn next_due(&mut self) -> Option<SystemTime> {
+        if self.room() == 0 {
+            return None;
+        }
+        let due_at = self.dispatcher.outbox.next_due().await;
+        let due_at = self.keep(due_at).flatten()?;
+        Some(self.dispatcher.not_at_once(due_at))
+    }
+
+    /// What has ended, once something has; `None` when nothing is under way. May be dropped: it loses nothing.
+    async fn finished(&mut self) -> Option<Vec<Result<Finished, StoreError>>> {
+        let mut finished = vec![self.under_way.next().await?];
+        while let Some(Some(next)) = self.under_way.next().now_or_never() {
+            finished.push(next);
+        }
+        Some(finished)
+    }
+
+    /// What has ended, once something has or `wait` says to go on.
+    async fn finished_or(
+        &mut self,
+        wait: impl Future<Output = ControlFlow<()>>,
+    ) -> ControlFlow<(), Vec<Result<Finished, StoreError>>> {
+        let wait = pin!(wait);
+        if self.under_way.is_empty() {
+            return wait.await.map_continue(|()| Vec::new());
+        }
+        match select(pin!(self.finished()), wait).await {
+            Either::Left((finished, _)) => ControlFlow::Continue(finished.unwrap_or_default()),
+            Either::Right((told, _)) => told.map_continue(|()| Vec::new()),
+        }
+    }
+
+    /// Writes outcomes. Must not be dropped half way, or they are lost and sent again.
+    async fn settle(&mut self, finished: Vec<Result<Finished, StoreError>>) -> Vec<Handled> {
+        let finished = finished
+            .into_iter()
+            .filter_map(|ended| self.keep(ended))
+            .collect();
+        let handled = self.dispatcher.settle(finished).await;
+        self.keep(handled).unwrap_or_default()
+    }
+
+    fn end(self) -> Result<(), StoreError> {
+        self.error.map_or(Ok(()), Err)
+    }
+
+    /// How many exchanges may be begun.
+    fn room(&self) -> usize {
+        if self.error.is_some() {
+            return 0;
+        }
+        self.dispatcher.concurrency.saturating_sub(self.under_way.len())
+    }
+
+    fn keep<T>(&mut self, result: Result<T, StoreError>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.error.get_or_insert(error);
+                None
+            }
+        }
     }
 }

@@ -4,26 +4,26 @@ use std::{
     pin::{Pin, pin},
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU32, Ordering},
+        atomic::{AtomicU32, Ordering},
     },
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{Request, Response, StatusCode};
 use webhook_core::{
-    memory::{MemoryInbox, MemoryOutbox},
-    ports::{Clock, StoreError, TransportError},
+    memory::MemoryInbox,
+    ports::{Clock, TransportError},
     receiver::{Inbox, Receiver, Verifier},
-    sender::{
-        Attempt, Delivery, DeliveryFilter, DeliveryId, DeliveryState, Dispatcher, Enqueue, Enqueued,
-        LeaseRequest, Leased, Outbox, Page, ReplayRequest, Settled, Settlement,
-    },
+    sender::{DeliveryFilter, DeliveryState, Dispatcher, Outbox, Page, Settled},
     testing::{ManualClock, SeededEntropy},
 };
 
-use super::fixture::{Fixture, HangingTransport, answer, broken, delivery_id, secret, start};
+use super::{
+    failing::Failing,
+    fixture::{Fixture, HangingTransport, answer, delivery_id, secret, start},
+};
 
 /// The deadline and the margin of a lease.
 const LEASE: Duration = Duration::from_secs(40);
@@ -188,46 +188,6 @@ async fn a_lost_answer_is_delivered_again_and_processed_once() {
         .await
         .unwrap();
     assert_eq!(queued.len(), 1);
-}
-
-/// An outbox that cannot write outcomes while it is told so.
-struct Failing {
-    outbox: Arc<MemoryOutbox>,
-    broken: AtomicBool,
-}
-
-#[async_trait::async_trait]
-impl Outbox for Failing {
-    async fn enqueue(&self, enqueue: Enqueue) -> Result<Enqueued, StoreError> {
-        self.outbox.enqueue(enqueue).await
-    }
-
-    async fn lease(&self, request: &LeaseRequest) -> Result<Vec<Leased>, StoreError> {
-        self.outbox.lease(request).await
-    }
-
-    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
-        if self.broken.load(Ordering::Relaxed) {
-            return Err(broken());
-        }
-        self.outbox.settle(settlements).await
-    }
-
-    async fn next_due(&self) -> Result<Option<SystemTime>, StoreError> {
-        self.outbox.next_due().await
-    }
-
-    async fn list(&self, filter: &DeliveryFilter, page: &Page) -> Result<Vec<Delivery>, StoreError> {
-        self.outbox.list(filter, page).await
-    }
-
-    async fn attempts(&self, delivery: &DeliveryId) -> Result<Vec<Attempt>, StoreError> {
-        self.outbox.attempts(delivery).await
-    }
-
-    async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError> {
-        self.outbox.replay(request).await
-    }
 }
 
 /// W15: an outcome that could not be written is an error, and the delivery comes again.

@@ -2,11 +2,13 @@
 
 mod addresses;
 mod endpoints;
+mod failing;
 mod fixture;
 mod inspection;
 mod leases;
 mod requests;
 mod retries;
+mod running;
 
 mod memory_outbox {
     webhook_core::testing::outbox!(

@@ -1,0 +1,99 @@
+//! From a lease to its outcome: admit, sign, send, decide.
+
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use http::{HeaderValue, Method, Request, Response, header};
+
+use super::Dispatcher;
+use crate::{
+    ports::{ExchangeLimits, StoreError, TransportError},
+    sender::{
+        Attempt, AttemptResult, Delivery, Endpoint, EndpointState, KEPT_ANSWER, Leased, Outcome, Settlement,
+        StoredEvent,
+    },
+};
+
+/// A lease that has come to its end, not yet written.
+pub(super) struct Finished {
+    pub(super) settlement: Settlement,
+    pub(super) outcome: Option<Outcome>,
+    pub(super) endpoint_disabled: bool,
+}
+
+impl Dispatcher {
+    pub(super) async fn work(&self, leased: Leased) -> Result<Finished, StoreError> {
+        let Leased { delivery, event } = leased;
+        let endpoint = self.endpoints.load(&delivery.id.endpoint).await?;
+        let now = self.clock.now();
+        match self.policy.admit(&delivery, endpoint.as_ref(), now) {
+            Ok(endpoint) => self.attempt(&delivery, &event, endpoint, now).await,
+            Err(decision) => Ok(Finished {
+                settlement: decision.settle(&delivery, None),
+                outcome: None,
+                endpoint_disabled: false,
+            }),
+        }
+    }
+
+    async fn attempt(
+        &self,
+        delivery: &Delivery,
+        event: &StoredEvent,
+        endpoint: &Endpoint,
+        started_at: SystemTime,
+    ) -> Result<Finished, StoreError> {
+        let exchange = self.exchange(event, endpoint, started_at).await;
+        let now = self.clock.now();
+        let outcome = Outcome::of(&exchange, now);
+        let decision = self.policy.after_attempt(delivery, &outcome, now, self.jitter());
+        // before the settlement: if we stop in between, the next 410 disables it
+        if decision.disable_endpoint {
+            self.endpoints
+                .set_state(&endpoint.id, EndpointState::Disabled)
+                .await?;
+        }
+        let attempt = Attempt {
+            delivery: delivery.id.clone(),
+            fence: delivery.fence,
+            started_at,
+            duration: now.duration_since(started_at).unwrap_or_default(),
+            result: AttemptResult::of(&exchange),
+        };
+        Ok(Finished {
+            settlement: decision.settle(delivery, Some(attempt)),
+            outcome: Some(outcome),
+            endpoint_disabled: decision.disable_endpoint,
+        })
+    }
+
+    async fn exchange(
+        &self,
+        event: &StoredEvent,
+        endpoint: &Endpoint,
+        now: SystemTime,
+    ) -> Result<Response<Bytes>, TransportError> {
+        let target = endpoint
+            .url
+            .vet(&self.addresses)
+            .map_err(TransportError::refused)?;
+        let mut request = Request::new(event.body.clone());
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = target.uri().clone();
+        let json = HeaderValue::from_static("application/json");
+        request.headers_mut().insert(header::CONTENT_TYPE, json);
+        let signature = endpoint.signers.sign(&event.id, now, &event.body);
+        signature.insert_into(request.headers_mut());
+        request.extensions_mut().insert(ExchangeLimits {
+            timeout: self.deadline,
+            max_response_body: KEPT_ANSWER,
+        });
+        self.transport.send(request).await
+    }
+
+    fn jitter(&self) -> u64 {
+        let mut bytes = [0; 8];
+        self.entropy.fill(&mut bytes);
+        u64::from_le_bytes(bytes)
+    }
+}

@@ -1,0 +1,60 @@
+//! An outbox that fails when it is told to.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::SystemTime,
+};
+
+use webhook_core::{
+    memory::MemoryOutbox,
+    ports::StoreError,
+    sender::{
+        Attempt, Delivery, DeliveryFilter, DeliveryId, Enqueue, Enqueued, LeaseRequest, Leased, Outbox, Page,
+        ReplayRequest, Settled, Settlement,
+    },
+};
+
+use super::fixture::broken;
+
+/// An outbox that cannot write outcomes while it is told so.
+pub(super) struct Failing {
+    pub(super) outbox: Arc<MemoryOutbox>,
+    pub(super) broken: AtomicBool,
+}
+
+#[async_trait::async_trait]
+impl Outbox for Failing {
+    async fn enqueue(&self, enqueue: Enqueue) -> Result<Enqueued, StoreError> {
+        self.outbox.enqueue(enqueue).await
+    }
+
+    async fn lease(&self, request: &LeaseRequest) -> Result<Vec<Leased>, StoreError> {
+        self.outbox.lease(request).await
+    }
+
+    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
+        if self.broken.load(Ordering::Relaxed) {
+            return Err(broken());
+        }
+        self.outbox.settle(settlements).await
+    }
+
+    async fn next_due(&self) -> Result<Option<SystemTime>, StoreError> {
+        self.outbox.next_due().await
+    }
+
+    async fn list(&self, filter: &DeliveryFilter, page: &Page) -> Result<Vec<Delivery>, StoreError> {
+        self.outbox.list(filter, page).await
+    }
+
+    async fn attempts(&self, delivery: &DeliveryId) -> Result<Vec<Attempt>, StoreError> {
+        self.outbox.attempts(delivery).await
+    }
+
+    async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError> {
+        self.outbox.replay(request).await
+    }
+}
