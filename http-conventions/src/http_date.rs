@@ -1,6 +1,6 @@
 //! HTTP-date, [RFC 9110 §5.6.7](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7), on top of `httpdate`.
 //!
-//! Adds what that crate leaves out: the leap second `:60`, and the sliding century of the two-digit year.
+//! Adds what that crate leaves out: the leap second `:60`, the sliding century of the two-digit year, and the years before 1970.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,6 +9,8 @@ use http::HeaderValue;
 const SECOND: Duration = Duration::from_secs(1);
 /// The first second of the year 10000, which the four-digit year cannot write.
 const END_OF_CALENDAR: u64 = 253_402_300_800;
+/// Five times the 146,097 days after which the calendar repeats.
+const TWO_MILLENNIA: Duration = Duration::from_secs(5 * 146_097 * 86_400);
 const LONG_WEEKDAYS: [&str; 7] = [
     "Monday",
     "Tuesday",
@@ -48,11 +50,30 @@ fn format(time: SystemTime) -> Option<String> {
 
 fn parse_four_digit_year(text: &str) -> Option<SystemTime> {
     if let Some((head, tail)) = text.split_once(":60 ") {
-        return httpdate::parse_http_date(&format!("{head}:59 {tail}"))
-            .ok()?
-            .checked_add(SECOND);
+        return parse_common_second(&format!("{head}:59 {tail}"))?.checked_add(SECOND);
     }
-    httpdate::parse_http_date(text).ok()
+    parse_common_second(text)
+}
+
+fn parse_common_second(text: &str) -> Option<SystemTime> {
+    httpdate::parse_http_date(text)
+        .ok()
+        .or_else(|| parse_before_1970(text))
+}
+
+/// Reads the date 2000 years later, where `httpdate` knows it, and goes back. The same days fall on the same weekdays there.
+fn parse_before_1970(text: &str) -> Option<SystemTime> {
+    let (head, rest) = text.split_at_checked(match text.len() {
+        29 => 12,
+        24 => 20,
+        _ => return None,
+    })?;
+    let (year, tail) = rest.split_at_checked(4)?;
+    let is_number = year.bytes().all(|byte| byte.is_ascii_digit());
+    let year: u16 = year.parse().ok().filter(|year| is_number && *year < 1970)?;
+    httpdate::parse_http_date(&format!("{head}{}{tail}", year + 2000))
+        .ok()?
+        .checked_sub(TWO_MILLENNIA)
 }
 
 /// A date such as `Sunday, 06-Nov-94 08:49:37 GMT`, read as the IMF-fixdate of the right century.
@@ -124,6 +145,26 @@ mod tests {
     }
 
     #[test]
+    fn a_date_before_1970_is_a_date() {
+        let second = |text: &str| parse(text.as_bytes(), at(0)).unwrap();
+        let last = SystemTime::UNIX_EPOCH - SECOND;
+        for text in [
+            "Wed, 31 Dec 1969 23:59:59 GMT",
+            "Wednesday, 31-Dec-69 23:59:59 GMT",
+            "Wed Dec 31 23:59:59 1969",
+        ] {
+            assert_eq!(second(text), last, "{text}");
+        }
+        assert_eq!(second("Wed, 31 Dec 1969 23:59:60 GMT"), at(0));
+        // 270 years with 65 leap days
+        let days = 270 * 365 + 65;
+        assert_eq!(
+            second("Fri, 01 Jan 1700 00:00:00 GMT"),
+            SystemTime::UNIX_EPOCH - SECOND * 86_400 * days
+        );
+    }
+
+    #[test]
     fn what_is_no_date_is_refused() {
         for text in [
             "",
@@ -134,6 +175,9 @@ mod tests {
             "Sunday, 06-Nov-1994 08:49:37 GMT",
             "Sunday, 06-Nov-\u{e9}\u{e9} 08:49:37 GMT",
             "Mon, 06 Nov 1994 08:49:37 GMT",
+            "Tue, 31 Dec 1969 23:59:59 GMT",
+            "Wed, 31 Dec +969 23:59:59 GMT",
+            "Sun, 06 Nov \u{e9}\u{e9} 08:49:37 GMT",
         ] {
             assert_eq!(parse(text.as_bytes(), at(EXAMPLE)), None, "{text}");
         }
