@@ -81,11 +81,13 @@ impl ProblemBase {
     ///
     /// # Errors
     ///
-    /// When it has no scheme, does not end so, or holds a character that URIs do not have.
+    /// When it has no scheme, does not end so, holds a character that URIs do not have, or when a slug would become its host
+    /// or port.
     pub fn new(base: &str) -> Result<Self, InvalidProblemBase> {
         let (scheme, rest) = base.split_once(':').ok_or(InvalidProblemBase)?;
-        let ready_for_slug = rest.ends_with(['/', '#']) || (base.ends_with(':') && !rest.is_empty());
-        if !is_scheme(scheme) || !ready_for_slug || !rest.bytes().all(is_uri_byte) {
+        let ready_for_slug = rest.ends_with(['/', '#', ':']);
+        if !is_scheme(scheme) || !is_past_authority(rest) || !ready_for_slug || !rest.bytes().all(is_uri_byte)
+        {
             return Err(InvalidProblemBase);
         }
         Ok(Self(base.into()))
@@ -103,6 +105,13 @@ fn is_scheme(scheme: &str) -> bool {
         && scheme
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+}
+
+/// Whether an authority, where there is one, is over before the end:
+/// [RFC 3986 §3.2](https://www.rfc-editor.org/rfc/rfc3986#section-3.2).
+fn is_past_authority(rest: &str) -> bool {
+    rest.strip_prefix("//")
+        .is_none_or(|authority| authority.find(['/', '?', '#']).is_some_and(|end| end > 0))
 }
 
 /// The characters of [RFC 3986 §2](https://www.rfc-editor.org/rfc/rfc3986#section-2), the percent sign included.
@@ -135,6 +144,10 @@ mod tests {
             "problems/",
             "https://api.example.com/problems",
             "https:",
+            "https://",
+            "https:///p/",
+            "https://api.example.com:",
+            "https://api.example.com",
             "1https://e/",
             "://e/",
             "https://e x/",
