@@ -171,7 +171,7 @@ impl<'a> Preconditions<'a> {
 
     /// GET and HEAD, and QUERY, which [RFC 10008](https://www.rfc-editor.org/rfc/rfc10008) treats like them.
     fn reads(&self) -> bool {
-        matches!(self.method.as_str(), "GET" | "HEAD" | "QUERY")
+        matches!(*self.method, Method::GET | Method::HEAD | Method::QUERY)
     }
 
     fn ignores_preconditions(&self) -> bool {
