@@ -9,11 +9,10 @@ use super::StoredResponse;
 pub(super) const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 /// What belongs to one exchange, connection or origin, not to the outcome.
-const OF_ONE_EXCHANGE: [&str; 13] = [
+const OF_ONE_EXCHANGE: [&str; 12] = [
     "connection",
     "content-length",
     "date",
-    "idempotency-replayed",
     "keep-alive",
     "proxy-authenticate",
     "retry-after",

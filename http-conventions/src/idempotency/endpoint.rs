@@ -156,7 +156,7 @@ impl Idempotency {
         scope: Scope<'_>,
         handler: impl Future<Output = R>,
     ) -> Response<Bytes> {
-        if is_safe(request) {
+        if request.method().is_safe() {
             return response_of(handler.await.into());
         }
         let key = match IdempotencyKey::from_headers(request.headers()) {
@@ -169,8 +169,10 @@ impl Idempotency {
         let claim = self.new_claim(request, scope, &key, now);
         match self.store.claim(&claim, now).await {
             Ok(ClaimOutcome::Claimed) => self.settle(&claim, handler.await.into()).await,
-            Ok(outcome) => self.answer(outcome, now),
-            Err(error) => with_cause(store_down(&error), error),
+            Ok(ClaimOutcome::Settled(outcome)) => self.again(outcome),
+            Ok(ClaimOutcome::Mismatched) => self.mismatched(),
+            Ok(ClaimOutcome::InFlight { lease_until }) => self.in_flight(lease_until, now),
+            Err(error) => broken_store(error),
         }
     }
 
@@ -227,23 +229,18 @@ impl Idempotency {
         }
     }
 
-    /// Answers in the place of the handler.
-    fn answer(&self, outcome: ClaimOutcome, now: SystemTime) -> Response<Bytes> {
+    /// Answers a request that is over in the place of its handler.
+    fn again(&self, outcome: Outcome) -> Response<Bytes> {
         match outcome {
-            ClaimOutcome::Settled(Outcome::Completed(stored)) => {
-                capture::replay(stored).unwrap_or_else(corrupt_record)
-            }
-            ClaimOutcome::Settled(Outcome::Unreplayable { status }) => self
+            Outcome::Completed(stored) => capture::replay(stored)
+                .unwrap_or_else(|| broken_store(StoreError::corrupt("a stored answer is no HTTP response"))),
+            Outcome::Unreplayable { status } => self
                 .final_problem(&types::IDEMPOTENCY_RESULT_NOT_REPLAYABLE)
                 .with_extension("original_status", i64::from(status))
                 .into_response(),
-            ClaimOutcome::Settled(Outcome::Indeterminate) => self
+            Outcome::Indeterminate => self
                 .final_problem(&types::IDEMPOTENCY_OUTCOME_UNKNOWN)
                 .into_response(),
-            ClaimOutcome::Mismatched => self.mismatched(),
-            ClaimOutcome::InFlight { lease_until } => self.in_flight(lease_until, now),
-            // whoever holds the key runs the handler, and is never answered here
-            ClaimOutcome::Claimed => corrupt_record(),
         }
     }
 
@@ -300,29 +297,20 @@ fn response_of(reply: Reply) -> Response<Bytes> {
     }
 }
 
-/// QUERY is safe too, [RFC 10008](https://www.rfc-editor.org/rfc/rfc10008), and `http` does not know it.
-fn is_safe<B>(request: &Request<B>) -> bool {
-    request.method().is_safe() || request.method().as_str() == "QUERY"
-}
-
 fn later(now: SystemTime, wait: Duration) -> SystemTime {
     now.checked_add(wait.min(LONGEST_TIME)).unwrap_or(now)
 }
 
-fn store_down(error: &StoreError) -> Response<Bytes> {
-    match error.kind() {
+fn broken_store(error: StoreError) -> Response<Bytes> {
+    let problem = match error.kind() {
         StoreErrorKind::Unavailable => Problem::service_unavailable(RetryAfter::new(STORE_RETRY))
-            .with_detail("requests with an Idempotency-Key cannot be answered at the moment")
-            .into_response(),
-        StoreErrorKind::Corrupt => corrupt_record(),
-    }
+            .with_detail("requests with an Idempotency-Key cannot be answered at the moment"),
+        StoreErrorKind::Corrupt => Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR),
+    };
+    with_cause(problem.into_response(), error)
 }
 
 fn with_cause(mut response: Response<Bytes>, cause: StoreError) -> Response<Bytes> {
     response.extensions_mut().insert(Arc::new(cause));
     response
-}
-
-fn corrupt_record() -> Response<Bytes> {
-    Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR).into_response()
 }

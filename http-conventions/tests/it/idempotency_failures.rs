@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use http_conventions::idempotency::{
     AfterCrash, Claim, ClaimOutcome, Fence, IdempotencyStore, Outcome, RecordKey, Reply, Settled, StoreError,
-    StoredResponse,
+    StoreErrorKind, StoredResponse,
 };
 
 use crate::idempotency_fixture::{BODY, Fixture, LEASE, SCOPE, expect_problem, is_replayed, post};
@@ -168,7 +168,9 @@ async fn nothing_runs_while_the_store_is_down() {
         || Ok(stored(200, "etag", b"a\r\nb")),
     ] {
         let fixture = Fixture::with_store(Arc::new(Broken(corrupt)));
-        assert_eq!(fixture.send(&post("k-1", BODY)).await.status(), 500);
+        let response = fixture.send(&post("k-1", BODY)).await;
+        assert_eq!(response.status(), 500);
+        assert_eq!(kind(&response), StoreErrorKind::Corrupt);
         assert_eq!(fixture.runs(), 0);
     }
     assert_eq!(down.runs(), 0);
@@ -185,8 +187,15 @@ fn stored(status: u16, name: &str, value: &'static [u8]) -> ClaimOutcome {
 
 /// What the host's log can learn from a response.
 fn cause(response: &Response<Bytes>) -> String {
-    let error = response.extensions().get::<Arc<StoreError>>().unwrap();
-    error.source().unwrap().to_string()
+    error(response).source().unwrap().to_string()
+}
+
+fn kind(response: &Response<Bytes>) -> StoreErrorKind {
+    error(response).kind()
+}
+
+fn error(response: &Response<Bytes>) -> &StoreError {
+    response.extensions().get::<Arc<StoreError>>().unwrap()
 }
 
 /// H6: once the handler has run, its answer goes out even if it cannot be noted.

@@ -1,0 +1,8 @@
+#![no_main]
+
+use http_conventions::problem::ReceivedProblem;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|body: &[u8]| {
+    let _read = ReceivedProblem::parse(body);
+});
