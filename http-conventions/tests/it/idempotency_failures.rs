@@ -1,13 +1,18 @@
 //! Idempotency keys where something fails: the handler, its process, or the store.
 
 use std::{
+    cell::Cell,
     error::Error as _,
+    future::poll_fn,
+    pin::pin,
     sync::Arc,
+    task::Poll,
     time::{Duration, SystemTime},
 };
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures_util::FutureExt as _;
 use http::{Response, StatusCode};
 use http_conventions::idempotency::{
     AfterCrash, Claim, ClaimOutcome, Fence, IdempotencyStore, Outcome, RecordKey, Reply, Settled, StoreError,
@@ -49,11 +54,13 @@ async fn an_unknown_outcome_is_never_run_again() {
     fixture
         .reply(SCOPE, &post("k-1", BODY), Reply::OutcomeUnknown)
         .await;
-    expect_problem(
-        &fixture.send(&post("k-1", BODY)).await,
-        409,
-        "idempotency-outcome-unknown",
+    let refused = fixture.send(&post("k-1", BODY)).await;
+    let problem = expect_problem(&refused, 409, "idempotency-outcome-unknown");
+    assert_eq!(
+        problem.extension("retryable").and_then(|member| member.as_bool()),
+        Some(false)
     );
+    assert!(!refused.headers().contains_key("retry-after"));
     assert_eq!(fixture.runs(), 1);
 }
 
@@ -71,7 +78,27 @@ async fn a_result_too_large_to_keep_is_never_run_twice() {
             .and_then(|member| member.as_integer()),
         Some(201)
     );
+    assert_eq!(
+        problem.extension("retryable").and_then(|member| member.as_bool()),
+        Some(false)
+    );
     assert_eq!(fixture.runs(), 1);
+}
+
+/// H6: exactly as much is kept as the host says, 1 MiB if it says nothing.
+#[tokio::test]
+async fn a_result_of_just_the_largest_size_is_kept() {
+    let fixture = Fixture::new();
+    for (key, size, status) in [("k-1", 1 << 20, 201), ("k-2", (1 << 20) + 1, 409)] {
+        let reply = |response: Response<Bytes>| Reply::Final(response.map(|_| vec![b'x'; size].into()));
+        fixture.reply(SCOPE, &post(key, BODY), reply).await;
+        let again = fixture.send(&post(key, BODY)).await;
+        assert_eq!(
+            (again.status().as_u16(), is_replayed(&again)),
+            (status, status == 201)
+        );
+    }
+    assert_eq!(fixture.runs(), 2);
 }
 
 /// H6: a first request that broke off holds its key for the lease, and is then settled by policy: refused by default.
@@ -103,6 +130,52 @@ async fn a_broken_off_request_runs_again_where_the_host_says_so() {
     assert_eq!(fixture.send(&post("k-1", BODY)).await.status(), 201);
     assert!(is_replayed(&fixture.send(&post("k-1", BODY)).await));
     assert_eq!(fixture.runs(), 2);
+}
+
+/// H6: a first run that is slower than its lease does not overwrite the answer of the run that took over.
+#[tokio::test]
+async fn a_run_that_lost_its_key_overwrites_nothing() {
+    let fixture = Fixture::new().configured(|it| it.with_after_crash(AfterCrash::RunAgain));
+    let request = post("k-1", BODY);
+    let may_finish = Cell::new(false);
+    let slow = async {
+        poll_fn(|_| match may_finish.get() {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        })
+        .await;
+        fixture.handle()
+    };
+    let mut first = pin!(fixture.idempotency.run(&request, SCOPE, slow));
+    assert!(first.as_mut().now_or_never().is_none());
+
+    fixture.clock.advance(LEASE);
+    let second = fixture.send(&request).await;
+    may_finish.set(true);
+    let late = first.await;
+    assert_eq!(
+        (late.status(), second.status()),
+        (StatusCode::CREATED, StatusCode::CREATED)
+    );
+    assert_ne!(late.body(), second.body());
+    let again = fixture.send(&request).await;
+    assert_eq!(again.body(), second.body());
+    assert!(is_replayed(&again));
+}
+
+/// H6: a lease or lifetime beyond every calendar is a long one, not one that is over at once.
+#[tokio::test]
+async fn an_endless_lease_does_not_end() {
+    let fixture = Fixture::new().configured(|it| it.with_lease(Duration::MAX).with_lifetime(Duration::MAX));
+    fixture.break_off(&post("k-1", BODY)).await;
+    fixture.send(&post("k-2", BODY)).await;
+    fixture.clock.advance(LEASE * 60 * 24 * 365 * 99);
+    expect_problem(
+        &fixture.send(&post("k-1", BODY)).await,
+        409,
+        "idempotency-in-flight",
+    );
+    assert!(is_replayed(&fixture.send(&post("k-2", BODY)).await));
 }
 
 /// H6: a handler that panics leaves the key to its lease, not claimed forever.

@@ -74,25 +74,30 @@ fn a_record_survives_serde() {
     assert!(serde_json::from_str::<Fence>("\"AAAA\"").is_err());
 }
 
-/// H6: records that expired do not fill the memory.
+fn claim(number: u32, now: SystemTime) -> Claim {
+    let mut name = [0; 32];
+    name[..4].copy_from_slice(&number.to_be_bytes());
+    Claim::new(
+        RecordKey::from_bytes(name),
+        Fingerprint::from_bytes([0; 32]),
+        Fence::from_bytes([1; 16]),
+        now + Duration::from_secs(10),
+        now + Duration::from_secs(100),
+    )
+}
+
+/// H6: records that expired do not fill the memory, and no other is forgotten with them.
 #[tokio::test]
 async fn the_memory_store_forgets_expired_records() {
     let store = MemoryIdempotencyStore::default();
     let mut now = SystemTime::UNIX_EPOCH;
     for number in 0_u32..20_000 {
         now += Duration::from_secs(1);
-        let mut name = [0; 32];
-        name[..4].copy_from_slice(&number.to_be_bytes());
-        let (lease_until, expires_at) = (now + Duration::from_secs(10), now + Duration::from_secs(100));
-        let fence = Fence::from_bytes([1; 16]);
-        let claim = Claim::new(
-            RecordKey::from_bytes(name),
-            Fingerprint::from_bytes([0; 32]),
-            fence,
-            lease_until,
-            expires_at,
-        );
-        assert_eq!(store.claim(&claim, now).await.unwrap(), ClaimOutcome::Claimed);
+        let fresh = store.claim(&claim(number, now), now).await.unwrap();
+        assert_eq!(fresh, ClaimOutcome::Claimed);
+        let oldest = number.saturating_sub(99);
+        let known = store.claim(&claim(oldest, now), now).await.unwrap();
+        assert_ne!(known, ClaimOutcome::Claimed, "{oldest}");
     }
     assert!(store.len() <= 1024, "{}", store.len());
 }
