@@ -5,7 +5,7 @@
 //! out is an [`Outline`]: the operation with fragments expanded, names resolved against the schema, and sizes resolved against
 //! the variables, for [`limits`](crate::limits) to judge.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use juniper::meta::{Field as FieldMeta, MetaType};
 use juniper::parser::parse_document_source;
@@ -30,6 +30,8 @@ pub(crate) struct OutlineField<'d> {
     pub(crate) parent: &'d str,
     pub(crate) name: &'d str,
     pub(crate) aliased: bool,
+    /// Its response key was selected on the same type of the same object before; juniper runs the resolver again.
+    pub(crate) repeated: bool,
     pub(crate) shape: Shape,
     /// The larger of `first` and `last`, from the document, the variables or a default; `None` when nothing says.
     pub(crate) requested: Option<i32>,
@@ -43,7 +45,7 @@ pub(crate) struct Shape {
     pub(crate) composite: bool,
     /// How many lists are around it.
     pub(crate) lists: u32,
-    /// A Relay connection: `…Connection` with `edges` and `pageInfo`.
+    /// A Relay connection: an object with `edges` and `pageInfo`, whatever its name.
     pub(crate) connection: bool,
 }
 
@@ -71,6 +73,25 @@ where
         let parent = root.schema.concrete_type_by_name(parent);
         parent.is_some_and(|parent| parent.field_by_name(field).is_some())
     })
+}
+
+/// The object types behind every interface of the schema, by name.
+pub(crate) fn implementers<Q, M, S>(root: &RootNode<Q, M, S>) -> BTreeMap<String, Vec<String>>
+where
+    Q: GraphQLType<Scalar>,
+    M: GraphQLType<Scalar>,
+    S: GraphQLType<Scalar>,
+{
+    let mut implementers: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for ty in root.schema.concrete_type_list() {
+        if let MetaType::Object(object) = ty {
+            for interface in &object.interface_names {
+                let objects = implementers.entry(interface.to_string()).or_default();
+                objects.push(object.name.to_string());
+            }
+        }
+    }
+    implementers
 }
 
 /// Hands the outline of an operation to `judge`.
@@ -163,8 +184,8 @@ impl<'d> Walk<'d> {
         parent: Option<&'d MetaType<Scalar>>,
         selections: &'d [Selection<'d, Scalar>],
     ) -> Vec<OutlineField<'d>> {
-        let mut fields = Vec::with_capacity(selections.len());
-        self.collect(parent, selections, &mut fields);
+        let (mut fields, mut keys) = (Vec::with_capacity(selections.len()), HashSet::new());
+        self.collect(parent, selections, &mut fields, &mut keys);
         fields
     }
 
@@ -173,12 +194,15 @@ impl<'d> Walk<'d> {
         parent: Option<&'d MetaType<Scalar>>,
         selections: &'d [Selection<'d, Scalar>],
         fields: &mut Vec<OutlineField<'d>>,
+        keys: &mut HashSet<(&'d str, &'d str)>,
     ) {
         for selection in selections {
             match selection {
                 Selection::Field(field) => {
                     let field = &field.item;
                     let name = field.name.item;
+                    let key = field.alias.as_ref().map_or(name, |alias| alias.item);
+                    let declared_by = parent.and_then(MetaType::name).map_or("", |name| name.as_str());
                     let meta = parent.and_then(|parent| parent.field_by_name(name));
                     let inner = meta.and_then(|meta| self.type_named(meta.field_type.innermost_name()));
                     let written = |wanted: &str| {
@@ -188,9 +212,10 @@ impl<'d> Walk<'d> {
                         values.next()
                     };
                     fields.push(OutlineField {
-                        parent: parent.and_then(MetaType::name).map_or("", |name| name.as_str()),
+                        parent: declared_by,
                         name,
                         aliased: field.alias.is_some(),
+                        repeated: !keys.insert((declared_by, key)),
                         shape: meta
                             .zip(inner)
                             .map(|(meta, inner)| shape(meta, inner))
@@ -204,13 +229,13 @@ impl<'d> Walk<'d> {
                 }
                 Selection::FragmentSpread(spread) => {
                     if let Some((condition, selections)) = self.fragments.get(spread.item.name.item) {
-                        self.collect(self.type_named(condition), selections, fields);
+                        self.collect(self.type_named(condition), selections, fields, keys);
                     }
                 }
                 Selection::InlineFragment(fragment) => {
                     let condition = fragment.item.type_condition.as_ref();
                     let parent = condition.map_or(parent, |condition| self.type_named(condition.item));
-                    self.collect(parent, &fragment.item.selection_set, fields);
+                    self.collect(parent, &fragment.item.selection_set, fields, keys);
                 }
             }
         }
@@ -246,12 +271,11 @@ impl<'d> Walk<'d> {
 }
 
 fn shape(meta: &FieldMeta<Scalar>, inner: &MetaType<Scalar>) -> Shape {
-    let named = inner.name().is_some_and(|name| name.ends_with("Connection"));
     let has = |field: &str| inner.field_by_name(field).is_some();
     Shape {
         composite: inner.is_composite(),
         lists: lists(&meta.field_type),
-        connection: named && has("edges") && has("pageInfo"),
+        connection: has("edges") && has("pageInfo"),
     }
 }
 

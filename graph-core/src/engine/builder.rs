@@ -80,6 +80,9 @@ where
     }
 
     /// Prices the field `coordinate`, written `Type.field`.
+    ///
+    /// A price holds also when the field is selected through an interface of `Type`, and the price of an interface's field
+    /// for the types of the interface that have none of their own.
     #[must_use]
     pub fn with_field_cost(mut self, coordinate: impl Into<String>, cost: FieldCost) -> Self {
         self.costs.set(coordinate.into(), cost);
@@ -151,10 +154,10 @@ where
         match entropy {
             Some(entropy) if mistakes.is_empty() => Ok(Engine {
                 inner: Arc::new(Inner {
+                    costs: self.costs.with_implementers(compat::implementers(&self.schema)),
                     schema: self.schema.limit_tokens(self.limits.tokens()),
                     introspection: self.introspection,
                     limits: self.limits,
-                    costs: self.costs,
                     http: self.http,
                     entropy,
                     log: self.log,

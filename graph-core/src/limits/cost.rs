@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::measure::is_introspection;
-use crate::compat::{Outline, OutlineField};
+use crate::compat::{Outline, OutlineField, Shape};
 use crate::connection::PageLimits;
 
 /// What the schema does not say about the cost of a field.
@@ -55,6 +55,8 @@ impl FieldCost {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CostModel {
     fields: BTreeMap<String, FieldCost>,
+    /// The object types of every interface: what runs when a field of the interface is selected.
+    implementers: BTreeMap<String, Vec<String>>,
 }
 
 impl CostModel {
@@ -66,6 +68,27 @@ impl CostModel {
         self.fields.keys().map(String::as_str)
     }
 
+    /// Makes the price of a field hold for whoever selects it through an interface, and the price of an interface's field for
+    /// its objects that have none of their own.
+    pub(crate) fn with_implementers(mut self, implementers: BTreeMap<String, Vec<String>>) -> Self {
+        let mut inherited: BTreeMap<String, FieldCost> = BTreeMap::new();
+        for (coordinate, cost) in &self.fields {
+            let Some((parent, field)) = coordinate.split_once('.') else {
+                continue;
+            };
+            for object in implementers.get(parent).into_iter().flatten() {
+                let known = inherited.entry(format!("{object}.{field}")).or_default();
+                known.weight = known.weight.max(cost.weight);
+                known.page_size = known.page_size.max(cost.page_size);
+            }
+        }
+        for (coordinate, cost) in inherited {
+            self.fields.entry(coordinate).or_insert(cost);
+        }
+        self.implementers = implementers;
+        self
+    }
+
     pub(crate) fn cost(&self, outline: &Outline<'_>, list_size: u32) -> u64 {
         let pricing = Pricing {
             model: self,
@@ -74,12 +97,19 @@ impl CostModel {
         pricing.sum(&outline.fields)
     }
 
-    fn named(&self, field: &OutlineField<'_>) -> FieldCost {
+    /// The dearest `price` of `field` among the object types that may have to resolve it, given what the host named for each.
+    fn dearest(&self, field: &OutlineField<'_>, price: impl Fn(FieldCost) -> u64) -> u64 {
         if self.fields.is_empty() {
-            return FieldCost::default();
+            return price(FieldCost::default());
         }
-        let coordinate = format!("{}.{}", field.parent, field.name);
-        self.fields.get(&coordinate).copied().unwrap_or_default()
+        let of = |parent: &str| {
+            let coordinate = format!("{parent}.{}", field.name);
+            price(self.fields.get(&coordinate).copied().unwrap_or_default())
+        };
+        match self.implementers.get(field.parent) {
+            Some(objects) => objects.iter().map(|object| of(object)).fold(0, u64::max),
+            None => of(field.parent),
+        }
     }
 }
 
@@ -97,44 +127,79 @@ impl Pricing<'_> {
     }
 
     fn field(&self, field: &OutlineField<'_>) -> u64 {
+        // a scalar is free, running its resolver once more for nothing is not
+        let least = u64::from(field.repeated);
         if is_introspection(field) {
-            return 0;
+            return least;
         }
-        let named = self.model.named(field);
-        let weight = named.weight.map_or(u64::from(field.shape.composite), u64::from);
-        let entry = |selected: u64| weight.saturating_add(selected);
-        if field.shape.connection {
-            let size = size(field, named, u64::from(PageLimits::default().default_size()));
-            let (paged, once): (Vec<_>, Vec<_>) = field
-                .children
-                .iter()
-                .partition(|child| matches!(child.name, "edges" | "nodes"));
-            let selected = paged
-                .into_iter()
-                .map(|child| self.page(child))
-                .fold(0, u64::saturating_add);
-            let once = self.sum(once.into_iter().filter(|child| child.name != "pageInfo"));
-            return size.saturating_mul(entry(selected)).saturating_add(once);
-        }
-        let size = match field.shape.lists {
-            0 => 1,
-            lists => {
-                size(field, named, self.list_size).saturating_mul(self.list_size.saturating_pow(lists - 1))
-            }
+        let (entry, once) = if field.shape.connection {
+            self.connection(&field.children)
+        } else {
+            (self.sum(&field.children), 0)
         };
-        size.saturating_mul(entry(self.sum(&field.children)))
+        let price = self.model.dearest(field, |named| {
+            let weight = named.weight.map_or(u64::from(field.shape.composite), u64::from);
+            let page = self
+                .entries(field, named)
+                .saturating_mul(weight.saturating_add(entry));
+            page.saturating_add(once)
+        });
+        self.lists_around(field).saturating_mul(price).max(least)
     }
 
-    /// What one entry of `edges` or `nodes` selects; the entry itself is counted with its connection.
-    fn page(&self, list: &OutlineField<'_>) -> u64 {
-        if list.name == "nodes" {
-            return self.sum(&list.children);
+    /// What one node of a connection costs beside its own weight, and what the connection costs beside its nodes.
+    fn connection(&self, children: &[OutlineField<'_>]) -> (u64, u64) {
+        let (mut entry, mut once) = (0_u64, 0_u64);
+        for child in children {
+            match child.name {
+                "edges" => {
+                    let of_edge = child.children.iter().map(|child| match child.name {
+                        "node" => self.part(child),
+                        _ => self.field(child),
+                    });
+                    let own = self.part_weight(child);
+                    entry = of_edge.fold(entry.saturating_add(own), u64::saturating_add);
+                }
+                "nodes" => entry = entry.saturating_add(self.part(child)),
+                "pageInfo" => once = once.saturating_add(self.part(child)),
+                _ => once = once.saturating_add(self.field(child)),
+            }
         }
-        let of_edge = list.children.iter().map(|child| match child.name {
-            "node" => self.sum(&child.children),
-            _ => self.field(child),
-        });
-        of_edge.fold(0, u64::saturating_add)
+        (entry, once)
+    }
+
+    /// A part of a connection that is free itself, as the nodes are counted with the connection.
+    fn part(&self, part: &OutlineField<'_>) -> u64 {
+        self.part_weight(part).saturating_add(self.sum(&part.children))
+    }
+
+    fn part_weight(&self, part: &OutlineField<'_>) -> u64 {
+        let weight = |named: FieldCost| named.weight.map_or(0, u64::from);
+        self.model.dearest(part, weight).max(u64::from(part.repeated))
+    }
+
+    /// How many entries the innermost list of `field`, or the connection, may have.
+    fn entries(&self, field: &OutlineField<'_>, named: FieldCost) -> u64 {
+        match field.shape {
+            Shape { connection: true, .. } => {
+                size(field, named, u64::from(PageLimits::default().default_size()))
+            }
+            Shape { lists: 0, .. } => 1,
+            _ => size(field, named, self.list_size),
+        }
+    }
+
+    /// How many such lists, or connections, there may be.
+    fn lists_around(&self, field: &OutlineField<'_>) -> u64 {
+        let Shape {
+            lists, connection, ..
+        } = field.shape;
+        let around = if connection {
+            lists
+        } else {
+            lists.saturating_sub(1)
+        };
+        self.list_size.saturating_pow(around)
     }
 }
 

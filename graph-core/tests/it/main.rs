@@ -18,4 +18,5 @@ mod hostile;
 mod http;
 mod introspection;
 mod limits;
+mod prices;
 mod subscriptions;
