@@ -14,7 +14,7 @@ use http::HeaderValue;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Challenge {
     value: HeaderValue,
-    has_parameters: bool,
+    names: Vec<Box<str>>,
 }
 
 impl Challenge {
@@ -30,16 +30,17 @@ impl Challenge {
         let value = HeaderValue::from_str(scheme).map_err(|_| InvalidChallenge)?;
         Ok(Self {
             value,
-            has_parameters: false,
+            names: Vec::new(),
         })
     }
 
-    /// A challenge of the scheme `Bearer`, [RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3).
+    /// A challenge of the scheme `Bearer`, which
+    /// [RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3) wants with at least one parameter, such as `realm`.
     #[must_use]
     pub const fn bearer() -> Self {
         Self {
             value: HeaderValue::from_static("Bearer"),
-            has_parameters: false,
+            names: Vec::new(),
         }
     }
 
@@ -47,19 +48,19 @@ impl Challenge {
     ///
     /// # Errors
     ///
-    /// When the name is not a token, or the value holds anything but visible ASCII and spaces.
-    pub fn with_parameter(self, name: &str, value: &str) -> Result<Self, InvalidChallenge> {
-        if !is_token(name) || !value.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+    /// When the name is not a token or was given before, or the value holds anything but visible ASCII and spaces.
+    pub fn with_parameter(mut self, name: &str, value: &str) -> Result<Self, InvalidChallenge> {
+        let is_taken = self.names.iter().any(|taken| taken.eq_ignore_ascii_case(name));
+        if is_taken || !is_token(name) || !value.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
             return Err(InvalidChallenge);
         }
-        let separator = if self.has_parameters { "," } else { "" };
+        let separator = if self.names.is_empty() { "" } else { "," };
         let so_far = self.value.to_str().map_err(|_| InvalidChallenge)?;
         let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
         let value = HeaderValue::try_from(format!("{so_far}{separator} {name}=\"{escaped}\""));
-        Ok(Self {
-            value: value.map_err(|_| InvalidChallenge)?,
-            has_parameters: true,
-        })
+        self.value = value.map_err(|_| InvalidChallenge)?;
+        self.names.push(name.into());
+        Ok(self)
     }
 
     /// The field value.
@@ -77,7 +78,7 @@ fn is_token(text: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
-/// The scheme or name is not a token, or the value cannot be sent.
+/// The scheme or name is not a token, the name was given before, or the value cannot be sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid challenge")]
 pub struct InvalidChallenge;

@@ -127,6 +127,18 @@ fn a_challenge_cannot_be_broken_out_of() {
     }
 }
 
+/// H14: a challenge has each parameter once (RFC 9110 11.2), so that no client picks another than its neighbour.
+#[test]
+fn a_challenge_has_each_parameter_once() {
+    let challenge = Challenge::bearer()
+        .with_parameter("realm", "desk")
+        .and_then(|challenge| challenge.with_parameter("error", "invalid_token"))
+        .unwrap();
+    for name in ["realm", "Realm", "error"] {
+        assert_eq!(challenge.clone().with_parameter(name, "a"), Err(InvalidChallenge));
+    }
+}
+
 /// H12: a 405 lists the allowed methods, also when there are none.
 #[test]
 fn a_405_carries_its_methods() {
