@@ -58,6 +58,12 @@ impl CacheControl {
     }
 
     /// `max-age=0, must-revalidate`: may be kept, and is asked about again before every use.
+    ///
+    /// # Security
+    ///
+    /// `must-revalidate` lets shared caches keep even the answer to a request with `Authorization`
+    /// ([RFC 9111 §3.5](https://www.rfc-editor.org/rfc/rfc9111#section-3.5)): authorise before answering 304. Where no shared
+    /// cache may have it, use [`private`](Self::private) with zero seconds.
     #[must_use]
     pub const fn revalidate() -> Self {
         Self(Policy::Revalidate)

@@ -164,6 +164,7 @@ mod tests {
         check(&[b"\"a"], Malformed, Malformed);
         check(&[b"a"], Malformed, Malformed);
         check(&[b"*, \"a\""], Malformed, Malformed);
+        check(&[b"*, a"], Malformed, Malformed);
         check(&[b"\"a\"", b"*"], Malformed, Malformed);
         check(&[b"*", b"*"], Malformed, Malformed);
         check(&[b"**"], Malformed, Malformed);

@@ -59,6 +59,11 @@ pub enum MismatchStatus {
 )]
 pub enum Reply {
     /// This is the outcome, success or error: keep it and send it again. What a plain response converts to.
+    ///
+    /// # Security
+    ///
+    /// The store keeps headers and body as they are, for the lifetime of the record: a secret that the answer shows once
+    /// lies there too.
     Final(Response<Bytes>),
     /// Nothing took effect: free the key, so that a retry runs.
     NothingHappened(Response<Bytes>),

@@ -2,7 +2,7 @@
 //!
 //! The records implement `serde`'s traits, so that a store can keep one as a single value.
 
-use std::time::SystemTime;
+use std::{fmt, time::SystemTime};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -62,7 +62,9 @@ pub enum Outcome {
 }
 
 /// An answer as a store keeps it.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+///
+/// `Debug` shows no header value and no body: either may hold a secret that is shown once.
+#[derive(Clone, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "stores in other crates build it from their columns"
@@ -76,6 +78,17 @@ pub struct StoredResponse {
     /// The body.
     #[serde(with = "base64url")]
     pub body: Bytes,
+}
+
+impl fmt::Debug for StoredResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
+        f.debug_struct("StoredResponse")
+            .field("status", &self.status)
+            .field("headers", &names)
+            .field("body", &format_args!("{} bytes", self.body.len()))
+            .finish()
+    }
 }
 
 /// What to do with a key whose first request broke off: its process died, its handler panicked or was dropped.

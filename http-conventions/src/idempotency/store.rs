@@ -71,7 +71,8 @@ pub struct StoreError {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreErrorKind {
-    /// The store cannot be reached, or is too busy. A retry later is safe: every verb may be repeated.
+    /// The store cannot be reached, or is too busy. A retry later is safe: no verb that is repeated lets a second
+    /// request run.
     #[error("the idempotency store is unavailable")]
     Unavailable,
     /// The store holds something that is no record. A retry will fail again.

@@ -95,9 +95,7 @@ impl Problem {
         let names = allowed.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
         let mut problem = Self::blank(StatusCode::METHOD_NOT_ALLOWED);
         // a method is a token, so the list is always a field value
-        problem.0.allow = HeaderValue::try_from(names)
-            .ok()
-            .or(Some(HeaderValue::from_static("")));
+        problem.0.allow = Some(HeaderValue::try_from(names).unwrap_or(HeaderValue::from_static("")));
         problem
     }
 

@@ -72,7 +72,7 @@ pub const IDEMPOTENCY_KEY_INVALID: ProblemType = ProblemType::new(
     "idempotency-key-invalid",
     ErrorStatus::BAD_REQUEST,
     "Idempotency-Key invalid",
-    "An Idempotency-Key is sent once and has 1 to 255 visible ASCII characters, bare or as a quoted string.",
+    "An Idempotency-Key is sent once and has 1 to 255 visible ASCII characters, without quotes, commas and backslashes unless it is a quoted string.",
 );
 
 /// 409, or 422 where the host chose so: the key was used for a different request.

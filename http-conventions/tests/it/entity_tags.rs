@@ -110,7 +110,11 @@ fn a_304_keeps_what_caches_need_and_drops_what_describes_content() {
         ("content-encoding", "gzip"),
         ("content-language", "en"),
         ("last-modified", "Sun, 06 Nov 1994 08:49:37 GMT"),
+        ("content-range", "bytes 0-16/17"),
+        ("content-digest", "sha-256=:AAAA:"),
         ("repr-digest", "sha-256=:AAAA:"),
+        ("trailer", "content-digest"),
+        ("transfer-encoding", "chunked"),
     ];
     let mut headers = HeaderMap::new();
     for (name, value) in kept.into_iter().chain(dropped) {

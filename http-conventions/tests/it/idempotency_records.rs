@@ -44,6 +44,19 @@ fn requests_that_differ_in_any_part_have_other_fingerprints() {
     assert_eq!(fingerprints.len(), requests.len() - 1);
 }
 
+/// H6: an answer may hold a secret that is shown once; a log of what is stored shows none.
+#[test]
+fn a_stored_answer_does_not_show_its_content() {
+    let response = StoredResponse {
+        status: 201,
+        headers: vec![("x-token".to_owned(), Bytes::from_static(b"whsec_header"))],
+        body: Bytes::from_static(b"{\"secret\":\"whsec_body\"}"),
+    };
+    let shown = format!("{:?}", ClaimOutcome::Settled(Outcome::Completed(response)));
+    assert!(!shown.contains("whsec"), "{shown}");
+    assert!(shown.contains("201") && shown.contains("x-token"), "{shown}");
+}
+
 /// H6: a record can be kept as one value, whatever bytes it holds.
 #[test]
 fn a_record_survives_serde() {
