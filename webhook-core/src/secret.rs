@@ -38,11 +38,7 @@ impl SigningSecret {
     ///
     /// When the prefix is missing, the rest is not canonical base64, or the bytes are fewer than 24 or more than 64.
     pub fn from_whsec(text: &str) -> Result<Self, InvalidSecret> {
-        let encoded = text
-            .strip_prefix(WHSEC)
-            .ok_or_else(|| InvalidSecret::shape(text, WHSEC))?;
-        let bytes = decode(encoded)?;
-        Self::checked(bytes)
+        Self::checked(whsec(text)?)
     }
 
     /// Takes the bytes of the text itself, prefix and all, as Stripe and many home-made receivers do.
@@ -92,6 +88,11 @@ impl SigningSecret {
         Self(bytes)
     }
 
+    /// Reads what [`expose_whsec`](Self::expose_whsec) gave, however long the secret is.
+    pub(crate) fn from_exposed(text: &str) -> Result<Self, InvalidSecret> {
+        Self::danger_from_bytes_of_any_length(&whsec(text)?)
+    }
+
     /// The secret in the form that [`from_whsec`](Self::from_whsec) reads, to store it or to show it once.
     ///
     /// # Security
@@ -137,6 +138,12 @@ impl InvalidSecret {
             Self("the prefix of the secret is not the one of its form")
         }
     }
+}
+
+/// Decodes the form of Standard Webhooks.
+fn whsec(text: &str) -> Result<Zeroizing<Vec<u8>>, InvalidSecret> {
+    let encoded = text.strip_prefix(WHSEC);
+    decode(encoded.ok_or_else(|| InvalidSecret::shape(text, WHSEC))?)
 }
 
 /// Decodes what follows the prefix of an encoded key.

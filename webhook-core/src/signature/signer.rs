@@ -54,6 +54,9 @@ impl Signer {
 
     /// Reads what [`scheme`](Self::scheme) and [`expose_text`](Self::expose_text) gave, from a store.
     ///
+    /// Takes a secret of any length back, as the store was given it. One that comes from a person is for
+    /// [`SigningSecret::from_whsec`].
+    ///
     /// # Errors
     ///
     /// When `secret` is not a `whsec_` text, or for [`Scheme::Ed25519`] not a `whsk_` text.
@@ -61,7 +64,7 @@ impl Signer {
         match scheme {
             #[cfg(feature = "ed25519")]
             Scheme::Ed25519 => SecretKey::from_whsk(secret).map(|key| Self(Key::Ed25519(key))),
-            _ => SigningSecret::from_whsec(secret).map(|secret| Self::hmac(scheme, &secret)),
+            _ => SigningSecret::from_exposed(secret).map(|secret| Self::hmac(scheme, &secret)),
         }
     }
 

@@ -26,7 +26,8 @@ macro_rules! dedupe_store {
     };
 }
 
-pub(super) const MEMORY: Duration = Duration::from_hours(72);
+/// None that a store might have of its own.
+pub(super) const MEMORY: Duration = Duration::from_hours(77);
 const TICK: Duration = Duration::from_millis(1);
 
 /// When every case begins.

@@ -22,6 +22,7 @@ macro_rules! inbox_store {
             events_come_out_in_the_order_of_their_arrival
             duplicates_and_conflicts_are_not_queued
             simultaneous_claims_queue_the_event_once
+            a_duplicate_is_acknowledged_only_when_its_event_is_in_the_queue
             no_more_than_the_limit_is_taken
             an_unfinished_event_comes_again_when_its_lease_ends
             a_finished_event_does_not_come_again
@@ -94,6 +95,19 @@ pub async fn duplicates_and_conflicts_are_not_queued(store: &dyn Inbox) {
 pub async fn simultaneous_claims_queue_the_event_once(store: &dyn Inbox) {
     race((0..32).map(|_| claim(store, event("evt_1", "{}"), start())));
     assert_eq!(take(store, 64, start()).await.len(), 1);
+}
+
+/// W7: whoever is told that an event is a duplicate finds it in the queue, unless another one has taken it from there: a store
+/// that claims first and queues later would lose the event if it died in between.
+pub async fn a_duplicate_is_acknowledged_only_when_its_event_is_in_the_queue(store: &dyn Inbox) {
+    for n in 0..16 {
+        let id = format!("evt_{n}");
+        let claim_and_look = async || match claim(store, event(&id, "{}"), start()).await {
+            Claim::Duplicate => take(store, 1, start()).await.len(),
+            _ => 0,
+        };
+        assert_eq!(race((0..32).map(|_| claim_and_look())).iter().sum::<usize>(), 1);
+    }
 }
 
 /// W8: a worker takes no more than it asks for.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use webhook_core::{
     receiver::{Verifier, VerifyFailure},
-    secret::Keyring,
+    secret::{Keyring, SigningSecret},
     signature::{Scheme, Signer, Signers},
 };
 
@@ -110,4 +110,18 @@ fn a_signer_comes_back_from_its_text() {
     }
     assert!(Signer::from_text(Scheme::Ed25519, &secret(1).expose_whsec()).is_err());
     assert!(Signer::from_text(Scheme::StandardWebhooks, &key(1).expose_whsk()).is_err());
+}
+
+/// W6: a secret that was agreed on elsewhere, short or long, comes back from a store like any other.
+#[test]
+fn a_signer_of_a_secret_of_any_length_comes_back_from_its_text() {
+    for length in [1, 23, 65, 1_000] {
+        let secret = SigningSecret::danger_from_bytes_of_any_length(&vec![7; length]).unwrap();
+        let signer = Signer::standard_webhooks(&secret);
+        let again = Signer::from_text(Scheme::StandardWebhooks, &signer.expose_text()).unwrap();
+        let headers = signed(again, now(), b"{}");
+        let verifier = Verifier::standard_webhooks(secret);
+        assert_eq!(reason(&verifier, &headers, b"{}"), None, "{length}");
+    }
+    assert!(Signer::from_text(Scheme::StandardWebhooks, "whsec_").is_err());
 }

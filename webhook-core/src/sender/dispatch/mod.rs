@@ -29,6 +29,9 @@ use crate::{
     ports::{Clock, Entropy, StoreError, Transport},
 };
 
+/// What a delivery waits at most for a dispatcher that died, but for the margin of its lease.
+const LONGEST_DEADLINE: Duration = Duration::from_hours(1);
+
 /// Delivers what the outbox holds.
 ///
 /// # Examples
@@ -146,11 +149,14 @@ impl Dispatcher {
         Self { addresses, ..self }
     }
 
-    /// Bounds each exchange, from name resolution to the last byte of the answer. The transport enforces it; leases last 30
-    /// seconds longer.
+    /// Bounds each exchange, from name resolution to the last byte of the answer, to at most an hour. The transport enforces it;
+    /// leases last 30 seconds longer.
     #[must_use]
     pub fn with_deadline(self, deadline: Duration) -> Self {
-        Self { deadline, ..self }
+        Self {
+            deadline: deadline.min(LONGEST_DEADLINE),
+            ..self
+        }
     }
 
     /// How many exchanges are under way at a time; at least one.

@@ -126,7 +126,7 @@ impl Dispatcher {
 
     async fn lease(&self, limit: usize) -> Result<Vec<Leased>, StoreError> {
         let now = self.clock.now();
-        let lease = self.deadline.saturating_add(LEASE_MARGIN);
+        let lease = self.deadline + LEASE_MARGIN;
         let request = LeaseRequest {
             now,
             until: now.checked_add(lease).unwrap_or(now),

@@ -56,6 +56,8 @@ pub struct Leased {
 ///   of the machine.
 /// - **The rules of a row are those of [`Delivery`].** Load the row, call [`Delivery::lease`], [`Delivery::settle`] or
 ///   [`Delivery::replay`], write the row, in one transaction.
+/// - **Times are kept to the microsecond at least.** One that is kept shorter than it was given is rounded up: nothing is ever
+///   due too early.
 /// - **Bytes stay bytes.** A body comes back exactly as it was given.
 /// - Every verb may be repeated after an error.
 ///

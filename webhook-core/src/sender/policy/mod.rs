@@ -174,7 +174,7 @@ impl DeliveryPolicy {
                     ..held
                 })
             }
-            EndpointState::Enabled if now >= self.expiry(delivery) => failed(FailureReason::LifetimeExpired),
+            EndpointState::Enabled if self.is_over(delivery, now) => failed(FailureReason::LifetimeExpired),
             EndpointState::Enabled => Ok(endpoint),
         }
     }
@@ -234,15 +234,17 @@ impl DeliveryPolicy {
 
     /// Waiting for a moment at which it could not be sent any more would only hide the failure.
     fn unless_expired(&self, delivery: &Delivery, waiting: Disposition, due_at: SystemTime) -> Disposition {
-        if due_at < self.expiry(delivery) {
-            waiting
-        } else {
+        if self.is_over(delivery, due_at) {
             Disposition::Failed(FailureReason::LifetimeExpired)
+        } else {
+            waiting
         }
     }
 
-    fn expiry(&self, delivery: &Delivery) -> SystemTime {
-        later(delivery.started_at, self.lifetime)
+    /// Whether the lifetime has passed at `time`; one that reaches beyond the end of the clock never does.
+    fn is_over(&self, delivery: &Delivery, time: SystemTime) -> bool {
+        let expiry = delivery.started_at.checked_add(self.lifetime);
+        expiry.is_some_and(|expiry| expiry <= time)
     }
 }
 

@@ -71,6 +71,16 @@ fn a_429_holds_the_endpoint_and_spends_nothing() {
     }
 }
 
+/// W15: a message that may be sent for ever is not one that may never be sent.
+#[test]
+fn an_endless_lifetime_does_not_end() {
+    let policy = DeliveryPolicy::default().with_lifetime(Duration::MAX);
+    let endpoint = endpoint(EndpointState::Enabled);
+    assert!(policy.admit(&after(0), Some(&endpoint), now()).is_ok());
+    let throttled = policy.after_attempt(&after(0), &answered(429, None), now(), MIDDLE);
+    assert!(matches!(throttled.disposition, Disposition::Held { .. }));
+}
+
 /// W11: what is throttled for longer than the message's lifetime ends as a dead letter.
 #[test]
 fn a_429_is_bounded_by_the_lifetime() {

@@ -1,6 +1,6 @@
 //! Cases of [`Outbox::lease`] and [`Outbox::next_due`].
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use super::{
     LEASE, TICK, at, enqueue, ids, lease, lease_due, lease_one, lease_request, next_due, settle, settlement,
@@ -30,6 +30,20 @@ pub async fn a_delivery_is_leased_from_the_exact_instant_it_is_due(store: &dyn O
     settle(store, retry).await;
     assert!(lease_due(store, at(60) - TICK).await.is_empty());
     assert_eq!(lease_one(store, at(60)).await.delivery.fence, 2);
+}
+
+/// W14: a store may keep microseconds, but what is due within one is never leased before.
+pub async fn a_due_time_is_never_rounded_down(store: &dyn Outbox) {
+    const MICROSECOND: Duration = Duration::from_micros(1);
+    enqueue(store, "evt_1", &["ep_1"]).await;
+    let leased = lease_one(store, at(0)).await;
+    let due_at = at(60) + Duration::from_nanos(987_654_321);
+    settle(store, settlement(&leased, Disposition::Retry { due_at })).await;
+    let before = due_at - Duration::from_nanos(321);
+    assert!(lease_due(store, before).await.is_empty());
+    let woken = next_due(store).await.expect("it waits");
+    assert!((due_at..=due_at + MICROSECOND).contains(&woken));
+    lease_one(store, woken).await;
 }
 
 /// W15: who dies with a lease holds nobody up for longer than its end.
@@ -123,6 +137,16 @@ pub async fn of_32_simultaneous_leases_none_shares_a_delivery(store: &dyn Outbox
     assert_eq!(leased.len(), 100);
     assert_eq!(ids(&leased).into_iter().collect::<BTreeSet<_>>().len(), 100);
     assert!(leased.iter().all(|leased| leased.delivery.fence == 1));
+}
+
+/// W17: 32 dispatchers at once lease no more to one endpoint than it may have.
+pub async fn of_32_simultaneous_leases_no_endpoint_has_more_than_it_may(store: &dyn Outbox) {
+    for n in 0..50 {
+        enqueue(store, &format!("evt_{n}"), &["ep_1", "ep_2"]).await;
+    }
+    let leased = race((0..32).map(|_| lease(store, lease_request(at(0), 4, 3)))).concat();
+    assert_eq!(leased.len(), 6);
+    assert_eq!(ids(&leased).iter().filter(|id| id.ends_with("ep_1")).count(), 3);
 }
 
 /// W15: a driver that sleeps until then misses nothing and wakes for nothing.

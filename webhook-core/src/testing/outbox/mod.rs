@@ -21,9 +21,10 @@ pub use inspect::{
 };
 pub use lease::{
     a_delivery_is_leased_again_from_the_exact_end_of_its_lease,
-    a_delivery_is_leased_from_the_exact_instant_it_is_due, an_empty_outbox_has_nothing_due,
-    endpoints_take_turns, next_due_is_the_earliest_moment_something_can_be_leased,
-    no_endpoint_has_more_leases_than_it_may, no_more_than_the_limit_is_leased,
+    a_delivery_is_leased_from_the_exact_instant_it_is_due, a_due_time_is_never_rounded_down,
+    an_empty_outbox_has_nothing_due, endpoints_take_turns,
+    next_due_is_the_earliest_moment_something_can_be_leased, no_endpoint_has_more_leases_than_it_may,
+    no_more_than_the_limit_is_leased, of_32_simultaneous_leases_no_endpoint_has_more_than_it_may,
     of_32_simultaneous_leases_none_shares_a_delivery, the_endpoint_whose_turn_is_longest_ago_comes_first,
 };
 pub use settle::{
@@ -57,12 +58,14 @@ macro_rules! outbox {
             only_what_failed_is_replayed
             the_attempt_log_is_kept_in_order
             a_delivery_is_leased_from_the_exact_instant_it_is_due
+            a_due_time_is_never_rounded_down
             a_delivery_is_leased_again_from_the_exact_end_of_its_lease
             an_empty_outbox_has_nothing_due
             endpoints_take_turns
             next_due_is_the_earliest_moment_something_can_be_leased
             no_endpoint_has_more_leases_than_it_may
             no_more_than_the_limit_is_leased
+            of_32_simultaneous_leases_no_endpoint_has_more_than_it_may
             of_32_simultaneous_leases_none_shares_a_delivery
             the_endpoint_whose_turn_is_longest_ago_comes_first
             a_batch_is_answered_in_its_order

@@ -1,8 +1,14 @@
 //! Cases of [`Outbox::settle`].
 
+use bytes::Bytes;
+use http::StatusCode;
+
 use super::{TICK, at, delivery_id, enqueue, lease_due, lease_one, load, next_due, settle, settlement};
 use crate::{
-    sender::{DeliveryState, Disposition, FailureReason, Leased, Outbox, Settled, Settlement},
+    sender::{
+        Attempt, AttemptResult, DeliveryState, Disposition, FailureReason, Leased, Outbox, Settled,
+        Settlement,
+    },
     testing::{outbox::answered, race::race},
 };
 
@@ -108,10 +114,20 @@ pub async fn an_unknown_delivery_leaves_no_trace(store: &dyn Outbox) {
         disposition: Disposition::Acked,
         spent: true,
         hold_endpoint_until: Some(at(1_000)),
-        attempt: None,
+        attempt: Some(Attempt {
+            delivery: id.clone(),
+            fence: 1,
+            started_at: at(0),
+            duration: TICK,
+            result: AttemptResult::Answered {
+                status: StatusCode::OK,
+                body: Bytes::new(),
+            },
+        }),
     };
     assert_eq!(settle(store, unknown).await, Settled::Unknown);
     assert_eq!(load(store, &id).await, None);
+    assert_eq!(store.attempts(&id).await.expect("the store works"), []);
     enqueue(store, "evt_1", &["ep_1"]).await;
     // neither held nor settled by what came before it was there
     assert_eq!(lease_one(store, at(0)).await.delivery.fence, 1);

@@ -108,6 +108,21 @@ async fn a_late_failure_is_refused_by_its_fence() {
     assert_eq!(second.await.unwrap().handled[0].settled, Settled::Applied);
 }
 
+/// W15: however long a host lets an exchange take, nobody else sends the delivery meanwhile.
+#[tokio::test]
+async fn an_endless_deadline_has_a_lease_all_the_same() {
+    let mut fixture = Fixture::over(HangingTransport::default())
+        .with_endpoints(&["ep_1"])
+        .await;
+    fixture.dispatcher = fixture.dispatcher.with_deadline(Duration::MAX);
+    fixture.send("evt_1").await;
+    let mut round = pin!(fixture.dispatcher.run_due());
+    assert!(is_pending(round.as_mut()));
+    fixture.clock.advance(Duration::from_secs(60 * 60));
+    assert_eq!(fixture.run().await.handled, []);
+    assert_eq!(fixture.transport.hosts().len(), 1);
+}
+
 /// W17: while one receiver hangs, the outcomes of the others are written, and their next events go out.
 #[tokio::test]
 async fn a_slow_endpoint_keeps_nobodys_outcome_waiting() {
