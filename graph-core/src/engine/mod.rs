@@ -20,7 +20,7 @@ use juniper::{GraphQLType, OperationType, RootNode, Value};
 pub use self::builder::{ConfigError, ConfigMistake, EngineBuilder};
 use self::operation::Operation;
 pub use self::root::{Root, SubscriptionRoot};
-use crate::compat::Outline;
+use crate::compat::{Outline, OutlineField};
 use crate::error::ErrorCode;
 use crate::error::mask::Mask;
 use crate::guard::RequestContext;
@@ -161,11 +161,18 @@ where
     }
 
     fn judge(&self, outline: &Outline<'_>) -> Result<(), GraphResponse> {
-        let mut fields = outline.fields.iter();
-        let introspection = fields.find(|field| matches!(field.name, "__schema" | "__type"));
-        if let (false, Some(field)) = (self.inner.introspection, introspection) {
-            let message = format!("introspection is switched off, `{}` is not served", field.name);
+        if let (false, Some(field)) = (self.inner.introspection, introspection(&outline.fields)) {
+            let message = format!("introspection is switched off, `{field}` is not served");
             return Err(GraphResponse::refused(ErrorCode::IntrospectionDisabled, message));
+        }
+        // a query root can be a field of other types; juniper validates it there and cannot resolve it
+        let mut roots = outline.fields.iter();
+        if let Some(field) = roots.find_map(|root| introspection(&root.children)) {
+            let message = format!("`{field}` is served at the root of a query only");
+            return Err(GraphResponse::refused(
+                ErrorCode::GraphqlValidationFailed,
+                message,
+            ));
         }
         if outline.kind == OperationType::Subscription && outline.fields.len() != 1 {
             let message = "a subscription selects exactly one field at its root";
@@ -210,6 +217,14 @@ where
             context.correlation_id(),
         )
     }
+}
+
+/// The first `__schema` or `__type` of `fields`, at any depth.
+fn introspection<'o>(fields: &'o [OutlineField<'_>]) -> Option<&'o str> {
+    fields.iter().find_map(|field| match field.name {
+        "__schema" | "__type" => Some(field.name),
+        _ => introspection(&field.children),
+    })
 }
 
 /// What an operation may do.

@@ -14,6 +14,9 @@ use crate::guard::RequestContext;
 use crate::http::GraphRequest;
 use crate::response::{GraphResponse, Location, PathSegment, ResponseError};
 
+/// How many mistakes of a document are told, as in graphql-js; all of them can be many times its size.
+const MISTAKES: usize = 100;
+
 /// An operation that fits the schema.
 pub(super) struct Operation<'r, Q, M, S>
 where
@@ -88,6 +91,10 @@ where
         let field = root.into_object().and_then(|object| object.into_iter().next());
         match field {
             Some((key, Value::Scalar(events))) if errors.is_empty() => Ok((key, events)),
+            _ if errors.is_empty() => Err(GraphResponse::refused(
+                ErrorCode::GraphqlValidationFailed,
+                "the field of the subscription is skipped",
+            )),
             _ => Err(GraphResponse::request_errors(masked(&errors, mask))),
         }
     }
@@ -135,6 +142,7 @@ fn refused(error: GraphQLError, invalid: ErrorCode) -> GraphResponse {
         GraphQLError::ValidationError(errors) => GraphResponse::request_errors(
             errors
                 .iter()
+                .take(MISTAKES)
                 .map(|error| {
                     let refused = ResponseError::new(invalid, error.message());
                     error

@@ -7,7 +7,7 @@
 //! | aliases | 30 | `MAX_ALIASES_EXCEEDED` |
 //! | fields at the root | 20 | `MAX_COST_EXCEEDED` |
 //! | tokens of the document | 15,000 | `GRAPHQL_PARSE_FAILED` |
-//! | list fields of introspection within each other | 3 | `MAX_DEPTH_EXCEEDED` |
+//! | list fields of introspection within each other | 2 | `MAX_DEPTH_EXCEEDED` |
 //!
 //! Fragments count where they are spread. `@skip` and `@include` are not looked at: every limit is an upper bound.
 //!
@@ -41,8 +41,8 @@ use crate::compat::Outline;
 use crate::error::ErrorCode;
 use crate::response::ResponseError;
 
-/// How many list fields of introspection may nest, as in graphql-js.
-const INTROSPECTION_LISTS: usize = 3;
+/// How many list fields of introspection may nest; graphql-js refuses the third, too.
+const INTROSPECTION_LISTS: usize = 2;
 
 /// The limits of one endpoint.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -152,3 +152,18 @@ async fn a_document_of_too_many_tokens_is_not_parsed() {
     );
     assert_eq!(shop.shop.calls(), 0);
 }
+
+/// G19: a document of nothing but mistakes is not answered with many times its size.
+#[tokio::test]
+async fn a_hundred_mistakes_are_enough() {
+    let shop = fixture();
+    let unknown: String = (0..2_000).map(|at| format!("a{at} ")).collect();
+    let answer = shop.ask(&format!("{{ {unknown} }}")).await;
+    let codes = codes(&answer);
+    assert_eq!(codes.len(), 100);
+    assert!(codes.iter().all(|code| *code == "GRAPHQL_VALIDATION_FAILED"));
+    assert_eq!(
+        answer["errors"][0]["message"],
+        "Unknown field \"a0\" on type \"Query\""
+    );
+}

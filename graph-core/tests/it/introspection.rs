@@ -1,6 +1,9 @@
 //! Reading the schema, or not.
 
-use juniper::RootNode;
+use graph_core::http::GraphRequest;
+use graph_core::limits::Limits;
+use graph_core::{Engine, RequestContext};
+use juniper::{EmptyMutation, EmptySubscription, RootNode};
 use serde_json::json;
 
 use crate::fixture::{Fixture, Mutation, Query, Subscription, builder, codes, fixture};
@@ -22,8 +25,7 @@ async fn the_schema_can_be_read() {
 /// G11: switched off, `__schema` and `__type` are refused with their code, wherever they are; `__typename` stays.
 #[tokio::test]
 async fn introspection_can_be_switched_off() {
-    let by_schema =
-        graph_core::Engine::builder(RootNode::new(Query, Mutation, Subscription).disable_introspection());
+    let by_schema = Engine::builder(RootNode::new(Query, Mutation, Subscription).disable_introspection());
     for builder in [builder().without_introspection(), by_schema] {
         let shop = Fixture::new(builder);
         for query in [
@@ -43,6 +45,43 @@ async fn introspection_can_be_switched_off() {
     }
 }
 
+struct Looping;
+
+#[juniper::graphql_object(context = RequestContext<()>)]
+impl Looping {
+    fn query() -> Self {
+        Self
+    }
+}
+
+/// G11, G3: a query root that can be selected again is no way around the switch; and what juniper cannot answer there is
+/// refused before anything runs.
+#[tokio::test]
+async fn introspection_is_served_at_the_root_only() {
+    for (switched_on, code) in [
+        (false, "INTROSPECTION_DISABLED"),
+        (true, "GRAPHQL_VALIDATION_FAILED"),
+    ] {
+        let schema = RootNode::new(Looping, EmptyMutation::new(), EmptySubscription::new());
+        let builder = Engine::builder(schema);
+        let engine = if switched_on {
+            builder
+        } else {
+            builder.without_introspection()
+        };
+        let engine = engine.build().unwrap();
+        for query in [
+            "{ query { __schema { queryType { name } } } }",
+            "{ query { query { ...F } } } fragment F on Looping { ... { x: __type(name: \"Looping\") { name } } }",
+        ] {
+            let request = GraphRequest::new(query);
+            let answer = json!(engine.execute(&request, &RequestContext::new(())).await);
+            assert_eq!(codes(&answer), [code], "{query}");
+            assert!(answer.get("data").is_none());
+        }
+    }
+}
+
 /// G11, G17: the usual introspection query passes the limits, one that runs in circles does not.
 #[tokio::test]
 async fn introspection_is_free_but_not_endless() {
@@ -52,8 +91,14 @@ async fn introspection_is_free_but_not_endless() {
         inputFields { name } interfaces { name } possibleTypes { name } } } }";
     let answer = shop.ask(usual).await;
     assert!(answer.get("errors").is_none(), "{}", answer["errors"]);
+    // neither depth nor cost: one level and a budget of nothing are enough
+    let frugal = Fixture::new(builder().with_limits(Limits::default().with_depth(1).with_cost(0)));
+    assert!(frugal.ask(usual).await.get("errors").is_none());
     let level = |inner: String| format!("fields {{ type {{ name {inner} }} }}");
-    let circle = (0..4).fold(String::new(), |inner, _| level(inner));
+    let two = level(level(String::new()));
+    let answer = shop.ask(&format!("{{ __schema {{ types {{ {two} }} }} }}")).await;
+    assert!(answer.get("errors").is_none(), "{}", answer["errors"]);
+    let circle = (0..3).fold(String::new(), |inner, _| level(inner));
     let answer = shop
         .ask(&format!("{{ ping __schema {{ types {{ {circle} }} }} }}"))
         .await;

@@ -2,6 +2,7 @@
 
 use futures_util::{FutureExt as _, StreamExt as _};
 use graph_core::http::{Answer, GraphRequest};
+use graph_core::ports::IncidentKind;
 use http::Response;
 use juniper::graphql_vars;
 use serde_json::{Value, json};
@@ -177,6 +178,46 @@ async fn a_payload_is_pushed_when_the_event_fires() {
     assert_eq!(responses.next().await, None);
 }
 
+/// G10, G4: a subscription whose only field is skipped has nothing to stream; it is refused, not answered with an empty envelope.
+#[tokio::test]
+async fn a_subscription_without_its_field_is_refused() {
+    let shop = fixture();
+    for query in [
+        "subscription { added @skip(if: true) { id } }",
+        "subscription ($wanted: Boolean! = false) { added @include(if: $wanted) { id } }",
+        "subscription { ... @skip(if: true) { added { id } } }",
+        "subscription { ...F @include(if: false) } fragment F on Subscription { added { id } }",
+    ] {
+        let events = shop.engine.subscribe(GraphRequest::new(query), shop.ada());
+        let responses: Vec<_> = events.collect().await;
+        let written = serde_json::to_value(&responses).unwrap();
+        assert_eq!(codes(&written[0]), ["GRAPHQL_VALIDATION_FAILED"], "{query}");
+        assert!(written[0].get("data").is_none());
+        assert_eq!(responses.len(), 1);
+    }
+    assert_eq!(shop.shop.calls(), 0);
+}
+
+/// G19, G6: juniper panics when a subscription fails behind a fragment spread; that ends as a masked error, also as events.
+#[tokio::test]
+async fn a_subscription_that_fails_in_a_fragment_is_contained() {
+    let shop = fixture();
+    let query = "subscription { ...F } fragment F on Subscription { added { id } }";
+    let response = shop.send(accepting(post(query, Value::Null), EVENTS)).await;
+    let (first, rest) = text(&response).split_once("\n\n").unwrap();
+    let payload: Value = serde_json::from_str(first.strip_prefix("event: next\ndata: ").unwrap()).unwrap();
+    assert_eq!(codes(&payload), ["INTERNAL_SERVER_ERROR"]);
+    assert_eq!(payload["data"], Value::Null);
+    assert_eq!(payload["errors"][0]["message"], "internal server error");
+    assert_eq!(rest, "event: complete\ndata:\n\n");
+    assert_eq!(
+        shop.incidents.lock().unwrap().pop().unwrap().kind,
+        IncidentKind::Panic
+    );
+    assert_eq!(shop.shop.calls(), 0);
+    assert_eq!(shop.ask("{ ping }").await, json!({ "data": { "ping": "pong" } }));
+}
+
 /// G10: nothing of a subscription runs ahead of the client, and dropping the stream drops the host's.
 #[tokio::test]
 async fn a_dropped_stream_ends_the_subscription() {
@@ -190,4 +231,13 @@ async fn a_dropped_stream_ends_the_subscription() {
     drop(events);
     // the second event, which panics, was never asked for
     assert!(shop.incidents.lock().unwrap().is_empty());
+
+    let (feed, receiver) = tokio::sync::mpsc::unbounded_channel();
+    *shop.shop.feed.lock().unwrap() = Some(receiver);
+    let request = GraphRequest::new("subscription { live { id } }");
+    let mut responses = Box::pin(shop.engine.subscribe(request, shop.anonymous()));
+    assert!(responses.next().now_or_never().is_none());
+    assert!(!feed.is_closed());
+    drop(responses);
+    assert!(feed.is_closed());
 }
