@@ -1,0 +1,92 @@
+//! How the suite's values stand in columns.
+
+use std::error::Error;
+use std::str::FromStr;
+use std::time::{Duration, SystemTime};
+
+use crate::database::DatabaseError;
+
+/// A time as nanoseconds since 1970: exact between the years 1677 and 2262, so that a record comes back equal to what was
+/// stored. Times beyond stand at the end of that range, which no clock reaches.
+pub(crate) fn nanoseconds(time: SystemTime) -> i64 {
+    match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(since) => span(since),
+        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |n| -n),
+    }
+}
+
+/// The time that [`nanoseconds`] made a number of.
+pub(crate) fn time(nanoseconds: i64) -> Result<SystemTime, DatabaseError> {
+    let distance = Duration::from_nanos(nanoseconds.unsigned_abs());
+    let time = if nanoseconds < 0 {
+        SystemTime::UNIX_EPOCH.checked_sub(distance)
+    } else {
+        SystemTime::UNIX_EPOCH.checked_add(distance)
+    };
+    time.ok_or_else(|| DatabaseError::corrupt("a time out of range"))
+}
+
+/// A length of time in nanoseconds, at most 292 years.
+pub(crate) fn span(length: Duration) -> i64 {
+    i64::try_from(length.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// The length that [`span`] made a number of.
+pub(crate) fn length(nanoseconds: i64) -> Result<Duration, DatabaseError> {
+    Ok(Duration::from_nanos(number(nanoseconds)?))
+}
+
+/// A number that is never negative, read back.
+pub(crate) fn number<N>(stored: i64) -> Result<N, DatabaseError>
+where
+    N: TryFrom<i64, Error: Error + Send + Sync + 'static>,
+{
+    stored.try_into().map_err(DatabaseError::corrupt)
+}
+
+/// How many rows to return at most.
+pub(crate) fn limit(rows: usize) -> i64 {
+    i64::try_from(rows).unwrap_or(i64::MAX)
+}
+
+/// A term of the suite's vocabulary, read back.
+pub(crate) fn term<T>(stored: &str) -> Result<T, DatabaseError>
+where
+    T: FromStr<Err: Error + Send + Sync + 'static>,
+{
+    stored.parse().map_err(DatabaseError::corrupt)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_keep_their_nanoseconds_on_both_sides_of_1970() {
+        let epoch = SystemTime::UNIX_EPOCH;
+        let day = Duration::new(86_400, 1);
+        for at in [
+            epoch,
+            epoch + day,
+            epoch - day,
+            epoch + Duration::from_nanos(i64::MAX.unsigned_abs()),
+        ] {
+            assert_eq!(time(nanoseconds(at)).unwrap(), at);
+        }
+    }
+
+    #[test]
+    fn times_out_of_range_stand_at_its_end() {
+        let centuries = Duration::from_secs(400 * 366 * 86_400);
+        assert_eq!(nanoseconds(SystemTime::UNIX_EPOCH + centuries), i64::MAX);
+        assert_eq!(nanoseconds(SystemTime::UNIX_EPOCH - centuries), i64::MIN);
+    }
+
+    #[test]
+    fn a_number_that_nobody_wrote_is_corrupt() {
+        assert!(number::<u64>(-1).is_err());
+        assert!(number::<u32>(1 << 32).is_err());
+        assert!(length(-1).is_err());
+        assert_eq!(number::<u64>(i64::MAX).unwrap(), i64::MAX.unsigned_abs());
+    }
+}

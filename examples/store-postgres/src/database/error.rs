@@ -1,0 +1,165 @@
+//! What broke underneath a verb, and whether it makes sense to try again.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use webhook_core::ports::StoreError;
+
+/// A verb, a query or a connection that did not succeed.
+///
+/// `Display` says what happened in a few words; [`source`](Error::source) has the driver's own error.
+#[derive(Clone, Debug)]
+pub struct DatabaseError {
+    kind: DatabaseErrorKind,
+    source: Arc<dyn Error + Send + Sync>,
+}
+
+impl DatabaseError {
+    pub(crate) fn new(
+        kind: DatabaseErrorKind,
+        source: impl Into<Box<dyn Error + Send + Sync + 'static>>,
+    ) -> Self {
+        Self {
+            kind,
+            source: Arc::from(source.into()),
+        }
+    }
+
+    /// A stored value that this release cannot read.
+    pub(crate) fn corrupt(source: impl Into<Box<dyn Error + Send + Sync + 'static>>) -> Self {
+        Self::new(DatabaseErrorKind::Corrupt, source)
+    }
+
+    /// What kind of failure it is.
+    #[must_use]
+    pub fn kind(&self) -> DatabaseErrorKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for DatabaseError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self.kind {
+            DatabaseErrorKind::Busy => "another transaction was in the way",
+            DatabaseErrorKind::Unavailable => "the database is unavailable",
+            DatabaseErrorKind::Corrupt => "the database holds what cannot be read",
+            DatabaseErrorKind::Incompatible => "the tables were made by a newer release",
+            DatabaseErrorKind::Failed => "the statement failed",
+        })
+    }
+}
+
+impl Error for DatabaseError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.source)
+    }
+}
+
+impl From<sqlx::Error> for DatabaseError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::new(DatabaseErrorKind::of(&error), error)
+    }
+}
+
+impl From<DatabaseError> for StoreError {
+    fn from(error: DatabaseError) -> Self {
+        if error.kind().is_transient() {
+            Self::unavailable(error)
+        } else {
+            Self::corrupt(error)
+        }
+    }
+}
+
+/// What a caller can do about a [`DatabaseError`].
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum DatabaseErrorKind {
+    /// A deadlock, a serialization failure, or a lock that was held for too long. The transaction was undone; a retry of all of
+    /// it is safe.
+    Busy,
+    /// The database cannot be reached, is starting or stopping, is a read-only replica, or has no room left. Whether a commit
+    /// that was under way has happened is not known; a retry of an idempotent verb is safe.
+    Unavailable,
+    /// A stored value cannot be understood. A retry does not help.
+    Corrupt,
+    /// The tables are newer than this release. A retry does not help.
+    Incompatible,
+    /// A statement was refused, a constraint violated, the settings are wrong, or the caller may not do this. A retry does
+    /// not help.
+    Failed,
+}
+
+impl DatabaseErrorKind {
+    /// Whether the same verb may succeed at another time.
+    #[must_use]
+    pub const fn is_transient(self) -> bool {
+        matches!(self, Self::Busy | Self::Unavailable)
+    }
+
+    fn of(error: &sqlx::Error) -> Self {
+        match error {
+            sqlx::Error::Database(error) => error.code().map_or(Self::Failed, |code| Self::of_code(&code)),
+            sqlx::Error::BeginFailed
+            | sqlx::Error::Io(_)
+            | sqlx::Error::PoolClosed
+            | sqlx::Error::PoolTimedOut
+            | sqlx::Error::Protocol(_)
+            | sqlx::Error::Tls(_)
+            | sqlx::Error::WorkerCrashed => Self::Unavailable,
+            sqlx::Error::ColumnDecode { .. }
+            | sqlx::Error::ColumnIndexOutOfBounds { .. }
+            | sqlx::Error::ColumnNotFound(_)
+            | sqlx::Error::Decode(_)
+            | sqlx::Error::RowNotFound
+            | sqlx::Error::TypeNotFound { .. } => Self::Corrupt,
+            _ => Self::Failed,
+        }
+    }
+
+    /// By [the classes of SQLSTATE](https://www.postgresql.org/docs/current/errcodes-appendix.html).
+    fn of_code(code: &str) -> Self {
+        match code {
+            "55P03" => Self::Busy,
+            "25006" | "25P03" => Self::Unavailable,
+            "XX001" | "XX002" => Self::Corrupt,
+            code => match code.get(..2) {
+                Some("40") => Self::Busy,
+                Some("08" | "53" | "57" | "58") => Self::Unavailable,
+                _ => Self::Failed,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_code_of_the_server_says_whether_a_retry_helps() {
+        let table = [
+            ("40001", DatabaseErrorKind::Busy),
+            ("40P01", DatabaseErrorKind::Busy),
+            ("55P03", DatabaseErrorKind::Busy),
+            ("08006", DatabaseErrorKind::Unavailable),
+            ("53100", DatabaseErrorKind::Unavailable),
+            ("53300", DatabaseErrorKind::Unavailable),
+            ("57014", DatabaseErrorKind::Unavailable),
+            ("57P01", DatabaseErrorKind::Unavailable),
+            ("57P03", DatabaseErrorKind::Unavailable),
+            ("25006", DatabaseErrorKind::Unavailable),
+            ("25P03", DatabaseErrorKind::Unavailable),
+            ("58030", DatabaseErrorKind::Unavailable),
+            ("XX001", DatabaseErrorKind::Corrupt),
+            ("23505", DatabaseErrorKind::Failed),
+            ("28P01", DatabaseErrorKind::Failed),
+            ("42P01", DatabaseErrorKind::Failed),
+            ("", DatabaseErrorKind::Failed),
+        ];
+        for (code, kind) in table {
+            assert_eq!(DatabaseErrorKind::of_code(code), kind, "{code}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+-- Times are nanoseconds since 1970: `to_timestamp(due_at / 1e9)` shows one. Ids compare byte for byte.
+
+-- wide, and never changed once it is there
+CREATE TABLE webhook_event (
+    id         TEXT COLLATE "C" PRIMARY KEY,
+    event_type TEXT COLLATE "C" NOT NULL,
+    created_at BIGINT NOT NULL,
+    body       BYTEA NOT NULL
+);
+
+-- What still goes on by itself: narrow and hot. A row is here exactly while its state is a live one, so the table is as small
+-- as the backlog. It has no foreign key: each check of one would write to the wide row.
+CREATE TABLE webhook_ready (
+    event      TEXT COLLATE "C" NOT NULL,
+    endpoint   TEXT COLLATE "C" NOT NULL,
+    state      TEXT COLLATE "C" NOT NULL,
+    due_at     BIGINT NOT NULL,
+    attempts   BIGINT NOT NULL,
+    fence      BIGINT NOT NULL,
+    started_at BIGINT NOT NULL,
+    reason     TEXT COLLATE "C",
+    PRIMARY KEY (event, endpoint)
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+CREATE INDEX webhook_ready_due ON webhook_ready (endpoint, due_at, event);
+CREATE INDEX webhook_ready_leased ON webhook_ready (endpoint, due_at) WHERE state = 'leased';
+
+-- What is over: only inserted, and taken out again by a replay alone.
+CREATE TABLE webhook_finished (
+    event      TEXT COLLATE "C" NOT NULL,
+    endpoint   TEXT COLLATE "C" NOT NULL,
+    state      TEXT COLLATE "C" NOT NULL,
+    due_at     BIGINT NOT NULL,
+    attempts   BIGINT NOT NULL,
+    fence      BIGINT NOT NULL,
+    started_at BIGINT NOT NULL,
+    reason     TEXT COLLATE "C",
+    PRIMARY KEY (event, endpoint)
+);
+CREATE INDEX webhook_finished_failed ON webhook_finished (event, endpoint)
+    WHERE state IN ('permanent_failure', 'dead_letter');
+
+CREATE VIEW webhook_delivery AS
+    SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason FROM webhook_ready
+    UNION ALL
+    SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason FROM webhook_finished;
+
+-- Whose turn it is, and who asked to be left alone. Whoever changes a row of `webhook_ready` holds the lock of its lane.
+-- No index on what changes, so that a turn rewrites the row in its page.
+CREATE TABLE webhook_lane (
+    endpoint   TEXT COLLATE "C" PRIMARY KEY,
+    last_turn  BIGINT NOT NULL DEFAULT 0,
+    held_until BIGINT
+) WITH (fillfactor = 50);
+CREATE SEQUENCE webhook_turn;
+
+CREATE TABLE webhook_attempt (
+    event      TEXT COLLATE "C" NOT NULL,
+    endpoint   TEXT COLLATE "C" NOT NULL,
+    fence      BIGINT NOT NULL,
+    started_at BIGINT NOT NULL,
+    duration   BIGINT NOT NULL,
+    status     INTEGER,
+    body       BYTEA,
+    failure    TEXT COLLATE "C",
+    message    BYTEA,  -- UTF-8; not TEXT, which cannot hold every character
+    PRIMARY KEY (event, endpoint, fence)
+);
+
+CREATE TABLE webhook_endpoint (
+    id      TEXT COLLATE "C" PRIMARY KEY,
+    url     TEXT NOT NULL,
+    events  TEXT[],         -- the types it asked for; null for every one
+    signers TEXT NOT NULL,  -- schemes and secrets as JSON
+    state   TEXT COLLATE "C" NOT NULL
+);
+CREATE TABLE webhook_subscription (
+    event_type TEXT COLLATE "C" NOT NULL,  -- `*` for every one
+    endpoint   TEXT COLLATE "C" NOT NULL REFERENCES webhook_endpoint (id),
+    PRIMARY KEY (event_type, endpoint)
+);
+
+-- A source is any text of any length, so it is found by its digest and kept as bytes.
+CREATE TABLE webhook_claim (
+    source        BYTEA NOT NULL,
+    source_digest BYTEA NOT NULL GENERATED ALWAYS AS (sha256(source)) STORED,
+    event         TEXT COLLATE "C" NOT NULL,
+    digest        BYTEA NOT NULL,
+    expires_at    BIGINT NOT NULL,
+    PRIMARY KEY (source_digest, event)
+);
+CREATE INDEX webhook_claim_expired ON webhook_claim (expires_at);
+
+-- what was received and is not finished, oldest first by `seq`
+CREATE TABLE webhook_received (
+    seq          BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    source       BYTEA NOT NULL,
+    event        TEXT COLLATE "C" NOT NULL,
+    leased_until BIGINT,
+    lease        BIGINT UNIQUE,
+    takes        BIGINT NOT NULL DEFAULT 0,
+    body         BYTEA NOT NULL
+);
+CREATE SEQUENCE webhook_lease;

@@ -1,0 +1,152 @@
+//! Claims of received events (W7) and the queue behind them (W8), in `webhook_claim` and `webhook_received`.
+//!
+//! Both are written by one statement, so an event is either claimed and queued or neither; a duplicate is never answered while
+//! its first copy could still be lost.
+
+use std::time::{Duration, SystemTime};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use sqlx::PgPool;
+use webhook_core::ports::StoreError;
+use webhook_core::receiver::{BodyDigest, Claim, Dedupe, EventKey, Finish, Inbox, Incoming, Queued, Ticket};
+
+use crate::column::{limit, nanoseconds, number, term};
+use crate::database::{Database, DatabaseError};
+
+#[async_trait]
+impl Dedupe for Database {
+    async fn claim_and_enqueue(&self, event: Incoming, now: SystemTime) -> Result<Claim, StoreError> {
+        let claim = self.run(|pool| async move { claim_and_enqueue(&pool, &event, now).await });
+        Ok(claim.await?)
+    }
+}
+
+#[async_trait]
+impl Inbox for Database {
+    async fn take(&self, limit: usize, now: SystemTime, lease: Duration) -> Result<Vec<Queued>, StoreError> {
+        let until = now.checked_add(lease).unwrap_or(now);
+        let taken = self.run(move |pool| async move { take(&pool, limit, now, until).await });
+        Ok(taken.await?)
+    }
+
+    async fn finish(&self, ticket: &Ticket) -> Result<Finish, StoreError> {
+        let ticket = ticket.clone();
+        let finish = self.run(|pool| async move { finish(&pool, &ticket).await });
+        Ok(finish.await?)
+    }
+}
+
+/// Claims, or finds the claim that was in the way.
+///
+/// That one can end, and be purged, between the two statements; then it is the first one's turn again. Each statement alone is
+/// the whole verb when it answers.
+async fn claim_and_enqueue(pool: &PgPool, event: &Incoming, now: SystemTime) -> Result<Claim, DatabaseError> {
+    loop {
+        if try_claim(pool, event, now).await? {
+            return Ok(Claim::Enqueued);
+        }
+        match live_claim(pool, &event.key, now).await? {
+            Some(digest) if digest == event.digest => return Ok(Claim::Duplicate),
+            Some(_) => return Ok(Claim::Conflict),
+            None => {}
+        }
+    }
+}
+
+async fn try_claim(pool: &PgPool, event: &Incoming, now: SystemTime) -> Result<bool, DatabaseError> {
+    let claimed = sqlx::query_scalar(
+        "WITH claimed AS (
+             INSERT INTO webhook_claim AS claim (source, event, digest, expires_at) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (source_digest, event) DO UPDATE
+                 SET digest = excluded.digest, expires_at = excluded.expires_at WHERE claim.expires_at <= $5
+             RETURNING source, event
+         ), queued AS (
+             INSERT INTO webhook_received (source, event, body) SELECT source, event, $6 FROM claimed
+         )
+         SELECT EXISTS (SELECT FROM claimed)",
+    )
+    .bind(event.key.source.as_bytes())
+    .bind(event.key.id.as_str())
+    .bind(&event.digest.as_bytes()[..])
+    .bind(nanoseconds(event.expires_at))
+    .bind(nanoseconds(now))
+    .bind(&event.body[..]);
+    Ok(claimed.fetch_one(pool).await?)
+}
+
+async fn live_claim(
+    pool: &PgPool,
+    key: &EventKey,
+    now: SystemTime,
+) -> Result<Option<BodyDigest>, DatabaseError> {
+    let digest: Option<Vec<u8>> = sqlx::query_scalar(
+        "SELECT digest FROM webhook_claim WHERE source_digest = sha256($1) AND event = $2 AND expires_at > $3",
+    )
+    .bind(key.source.as_bytes())
+    .bind(key.id.as_str())
+    .bind(nanoseconds(now))
+    .fetch_optional(pool)
+    .await?;
+    let digest = digest.map(|digest| <[u8; 32]>::try_from(digest.as_slice()).map(BodyDigest::from));
+    digest.transpose().map_err(DatabaseError::corrupt)
+}
+
+/// Leases the oldest events that nobody holds at `now`.
+async fn take(
+    pool: &PgPool,
+    count: usize,
+    now: SystemTime,
+    until: SystemTime,
+) -> Result<Vec<Queued>, DatabaseError> {
+    let taken: Vec<(Vec<u8>, String, i64, Vec<u8>, i64)> = sqlx::query_as(
+        "WITH free AS (
+             SELECT seq FROM webhook_received WHERE leased_until IS NULL OR leased_until <= $1
+             ORDER BY seq LIMIT $2 FOR UPDATE SKIP LOCKED
+         ), taken AS (
+             UPDATE webhook_received AS received
+             SET leased_until = $3, lease = nextval('webhook_lease'), takes = takes + 1
+             FROM free WHERE received.seq = free.seq
+             RETURNING received.seq, source, event, lease, body, takes
+         )
+         SELECT source, event, lease, body, takes FROM taken ORDER BY seq",
+    )
+    .bind(nanoseconds(now))
+    .bind(limit(count))
+    .bind(nanoseconds(until))
+    .fetch_all(pool)
+    .await?;
+    taken.into_iter().map(queued).collect()
+}
+
+fn queued(
+    (source, event, lease, body, takes): (Vec<u8>, String, i64, Vec<u8>, i64),
+) -> Result<Queued, DatabaseError> {
+    let key = EventKey {
+        source: String::from_utf8(source).map_err(DatabaseError::corrupt)?,
+        id: term(&event)?,
+    };
+    Ok(Queued {
+        ticket: Ticket {
+            key,
+            lease: number(lease)?,
+        },
+        body: Bytes::from(body),
+        attempt: number(takes)?,
+    })
+}
+
+async fn finish(pool: &PgPool, ticket: &Ticket) -> Result<Finish, DatabaseError> {
+    let finished =
+        sqlx::query("DELETE FROM webhook_received WHERE lease = $1 AND source = $2 AND event = $3")
+            .bind(ticket.lease.cast_signed())
+            .bind(ticket.key.source.as_bytes())
+            .bind(ticket.key.id.as_str())
+            .execute(pool)
+            .await?;
+    Ok(if finished.rows_affected() == 0 {
+        Finish::Stale
+    } else {
+        Finish::Done
+    })
+}

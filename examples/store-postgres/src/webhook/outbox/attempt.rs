@@ -1,0 +1,103 @@
+//! The log of what was attempted (W18).
+
+use bytes::Bytes;
+use http::StatusCode;
+use sqlx::{PgConnection, PgPool};
+use webhook_core::sender::{Attempt, AttemptResult, DeliveryId};
+
+use crate::column::{length, nanoseconds, number, span, term, time};
+use crate::database::DatabaseError;
+
+/// Logs each, unless its delivery and fence are in the log already.
+pub(super) async fn log<'a>(
+    connection: &mut PgConnection,
+    attempts: impl Iterator<Item = &'a Attempt>,
+) -> Result<(), DatabaseError> {
+    let attempts: Vec<&Attempt> = attempts.collect();
+    if attempts.is_empty() {
+        return Ok(());
+    }
+    sqlx::query(
+        "INSERT INTO webhook_attempt (event, endpoint, fence, started_at, duration, status, body, failure, message)
+         SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[],
+                              $6::integer[], $7::bytea[], $8::text[], $9::bytea[])
+         ON CONFLICT DO NOTHING",
+    )
+    .bind(column(&attempts, |attempt| attempt.delivery.event.as_str()))
+    .bind(column(&attempts, |attempt| attempt.delivery.endpoint.as_str()))
+    .bind(column(&attempts, |attempt| attempt.fence.cast_signed()))
+    .bind(column(&attempts, |attempt| nanoseconds(attempt.started_at)))
+    .bind(column(&attempts, |attempt| span(attempt.duration)))
+    .bind(column(&attempts, |attempt| answer(attempt).map(|(status, _)| i32::from(status.as_u16()))))
+    .bind(column(&attempts, |attempt| answer(attempt).map(|(_, body)| &body[..])))
+    .bind(column(&attempts, |attempt| failure(attempt).map(|(word, _)| word)))
+    .bind(column(&attempts, |attempt| failure(attempt).map(|(_, message)| message.as_bytes())))
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+fn column<'a, T>(attempts: &[&'a Attempt], of: impl Fn(&'a Attempt) -> T) -> Vec<T> {
+    attempts.iter().copied().map(of).collect()
+}
+
+fn answer(attempt: &Attempt) -> Option<(StatusCode, &Bytes)> {
+    match &attempt.result {
+        AttemptResult::Answered { status, body } => Some((*status, body)),
+        AttemptResult::Failed { .. } => None,
+    }
+}
+
+fn failure(attempt: &Attempt) -> Option<(&'static str, &str)> {
+    match &attempt.result {
+        AttemptResult::Answered { .. } => None,
+        AttemptResult::Failed { kind, message } => Some((kind.as_str(), message)),
+    }
+}
+
+/// The columns in the order of the query.
+type Columns = (
+    i64,
+    i64,
+    i64,
+    Option<i32>,
+    Option<Vec<u8>>,
+    Option<String>,
+    Option<Vec<u8>>,
+);
+
+pub(super) async fn attempts(pool: &PgPool, delivery: &DeliveryId) -> Result<Vec<Attempt>, DatabaseError> {
+    let rows: Vec<Columns> = sqlx::query_as(
+        "SELECT fence, started_at, duration, status, body, failure, message
+         FROM webhook_attempt WHERE event = $1 AND endpoint = $2 ORDER BY fence",
+    )
+    .bind(delivery.event.as_str())
+    .bind(delivery.endpoint.as_str())
+    .fetch_all(pool)
+    .await?;
+    rows.into_iter().map(|row| attempt(delivery, row)).collect()
+}
+
+fn attempt(
+    delivery: &DeliveryId,
+    (fence, started_at, duration, status, body, failure, message): Columns,
+) -> Result<Attempt, DatabaseError> {
+    let result = match (status, body, failure, message) {
+        (Some(status), Some(body), None, None) => AttemptResult::Answered {
+            status: StatusCode::from_u16(number(status.into())?).map_err(DatabaseError::corrupt)?,
+            body: body.into(),
+        },
+        (None, None, Some(kind), Some(message)) => AttemptResult::Failed {
+            kind: term(&kind)?,
+            message: String::from_utf8(message).map_err(DatabaseError::corrupt)?,
+        },
+        _ => return Err(DatabaseError::corrupt("an attempt with two results or none")),
+    };
+    Ok(Attempt {
+        delivery: delivery.clone(),
+        fence: number(fence)?,
+        started_at: time(started_at)?,
+        duration: length(duration)?,
+        result,
+    })
+}

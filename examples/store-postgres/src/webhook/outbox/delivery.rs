@@ -1,0 +1,160 @@
+//! Rows of deliveries: the live ones in `webhook_ready`, the others in `webhook_finished`. Written in batches, one statement each.
+
+use std::collections::HashMap;
+
+use sqlx::postgres::PgArguments;
+use sqlx::query::Query;
+use sqlx::{PgConnection, Postgres};
+use webhook_core::sender::{Delivery, DeliveryId, FailureReason};
+
+use crate::column::{nanoseconds, number, term, time};
+use crate::database::DatabaseError;
+
+/// The columns in the order of the queries.
+pub(super) type Columns = (String, String, String, i64, i64, i64, i64, Option<String>);
+
+pub(super) fn from_columns(
+    (event, endpoint, state, due_at, attempts, fence, started_at, reason): Columns,
+) -> Result<Delivery, DatabaseError> {
+    Ok(Delivery {
+        id: DeliveryId {
+            event: term(&event)?,
+            endpoint: term(&endpoint)?,
+        },
+        state: term(&state)?,
+        due_at: time(due_at)?,
+        attempts: number(attempts)?,
+        fence: number(fence)?,
+        started_at: time(started_at)?,
+        reason: reason.map(|reason| term(&reason)).transpose()?,
+    })
+}
+
+/// A batch of deliveries as a table, in the order of [`bind`]. They must all go to one statement.
+macro_rules! batch {
+    () => {
+        "unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[])
+             AS batch (event, endpoint, state, due_at, attempts, fence, started_at, reason)"
+    };
+}
+
+fn bind<'q>(
+    query: Query<'q, Postgres, PgArguments>,
+    deliveries: &[&Delivery],
+) -> Query<'q, Postgres, PgArguments> {
+    fn column<'a, T>(deliveries: &[&'a Delivery], of: impl Fn(&'a Delivery) -> T) -> Vec<T> {
+        deliveries.iter().copied().map(of).collect()
+    }
+    query
+        .bind(column(deliveries, |delivery| delivery.id.event.as_str()))
+        .bind(column(deliveries, |delivery| delivery.id.endpoint.as_str()))
+        .bind(column(deliveries, |delivery| delivery.state.as_str()))
+        .bind(column(deliveries, |delivery| nanoseconds(delivery.due_at)))
+        .bind(column(deliveries, |delivery| i64::from(delivery.attempts)))
+        .bind(column(deliveries, |delivery| delivery.fence.cast_signed()))
+        .bind(column(deliveries, |delivery| nanoseconds(delivery.started_at)))
+        .bind(column(deliveries, |delivery| {
+            delivery.reason.map(FailureReason::as_str)
+        }))
+}
+
+/// Inserts what was not there, each row where its state belongs.
+pub(super) async fn insert(
+    connection: &mut PgConnection,
+    deliveries: &[&Delivery],
+) -> Result<(), DatabaseError> {
+    let (live, finished) = partition(deliveries);
+    let into_ready = concat!("INSERT INTO webhook_ready SELECT * FROM ", batch!());
+    let into_finished = concat!("INSERT INTO webhook_finished SELECT * FROM ", batch!());
+    execute(connection, into_ready, &live).await?;
+    execute(connection, into_finished, &finished).await
+}
+
+/// Writes rows that were live; those that are no longer move.
+pub(super) async fn update(
+    connection: &mut PgConnection,
+    deliveries: &[&Delivery],
+) -> Result<(), DatabaseError> {
+    let (live, finished) = partition(deliveries);
+    let change = concat!(
+        "UPDATE webhook_ready AS ready
+         SET state = batch.state, due_at = batch.due_at, attempts = batch.attempts, fence = batch.fence,
+             started_at = batch.started_at, reason = batch.reason
+         FROM ",
+        batch!(),
+        " WHERE ready.event = batch.event AND ready.endpoint = batch.endpoint"
+    );
+    let finish = concat!(
+        "WITH batch AS MATERIALIZED (SELECT * FROM ",
+        batch!(),
+        "), over AS (
+             DELETE FROM webhook_ready AS ready USING batch
+             WHERE ready.event = batch.event AND ready.endpoint = batch.endpoint
+         )
+         INSERT INTO webhook_finished SELECT * FROM batch"
+    );
+    execute(connection, change, &live).await?;
+    execute(connection, finish, &finished).await
+}
+
+/// Writes rows that were finished and are live again.
+pub(super) async fn revive(
+    connection: &mut PgConnection,
+    deliveries: &[&Delivery],
+) -> Result<(), DatabaseError> {
+    let revive = concat!(
+        "WITH batch AS MATERIALIZED (SELECT * FROM ",
+        batch!(),
+        "), again AS (
+             DELETE FROM webhook_finished AS finished USING batch
+             WHERE finished.event = batch.event AND finished.endpoint = batch.endpoint
+         )
+         INSERT INTO webhook_ready SELECT * FROM batch"
+    );
+    execute(connection, revive, deliveries).await
+}
+
+/// The live ones and the others.
+fn partition<'a>(deliveries: &[&'a Delivery]) -> (Vec<&'a Delivery>, Vec<&'a Delivery>) {
+    deliveries
+        .iter()
+        .copied()
+        .partition(|delivery| delivery.state.is_live())
+}
+
+async fn execute(
+    connection: &mut PgConnection,
+    statement: &'static str,
+    deliveries: &[&Delivery],
+) -> Result<(), DatabaseError> {
+    if !deliveries.is_empty() {
+        bind(sqlx::query(statement), deliveries)
+            .execute(connection)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Those of the ids that there are, live or finished.
+pub(super) async fn load(
+    connection: &mut PgConnection,
+    ids: impl Iterator<Item = &DeliveryId>,
+) -> Result<HashMap<DeliveryId, Delivery>, DatabaseError> {
+    let (events, endpoints): (Vec<&str>, Vec<&str>) =
+        ids.map(|id| (id.event.as_str(), id.endpoint.as_str())).unzip();
+    let rows: Vec<Columns> = sqlx::query_as(
+        "WITH key AS MATERIALIZED (SELECT * FROM unnest($1::text[], $2::text[]) AS key (event, endpoint))
+         SELECT ready.* FROM key JOIN webhook_ready AS ready USING (event, endpoint)
+         UNION ALL
+         SELECT finished.* FROM key JOIN webhook_finished AS finished USING (event, endpoint)",
+    )
+    .bind(events)
+    .bind(endpoints)
+    .fetch_all(connection)
+    .await?;
+    let deliveries = rows.into_iter().map(|row| {
+        let delivery = from_columns(row)?;
+        Ok((delivery.id.clone(), delivery))
+    });
+    deliveries.collect()
+}

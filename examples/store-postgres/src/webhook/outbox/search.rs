@@ -1,0 +1,123 @@
+//! Finding deliveries to look at or to send again (W18).
+
+use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
+use webhook_core::sender::{Delivery, DeliveryFilter, DeliveryId, DeliveryState, Page, ReplayRequest};
+
+use super::delivery;
+use crate::column::limit;
+use crate::database::{DatabaseError, begin};
+
+/// Rows that a replay holds in memory at most.
+const AT_ONCE: usize = 1_000;
+
+/// The condition of the index `webhook_finished_failed`, word for word.
+const FAILED: &str = "state IN ('permanent_failure', 'dead_letter')";
+
+pub(super) async fn list(
+    pool: &PgPool,
+    filter: &DeliveryFilter,
+    page: &Page,
+) -> Result<Vec<Delivery>, DatabaseError> {
+    let mut connection = pool.acquire().await?;
+    Search::of(filter)
+        .after(page.after.as_ref())
+        .run(&mut connection, page.limit, "")
+        .await
+}
+
+/// Replays what matches and has failed, in one transaction.
+pub(super) async fn replay(pool: &PgPool, request: &ReplayRequest) -> Result<u64, DatabaseError> {
+    let lock = if request.dry_run { "" } else { " FOR UPDATE" };
+    let mut transaction = begin(pool).await?;
+    let mut after = None;
+    let mut replayed = 0;
+    loop {
+        let search = Search::failed(&request.filter).after(after.as_ref());
+        let mut found = search.run(&mut transaction, AT_ONCE, lock).await?;
+        let Some(last) = found.last() else { break };
+        after = Some(last.id.clone());
+        found.retain_mut(|delivery| delivery.replay(request.now));
+        replayed += found.len() as u64;
+        if !request.dry_run {
+            delivery::revive(&mut transaction, &found.iter().collect::<Vec<_>>()).await?;
+        }
+    }
+    transaction.commit().await?;
+    Ok(replayed)
+}
+
+/// A query with conditions that all must hold.
+struct Search(QueryBuilder<Postgres>);
+
+impl Search {
+    fn of(filter: &DeliveryFilter) -> Self {
+        let mut search = Self::table(&filter.states);
+        search.narrow(filter);
+        search
+    }
+
+    /// Only what has failed.
+    fn failed(filter: &DeliveryFilter) -> Self {
+        let mut search = Self::table(&[DeliveryState::DeadLetter]);
+        search.0.push(" AND ").push(FAILED);
+        search.narrow(filter);
+        search
+    }
+
+    /// Where rows in these states are.
+    fn table(states: &[DeliveryState]) -> Self {
+        let of_live = |state: &DeliveryState| state.is_live();
+        let table = if states.is_empty() || (states.iter().any(of_live) && !states.iter().all(of_live)) {
+            "webhook_delivery"
+        } else if states.iter().all(of_live) {
+            "webhook_ready"
+        } else {
+            "webhook_finished"
+        };
+        let mut query = QueryBuilder::new(
+            "SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason FROM ",
+        );
+        query.push(table).push(" WHERE TRUE");
+        Self(query)
+    }
+
+    fn narrow(&mut self, filter: &DeliveryFilter) {
+        if let Some(event) = &filter.event {
+            self.0.push(" AND event = ").push_bind(event.as_str());
+        }
+        if let Some(endpoint) = &filter.endpoint {
+            self.0.push(" AND endpoint = ").push_bind(endpoint.as_str());
+        }
+        if !filter.states.is_empty() {
+            let states: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
+            self.0.push(" AND state = ANY(").push_bind(states).push(")");
+            if filter.states.iter().copied().all(DeliveryState::is_failed) {
+                self.0.push(" AND ").push(FAILED);
+            }
+        }
+    }
+
+    fn after(mut self, last: Option<&DeliveryId>) -> Self {
+        if let Some(last) = last {
+            self.0
+                .push(" AND (event, endpoint) > (")
+                .push_bind(last.event.as_str());
+            self.0.push(", ").push_bind(last.endpoint.as_str()).push(")");
+        }
+        self
+    }
+
+    async fn run(
+        mut self,
+        connection: &mut PgConnection,
+        rows: usize,
+        lock: &'static str,
+    ) -> Result<Vec<Delivery>, DatabaseError> {
+        self.0
+            .push(" ORDER BY event, endpoint LIMIT ")
+            .push_bind(limit(rows))
+            .push(lock);
+        let found: Vec<delivery::Columns> = self.0.build_query_as().fetch_all(connection).await?;
+        found.into_iter().map(delivery::from_columns).collect()
+    }
+}

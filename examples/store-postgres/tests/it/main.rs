@@ -1,0 +1,11 @@
+//! What the stores promise a host: one binary for all of it.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod conformance;
+mod database;
+mod errors;
+mod outbox;
+mod purge;
+mod server;
+mod support;
