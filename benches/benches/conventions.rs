@@ -1,0 +1,163 @@
+//! Problems, preconditions, cursors and idempotency keys.
+#![expect(
+    clippy::expect_used,
+    reason = "a bench ends where something is not as it was set up"
+)]
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use criterion::{BatchSize, Criterion};
+use futures_util::FutureExt as _;
+use headers::{ETag, HeaderMapExt as _, IfNoneMatch};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
+use http_conventions::{
+    conditional::{Decision, EntityTag, Preconditions, Validators},
+    idempotency::{Idempotency, MemoryIdempotencyStore, Scope},
+    pagination::{CursorBinding, CursorKey, CursorKeyring, Direction, PositionValue},
+    ports::OsEntropy,
+    problem::{ErrorStatus, ProblemBase, ProblemType},
+};
+use problem_details::ProblemDetails;
+use serde::Serialize;
+use sha2::Sha256;
+
+const TYPE: &str = "https://api.example.com/problems/out-of-stock";
+const TITLE: &str = "Out of stock";
+const DETAIL: &str = "item B00027Y5QG is gone";
+const OUT_OF_STOCK: ProblemType = ProblemType::new(
+    "out-of-stock",
+    ErrorStatus::CONFLICT,
+    TITLE,
+    "It cannot be ordered now.",
+);
+
+#[derive(Serialize)]
+struct Stock {
+    stock: i64,
+}
+
+fn problem(criterion: &mut Criterion) {
+    let base = ProblemBase::new("https://api.example.com/problems/").expect("a base");
+    let ours = || {
+        let problem = OUT_OF_STOCK.problem(black_box(&base)).with_detail(DETAIL);
+        problem.with_extension("stock", black_box(0)).to_bytes()
+    };
+    let peer = || {
+        let problem = ProblemDetails::from_status_code(StatusCode::CONFLICT)
+            .with_type(Uri::from_static(TYPE))
+            .with_title(TITLE)
+            .with_detail(DETAIL)
+            .with_extensions(Stock { stock: black_box(0) });
+        serde_json::to_vec(&problem).expect("JSON")
+    };
+    let parsed = |bytes: &[u8]| serde_json::from_slice::<serde_json::Value>(bytes).expect("JSON");
+    assert_eq!(parsed(&ours()), parsed(&peer()));
+
+    let mut group = criterion.benchmark_group("conventions/problem");
+    group.bench_function("ours", |b| b.iter(ours));
+    group.bench_function("problem_details", |b| b.iter(peer));
+    group.finish();
+}
+
+fn if_none_match(criterion: &mut Criterion) {
+    let mut headers = HeaderMap::new();
+    let tags = HeaderValue::from_static(r#""5f8a1c", W/"77d3e0", "c3piozzzz""#);
+    headers.insert(header::IF_NONE_MATCH, tags);
+    let now = SystemTime::now();
+    let current = Validators::default().with_entity_tag(EntityTag::strong("c3piozzzz").expect("a tag"));
+    let etag: ETag = r#""c3piozzzz""#.parse().expect("a tag");
+
+    let mut group = criterion.benchmark_group("conventions/if-none-match");
+    group.bench_function("ours", |b| {
+        b.iter(|| {
+            let decision =
+                Preconditions::new(&Method::GET, black_box(&headers), now).evaluate(Some(&current));
+            assert_eq!(decision, Decision::NotModified);
+        });
+    });
+    group.bench_function("headers", |b| {
+        b.iter(|| {
+            let field: IfNoneMatch = black_box(&headers).typed_get().expect("a field");
+            assert!(!field.precondition_passes(&etag));
+        });
+    });
+    group.finish();
+}
+
+fn cursor(criterion: &mut Criterion) {
+    const ROW: &str = "ch_01JD2Q8M7XK3";
+    let now = SystemTime::now();
+    let keyring = CursorKeyring::new(CursorKey::new(1, [7; 32]));
+    let binding = CursorBinding::new("/v1/charges", "user-7").with_sort("created,id");
+    let position = [PositionValue::from(1_800_000_000), PositionValue::from(ROW)];
+    let seal = || keyring.seal(black_box(&position), Direction::Forward, &binding, now);
+    let sealed = seal().expect("it fits");
+
+    // what is signed: the fixed part, an integer and a text with their marks
+    let payload = vec![1; 27 + 9 + 3 + ROW.len()];
+    let prepared: Hmac<Sha256> = Hmac::new_from_slice(&[7; 32]).expect("a key");
+
+    let mut group = criterion.benchmark_group("conventions/cursor");
+    group.bench_function("ours, seal", |b| b.iter(|| seal().expect("it fits")));
+    group.bench_function("ours, open", |b| {
+        b.iter(|| keyring.open(black_box(&sealed), &binding, now).expect("valid"));
+    });
+    group.bench_function("floor", |b| {
+        b.iter(|| prepared.clone().chain_update(black_box(&payload)).finalize());
+    });
+    group.finish();
+}
+
+/// Time passes at an hour a look, so that records of a fresh key expire and the store keeps its size.
+fn hasty_clock() -> impl Fn() -> SystemTime + Send + Sync + 'static {
+    let hours = AtomicU64::new(500_000);
+    move || SystemTime::UNIX_EPOCH + Duration::from_secs(3600 * hours.fetch_add(1, Ordering::Relaxed))
+}
+
+fn idempotency(criterion: &mut Criterion) {
+    let problems = ProblemBase::new("https://api.example.com/problems/").expect("a base");
+    let store = || Arc::new(MemoryIdempotencyStore::default());
+    let fresh = Idempotency::new(
+        store(),
+        Arc::new(hasty_clock()),
+        Arc::new(OsEntropy),
+        problems.clone(),
+    );
+    let replayed = Idempotency::new(store(), Arc::new(SystemTime::now), Arc::new(OsEntropy), problems);
+    let run = |idempotency: &Idempotency, request: &Request<Bytes>| {
+        let handler = async { Response::new(Bytes::from_static(br#"{"id":"ch_1"}"#)) };
+        let scope = Scope::new("user-7", "/v1/charges");
+        let answered = idempotency.run(black_box(request), scope, handler).now_or_never();
+        answered.expect("a memory store does not wait")
+    };
+    let request = |key: u64| {
+        let request = Request::post("/v1/charges").header("idempotency-key", format!("key-{key:020}"));
+        let body = Bytes::from_static(br#"{"amount":1000,"currency":"eur","source":"tok_visa"}"#);
+        request.body(body).expect("a request")
+    };
+
+    let mut group = criterion.benchmark_group("conventions/idempotency");
+    let mut keys = 0..;
+    group.bench_function("ours, claim and complete", |b| {
+        let next = || request(keys.next().unwrap_or_default());
+        b.iter_batched_ref(next, |request| run(&fresh, request), BatchSize::SmallInput);
+    });
+    let first = request(0);
+    run(&replayed, &first);
+    group.bench_function("ours, replay", |b| b.iter(|| run(&replayed, &first)));
+    group.finish();
+}
+
+fn main() {
+    let mut criterion = benches::criterion();
+    problem(&mut criterion);
+    if_none_match(&mut criterion);
+    cursor(&mut criterion);
+    idempotency(&mut criterion);
+    criterion.final_summary();
+}
