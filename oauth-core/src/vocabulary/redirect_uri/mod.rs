@@ -1,5 +1,7 @@
 //! Where the browser is sent back to, and how a registered place is matched.
 
+use std::num::NonZeroU16;
+
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -157,14 +159,14 @@ fn split_loopback(text: &str) -> Option<(&'static str, &str)> {
         })
 }
 
-/// Takes `:8080` off the front, where there is a port; a colon without digits is no port.
+/// Takes `:8080` off the front, where there is a port; a colon without digits is no port, and nobody listens on port 0.
 fn without_port(rest: &str) -> Option<&str> {
     let Some(port_and_tail) = rest.strip_prefix(':') else {
         return Some(rest);
     };
     let tail = port_and_tail.trim_start_matches(|c: char| c.is_ascii_digit());
     let port = port_and_tail.strip_suffix(tail)?;
-    port.parse::<u16>().is_ok().then_some(tail)
+    port.parse::<NonZeroU16>().is_ok().then_some(tail)
 }
 
 #[cfg(test)]

@@ -21,6 +21,11 @@ fn an_exact_uri_matches_itself_only() {
         "https://APP.example/cb?tenant=1",
         "HTTPS://app.example/cb?tenant=1",
         "https://app.example/%63b?tenant=1",
+        "https://app.example./cb?tenant=1",
+        "https://app.example/cb?tenant=%31",
+        "https://app.example/cb%3Ftenant=1",
+        "https://app.example%2Fcb?tenant=1",
+        "https://app.example\\cb?tenant=1",
         "https://app.example.evil.com/cb?tenant=1",
         "https://user@app.example/cb?tenant=1",
         "https://evil.com/https://app.example/cb?tenant=1",
@@ -52,6 +57,8 @@ fn loopback_forgives_the_port_and_nothing_else() {
     }
     let refused = [
         "http://127.0.0.1:65536/callback?x=1",
+        "http://127.0.0.1:0/callback?x=1",
+        "http://127.0.0.1:80\\@evil.com/callback?x=1",
         "http://127.0.0.1:/callback?x=1",
         "http://127.0.0.1:+80/callback?x=1",
         "http://127.0.0.1.evil.com/callback?x=1",
@@ -75,7 +82,14 @@ fn loopback_forgives_the_port_and_nothing_else() {
     }
     let v6 = RegisteredRedirectUri::loopback_any_port("http://[::1]/").unwrap();
     assert!(matches(&v6, "http://[::1]:9/"));
-    assert!(!matches(&v6, "http://[0:0:0:0:0:0:0:1]:9/"));
+    for presented in [
+        "http://[0:0:0:0:0:0:0:1]:9/",
+        "http://[::1%25lo]:9/",
+        "http://[::ffff:127.0.0.1]:9/",
+        "http://[::1].evil.com:9/",
+    ] {
+        assert!(!matches(&v6, presented), "{presented}");
+    }
 }
 
 /// O4: only the two loopback addresses may be registered with any port.
