@@ -27,6 +27,24 @@ enum Method {
     Post(ClientSecret),
 }
 
+impl Method {
+    const fn is(&self, registered: &ClientAuthentication) -> bool {
+        matches!(
+            (self, registered),
+            (Self::None, ClientAuthentication::None)
+                | (Self::Basic(_), ClientAuthentication::SecretBasic(_))
+                | (Self::Post(_), ClientAuthentication::SecretPost(_))
+        )
+    }
+
+    const fn secret(&self) -> Option<&ClientSecret> {
+        match self {
+            Self::None => None,
+            Self::Basic(secret) | Self::Post(secret) => Some(secret),
+        }
+    }
+}
+
 impl AuthorizationServer {
     /// The client that sends the request: registered, and authenticated the way it is registered for.
     pub(super) async fn authenticate(
@@ -109,32 +127,27 @@ fn with_basic(credentials: BasicCredentials, params: &Params) -> Result<Presente
 
 /// Whether the method is the registered one and the secret is right.
 ///
-/// An unknown client costs the same hashing as a known one.
+/// A secret costs the same hashing whoever it is for: the time tells neither which clients exist nor how they authenticate.
 fn verified(
     client: Option<RegisteredClient>,
     method: &Method,
     now: SystemTime,
 ) -> Result<RegisteredClient, &'static str> {
-    let Some(client) = client else {
-        if let Method::Basic(secret) | Method::Post(secret) = method {
-            let nobody = ClientSecrets {
-                current: TokenHash::from_bytes([0; 32]),
-                previous: None,
-            };
-            // the answer is no either way
-            std::hint::black_box(nobody.accept(secret, now));
-        }
-        return Err("client_unknown");
+    let nobody = ClientSecrets {
+        current: TokenHash::from_bytes([0; 32]),
+        previous: None,
     };
-    let accepted = match (&client.authentication, method) {
-        (ClientAuthentication::None, Method::None) => true,
-        (ClientAuthentication::SecretBasic(secrets), Method::Basic(secret))
-        | (ClientAuthentication::SecretPost(secrets), Method::Post(secret)) => secrets.accept(secret, now),
-        _ => return Err("client_authentication_method_mismatch"),
-    };
-    if accepted {
-        Ok(client)
-    } else {
-        Err("client_secret_mismatch")
+    let fitting = client
+        .as_ref()
+        .map(|client| &client.authentication)
+        .filter(|registered| method.is(registered));
+    let secrets = fitting.and_then(ClientAuthentication::secrets).unwrap_or(&nobody);
+    let accepted = std::hint::black_box(method.secret().is_none_or(|secret| secrets.accept(secret, now)));
+    let method_fits = fitting.is_some();
+    match client {
+        None => Err("client_unknown"),
+        Some(_) if !method_fits => Err("client_authentication_method_mismatch"),
+        Some(_) if !accepted => Err("client_secret_mismatch"),
+        Some(client) => Ok(client),
     }
 }
