@@ -1,4 +1,5 @@
 use std::error::Error;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,8 @@ use crate::vocabulary::ClientId;
 const RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// What an endpoint says: the response for the peer, the events and the fault for the host.
-#[derive(Debug)]
+///
+/// `Debug` shows of the response its status alone: codes and tokens are in the rest.
 #[non_exhaustive]
 #[must_use]
 pub struct Answer {
@@ -34,6 +36,16 @@ impl Answer {
             events,
             fault: None,
         }
+    }
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answer")
+            .field("status", &self.response.status())
+            .field("events", &self.events)
+            .field("fault", &self.fault)
+            .finish_non_exhaustive()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use oauth_core::server::{AuthEvent, Authorize};
 
-use super::fixture::{Fixture, Tokens, change, redemption, secret, web_request};
+use super::fixture::{Fixture, Tokens, change, redemption, redirected, secret, web_request};
 
 /// O6, O14: no secret is in an event or in the `Debug` of anything the host is handed.
 #[tokio::test]
@@ -13,13 +13,22 @@ async fn no_secret_is_printed() {
     let mut printed = format!("{interaction:?} {:?}", fixture.server);
     let browser = interaction.browser.expose().to_owned();
     let answer = fixture.grant(&interaction).await;
+    let code = redirected(&answer.response)
+        .1
+        .optional("code")
+        .unwrap()
+        .to_owned();
+    printed.push_str(&format!("{answer:?}"));
     events.extend(answer.events);
 
-    let code = fixture.code().await;
     let answer = fixture.redeem(&code).await;
     let first = Tokens::of(&answer);
+    printed.push_str(&format!("{answer:?}"));
     events.extend(answer.events);
-    let second = Tokens::of(&fixture.refresh(&first.refresh).await);
+    let answer = fixture.refresh(&first.refresh).await;
+    let second = Tokens::of(&answer);
+    printed.push_str(&format!("{answer:?}"));
+    let id_token = first.body["id_token"].as_str().unwrap();
     for answer in [
         fixture.redeem(&code).await,
         fixture.refresh(&first.refresh).await,
@@ -41,6 +50,7 @@ async fn no_secret_is_printed() {
         &first.refresh,
         &second.access,
         &second.refresh,
+        id_token,
         secret.expose(),
     ] {
         assert!(!printed.contains(secret), "{secret:.3}… was printed");
