@@ -1,8 +1,14 @@
 //! The introspection endpoint.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::HeaderMap;
+use oauth_core::jose::{AccessTokenClaims, AccessTokenPolicy, KeySet, SigningKey};
+use oauth_core::memory::MemoryTokens;
+use oauth_core::testing::SeededEntropy;
 use serde_json::json;
 
 use super::fixture::{API, Fixture, ISSUER, Tokens, assert_error, basic, codes, post};
@@ -118,6 +124,44 @@ async fn an_inactive_token_is_just_that() {
     assert!(fixture.is_active(&second.access).await);
     fixture.clock.advance(Duration::from_nanos(1));
     assert!(!fixture.is_active(&second.access).await);
+}
+
+/// O12: an ECDSA signature can be rewritten into another valid one; the token in that spelling was never issued, so
+/// that revoking the one that was leaves nothing to be found under another name.
+#[tokio::test]
+async fn a_rewritten_signature_is_an_unknown_token() {
+    let key = SigningKey::generate_es256(&SeededEntropy::new(5)).unwrap();
+    let keys = KeySet::new([key.public_key().clone()]).unwrap();
+    let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
+        builder.with_signing_key(key)
+    });
+    let tokens = fixture.sign_in().await;
+    let rewritten = with_other_signature(&tokens.access);
+    assert_ne!(rewritten, tokens.access);
+    let policy = AccessTokenPolicy::new(ISSUER.parse().unwrap(), API.parse().unwrap());
+    assert!(AccessTokenClaims::verify(&rewritten, &keys, &policy, fixture.now()).is_ok());
+    assert!(fixture.is_active(&tokens.access).await);
+    assert!(!fixture.is_active(&rewritten).await);
+    let answer = fixture.revoke_as("web", &[("token", &rewritten)]).await;
+    assert_eq!(answer.response.status(), 200);
+    assert!(fixture.is_active(&tokens.access).await);
+}
+
+/// The same ES256 token with `n - s` in place of `s`.
+fn with_other_signature(token: &str) -> String {
+    const ORDER: [u8; 32] = [
+        0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x00, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xbc,
+        0xe6, 0xfa, 0xad, 0xa7, 0x17, 0x9e, 0x84, 0xf3, 0xb9, 0xca, 0xc2, 0xfc, 0x63, 0x25, 0x51,
+    ];
+    let (signed, signature) = token.rsplit_once('.').unwrap();
+    let mut signature = URL_SAFE_NO_PAD.decode(signature).unwrap();
+    let mut borrow = false;
+    for (byte, order) in signature.iter_mut().rev().zip(ORDER.iter().rev()) {
+        let (difference, first) = order.overflowing_sub(*byte);
+        let (difference, second) = difference.overflowing_sub(borrow.into());
+        (*byte, borrow) = (difference, first | second);
+    }
+    format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature))
 }
 
 /// O12: the hint says where to look first, and a wrong one costs nothing.
