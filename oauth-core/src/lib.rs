@@ -22,4 +22,5 @@ pub mod store;
 pub mod store_error;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod time;
 pub mod vocabulary;

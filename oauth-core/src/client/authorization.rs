@@ -9,7 +9,8 @@ use crate::params::{self, Params};
 use crate::pkce::{self, CodeVerifier};
 use crate::ports::Entropy;
 use crate::secret::AuthorizationCode;
-use crate::vocabulary::{Nonce, RedirectUri, Scopes, State};
+use crate::time::later;
+use crate::vocabulary::{ClientId, Nonce, OPENID, RedirectUri, Scopes, State};
 
 /// How long a person may take to sign in.
 const MAX_AGE: Duration = Duration::from_secs(600);
@@ -45,6 +46,7 @@ pub enum CallbackError {
 #[derive(Debug)]
 pub struct PendingAuthorization {
     provider: Provider,
+    client_id: ClientId,
     redirect_uri: RedirectUri,
     scopes: Scopes,
     state: State,
@@ -57,6 +59,7 @@ pub struct PendingAuthorization {
 #[derive(Debug)]
 pub struct AuthorizationGrant {
     pub(super) provider: Provider,
+    pub(super) client_id: ClientId,
     pub(super) code: AuthorizationCode,
     pub(super) verifier: CodeVerifier,
     pub(super) redirect_uri: RedirectUri,
@@ -77,10 +80,11 @@ impl Client {
     ) -> (String, PendingAuthorization) {
         let pending = PendingAuthorization {
             provider: self.provider.clone(),
+            client_id: self.client_id.clone(),
             redirect_uri: self.redirect_uri.clone(),
             scopes: scopes.clone(),
             state: State::generate(entropy),
-            nonce: scopes.contains_str("openid").then(|| Nonce::generate(entropy)),
+            nonce: scopes.contains_str(OPENID).then(|| Nonce::generate(entropy)),
             verifier: CodeVerifier::generate(entropy),
             created_at: now,
         };
@@ -124,7 +128,7 @@ impl PendingAuthorization {
         {
             return Err(CallbackError::WrongState);
         }
-        if now >= self.created_at + MAX_AGE {
+        if now >= later(self.created_at, MAX_AGE) {
             return Err(CallbackError::Expired);
         }
         if !self.is_from_issuer(params.optional("iss")) {
@@ -142,6 +146,7 @@ impl PendingAuthorization {
         };
         Ok(AuthorizationGrant {
             provider: self.provider,
+            client_id: self.client_id,
             code,
             verifier: self.verifier,
             redirect_uri: self.redirect_uri,

@@ -16,6 +16,7 @@ use crate::basic::BasicCredentials;
 use crate::json;
 use crate::params;
 use crate::secret::{AccessToken, RefreshToken};
+use crate::time::later;
 use crate::vocabulary::{ClientId, Issuer, Nonce, Scopes, Subject};
 
 /// What a server says when it refuses.
@@ -99,7 +100,9 @@ pub(super) struct Expected {
 }
 
 /// Tokens, as the token endpoint gave them.
-#[derive(Clone, Debug)]
+///
+/// `Debug` shows no token, nor the ID token, which names a person.
+#[derive(Clone)]
 pub struct TokenResponse {
     pub(super) access_token: AccessToken,
     pub(super) id_token: Option<String>,
@@ -111,6 +114,12 @@ pub struct TokenResponse {
 
 impl Client {
     /// Redeems a code. The code goes to the server that issued it, wherever this client points by now.
+    ///
+    /// # Security
+    ///
+    /// The secret of this client goes along only if the code was asked for by this client at this server: a grant that was
+    /// mixed up with another server's carries no secret there
+    /// ([RFC 9700 §4.4](https://www.rfc-editor.org/rfc/rfc9700#section-4.4)).
     #[must_use]
     pub fn exchange(&self, grant: AuthorizationGrant) -> (Request<Bytes>, PendingExchange) {
         let form = [
@@ -119,10 +128,16 @@ impl Client {
             ("redirect_uri", grant.redirect_uri.as_str()),
             ("code_verifier", grant.verifier.expose()),
         ];
-        let request = self.token_request(&grant.provider, &form);
+        let asked_here = grant.provider.issuer == self.provider.issuer && grant.client_id == self.client_id;
+        let credentials = if asked_here {
+            &self.credentials
+        } else {
+            &ClientCredentials::None
+        };
+        let request = token_request(&grant.provider, &grant.client_id, credentials, &form);
         let expected = Expected {
             issuer: grant.provider.issuer,
-            client_id: self.client_id.clone(),
+            client_id: grant.client_id,
             scopes: grant.scopes,
             nonce: grant.nonce,
             subject: None,
@@ -147,41 +162,12 @@ impl Client {
             subject: None,
         };
         (
-            self.token_request(&self.provider, &form),
+            token_request(&self.provider, &self.client_id, &self.credentials, &form),
             PendingRefresh {
                 expected,
                 presented: token.clone(),
             },
         )
-    }
-
-    fn token_request(&self, provider: &Provider, form: &[(&str, &str)]) -> Request<Bytes> {
-        let id = ("client_id", self.client_id.as_str());
-        let (authorization, more) = match &self.credentials {
-            ClientCredentials::None => (None, vec![id]),
-            ClientCredentials::Post(secret) => (None, vec![id, ("client_secret", secret.expose())]),
-            ClientCredentials::Basic(secret) => {
-                let credentials = BasicCredentials {
-                    client_id: self.client_id.clone(),
-                    secret: secret.clone(),
-                };
-                (Some(credentials.to_header()), Vec::new())
-            }
-        };
-        let body = params::encode(form.iter().copied().chain(more));
-        let mut request = Request::new(Bytes::from(body));
-        *request.method_mut() = Method::POST;
-        *request.uri_mut() = provider.token_endpoint.uri().clone();
-        let headers = request.headers_mut();
-        headers.insert(
-            CONTENT_TYPE,
-            HeaderValue::from_static("application/x-www-form-urlencoded"),
-        );
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        if let Some(authorization) = authorization {
-            headers.insert(AUTHORIZATION, authorization);
-        }
-        request
     }
 }
 
@@ -264,7 +250,7 @@ impl TokenResponse {
             refresh_token: refresh_token.map_err(|_| TokenError::Malformed)?,
             expires_at: wire
                 .expires_in
-                .map(|seconds| now + Duration::from_secs(seconds.into())),
+                .map(|seconds| later(now, Duration::from_secs(seconds.into()))),
             scopes,
         })
     }
@@ -292,6 +278,49 @@ impl TokenResponse {
     pub fn scopes(&self) -> &Scopes {
         &self.scopes
     }
+}
+
+impl fmt::Debug for TokenResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TokenResponse")
+            .field("scopes", &self.scopes)
+            .field("expires_at", &self.expires_at)
+            .finish_non_exhaustive()
+    }
+}
+
+fn token_request(
+    provider: &Provider,
+    client_id: &ClientId,
+    credentials: &ClientCredentials,
+    form: &[(&str, &str)],
+) -> Request<Bytes> {
+    let id = ("client_id", client_id.as_str());
+    let (authorization, more) = match credentials {
+        ClientCredentials::None => (None, vec![id]),
+        ClientCredentials::Post(secret) => (None, vec![id, ("client_secret", secret.expose())]),
+        ClientCredentials::Basic(secret) => {
+            let credentials = BasicCredentials {
+                client_id: client_id.clone(),
+                secret: secret.clone(),
+            };
+            (Some(credentials.to_header()), Vec::new())
+        }
+    };
+    let body = params::encode(form.iter().copied().chain(more));
+    let mut request = Request::new(Bytes::from(body));
+    *request.method_mut() = Method::POST;
+    *request.uri_mut() = provider.token_endpoint.uri().clone();
+    let headers = request.headers_mut();
+    headers.insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static("application/x-www-form-urlencoded"),
+    );
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+    if let Some(authorization) = authorization {
+        headers.insert(AUTHORIZATION, authorization);
+    }
+    request
 }
 
 fn refusal(response: &Response<Bytes>) -> TokenError {

@@ -11,6 +11,7 @@ use crate::store::{
     AccessTokenRecord, AuthorizationCodeRecord, CodeRedemption, FamilyId, Grant, RefreshTokenRecord,
     TokenFamily,
 };
+use crate::time::later;
 use crate::vocabulary::ClientId;
 
 /// What an authenticated client sends with the code.
@@ -144,7 +145,7 @@ pub struct Redemption {
 impl Redemption {
     fn new(record: &AuthorizationCodeRecord, policy: &TokenPolicy, now: SystemTime) -> Self {
         let grant = record.grant.clone();
-        let family_expires_at = now + policy.refresh_token.absolute();
+        let family_expires_at = later(now, policy.refresh_token.absolute());
         Self {
             code: record.hash,
             access: AccessTokenPlan {
@@ -153,13 +154,13 @@ impl Redemption {
                 scopes: grant.scopes.clone(),
                 audience: grant.audience.clone(),
                 issued_at: now,
-                expires_at: now + policy.access_token.as_duration(),
+                expires_at: later(now, policy.access_token.as_duration()),
             },
             grant,
-            refresh_expires_at: now + policy.refresh_token.idle(),
+            refresh_expires_at: later(now, policy.refresh_token.idle()),
             family_expires_at,
             // the policy may be changed while the family lives; no access token of any policy outlives this
-            retain_until: family_expires_at + AccessTokenLifetime::MAX,
+            retain_until: later(family_expires_at, AccessTokenLifetime::MAX),
         }
     }
 

@@ -5,7 +5,8 @@ use std::time::SystemTime;
 use super::{AccessTokenPlan, TokenPolicy};
 use crate::error::ErrorCode;
 use crate::store::{GrantType, RegisteredClient};
-use crate::vocabulary::{Audience, Scopes};
+use crate::time::later;
+use crate::vocabulary::{Audience, OPENID, Scopes};
 
 /// What an authenticated client asks for itself.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +73,7 @@ pub fn issue(
     let allowed: Scopes = client
         .scopes
         .iter()
-        .filter(|scope| scope.as_str() != "openid")
+        .filter(|scope| scope.as_str() != OPENID)
         .cloned()
         .collect();
     let scopes = match request.scopes {
@@ -89,6 +90,6 @@ pub fn issue(
         scopes,
         audience: request.audience.to_vec(),
         issued_at: now,
-        expires_at: now + policy.access_token.as_duration(),
+        expires_at: later(now, policy.access_token.as_duration()),
     })
 }

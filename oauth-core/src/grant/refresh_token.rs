@@ -9,6 +9,7 @@ use crate::secret::TokenHash;
 use crate::store::{
     self, AccessTokenRecord, FamilyId, RefreshTokenRecord, RefreshTokenState, RegisteredClient,
 };
+use crate::time::later;
 use crate::vocabulary::Scopes;
 
 /// What an authenticated client sends with the refresh token.
@@ -103,14 +104,7 @@ pub fn rotate(
 
 /// What the new access token allows: of the original grant what the client may still have, or the part asked for.
 fn scopes(state: &RefreshTokenState, request: &Request<'_>) -> Option<Scopes> {
-    let allowed: Scopes = state
-        .family
-        .grant
-        .scopes
-        .iter()
-        .filter(|scope| request.client.scopes.contains(scope))
-        .cloned()
-        .collect();
+    let allowed = state.family.grant.scopes.intersection(&request.client.scopes);
     let scopes = match request.scopes {
         None => allowed,
         Some(wanted) if wanted.is_subset(&allowed) => wanted.clone(),
@@ -148,9 +142,9 @@ impl RotationPlan {
                 scopes,
                 audience: grant.audience.clone(),
                 issued_at: now,
-                expires_at: now + policy.access_token.as_duration(),
+                expires_at: later(now, policy.access_token.as_duration()),
             },
-            expires_at: (now + policy.refresh_token.idle()).min(state.family.expires_at),
+            expires_at: later(now, policy.refresh_token.idle()).min(state.family.expires_at),
         }
     }
 

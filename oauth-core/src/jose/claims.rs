@@ -8,6 +8,7 @@ use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
 use super::jwt::JwtError;
+use crate::time::later;
 
 /// Most that clocks may differ; more would keep stolen tokens alive.
 const MAX_LEEWAY: Duration = Duration::from_secs(60);
@@ -72,10 +73,10 @@ impl Times {
         let starts_at = self.not_before.map_or(self.issued_at.time(), |date| {
             date.time().max(self.issued_at.time())
         });
-        if now >= self.expires_at.time() + leeway {
+        if now >= later(self.expires_at.time(), leeway) {
             return Err(JwtError::Expired);
         }
-        if starts_at > now + leeway {
+        if starts_at > later(now, leeway) {
             return Err(JwtError::NotYetValid);
         }
         Ok(())

@@ -8,13 +8,15 @@ use super::answer::{Answer, Broken};
 use super::event::{AuthEvent, AuthEventKind};
 use super::form::{MAX_BODY, REPEATABLE, method_not_allowed};
 use super::interaction::Interaction;
-use super::issue::OPENID;
 use super::page::error_page;
 use crate::error::{AuthorizationErrorCode, AuthorizationErrorResponse, ErrorCode};
 use crate::params::{Params, is_form};
 use crate::pkce::{self, CodeChallenge};
 use crate::store::{AuthorizationRequest, GrantType, RegisteredClient};
-use crate::vocabulary::{ClientId, Nonce, RedirectUri, Scopes, State};
+use crate::vocabulary::{ClientId, Nonce, OPENID, RedirectUri, Scopes, State};
+
+/// Longest login hint that is kept, in bytes: an address has at most 254.
+const MAX_LOGIN_HINT: usize = 256;
 
 /// What becomes of an authorization request.
 #[derive(Debug)]
@@ -235,13 +237,12 @@ fn details(
         // whether somebody is signed in is the host's to know, and asking it takes a page
         return Err((Error::LoginRequired, "prompt_none"));
     }
-    let login_hint = params.optional("login_hint").map(str::to_owned);
     Ok(Details {
         scopes,
         state: state.clone(),
         nonce,
         code_challenge,
-        login_hint,
+        login_hint: login_hint(params),
     })
 }
 
@@ -277,6 +278,13 @@ fn code_challenge(params: &Params) -> Result<CodeChallenge, Reason> {
     challenge
         .parse()
         .map_err(|_| (Error::InvalidRequest, "code_challenge_malformed"))
+}
+
+/// Whom the client expects, where the text could be somebody: anybody may send it, and it is stored and shown.
+fn login_hint(params: &Params) -> Option<String> {
+    let hint = params.optional("login_hint")?;
+    let plausible = hint.len() <= MAX_LOGIN_HINT && !hint.chars().any(char::is_control);
+    plausible.then(|| hint.to_owned())
 }
 
 fn nonce(params: &Params, scopes: &Scopes) -> Result<Option<Nonce>, Reason> {

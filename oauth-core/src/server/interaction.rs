@@ -14,6 +14,7 @@ use crate::ports::Entropy;
 use crate::secret::TokenHash;
 use crate::store::{AuthorizationRequest, Insertion, InteractionRecord, RegisteredClient};
 use crate::store_error::StoreError;
+use crate::time::later;
 use crate::vocabulary::{ClientId, RedirectUri, Scopes};
 
 /// How long the user may take.
@@ -106,7 +107,7 @@ impl AuthorizationServer {
             browser: TokenHash::of(browser.expose()),
             request,
             created_at,
-            expires_at: created_at + INTERACTION_LIFETIME,
+            expires_at: later(created_at, INTERACTION_LIFETIME),
         };
         match self.inner.interactions.insert_interaction(record).await? {
             Insertion::Inserted => Ok(Interaction {

@@ -12,10 +12,7 @@ use crate::grant::AccessTokenPlan;
 use crate::jose::{AccessTokenClaims, IdTokenClaims, SigningError};
 use crate::secret::{AccessToken, RefreshToken};
 use crate::store::{AccessTokenRecord, FamilyId, Grant};
-use crate::vocabulary::{Nonce, Scopes};
-
-/// The scope that makes an authorization a sign-in.
-pub(super) const OPENID: &str = "openid";
+use crate::vocabulary::{Nonce, OPENID, Scopes};
 
 /// An access token that is made but not yet stored: it opens nothing before its record is committed.
 pub(super) struct MadeAccessToken {

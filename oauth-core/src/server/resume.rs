@@ -1,6 +1,6 @@
 //! Taking the user's decision back from the host, and the browser back to the client.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use http::Method;
 
@@ -10,13 +10,9 @@ use super::authorize::broken_page;
 use super::event::{AuthEvent, AuthEventKind};
 use super::page::error_page;
 use crate::error::{AuthorizationErrorCode, AuthorizationErrorResponse, redirect};
-use crate::grant::AccessTokenLifetime;
 use crate::secret::{AuthorizationCode, TokenHash};
-use crate::store::{AuthorizationCodeRecord, AuthorizationRequest, Grant, Insertion, TakeOutcome};
+use crate::store::{AuthorizationCodeRecord, AuthorizationRequest, Grant, GrantType, Insertion, TakeOutcome};
 use crate::vocabulary::{Scopes, Subject};
-
-/// How long a code waits for its client, which is told at once.
-const CODE_LIFETIME: Duration = Duration::from_secs(60);
 
 /// What the user decided.
 #[derive(Clone, Debug)]
@@ -121,11 +117,20 @@ impl AuthorizationServer {
         };
         // the client may have been changed while the user was at the page
         let client = self.inner.clients.client(&request.client_id).await?;
-        if !client.is_some_and(|client| client.may_redirect_to(&request.redirect_uri)) {
+        let client = client.filter(|client| {
+            client.may_redirect_to(&request.redirect_uri) && client.may_use(GrantType::AuthorizationCode)
+        });
+        let Some(client) = client else {
             return Ok(Outcome::Page("client_changed"));
-        }
+        };
         match decision {
-            Decision::Granted(user) => self.granted(request, user, now).await,
+            Decision::Granted(user) => {
+                let request = AuthorizationRequest {
+                    scopes: request.scopes.intersection(&client.scopes),
+                    ..request
+                };
+                self.granted(request, user, now).await
+            }
             Decision::Denied => {
                 let denied = AuthEvent::new(AuthEventKind::AuthorizationDenied).by(&request.client_id);
                 Ok(Outcome::Error(
@@ -157,7 +162,11 @@ impl AuthorizationServer {
                 event,
             ));
         }
-        let scopes = granted_scopes(&request.scopes, user.scopes.as_ref());
+        // a host that grants more than was asked for grants what was asked for
+        let scopes = match &user.scopes {
+            None => request.scopes.clone(),
+            Some(granted) => request.scopes.intersection(granted),
+        };
         if scopes.is_empty() {
             let event = refused("nothing_granted");
             return Ok(Outcome::Error(
@@ -171,12 +180,10 @@ impl AuthorizationServer {
             .by(&request.client_id)
             .about(&user.subject);
         let grant = self.grant(&request, user, scopes);
-        match self
-            .inner
-            .tokens
-            .insert_code(self.code_record(&code, &request, grant, now))
-            .await?
-        {
+        let redirect_uri = request.redirect_uri.clone();
+        let record =
+            AuthorizationCodeRecord::new(code.hash(), redirect_uri, request.code_challenge, grant, now);
+        match self.inner.tokens.insert_code(record).await? {
             Insertion::Inserted => Ok(Outcome::Code(request, code, event)),
             Insertion::Exists => Err(Broken::entropy_repeats()),
         }
@@ -192,34 +199,11 @@ impl AuthorizationServer {
 
     fn grant(&self, request: &AuthorizationRequest, user: Authentication, scopes: Scopes) -> Grant {
         Grant {
-            client_id: request.client_id.clone(),
-            subject: user.subject,
-            scopes,
             audience: self.inner.audience.clone(),
-            auth_time: user.auth_time,
             nonce: request.nonce.clone(),
             email: user.email,
             name: user.name,
-        }
-    }
-
-    fn code_record(
-        &self,
-        code: &AuthorizationCode,
-        request: &AuthorizationRequest,
-        grant: Grant,
-        now: SystemTime,
-    ) -> AuthorizationCodeRecord {
-        let expires_at = now + CODE_LIFETIME;
-        AuthorizationCodeRecord {
-            hash: code.hash(),
-            redirect_uri: request.redirect_uri.clone(),
-            code_challenge: request.code_challenge,
-            grant,
-            issued_at: now,
-            expires_at,
-            retain_until: expires_at + self.inner.policy.refresh_token.absolute() + AccessTokenLifetime::MAX,
-            redeemed: None,
+            ..Grant::new(request.client_id.clone(), user.subject, scopes, user.auth_time)
         }
     }
 
@@ -246,17 +230,5 @@ impl AuthorizationServer {
                 Answer::new(error.into_response(&request.redirect_uri, method), vec![event])
             }
         }
-    }
-}
-
-/// What was asked for and granted: a host that grants more than was asked for grants what was asked for.
-fn granted_scopes(asked: &Scopes, granted: Option<&Scopes>) -> Scopes {
-    match granted {
-        None => asked.clone(),
-        Some(granted) => granted
-            .iter()
-            .filter(|scope| asked.contains(scope))
-            .cloned()
-            .collect(),
     }
 }

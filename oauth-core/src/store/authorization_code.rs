@@ -1,10 +1,12 @@
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
 use super::FamilyId;
+use crate::grant::{AccessTokenLifetime, RefreshTokenLifetime};
 use crate::pkce::CodeChallenge;
 use crate::secret::TokenHash;
+use crate::time::later;
 use crate::vocabulary::{Audience, ClientId, Nonce, RedirectUri, Scopes, Subject};
 
 /// What a user granted to a client: carried from the code to the family and into every token of it.
@@ -29,6 +31,26 @@ pub struct Grant {
     pub name: Option<String>,
 }
 
+impl Grant {
+    /// What `subject`, who proved it at `auth_time`, granted to the client: `scopes`, for no resource server yet.
+    #[must_use]
+    pub const fn new(client_id: ClientId, subject: Subject, scopes: Scopes, auth_time: SystemTime) -> Self {
+        Self {
+            client_id,
+            subject,
+            scopes,
+            audience: Vec::new(),
+            auth_time,
+            nonce: None,
+            email: None,
+            name: None,
+        }
+    }
+}
+
+/// How long a code waits for its client, which is told at once.
+const CODE_LIFETIME: Duration = Duration::from_secs(60);
+
 /// An authorization code, fresh or spent.
 ///
 /// A spent one stays as a tombstone: presenting it again is how a theft shows.
@@ -51,4 +73,30 @@ pub struct AuthorizationCodeRecord {
     pub retain_until: SystemTime,
     /// The family it bought, once spent. The only field that changes.
     pub redeemed: Option<FamilyId>,
+}
+
+impl AuthorizationCodeRecord {
+    /// A fresh code of this hash, sent to `redirect_uri` at `issued_at`: good for sixty seconds.
+    #[must_use]
+    pub fn new(
+        hash: TokenHash,
+        redirect_uri: RedirectUri,
+        code_challenge: CodeChallenge,
+        grant: Grant,
+        issued_at: SystemTime,
+    ) -> Self {
+        let expires_at = later(issued_at, CODE_LIFETIME);
+        // lifetimes may be changed meanwhile; nothing that a code buys outlives the longest
+        let longest = RefreshTokenLifetime::MAX_ABSOLUTE + AccessTokenLifetime::MAX;
+        Self {
+            hash,
+            redirect_uri,
+            code_challenge,
+            grant,
+            issued_at,
+            expires_at,
+            retain_until: later(expires_at, longest),
+            redeemed: None,
+        }
+    }
 }

@@ -20,6 +20,7 @@ mod words;
 
 pub use issuer::{InvalidIssuer, Issuer};
 pub use redirect_uri::{InvalidRedirectUri, LoopbackRedirectUri, RedirectUri, RegisteredRedirectUri};
+pub(crate) use scope::OPENID;
 pub use scope::{InvalidScope, Scope, Scopes};
 pub use words::{
     Audience, ClientId, InvalidAudience, InvalidClientId, InvalidNonce, InvalidState, InvalidSubject, Nonce,

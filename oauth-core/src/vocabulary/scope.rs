@@ -10,6 +10,10 @@ use super::word;
 /// Most scope tokens that one set may be read from; a longer list is an attack on the reader's time.
 const MAX_TOKENS: usize = 100;
 
+/// The scope that makes an authorization a sign-in,
+/// [OpenID Connect Core §3.1.2.1](https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest).
+pub(crate) const OPENID: &str = "openid";
+
 /// The text is no [`Scope`], or no list of them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a scope")]
@@ -64,6 +68,12 @@ impl Scopes {
     #[must_use]
     pub fn is_subset(&self, other: &Self) -> bool {
         self.0.is_subset(&other.0)
+    }
+
+    /// The scopes that are in both sets.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        Self(self.0.intersection(&other.0).cloned().collect())
     }
 
     /// Adds a scope.

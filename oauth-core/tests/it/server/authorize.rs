@@ -68,6 +68,26 @@ async fn unknown_parameters_are_ignored() {
     }
 }
 
+/// O2: a hint that could name nobody is dropped, not stored and not shown: anybody may send one.
+#[tokio::test]
+async fn a_login_hint_is_short_text_or_none() {
+    let fixture = Fixture::new();
+    let (fits, long) = ("a".repeat(256), "a".repeat(257));
+    for (hint, kept) in [
+        (fits.as_str(), true),
+        ("\u{e4}da@example.com", true),
+        (&long, false),
+        ("ada\r\nbob", false),
+        ("\u{1b}[2J", false),
+    ] {
+        let interaction = fixture
+            .interact(&change(web_request(), "login_hint", Some(hint)))
+            .await;
+        let shown = interaction.details.login_hint;
+        assert_eq!(shown.as_deref(), kept.then_some(hint), "{hint:?}");
+    }
+}
+
 /// O3, O4: a fault of `client_id` or `redirect_uri` is shown on a page and never redirected.
 #[tokio::test]
 async fn a_doubtful_client_or_redirect_uri_is_never_redirected() {

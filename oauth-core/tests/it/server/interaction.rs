@@ -6,7 +6,7 @@ use http::Method;
 use oauth_core::server::{Authentication, Decision};
 use oauth_core::vocabulary::RegisteredRedirectUri;
 
-use super::fixture::{Fixture, ISSUER, Tokens, codes, reason, redirected, web_request};
+use super::fixture::{Fixture, ISSUER, Tokens, change, codes, reason, redirected, web_request};
 
 /// O3: code, state and issuer go to the redirect URI, whose own query stays.
 #[tokio::test]
@@ -168,6 +168,32 @@ async fn the_user_grants_what_was_asked_for_or_less() {
             }
         }
     }
+}
+
+/// O24: what the client lost while the user was at the page is not granted any more.
+#[tokio::test]
+async fn scopes_and_grants_withdrawn_meanwhile_are_not_granted() {
+    let fixture = Fixture::new();
+    let narrowed = fixture.interact(&web_request()).await;
+    let read = || "read:charges".parse().unwrap();
+    fixture.change_client("web", |web| web.with_scopes(read())).await;
+    let answer = fixture.grant(&narrowed).await;
+    let (_, query) = redirected(&answer.response);
+    let tokens = Tokens::of(&fixture.redeem(query.optional("code").unwrap()).await);
+    assert_eq!(tokens.body["scope"], "read:charges");
+
+    let plain = change(
+        change(web_request(), "scope", Some("read:charges")),
+        "nonce",
+        None,
+    );
+    let barred = fixture.interact(&plain).await;
+    fixture.change_client("web", |web| web.with_grant_types([])).await;
+    let answer = fixture.grant(&barred).await;
+    assert_eq!(
+        (answer.response.status().as_u16(), reason(&answer)),
+        (400, "client_changed")
+    );
 }
 
 /// O11: a user whose name is a client's id could be taken for the client, and gets no code.
