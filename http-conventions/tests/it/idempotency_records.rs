@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::Request;
 use http_conventions::idempotency::{
     Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyKey, IdempotencyStore as _, MemoryIdempotencyStore,
-    Outcome, Record, RecordKey, State, StoredResponse,
+    Outcome, Record, RecordKey, Scope, State, StoredResponse,
 };
 use proptest::prelude::*;
 
@@ -42,6 +42,27 @@ fn requests_that_differ_in_any_part_have_other_fingerprints() {
     let fingerprints: std::collections::HashSet<_> = requests.iter().map(Fingerprint::of).collect();
     // an empty content type counts as none
     assert_eq!(fingerprints.len(), requests.len() - 1);
+}
+
+/// H6: records outlive a release, so their names and fingerprints are made in one way for good. The values were computed
+/// apart from this crate.
+#[test]
+fn names_and_fingerprints_never_change() {
+    let key = IdempotencyKey::parse(b"k-1").unwrap();
+    let name = RecordKey::new(Scope::new("user-7", "/v1/charges"), &http::Method::POST, &key);
+    assert_eq!(
+        format!("{name:?}"),
+        "RecordKey(0ffa6dca0b8815812ab814a53dcd37eb7c65899f4c832f64d23273e5c6d8a0f3)"
+    );
+    let request = request(
+        "/v1/charges?expand=customer",
+        Some("application/json"),
+        "{\"amount\":1000}",
+    );
+    assert_eq!(
+        format!("{:?}", Fingerprint::of(&request)),
+        "Fingerprint(fadc395941294853dd3c1af399d9260b24cbdfb8f15f40f07e4b1ba71f1ba3e5)"
+    );
 }
 
 /// H6: an answer may hold a secret that is shown once; a log of what is stored shows none.

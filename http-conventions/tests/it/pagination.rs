@@ -135,6 +135,18 @@ fn a_cursor_leads_back_to_its_position() {
     }
 }
 
+/// H10: clients keep cursors over a release, so their form is what it is for good. The value was computed apart from this
+/// crate.
+#[test]
+fn the_form_of_a_cursor_never_changes() {
+    let cursor = "AQEAAAAAAGtNxoDuqSsjQ9knjArYml0pEaUiAwAAAABrSdH_BAAFY2hfNDL3fv-2pdh5-pRChVA7XOYW";
+    assert_eq!(seal(&keyring()), cursor);
+    assert_eq!(
+        keyring().open(cursor, &binding(), now()).unwrap().values,
+        position()
+    );
+}
+
 /// H10: no cursor is longer than 512 characters, and none longer is looked at.
 #[test]
 fn a_cursor_has_at_most_512_characters() {

@@ -134,6 +134,10 @@ fn a_challenge_has_each_parameter_once() {
         .with_parameter("realm", "desk")
         .and_then(|challenge| challenge.with_parameter("error", "invalid_token"))
         .unwrap();
+    assert_eq!(
+        challenge.header_value(),
+        r#"Bearer realm="desk", error="invalid_token""#
+    );
     for name in ["realm", "Realm", "error"] {
         assert_eq!(challenge.clone().with_parameter(name, "a"), Err(InvalidChallenge));
     }
