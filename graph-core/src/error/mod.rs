@@ -4,6 +4,9 @@
 //! the host converted with `?`) is masked: the client sees `INTERNAL_SERVER_ERROR` and a correlation id, the
 //! [`IncidentLog`](crate::ports::IncidentLog) sees the cause.
 //!
+//! What is refused before execution is told as it is, and that includes what the parser of a host's own scalar or input object
+//! says of a value: write it for clients.
+//!
 //! ```
 //! use graph_core::error::{ErrorCode, GraphError};
 //!

@@ -1,7 +1,9 @@
 //! What a client sees of a failure, and what only the log sees.
 
-use graph_core::ErrorCode;
+use graph_core::http::GraphRequest;
 use graph_core::ports::IncidentKind;
+use graph_core::{Engine, ErrorCode, GraphError, RequestContext};
+use juniper::{EmptyMutation, EmptySubscription, FieldError, FieldResult, RootNode, graphql_object};
 use serde_json::json;
 
 use crate::fixture::{Fixture, builder, codes, fixture};
@@ -85,6 +87,52 @@ async fn a_code_survives_the_result_of_juniper() {
     let answer = fixture().ask("{ conflicting }").await;
     assert_eq!(codes(&answer), ["CONFLICT"]);
     assert_eq!(answer["errors"][0]["message"], "already shipped");
+}
+
+struct Leaky;
+
+#[graphql_object(context = RequestContext<()>)]
+impl Leaky {
+    fn internal() -> Result<Option<i32>, GraphError> {
+        Err(GraphError::internal("row 7 is torn").with_extension("row", "secret"))
+    }
+
+    fn coded() -> Result<Option<i32>, GraphError> {
+        Err(GraphError::new(ErrorCode::InternalServerError, "secret"))
+    }
+
+    fn foreign() -> FieldResult<Option<i32>> {
+        let shown = juniper::graphql_value!({ "code": "FORBIDDEN", "row": "secret" });
+        Err(FieldError::new("secret", shown))
+    }
+
+    fn renamed() -> Result<Option<i32>, GraphError> {
+        Err(GraphError::not_found("no such charge").with_extension("code", "FORBIDDEN"))
+    }
+}
+
+/// G6: neither an extension nor a code in the way of juniper lifts the mask, and no extension replaces a code.
+#[tokio::test]
+async fn extensions_do_not_lift_the_mask() {
+    let schema = RootNode::new(Leaky, EmptyMutation::new(), EmptySubscription::new());
+    let engine = Engine::builder(schema).build().unwrap();
+    for (query, code) in [
+        ("{ internal }", "INTERNAL_SERVER_ERROR"),
+        ("{ coded }", "INTERNAL_SERVER_ERROR"),
+        ("{ foreign }", "INTERNAL_SERVER_ERROR"),
+        ("{ renamed }", "NOT_FOUND"),
+    ] {
+        let answer = engine
+            .execute(&GraphRequest::new(query), &RequestContext::new(()))
+            .await;
+        let written = String::from_utf8(answer.to_json().to_vec()).unwrap();
+        assert_eq!(codes(&json!(answer)), [code], "{query}");
+        assert_eq!(written.matches(r#""code":"#).count(), 1, "{written}");
+        assert!(
+            !written.contains("secret") && !written.contains("torn"),
+            "{written}"
+        );
+    }
 }
 
 /// G19: a panic of a resolver is an error of its operation, and the engine goes on.
