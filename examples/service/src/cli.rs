@@ -78,6 +78,9 @@ pub enum UsageError {
         /// What it takes.
         expected: &'static str,
     },
+    /// A flag beside `tour`, which chooses everything itself.
+    #[error("`tour` takes no flags")]
+    FlagOfTour,
     /// A word that is neither a command nor a flag.
     #[error("`{0}` is neither a command nor a flag")]
     Unknown(String),
@@ -111,7 +114,7 @@ impl Command {
         match (tour, options == Options::default()) {
             (false, _) => Ok(Self::Serve(options)),
             (true, true) => Ok(Self::Tour),
-            (true, false) => Err(UsageError::Unknown("a flag beside `tour`".to_owned())),
+            (true, false) => Err(UsageError::FlagOfTour),
         }
     }
 }
@@ -177,10 +180,7 @@ mod tests {
                 "--database does not take `sqlite:`: sqlite:FILE or sqlite::memory:",
             ),
             ("serve", "`serve` is neither a command nor a flag"),
-            (
-                "tour --listen 127.0.0.1:1",
-                "`a flag beside `tour`` is neither a command nor a flag",
-            ),
+            ("tour --listen 127.0.0.1:1", "`tour` takes no flags"),
         ] {
             assert_eq!(parse(line).unwrap_err().to_string(), expected);
         }

@@ -1,4 +1,4 @@
-//! The demo's user and clients, put into a database that does not have them.
+//! The demo's user and clients.
 
 use oauth_core::secret::ClientSecret;
 use oauth_core::store::{ClientSecrets, ClientStore, GrantType, RegisteredClient};
@@ -20,23 +20,17 @@ pub const WEB_SECRET: &str = "demo-web-secret";
 /// The service's secret.
 pub const SERVICE_SECRET: &str = "demo-service-secret";
 
-/// Puts them there; what is there already stays.
+/// Puts them there. The user stays as they are; the clients follow the address that the service has this time.
 pub(crate) async fn seed(desk: &Desk, database: &Database, base_url: &str) -> Result<(), OpenError> {
     let user = User::new("usr_ada", EMAIL, "Ada Lovelace");
     desk.register_user(user, PASSWORD)
         .await
         .map_err(at("the demo's user"))?;
     for client in clients(base_url)? {
-        let known = database
-            .client(&client.id)
+        database
+            .put_client(client)
             .await
             .map_err(at("the demo's clients"))?;
-        if known.is_none() {
-            database
-                .put_client(client)
-                .await
-                .map_err(at("the demo's clients"))?;
-        }
     }
     Ok(())
 }

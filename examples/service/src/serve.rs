@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 use crate::app::{App, Config};
 use crate::cli::{Command, DatabaseChoice, Options, USAGE};
 use crate::clock::DemoClock;
-use crate::{seed, tour};
+use crate::{seed, tour, with_sources};
 
 /// What a server needs to serve.
 #[non_exhaustive]
@@ -59,7 +59,7 @@ pub async fn main(server: impl AsyncFn(Serving) -> io::Result<()>) -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            complain(error);
+            complain(with_sources(error.as_ref()));
             ExitCode::FAILURE
         }
     }
@@ -68,22 +68,21 @@ pub async fn main(server: impl AsyncFn(Serving) -> io::Result<()>) -> ExitCode {
 type Failure = Box<dyn std::error::Error>;
 
 async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<()>) -> Result<(), Failure> {
-    let listener = TcpListener::bind(options.listen)?;
-    let base_url = base_url(listener.local_addr()?);
+    let listener = TcpListener::bind(options.listen)
+        .map_err(|error| format!("cannot listen on {}: {error}", options.listen))?;
+    let address = listener.local_addr()?;
+    let base_url = base_url(address);
     let database = match &options.database {
         DatabaseChoice::Memory => Database::open_in_memory()?,
         DatabaseChoice::File(path) => Database::open(path)?,
     };
     let mut config = Config::new(&base_url, database);
     config.sign_in_as = options.sign_in_as.clone();
+    config.danger_deliver_to_loopback = address.ip().is_loopback();
     config.log = Arc::new(|line| complain(line));
     let app = Arc::new(App::open(config).await?);
     say(&banner(&base_url, options));
-    let interrupted = async {
-        // without a handler for the signal, the signal ends the process
-        let _interrupted = tokio::signal::ctrl_c().await;
-    };
-    run(server, listener, app, Duration::from_secs(5), interrupted).await?;
+    run(server, listener, app, Duration::from_secs(5), interrupted()).await?;
     Ok(())
 }
 
@@ -94,6 +93,7 @@ async fn run_tour(server: &impl AsyncFn(Serving) -> io::Result<()>) -> Result<bo
     let clock = DemoClock::new();
     let mut config = Config::new(&base_url, Database::open(folder.path().join("tour.sqlite"))?);
     config.clock = clock.clone();
+    config.danger_deliver_to_loopback = true;
     let app = Arc::new(App::open(config).await?);
     let (stop, stopped) = oneshot::channel::<()>();
     let walk = async {
@@ -118,6 +118,7 @@ async fn run(
     let (stop, stopped) = oneshot::channel::<()>();
     let shutdown = async {
         shutdown.await;
+        app.close();
         let _serving = stop.send(());
         std::future::pending::<()>().await;
     };
@@ -132,6 +133,34 @@ async fn run(
         () = app.work() => Ok(()),
         () = shutdown => Ok(()),
     }
+}
+
+/// Completes when the process is asked to end, by Ctrl-C or, as supervisors do, by SIGTERM.
+async fn interrupted() {
+    let interrupt = async {
+        // without a handler for the signal, the signal ends the process
+        let _interrupted = tokio::signal::ctrl_c().await;
+    };
+    tokio::select! {
+        () = interrupt => {}
+        () = terminated() => {}
+    }
+}
+
+#[cfg(unix)]
+async fn terminated() {
+    use tokio::signal::unix::{SignalKind, signal};
+    match signal(SignalKind::terminate()) {
+        Ok(mut terminated) => {
+            terminated.recv().await;
+        }
+        Err(_) => std::future::pending().await,
+    }
+}
+
+#[cfg(not(unix))]
+async fn terminated() {
+    std::future::pending().await
 }
 
 /// Where clients reach a service that listens on `address`.

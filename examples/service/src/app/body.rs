@@ -15,6 +15,9 @@ use serde::de::DeserializeOwned;
 /// The body of an answer: whole, or a stream of events.
 pub type Body = UnsyncBoxBody<Bytes, Infallible>;
 
+/// In characters.
+const LONGEST_REASON: usize = 200;
+
 /// A whole answer as the adapters take it.
 pub(super) fn full(response: Response<Bytes>) -> Response<Body> {
     response.map(|body| Full::new(body).boxed_unsync())
@@ -40,7 +43,9 @@ pub(super) fn read_json<T: DeserializeOwned>(request: &Request<Bytes>) -> Result
         return Err(Problem::new(ErrorStatus::BAD_REQUEST).with_detail("the body is not a JSON object"));
     }
     serde_json::from_slice(request.body()).map_err(|error| {
-        Problem::new(ErrorStatus::BAD_REQUEST).with_detail(format!("the body is not as expected: {error}"))
+        // the reason may quote the body, which may be large
+        let reason: String = error.to_string().chars().take(LONGEST_REASON).collect();
+        Problem::new(ErrorStatus::BAD_REQUEST).with_detail(format!("the body is not as expected: {reason}"))
     })
 }
 
@@ -64,23 +69,6 @@ pub(super) fn json_at(status: StatusCode, location: &str, body: &impl Serialize)
             .ok()
             .map(|location| (LOCATION, location)),
     );
-    response
-}
-
-/// A page for people.
-pub(super) fn html(status: StatusCode, body: String) -> Response<Bytes> {
-    let mut response = Response::new(Bytes::from(body));
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-    CacheControl::no_store().apply(headers);
-    for (name, value) in [
-        ("x-frame-options", "DENY"),
-        ("x-content-type-options", "nosniff"),
-        ("referrer-policy", "no-referrer"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
     response
 }
 

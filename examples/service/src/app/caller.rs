@@ -1,5 +1,7 @@
 //! Who calls: the bearer of an access token, as far as the token says.
 
+use std::time::SystemTime;
+
 use bytes::Bytes;
 use http::header::AUTHORIZATION;
 use http::{Request, StatusCode};
@@ -18,6 +20,11 @@ impl Caller {
     /// What tokens call them.
     pub(super) fn subject(&self) -> &str {
         self.0.subject().as_str()
+    }
+
+    /// When the token ends, and with it what was opened with it.
+    pub(super) fn expires_at(&self) -> SystemTime {
+        self.0.expires_at()
     }
 
     /// The scopes of the token.

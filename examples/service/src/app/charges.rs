@@ -1,5 +1,7 @@
 //! `/v1/charges`: create, list, read and replace charges.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use http_conventions::cache_control::CacheControl;
@@ -42,10 +44,10 @@ impl App {
         let asked = self.asked_page(request, binding)?;
         let rows = self
             .desk
-            .charges(filter, asked.window)
+            .charges(filter, asked.window())
             .await
             .map_err(|error| self.refused(error))?;
-        self.page(&asked, rows, |charge| {
+        self.page_of_desk(&asked, rows, |charge| {
             serde_json::to_value(ChargeBody::of(charge)).unwrap_or(Value::Null)
         })
     }
@@ -77,7 +79,8 @@ impl App {
     }
 }
 
-fn refusal(decision: &Decision, app: &App) -> Problem {
+/// The problem of a decision against the request.
+pub(super) fn refusal(decision: &Decision, app: &App) -> Problem {
     decision
         .problem(&app.problems)
         .unwrap_or_else(|| Problem::new(ErrorStatus::PRECONDITION_FAILED))
@@ -88,11 +91,11 @@ fn entity_tag(charge: &Charge) -> Validators {
     Validators::default().with_entity_tag(EntityTag::of_content(&to_json(&ChargeBody::of(charge))))
 }
 
-/// The answer that shows a charge; a client may keep it, and asks again each time.
+/// The answer that shows a charge; its client may keep it, a shared cache may not, and it is asked about again each time.
 fn shown(charge: &Charge) -> Response<Bytes> {
     let mut response = json(StatusCode::OK, &ChargeBody::of(charge));
     let headers: &mut HeaderMap = response.headers_mut();
-    CacheControl::revalidate().apply(headers);
+    CacheControl::private(Duration::ZERO).apply(headers);
     headers.insert(header::VARY, HeaderValue::from_static("Authorization"));
     entity_tag(charge).apply(headers);
     response

@@ -4,7 +4,7 @@ use askama::Template;
 use http::StatusCode;
 use http_conventions::problem::{ErrorStatus, Problem};
 
-use super::sign_in::rendered;
+use super::page::{Does, ProblemPage, rendered};
 use super::{App, Handled, problem};
 use crate::seed::{EMAIL, PASSWORD};
 
@@ -56,14 +56,6 @@ const PLACES: &[Place] = &[
     },
 ];
 
-#[derive(Template)]
-#[template(path = "problem.html")]
-struct ProblemPage {
-    title: &'static str,
-    status: u16,
-    description: &'static str,
-}
-
 impl App {
     pub(super) fn show_console(&self) -> Handled {
         rendered(
@@ -73,6 +65,7 @@ impl App {
                 password: PASSWORD,
                 places: PLACES,
             },
+            &Does::Call,
         )
     }
 
@@ -87,6 +80,7 @@ impl App {
                 status,
                 description: kind.description(),
             },
+            &Does::Nothing,
         )
     }
 }

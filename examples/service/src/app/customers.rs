@@ -31,10 +31,10 @@ impl App {
         let asked = self.asked_page(request, binding)?;
         let rows = self
             .desk
-            .customers(asked.window)
+            .customers(asked.window())
             .await
             .map_err(|error| self.refused(error))?;
-        self.page(&asked, rows, |customer| {
+        self.page_of_desk(&asked, rows, |customer| {
             serde_json::to_value(CustomerBody::of(customer)).unwrap_or(Value::Null)
         })
     }

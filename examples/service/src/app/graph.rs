@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
@@ -20,6 +20,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::App;
 use super::body::{Body, full};
+use super::caller::Caller;
 use crate::desk::{ChargeFilter, Desk, DeskError, Order, Placed, Window};
 use crate::domain::{self, ChargeStatus, NewCharge, NewRefund};
 
@@ -298,6 +299,7 @@ impl App {
     ) -> Result<Response<Body>, Problem> {
         let (caller, request) = self.maybe_authenticated(request)?;
         let mut context = RequestContext::new(Arc::clone(&self.graph_host)).with_correlation_id(id.as_str());
+        let end = self.end_of_streams(caller.as_ref().map(Caller::expires_at));
         if let Some(caller) = caller {
             let principal = Principal::new(caller.subject());
             context = context.with_principal(principal.with_scopes(caller.scopes()));
@@ -305,10 +307,31 @@ impl App {
         Ok(match self.graph.respond(request, context).await {
             Answer::Full(response) => full(response),
             Answer::Stream(response) => response.map(|events| {
-                let frames = kept_alive(events).map(|chunk| Ok(Frame::data(chunk)));
+                let frames = kept_alive(events).take_until(end);
+                let frames = frames.map(|chunk| Ok(Frame::data(chunk)));
                 StreamBody::new(frames).boxed_unsync()
             }),
         })
+    }
+}
+
+impl App {
+    /// Completes when a stream must end: with the token it was opened with, or with the service. A client that wants more comes
+    /// back with a fresh token.
+    fn end_of_streams(&self, expires_at: Option<SystemTime>) -> impl Future<Output = ()> + Send + use<> {
+        let (clock, mut closing) = (self.clock.clone(), self.closing.subscribe());
+        async move {
+            let expired = async {
+                match expires_at {
+                    Some(expires_at) => clock.sleep_until(expires_at).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = expired => {}
+                _ = closing.wait_for(|closing| *closing) => {}
+            }
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! The order of each request: request id → route and method → sign-in → scope → idempotent replay → preconditions → handler →
 //! request id, on every exit. The adapters under `examples/` put a server around [`App::handle`].
 
+mod assets;
 mod body;
 mod caller;
 mod charges;
@@ -11,6 +12,7 @@ mod customers;
 mod graph;
 mod lists;
 pub(crate) mod open;
+mod page;
 mod problem;
 mod refunds;
 mod route;
@@ -19,12 +21,13 @@ mod webhooks;
 mod work;
 
 use std::fmt;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use graph_core::Engine;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
-use http_conventions::idempotency::{Idempotency, Scope};
+use http_conventions::idempotency::{Idempotency, Reply, Scope, StoreError};
 use http_conventions::pagination::CursorKeyring;
 use http_conventions::ports::OsEntropy;
 use http_conventions::problem::{ErrorStatus, Problem, ProblemBase};
@@ -32,6 +35,7 @@ use http_conventions::request_id::RequestId;
 use oauth_core::resource::ResourceServer;
 use oauth_core::server::{Answer, AuthEvent, AuthorizationServer};
 use store_sqlite::Database;
+use tokio::sync::watch;
 use webhook_core::address::AddressPolicy;
 use webhook_core::sender::Dispatcher;
 
@@ -40,6 +44,7 @@ use self::graph::{Host, Mutation, Query, Subscription};
 use self::route::Route;
 use crate::clock::DemoClock;
 use crate::desk::{Desk, DeskError};
+use crate::with_sources;
 
 pub use body::Body;
 pub use open::{Config, OpenError};
@@ -67,11 +72,33 @@ pub struct App {
     dispatcher: Dispatcher,
     graph: Engine<Query, Mutation, Subscription>,
     graph_host: Arc<Host>,
+    closing: watch::Sender<bool>,
 }
 
 impl App {
     /// Answers one request.
-    pub async fn handle(&self, request: Request<Bytes>) -> Response<Body> {
+    ///
+    /// A server drops this future when its client leaves. What changes something is finished all the same, in a task of its
+    /// own: otherwise the change could be made and its idempotency key never know.
+    pub async fn handle(self: &Arc<Self>, request: Request<Bytes>) -> Response<Body> {
+        if request.method().is_safe() {
+            return self.answered(request).await;
+        }
+        let app = Arc::clone(self);
+        let answered = tokio::spawn(async move { app.answered(request).await });
+        match answered.await.map_err(tokio::task::JoinError::try_into_panic) {
+            Ok(response) => response,
+            Err(Ok(panic)) => resume_unwind(panic),
+            Err(Err(_cancelled)) => body::full(Self::refuse(StatusCode::SERVICE_UNAVAILABLE)),
+        }
+    }
+
+    /// Ends the open subscriptions, so that a server that drains need not wait for them.
+    pub fn close(&self) {
+        self.closing.send_replace(true);
+    }
+
+    async fn answered(&self, request: Request<Bytes>) -> Response<Body> {
         let id = RequestId::adopt(request.headers(), &OsEntropy);
         let path = request.uri().path().to_owned();
         let mut response = match self.routed(request, &id).await {
@@ -87,6 +114,7 @@ impl App {
     pub fn refuse(status: StatusCode) -> Response<Bytes> {
         let problem = match ErrorStatus::try_from(status) {
             Ok(status) => Problem::new(status),
+            Err(_) if status == StatusCode::SERVICE_UNAVAILABLE => problem::unavailable(),
             Err(_) => Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR),
         };
         let id = RequestId::generate(&OsEntropy);
@@ -117,10 +145,11 @@ impl App {
     async fn answer(&self, route: Route, request: Request<Bytes>) -> Handled {
         match route {
             Route::Console | Route::SignInCallback => self.show_console(),
+            Route::Asset(asset) => self.show_asset(&request, asset),
             Route::Authorize => self.authorize(request).await,
-            Route::Login if *request.method() == Method::GET => self.show_login(&request).await,
-            Route::Login => self.log_in(&request).await,
-            Route::Consent => self.decide(&request).await,
+            Route::Login | Route::Consent => {
+                page::told_to_people(&request, self.sign_in(&route, &request).await)
+            }
             Route::Token => Ok(self.told(self.server.token(request).await)),
             Route::Introspect => Ok(self.told(self.server.introspect(request).await)),
             Route::Revoke => Ok(self.told(self.server.revoke(request).await)),
@@ -140,14 +169,18 @@ impl App {
         }
         let scope = Scope::new(caller.subject(), route.template());
         let handler = async {
-            match self.act(&route, &request).await {
-                Ok(response) => response,
-                Err(problem) => problem
+            let response = self.act(&route, &request).await.unwrap_or_else(|problem| {
+                problem
                     .with_instance(request.uri().path().to_owned())
-                    .into_response(),
-            }
+                    .into_response()
+            });
+            reply(response)
         };
-        Ok(self.idempotency.run(&request, scope, handler).await)
+        let response = self.idempotency.run(&request, scope, handler).await;
+        if let Some(error) = response.extensions().get::<Arc<StoreError>>() {
+            (self.log)(&format!("idempotency: {}", with_sources(error.as_ref())));
+        }
+        Ok(response)
     }
 
     async fn act(&self, route: &Route, request: &Request<Bytes>) -> Handled {
@@ -192,9 +225,19 @@ impl App {
     /// What the peer is told of a refusal of the desk; why a store failed goes to the log alone.
     fn refused(&self, error: DeskError) -> Problem {
         if let DeskError::Database(_) | DeskError::Store(_) = error {
-            (self.log)(&format!("{error}: {:?}", std::error::Error::source(&error)));
+            (self.log)(&with_sources(&error));
         }
         problem::of_desk(error, &self.problems)
+    }
+}
+
+/// What an answer means for the key of its request: the desk's transactions are all or nothing, so that a 503 can be
+/// tried again; what else the server could not do, nobody can say.
+fn reply(response: Response<Bytes>) -> Reply {
+    match response.status() {
+        StatusCode::SERVICE_UNAVAILABLE => Reply::NothingHappened(response),
+        status if status.is_server_error() => Reply::OutcomeUnknown(response),
+        _ => Reply::Final(response),
     }
 }
 

@@ -15,6 +15,7 @@ use oauth_core::server::AuthorizationServer;
 use oauth_core::vocabulary::Scopes;
 use store_sqlite::Database;
 use thiserror::Error;
+use tokio::sync::watch;
 use transport_hyper::HyperTransport;
 use webhook_core::address::AddressPolicy;
 use webhook_core::sender::Dispatcher;
@@ -39,6 +40,8 @@ pub struct Config {
     pub clock: DemoClock,
     /// The user who is signed in without a page, in demos.
     pub sign_in_as: Option<String>,
+    /// Whether webhooks may go to this very machine, in demos. On a server it lets clients call what listens there.
+    pub danger_deliver_to_loopback: bool,
     /// Where lines about what happened go.
     pub log: Log,
 }
@@ -52,6 +55,7 @@ impl Config {
             database,
             clock: DemoClock::new(),
             sign_in_as: None,
+            danger_deliver_to_loopback: false,
             log: Arc::new(|_| {}),
         }
     }
@@ -78,6 +82,11 @@ pub struct OpenError {
 #[error("the key cannot be kept")]
 struct Unkept;
 
+/// An address that no user has.
+#[derive(Debug, Error)]
+#[error("no user has this address")]
+struct Nobody;
+
 /// Names the step that failed.
 pub(crate) fn at<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
     step: &'static str,
@@ -100,14 +109,19 @@ impl App {
             database,
             clock,
             sign_in_as,
+            danger_deliver_to_loopback,
             log,
         } = config;
         let desk = Desk::open(database.clone(), clock.clone())
             .await
             .map_err(at("the desk's tables"))?;
         seed::seed(&desk, &database, &base_url).await?;
+        if let Some(email) = &sign_in_as {
+            let user = desk.user_by_email(email).await.map_err(at("--sign-in-as"))?;
+            user.ok_or(Nobody).map_err(at("--sign-in-as"))?;
+        }
         let signing_key = signing_key(&desk).await?;
-        let addresses = address_policy(&base_url);
+        let addresses = address_policy(danger_deliver_to_loopback);
         let problems = ProblemBase::new(&format!("{base_url}/problems/")).map_err(at("the problem types"))?;
         let graph_host = Arc::new(Host {
             desk: desk.clone(),
@@ -134,6 +148,7 @@ impl App {
             log,
             desk,
             database,
+            closing: watch::Sender::new(false),
         })
     }
 }
@@ -191,10 +206,9 @@ fn authorization_server(
         .map_err(at("the authorization server"))
 }
 
-/// Webhooks go to public https addresses; a service on loopback is a demo, and delivers to loopback too.
-fn address_policy(base_url: &str) -> AddressPolicy {
-    let on_loopback = base_url.starts_with("http://127.") || base_url.starts_with("http://[::1]");
-    if on_loopback {
+/// Webhooks go to public https addresses; those of a demo to its own machine, too.
+fn address_policy(danger_deliver_to_loopback: bool) -> AddressPolicy {
+    if danger_deliver_to_loopback {
         AddressPolicy::new().danger_allow_loopback()
     } else {
         AddressPolicy::new()

@@ -40,10 +40,10 @@ impl App {
         let asked = self.asked_page(request, binding)?;
         let rows = self
             .desk
-            .refunds(charge, asked.window)
+            .refunds(charge, asked.window())
             .await
             .map_err(|error| self.refused(error))?;
-        self.page(&asked, rows, |refund| {
+        self.page_of_desk(&asked, rows, |refund| {
             serde_json::to_value(RefundBody::of(refund)).unwrap_or(Value::Null)
         })
     }

@@ -2,12 +2,14 @@
 
 use http::Method;
 
+use super::assets::Asset;
 use crate::domain::{ChargeId, CustomerId, RefundId};
 
 /// What a path names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Route {
     Console,
+    Asset(&'static Asset),
     SignInCallback,
     Login,
     Consent,
@@ -51,6 +53,7 @@ impl Route {
             ] => Self::ServerMetadata,
             [".well-known", "jwks.json"] => Self::Jwks,
             ["graphql"] => Self::Graph,
+            ["assets", name] => Self::Asset(Asset::named(name)?),
             ["problems", slug] => Self::ProblemType((*slug).to_owned()),
             ["v1", rest @ ..] => return Self::of_resource(rest),
             _ => return None,
@@ -80,6 +83,7 @@ impl Route {
     pub(super) const fn methods(&self) -> &'static [Method] {
         match self {
             Self::Console
+            | Self::Asset(_)
             | Self::SignInCallback
             | Self::ServerMetadata
             | Self::Jwks

@@ -1,24 +1,25 @@
 //! `/authorize`, `/login` and `/consent`: how a user lets a client act for them.
 //!
 //! The authorization server hands each request over as an interaction: an id that travels through the pages and a secret that
-//! stays in the browser's cookie. Only both together go on, so a link sent to somebody else leads nowhere.
+//! stays in a cookie of the browser, one for each sign-in under way. Only both together go on, so a link sent to somebody
+//! else leads nowhere, and a form on another site does nothing.
 
 use askama::Template;
 use bytes::Bytes;
 use http::header::{COOKIE, LOCATION, SET_COOKIE};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http_conventions::cache_control::CacheControl;
 use http_conventions::problem::{ErrorStatus, Problem};
 use oauth_core::params::Params;
 use oauth_core::server::{Authentication, Authorize, Decision, Interaction, InteractionDetails};
 use oauth_core::vocabulary::Subject;
 
-use super::body::html;
 use super::lists::query_parameter;
+use super::page::{Does, rendered};
 use super::problem::unavailable;
+use super::route::Route;
 use super::{App, Handled};
 use crate::desk::User;
-
-const COOKIE_NAME: &str = "interaction";
 
 #[derive(Template)]
 #[template(path = "login.html")]
@@ -69,9 +70,8 @@ impl App {
                 .user_by_email(email)
                 .await
                 .map_err(|error| self.refused(error))?;
-            let user = user.ok_or_else(|| {
-                Problem::new(ErrorStatus::FORBIDDEN).with_detail("--sign-in-as names nobody")
-            })?;
+            // the user was there when the service was opened
+            let user = user.ok_or_else(unavailable)?;
             let decision = granted(&user, self.clock.now())?;
             let answer = self
                 .server
@@ -85,33 +85,51 @@ impl App {
     fn to_login(&self, interaction: &Interaction) -> Response<Bytes> {
         let mut response = Response::new(Bytes::new());
         *response.status_mut() = StatusCode::SEE_OTHER;
-        let secure = if self.base_url.starts_with("https:") {
-            "; Secure"
-        } else {
-            ""
-        };
+        let headers = response.headers_mut();
+        CacheControl::no_store().apply(headers);
         let location = format!("/login?interaction={}", interaction.id);
-        let cookie = format!(
-            "{COOKIE_NAME}={}; HttpOnly; SameSite=Lax; Path=/; Max-Age=600{secure}",
-            interaction.browser.expose()
-        );
+        let cookie = self.cookie(&interaction.id, interaction.browser.expose(), 600);
         for (name, value) in [(LOCATION, location), (SET_COOKIE, cookie)] {
             // base64url in a template, so always a field value
-            response
-                .headers_mut()
-                .extend(HeaderValue::try_from(value).ok().map(|value| (name, value)));
+            headers.extend(HeaderValue::try_from(value).ok().map(|value| (name, value)));
         }
         response
     }
 
-    pub(super) async fn show_login(&self, request: &Request<Bytes>) -> Handled {
+    /// The cookie of one sign-in, so that two in one browser do not disturb each other. The prefix keeps other hosts from
+    /// setting it; browsers take it over TLS alone.
+    fn cookie_name(&self, interaction: &str) -> String {
+        let prefix = if self.serves_tls() { "__Host-" } else { "" };
+        format!("{prefix}interaction-{interaction}")
+    }
+
+    fn cookie(&self, interaction: &str, value: &str, max_age: u32) -> String {
+        let secure = if self.serves_tls() { "; Secure" } else { "" };
+        let name = self.cookie_name(interaction);
+        format!("{name}={value}; HttpOnly; SameSite=Lax; Path=/; Max-Age={max_age}{secure}")
+    }
+
+    fn serves_tls(&self) -> bool {
+        self.base_url.starts_with("https:")
+    }
+
+    /// The pages of a sign-in.
+    pub(super) async fn sign_in(&self, route: &Route, request: &Request<Bytes>) -> Handled {
+        match route {
+            Route::Consent => self.decide(request).await,
+            _ if *request.method() == Method::GET => self.show_login(request).await,
+            _ => self.log_in(request).await,
+        }
+    }
+
+    async fn show_login(&self, request: &Request<Bytes>) -> Handled {
         let id = query_parameter(request, "interaction").unwrap_or_default();
         let details = self.interaction(request, &id).await?;
         let email = details.login_hint.clone().unwrap_or_default();
         login_page(StatusCode::OK, &details, &id, &email, None)
     }
 
-    pub(super) async fn log_in(&self, request: &Request<Bytes>) -> Handled {
+    async fn log_in(&self, request: &Request<Bytes>) -> Handled {
         let form = form(request)?;
         let field = |name: &str| form.optional(name).unwrap_or_default().to_owned();
         let (id, email) = (field("interaction"), field("email"));
@@ -149,10 +167,11 @@ impl App {
                 })
                 .collect(),
         };
-        rendered(StatusCode::OK, &page)
+        let leads_to = origin(details.redirect_uri.as_str());
+        rendered(StatusCode::OK, &page, &Does::Send(vec![leads_to]))
     }
 
-    pub(super) async fn decide(&self, request: &Request<Bytes>) -> Handled {
+    async fn decide(&self, request: &Request<Bytes>) -> Handled {
         let form = form(request)?;
         let id = form.optional("interaction").unwrap_or_default();
         // the same browser first: nobody else can use up the sign-in
@@ -167,19 +186,51 @@ impl App {
             Some("allow") => granted(&user, auth_time)?,
             _ => Decision::Denied,
         };
-        let browser = browser_secret(request).unwrap_or_default();
-        Ok(self.told(self.server.resume(&Method::POST, id, &browser, decision).await))
+        let browser = self.browser_secret(request, id).unwrap_or_default();
+        let mut response = self.told(self.server.resume(&Method::POST, id, &browser, decision).await);
+        let over = HeaderValue::try_from(self.cookie(id, "", 0)).ok();
+        response
+            .headers_mut()
+            .extend(over.map(|cookie| (SET_COOKIE, cookie)));
+        Ok(response)
     }
 
     /// The interaction of this id in this browser.
     async fn interaction(&self, request: &Request<Bytes>, id: &str) -> Result<InteractionDetails, Problem> {
-        let browser = browser_secret(request).ok_or_else(gone)?;
+        let browser = self.browser_secret(request, id).ok_or_else(gone)?;
         let details = self
             .server
             .interaction(id, &browser)
             .await
             .map_err(|_| unavailable())?;
         details.ok_or_else(gone)
+    }
+
+    /// The value of the interaction's cookie.
+    fn browser_secret(&self, request: &Request<Bytes>, id: &str) -> Option<String> {
+        let wanted = self.cookie_name(id);
+        let cookies = request.headers().get_all(COOKIE).iter();
+        cookies
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|line| line.split(';'))
+            .filter_map(|pair| pair.trim().split_once('='))
+            .find(|(name, _)| *name == wanted)
+            .map(|(_, value)| value.to_owned())
+    }
+}
+
+/// Where a form's answer may lead, as a source of a Content-Security-Policy: the origin of the client's address, or its
+/// scheme where the policy has no way to write the rest.
+fn origin(uri: &str) -> String {
+    let (scheme, rest) = uri.split_once(':').unwrap_or((uri, ""));
+    let host = rest
+        .strip_prefix("//")
+        .and_then(|rest| rest.split(['/', '?', '#']).next())
+        .filter(|host| !host.is_empty());
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-:".contains(&byte);
+    match host {
+        Some(host) if host.bytes().all(plain) => format!("{scheme}://{host}"),
+        _ => format!("{scheme}:"),
     }
 }
 
@@ -194,21 +245,6 @@ fn form(request: &Request<Bytes>) -> Result<Params, Problem> {
     }
     Params::parse(request.body())
         .map_err(|_| Problem::new(ErrorStatus::BAD_REQUEST).with_detail("the form cannot be read"))
-}
-
-/// The value of the interaction's cookie.
-fn browser_secret(request: &Request<Bytes>) -> Option<String> {
-    let cookies = request
-        .headers()
-        .get_all(COOKIE)
-        .iter()
-        .filter_map(|value| value.to_str().ok());
-    let mut pairs = cookies
-        .flat_map(|line| line.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='));
-    pairs
-        .find(|(name, _)| *name == COOKIE_NAME)
-        .map(|(_, value)| value.to_owned())
 }
 
 fn granted(user: &User, auth_time: std::time::SystemTime) -> Result<Decision, Problem> {
@@ -241,11 +277,24 @@ fn login_page(
             email,
             error,
         },
+        &Does::Send(Vec::new()),
     )
 }
 
-pub(super) fn rendered(status: StatusCode, page: &impl Template) -> Handled {
-    page.render()
-        .map(|page| html(status, page))
-        .map_err(|_| unavailable())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_may_lead_to_the_origin_of_its_client_and_nowhere_else() {
+        for (uri, source) in [
+            ("http://127.0.0.1:9999/callback?a=b", "http://127.0.0.1:9999"),
+            ("https://app.example.com", "https://app.example.com"),
+            ("http://[::1]:9/callback", "http:"),
+            ("https://a;script-src *@b/", "https:"),
+            ("com.example.app:/callback", "com.example.app:"),
+        ] {
+            assert_eq!(origin(uri), source, "{uri}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
-use http_conventions::pagination::{CursorBinding, Direction, Page, PageRules, PositionValue};
+use http_conventions::pagination::{CursorBinding, PositionValue};
 use http_conventions::problem::{ErrorStatus, Problem};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use webhook_core::signature::Signer;
 
 use super::body::{json as answer, json_at, read_json};
 use super::caller::Caller;
-use super::lists::query_parameter;
+use super::lists::{Position, query_parameter};
 use super::problem::{ADDRESS_REFUSED, NOT_REPLAYABLE, invalid_body, unavailable};
 use super::{App, Handled};
 use crate::domain::Fault;
@@ -81,7 +81,8 @@ impl App {
         match EndpointStore::insert(&self.database, endpoint).await {
             Ok(Inserted::Inserted) => Ok(created),
             // 128 random bits that are taken: the next try draws others
-            Ok(_) | Err(_) => Err(unavailable()),
+            Ok(_) => Err(unavailable()),
+            Err(error) => Err(self.refused(error.into())),
         }
     }
 
@@ -100,7 +101,7 @@ impl App {
         match EndpointStore::load(&self.database, &id).await {
             Ok(Some(endpoint)) => Ok(answer(StatusCode::OK, &EndpointBody::of(&endpoint, None))),
             Ok(None) => Err(Problem::new(ErrorStatus::NOT_FOUND)),
-            Err(_) => Err(unavailable()),
+            Err(error) => Err(self.refused(error.into())),
         }
     }
 
@@ -114,45 +115,22 @@ impl App {
             binding = binding.with_filter("state", state.as_str());
             filter.states = vec![state];
         }
-        let asked = PageRules::default()
-            .parse(request.uri().query())
-            .map_err(|refused| refused.problem(&self.problems))?;
-        let now = self.clock.now();
-        let after = match &asked.after {
-            Some(cursor) => {
-                let position = self
-                    .cursors
-                    .open(cursor, &binding, now)
-                    .map_err(|refused| refused.problem(&self.problems))?;
-                match position.values.as_slice() {
-                    [PositionValue::Text(id)] => delivery_id(id),
-                    _ => None,
-                }
-            }
-            None => None,
-        };
+        let mut asked = self.asked_page::<DeliveryId>(request, binding)?;
         let page = webhook_core::sender::Page {
-            after,
+            after: asked.after.take(),
             limit: asked.limit.fetch(),
         };
         let rows = self
             .database
             .list(&filter, &page)
             .await
-            .map_err(|_| unavailable())?;
-        let page = Page::from_rows(rows, asked.limit, |last| {
-            self.cursors.seal(
-                &[PositionValue::Text(wire_id(&last.id))],
-                Direction::Forward,
-                &binding,
-                now,
-            )
-        })
-        .map_err(|_| unavailable())?;
-        Ok(answer(
-            StatusCode::OK,
-            &page.map(|delivery| delivery_json(&delivery, None)),
-        ))
+            .map_err(|error| self.refused(error.into()))?;
+        self.page(
+            &asked,
+            rows,
+            |last| last.id.clone(),
+            |delivery| delivery_json(delivery, None),
+        )
     }
 
     pub(super) async fn read_delivery(&self, id: &str) -> Handled {
@@ -161,7 +139,7 @@ impl App {
             .database
             .attempts(&delivery.id)
             .await
-            .map_err(|_| unavailable())?;
+            .map_err(|error| self.refused(error.into()))?;
         Ok(answer(StatusCode::OK, &delivery_json(&delivery, Some(&attempts))))
     }
 
@@ -188,7 +166,7 @@ impl App {
                     &delivery_json(&delivery, None),
                 ))
             }
-            Err(_) => Err(unavailable()),
+            Err(error) => Err(self.refused(error.into())),
         }
     }
 
@@ -200,7 +178,7 @@ impl App {
             .list(&filter, &webhook_core::sender::Page::default())
             .await;
         found
-            .map_err(|_| unavailable())?
+            .map_err(|error| self.refused(error.into()))?
             .into_iter()
             .next()
             .ok_or_else(not_found)
@@ -218,6 +196,19 @@ fn delivery_id(text: &str) -> Option<DeliveryId> {
         event: event.parse().ok()?,
         endpoint: endpoint.parse().ok()?,
     })
+}
+
+impl Position for DeliveryId {
+    fn seal(&self) -> PositionValue {
+        PositionValue::Text(wire_id(self))
+    }
+
+    fn open(value: &PositionValue) -> Option<Self> {
+        match value {
+            PositionValue::Text(id) => delivery_id(id),
+            _ => None,
+        }
+    }
 }
 
 fn delivery_json(delivery: &Delivery, attempts: Option<&[Attempt]>) -> Value {

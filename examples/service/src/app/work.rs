@@ -1,18 +1,24 @@
-//! What the service does between requests: book refunds, and deliver events.
+//! What the service does between requests: book refunds, deliver events, and let go of what has expired.
 
+use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
 
 use super::App;
+use crate::with_sources;
 
 /// How long the service waits after a store failed.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// Another process on the same database may have enqueued something without waking this one.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
+/// How often what has expired is deleted.
+const LET_GO: Duration = Duration::from_secs(60);
+/// No sign-in takes longer: its interaction ends before.
+const LONGEST_SIGN_IN: Duration = Duration::from_secs(60 * 60);
 
 impl App {
     /// Works until dropped. Drop it only after the server has drained: what is then left waits in the database.
     pub async fn work(&self) {
-        tokio::join!(self.book_refunds(), self.deliver_events());
+        tokio::join!(self.book_refunds(), self.deliver_events(), self.let_go());
     }
 
     async fn book_refunds(&self) {
@@ -33,17 +39,15 @@ impl App {
 
     async fn deliver_events(&self) {
         loop {
-            match self.dispatcher.run_due().await {
-                Ok(report) => self.wait_for_events(report.next_due).await,
-                Err(error) => {
-                    (self.log)(&format!("delivery: {error}"));
-                    tokio::time::sleep(AFTER_FAILURE).await;
-                }
+            let wait = |next_due| self.wait_for_events(next_due);
+            if let Err(error) = self.dispatcher.run(wait, drop).await {
+                (self.log)(&format!("delivery: {}", with_sources(&error)));
+                tokio::time::sleep(AFTER_FAILURE).await;
             }
         }
     }
 
-    async fn wait_for_events(&self, next_due: Option<SystemTime>) {
+    async fn wait_for_events(&self, next_due: Option<SystemTime>) -> ControlFlow<()> {
         let due = async {
             match next_due {
                 Some(due) => self.clock.sleep_until(due).await,
@@ -54,6 +58,21 @@ impl App {
             () = due => {}
             () = self.desk.events_enqueued().notified() => {}
             () = tokio::time::sleep(LOOK_AGAIN) => {}
+        }
+        // the work ends by being dropped
+        ControlFlow::Continue(())
+    }
+
+    async fn let_go(&self) {
+        loop {
+            let now = self.clock.now();
+            if let Err(error) = self.database.purge(now).await {
+                let _told = self.refused(error.into());
+            }
+            if let Err(error) = self.desk.forget_sign_ins(now - LONGEST_SIGN_IN).await {
+                let _told = self.refused(error);
+            }
+            tokio::time::sleep(LET_GO).await;
         }
     }
 }

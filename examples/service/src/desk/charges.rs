@@ -82,22 +82,6 @@ impl Desk {
             .await
     }
 
-    /// The place of a charge in the list, for a page that goes on after it.
-    ///
-    /// # Errors
-    ///
-    /// [`DeskError::NotFound`].
-    pub async fn place_of_charge(&self, id: ChargeId) -> Result<i64, DeskError> {
-        let found = self
-            .database
-            .read(move |connection| {
-                let mut query = connection.prepare_cached("SELECT position FROM charge WHERE id = ?1")?;
-                Ok::<_, DeskError>(query.query_row([id.as_str()], |row| row.get(0)).optional()?)
-            })
-            .await?;
-        found.ok_or(DeskError::NotFound)
-    }
-
     /// Replaces the charge by what `body` makes of it, if it still has the version of `read`.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use store_sqlite::{Database, DatabaseError, rusqlite};
 use thiserror::Error;
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::{Notify, Semaphore, broadcast};
 use webhook_core::ports::StoreError;
 
 use crate::clock::DemoClock;
@@ -27,6 +27,9 @@ pub use users::User;
 
 /// Subscribers that fall this many updates behind miss the oldest ones.
 const UPDATES_KEPT: usize = 256;
+
+/// Passwords that are hashed at a time, so that a flood of sign-ins takes neither every core nor the memory.
+const HASHED_AT_ONCE: usize = 2;
 
 /// Which rows of a list: at most `limit`, from `from` on (without it), in `order`.
 #[derive(Clone, Copy, Debug)]
@@ -79,8 +82,8 @@ pub enum DeskError {
     /// The database did not do it.
     #[error("the database failed")]
     Database(#[from] DatabaseError),
-    /// The registered receivers could not be read.
-    #[error("the store of webhook endpoints failed")]
+    /// The registered receivers, or what became of their events, could not be read or written.
+    #[error("the store of webhooks failed")]
     Store(#[from] StoreError),
 }
 
@@ -98,6 +101,7 @@ pub struct Desk {
     updates: broadcast::Sender<Charge>,
     refunds_asked_for: Arc<Notify>,
     events_enqueued: Arc<Notify>,
+    hashing: Arc<Semaphore>,
 }
 
 impl Desk {
@@ -115,6 +119,7 @@ impl Desk {
             updates,
             refunds_asked_for: Arc::default(),
             events_enqueued: Arc::default(),
+            hashing: Arc::new(Semaphore::new(HASHED_AT_ONCE)),
         })
     }
 

@@ -1,5 +1,6 @@
 //! The people who sign in, with their passwords hashed by Argon2id.
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use argon2::Argon2;
@@ -50,7 +51,7 @@ impl Desk {
     ///
     /// [`DeskError::Database`].
     pub async fn register_user(&self, user: User, password: &str) -> Result<(), DeskError> {
-        let hash = hash(password.to_owned()).await;
+        let hash = self.hash(password.to_owned()).await;
         self.database
             .write(move |transaction| {
                 transaction
@@ -81,9 +82,9 @@ impl Desk {
     /// [`DeskError::Database`].
     pub async fn authenticate(&self, email: &str, password: String) -> Result<Option<User>, DeskError> {
         match self.with_hash(email).await? {
-            Some((user, hash)) => Ok(verify(password, hash).await.then_some(user)),
+            Some((user, hash)) => Ok(self.verify(password, hash).await.then_some(user)),
             None => {
-                let _same_work = hash(password).await;
+                let _same_work = self.hash(password).await;
                 Ok(None)
             }
         }
@@ -120,6 +121,20 @@ impl Desk {
             .await
     }
 
+    /// Forgets who typed a password before `time` and never came to the second page.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError::Database`].
+    pub async fn forget_sign_ins(&self, time: SystemTime) -> Result<(), DeskError> {
+        self.database
+            .write(move |transaction| {
+                transaction.execute("DELETE FROM sign_in WHERE auth_time < ?1", params![Time(time)])?;
+                Ok::<_, DeskError>(())
+            })
+            .await
+    }
+
     /// Takes what [`begin_consent`](Self::begin_consent) remembered: who, and when they typed the password. Once.
     ///
     /// # Errors
@@ -146,33 +161,36 @@ impl Desk {
             })
             .await
     }
-}
 
-/// Hashing takes tens of milliseconds by design: off the threads that serve requests.
-async fn hash(password: String) -> String {
-    off_thread(move || {
-        Argon2::default()
-            .hash_password(password.as_bytes())
-            .map(|hash| hash.to_string())
-    })
-    .await
-    .and_then(Result::ok)
-    .unwrap_or_default()
-}
+    async fn hash(&self, password: String) -> String {
+        let hashed = self.off_thread(move || {
+            Argon2::default()
+                .hash_password(password.as_bytes())
+                .map(|hash| hash.to_string())
+        });
+        hashed.await.and_then(Result::ok).unwrap_or_default()
+    }
 
-async fn verify(password: String, hash: String) -> bool {
-    off_thread(move || {
-        let Ok(hash) = PasswordHash::new(&hash) else {
-            return false;
-        };
-        Argon2::default()
-            .verify_password(password.as_bytes(), &hash)
-            .is_ok()
-    })
-    .await
-    .unwrap_or(false)
-}
+    async fn verify(&self, password: String, hash: String) -> bool {
+        let verified = self.off_thread(move || {
+            let Ok(hash) = PasswordHash::new(&hash) else {
+                return false;
+            };
+            Argon2::default()
+                .verify_password(password.as_bytes(), &hash)
+                .is_ok()
+        });
+        verified.await.unwrap_or(false)
+    }
 
-async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    tokio::task::spawn_blocking(work).await.ok()
+    /// Hashing takes tens of milliseconds and 19 MiB by design: off the threads that serve requests, and a few at a time.
+    async fn off_thread<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        let turn = Arc::clone(&self.hashing).acquire_owned().await.ok()?;
+        let worked = tokio::task::spawn_blocking(move || {
+            let worked = work();
+            drop(turn);
+            worked
+        });
+        worked.await.ok()
+    }
 }

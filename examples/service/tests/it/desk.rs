@@ -1,5 +1,7 @@
 //! A service in memory, asked without a socket.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response};
 use http_body_util::BodyExt;
@@ -10,14 +12,17 @@ use store_sqlite::Database;
 pub(crate) const BASE: &str = "http://127.0.0.1:8080";
 
 /// A fresh service with the demo's user and clients.
-pub(crate) async fn open() -> App {
-    App::open(Config::new(BASE, Database::open_in_memory().unwrap()))
-        .await
-        .unwrap()
+pub(crate) async fn open() -> Arc<App> {
+    open_over(Database::open_in_memory().unwrap()).await
+}
+
+/// A service over a database that the test reaches, too.
+pub(crate) async fn open_over(database: Database) -> Arc<App> {
+    Arc::new(App::open(Config::new(BASE, database)).await.unwrap())
 }
 
 /// A whole answer.
-pub(crate) async fn ask(app: &App, request: Request<Bytes>) -> Response<Bytes> {
+pub(crate) async fn ask(app: &Arc<App>, request: Request<Bytes>) -> Response<Bytes> {
     let (parts, body) = app.handle(request).await.into_parts();
     Response::from_parts(parts, body.collect().await.unwrap().to_bytes())
 }
@@ -48,7 +53,7 @@ pub(crate) const SERVICE: &str = "Basic ZGVtby1zZXJ2aWNlOmRlbW8tc2VydmljZS1zZWNy
 pub(crate) const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
 
 /// The `Authorization` of a token with these scopes.
-pub(crate) async fn bearer(app: &App, scope: &str) -> String {
+pub(crate) async fn bearer(app: &Arc<App>, scope: &str) -> String {
     let body = format!("grant_type=client_credentials&scope={}", scope.replace(' ', "+"));
     let response = ask(
         app,
@@ -63,3 +68,37 @@ pub(crate) async fn bearer(app: &App, scope: &str) -> String {
             .unwrap()
     )
 }
+
+/// A call of `/v1` by the bearer of `token`, with JSON where there is a body.
+pub(crate) async fn call(
+    app: &Arc<App>,
+    token: &str,
+    (method, path): (&str, &str),
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Response<Bytes> {
+    let mut all = vec![("authorization", token), ("content-type", "application/json")];
+    all.extend_from_slice(headers);
+    ask(app, request(method, path, &all, body.to_owned())).await
+}
+
+/// How many charges there are.
+pub(crate) async fn charges(app: &Arc<App>, token: &str) -> usize {
+    let response = call(app, token, ("GET", "/v1/charges?limit=100"), &[], "").await;
+    json(&response)
+        .get("data")
+        .and_then(Value::as_array)
+        .unwrap()
+        .len()
+}
+
+/// Creates a charge of this amount and answers its path.
+pub(crate) async fn charge(app: &Arc<App>, token: &str, amount: u32) -> String {
+    let body = format!(r#"{{"amount":{amount},"currency":"eur"}}"#);
+    let response = call(app, token, ("POST", "/v1/charges"), &[], &body).await;
+    assert_eq!(response.status(), 201, "{response:?}");
+    header(response.headers(), "location").to_owned()
+}
+
+/// Every scope of a service.
+pub(crate) const ALL_SCOPES: &str = "read:charges write:charges write:refunds";

@@ -4,4 +4,11 @@
 mod bad_input;
 mod compliance;
 mod desk;
+mod idempotency;
+mod methods;
+mod preconditions;
+mod refunds;
+mod sign_in;
+mod subscriptions;
 mod tour;
+mod webhooks;

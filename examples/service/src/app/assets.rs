@@ -1,0 +1,67 @@
+//! What the pages load: a style sheet, the console's program and an icon. None of it stands inside a page, so that the
+//! pages' policy can forbid everything that does.
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderValue, Request, Response};
+use http_conventions::cache_control::CacheControl;
+use http_conventions::conditional::{Decision, EntityTag, Preconditions, Validators, not_modified};
+
+use super::charges::refusal;
+use super::{App, Handled};
+
+/// A file that is the same for everybody.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Asset {
+    name: &'static str,
+    content_type: &'static str,
+    content: &'static str,
+}
+
+const ASSETS: &[Asset] = &[
+    Asset {
+        name: "desk.css",
+        content_type: "text/css; charset=utf-8",
+        content: include_str!("../../assets/desk.css"),
+    },
+    Asset {
+        name: "console.js",
+        content_type: "text/javascript; charset=utf-8",
+        content: include_str!("../../assets/console.js"),
+    },
+    Asset {
+        name: "icon.svg",
+        content_type: "image/svg+xml",
+        content: include_str!("../../assets/icon.svg"),
+    },
+];
+
+impl Asset {
+    pub(super) fn named(name: &str) -> Option<&'static Self> {
+        ASSETS.iter().find(|asset| asset.name == name)
+    }
+
+    fn response(&self, validators: &Validators) -> Response<Bytes> {
+        let mut response = Response::new(Bytes::from_static(self.content.as_bytes()));
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        // another release has other files under the same names
+        CacheControl::revalidate().apply(headers);
+        validators.apply(headers);
+        response
+    }
+}
+
+impl App {
+    pub(super) fn show_asset(&self, request: &Request<Bytes>, asset: &Asset) -> Handled {
+        let tag = EntityTag::of_content(asset.content.as_bytes());
+        let validators = Validators::default().with_entity_tag(tag);
+        let response = asset.response(&validators);
+        match Preconditions::of(request, self.clock.now()).evaluate(Some(&validators)) {
+            Decision::Proceed => Ok(response),
+            Decision::NotModified => Ok(not_modified(response.headers().clone())),
+            refused => Err(refusal(&refused, self)),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Pages for people, and what a browser may do with them.
+
+use askama::Template;
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderValue, Request, Response, StatusCode};
+use http_conventions::cache_control::CacheControl;
+
+use super::Handled;
+use super::problem::unavailable;
+
+/// What a page does beside being read.
+#[derive(Clone, Debug)]
+pub(super) enum Does {
+    /// Nothing.
+    Nothing,
+    /// Runs the console's program, which calls this service.
+    Call,
+    /// Sends a form to this service, which may lead on to these origins.
+    Send(Vec<String>),
+}
+
+impl Does {
+    /// The page's Content-Security-Policy: nothing inline, nothing from elsewhere, in nobody's frame.
+    fn policy(&self) -> String {
+        let more = match self {
+            Self::Nothing => "form-action 'none'".to_owned(),
+            Self::Call => "script-src 'self'; connect-src 'self'; form-action 'none'".to_owned(),
+            // browsers hold the redirect after a form to this, too
+            Self::Send(origins) => ["form-action 'self'"]
+                .into_iter()
+                .chain(origins.iter().map(String::as_str))
+                .collect::<Vec<_>>()
+                .join(" "),
+        };
+        format!(
+            "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; {more}"
+        )
+    }
+}
+
+/// The page of a template.
+///
+/// # Errors
+///
+/// 503 for a template that fails, which none of ours does.
+pub(super) fn rendered(status: StatusCode, page: &impl Template, does: &Does) -> Handled {
+    let page = page.render().map_err(|_| unavailable())?;
+    let mut response = Response::new(Bytes::from(page));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    CacheControl::no_store().apply(headers);
+    for (name, value) in [
+        ("content-type", "text/html; charset=utf-8"),
+        ("referrer-policy", "no-referrer"),
+        ("x-content-type-options", "nosniff"),
+        ("x-frame-options", "DENY"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    let policy = HeaderValue::try_from(does.policy()).map_err(|_| unavailable())?;
+    headers.insert("content-security-policy", policy);
+    Ok(response)
+}
+
+#[derive(Template)]
+#[template(path = "problem.html")]
+pub(super) struct ProblemPage<'a> {
+    pub(super) title: &'a str,
+    pub(super) status: u16,
+    pub(super) description: &'a str,
+}
+
+/// A refusal as a page, for whoever asks with a browser; a program gets the problem itself.
+///
+/// # Errors
+///
+/// The problem of `handled`, for a program.
+pub(super) fn told_to_people(request: &Request<Bytes>, handled: Handled) -> Handled {
+    let Err(problem) = handled else {
+        return handled;
+    };
+    if !accepts_html(request) {
+        return Err(problem);
+    }
+    let status = problem.status();
+    let (title, description) = match status {
+        StatusCode::BAD_REQUEST => (
+            "This sign-in cannot go on",
+            "It has expired, is over, or was begun in another browser. Go back to the application and start again.",
+        ),
+        _ => (
+            "That did not work",
+            "Go back to the application and try again in a moment.",
+        ),
+    };
+    let page = ProblemPage {
+        title,
+        status: status.as_u16(),
+        description,
+    };
+    let mut response = rendered(status, &page, &Does::Nothing)?;
+    let owed = problem.into_response().into_parts().0.headers;
+    let owed = owed
+        .into_iter()
+        .filter_map(|(name, value)| Some((name?, value)))
+        .filter(|(name, _)| *name != CONTENT_TYPE);
+    response.headers_mut().extend(owed);
+    Ok(response)
+}
+
+fn accepts_html(request: &Request<Bytes>) -> bool {
+    let accepted = request.headers().get_all(ACCEPT).iter();
+    accepted
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .any(|range| {
+            range
+                .split(';')
+                .next()
+                .is_some_and(|essence| essence.trim() == "text/html")
+        })
+}

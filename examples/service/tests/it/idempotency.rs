@@ -1,0 +1,177 @@
+//! What a client that retries a POST gets, and what it never does twice.
+
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use futures_util::future::join_all;
+use http::StatusCode;
+use store_sqlite::{Database, DatabaseError};
+
+use crate::desk::{ALL_SCOPES, bearer, call, charge, charges, header, json, open, open_over, request};
+
+const CHARGE: &str = r#"{"amount":1999,"currency":"eur"}"#;
+const KEY: &[(&str, &str)] = &[("idempotency-key", "order-1")];
+
+/// H6: of many identical requests at once one runs; the others are told to come back, or get its answer.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn concurrent_identical_posts_make_one_charge() {
+    let app = open().await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let all = join_all((0..16).map(|_| {
+        let (app, token) = (app.clone(), token.clone());
+        tokio::spawn(async move { call(&app, &token, ("POST", "/v1/charges"), KEY, CHARGE).await })
+    }));
+    let responses: Vec<_> = all.await.into_iter().map(Result::unwrap).collect();
+    let mut ran = 0;
+    for response in &responses {
+        match response.status() {
+            StatusCode::CREATED => {
+                ran += usize::from(header(response.headers(), "idempotency-replayed").is_empty());
+            }
+            StatusCode::CONFLICT => {
+                assert!(!header(response.headers(), "retry-after").is_empty());
+                let kind = json(response).get("type").unwrap().to_string();
+                assert!(kind.ends_with("idempotency-in-flight\""), "{kind}");
+            }
+            other => panic!("{other}"),
+        }
+    }
+    assert_eq!((ran, charges(&app, &token).await), (1, 1));
+}
+
+/// H6: every POST that changes something keeps its first result under the key.
+#[tokio::test]
+async fn every_post_is_answered_twice_and_done_once() {
+    let app = open().await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let refunds = format!("{}/refunds", charge(&app, &token, 500).await);
+    for (path, body) in [
+        ("/v1/charges", CHARGE),
+        ("/v1/customers", r#"{"name":"Grace"}"#),
+        ("/v1/webhook-endpoints", r#"{"url":"https://hooks.example.com/"}"#),
+        (refunds.as_str(), r#"{"amount":100}"#),
+    ] {
+        let first = call(&app, &token, ("POST", path), KEY, body).await;
+        assert!(first.status().is_success(), "{path}: {first:?}");
+        let again = call(&app, &token, ("POST", path), KEY, body).await;
+        assert_eq!(
+            (again.status(), again.body()),
+            (first.status(), first.body()),
+            "{path}"
+        );
+        assert_eq!(header(again.headers(), "idempotency-replayed"), "true", "{path}");
+        for name in ["location", "content-type", "cache-control"] {
+            assert_eq!(
+                again.headers().get(name),
+                first.headers().get(name),
+                "{path} {name}"
+            );
+        }
+    }
+    let listed = call(&app, &token, ("GET", &refunds), &[], "").await;
+    assert_eq!(json(&listed).get("data").unwrap().as_array().unwrap().len(), 1);
+}
+
+/// H6: a key belongs to one request, so a refund of another charge is another request, whatever its body.
+#[tokio::test]
+async fn a_key_of_one_charge_is_not_taken_for_another() {
+    let app = open().await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let (one, other) = (charge(&app, &token, 500).await, charge(&app, &token, 500).await);
+    let first = call(&app, &token, ("POST", &format!("{one}/refunds")), KEY, "{}").await;
+    assert_eq!(first.status(), 202);
+    let second = call(&app, &token, ("POST", &format!("{other}/refunds")), KEY, "{}").await;
+    assert_eq!(second.status(), 409, "{second:?}");
+}
+
+/// H6: two callers do not share their keys.
+#[tokio::test]
+async fn a_key_of_one_caller_is_not_taken_for_anothers() {
+    let app = open().await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let user = crate::sign_in::access_token(&app).await;
+    for token in [&token, &user] {
+        let response = call(&app, token, ("POST", "/v1/charges"), KEY, CHARGE).await;
+        assert_eq!(
+            (
+                response.status(),
+                header(response.headers(), "idempotency-replayed")
+            ),
+            (StatusCode::CREATED, "")
+        );
+    }
+}
+
+/// H6: a client that hangs up does not leave its key in doubt: what it asked for is done, and its retry is told.
+#[tokio::test]
+async fn a_client_that_leaves_finds_the_result_under_its_key() {
+    let app = open().await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let headers = [
+        ("authorization", token.as_str()),
+        ("content-type", "application/json"),
+        ("idempotency-key", "order-1"),
+    ];
+    {
+        let mut asked = pin!(app.handle(request("POST", "/v1/charges", &headers, CHARGE)));
+        let polled = asked.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(
+            matches!(polled, Poll::Pending),
+            "answered before anybody could leave"
+        );
+    }
+    let retry = loop {
+        let retry = call(&app, &token, ("POST", "/v1/charges"), KEY, CHARGE).await;
+        if retry.status() != StatusCode::CONFLICT {
+            break retry;
+        }
+        let kind = json(&retry).get("type").unwrap().to_string();
+        assert!(kind.ends_with("idempotency-in-flight\""), "{kind}");
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(
+        (retry.status(), header(retry.headers(), "idempotency-replayed")),
+        (StatusCode::CREATED, "true")
+    );
+    assert_eq!(charges(&app, &token).await, 1);
+}
+
+/// H6, H16: a 503 says that nothing happened and to come back, so it must not be what the key answers from then on.
+#[tokio::test]
+async fn a_failure_of_the_store_does_not_use_up_the_key() {
+    let database = Database::open_in_memory().unwrap();
+    let app = open_over(database.clone()).await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    rename(&database, "charge", "charge_away").await;
+    let failed = call(&app, &token, ("POST", "/v1/charges"), KEY, CHARGE).await;
+    assert_eq!(failed.status(), 503, "{failed:?}");
+    assert!(!header(failed.headers(), "retry-after").is_empty());
+    assert!(!String::from_utf8_lossy(failed.body()).contains("no such table"));
+    rename(&database, "charge_away", "charge").await;
+    let retry = call(&app, &token, ("POST", "/v1/charges"), KEY, CHARGE).await;
+    assert_eq!(retry.status(), 201, "{retry:?}");
+    assert_eq!(charges(&app, &token).await, 1);
+}
+
+/// H6: a refusal is a result, too.
+#[tokio::test]
+async fn a_refusal_is_kept_under_its_key() {
+    let app = open().await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let wrong = r#"{"amount":0,"currency":"eur"}"#;
+    let first = call(&app, &token, ("POST", "/v1/charges"), KEY, wrong).await;
+    let again = call(&app, &token, ("POST", "/v1/charges"), KEY, wrong).await;
+    assert_eq!((first.status().as_u16(), again.status().as_u16()), (422, 422));
+    assert_eq!(header(again.headers(), "idempotency-replayed"), "true");
+    let mended = call(&app, &token, ("POST", "/v1/charges"), KEY, CHARGE).await;
+    assert_eq!(mended.status(), 409);
+}
+
+/// Takes a table away from the service, or brings it back.
+pub(crate) async fn rename(database: &Database, from: &str, to: &str) {
+    let sql = format!("ALTER TABLE {from} RENAME TO {to}");
+    let renamed = database
+        .write(move |transaction| -> Result<(), DatabaseError> { Ok(transaction.execute_batch(&sql)?) });
+    renamed.await.unwrap();
+}

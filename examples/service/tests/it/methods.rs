@@ -1,0 +1,119 @@
+//! HEAD and OPTIONS, over the sockets of both servers.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+/// A binary at work on a free port; dropping it ends it.
+struct Running {
+    child: Child,
+    address: String,
+}
+
+impl Running {
+    fn start(binary: &str) -> Self {
+        let mut child = Command::new(binary)
+            .args(["--listen", "127.0.0.1:0", "--database", "sqlite::memory:"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap())
+            .lines()
+            .map(Result::unwrap);
+        let console = lines.into_iter().find(|line| line.contains("console")).unwrap();
+        let (_, address) = console.split_once("http://").unwrap();
+        Self {
+            child,
+            address: address.to_owned(),
+        }
+    }
+
+    /// The head of the answer, in lower case, and its content.
+    fn ask(&self, method: &str, path: &str) -> (String, String) {
+        let mut peer = TcpStream::connect(&self.address).unwrap();
+        write!(
+            peer,
+            "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n",
+            self.address
+        )
+        .unwrap();
+        let mut answer = String::new();
+        peer.read_to_string(&mut answer).unwrap();
+        let (head, content) = answer.split_once("\r\n\r\n").unwrap();
+        (head.to_lowercase(), content.to_owned())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+fn check(binary: &str) {
+    let running = Running::start(binary);
+    for path in [
+        "/",
+        "/.well-known/openid-configuration",
+        "/assets/desk.css",
+        "/v1/charges",
+        "/nowhere",
+    ] {
+        let (get, content) = running.ask("GET", path);
+        let (head, nothing) = running.ask("HEAD", path);
+        assert_eq!(nothing, "", "{path}");
+        assert!(!content.is_empty(), "{path}");
+        let lasting = |head: &str| -> Vec<String> {
+            let fields = head.lines().map(str::to_owned);
+            let mut fields: Vec<_> = fields
+                .filter(|line| !line.starts_with("x-request-id") && !line.starts_with("date"))
+                .collect();
+            fields.sort();
+            fields
+        };
+        assert_eq!(lasting(&head), lasting(&get), "{path}");
+        assert!(head.contains("x-request-id: "), "{path}");
+    }
+    for (path, allow) in [
+        ("/v1/charges", "get, head, post, options"),
+        (
+            "/v1/charges/ch_00000000000000000000000000000000",
+            "get, head, put, options",
+        ),
+        ("/token", "post, options"),
+        ("/graphql", "get, head, post, options"),
+        ("/login", "get, head, post, options"),
+    ] {
+        let (options, nothing) = running.ask("OPTIONS", path);
+        assert!(options.starts_with("http/1.1 204"), "{path}: {options}");
+        assert!(
+            options.contains(&format!("\r\nallow: {allow}")),
+            "{path}: {options}"
+        );
+        assert_eq!(nothing, "");
+        let (refused, problem) = running.ask("DELETE", path);
+        assert!(refused.starts_with("http/1.1 405"), "{path}: {refused}");
+        assert!(
+            refused.contains(&format!("\r\nallow: {allow}")),
+            "{path}: {refused}"
+        );
+        assert!(
+            refused.contains("\r\ncontent-type: application/problem+json"),
+            "{path}: {refused}"
+        );
+        assert!(problem.contains("\"status\":405"), "{path}: {problem}");
+    }
+}
+
+/// H2, H18: HEAD is GET without the content, and every resource says what it takes, on hyper.
+#[test]
+fn head_and_options_are_answered_on_hyper() {
+    check(env!("CARGO_BIN_EXE_service-hyper"));
+}
+
+/// H2, H18: HEAD is GET without the content, and every resource says what it takes, on actix-web.
+#[test]
+fn head_and_options_are_answered_on_actix() {
+    check(env!("CARGO_BIN_EXE_service-actix"));
+}

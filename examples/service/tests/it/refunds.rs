@@ -1,0 +1,107 @@
+//! Refunds: asked for at once, booked later, and never more than was taken.
+
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use serde_json::Value;
+use service::app::{App, Config};
+use store_sqlite::Database;
+use tokio::sync::mpsc;
+
+use crate::desk::{ALL_SCOPES, BASE, bearer, call, charge, charges, header, json, open, open_over};
+use crate::idempotency::rename;
+
+/// Lets the service work until `done` is.
+pub(crate) async fn working<T>(app: &App, done: impl Future<Output = T>) -> T {
+    tokio::select! {
+        () = app.work() => panic!("the work ended"),
+        done = done => done,
+    }
+}
+
+/// X1: however many refunds are asked for at once, no more is given back than was taken, and each is told its end.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn racing_refunds_never_give_back_more_than_was_taken() {
+    let app = open().await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let path = charge(&app, &token, 500).await;
+    let refunds = format!("{path}/refunds");
+    let ask = join_all((0..12).map(|_| {
+        let (app, token, refunds) = (app.clone(), token.clone(), refunds.clone());
+        tokio::spawn(async move { call(&app, &token, ("POST", &refunds), &[], r#"{"amount":200}"#).await })
+    }));
+    for response in working(&app, ask).await {
+        let status = response.unwrap().status().as_u16();
+        assert!(matches!(status, 202 | 409), "{status}");
+    }
+    let settled = async {
+        loop {
+            let listed = json(&call(&app, &token, ("GET", &refunds), &[], "").await);
+            let all = listed.get("data").and_then(Value::as_array).unwrap().clone();
+            if all
+                .iter()
+                .all(|refund| refund.get("status").unwrap() != "pending")
+            {
+                return all;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let all = working(&app, settled).await;
+    let booked = all
+        .iter()
+        .filter(|refund| refund.get("status").unwrap() == "succeeded");
+    assert_eq!(booked.count(), 2);
+    let charge = json(&call(&app, &token, ("GET", &path), &[], "").await);
+    assert_eq!(charge.get("amount_refunded").unwrap(), 400);
+    assert_eq!(charge.get("version").unwrap(), 3);
+}
+
+/// X1: a refund that could not be booked waits, and is booked when the store is back, without anybody asking again. Why it
+/// could not goes to the log.
+#[tokio::test]
+async fn a_refund_outlives_a_failure_of_the_store() {
+    let database = Database::open_in_memory().unwrap();
+    let (told, mut heard) = mpsc::unbounded_channel();
+    let mut config = Config::new(BASE, database.clone());
+    config.log = Arc::new(move |line| {
+        let _kept = told.send(line.to_owned());
+    });
+    let app = Arc::new(App::open(config).await.unwrap());
+    let token = bearer(&app, ALL_SCOPES).await;
+    let path = charge(&app, &token, 500).await;
+    let asked = call(&app, &token, ("POST", &format!("{path}/refunds")), &[], "{}").await;
+    let location = header(asked.headers(), "location").to_owned();
+    rename(&database, "charge", "charge_away").await;
+    let booked = async {
+        while !heard.recv().await.unwrap().contains("no such table: charge") {}
+        rename(&database, "charge_away", "charge").await;
+        loop {
+            let refund = json(&call(&app, &token, ("GET", &location), &[], "").await);
+            if refund.get("status").unwrap() == "succeeded" {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    working(&app, booked).await;
+}
+
+/// X1: a charge and its event are one transaction: when the event cannot be kept, there is no charge.
+#[tokio::test]
+async fn a_charge_without_its_event_is_no_charge() {
+    let database = Database::open_in_memory().unwrap();
+    let app = open_over(database.clone()).await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    rename(&database, "webhook_event", "webhook_event_away").await;
+    let refused = call(
+        &app,
+        &token,
+        ("POST", "/v1/charges"),
+        &[],
+        r#"{"amount":1,"currency":"eur"}"#,
+    )
+    .await;
+    assert_eq!(refused.status(), 503);
+    assert_eq!(charges(&app, &token).await, 0);
+}
