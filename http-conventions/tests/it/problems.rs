@@ -64,6 +64,24 @@ fn a_member_is_written_once() {
     );
 }
 
+/// H13: a problem without a type has the status phrase of RFC 9110 as its title.
+#[test]
+fn a_plain_problem_is_titled_by_its_status() {
+    for (status, title) in [
+        (ErrorStatus::BAD_REQUEST, "Bad Request"),
+        (ErrorStatus::CONTENT_TOO_LARGE, "Content Too Large"),
+        (ErrorStatus::UNPROCESSABLE_CONTENT, "Unprocessable Content"),
+        (ErrorStatus::INTERNAL_SERVER_ERROR, "Internal Server Error"),
+        (StatusCode::from_u16(599).unwrap().try_into().unwrap(), "Error"),
+    ] {
+        let problem = ReceivedProblem::parse(&Problem::new(status).to_bytes()).unwrap();
+        assert_eq!(
+            (problem.type_uri(), problem.title()),
+            ("about:blank", Some(title))
+        );
+    }
+}
+
 /// H3: a status that owes a header cannot be had without it.
 /// H12: no success is a problem, so no answer is a 200 with an error in it.
 #[test]
@@ -286,7 +304,7 @@ proptest! {
     }
 
     #[test]
-    fn a_number_is_json_or_null(number: f64) {
+    fn a_number_is_json_or_null(number in proptest::num::f64::ANY) {
         let problem = Problem::new(ErrorStatus::GONE).with_extension("number", Member::Number(number));
         prop_assert!(ReceivedProblem::parse(&problem.to_bytes()).is_ok());
         let body = text(&problem);

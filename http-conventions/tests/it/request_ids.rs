@@ -50,6 +50,19 @@ fn an_unacceptable_id_is_replaced() {
     assert_eq!(adopt(&[b"12345678", b"12345678"]).as_str().len(), 32);
 }
 
+/// H5: no byte but those of `[A-Za-z0-9._~-]` is adopted.
+#[test]
+fn every_other_byte_is_unacceptable() {
+    for byte in 0..=u8::MAX {
+        let Ok(value) = HeaderValue::from_bytes(&[b"12345678".as_slice(), &[byte]].concat()) else {
+            continue;
+        };
+        let expected = byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'~' | b'-');
+        let is_adopted = adopt(&[value.as_bytes()]).as_str().as_bytes() == value.as_bytes();
+        assert_eq!(is_adopted, expected, "{byte:#x}");
+    }
+}
+
 /// H5: new ids differ, and come from the entropy port alone.
 #[test]
 fn new_ids_come_from_entropy() {
