@@ -21,7 +21,8 @@
 //! connection is any object with `edges` and `pageInfo`. A field selected again under the same key costs at least 1, for its
 //! resolver runs again. A field of an interface costs as much as the dearest type behind it.
 //!
-//! Only arguments named `first` and `last` are sizes: give a field that is sized otherwise a weight or a page size of its own.
+//! Only arguments `first` and `last` of type `Int` are sizes, and only of lists and connections: give a field that is sized
+//! otherwise a weight or a page size of its own.
 //!
 //! ```
 //! use graph_core::limits::Limits;

@@ -175,3 +175,32 @@ async fn fragments_that_explode_are_refused() {
     assert_eq!(codes(&answer), ["MAX_COST_EXCEEDED"]);
     assert_eq!(shop.shop.calls(), 0);
 }
+
+/// G19: JSON that would exhaust the stack is refused, wherever it stands, or passed over without being built.
+#[tokio::test]
+async fn deep_json_is_refused() {
+    let shop = fixture();
+    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+        let deep = format!("{}0{}", open.repeat(100_000), close.repeat(100_000));
+        for (parameter, status) in [
+            ("variables", 400),
+            ("query", 400),
+            ("extensions", 200),
+            ("unknown", 200),
+        ] {
+            let value = match parameter {
+                "query" => deep.clone(),
+                _ => format!("{{\"a\":{deep}}}"),
+            };
+            let rest = if parameter == "query" {
+                ""
+            } else {
+                ",\"query\":\"{ ping }\""
+            };
+            let response = shop
+                .send(post_body(format!("{{\"{parameter}\":{value}{rest}}}")))
+                .await;
+            assert_eq!(response.status(), status, "{parameter} of {open}");
+        }
+    }
+}
