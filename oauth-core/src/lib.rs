@@ -13,8 +13,10 @@ pub mod memory;
 pub mod params;
 pub mod pkce;
 pub mod ports;
+mod random;
 #[cfg(feature = "aws-lc-rs")]
 pub mod resource;
+mod response;
 pub mod secret;
 #[cfg(feature = "aws-lc-rs")]
 pub mod server;

@@ -24,6 +24,7 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use crate::ports::Entropy;
+use crate::random::random_text;
 use crate::vocabulary::serde_as_text;
 
 /// The only `code_challenge_method`, [RFC 7636 §4.2](https://www.rfc-editor.org/rfc/rfc7636#section-4.2).
@@ -56,9 +57,7 @@ impl CodeVerifier {
     /// [RFC 7636 §7.1](https://www.rfc-editor.org/rfc/rfc7636#section-7.1) recommends.
     #[must_use]
     pub fn generate(entropy: &dyn Entropy) -> Self {
-        let mut bytes = Zeroizing::new([0_u8; 32]);
-        entropy.fill(bytes.as_mut_slice());
-        Self(Zeroizing::new(URL_SAFE_NO_PAD.encode(bytes.as_slice())))
+        Self(random_text::<32>("", entropy))
     }
 
     /// What the authorization request carries: `BASE64URL(SHA256(ASCII(code_verifier)))`.

@@ -22,6 +22,7 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use crate::ports::Entropy;
+use crate::random::random_text;
 use crate::vocabulary::serde_as_text;
 
 /// Longest secret that is looked at, in bytes; a JWT access token with many claims fits.
@@ -97,16 +98,6 @@ impl FromStr for TokenHash {
 
 serde_as_text!(TokenHash);
 
-/// 256 random bits behind a prefix that tells log scanners and people what was leaked.
-fn random_text(prefix: &str, entropy: &dyn Entropy) -> Zeroizing<String> {
-    let mut bytes = Zeroizing::new([0_u8; 32]);
-    entropy.fill(bytes.as_mut_slice());
-    let mut text = Zeroizing::new(String::with_capacity(prefix.len() + 43));
-    text.push_str(prefix);
-    URL_SAFE_NO_PAD.encode_string(bytes.as_slice(), &mut text);
-    text
-}
-
 fn parse(text: &str) -> Result<Zeroizing<String>, InvalidSecret> {
     let allowed =
         (1..=MAX_LENGTH).contains(&text.len()) && text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
@@ -127,7 +118,8 @@ macro_rules! secret {
             #[doc = concat!("Makes a new one of 256 random bits: `", $prefix, "` and 43 base64url characters.")]
             #[must_use]
             pub fn generate(entropy: &dyn Entropy) -> Self {
-                Self(random_text($prefix, entropy))
+                // the prefix tells log scanners and people what was leaked
+                Self(random_text::<32>($prefix, entropy))
             }
 
             /// The secret itself, to be sent to its owner and nowhere else.

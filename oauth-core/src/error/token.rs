@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, PRAGMA, RETRY_AFTER, WWW_AUTHENTICATE};
-use http::{HeaderValue, Response, StatusCode};
+use http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{Response, StatusCode};
 use serde::Serialize;
 
+use crate::response::json;
 use crate::vocabulary::Issuer;
 
 /// Why a request to the token, introspection or revocation endpoint is refused,
@@ -125,12 +126,13 @@ impl ErrorResponse {
     /// The answer as it goes out: never to be cached.
     #[must_use]
     pub fn into_response(self) -> Response<Bytes> {
-        let mut response = Response::new(self.body());
-        *response.status_mut() = self.code.status();
+        let description = self.description.map(only_allowed);
+        let body = Body {
+            error: self.code.as_str(),
+            error_description: description.as_deref(),
+        };
+        let mut response = json(self.code.status(), &body);
         let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.insert(PRAGMA, HeaderValue::from_static("no-cache"));
         // an issuer has no quote and no backslash in it
         let challenge = self
             .realm
@@ -140,26 +142,18 @@ impl ErrorResponse {
         }
         if let Some(wait) = self.retry_after {
             // rounded up: whoever comes back too early is refused again
-            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+            let seconds = wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0));
             headers.insert(RETRY_AFTER, seconds.into());
         }
         response
     }
+}
 
-    fn body(&self) -> Bytes {
-        #[derive(Serialize)]
-        struct Body<'a> {
-            error: &'static str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            error_description: Option<&'a str>,
-        }
-        let description = self.description.map(only_allowed);
-        let body = Body {
-            error: self.code.as_str(),
-            error_description: description.as_deref(),
-        };
-        serde_json::to_vec(&body).unwrap_or_default().into()
-    }
+#[derive(Serialize)]
+struct Body<'a> {
+    error: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_description: Option<&'a str>,
 }
 
 /// Keeps `%x20-21 / %x23-5B / %x5D-7E`.
@@ -224,8 +218,13 @@ mod tests {
 
     #[test]
     fn a_retry_is_announced_in_seconds() {
-        let refusal = ErrorResponse::new(ErrorCode::TemporarilyUnavailable)
-            .with_retry_after(Duration::from_millis(1001));
-        assert_eq!(refusal.into_response().headers()["retry-after"], "2");
+        for (wait, expected) in [
+            (Duration::from_millis(1001), "2"),
+            (Duration::from_secs(5), "5"),
+            (Duration::MAX, "18446744073709551615"),
+        ] {
+            let refusal = ErrorResponse::new(ErrorCode::TemporarilyUnavailable).with_retry_after(wait);
+            assert_eq!(refusal.into_response().headers()["retry-after"], expected);
+        }
     }
 }

@@ -3,14 +3,13 @@
 use std::fmt;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use zeroize::Zeroizing;
 
 use super::AuthorizationServer;
 use super::answer::Broken;
 use super::event::{AuthEvent, AuthEventKind};
 use crate::ports::Entropy;
+use crate::random::random_text;
 use crate::secret::TokenHash;
 use crate::store::{AuthorizationRequest, Insertion, InteractionRecord, RegisteredClient};
 use crate::store_error::StoreError;
@@ -47,7 +46,7 @@ pub struct BrowserSecret(Zeroizing<String>);
 
 impl BrowserSecret {
     fn generate(entropy: &dyn Entropy) -> Self {
-        Self(Zeroizing::new(random_text(entropy)))
+        Self(random_text::<32>("", entropy))
     }
 
     /// The secret, for the cookie of this browser and nothing else. Base64url: needs no quoting.
@@ -98,7 +97,7 @@ impl AuthorizationServer {
         request: AuthorizationRequest,
         client: &RegisteredClient,
     ) -> Result<Interaction, Broken> {
-        let id = random_text(&*self.inner.entropy);
+        let id = random_text::<32>("", &*self.inner.entropy).to_string();
         let browser = BrowserSecret::generate(&*self.inner.entropy);
         let details = InteractionDetails::new(&request, client);
         let created_at = self.inner.clock.now();
@@ -141,11 +140,4 @@ impl AuthorizationServer {
         let client = self.inner.clients.client(&record.request.client_id).await?;
         Ok(client.map(|client| InteractionDetails::new(&record.request, &client)))
     }
-}
-
-/// 256 random bits as text.
-fn random_text(entropy: &dyn Entropy) -> String {
-    let mut bytes = Zeroizing::new([0; 32]);
-    entropy.fill(bytes.as_mut_slice());
-    URL_SAFE_NO_PAD.encode(bytes.as_slice())
 }

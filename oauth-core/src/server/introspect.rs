@@ -3,14 +3,14 @@
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Request, Response, StatusCode};
 use serde::Serialize;
 
 use super::AuthorizationServer;
 use super::answer::{Answer, Failure};
 use super::form::form;
-use super::issue::json;
 use super::token::required;
+use crate::response::json;
 use crate::secret::TokenHash;
 use crate::store::{AccessTokenState, Grant, RefreshTokenState, RegisteredClient};
 use crate::vocabulary::{Audience, ClientId, Issuer, Scopes, Subject};
@@ -109,19 +109,22 @@ impl AuthorizationServer {
         if !meant_for_caller || !state.is_active(now) {
             return inactive();
         }
-        json(&Active {
-            active: true,
-            scope: &token.scopes,
-            client_id: &token.client_id,
-            username: state.family.as_ref().and_then(|family| username(&family.grant)),
-            token_type: Some("Bearer"),
-            exp: seconds(token.expires_at),
-            iat: seconds(token.issued_at),
-            sub: &token.subject,
-            aud: token.audience.as_slice().into(),
-            iss: &self.inner.issuer,
-            jti: Some(&token.jti),
-        })
+        json(
+            StatusCode::OK,
+            &Active {
+                active: true,
+                scope: &token.scopes,
+                client_id: &token.client_id,
+                username: state.family.as_ref().and_then(|family| username(&family.grant)),
+                token_type: Some("Bearer"),
+                exp: seconds(token.expires_at),
+                iat: seconds(token.issued_at),
+                sub: &token.subject,
+                aud: token.audience.as_slice().into(),
+                iss: &self.inner.issuer,
+                jti: Some(&token.jti),
+            },
+        )
     }
 
     fn refresh_token(
@@ -134,19 +137,22 @@ impl AuthorizationServer {
         if grant.client_id != caller.id || !state.is_active(now) {
             return inactive();
         }
-        json(&Active {
-            active: true,
-            scope: &grant.scopes,
-            client_id: &grant.client_id,
-            username: username(grant),
-            token_type: None,
-            exp: seconds(state.token.expires_at.min(state.family.expires_at)),
-            iat: seconds(state.token.issued_at),
-            sub: &grant.subject,
-            aud: grant.audience.as_slice().into(),
-            iss: &self.inner.issuer,
-            jti: None,
-        })
+        json(
+            StatusCode::OK,
+            &Active {
+                active: true,
+                scope: &grant.scopes,
+                client_id: &grant.client_id,
+                username: username(grant),
+                token_type: None,
+                exp: seconds(state.token.expires_at.min(state.family.expires_at)),
+                iat: seconds(state.token.issued_at),
+                sub: &grant.subject,
+                aud: grant.audience.as_slice().into(),
+                iss: &self.inner.issuer,
+                jti: None,
+            },
+        )
     }
 }
 
@@ -160,7 +166,7 @@ fn inactive() -> Response<Bytes> {
     struct Inactive {
         active: bool,
     }
-    json(&Inactive { active: false })
+    json(StatusCode::OK, &Inactive { active: false })
 }
 
 fn seconds(time: SystemTime) -> u64 {

@@ -1,15 +1,14 @@
 //! Making tokens, and the answer that carries them.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, PRAGMA};
-use http::{HeaderValue, Response};
+use http::{Response, StatusCode};
 use serde::Serialize;
 
 use super::AuthorizationServer;
 use crate::grant::AccessTokenPlan;
 use crate::jose::{AccessTokenClaims, IdTokenClaims, SigningError};
+use crate::random::random_text;
+use crate::response::json;
 use crate::secret::{AccessToken, RefreshToken};
 use crate::store::{AccessTokenRecord, FamilyId, Grant};
 use crate::vocabulary::{Nonce, OPENID, Scopes};
@@ -41,7 +40,7 @@ impl AuthorizationServer {
             audience: plan.audience.clone(),
             client_id: plan.client_id.clone(),
             scopes: plan.scopes.clone(),
-            jti: self.random_name(),
+            jti: random_text::<16>("", &*self.inner.entropy).to_string(),
             issued_at: plan.issued_at,
             expires_at: plan.expires_at,
             auth_time: grant.map(|grant| grant.auth_time),
@@ -77,13 +76,6 @@ impl AuthorizationServer {
             .sign(&self.inner.signing_key, Some(&access.token))
             .map(Some)
     }
-
-    /// 128 random bits as text.
-    fn random_name(&self) -> String {
-        let mut bytes = [0; 16];
-        self.inner.entropy.fill(&mut bytes);
-        URL_SAFE_NO_PAD.encode(bytes)
-    }
 }
 
 impl Issued<'_> {
@@ -101,7 +93,7 @@ impl Issued<'_> {
             id_token: Option<&'a str>,
         }
         let record = &self.access.record;
-        json(&Body {
+        let body = Body {
             access_token: self.access.token.expose(),
             token_type: "Bearer",
             expires_in: record
@@ -111,27 +103,7 @@ impl Issued<'_> {
             scope: &record.scopes,
             refresh_token: self.refresh.map(RefreshToken::expose),
             id_token: self.id_token.as_deref(),
-        })
+        };
+        json(StatusCode::OK, &body)
     }
-}
-
-/// 200 with a JSON body that must not be cached.
-pub(super) fn json(body: &impl Serialize) -> Response<Bytes> {
-    // strings, numbers and maps with string keys cannot fail
-    let mut response = Response::new(serde_json::to_vec(body).unwrap_or_default().into());
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    uncached(response)
-}
-
-/// The response, marked as not to be cached.
-pub(super) fn uncached(mut response: Response<Bytes>) -> Response<Bytes> {
-    response
-        .headers_mut()
-        .insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
-        .headers_mut()
-        .insert(PRAGMA, HeaderValue::from_static("no-cache"));
-    response
 }

@@ -9,8 +9,8 @@ use super::AuthorizationServer;
 use super::answer::{Answer, Failure};
 use super::event::{AuthEvent, AuthEventKind};
 use super::form::form;
-use super::issue::uncached;
 use super::token::required;
+use crate::response::uncached;
 use crate::secret::TokenHash;
 use crate::store::{RegisteredClient, RevocationReason, RevokeOutcome};
 

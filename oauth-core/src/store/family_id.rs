@@ -1,11 +1,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::ports::Entropy;
+use crate::vocabulary::serde_as_text;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use serde::{Deserialize, Serialize};
-
-use crate::ports::Entropy;
 
 /// Names one chain of refresh tokens and everything issued along it: the unit of revocation.
 ///
@@ -17,8 +16,7 @@ use crate::ports::Entropy;
 /// let id = FamilyId::from_bytes([7; 16]);
 /// assert_eq!(id.to_string().parse(), Ok(id));
 /// ```
-#[derive(Clone, Copy, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct FamilyId([u8; 16]);
 
 impl FamilyId {
@@ -67,19 +65,7 @@ impl FromStr for FamilyId {
     }
 }
 
-impl TryFrom<String> for FamilyId {
-    type Error = InvalidFamilyId;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<FamilyId> for String {
-    fn from(id: FamilyId) -> Self {
-        id.to_string()
-    }
-}
+serde_as_text!(FamilyId);
 
 /// The text is not 22 characters of base64url.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]

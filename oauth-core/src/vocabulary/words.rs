@@ -4,6 +4,7 @@ use subtle::ConstantTimeEq;
 
 use super::{is_vschar, word};
 use crate::ports::Entropy;
+use crate::random::random_text;
 
 /// The text is no [`ClientId`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
@@ -63,7 +64,7 @@ impl State {
     /// A fresh state of 256 random bits.
     #[must_use]
     pub fn generate(entropy: &dyn Entropy) -> Self {
-        Self(random_text(entropy).into())
+        Self(random_text::<32>("", entropy).as_str().into())
     }
 
     /// Whether `presented` is this state, in a time that does not depend on where they differ.
@@ -77,7 +78,7 @@ impl Nonce {
     /// A fresh nonce of 256 random bits.
     #[must_use]
     pub fn generate(entropy: &dyn Entropy) -> Self {
-        Self(random_text(entropy).into())
+        Self(random_text::<32>("", entropy).as_str().into())
     }
 
     /// Whether `presented` is this nonce, in a time that does not depend on where they differ.
@@ -85,11 +86,4 @@ impl Nonce {
     pub fn matches(&self, presented: &str) -> bool {
         self.0.as_bytes().ct_eq(presented.as_bytes()).into()
     }
-}
-
-fn random_text(entropy: &dyn Entropy) -> String {
-    use base64::Engine;
-    let mut bytes = [0_u8; 32];
-    entropy.fill(&mut bytes);
-    base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes)
 }

@@ -1,0 +1,18 @@
+//! Names and secrets that nobody can guess.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use zeroize::Zeroizing;
+
+use crate::ports::Entropy;
+
+/// `BYTES` random bytes in base64url behind a prefix.
+pub(crate) fn random_text<const BYTES: usize>(prefix: &str, entropy: &dyn Entropy) -> Zeroizing<String> {
+    let mut bytes = Zeroizing::new([0_u8; BYTES]);
+    entropy.fill(bytes.as_mut_slice());
+    // never grown: a string that moves leaves a copy behind
+    let mut text = Zeroizing::new(String::with_capacity(prefix.len() + BYTES.div_ceil(3) * 4));
+    text.push_str(prefix);
+    URL_SAFE_NO_PAD.encode_string(bytes.as_slice(), &mut text);
+    text
+}
