@@ -7,8 +7,8 @@ use super::TokenResponse;
 use crate::jose::{IdTokenClaims, IdTokenPolicy, JwtError, KeySet};
 
 impl TokenResponse {
-    /// Verifies the ID token and tells who signed in; nobody if there is none, because `openid` was not asked
-    /// for.
+    /// Verifies the ID token and tells who signed in; nobody if there is none: `openid` was not asked for, or the server
+    /// did not grant it, or did not repeat the token at a refresh.
     ///
     /// Everything it must fit has been kept since the request was made: issuer, client, nonce, and after a
     /// refresh the person. The signature is checked also though the token came straight from the server.

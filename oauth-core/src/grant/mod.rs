@@ -7,6 +7,47 @@
 //! 2. decide ([`authorization_code::redeem`], [`refresh_token::rotate`], [`client_credentials::issue`]),
 //! 3. make the random parts and commit in **one** store step, which checks again whatever may have changed since.
 //!
+//! ```
+//! use std::time::{Duration, SystemTime};
+//! use oauth_core::grant::{TokenPolicy, authorization_code, refresh_token};
+//! use oauth_core::pkce::CodeVerifier;
+//! use oauth_core::ports::OsEntropy;
+//! use oauth_core::secret::{AuthorizationCode, RefreshToken, TokenHash};
+//! use oauth_core::store::{AuthorizationCodeRecord, FamilyId, Grant, RefreshTokenState, RegisteredClient};
+//!
+//! let (policy, now) = (TokenPolicy::default(), SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000));
+//! let client = RegisteredClient::public("app".parse()?).with_scopes("read:charges".parse()?);
+//!
+//! // the user said yes: keep the record, send the code
+//! let (code, verifier) = (AuthorizationCode::generate(&OsEntropy), CodeVerifier::generate(&OsEntropy));
+//! let grant = Grant::new(client.id.clone(), "ada".parse()?, client.scopes.clone(), now);
+//! let callback = "com.example.app:/callback".parse()?;
+//! let record = AuthorizationCodeRecord::new(code.hash(), callback, verifier.challenge(), grant, now);
+//!
+//! // the client comes with code and verifier
+//! let request = authorization_code::Request {
+//!     client_id: &client.id,
+//!     redirect_uri: None,
+//!     code_verifier: Some(verifier.expose()),
+//! };
+//! let authorization_code::Decision::Redeem(plan) = authorization_code::redeem(&record, &request, &policy, now) else {
+//!     panic!("a code in order is redeemed");
+//! };
+//! let (family, refresh) = (FamilyId::generate(&OsEntropy), RefreshToken::generate(&OsEntropy));
+//! let access = plan.access.clone().into_record(TokenHash::of("the access token"), "its jti".into(), Some(family));
+//! let stored = plan.commit(family, access, Some(refresh.hash()));
+//!
+//! // a day later it refreshes, and a thief comes with the same token after it
+//! let (request, tomorrow) = (refresh_token::Request { client: &client, scopes: None }, now + Duration::from_secs(86_400));
+//! let mut state = RefreshTokenState::new(stored.refresh.ok_or("no refresh token")?, stored.family);
+//! let first = refresh_token::rotate(&state, &request, &policy, tomorrow);
+//! assert!(matches!(first, refresh_token::Decision::Rotate(_)));
+//! state.token.rotated_at = Some(tomorrow);
+//! let second = refresh_token::rotate(&state, &request, &policy, tomorrow);
+//! assert_eq!(second, refresh_token::Decision::RevokeFamily(family));
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! A refusal changes nothing: a failed attempt does not consume a code or a token, so a thief who lacks the verifier
 //! cannot even lock the owner out.
 

@@ -119,3 +119,25 @@ pub(super) fn verifier(key: &PublicKey) -> Arc<dyn Verifier> {
         key: decoding,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jose::SigningKey;
+
+    /// However often keys are rotated, a thread keeps what lives and one dropped key at most.
+    #[test]
+    fn a_thread_forgets_dropped_keys() {
+        let key = |byte| SigningKey::generate_es256(&move |bytes: &mut [u8]| bytes.fill(byte)).unwrap();
+        let kept = key(1);
+        for byte in 2..50 {
+            let rotated = key(byte);
+            for key in [&rotated, &kept, &rotated] {
+                assert_eq!(key.public_key().verify(b"m", &key.sign(b"m").unwrap()), Ok(()));
+            }
+            drop(rotated);
+            let parsed = PARSED.with_borrow(Vec::len);
+            assert!(parsed <= 3, "{parsed} keys are kept");
+        }
+    }
+}
