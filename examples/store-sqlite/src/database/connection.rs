@@ -1,17 +1,24 @@
 //! Connections as every thread here uses them: durable, in write-ahead mode, with foreign keys.
 
 use std::fs::OpenOptions;
+use std::io::ErrorKind;
 #[cfg(unix)]
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
 use super::error::{DatabaseError, DatabaseErrorKind};
 
-/// How long a statement waits for a lock that another process holds.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often a statement asks for a lock that another handle holds, and how long it sleeps in between: five seconds.
+///
+/// SQLite's own waiting soon asks only ten times a second. A busy neighbour lets go for some microseconds at a time, so
+/// it would be luck to meet one of them.
+const ATTEMPTS: i32 = 5_000;
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(1);
 
 /// Statements kept prepared on each connection; the suite has fewer than a hundred, the rest is the host's.
 const CACHED_STATEMENTS: usize = 256;
@@ -24,10 +31,9 @@ pub(super) fn absolute(path: &Path) -> Result<PathBuf, DatabaseError> {
 /// The writing connection of a file; creates the file.
 pub(super) fn writer(path: &Path) -> Result<Connection, DatabaseError> {
     create_private(path)?;
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    configure(&connection)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    configure(&mut connection)?;
     let journal: String =
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
     if journal != "wal" {
@@ -45,34 +51,45 @@ pub(super) fn writer(path: &Path) -> Result<Connection, DatabaseError> {
 
 /// Creates the file for its owner alone when it is absent: it will hold the secrets that webhooks are signed with. SQLite
 /// gives the files beside it the same mode.
+///
+/// A file that is there is not opened: closing it again would drop every lock that the process has on it.
 fn create_private(path: &Path) -> Result<(), DatabaseError> {
+    // who finds the file made by another thread may lock it at once, so it must have been closed by then
+    static CREATING: Mutex<()> = Mutex::new(());
+    let _creating = CREATING.lock().unwrap_or_else(PoisonError::into_inner);
+
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false);
+    options.write(true).create_new(true);
     #[cfg(unix)]
     options.mode(0o600);
-    let created = options
-        .open(path)
-        .map_err(|error| DatabaseError::new(DatabaseErrorKind::Unavailable, error));
-    created.map(drop)
+    match options.open(path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+            Err(DatabaseError::new(DatabaseErrorKind::Unavailable, error))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A reading connection beside [`writer`].
 pub(super) fn reader(path: &Path) -> Result<Connection, DatabaseError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    configure(&connection)?;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    configure(&mut connection)?;
     Ok(connection)
 }
 
 /// The one connection of a database that lives in memory.
 pub(super) fn memory() -> Result<Connection, DatabaseError> {
-    let connection = Connection::open_in_memory()?;
-    configure(&connection)?;
+    let mut connection = Connection::open_in_memory()?;
+    configure(&mut connection)?;
     Ok(connection)
 }
 
-fn configure(connection: &Connection) -> Result<(), DatabaseError> {
-    connection.busy_timeout(BUSY_TIMEOUT)?;
+fn configure(connection: &mut Connection) -> Result<(), DatabaseError> {
+    connection.busy_handler(Some(|attempts| {
+        thread::sleep(BETWEEN_ATTEMPTS);
+        attempts < ATTEMPTS
+    }))?;
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
     connection.pragma_update(None, "foreign_keys", true)?;
     // a schema written by somebody else must not be able to run functions with side effects

@@ -57,6 +57,24 @@ async fn a_new_file_can_be_read_by_its_owner_alone() {
     drop(database);
 }
 
+/// X4: closing any descriptor of a file drops all of the process's POSIX locks on it. Without the lock of an open handle, a
+/// process with an SQLite before 3.51 takes the file for its own when it closes, and deletes the log under the handle.
+#[cfg(target_os = "linux")]
+#[test]
+fn opening_a_file_again_keeps_the_locks_of_the_first_handle() {
+    use std::os::unix::fs::MetadataExt;
+
+    let file = File::new();
+    let first = file.open();
+    let inode = format!(":{} ", fs::metadata(file.path()).unwrap().ino());
+    let is_locked = || fs::read_to_string("/proc/locks").unwrap().contains(&inode);
+    assert!(is_locked());
+
+    let second = file.open();
+    assert!(is_locked());
+    drop((first, second));
+}
+
 /// X4: everything is in the one file.
 #[tokio::test]
 async fn reopening_keeps_everything_and_leaves_one_file() {
@@ -253,6 +271,18 @@ fn a_path_without_a_directory_is_unavailable() {
         Database::open("").is_err(),
         "SQLite would open a private temporary database"
     );
+}
+
+/// The file that SQLite would make at the end of it could be read by everybody.
+#[cfg(unix)]
+#[test]
+fn a_link_to_nothing_is_refused() {
+    let file = File::new();
+    let target = file.path().with_extension("target");
+    std::os::unix::fs::symlink(&target, file.path()).unwrap();
+    let error = Database::open(file.path()).unwrap_err();
+    assert_eq!(error.kind(), DatabaseErrorKind::Unavailable);
+    assert!(!target.exists());
 }
 
 #[test]
