@@ -45,6 +45,20 @@ where
     )
 }
 
+/// The job, if somebody still waits for its answer.
+pub(super) fn awaited(job: BoxedJob) -> Option<BoxedJob> {
+    if job.is_awaited() {
+        return Some(job);
+    }
+    shielded(|| drop(job));
+    None
+}
+
+/// Runs what may run a destructor of the host: its panic must not end the thread that serves everybody.
+pub(super) fn shielded(step: impl FnOnce()) {
+    drop(catch_unwind(AssertUnwindSafe(step)));
+}
+
 struct Call<T, E, F> {
     closure: Option<F>,
     outcome: Option<Result<T, E>>,
@@ -78,9 +92,10 @@ where
     }
 
     fn answer(self: Box<Self>) {
-        if let Some(outcome) = self.outcome {
-            // the caller may have gone meanwhile
-            drop(self.reply.send(outcome));
+        let Self { outcome, reply, .. } = *self;
+        if let Some(outcome) = outcome {
+            // the caller may have gone meanwhile, and its answer is dropped here
+            shielded(|| drop(reply.send(outcome)));
         }
     }
 }

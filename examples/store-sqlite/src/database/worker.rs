@@ -8,10 +8,10 @@ use std::thread::{self, JoinHandle};
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::error::{DatabaseError, DatabaseErrorKind};
-use super::job::BoxedJob;
+use super::job::{BoxedJob, awaited, shielded};
 use super::writer::Writer;
 
-/// A queue and the threads that serve it. Dropping it lets them finish what is queued, and waits for them.
+/// A queue and the threads that serve it. Dropping it lets them finish what is queued and awaited, and waits for them.
 #[derive(Debug)]
 pub(super) struct Worker {
     jobs: Option<Sender<BoxedJob>>,
@@ -24,7 +24,7 @@ impl Worker {
         let (jobs, queue) = channel();
         let thread = spawn("sqlite-writer", move || {
             while let Ok(first) = queue.recv() {
-                writer.commit_together(first, &queue);
+                shielded(|| writer.commit_together(first, &queue));
             }
         })?;
         Ok(Self {
@@ -41,7 +41,7 @@ impl Worker {
             let queue = Arc::clone(&queue);
             spawn("sqlite-reader", move || {
                 while let Ok(job) = { queue.lock().unwrap_or_else(PoisonError::into_inner).recv() } {
-                    answer_from_a_snapshot(&mut connection, job);
+                    shielded(|| answer_from_a_snapshot(&mut connection, job));
                 }
             })
         });
@@ -79,10 +79,8 @@ fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
         .map_err(failed)
 }
 
-fn answer_from_a_snapshot(connection: &mut Connection, mut job: BoxedJob) {
-    if !job.is_awaited() {
-        return;
-    }
+fn answer_from_a_snapshot(connection: &mut Connection, job: BoxedJob) {
+    let Some(mut job) = awaited(job) else { return };
     match connection.transaction_with_behavior(TransactionBehavior::Deferred) {
         Ok(snapshot) => {
             job.run(&snapshot);

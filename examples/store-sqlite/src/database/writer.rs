@@ -8,7 +8,7 @@ use std::sync::mpsc::Receiver;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::error::DatabaseError;
-use super::job::BoxedJob;
+use super::job::{BoxedJob, awaited};
 
 /// Bounds how long the first verb of a batch waits for the last one.
 const BATCH: usize = 1024;
@@ -29,9 +29,7 @@ impl Writer {
     ///
     /// What arrives while the others run still joins: the sync at the end is what takes long.
     pub(super) fn commit_together(&mut self, first: BoxedJob, queue: &Receiver<BoxedJob>) {
-        let waiting = iter::once(first)
-            .chain(queue.try_iter())
-            .filter(|job| job.is_awaited());
+        let waiting = iter::once(first).chain(queue.try_iter()).filter_map(awaited);
         let mut waiting = waiting.take(BATCH).peekable();
         if waiting.peek().is_none() {
             return;

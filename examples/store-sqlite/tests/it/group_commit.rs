@@ -1,5 +1,7 @@
 //! Many verbs, one commit, and no verb pays for its neighbour.
 
+use std::sync::mpsc;
+
 use futures_util::future::join_all;
 use store_sqlite::{Database, DatabaseError, DatabaseErrorKind};
 
@@ -25,6 +27,20 @@ async fn a_hundred_waiting_verbs_share_one_commit() {
         "for the verb that held the writer and the hundred behind it"
     );
     assert_eq!(notes(&database).await, (0..100).collect::<Vec<_>>());
+}
+
+/// X4: a batch ends however much is waiting, so that its first callers are answered.
+#[tokio::test]
+async fn a_batch_ends_while_more_is_waiting() {
+    let database = with_notes(Database::open_in_memory().unwrap()).await;
+    let held = Held::writer_of(&database).await;
+    let before = database.commits();
+
+    let waiting: Vec<_> = (0..2_000).map(|id| queue(note(&database, id))).collect();
+    held.release().await.unwrap();
+    join_all(waiting).await.into_iter().for_each(Result::unwrap);
+
+    assert_eq!(database.commits() - before, 2, "a thousand or so at a time");
 }
 
 /// X4: tasks that run free share commits too.
@@ -149,4 +165,40 @@ async fn a_verb_whose_caller_has_gone_never_begins() {
 
     waiting.await.unwrap();
     assert_eq!(notes(&database).await, [2]);
+}
+
+/// Cannot be dropped in peace.
+struct Grenade;
+
+impl Drop for Grenade {
+    fn drop(&mut self) {
+        panic!("a bug of the host");
+    }
+}
+
+/// X4: what a caller that has gone leaves to the writer may panic, and all others are served as before.
+#[tokio::test]
+async fn a_destructor_that_panics_ends_no_thread() {
+    let database = with_notes(Database::open_in_memory().unwrap()).await;
+    let (begun, has_begun) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let answered_with_one = queue(database.write(move |_| {
+        begun.send(()).unwrap();
+        released.recv().unwrap();
+        Ok::<_, DatabaseError>(Grenade)
+    }));
+    let beside = queue(note(&database, 1));
+    has_begun.recv().unwrap();
+    let grenade = Grenade;
+    let held_by_one = queue(database.write(move |_| {
+        std::mem::forget(grenade);
+        Ok::<_, DatabaseError>(())
+    }));
+    let behind = queue(note(&database, 2));
+    drop((answered_with_one, held_by_one));
+    release.send(()).unwrap();
+
+    beside.await.unwrap();
+    behind.await.unwrap();
+    assert_eq!(notes(&database).await, [1, 2]);
 }
