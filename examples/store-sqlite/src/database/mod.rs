@@ -21,6 +21,8 @@ mod connection;
 mod error;
 mod job;
 mod migration;
+#[cfg(test)]
+mod plans;
 mod worker;
 mod writer;
 
@@ -41,8 +43,8 @@ const READERS: usize = 2;
 
 /// A handle on one SQLite file, or on one database in memory. Clones share it.
 ///
-/// Every store port of the suite is implemented for it. When the last clone is dropped, what is queued is committed and
-/// the threads end.
+/// Every store port of the suite is implemented for it. Dropping the last clone blocks until what has begun is committed
+/// and the threads have ended; what had not begun never does.
 ///
 /// # Examples
 ///
@@ -91,7 +93,8 @@ impl Database {
     ///
     /// [`Unavailable`](DatabaseErrorKind::Unavailable) when the file cannot be opened or its file system has no
     /// shared memory for the write-ahead log, [`Corrupt`](DatabaseErrorKind::Corrupt) when it is not a database,
-    /// [`Incompatible`](DatabaseErrorKind::Incompatible) when a newer release wrote it.
+    /// [`Incompatible`](DatabaseErrorKind::Incompatible) when a newer release wrote it,
+    /// [`Busy`](DatabaseErrorKind::Busy) when another process keeps it locked.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, DatabaseError> {
         let path = connection::absolute(path.as_ref())?;
         let writer = connection::writer(&path)?;

@@ -1,0 +1,117 @@
+//! How SQLite goes about what the stores ask it: each statement that the verbs run is explained.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
+
+use http_conventions::testing::idempotency_store as idempotency;
+use oauth_core::testing::{
+    client_store as clients, interaction_store as interactions, token_store as tokens,
+};
+use rusqlite::Connection;
+use rusqlite::trace::{TraceEvent, TraceEventCodes};
+use webhook_core::testing::{dedupe, endpoint_store as endpoints, inbox, outbox};
+
+use super::{Database, DatabaseError, connection, migration};
+
+/// The only steps that walk or sort, and why they may.
+const WALKS: &[(&str, &str)] = &[
+    (
+        "SCAN lane USING INDEX webhook_lane_turn",
+        "the endpoints in the order of their turns",
+    ),
+    ("SCAN webhook_delivery", "a page of the list, by ascending id"),
+    (
+        "SCAN webhook_delivery USING INDEX webhook_delivery_failed",
+        "what has failed, by ascending id",
+    ),
+    ("SCAN webhook_lease", "has one row"),
+    (
+        "SCAN webhook_received",
+        "oldest first, past what is under lease, which is as much as workers hold",
+    ),
+    ("USE TEMP B-TREE FOR ORDER BY", "the endpoints of one event type"),
+];
+
+#[derive(Clone, Default)]
+struct Statements(Arc<Mutex<BTreeSet<String>>>);
+
+impl Statements {
+    /// A database in memory that notes what is asked of it.
+    fn noted(&self) -> Database {
+        let mut connection = connection::memory().unwrap();
+        migration::migrate_suite(&mut connection).unwrap();
+        let statements = Arc::clone(&self.0);
+        let note = move |event: TraceEvent<'_>| {
+            if let TraceEvent::Stmt(statement, _) = event {
+                statements.lock().unwrap().insert(statement.sql().into_owned());
+            }
+        };
+        connection
+            .trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(note))
+            .unwrap();
+        Database::start(connection, || Ok(None)).unwrap()
+    }
+}
+
+macro_rules! verbs {
+    ($seen:expr, $($case:path),+ $(,)?) => {
+        $($case(&$seen.noted()).await;)+
+    };
+}
+
+/// The steps of the plan of `statement` that walk a table or sort.
+fn costly_steps(connection: &Connection, statement: &str) -> Result<Vec<String>, DatabaseError> {
+    let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {statement}"))?;
+    let steps = plan
+        .raw_query()
+        .mapped(|row| row.get::<_, String>(3))
+        .collect::<Result<Vec<_>, _>>()?;
+    let is_costly = |step: &String| {
+        ["SCAN", "TEMP B-TREE", "AUTOMATIC"]
+            .iter()
+            .any(|word| step.contains(word))
+    };
+    Ok(steps.into_iter().filter(is_costly).collect())
+}
+
+/// X4: no verb walks a table that grows, however many rows it has.
+#[tokio::test]
+async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
+    let seen = Statements::default();
+    verbs!(
+        seen,
+        idempotency::a_record_is_settled_once,
+        idempotency::a_released_key_is_unused_again,
+        clients::a_client_is_found_as_it_was_put,
+        interactions::an_interaction_is_taken_once,
+        interactions::purging_drops_what_has_expired_and_nothing_else,
+        tokens::redeeming_spends_the_code_and_stores_the_family_and_its_tokens,
+        tokens::rotating_leaves_a_tombstone_and_one_leaf,
+        tokens::tombstones_outlive_what_was_issued,
+        tokens::revoking_a_family_ends_all_of_it_once,
+        tokens::revoking_an_access_token_ends_it_alone,
+        dedupe::a_new_event_is_enqueued_and_its_repetition_is_a_duplicate,
+        inbox::a_lost_lease_finishes_nothing,
+        endpoints::those_who_subscribe_and_are_not_disabled_are_listed,
+        endpoints::a_state_is_kept,
+        endpoints::both_secrets_sign_until_the_exact_end_of_the_overlap,
+        outbox::endpoints_take_turns,
+        outbox::a_hold_is_extended_and_never_shortened,
+        outbox::the_attempt_log_is_kept_in_order,
+        outbox::a_list_is_filtered_ordered_and_paged,
+        outbox::a_dead_letter_is_replayed,
+        outbox::next_due_is_the_earliest_moment_something_can_be_leased,
+    );
+    seen.noted().purge(SystemTime::UNIX_EPOCH).await.unwrap();
+
+    let explained = seen.noted();
+    let statements: Vec<String> = seen.0.lock().unwrap().iter().cloned().collect();
+    let mut walks = BTreeSet::new();
+    for statement in statements {
+        let steps = explained.read(move |connection| costly_steps(connection, &statement));
+        walks.extend(steps.await.unwrap());
+    }
+    let expected = WALKS.iter().map(|(step, _reason)| (*step).to_owned());
+    assert_eq!(walks, expected.collect::<BTreeSet<_>>());
+}
