@@ -105,6 +105,9 @@ async fn a_connection_is_counted_once() {
     .await;
     check("{ stock(first: 10) { pageInfo { hasNextPage } } }", 10).await;
     check("{ stock(first: 10) { edges { node { parent { id } } } } }", 20).await;
+    // a small `first` does not hide a large `last`, nor the other way round
+    check("{ stock(first: 2, last: 50) { edges { cursor } } }", 50).await;
+    check("{ stock(first: 50, last: 2) { edges { cursor } } }", 50).await;
     check("{ stock(last: 10) { edges { node { parts { id } } } } }", 10 * 11).await;
 }
 
