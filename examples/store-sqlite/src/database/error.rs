@@ -60,7 +60,9 @@ impl fmt::Display for DatabaseError {
             DatabaseErrorKind::Full => "the disk is full",
             DatabaseErrorKind::Unavailable => "the database is unavailable",
             DatabaseErrorKind::Corrupt => "the database holds what cannot be read",
-            DatabaseErrorKind::Incompatible => "the file was written by a newer release",
+            DatabaseErrorKind::Incompatible => {
+                "the file belongs to a newer release or to another application"
+            }
             DatabaseErrorKind::Failed => "the statement failed",
         })
     }
@@ -91,7 +93,8 @@ pub enum DatabaseErrorKind {
     Unavailable,
     /// The file, or a value in it, cannot be understood. A retry does not help.
     Corrupt,
-    /// The file's tables are newer than this release. A retry does not help.
+    /// The file's tables are newer than this release, or `PRAGMA user_version` is another application's. A retry does not
+    /// help.
     Incompatible,
     /// The closure's own doing: a statement that SQLite refused, a violated constraint, a panic. What it wrote was
     /// undone; a retry of the same closure does not help.

@@ -11,9 +11,19 @@ const SUITE: &[&str] = &[include_str!("../schema/0001.sql")];
 pub(super) fn migrate_suite(connection: &mut Connection) -> Result<(), DatabaseError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let version = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if version > 0 && !has_our_tables(&transaction)? {
+        let reason = format!("another application counts its own version {version} in `user_version`");
+        return Err(DatabaseError::new(DatabaseErrorKind::Incompatible, reason));
+    }
     let reached = run_steps(&transaction, version, SUITE)?;
     transaction.pragma_update(None, "user_version", reached)?;
     Ok(transaction.commit()?)
+}
+
+/// Asks the file: what the connection knows of its tables may be older than what another handle has made.
+fn has_our_tables(transaction: &Transaction<'_>) -> Result<bool, DatabaseError> {
+    let ours = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'store_component')";
+    Ok(transaction.query_row(ours, (), |row| row.get(0))?)
 }
 
 /// Brings the tables of a host's component `name` to the version that `steps` describe.

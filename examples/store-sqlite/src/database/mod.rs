@@ -93,7 +93,7 @@ impl Database {
     ///
     /// [`Unavailable`](DatabaseErrorKind::Unavailable) when the file cannot be opened or its file system has no
     /// shared memory for the write-ahead log, [`Corrupt`](DatabaseErrorKind::Corrupt) when it is not a database,
-    /// [`Incompatible`](DatabaseErrorKind::Incompatible) when a newer release wrote it,
+    /// [`Incompatible`](DatabaseErrorKind::Incompatible) when a newer release wrote it or another application owns it,
     /// [`Busy`](DatabaseErrorKind::Busy) when another process keeps it locked.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, DatabaseError> {
         let path = connection::absolute(path.as_ref())?;

@@ -20,6 +20,7 @@ const WALKS: &[(&str, &str)] = &[
         "SCAN lane USING INDEX webhook_lane_turn",
         "the endpoints in the order of their turns",
     ),
+    ("SCAN sqlite_schema", "once, as the file is opened"),
     ("SCAN webhook_delivery", "a page of the list, by ascending id"),
     (
         "SCAN webhook_delivery USING INDEX webhook_delivery_failed",

@@ -297,6 +297,21 @@ fn a_file_of_a_newer_release_is_left_alone() {
     );
 }
 
+/// It would open well, and every verb would then miss its table.
+#[test]
+fn a_file_whose_version_another_application_counts_is_left_alone() {
+    let file = File::new();
+    let connection = Connection::open(file.path()).unwrap();
+    connection
+        .execute_batch("CREATE TABLE theirs (id INTEGER); PRAGMA user_version = 1")
+        .unwrap();
+    drop(connection);
+    assert_eq!(
+        Database::open(file.path()).unwrap_err().kind(),
+        DatabaseErrorKind::Incompatible
+    );
+}
+
 /// X4: a file without our tables, such as one that a host already keeps, gets them; what is in it stays.
 #[tokio::test]
 async fn a_file_of_version_zero_is_brought_up_to_date() {
