@@ -34,7 +34,7 @@ const AUDIENCE: &str = "https://api.example";
 struct Claims {
     iss: String,
     sub: String,
-    aud: Vec<String>,
+    aud: String,
     client_id: String,
     jti: String,
     iat: u64,
