@@ -99,7 +99,7 @@ async fn take(
     now: SystemTime,
     until: SystemTime,
 ) -> Result<Vec<Queued>, DatabaseError> {
-    let taken: Vec<(Vec<u8>, String, i64, Vec<u8>, i64)> = sqlx::query_as(
+    let taken: Vec<Columns> = sqlx::query_as(
         "WITH free AS (
              SELECT seq FROM webhook_received WHERE leased_until IS NULL OR leased_until <= $1
              ORDER BY seq LIMIT $2 FOR UPDATE SKIP LOCKED
@@ -119,9 +119,10 @@ async fn take(
     taken.into_iter().map(queued).collect()
 }
 
-fn queued(
-    (source, event, lease, body, takes): (Vec<u8>, String, i64, Vec<u8>, i64),
-) -> Result<Queued, DatabaseError> {
+/// The columns in the order of the query.
+type Columns = (Vec<u8>, String, i64, Vec<u8>, i64);
+
+fn queued((source, event, lease, body, takes): Columns) -> Result<Queued, DatabaseError> {
     let key = EventKey {
         source: String::from_utf8(source).map_err(DatabaseError::corrupt)?,
         id: term(&event)?,

@@ -18,10 +18,7 @@ use tokio::sync::OnceCell;
 /// A database with empty tables, or `return` from the test when there is no server.
 macro_rules! fresh {
     () => {
-        match $crate::server::Schema::fresh(module_path!()).await {
-            Some(schema) => schema.database().await,
-            None => return,
-        }
+        $crate::server::schema!().database().await
     };
 }
 pub(crate) use fresh;
@@ -71,11 +68,8 @@ fn skip(suite: &'static str) {
         .unwrap_or_else(PoisonError::into_inner)
         .insert(suite)
     {
-        writeln!(
-            stderr(),
-            "skipped, nothing proven: {suite} (no PostgreSQL; set TEST_POSTGRES_URL)"
-        )
-        .unwrap();
+        let line = format!("skipped, nothing proven: {suite} (no PostgreSQL; set TEST_POSTGRES_URL)\n");
+        stderr().write_all(line.as_bytes()).unwrap();
     }
 }
 

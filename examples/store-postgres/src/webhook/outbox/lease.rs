@@ -6,7 +6,6 @@
 use std::collections::{HashMap, HashSet};
 
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
-use webhook_core::event::EventId;
 use webhook_core::sender::{Delivery, LeaseRequest, Leased, StoredEvent};
 
 use super::{delivery, lane};
@@ -60,13 +59,9 @@ async fn lease_from(
     let changed: Vec<&Delivery> = deliveries.iter().collect();
     delivery::update(&mut transaction, &changed).await?;
     lane::take_turns(&mut transaction, &last_turns(&deliveries)).await?;
-    let mut events = events(&mut transaction, &deliveries).await?;
+    let leased = with_events(&mut transaction, deliveries).await?;
     transaction.commit().await?;
-    let leased = deliveries.into_iter().map(|delivery| {
-        let event = events.event(&delivery.id.event)?;
-        Ok(Leased { delivery, event })
-    });
-    leased.collect()
+    Ok(leased)
 }
 
 /// What is due in these lanes and has room, in the order of the turns: the first of each lane, then the second of each.
@@ -115,8 +110,11 @@ fn last_turns(deliveries: &[Delivery]) -> Vec<&str> {
     turns
 }
 
-/// Bodies read once, however many endpoints get them.
-async fn events(connection: &mut PgConnection, deliveries: &[Delivery]) -> Result<Events, DatabaseError> {
+/// Adds what is to be sent. Bodies are read once, however many endpoints get them.
+async fn with_events(
+    connection: &mut PgConnection,
+    deliveries: Vec<Delivery>,
+) -> Result<Vec<Leased>, DatabaseError> {
     let ids: HashSet<&str> = deliveries
         .iter()
         .map(|delivery| delivery.id.event.as_str())
@@ -126,23 +124,20 @@ async fn events(connection: &mut PgConnection, deliveries: &[Delivery]) -> Resul
             .bind(ids.into_iter().collect::<Vec<_>>())
             .fetch_all(connection)
             .await?;
-    let events = rows.into_iter().map(|(id, event_type, created_at, body)| {
+    let mut events = HashMap::with_capacity(rows.len());
+    for (id, event_type, created_at, body) in rows {
         let event = StoredEvent {
             id: term(&id)?,
             event_type: term(&event_type)?,
             created_at: time(created_at)?,
             body: body.into(),
         };
-        Ok((event.id.clone(), event))
-    });
-    Ok(Events(events.collect::<Result<_, DatabaseError>>()?))
-}
-
-struct Events(HashMap<EventId, StoredEvent>);
-
-impl Events {
-    fn event(&mut self, id: &EventId) -> Result<StoredEvent, DatabaseError> {
-        let event = self.0.get(id).cloned();
-        event.ok_or_else(|| DatabaseError::corrupt("a delivery without its event"))
+        events.insert(event.id.clone(), event);
     }
+    let leased = deliveries.into_iter().map(|delivery| {
+        let event = events.get(&delivery.id.event).cloned();
+        let event = event.ok_or_else(|| DatabaseError::corrupt("a delivery without its event"))?;
+        Ok(Leased { delivery, event })
+    });
+    leased.collect()
 }

@@ -1,0 +1,160 @@
+//! What broke underneath a verb, and whether it makes sense to try again.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use redis::{ErrorKind, RedisError, ServerErrorKind};
+use webhook_core::ports::StoreError;
+
+/// A verb or a connection that did not succeed.
+///
+/// `Display` says what happened in a few words; [`source`](Error::source) has the client's own error.
+#[derive(Clone, Debug)]
+pub struct DatabaseError {
+    kind: DatabaseErrorKind,
+    source: Arc<dyn Error + Send + Sync>,
+}
+
+impl DatabaseError {
+    pub(crate) fn new(
+        kind: DatabaseErrorKind,
+        source: impl Into<Box<dyn Error + Send + Sync + 'static>>,
+    ) -> Self {
+        Self {
+            kind,
+            source: Arc::from(source.into()),
+        }
+    }
+
+    /// A stored value that this release cannot read.
+    pub(crate) fn corrupt(source: impl Into<Box<dyn Error + Send + Sync + 'static>>) -> Self {
+        Self::new(DatabaseErrorKind::Corrupt, source)
+    }
+
+    /// What kind of failure it is.
+    #[must_use]
+    pub fn kind(&self) -> DatabaseErrorKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for DatabaseError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self.kind {
+            DatabaseErrorKind::Unavailable => "the server is unavailable",
+            DatabaseErrorKind::Corrupt => "the server holds what cannot be read",
+            DatabaseErrorKind::Failed => "the command failed",
+        })
+    }
+}
+
+impl Error for DatabaseError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.source)
+    }
+}
+
+impl From<RedisError> for DatabaseError {
+    fn from(error: RedisError) -> Self {
+        Self::new(DatabaseErrorKind::of(error.kind(), error.code()), error)
+    }
+}
+
+impl From<DatabaseError> for StoreError {
+    fn from(error: DatabaseError) -> Self {
+        if error.kind().is_transient() {
+            Self::unavailable(error)
+        } else {
+            Self::corrupt(error)
+        }
+    }
+}
+
+/// What a caller can do about a [`DatabaseError`].
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum DatabaseErrorKind {
+    /// The server cannot be reached, is loading, is a replica, has no memory left, or cannot write to its disk. Whether a verb
+    /// that was under way has happened is not known; a retry is safe.
+    Unavailable,
+    /// A stored value cannot be understood. A retry does not help.
+    Corrupt,
+    /// A command was refused, the settings are wrong, or the caller may not do this. A retry does not help.
+    Failed,
+}
+
+impl DatabaseErrorKind {
+    /// Whether the same verb may succeed at another time.
+    #[must_use]
+    pub const fn is_transient(self) -> bool {
+        matches!(self, Self::Unavailable)
+    }
+
+    fn of(kind: ErrorKind, code: Option<&str>) -> Self {
+        match kind {
+            ErrorKind::ClusterConnectionNotFound
+            | ErrorKind::Io
+            | ErrorKind::MasterNameNotFoundBySentinel
+            | ErrorKind::NoValidReplicasFoundBySentinel
+            | ErrorKind::Parse
+            | ErrorKind::Server(
+                ServerErrorKind::BusyLoading
+                | ServerErrorKind::ClusterDown
+                | ServerErrorKind::MasterDown
+                | ServerErrorKind::ReadOnly
+                | ServerErrorKind::TryAgain,
+            ) => Self::Unavailable,
+            ErrorKind::UnexpectedReturnType => Self::Corrupt,
+            _ => match code {
+                Some("BUSY" | "MISCONF" | "NOREPLICAS" | "OOM" | "UNKILLABLE") => Self::Unavailable,
+                Some("CORRUPT" | "WRONGTYPE") => Self::Corrupt,
+                _ => Self::Failed,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_answer_of_the_server_says_whether_a_retry_helps() {
+        let table = [
+            (ErrorKind::Io, None, DatabaseErrorKind::Unavailable),
+            (
+                ErrorKind::Server(ServerErrorKind::BusyLoading),
+                Some("LOADING"),
+                DatabaseErrorKind::Unavailable,
+            ),
+            (
+                ErrorKind::Server(ServerErrorKind::ReadOnly),
+                Some("READONLY"),
+                DatabaseErrorKind::Unavailable,
+            ),
+            (ErrorKind::Extension, Some("OOM"), DatabaseErrorKind::Unavailable),
+            (
+                ErrorKind::Extension,
+                Some("MISCONF"),
+                DatabaseErrorKind::Unavailable,
+            ),
+            (
+                ErrorKind::Extension,
+                Some("WRONGTYPE"),
+                DatabaseErrorKind::Corrupt,
+            ),
+            (ErrorKind::Extension, Some("CORRUPT"), DatabaseErrorKind::Corrupt),
+            (ErrorKind::UnexpectedReturnType, None, DatabaseErrorKind::Corrupt),
+            (ErrorKind::AuthenticationFailed, None, DatabaseErrorKind::Failed),
+            (
+                ErrorKind::Server(ServerErrorKind::NoPerm),
+                Some("NOPERM"),
+                DatabaseErrorKind::Failed,
+            ),
+        ];
+        for (kind, code, expected) in table {
+            assert_eq!(DatabaseErrorKind::of(kind, code), expected, "{kind:?} {code:?}");
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Claims of received events (W7) and the queue behind them (W8).
+//!
+//! One script claims and queues, so an event is either claimed and queued or neither; a duplicate is never answered while its
+//! first copy is not in the queue.
+
+use std::time::{Duration, SystemTime};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use redis::ScriptInvocation;
+use webhook_core::ports::StoreError;
+use webhook_core::receiver::{Claim, Dedupe, EventKey, Finish, Inbox, Incoming, Queued, Ticket};
+
+use crate::database::{Database, DatabaseError};
+use crate::instant::{digits, keep};
+use crate::script::{CLAIM, FINISH, TAKE};
+
+#[async_trait]
+impl Dedupe for Database {
+    async fn claim_and_enqueue(&self, event: Incoming, now: SystemTime) -> Result<Claim, StoreError> {
+        let name = name(&event.key);
+        let mut claim = CLAIM.key([self.key("claim:").as_bytes(), &name].concat());
+        for key in ["arrivals", "free", "names", "bodies"] {
+            claim.key(self.key(key));
+        }
+        claim
+            .arg(digits(now))
+            .arg(digits(event.expires_at))
+            .arg(keep(event.expires_at, now))
+            .arg(&event.digest.as_bytes()[..])
+            .arg(name)
+            .arg(&event.body[..]);
+        let claim = self.run(|mut connection| async move {
+            match claim.invoke_async(&mut connection).await? {
+                0 => Ok(Claim::Enqueued),
+                1 => Ok(Claim::Duplicate),
+                2 => Ok(Claim::Conflict),
+                other => Err(DatabaseError::corrupt(format!("{other} is no answer"))),
+            }
+        });
+        Ok(claim.await?)
+    }
+}
+
+#[async_trait]
+impl Inbox for Database {
+    async fn take(&self, limit: usize, now: SystemTime, lease: Duration) -> Result<Vec<Queued>, StoreError> {
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let until = now.checked_add(lease).unwrap_or(now);
+        let mut take = self.on_queue(&TAKE);
+        take.arg(digits(now))
+            .arg(digits(until))
+            .arg(i64::try_from(limit).unwrap_or(i64::MAX));
+        let taken = self.run(|mut connection| async move {
+            let taken: Vec<(Vec<u8>, u64, Vec<u8>, u32)> = take.invoke_async(&mut connection).await?;
+            taken.into_iter().map(queued).collect()
+        });
+        Ok(taken.await?)
+    }
+
+    async fn finish(&self, ticket: &Ticket) -> Result<Finish, StoreError> {
+        let mut finish = self.on_queue(&FINISH);
+        finish.arg(ticket.lease).arg(name(&ticket.key));
+        let finish = self.run(|mut connection| async move {
+            let done: bool = finish.invoke_async(&mut connection).await?;
+            Ok(if done { Finish::Done } else { Finish::Stale })
+        });
+        Ok(finish.await?)
+    }
+}
+
+impl Database {
+    fn on_queue(&self, script: &'static redis::Script) -> ScriptInvocation<'static> {
+        let mut invocation = script.prepare_invoke();
+        for key in [
+            "free",
+            "leased",
+            "tickets",
+            "leases",
+            "last-lease",
+            "names",
+            "bodies",
+        ] {
+            invocation.key(self.key(key));
+        }
+        invocation
+    }
+}
+
+/// An event's key as one text: the length of the source comes first, so that no two keys are written alike.
+fn name(key: &EventKey) -> Vec<u8> {
+    format!("{}:{}:{}", key.source.len(), key.source, key.id).into_bytes()
+}
+
+fn key_of(name: Vec<u8>) -> Option<EventKey> {
+    let name = String::from_utf8(name).ok()?;
+    let (length, rest) = name.split_once(':')?;
+    let (source, id) = rest.split_at_checked(length.parse().ok()?)?;
+    Some(EventKey {
+        source: source.to_owned(),
+        id: id.strip_prefix(':')?.parse().ok()?,
+    })
+}
+
+fn queued((name, lease, body, attempt): (Vec<u8>, u64, Vec<u8>, u32)) -> Result<Queued, DatabaseError> {
+    let key = key_of(name).ok_or_else(|| DatabaseError::corrupt("not the name of an event"))?;
+    Ok(Queued {
+        ticket: Ticket { key, lease },
+        body: Bytes::from(body),
+        attempt,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_leads_back_to_its_key_and_to_no_other() {
+        for source in ["", ":", "1:", "a:b:c", "\0", "ß"] {
+            let key = EventKey {
+                source: source.to_owned(),
+                id: "1:e".parse().unwrap(),
+            };
+            assert_eq!(key_of(name(&key)), Some(key));
+        }
+        for foreign in [
+            "", "1", "1:", "2:ß:", "9:s:e", "1:s:", "1:sxe", "x:s:e", "1:s:e.e",
+        ] {
+            assert_eq!(key_of(foreign.into()), None, "{foreign}");
+        }
+        assert_eq!(key_of(vec![b'1', b':', 0xff]), None);
+    }
+}

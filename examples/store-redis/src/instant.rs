@@ -1,0 +1,61 @@
+//! Times as texts of one length, in whose order they are: a script's numbers would round the nanoseconds.
+
+use std::time::{Duration, SystemTime};
+
+/// Twenty digits: nanoseconds since 1970, moved so that none is negative. Exact between the years 1677 and 2262; times beyond
+/// stand at the end of that range, which no clock reaches.
+pub(crate) fn digits(time: SystemTime) -> String {
+    let nanoseconds = match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
+        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |n| -n),
+    };
+    format!("{:020}", nanoseconds.cast_unsigned() ^ (1 << 63))
+}
+
+/// Milliseconds after which the server may forget what ends at `end`: never too few, and a century at most.
+pub(crate) fn keep(end: SystemTime, now: SystemTime) -> u64 {
+    const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
+    /// A machine whose clock is behind asks later for what has ended by ours.
+    const SKEW: Duration = Duration::from_secs(300);
+    let rest = end.duration_since(now).unwrap_or_default().min(CENTURY) + SKEW;
+    u64::try_from(rest.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_in_the_order_of_their_times() {
+        let epoch = SystemTime::UNIX_EPOCH;
+        let day = Duration::from_secs(86_400);
+        let tick = Duration::from_nanos(1);
+        let centuries = Duration::from_secs(400 * 366 * 86_400);
+        let times = [
+            epoch - centuries,
+            epoch - day,
+            epoch - tick,
+            epoch,
+            epoch + tick,
+            epoch + day,
+        ];
+        let texts: Vec<String> = times.into_iter().chain([epoch + centuries]).map(digits).collect();
+        assert!(texts.is_sorted_by(|a, b| a < b), "{texts:?}");
+        assert!(texts.iter().all(|text| text.len() == 20));
+        assert_eq!(texts.last().unwrap(), "18446744073709551615");
+    }
+
+    #[test]
+    fn nothing_is_forgotten_before_its_end() {
+        let now = SystemTime::UNIX_EPOCH;
+        for rest in [
+            Duration::ZERO,
+            Duration::from_nanos(1),
+            Duration::from_secs(3_600),
+        ] {
+            assert!(Duration::from_millis(keep(now + rest, now)) > rest);
+        }
+        assert!(keep(now + Duration::from_secs(u32::MAX.into()) * 100, now) < u64::MAX / 1_000);
+        assert!(keep(now, now + Duration::from_secs(1)) > 0);
+    }
+}

@@ -1,0 +1,9 @@
+//! What the stores promise a host: one binary for all of it.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod conformance;
+mod errors;
+mod keys;
+mod server;
+mod support;
