@@ -1,114 +1,221 @@
-const CLIENT = "demo-native", REDIRECT = location.origin + "/callback";
+// The console is an ordinary client: it signs in with PKCE, calls the API with a bearer token and listens to the graph.
+const CLIENT = "demo-native";
+const REDIRECT = location.origin + "/callback";
 const SCOPE = "openid email profile read:charges write:charges write:refunds";
 const el = (id) => document.getElementById(id);
-const base64url = (bytes) => btoa(String.fromCharCode(...bytes)).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
-const random = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
-let token = sessionStorage.getItem("access_token"), refresh = sessionStorage.getItem("refresh_token");
-const rows = new Map();
+const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
 
-el("sign-in").onclick = async () => {
+// Signing in
+
+const base64url = (bytes) => btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+const random = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
+let token = sessionStorage.getItem("access_token");
+let refreshToken = sessionStorage.getItem("refresh_token");
+
+async function signIn() {
   const verifier = random(), state = random();
   sessionStorage.setItem("pending", JSON.stringify({ verifier, state }));
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
-  const query = new URLSearchParams({ response_type: "code", client_id: CLIENT, redirect_uri: REDIRECT, scope: SCOPE, state,
-    nonce: random(), code_challenge: base64url(new Uint8Array(digest)), code_challenge_method: "S256" });
-  location.assign("/authorize?" + query);
-};
+  location.assign("/authorize?" + new URLSearchParams({
+    response_type: "code", client_id: CLIENT, redirect_uri: REDIRECT, scope: SCOPE, state, nonce: random(),
+    code_challenge: base64url(new Uint8Array(digest)), code_challenge_method: "S256",
+  }));
+}
 
 async function finishSignIn() {
-  const query = new URLSearchParams(location.search), pending = JSON.parse(sessionStorage.getItem("pending") || "null");
+  const query = new URLSearchParams(location.search);
+  const pending = JSON.parse(sessionStorage.getItem("pending"));
   sessionStorage.removeItem("pending");
   history.replaceState(null, "", "/");
-  if (!pending || query.get("state") !== pending.state || query.get("iss") !== location.origin) return fail("The answer does not belong to this sign-in.");
-  if (query.get("error")) return fail("Refused: " + query.get("error"));
+  if (!pending || query.get("state") !== pending.state || query.get("iss") !== location.origin) {
+    throw new Error("The answer does not belong to this sign-in.");
+  }
+  if (query.has("error")) throw new Error(query.get("error") === "access_denied" ? "You did not allow it." : query.get("error"));
   await askForTokens({ grant_type: "authorization_code", code: query.get("code"), redirect_uri: REDIRECT, code_verifier: pending.verifier });
 }
-const fail = (text) => { el("sign-in-error").textContent = text; };
 
 async function askForTokens(form) {
   const response = await fetch("/token", { method: "POST", body: new URLSearchParams({ client_id: CLIENT, ...form }) });
   const body = await response.json();
-  if (!response.ok) { signOut(); fail(body.error_description || body.error); return false; }
-  token = body.access_token; refresh = body.refresh_token;
-  sessionStorage.setItem("access_token", token); sessionStorage.setItem("refresh_token", refresh);
-  return true;
+  if (!response.ok) throw Object.assign(new Error(body.error_description ?? body.error), { refused: response.status < 500 });
+  token = body.access_token;
+  refreshToken = body.refresh_token;
+  sessionStorage.setItem("access_token", token);
+  sessionStorage.setItem("refresh_token", refreshToken);
 }
+
+// Of calls that find the token expired at once, one refreshes it: a refresh token that is used twice ends the sign-in.
+let refreshing = null;
+function refresh(expired) {
+  if (expired !== token) return Promise.resolve();
+  refreshing ??= askForTokens({ grant_type: "refresh_token", refresh_token: refreshToken }).finally(() => { refreshing = null; });
+  return refreshing;
+}
+
+function signOut(why = "") {
+  if (refreshToken) fetch("/oauth/revoke", { method: "POST", body: new URLSearchParams({ client_id: CLIENT, token: refreshToken }), keepalive: true });
+  sessionStorage.clear();
+  token = refreshToken = null;
+  listening.abort();
+  rows.clear();
+  el("charges").replaceChildren();
+  el("signed-in").hidden = true;
+  el("signed-out").hidden = false;
+  el("sign-in-error").textContent = why;
+}
+
+// Calling the API
 
 async function call(path, options = {}) {
-  const go = () => fetch(path, { ...options, headers: { ...options.headers, Authorization: "Bearer " + token } });
-  let response = await go();
-  if (response.status === 401 && await askForTokens({ grant_type: "refresh_token", refresh_token: refresh })) response = await go();
-  if (!response.ok && response.status !== 401) {
-    const problem = await response.clone().json().catch(() => ({ title: response.statusText }));
-    el("problem").textContent = problem.title + (problem.detail ? ": " + problem.detail : "");
+  const go = (bearer) => fetch(path, { ...options, headers: { ...options.headers, Authorization: "Bearer " + bearer } });
+  const used = token;
+  let response = await go(used);
+  if (response.status === 401) {
+    try {
+      await refresh(used);
+    } catch (error) {
+      if (error.refused && token) signOut("You have been signed out. Sign in again.");
+      throw error;
+    }
+    response = await go(token);
   }
-  return response;
+  if (response.ok) return response;
+  const problem = await response.json().catch(() => ({ title: response.statusText }));
+  throw new Error([problem.title, problem.detail].filter(Boolean).join(": "));
 }
 
-const money = (units, currency) => new Intl.NumberFormat(undefined, { style: "currency", currency }).format(units / 100);
-function show(charge, first) {
-  const row = rows.get(charge.id) || document.createElement("tr");
-  const cells = [charge.id.slice(0, 14) + "…" + (charge.description ? " " + charge.description : ""),
-    money(charge.amount, charge.currency), money(charge.amount_refunded, charge.currency), charge.status.replace("_", " ")];
-  row.replaceChildren(...cells.map((text) => Object.assign(document.createElement("td"), { textContent: text })));
-  const cell = document.createElement("td");
-  if (charge.status !== "refunded") {
-    const button = Object.assign(document.createElement("button"), { textContent: "Refund", className: "quiet" });
-    button.onclick = () => { button.disabled = true; call("/v1/charges/" + charge.id + "/refunds",
-      { method: "POST", headers: { "Content-Type": "application/json", "Idempotency-Key": random() }, body: "{}" }); };
-    cell.append(button);
+const post = (path, key, body) =>
+  call(path, { method: "POST", headers: { "Content-Type": "application/json", "Idempotency-Key": key }, body: JSON.stringify(body) });
+
+/** Runs what a person asked for, and tells them when it fails. */
+async function attempt(action) {
+  el("problem").textContent = "";
+  try {
+    await action();
+    return true;
+  } catch (error) {
+    el("problem").textContent = error instanceof TypeError ? "The service cannot be reached." : error.message;
+    return false;
   }
-  row.append(cell);
-  if (!rows.has(charge.id)) { rows.set(charge.id, row); first ? el("charges").prepend(row) : el("charges").append(row); }
+}
+
+// Showing charges
+
+function money(units, currency) {
+  const format = new Intl.NumberFormat(undefined, { style: "currency", currency });
+  return format.format(units / 10 ** format.resolvedOptions().maximumFractionDigits);
+}
+
+const rows = new Map();
+
+/** Shows a charge, unless a later version of it is shown already. */
+function show(charge, place) {
+  const known = rows.get(charge.id);
+  if (known && known.version >= charge.version) return;
+  const row = known?.row ?? make("tr");
+  const what = make("td");
+  what.append(make("div", { textContent: charge.description || "–" }), make("code", { textContent: charge.id.slice(0, 14) + "…", title: charge.id }));
+  const state = make("td");
+  state.append(make("span", { className: "state " + charge.status, textContent: charge.status.replace("_", " ") }));
+  row.replaceChildren(
+    what,
+    make("td", { className: "number", textContent: money(charge.amount, charge.currency) }),
+    make("td", charge.amount_refunded
+      ? { className: "number refunded-amount", textContent: money(charge.amount_refunded, charge.currency) }
+      : { className: "number refunded-amount nothing", textContent: "–" }),
+    state,
+    refundCell(charge),
+  );
+  if (!known) el("charges")[place](row);
+  rows.set(charge.id, { row, version: charge.version });
+  el("none").hidden = true;
+}
+
+function refundCell(charge) {
+  const cell = make("td", { className: "action" });
+  if (charge.status === "refunded") return cell;
+  const key = random();
+  const button = make("button", { type: "button", textContent: "Refund", className: "quiet" });
+  button.setAttribute("aria-label", "Refund " + (charge.description || charge.id));
+  // booked a moment later: the graph tells
+  button.onclick = async () => {
+    button.disabled = true;
+    if (!await attempt(() => post("/v1/charges/" + charge.id + "/refunds", key, {}))) button.disabled = false;
+  };
+  cell.append(button);
+  return cell;
 }
 
 let next = null;
-async function load() {
-  const response = await call("/v1/charges?limit=10" + (next ? "&after=" + encodeURIComponent(next) : ""));
-  if (!response.ok) return;
+async function load(after) {
+  const response = await call("/v1/charges?limit=10" + (after ? "&after=" + encodeURIComponent(after) : ""));
   const page = await response.json();
-  page.data.forEach((charge) => show(charge, false));
-  next = page.next_cursor; el("more").hidden = !page.has_more;
+  // a first page that is read again brings what is newer than the rows shown
+  const again = !after && rows.size > 0;
+  for (const charge of again ? page.data.toReversed() : page.data) show(charge, again ? "prepend" : "append");
+  if (again) return;
+  next = page.next_cursor;
+  el("more").hidden = !page.has_more;
+  el("none").hidden = rows.size > 0;
 }
-el("more").onclick = load;
 
-el("new-charge").onsubmit = async (event) => {
-  event.preventDefault(); el("problem").textContent = "";
-  const body = { amount: Number(el("amount").value), currency: el("currency").value, description: el("description").value };
-  await call("/v1/charges", { method: "POST", headers: { "Content-Type": "application/json", "Idempotency-Key": random() }, body: JSON.stringify(body) });
-};
+// Listening to the graph
 
-async function listen() {
+let listening = new AbortController();
+
+async function listen(signal) {
   const query = "subscription { chargeUpdated { id amount currency amountRefunded status description version } }";
-  const response = await call("/graphql", { method: "POST", headers: { "Content-Type": "application/json", Accept: "text/event-stream" }, body: JSON.stringify({ query }) });
-  if (!response.ok) return;
-  el("live").textContent = "· live";
+  const headers = { "Content-Type": "application/json", Accept: "text/event-stream" };
+  const response = await call("/graphql", { method: "POST", headers, body: JSON.stringify({ query }), signal });
+  el("live").hidden = false;
+  // what changed while nobody listened
+  await load();
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) break;
+    if (done) return;
     text += value;
     for (let end; (end = text.indexOf("\n\n")) >= 0; text = text.slice(end + 2)) {
-      const data = text.slice(0, end).split("\n").filter((line) => line.startsWith("data:")).map((line) => line.slice(5)).join("");
-      const charge = data && JSON.parse(data).data?.chargeUpdated;
-      if (charge) show({ ...charge, amount_refunded: charge.amountRefunded }, true);
+      const data = text.slice(0, end).split("\n").filter((line) => line.startsWith("data:")).map((line) => line.slice(5)).join("\n");
+      const charge = data.trim() && JSON.parse(data).data?.chargeUpdated;
+      if (charge) show({ ...charge, amount_refunded: charge.amountRefunded }, "prepend");
     }
   }
-  el("live").textContent = "";
-  if (token) setTimeout(listen, 2000);
 }
 
-function signOut() {
-  if (refresh) fetch("/oauth/revoke", { method: "POST", body: new URLSearchParams({ client_id: CLIENT, token: refresh }) });
-  sessionStorage.clear(); token = refresh = null;
-  el("signed-in").hidden = true; el("signed-out").hidden = false;
+/** Listens as long as somebody is signed in; a stream ends with its token and with the service. */
+async function keepListening() {
+  listening = new AbortController();
+  const { signal } = listening;
+  while (!signal.aborted) {
+    await listen(signal).catch(() => {});
+    el("live").hidden = true;
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+  }
 }
-el("sign-out").onclick = signOut;
 
-(async () => {
+// The page
+
+// The same order sent again, because the answer to the first was lost, has the same key.
+let order = null;
+el("new-charge").onsubmit = async (event) => {
+  event.preventDefault();
+  const body = { amount: el("amount").valueAsNumber, currency: el("currency").value, description: el("description").value };
+  if (JSON.stringify(order?.body) !== JSON.stringify(body)) order = { body, key: random() };
+  if (await attempt(() => post("/v1/charges", order.key, body))) order = null;
+};
+el("sign-in").onclick = signIn;
+el("sign-out").onclick = () => signOut();
+el("more").onclick = () => attempt(() => load(next));
+
+try {
   if (location.pathname === "/callback") await finishSignIn();
-  if (!token) return;
-  el("signed-out").hidden = true; el("signed-in").hidden = false;
-  await load(); listen();
-})();
+} catch (error) {
+  signOut(error.message);
+}
+if (token) {
+  el("signed-out").hidden = true;
+  el("signed-in").hidden = false;
+  keepListening();
+}

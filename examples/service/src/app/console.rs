@@ -18,40 +18,50 @@ struct Console {
 
 struct Place {
     path: &'static str,
+    /// Whether a browser can open it as it stands.
+    opens: bool,
     what: &'static str,
 }
 
 const PLACES: &[Place] = &[
     Place {
         path: "/graphql",
+        opens: true,
         what: "the graph; in a browser, an explorer",
     },
     Place {
         path: "/authorize  /token",
+        opens: false,
         what: "authorization code with PKCE, refresh, client credentials",
     },
     Place {
         path: "/oauth/introspect  /oauth/revoke",
+        opens: false,
         what: "what a token is worth, and its end",
     },
     Place {
         path: "/.well-known/openid-configuration",
+        opens: true,
         what: "discovery; also oauth-authorization-server and jwks.json",
     },
     Place {
         path: "/v1/charges",
+        opens: false,
         what: "create, list, read, replace; refunds under each charge",
     },
     Place {
         path: "/v1/customers",
+        opens: false,
         what: "create, list, read",
     },
     Place {
         path: "/v1/webhook-endpoints",
+        opens: false,
         what: "register a receiver; its secret is shown once",
     },
     Place {
         path: "/v1/webhook-deliveries",
+        opens: false,
         what: "what became of each event; POST …/replays sends it again",
     },
 ];

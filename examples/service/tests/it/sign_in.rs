@@ -266,6 +266,27 @@ fn assert_keeps_its_policy(page: &Response<Bytes>, form_action: &str) {
     }
 }
 
+/// `/graphql` is an explorer to a browser, under a policy of its own, and the graph to everybody else.
+#[tokio::test]
+async fn the_graph_shows_a_browser_an_explorer() {
+    let app = open().await;
+    let accept = (
+        "accept",
+        "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8",
+    );
+    let page = ask(&app, request("GET", "/graphql", &[accept], "")).await;
+    assert_eq!(
+        (page.status().as_u16(), header(page.headers(), "content-type")),
+        (200, "text/html; charset=utf-8")
+    );
+    assert!(header(page.headers(), "content-security-policy").contains("frame-ancestors 'none'"));
+    let answer = ask(&app, request("GET", "/graphql?query=%7B__typename%7D", &[], "")).await;
+    assert_eq!(
+        json(&answer).pointer("/data/__typename"),
+        Some(&Value::from("Query"))
+    );
+}
+
 /// What the pages load is there, with the type that `nosniff` insists on, and is asked about again by its tag.
 #[tokio::test]
 async fn what_the_pages_load_is_served() {
