@@ -62,7 +62,11 @@ async fn run() -> Result<(), Box<dyn Error>> {
 /// Takes what is queued, and again what was taken and not finished within its lease.
 async fn work(inbox: Arc<dyn Inbox>, arrived: Arc<Notify>) {
     loop {
-        let jobs = inbox.take(64, SystemTime::now(), LEASE).await.unwrap_or_default();
+        let jobs = inbox.take(64, SystemTime::now(), LEASE).await;
+        let jobs = jobs.unwrap_or_else(|error| {
+            eprintln!("{error}");
+            Vec::new()
+        });
         if jobs.is_empty() {
             timeout(LEASE, arrived.notified()).await.ok();
         }
@@ -71,7 +75,10 @@ async fn work(inbox: Arc<dyn Inbox>, arrived: Arc<Notify>) {
                 Ok(event) => println!("{} {}", event.event_type(), event.id()),
                 Err(error) => println!("{}: {error}", job.ticket.key.id),
             }
-            inbox.finish(&job.ticket).await.ok();
+            // what is not marked as done is taken again after its lease
+            if let Err(error) = inbox.finish(&job.ticket).await {
+                eprintln!("{error}");
+            }
         }
     }
 }
