@@ -150,9 +150,15 @@ async fn a_run_that_lost_its_key_overwrites_nothing() {
     assert!(first.as_mut().now_or_never().is_none());
 
     fixture.clock.advance(LEASE);
-    let second = fixture.send(&request).await;
-    may_finish.set(true);
-    let late = first.await;
+    // the first ends while the second runs
+    let late = Cell::new(None);
+    let takes_over = async {
+        may_finish.set(true);
+        late.set(Some(first.await));
+        fixture.handle()
+    };
+    let second = fixture.idempotency.run(&request, SCOPE, takes_over).await;
+    let late = late.take().unwrap();
     assert_eq!(
         (late.status(), second.status()),
         (StatusCode::CREATED, StatusCode::CREATED)
