@@ -22,7 +22,7 @@ pub(super) fn migrate_suite(connection: &mut Connection) -> Result<(), DatabaseE
 
 /// Asks the file: what the connection knows of its tables may be older than what another handle has made.
 fn has_our_tables(transaction: &Transaction<'_>) -> Result<bool, DatabaseError> {
-    let ours = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'store_component')";
+    let ours = "SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'store_component'";
     Ok(transaction.query_row(ours, (), |row| row.get(0))?)
 }
 
