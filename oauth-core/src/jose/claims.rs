@@ -169,6 +169,20 @@ mod tests {
         check(nearly(105), 5, Err(JwtError::NotYetValid));
     }
 
+    /// O15: the later of `nbf` and `iat` counts, whichever it is.
+    #[test]
+    fn life_begins_with_the_later_of_two_dates() {
+        for not_before in [None, Some(at(90).into()), Some(at(100).into())] {
+            let times = Times {
+                expires_at: at(200).into(),
+                issued_at: at(100).into(),
+                not_before,
+            };
+            assert_eq!(times.check(at(99), Duration::ZERO), Err(JwtError::NotYetValid));
+            assert_eq!(times.check(at(100), Duration::ZERO), Ok(()));
+        }
+    }
+
     /// O15: numeric dates are whole seconds, not negative, and end with the year 9999.
     #[test]
     fn only_whole_seconds_are_dates() {

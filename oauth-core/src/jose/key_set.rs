@@ -159,6 +159,9 @@ mod tests {
             assert!(KeySet::parse(text.as_bytes()).is_err(), "{text}");
         }
         assert!(parse(&["1"; 101]).is_err());
+        let nameless = Jwk::parse(A.replace(",\"kid\":\"a\"", "").as_bytes()).unwrap();
+        assert!(KeySet::new(vec![nameless.clone(); 100]).is_ok());
+        assert!(KeySet::new(vec![nameless; 101]).is_err());
         assert_eq!(parse(&[]).unwrap().to_json(), r#"{"keys":[]}"#);
     }
 

@@ -172,3 +172,30 @@ impl RefreshTokenState {
         now >= self.token.expires_at || now >= self.family.expires_at
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    /// O13: a token whose family is gone is dead: whoever removed the family meant to end it.
+    #[test]
+    fn a_token_without_its_family_is_dead() {
+        let now = SystemTime::UNIX_EPOCH;
+        let token = |family| AccessTokenRecord {
+            hash: TokenHash::of("at"),
+            jti: "1".to_owned(),
+            family,
+            client_id: "web".parse().unwrap(),
+            subject: "ada".parse().unwrap(),
+            scopes: Scopes::default(),
+            audience: Vec::new(),
+            issued_at: now,
+            expires_at: now + Duration::from_secs(600),
+            revoked_at: None,
+        };
+        assert!(AccessTokenState::new(token(None), None).is_active(now));
+        let orphan = token(Some(FamilyId::from_bytes([7; 16])));
+        assert!(!AccessTokenState::new(orphan, None).is_active(now));
+    }
+}

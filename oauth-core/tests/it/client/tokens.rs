@@ -134,6 +134,7 @@ fn a_refusal_of_the_token_endpoint_is_told_from_a_failure() {
         );
     }
     for (status, body) in [
+        (201, r#"{"access_token":"at","token_type":"Bearer"}"#),
         (400, "oops"),
         (500, r#"{"error":"invalid_grant"}"#),
         (302, ""),

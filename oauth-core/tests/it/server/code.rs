@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use oauth_core::jose::{AccessTokenClaims, AccessTokenPolicy, IdTokenClaims, IdTokenPolicy, KeySet};
+use oauth_core::jose::{AccessTokenClaims, AccessTokenPolicy, IdTokenClaims, IdTokenPolicy};
 use oauth_core::vocabulary::Subject;
 
 use super::fixture::{
@@ -64,14 +64,14 @@ async fn the_access_token_is_a_jwt_for_the_api() {
     let fixture = Fixture::new();
     let tokens = fixture.sign_in().await;
     let policy = AccessTokenPolicy::new(ISSUER.parse().unwrap(), API.parse().unwrap());
-    let claims = AccessTokenClaims::verify(&tokens.access, &keys(&fixture), &policy, fixture.now()).unwrap();
+    let claims = AccessTokenClaims::verify(&tokens.access, &fixture.keys(), &policy, fixture.now()).unwrap();
     assert_eq!(claims.subject.as_str(), "ada");
     assert_eq!(claims.client_id.as_str(), "web");
     assert_eq!(claims.scopes.to_string(), "openid read:charges write:charges");
     assert_eq!(claims.expires_at, fixture.now() + Duration::from_secs(600));
     assert_eq!(claims.auth_time, Some(fixture.now() - Duration::from_secs(5)));
     let other = fixture.sign_in().await;
-    let other = AccessTokenClaims::verify(&other.access, &keys(&fixture), &policy, fixture.now()).unwrap();
+    let other = AccessTokenClaims::verify(&other.access, &fixture.keys(), &policy, fixture.now()).unwrap();
     assert_ne!(claims.jti, other.jti);
 }
 
@@ -84,14 +84,14 @@ async fn the_id_token_names_the_user_to_the_client() {
     let policy = IdTokenPolicy::new(ISSUER.parse().unwrap(), "web".parse().unwrap())
         .with_nonce("n-0S6_WzA2Mj".parse().unwrap())
         .with_access_token(tokens.access.parse().unwrap());
-    let claims = IdTokenClaims::verify(id_token, &keys(&fixture), &policy, fixture.now()).unwrap();
+    let claims = IdTokenClaims::verify(id_token, &fixture.keys(), &policy, fixture.now()).unwrap();
     assert_eq!(claims.subject.as_str(), "ada");
     assert_eq!(claims.email.as_deref(), Some("ada@example.com"));
     assert_eq!(claims.name.as_deref(), Some("Ada Lovelace"));
     assert_eq!(claims.auth_time, Some(fixture.now() - Duration::from_secs(5)));
 
     let policy = AccessTokenPolicy::new(ISSUER.parse().unwrap(), "web".parse().unwrap());
-    assert!(AccessTokenClaims::verify(id_token, &keys(&fixture), &policy, fixture.now()).is_err());
+    assert!(AccessTokenClaims::verify(id_token, &fixture.keys(), &policy, fixture.now()).is_err());
     assert!(!fixture.is_active(id_token).await);
 }
 
@@ -346,11 +346,4 @@ async fn introspection_names_the_user() {
     let tokens = fixture.sign_in().await;
     let subject: Subject = "ada".parse().unwrap();
     assert_eq!(fixture.introspect(&tokens.access).await["sub"], subject.as_str());
-}
-
-fn keys(fixture: &Fixture) -> KeySet {
-    let request = http::Request::get("/.well-known/jwks.json")
-        .body(bytes::Bytes::new())
-        .unwrap();
-    KeySet::parse(fixture.server.jwks(&request).body()).unwrap()
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response};
 use oauth_core::basic::BasicCredentials;
-use oauth_core::jose::SigningKey;
+use oauth_core::jose::{KeySet, SigningKey};
 use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
 use oauth_core::params::{Params, encode};
 use oauth_core::pkce::CodeVerifier;
@@ -92,6 +92,11 @@ impl Fixture {
     ) {
         let client = self.clients.client(&id.parse().unwrap()).await.unwrap().unwrap();
         self.clients.put_client(change(client)).await.unwrap();
+    }
+
+    pub(crate) fn keys(&self) -> KeySet {
+        let request = Request::get("/.well-known/jwks.json").body(Bytes::new()).unwrap();
+        KeySet::parse(self.server.jwks(&request).body()).unwrap()
     }
 
     // ---- the front channel

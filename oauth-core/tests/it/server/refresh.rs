@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use oauth_core::jose::{IdTokenClaims, IdTokenPolicy};
 use oauth_core::memory::MemoryTokens;
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{RevocationReason, TokenStore as _};
 
-use super::fixture::{Fixture, Pairs, Tokens, assert_error, codes, json, reason};
+use super::fixture::{Fixture, ISSUER, Pairs, Tokens, assert_error, codes, json, reason};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const NANOSECOND: Duration = Duration::from_nanos(1);
@@ -27,6 +28,23 @@ async fn every_refresh_rotates() {
     assert_eq!(second.body["scope"], "openid read:charges write:charges");
     let third = Tokens::of(&fixture.refresh(&second.refresh).await);
     assert!(fixture.is_active(&third.refresh).await);
+}
+
+/// O9, O18: a refreshed ID token is about the same sign-in, and carries no nonce that nobody sent.
+#[tokio::test]
+async fn a_refreshed_id_token_has_no_nonce() {
+    let fixture = Fixture::new();
+    let first = fixture.sign_in().await;
+    let signed_in_at = fixture.ada().auth_time;
+    fixture.clock.advance(DAY);
+    let second = Tokens::of(&fixture.refresh(&first.refresh).await);
+    let policy = IdTokenPolicy::new(ISSUER.parse().unwrap(), "web".parse().unwrap())
+        .with_subject("ada".parse().unwrap())
+        .with_access_token(second.access.parse().unwrap());
+    let id_token = second.body["id_token"].as_str().unwrap();
+    let claims = IdTokenClaims::verify(id_token, &fixture.keys(), &policy, fixture.now()).unwrap();
+    assert_eq!((claims.nonce, claims.auth_time), (None, Some(signed_in_at)));
+    assert_eq!(claims.issued_at, fixture.now());
 }
 
 /// O10: reuse of a rotated token revokes the whole chain, at once, and the user must sign in again.
