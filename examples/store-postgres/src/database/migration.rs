@@ -20,6 +20,10 @@ pub(super) async fn migrate_suite(pool: &PgPool) -> Result<(), DatabaseError> {
 /// Processes that start together wait for each other at a lock of the schema, and all but the first find nothing to do.
 pub(super) async fn migrate(pool: &PgPool, name: &str, steps: &[&'static str]) -> Result<(), DatabaseError> {
     let mut transaction = begin(pool).await?;
+    // another process may be at it for longer than a verb would wait
+    sqlx::raw_sql("SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
+        .execute(&mut *transaction)
+        .await?;
     sqlx::query("SELECT pg_advisory_xact_lock(hashtext($1), hashtext(current_schema()))")
         .bind(SUITE)
         .execute(&mut *transaction)

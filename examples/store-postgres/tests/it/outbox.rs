@@ -104,6 +104,19 @@ async fn the_hot_table_is_as_small_as_the_backlog() {
     assert_eq!(count(&database, "webhook_delivery").await, 3);
 }
 
+/// W15: a delivery that is over when it is stored waits for nothing.
+#[tokio::test]
+async fn a_delivery_that_is_over_is_never_leased() {
+    let database = fresh!();
+    let mut enqueue = event(1, &["ep_1", "ep_2"]);
+    enqueue.deliveries[0].state = DeliveryState::Acked;
+    database.enqueue(enqueue.clone()).await.unwrap();
+    assert_eq!(deliveries(&database).await, enqueue.deliveries);
+    let leased = lease(&database, 10).await;
+    assert_eq!(leased.len(), 1);
+    assert_eq!(leased[0].delivery.id.to_string(), "evt_1/ep_2");
+}
+
 /// W18: more failures than a replay holds in memory are replayed all the same, once each.
 #[tokio::test]
 async fn a_replay_of_thousands_goes_in_pages() {

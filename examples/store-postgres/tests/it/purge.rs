@@ -1,4 +1,4 @@
-//! What has ended goes, in small steps, and nothing else does.
+//! What has ended goes, and nothing else does.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::support::{START, count, incoming};
 
 /// W7: a claim goes at its exact end, however many there are; the queue of received events stays.
 #[tokio::test]
-async fn what_has_ended_is_purged_in_small_steps_and_nothing_else() {
+async fn what_has_ended_is_purged_and_nothing_else() {
     let database = fresh!();
     let soon = START + Duration::from_secs(60);
     for (number, expires_at) in [(1, soon), (2, soon + Duration::from_nanos(1))] {

@@ -30,7 +30,7 @@ pub(super) fn from_columns(
     })
 }
 
-/// A batch of deliveries as a table, in the order of [`bind`]. They must all go to one statement.
+/// A batch of deliveries as a table, in the order of [`bind`].
 macro_rules! batch {
     () => {
         "unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[])
@@ -38,7 +38,9 @@ macro_rules! batch {
     };
 }
 
-fn bind<'q>(
+pub(super) use batch;
+
+pub(super) fn bind<'q>(
     query: Query<'q, Postgres, PgArguments>,
     deliveries: &[&Delivery],
 ) -> Query<'q, Postgres, PgArguments> {
@@ -56,18 +58,6 @@ fn bind<'q>(
         .bind(column(deliveries, |delivery| {
             delivery.reason.map(FailureReason::as_str)
         }))
-}
-
-/// Inserts what was not there, each row where its state belongs.
-pub(super) async fn insert(
-    connection: &mut PgConnection,
-    deliveries: &[&Delivery],
-) -> Result<(), DatabaseError> {
-    let (live, finished) = partition(deliveries);
-    let into_ready = concat!("INSERT INTO webhook_ready SELECT * FROM ", batch!());
-    let into_finished = concat!("INSERT INTO webhook_finished SELECT * FROM ", batch!());
-    execute(connection, into_ready, &live).await?;
-    execute(connection, into_finished, &finished).await
 }
 
 /// Writes rows that were live; those that are no longer move.

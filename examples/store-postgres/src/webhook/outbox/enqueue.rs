@@ -1,19 +1,16 @@
 //! Storing an event with its deliveries, also in the caller's own transaction.
 
-use std::collections::BTreeSet;
-
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
-use webhook_core::sender::{Delivery, Enqueue, Enqueued};
+use webhook_core::sender::{Delivery, DeliveryState, Enqueue, Enqueued};
 
-use super::{delivery, lane};
+use super::delivery::{self, batch};
 use crate::column::nanoseconds;
-use crate::database::{DatabaseError, DatabaseErrorKind, begin};
+use crate::database::{DatabaseError, DatabaseErrorKind};
 
+/// One statement is a transaction of its own.
 pub(super) async fn enqueue(pool: &PgPool, enqueue: &Enqueue) -> Result<Enqueued, DatabaseError> {
-    let mut transaction = begin(pool).await?;
-    let enqueued = enqueue_in(&mut transaction, enqueue).await?;
-    transaction.commit().await?;
-    Ok(enqueued)
+    let mut connection = pool.acquire().await?;
+    enqueue_on(&mut connection, enqueue).await
 }
 
 /// Stores an event with its deliveries in the caller's own transaction: the event is there exactly when the caller's rows are.
@@ -56,32 +53,53 @@ pub async fn enqueue_in(
     transaction: &mut Transaction<'_, Postgres>,
     enqueue: &Enqueue,
 ) -> Result<Enqueued, DatabaseError> {
-    if !insert_event(transaction, enqueue).await? {
-        return stored_before(transaction, enqueue).await;
-    }
-    let deliveries: Vec<&Delivery> = enqueue.deliveries.iter().collect();
-    if !deliveries.is_empty() {
-        let endpoints: BTreeSet<_> = deliveries.iter().map(|delivery| &delivery.id.endpoint).collect();
-        lane::open(transaction, endpoints).await?;
-        delivery::insert(transaction, &deliveries).await?;
-    }
-    Ok(Enqueued::Enqueued)
+    enqueue_on(transaction, enqueue).await
 }
 
-/// Whether the id was free. Waits for whoever is about to take it.
-async fn insert_event(connection: &mut PgConnection, enqueue: &Enqueue) -> Result<bool, DatabaseError> {
+async fn enqueue_on(connection: &mut PgConnection, enqueue: &Enqueue) -> Result<Enqueued, DatabaseError> {
+    if insert(connection, enqueue).await? {
+        Ok(Enqueued::Enqueued)
+    } else {
+        stored_before(connection, enqueue).await
+    }
+}
+
+/// Writes all of it if the id is free, and says whether it was. Waits for whoever is about to take it.
+async fn insert(connection: &mut PgConnection, enqueue: &Enqueue) -> Result<bool, DatabaseError> {
     let event = &enqueue.event;
-    let inserted = sqlx::query(
-        "INSERT INTO webhook_event (id, event_type, created_at, body) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (id) DO NOTHING",
-    )
-    .bind(event.id.as_str())
-    .bind(event.event_type.as_str())
-    .bind(nanoseconds(event.created_at))
-    .bind(&event.body[..])
-    .execute(connection)
-    .await?;
-    Ok(inserted.rows_affected() > 0)
+    let deliveries: Vec<&Delivery> = enqueue.deliveries.iter().collect();
+    // a row stands where its state belongs, also should a host enqueue one that is over
+    let live = DeliveryState::ALL.into_iter().filter(|state| state.is_live());
+    let live: Vec<&str> = live.map(DeliveryState::as_str).collect();
+    let insert = sqlx::query(concat!(
+        "WITH stored AS (
+             INSERT INTO webhook_event (id, event_type, created_at, body) VALUES ($9, $10, $11, $12)
+             ON CONFLICT (id) DO NOTHING RETURNING id
+         ), batch AS MATERIALIZED (
+             SELECT batch.*, state = ANY($13) AS live FROM ",
+        batch!(),
+        " WHERE EXISTS (SELECT FROM stored)
+         ), lane AS (
+             INSERT INTO webhook_lane (endpoint) SELECT DISTINCT endpoint COLLATE \"C\" FROM batch ORDER BY 1
+             ON CONFLICT DO NOTHING
+         ), ready AS (
+             INSERT INTO webhook_ready
+             SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason FROM batch WHERE live
+         ), finished AS (
+             INSERT INTO webhook_finished
+             SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason FROM batch WHERE NOT live
+         )
+         SELECT FROM stored"
+    ));
+    let inserted = delivery::bind(insert, &deliveries)
+        .bind(event.id.as_str())
+        .bind(event.event_type.as_str())
+        .bind(nanoseconds(event.created_at))
+        .bind(&event.body[..])
+        .bind(live)
+        .fetch_optional(connection)
+        .await?;
+    Ok(inserted.is_some())
 }
 
 async fn stored_before(connection: &mut PgConnection, enqueue: &Enqueue) -> Result<Enqueued, DatabaseError> {

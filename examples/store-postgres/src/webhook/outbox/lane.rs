@@ -2,47 +2,19 @@
 //!
 //! Locks that are waited for are always taken in the order of the endpoints' ids, so that no two verbs wait for each other.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use sqlx::{PgConnection, Postgres, Transaction};
-use webhook_core::sender::{EndpointId, LeaseRequest, Settlement};
+use sqlx::{PgConnection, PgPool, Postgres, Transaction};
+use webhook_core::sender::{LeaseRequest, Settlement};
 
 use crate::column::{limit, nanoseconds};
 use crate::database::DatabaseError;
 
-fn texts<'a>(endpoints: impl IntoIterator<Item = &'a EndpointId>) -> Vec<&'a str> {
-    endpoints.into_iter().map(EndpointId::as_str).collect()
-}
-
-/// Makes the lanes that are not there yet.
-pub(super) async fn open(
-    connection: &mut PgConnection,
-    endpoints: BTreeSet<&EndpointId>,
-) -> Result<(), DatabaseError> {
-    sqlx::query("INSERT INTO webhook_lane (endpoint) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING")
-        .bind(texts(endpoints))
-        .execute(connection)
-        .await?;
-    Ok(())
-}
-
 /// Waits for these lanes and holds them until the transaction ends.
 pub(super) async fn lock(
     transaction: &mut Transaction<'_, Postgres>,
-    endpoints: BTreeSet<&EndpointId>,
-) -> Result<(), DatabaseError> {
-    sqlx::query("SELECT FROM webhook_lane WHERE endpoint = ANY($1) ORDER BY endpoint FOR UPDATE")
-        .bind(texts(endpoints))
-        .execute(&mut **transaction)
-        .await?;
-    Ok(())
-}
-
-/// Waits for the lanes of these names.
-pub(super) async fn lock_named(
-    transaction: &mut Transaction<'_, Postgres>,
-    endpoints: &[String],
+    endpoints: &[&str],
 ) -> Result<(), DatabaseError> {
     sqlx::query("SELECT FROM webhook_lane WHERE endpoint = ANY($1) ORDER BY endpoint FOR UPDATE")
         .bind(endpoints)
@@ -77,16 +49,13 @@ pub(super) async fn lock_free(
     Ok(free.fetch_all(&mut **transaction).await?)
 }
 
-/// Those of them that somebody may be working on.
-pub(super) async fn due(
-    connection: &mut PgConnection,
-    request: &LeaseRequest,
-) -> Result<Vec<String>, DatabaseError> {
+/// All of them, also those that somebody works on.
+pub(super) async fn due(pool: &PgPool, request: &LeaseRequest) -> Result<Vec<String>, DatabaseError> {
     let due = sqlx::query_scalar(due_lanes!())
         .bind(nanoseconds(request.now))
         .bind(limit(request.per_endpoint))
         .bind(limit(request.limit));
-    Ok(due.fetch_all(connection).await?)
+    Ok(due.fetch_all(pool).await?)
 }
 
 /// Notes that these have had a turn, in this order.

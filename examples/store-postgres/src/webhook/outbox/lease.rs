@@ -36,9 +36,13 @@ async fn from_free_lanes(pool: &PgPool, request: &LeaseRequest) -> Result<Vec<Le
 }
 
 async fn from_any_lanes(pool: &PgPool, request: &LeaseRequest) -> Result<Vec<Leased>, DatabaseError> {
+    let lanes = lane::due(pool, request).await?;
+    if lanes.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut transaction = begin(pool).await?;
-    let lanes = lane::due(&mut transaction, request).await?;
-    lane::lock_named(&mut transaction, &lanes).await?;
+    let names: Vec<&str> = lanes.iter().map(String::as_str).collect();
+    lane::lock(&mut transaction, &names).await?;
     lease_from(transaction, &lanes, request).await
 }
 

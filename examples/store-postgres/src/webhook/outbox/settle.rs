@@ -13,8 +13,10 @@ pub(super) async fn settle(pool: &PgPool, settlements: &[Settlement]) -> Result<
         return Ok(Vec::new());
     }
     let mut transaction = begin(pool).await?;
-    let endpoints = settlements.iter().map(|settlement| &settlement.delivery.endpoint);
-    lane::lock(&mut transaction, endpoints.collect()).await?;
+    let endpoints = settlements
+        .iter()
+        .map(|settlement| settlement.delivery.endpoint.as_str());
+    lane::lock(&mut transaction, &endpoints.collect::<Vec<_>>()).await?;
     let ids = settlements.iter().map(|settlement| &settlement.delivery);
     let mut deliveries = delivery::load(&mut transaction, ids).await?;
 
