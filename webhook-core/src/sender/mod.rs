@@ -10,6 +10,7 @@
 //! | what waits | [`StoredEvent`], [`Delivery`], [`Outbox`] |
 //! | when | [`Schedule`] |
 //! | what an answer means | [`classify`], [`DeliveryPolicy`] |
+//! | how an endpoint does | [`EndpointHealth`], [`HealthEvent`] |
 //! | doing it | [`Dispatcher`] |
 //!
 //! The decisions are pure and usable without the dispatcher.
@@ -19,6 +20,7 @@ mod delivery;
 mod destination;
 mod dispatch;
 mod endpoint;
+mod health;
 mod outbox;
 mod policy;
 mod schedule;
@@ -34,6 +36,7 @@ pub use endpoint::{
     Endpoint, EndpointId, EndpointState, EndpointStore, EventFilter, Inserted, InvalidEndpointId, Rotated,
     Rotation,
 };
+pub use health::{EndpointHealth, HealthEvent, Lane, Signal};
 pub use outbox::{
     DeliveryFilter, Enqueue, Enqueued, LeaseRequest, Leased, Outbox, Page, ReplayRequest, StoredEvent,
     fan_out,
