@@ -20,11 +20,13 @@
 //! # Ok::<(), std::net::AddrParseError>(())
 //! ```
 
+mod hops;
 mod names;
 mod policy;
 mod special;
 mod target;
 
+pub use hops::{Hops, RefusedHop};
 pub use policy::AddressPolicy;
 pub use target::{Host, Target};
 

@@ -2,8 +2,10 @@
 
 mod endpoints;
 mod inbox;
+mod latest_seen;
 mod outbox;
 
 pub use endpoints::MemoryEndpoints;
 pub use inbox::MemoryInbox;
+pub use latest_seen::MemoryLatestSeen;
 pub use outbox::MemoryOutbox;

@@ -42,6 +42,7 @@ mod endpoint;
 mod failure;
 mod inbox;
 mod keys;
+mod order;
 mod verified;
 mod verify;
 
@@ -50,5 +51,6 @@ pub use dedupe::{BodyDigest, Claim, Dedupe, EventKey, Incoming};
 pub use endpoint::{Outcome, Receiver};
 pub use failure::{VerifyError, VerifyFailure};
 pub use inbox::{Finish, Inbox, Queued, Ticket};
+pub use order::{Advance, LatestSeen, Position, ResourceKey};
 pub use verified::Verified;
 pub use verify::Verifier;

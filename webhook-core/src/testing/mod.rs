@@ -20,13 +20,14 @@ mod transport;
 pub mod dedupe;
 pub mod endpoint_store;
 pub mod inbox;
+pub mod latest_seen;
 pub mod outbox;
 
 pub use clock::ManualClock;
 pub use entropy::SeededEntropy;
 pub use transport::ScriptedTransport;
 
-pub use crate::{dedupe_store, endpoint_store, inbox_store, outbox};
+pub use crate::{dedupe_store, endpoint_store, inbox_store, latest_seen, outbox};
 
 /// Makes one test of each case of a kit; what the macros of the kits expand to.
 #[doc(hidden)]

@@ -11,6 +11,7 @@ mod ed25519;
 mod ends;
 mod event;
 mod freshness;
+mod hops;
 mod ports;
 mod receiver;
 mod rotation;

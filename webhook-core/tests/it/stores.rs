@@ -14,6 +14,13 @@ mod memory_inbox {
     );
 }
 
+mod memory_latest_seen {
+    webhook_core::testing::latest_seen!(
+        #[tokio::test]
+        webhook_core::memory::MemoryLatestSeen::default()
+    );
+}
+
 mod made_asynchronously {
     webhook_core::testing::dedupe_store!(
         #[tokio::test]

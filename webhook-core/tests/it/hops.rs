@@ -1,0 +1,202 @@
+//! Redirects: where they may lead, and what goes along.
+
+use bytes::Bytes;
+use http::{Method, Request, Response};
+use proptest::prelude::*;
+use webhook_core::address::{AddressPolicy, Hops, RefusedAddress, RefusedHop};
+
+const START: &str = "https://files.example.com/a/b?c=d";
+
+fn request(method: Method, body: &'static str) -> Request<Bytes> {
+    let request = Request::builder().method(method).uri(START);
+    let request = request
+        .header("authorization", "Bearer t")
+        .header("cookie", "a=b")
+        .header("x-api-key", "k")
+        .header("webhook-signature", "v1,a")
+        .header("content-type", "text/plain")
+        .header("accept", "image/png");
+    request.body(Bytes::from(body)).unwrap()
+}
+
+fn answer(status: u16, location: &str) -> Response<Bytes> {
+    let answer = Response::builder().status(status).header("location", location);
+    answer.body(Bytes::new()).unwrap()
+}
+
+fn follow(location: &str) -> Result<Option<Request<Bytes>>, RefusedHop> {
+    Hops::new(AddressPolicy::new()).follow(&request(Method::GET, ""), &answer(302, location))
+}
+
+/// W10: a redirect is the way around a check of the first URL alone, so each target is judged like the first.
+#[test]
+fn a_redirect_inside_is_refused() {
+    for location in [
+        "https://127.0.0.1/",
+        "https://2130706433/",
+        "https://[::ffff:10.0.0.1]/",
+        "//169.254.169.254/latest/meta-data",
+        "https://metadata.google.internal/",
+        "https://localhost/",
+        "https://files.example.com:8080/",
+        "https://user:password@files.example.com/",
+        "file:///etc/passwd",
+        "gopher://files.example.com/",
+        "data:text/plain,a",
+        "javascript:alert(1)",
+    ] {
+        let refused = follow(location);
+        assert!(
+            matches!(refused, Err(RefusedHop::Address(_))),
+            "{location} {refused:?}"
+        );
+    }
+}
+
+/// W10: at most three redirects, a loop included.
+#[test]
+fn a_fourth_redirect_is_refused() {
+    let mut hops = Hops::new(AddressPolicy::new());
+    let mut next = request(Method::GET, "");
+    for _ in 0..3 {
+        next = hops.follow(&next, &answer(302, START)).unwrap().unwrap();
+    }
+    assert_eq!(
+        hops.follow(&next, &answer(302, START)).unwrap_err(),
+        RefusedHop::TooMany
+    );
+    assert!(hops.follow(&next, &answer(200, START)).unwrap().is_none());
+}
+
+/// W10: no redirect leads from https to http, even where the policy opens http.
+#[test]
+fn a_redirect_does_not_leave_tls() {
+    let mut hops = Hops::new(AddressPolicy::new().danger_allow_http());
+    let plain = answer(302, "http://files.example.com/");
+    let refused = hops.follow(&request(Method::GET, ""), &plain).unwrap_err();
+    assert_eq!(refused, RefusedHop::Downgrade);
+    let mut start = request(Method::GET, "");
+    *start.uri_mut() = "http://files.example.com/".parse().unwrap();
+    assert!(hops.follow(&start, &plain).unwrap().is_some());
+    let refused = Hops::new(AddressPolicy::new())
+        .follow(&start, &plain)
+        .unwrap_err();
+    assert_eq!(refused, RefusedHop::Address(RefusedAddress::Scheme));
+}
+
+/// W10: credentials of whatever name stay with their origin; another name, port or scheme is another origin.
+#[test]
+fn nothing_but_the_harmless_headers_goes_to_another_origin() {
+    let policy = AddressPolicy::new().with_port(8443);
+    for location in [
+        "https://example.com/",
+        "https://cdn.files.example.com/",
+        "https://files.example.com.evil.example/",
+        "https://files.example.com:8443/",
+        "//cdn.example.net",
+    ] {
+        let mut hops = Hops::new(policy.clone());
+        let next = hops.follow(&request(Method::GET, ""), &answer(307, location));
+        let next = next.unwrap().unwrap();
+        let names: Vec<_> = next.headers().keys().map(http::HeaderName::as_str).collect();
+        assert_eq!(names, ["accept"], "{location}");
+    }
+    for location in ["/other", "?e", "https://FILES.example.com:443/", ""] {
+        let next = follow(location).unwrap().unwrap();
+        assert_eq!(next.headers()["authorization"], "Bearer t", "{location}");
+    }
+}
+
+/// W10: a body, or a method that changes something, is not carried to another origin.
+#[test]
+fn a_body_does_not_go_to_another_origin() {
+    for (method, body) in [
+        (Method::POST, "{}"),
+        (Method::POST, ""),
+        (Method::DELETE, ""),
+        (Method::GET, "{}"),
+    ] {
+        let mut hops = Hops::new(AddressPolicy::new());
+        let refused = hops.follow(&request(method, body), &answer(307, "https://cdn.example.net/"));
+        assert_eq!(refused.unwrap_err(), RefusedHop::OtherOrigin);
+    }
+}
+
+/// W10: the method and the body after a redirect are those of RFC 9110.
+#[test]
+fn the_method_follows_the_status() {
+    let (get, head, post, put) = (Method::GET, Method::HEAD, Method::POST, Method::PUT);
+    for (status, method, expected) in [
+        (301, &get, &get),
+        (301, &post, &get),
+        (301, &put, &put),
+        (302, &post, &get),
+        (302, &head, &head),
+        (303, &post, &get),
+        (303, &put, &get),
+        (303, &head, &head),
+        (307, &post, &post),
+        (308, &post, &post),
+        (308, &put, &put),
+    ] {
+        let mut hops = Hops::new(AddressPolicy::new());
+        let next = hops.follow(&request(method.clone(), "{}"), &answer(status, "/next"));
+        let next = next.unwrap().unwrap();
+        assert_eq!(next.method(), expected, "{status} {method}");
+        let kept = method == expected;
+        assert_eq!(next.body().is_empty(), !kept, "{status} {method}");
+        assert_eq!(
+            next.headers().contains_key("content-type"),
+            kept,
+            "{status} {method}"
+        );
+    }
+}
+
+/// W10: what is no redirect, or names no place, is the answer; what names two is refused.
+#[test]
+fn only_a_redirect_to_one_place_is_followed() {
+    let mut hops = Hops::new(AddressPolicy::new());
+    let start = request(Method::GET, "");
+    for status in [200, 201, 300, 304, 305, 306, 404, 500] {
+        assert!(
+            hops.follow(&start, &answer(status, "/next")).unwrap().is_none(),
+            "{status}"
+        );
+    }
+    let mut nowhere = answer(302, "/next");
+    nowhere.headers_mut().clear();
+    assert!(hops.follow(&start, &nowhere).unwrap().is_none());
+    let mut two = answer(302, "/next");
+    two.headers_mut().append("location", "/other".parse().unwrap());
+    assert_eq!(
+        hops.follow(&start, &two).unwrap_err(),
+        RefusedHop::InvalidLocation
+    );
+}
+
+/// W10: relative locations are resolved as a browser does, and fragments stay behind.
+#[test]
+fn a_location_is_resolved_against_where_it_was_found() {
+    for (location, expected) in [
+        ("e", "https://files.example.com/a/e"),
+        ("../../../e", "https://files.example.com/e"),
+        ("?e", "https://files.example.com/a/b?e"),
+        ("#e", "https://files.example.com/a/b?c=d"),
+        ("\\\\cdn.example.net\\e", "https://cdn.example.net/e"),
+    ] {
+        assert_eq!(follow(location).unwrap().unwrap().uri(), expected, "{location}");
+    }
+}
+
+proptest! {
+    /// W10: no location makes the rules panic, or leads anywhere that they refuse.
+    #[test]
+    fn no_location_slips_past_the_rules(location in "[ -~é]{0,40}") {
+        let next = Response::builder().status(302).header("location", location.as_bytes());
+        let mut hops = Hops::new(AddressPolicy::new());
+        if let Ok(Some(next)) = hops.follow(&request(Method::GET, ""), &next.body(Bytes::new()).unwrap()) {
+            prop_assert!(AddressPolicy::new().vet(&next.uri().to_string()).is_ok());
+        }
+    }
+}
