@@ -22,8 +22,8 @@
 //! ```
 //!
 //! One connection serves one exchange: most receivers are called rarely, and a kept connection would have to be vetted
-//! again all the same. HTTP/1.1 only; TLS 1.2 or later, always verified; no proxy from the environment, no redirects,
-//! no content codings.
+//! again all the same. HTTP/1.1 only; TLS 1.2 or later, always verified; no proxy from the environment, no content codings.
+//! Deliveries follow no redirect; [`HyperTransport::fetch`], for URLs found in payloads, at most three, each vetted anew.
 
 mod resolve;
 mod tls;

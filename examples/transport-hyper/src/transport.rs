@@ -1,4 +1,4 @@
-//! One exchange: vet, resolve, vet, connect, send, read.
+//! One exchange: vet, resolve, vet, connect, send, read. A fetch is up to four of them.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsConnector;
-use webhook_core::address::{AddressPolicy, Host, RefusedAddress, Target};
+use webhook_core::address::{AddressPolicy, Hops, Host, RefusedAddress, Target};
 use webhook_core::ports::{ExchangeLimits, Transport, TransportError};
 
 use crate::{Resolve, SystemResolver, tls};
@@ -62,6 +62,39 @@ impl HyperTransport {
     pub fn with_roots(mut self, roots: RootCertStore) -> Self {
         self.tls = tls::connector(roots);
         self
+    }
+
+    /// Fetches what stands at a URL that somebody else chose, such as one inside a payload, over at most three redirects.
+    ///
+    /// Opt-in, and not for deliveries, which follow none: [`Transport::send`] gives a redirect back as it came. [`Hops`]
+    /// decides on each redirect; each target's addresses are vetted when it is connected to. The [`ExchangeLimits`] in the
+    /// request's extensions bound the whole: one deadline over all hops.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Transport::send`]; a redirect that must not be followed is
+    /// [`RefusedAddress`](webhook_core::ports::TransportErrorKind::RefusedAddress).
+    pub async fn fetch(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
+        let limits = limits_of(&request);
+        in_time(self.follow(request, limits), limits).await
+    }
+
+    async fn follow(
+        &self,
+        mut request: Request<Bytes>,
+        limits: ExchangeLimits,
+    ) -> Result<Response<Bytes>, TransportError> {
+        let mut hops = Hops::new(AddressPolicy::clone(&self.policy));
+        loop {
+            let response = self.exchange(request.clone(), limits).await?;
+            match hops
+                .follow(&request, &response)
+                .map_err(TransportError::refused)?
+            {
+                Some(next) => request = next,
+                None => return Ok(response),
+            }
+        }
     }
 
     async fn exchange(
@@ -109,11 +142,21 @@ impl HyperTransport {
 #[async_trait]
 impl Transport for HyperTransport {
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
-        let limits: ExchangeLimits = request.extensions().get().copied().unwrap_or_default();
-        let exchange = self.exchange(request, limits);
-        let in_time = timeout(limits.timeout, exchange).await;
-        in_time.unwrap_or_else(|_| Err(TransportError::timeout()))
+        let limits = limits_of(&request);
+        in_time(self.exchange(request, limits), limits).await
     }
+}
+
+fn limits_of(request: &Request<Bytes>) -> ExchangeLimits {
+    request.extensions().get().copied().unwrap_or_default()
+}
+
+async fn in_time(
+    exchange: impl Future<Output = Result<Response<Bytes>, TransportError>>,
+    limits: ExchangeLimits,
+) -> Result<Response<Bytes>, TransportError> {
+    let in_time = timeout(limits.timeout, exchange).await;
+    in_time.unwrap_or_else(|_| Err(TransportError::timeout()))
 }
 
 impl fmt::Debug for HyperTransport {

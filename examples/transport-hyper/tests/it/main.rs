@@ -4,5 +4,6 @@
 mod addresses;
 mod deadline;
 mod exchange;
+mod fetch;
 mod receiver;
 mod tls;
