@@ -20,3 +20,4 @@ mod introspection;
 mod limits;
 mod prices;
 mod subscriptions;
+mod wire;
