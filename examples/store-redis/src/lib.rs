@@ -3,6 +3,7 @@
 mod database;
 mod inbox;
 mod instant;
+mod order;
 mod script;
 
 pub use redis;

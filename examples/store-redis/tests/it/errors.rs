@@ -2,7 +2,7 @@
 
 use store_redis::{Database, DatabaseErrorKind};
 use webhook_core::ports::StoreErrorKind;
-use webhook_core::receiver::{Claim, Dedupe, Finish, Inbox};
+use webhook_core::receiver::{Claim, Dedupe, Finish, Inbox, LatestSeen, Position, ResourceKey};
 
 use crate::server::{Wire, prefix};
 use crate::support::{LEASE, START, incoming};
@@ -80,4 +80,19 @@ async fn an_arrival_that_cannot_be_read_is_reported_as_corrupt() {
     let () = prefix.raw("DEL", "bodies", &[]);
     let error = database.take(1, START + LEASE * 3, LEASE).await.unwrap_err();
     assert_eq!(error.kind(), StoreErrorKind::Corrupt);
+}
+
+#[tokio::test]
+async fn a_position_that_cannot_be_read_is_reported_as_corrupt() {
+    let prefix = prefix!();
+    let database = prefix.database().await;
+    let charge = ResourceKey {
+        source: "peer".to_owned(),
+        resource: "ch_1".to_owned(),
+    };
+    for broken in ["7", "-0000000000000000007", ""] {
+        let () = prefix.raw("SET", "latest:4:peer:ch_1", &[broken]);
+        let error = database.advance(&charge, Position::from(9)).await.unwrap_err();
+        assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{broken}");
+    }
 }
