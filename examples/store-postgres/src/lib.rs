@@ -8,4 +8,4 @@ mod webhook;
 pub use sqlx;
 
 pub use self::database::{Database, DatabaseClock, DatabaseError, DatabaseErrorKind};
-pub use self::webhook::outbox;
+pub use self::webhook::{order, outbox};

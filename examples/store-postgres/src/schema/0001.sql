@@ -19,6 +19,7 @@ CREATE TABLE webhook_ready (
     fence      BIGINT NOT NULL,
     started_at BIGINT NOT NULL,
     reason     TEXT COLLATE "C",
+    crashes    BIGINT NOT NULL,
     PRIMARY KEY (event, endpoint)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 CREATE INDEX webhook_ready_due ON webhook_ready (endpoint, due_at, event);
@@ -34,22 +35,29 @@ CREATE TABLE webhook_finished (
     fence      BIGINT NOT NULL,
     started_at BIGINT NOT NULL,
     reason     TEXT COLLATE "C",
+    crashes    BIGINT NOT NULL,
     PRIMARY KEY (event, endpoint)
 );
 CREATE INDEX webhook_finished_failed ON webhook_finished (event, endpoint)
     WHERE state IN ('permanent_failure', 'dead_letter');
 
 CREATE VIEW webhook_delivery AS
-    SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason FROM webhook_ready
+    SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes FROM webhook_ready
     UNION ALL
-    SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason FROM webhook_finished;
+    SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes FROM webhook_finished;
 
--- Whose turn it is, and who asked to be left alone. Whoever changes a row of `webhook_ready` holds the lock of its lane.
--- No index on what changes, so that a turn rewrites the row in its page.
+-- Whose turn it is, until when an endpoint is left alone, and how it does. Whoever changes a row of `webhook_ready` holds the lock
+-- of its lane. No index on what changes, so that a change rewrites the row in its page.
 CREATE TABLE webhook_lane (
-    endpoint   TEXT COLLATE "C" PRIMARY KEY,
-    last_turn  BIGINT NOT NULL DEFAULT 0,
-    held_until BIGINT
+    endpoint      TEXT COLLATE "C" PRIMARY KEY,
+    last_turn     BIGINT NOT NULL DEFAULT 0,
+    held_until    BIGINT,
+    concurrency   BIGINT,  -- null, like the rest, while nothing is known of the endpoint
+    successes     BIGINT,
+    failures      BIGINT,
+    failing_since BIGINT,
+    pauses        BIGINT,
+    counts_from   BIGINT
 ) WITH (fillfactor = 50);
 CREATE SEQUENCE webhook_turn;
 
@@ -89,6 +97,16 @@ CREATE TABLE webhook_claim (
     PRIMARY KEY (source_digest, event)
 );
 CREATE INDEX webhook_claim_expired ON webhook_claim (expires_at);
+
+-- how far each resource has come; a position is an unsigned number, kept less 2^63 so that its order stays
+CREATE TABLE webhook_latest (
+    source          BYTEA NOT NULL,
+    source_digest   BYTEA NOT NULL GENERATED ALWAYS AS (sha256(source)) STORED,
+    resource        BYTEA NOT NULL,
+    resource_digest BYTEA NOT NULL GENERATED ALWAYS AS (sha256(resource)) STORED,
+    position        BIGINT NOT NULL,
+    PRIMARY KEY (source_digest, resource_digest)
+) WITH (fillfactor = 70);
 
 -- what was received and is not finished, oldest first by `seq`
 CREATE TABLE webhook_received (

@@ -2,4 +2,5 @@
 
 mod endpoints;
 mod inbox;
+pub mod order;
 pub mod outbox;

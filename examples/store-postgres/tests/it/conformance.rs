@@ -27,3 +27,10 @@ mod inbox {
         crate::server::fresh!()
     );
 }
+
+mod order {
+    webhook_core::testing::latest_seen!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        crate::server::fresh!()
+    );
+}

@@ -9,11 +9,12 @@ use futures_util::future::join_all;
 use sqlx::AssertSqlSafe;
 use store_postgres::{Database, sqlx};
 use webhook_core::receiver::{Claim, Dedupe};
-use webhook_core::sender::{DeliveryState, Disposition, Enqueued, LeaseRequest, Outbox, Settled};
+use webhook_core::sender::{DeliveryState, Disposition, Enqueued, Outbox, Settled};
 
 use crate::server::schema;
 use crate::support::{
-    LEASE, START, deliveries, event, incoming, lease, note_and_enqueue, settlement, with_notes,
+    LEASE, START, deliveries, event, incoming, lease, note_and_enqueue, request, settle, settlement,
+    with_notes,
 };
 
 /// Tells the test binary, started once more, to write to this schema until it is killed.
@@ -89,19 +90,13 @@ async fn until_the_server_noticed(database: &Database, name: &str) {
 
 /// Delivers all that is left, once the leases of the dead have ended.
 async fn finish(database: &Database) {
-    let request = LeaseRequest {
-        now: START + LEASE,
-        until: START + LEASE * 2,
-        limit: 64,
-        per_endpoint: 1_000,
-    };
     loop {
-        let leased = database.lease(&request).await.unwrap();
+        let leased = database.lease(&request(START + LEASE, 64)).await.unwrap().leased;
         if leased.is_empty() {
             break;
         }
         let batch = leased.iter().map(|leased| settlement(leased, Disposition::Acked));
-        let settled = database.settle(batch.collect()).await.unwrap();
+        let settled = settle(database, batch.collect()).await;
         assert!(settled.iter().all(|settled| *settled == Settled::Applied));
     }
 }
@@ -152,7 +147,7 @@ async fn send_and_receive(database: &Database, number: usize) {
 async fn deliver(database: &Database) {
     let leased = lease(database, 3).await;
     let batch = leased.iter().map(|leased| settlement(leased, Disposition::Acked));
-    database.settle(batch.collect()).await.unwrap();
+    settle(database, batch.collect()).await;
     for leased in leased {
         acknowledge(&format!("settled {}", leased.delivery.id));
     }

@@ -9,12 +9,12 @@ use webhook_core::ports::{StoreError, StoreErrorKind};
 use webhook_core::receiver::{Dedupe, Inbox};
 use webhook_core::secret::SigningSecret;
 use webhook_core::sender::{
-    DeliveryFilter, Disposition, Endpoint, EndpointStore, LeaseRequest, Outbox, Page,
+    DeliveryFilter, DeliveryState, Disposition, Endpoint, EndpointStore, FailureReason, Outbox, Page,
 };
 use webhook_core::signature::Signer;
 
 use crate::server::{fresh, schema};
-use crate::support::{LEASE, START, event, execute, incoming, lease, settlement};
+use crate::support::{LEASE, START, event, execute, incoming, lease, request, settlement};
 
 async fn list(database: &Database) -> Result<usize, StoreError> {
     Ok(database
@@ -93,30 +93,49 @@ async fn an_endpoint_an_attempt_and_an_arrival_that_cannot_be_read_are_reported_
     );
 }
 
-/// W15: a lease that cannot be answered has not happened.
+/// W15: a row or an event that cannot be read fails alone, keeps its fence, and takes nobody's place.
 #[tokio::test]
-async fn a_lease_that_meets_something_corrupt_leaves_no_lease_behind() {
+async fn what_cannot_be_read_stops_nobody() {
     let database = fresh!();
-    database.enqueue(event(1, &["ep_1"])).await.unwrap();
-    let request = LeaseRequest {
-        now: START,
-        until: START + LEASE,
-        limit: 1,
-        per_endpoint: 1,
-    };
-    for (broken, mended) in [
-        ("event_type = ' '", "event_type = 'note.created'"),
-        ("id = 'evt_2'", "id = 'evt_1'"),
-    ] {
-        execute(database.pool(), &format!("UPDATE webhook_event SET {broken}")).await;
-        assert_eq!(
-            database.lease(&request).await.unwrap_err().kind(),
-            StoreErrorKind::Corrupt,
-            "{broken}"
-        );
-        execute(database.pool(), &format!("UPDATE webhook_event SET {mended}")).await;
+    for number in 1..=6 {
+        database.enqueue(event(number, &["ep_1"])).await.unwrap();
     }
-    assert_eq!(lease(&database, 1).await[0].delivery.fence, 1);
+    lease(&database, 1).await;
+    for broken in [
+        "UPDATE webhook_ready SET state = 'other', due_at = 0 WHERE event = 'evt_1'",
+        "UPDATE webhook_ready SET event = 'evt.2' WHERE event = 'evt_2'",
+        "DELETE FROM webhook_event WHERE id = 'evt_3'",
+        "UPDATE webhook_event SET event_type = ' ' WHERE id = 'evt_4'",
+    ] {
+        execute(database.pool(), broken).await;
+    }
+    let leases = database.lease(&request(START, 1)).await.unwrap();
+    assert_eq!(leases.leased[0].delivery.id.to_string(), "evt_5/ep_1");
+    let set_aside = leases
+        .set_aside
+        .iter()
+        .map(|aside| (aside.delivery.to_string(), aside.reason));
+    let unreadable = |id: &str| (format!("{id}/ep_1"), FailureReason::Unreadable);
+    assert_eq!(
+        set_aside.collect::<Vec<_>>(),
+        ["evt_1", "evt_3", "evt_4"].map(unreadable)
+    );
+
+    assert_eq!(
+        list(&database).await.unwrap_err().kind(),
+        StoreErrorKind::Corrupt,
+        "of the one without an id"
+    );
+    execute(
+        database.pool(),
+        "DELETE FROM webhook_finished WHERE event = 'evt.2'",
+    )
+    .await;
+    assert_eq!(list(&database).await.unwrap(), 5);
+    let first = DeliveryFilter::one(&leases.set_aside[0].delivery);
+    let first = database.list(&first, &Page::default()).await.unwrap();
+    assert_eq!((first[0].state, first[0].fence), (DeliveryState::DeadLetter, 1));
+    assert_eq!(lease(&database, 10).await.len(), 1);
 }
 
 #[tokio::test]

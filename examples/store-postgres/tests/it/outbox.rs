@@ -12,7 +12,9 @@ use webhook_core::sender::{
 };
 
 use crate::server::{fresh, schema};
-use crate::support::{START, count, deliveries, event, lease, note_and_enqueue, settlement, with_notes};
+use crate::support::{
+    START, count, deliveries, event, lease, note_and_enqueue, settle, settlement, with_notes,
+};
 
 /// W15: the event is there exactly when the caller's row is.
 #[tokio::test]
@@ -88,10 +90,7 @@ async fn the_hot_table_is_as_small_as_the_backlog() {
         .iter()
         .zip(dispositions)
         .map(|(leased, disposition)| settlement(leased, disposition));
-    assert_eq!(
-        database.settle(batch.collect()).await.unwrap(),
-        [Settled::Applied; 3]
-    );
+    assert_eq!(settle(&database, batch.collect()).await, [Settled::Applied; 3]);
     assert_eq!(rows().await, (1, 2));
 
     let request = ReplayRequest {
@@ -122,7 +121,7 @@ async fn a_delivery_that_is_over_is_never_leased() {
 async fn a_replay_of_thousands_goes_in_pages() {
     let database = fresh!();
     sqlx::query(
-        "INSERT INTO webhook_finished SELECT 'evt_' || n, 'ep_1', 'dead_letter', 0, 7, 7, 0, 'attempts_exhausted'
+        "INSERT INTO webhook_finished SELECT 'evt_' || n, 'ep_1', 'dead_letter', 0, 7, 7, 0, 'attempts_exhausted', 0
          FROM generate_series(1, 2500) AS n",
     )
     .execute(database.pool())
@@ -167,7 +166,7 @@ async fn a_hostile_error_text_does_not_stop_a_batch() {
         attempt: Some(attempt.clone()),
         ..settlement(&leased[0], Disposition::Retry { due_at: START })
     };
-    assert_eq!(database.settle(vec![settled]).await.unwrap(), [Settled::Applied]);
+    assert_eq!(settle(&database, vec![settled]).await, [Settled::Applied]);
     assert_eq!(database.attempts(&attempt.delivery).await.unwrap(), [attempt]);
 }
 
@@ -207,7 +206,7 @@ async fn dispatch(database: Database, reversed: bool) -> Vec<String> {
             .iter()
             .map(|leased| settlement(leased, Disposition::Acked))
             .collect();
-        let settled = database.settle(batch).await.unwrap();
+        let settled = settle(&database, batch).await;
         assert!(settled.iter().all(|settled| *settled == Settled::Applied));
         done.extend(leased.into_iter().map(|leased| leased.delivery.id.to_string()));
     }

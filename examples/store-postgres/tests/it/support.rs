@@ -8,7 +8,7 @@ use webhook_core::event::Envelope;
 use webhook_core::receiver::{BodyDigest, EventKey, Incoming};
 use webhook_core::sender::{
     Delivery, DeliveryFilter, DeliveryId, Disposition, Enqueue, Enqueued, LeaseRequest, Leased, Outbox, Page,
-    Settlement, StoredEvent,
+    Settled, Settlement, StoredEvent,
 };
 
 pub(crate) const START: SystemTime = SystemTime::UNIX_EPOCH;
@@ -49,14 +49,24 @@ pub(crate) fn incoming(number: usize, expires_at: SystemTime) -> Incoming {
     }
 }
 
-pub(crate) async fn lease(database: &Database, limit: usize) -> Vec<Leased> {
-    let request = LeaseRequest {
-        now: START,
-        until: START + LEASE,
+/// All that is due at this time, as far as an endpoint's health allows.
+pub(crate) fn request(now: SystemTime, limit: usize) -> LeaseRequest {
+    LeaseRequest {
+        now,
+        until: now + LEASE,
         limit,
         per_endpoint: 1_000,
-    };
-    database.lease(&request).await.unwrap()
+        quarantine_after: 5,
+    }
+}
+
+pub(crate) async fn lease(database: &Database, limit: usize) -> Vec<Leased> {
+    database.lease(&request(START, limit)).await.unwrap().leased
+}
+
+pub(crate) async fn settle(database: &Database, settlements: Vec<Settlement>) -> Vec<Settled> {
+    let receipts = database.settle(settlements).await.unwrap();
+    receipts.into_iter().map(|receipt| receipt.settled).collect()
 }
 
 pub(crate) fn settlement(leased: &Leased, disposition: Disposition) -> Settlement {

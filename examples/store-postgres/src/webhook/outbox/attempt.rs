@@ -9,11 +9,7 @@ use crate::column::{length, nanoseconds, number, span, term, time};
 use crate::database::DatabaseError;
 
 /// Logs each, unless its delivery and fence are in the log already.
-pub(super) async fn log<'a>(
-    connection: &mut PgConnection,
-    attempts: impl Iterator<Item = &'a Attempt>,
-) -> Result<(), DatabaseError> {
-    let attempts: Vec<&Attempt> = attempts.collect();
+pub(super) async fn log(connection: &mut PgConnection, attempts: &[&Attempt]) -> Result<(), DatabaseError> {
     if attempts.is_empty() {
         return Ok(());
     }
@@ -23,15 +19,15 @@ pub(super) async fn log<'a>(
                               $6::integer[], $7::bytea[], $8::text[], $9::bytea[])
          ON CONFLICT DO NOTHING",
     )
-    .bind(column(&attempts, |attempt| attempt.delivery.event.as_str()))
-    .bind(column(&attempts, |attempt| attempt.delivery.endpoint.as_str()))
-    .bind(column(&attempts, |attempt| attempt.fence.cast_signed()))
-    .bind(column(&attempts, |attempt| nanoseconds(attempt.started_at)))
-    .bind(column(&attempts, |attempt| span(attempt.duration)))
-    .bind(column(&attempts, |attempt| answer(attempt).map(|(status, _)| i32::from(status.as_u16()))))
-    .bind(column(&attempts, |attempt| answer(attempt).map(|(_, body)| &body[..])))
-    .bind(column(&attempts, |attempt| failure(attempt).map(|(word, _)| word)))
-    .bind(column(&attempts, |attempt| failure(attempt).map(|(_, message)| message.as_bytes())))
+    .bind(column(attempts, |attempt| attempt.delivery.event.as_str()))
+    .bind(column(attempts, |attempt| attempt.delivery.endpoint.as_str()))
+    .bind(column(attempts, |attempt| attempt.fence.cast_signed()))
+    .bind(column(attempts, |attempt| nanoseconds(attempt.started_at)))
+    .bind(column(attempts, |attempt| span(attempt.duration)))
+    .bind(column(attempts, |attempt| answer(attempt).map(|(status, _)| i32::from(status.as_u16()))))
+    .bind(column(attempts, |attempt| answer(attempt).map(|(_, body)| &body[..])))
+    .bind(column(attempts, |attempt| failure(attempt).map(|(word, _)| word)))
+    .bind(column(attempts, |attempt| failure(attempt).map(|(_, message)| message.as_bytes())))
     .execute(connection)
     .await?;
     Ok(())

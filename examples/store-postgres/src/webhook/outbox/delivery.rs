@@ -5,40 +5,65 @@ use std::collections::HashMap;
 use sqlx::postgres::PgArguments;
 use sqlx::query::Query;
 use sqlx::{PgConnection, Postgres};
-use webhook_core::sender::{Delivery, DeliveryId, FailureReason};
+use webhook_core::sender::{Delivery, DeliveryId, DeliveryState, FailureReason};
 
 use crate::column::{nanoseconds, number, term, time};
 use crate::database::DatabaseError;
 
-/// The columns in the order of the queries.
-pub(super) type Columns = (String, String, String, i64, i64, i64, i64, Option<String>);
+/// The columns in the order of [`Columns`].
+macro_rules! columns {
+    () => {
+        "event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes"
+    };
+}
 
-pub(super) fn from_columns(
-    (event, endpoint, state, due_at, attempts, fence, started_at, reason): Columns,
-) -> Result<Delivery, DatabaseError> {
+/// A row as it is stored.
+pub(super) type Columns = (String, String, String, i64, i64, i64, i64, Option<String>, i64);
+
+pub(super) fn from_columns(row: &Columns) -> Result<Delivery, DatabaseError> {
+    let (_, _, state, due_at, attempts, fence, started_at, reason, crashes) = row;
     Ok(Delivery {
-        id: DeliveryId {
-            event: term(&event)?,
-            endpoint: term(&endpoint)?,
-        },
-        state: term(&state)?,
-        due_at: time(due_at)?,
-        attempts: number(attempts)?,
-        fence: number(fence)?,
-        started_at: time(started_at)?,
-        reason: reason.map(|reason| term(&reason)).transpose()?,
+        id: id_of(row)?,
+        state: term(state)?,
+        due_at: time(*due_at)?,
+        attempts: number(*attempts)?,
+        fence: number(*fence)?,
+        started_at: time(*started_at)?,
+        reason: reason.as_deref().map(term).transpose()?,
+        crashes: number(*crashes)?,
+    })
+}
+
+/// What can be told of a row that [`from_columns`] could not read, if it can be told whose it is.
+pub(super) fn unreadable(row: &Columns) -> Result<Delivery, DatabaseError> {
+    let (_, _, _, due_at, attempts, fence, started_at, _, _) = row;
+    let delivery = Delivery::new(id_of(row)?, time(*due_at)?);
+    let delivery = Delivery {
+        attempts: number(*attempts).unwrap_or_default(),
+        fence: number(*fence).unwrap_or_default(),
+        started_at: time(*started_at)?,
+        ..delivery
+    };
+    Ok(delivery.unreadable())
+}
+
+fn id_of((event, endpoint, ..): &Columns) -> Result<DeliveryId, DatabaseError> {
+    Ok(DeliveryId {
+        event: term(event)?,
+        endpoint: term(endpoint)?,
     })
 }
 
 /// A batch of deliveries as a table, in the order of [`bind`].
 macro_rules! batch {
     () => {
-        "unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[])
-             AS batch (event, endpoint, state, due_at, attempts, fence, started_at, reason)"
+        "unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[],
+                $9::bigint[])
+             AS batch (event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes)"
     };
 }
 
-pub(super) use batch;
+pub(super) use {batch, columns};
 
 pub(super) fn bind<'q>(
     query: Query<'q, Postgres, PgArguments>,
@@ -58,6 +83,7 @@ pub(super) fn bind<'q>(
         .bind(column(deliveries, |delivery| {
             delivery.reason.map(FailureReason::as_str)
         }))
+        .bind(column(deliveries, |delivery| i64::from(delivery.crashes)))
 }
 
 /// Writes rows that were live; those that are no longer move.
@@ -69,7 +95,7 @@ pub(super) async fn update(
     let change = concat!(
         "UPDATE webhook_ready AS ready
          SET state = batch.state, due_at = batch.due_at, attempts = batch.attempts, fence = batch.fence,
-             started_at = batch.started_at, reason = batch.reason
+             started_at = batch.started_at, reason = batch.reason, crashes = batch.crashes
          FROM ",
         batch!(),
         " WHERE ready.event = batch.event AND ready.endpoint = batch.endpoint"
@@ -102,6 +128,30 @@ pub(super) async fn revive(
          INSERT INTO webhook_ready SELECT * FROM batch"
     );
     execute(connection, revive, deliveries).await
+}
+
+/// Takes rows out of what is live of which not even the id can be read: a list tells of them, by its error.
+pub(super) async fn remove(connection: &mut PgConnection, rows: &[Columns]) -> Result<(), DatabaseError> {
+    let (events, endpoints): (Vec<&str>, Vec<&str>) = rows
+        .iter()
+        .map(|(event, endpoint, ..)| (event.as_str(), endpoint.as_str()))
+        .unzip();
+    sqlx::query(concat!(
+        "WITH removed AS (
+             DELETE FROM webhook_ready AS ready USING unnest($1::text[], $2::text[]) AS batch (event, endpoint)
+             WHERE ready.event = batch.event AND ready.endpoint = batch.endpoint RETURNING ready.*
+         )
+         INSERT INTO webhook_finished (",
+        columns!(),
+        ") SELECT event, endpoint, $3, due_at, attempts, fence, started_at, $4, crashes FROM removed"
+    ))
+    .bind(events)
+    .bind(endpoints)
+    .bind(DeliveryState::DeadLetter.as_str())
+    .bind(FailureReason::Unreadable.as_str())
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 /// The live ones and the others.
@@ -143,7 +193,7 @@ pub(super) async fn load(
     .fetch_all(connection)
     .await?;
     let deliveries = rows.into_iter().map(|row| {
-        let delivery = from_columns(row)?;
+        let delivery = from_columns(&row)?;
         Ok((delivery.id.clone(), delivery))
     });
     deliveries.collect()

@@ -3,7 +3,7 @@
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 use webhook_core::sender::{Delivery, DeliveryState, Enqueue, Enqueued};
 
-use super::delivery::{self, batch};
+use super::delivery::{self, batch, columns};
 use crate::column::nanoseconds;
 use crate::database::{DatabaseError, DatabaseErrorKind};
 
@@ -73,21 +73,23 @@ async fn insert(connection: &mut PgConnection, enqueue: &Enqueue) -> Result<bool
     let live: Vec<&str> = live.map(DeliveryState::as_str).collect();
     let insert = sqlx::query(concat!(
         "WITH stored AS (
-             INSERT INTO webhook_event (id, event_type, created_at, body) VALUES ($9, $10, $11, $12)
+             INSERT INTO webhook_event (id, event_type, created_at, body) VALUES ($10, $11, $12, $13)
              ON CONFLICT (id) DO NOTHING RETURNING id
          ), batch AS MATERIALIZED (
-             SELECT batch.*, state = ANY($13) AS live FROM ",
+             SELECT batch.*, state = ANY($14) AS live FROM ",
         batch!(),
         " WHERE EXISTS (SELECT FROM stored)
          ), lane AS (
              INSERT INTO webhook_lane (endpoint) SELECT DISTINCT endpoint COLLATE \"C\" FROM batch ORDER BY 1
              ON CONFLICT DO NOTHING
          ), ready AS (
-             INSERT INTO webhook_ready
-             SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason FROM batch WHERE live
+             INSERT INTO webhook_ready SELECT ",
+        columns!(),
+        " FROM batch WHERE live
          ), finished AS (
-             INSERT INTO webhook_finished
-             SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason FROM batch WHERE NOT live
+             INSERT INTO webhook_finished SELECT ",
+        columns!(),
+        " FROM batch WHERE NOT live
          )
          SELECT FROM stored"
     ));

@@ -6,39 +6,41 @@
 use std::collections::{HashMap, HashSet};
 
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
-use webhook_core::sender::{Delivery, LeaseRequest, Leased, StoredEvent};
+use webhook_core::sender::{Delivery, Lease, LeaseRequest, Leased, Leases, SetAside, StoredEvent};
 
-use super::{delivery, lane};
+use super::delivery::{self, columns};
+use super::lane;
 use crate::column::{limit, nanoseconds, term, time};
 use crate::database::{DatabaseError, begin};
 
-pub(super) async fn lease(pool: &PgPool, request: &LeaseRequest) -> Result<Vec<Leased>, DatabaseError> {
-    let mut leased = from_free_lanes(pool, request).await?;
-    while leased.len() < request.limit {
+pub(super) async fn lease(pool: &PgPool, request: &LeaseRequest) -> Result<Leases, DatabaseError> {
+    let mut leases = from_free_lanes(pool, request).await?;
+    while leases.leased.len() < request.limit {
         let rest = LeaseRequest {
-            limit: request.limit - leased.len(),
+            limit: request.limit - leases.leased.len(),
             ..*request
         };
         let more = from_any_lanes(pool, &rest).await?;
-        if more.is_empty() {
+        leases.set_aside.extend(more.set_aside);
+        if more.leased.is_empty() {
             // nothing is due, or others were faster
             break;
         }
-        leased.extend(more);
+        leases.leased.extend(more.leased);
     }
-    Ok(leased)
+    Ok(leases)
 }
 
-async fn from_free_lanes(pool: &PgPool, request: &LeaseRequest) -> Result<Vec<Leased>, DatabaseError> {
+async fn from_free_lanes(pool: &PgPool, request: &LeaseRequest) -> Result<Leases, DatabaseError> {
     let mut transaction = begin(pool).await?;
     let lanes = lane::lock_free(&mut transaction, request).await?;
     lease_from(transaction, &lanes, request).await
 }
 
-async fn from_any_lanes(pool: &PgPool, request: &LeaseRequest) -> Result<Vec<Leased>, DatabaseError> {
+async fn from_any_lanes(pool: &PgPool, request: &LeaseRequest) -> Result<Leases, DatabaseError> {
     let lanes = lane::due(pool, request).await?;
     if lanes.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Leases::default());
     }
     let mut transaction = begin(pool).await?;
     let names: Vec<&str> = lanes.iter().map(String::as_str).collect();
@@ -47,25 +49,94 @@ async fn from_any_lanes(pool: &PgPool, request: &LeaseRequest) -> Result<Vec<Lea
 }
 
 /// Leases from lanes that the transaction holds.
+///
+/// What must be set aside goes first, and then there is another look: it takes nobody's place.
 async fn lease_from(
     mut transaction: Transaction<'_, Postgres>,
     lanes: &[String],
     request: &LeaseRequest,
-) -> Result<Vec<Leased>, DatabaseError> {
+) -> Result<Leases, DatabaseError> {
+    let mut leases = Leases::default();
     if lanes.is_empty() {
-        return Ok(Vec::new());
+        return Ok(leases);
     }
-    let mut deliveries = due(&mut transaction, lanes, request).await?;
-    deliveries.retain_mut(|delivery| delivery.lease(request.now, request.until));
-    if deliveries.is_empty() {
-        return Ok(Vec::new());
+    loop {
+        let rows = due(&mut transaction, lanes, request).await?;
+        let events = events(&mut transaction, &rows).await?;
+        let sorted = Sorted::of(&rows, &events, request);
+        if sorted.is_clean() {
+            leases.leased = sorted.leased;
+            break;
+        }
+        delivery::update(&mut transaction, &sorted.failed.iter().collect::<Vec<_>>()).await?;
+        delivery::remove(&mut transaction, &sorted.nameless).await?;
+        leases
+            .set_aside
+            .extend(sorted.failed.into_iter().filter_map(set_aside));
     }
-    let changed: Vec<&Delivery> = deliveries.iter().collect();
-    delivery::update(&mut transaction, &changed).await?;
-    lane::take_turns(&mut transaction, &last_turns(&deliveries)).await?;
-    let leased = with_events(&mut transaction, deliveries).await?;
+    let changed: Vec<&Delivery> = leases.leased.iter().map(|leased| &leased.delivery).collect();
+    if !changed.is_empty() {
+        delivery::update(&mut transaction, &changed).await?;
+        lane::take_turns(&mut transaction, &last_turns(&changed)).await?;
+    }
     transaction.commit().await?;
-    Ok(leased)
+    Ok(leases)
+}
+
+fn set_aside(failed: Delivery) -> Option<SetAside> {
+    Some(SetAside {
+        reason: failed.reason?,
+        delivery: failed.id,
+    })
+}
+
+/// Due rows, by what becomes of them.
+#[derive(Default)]
+struct Sorted {
+    leased: Vec<Leased>,
+    failed: Vec<Delivery>,
+    nameless: Vec<delivery::Columns>,
+}
+
+impl Sorted {
+    fn of(rows: &[delivery::Columns], events: &HashMap<String, StoredEvent>, request: &LeaseRequest) -> Self {
+        let mut sorted = Self::default();
+        for row in rows {
+            match delivery::from_columns(row) {
+                Ok(delivery) => sorted.lease(delivery, events, request),
+                Err(_) => match delivery::unreadable(row) {
+                    Ok(unreadable) => sorted.failed.push(unreadable),
+                    Err(_) => sorted.nameless.push(row.clone()),
+                },
+            }
+        }
+        sorted
+    }
+
+    fn lease(
+        &mut self,
+        mut delivery: Delivery,
+        events: &HashMap<String, StoredEvent>,
+        request: &LeaseRequest,
+    ) {
+        let Some(event) = events.get(delivery.id.event.as_str()) else {
+            self.failed.push(delivery.unreadable());
+            return;
+        };
+        match delivery.lease(request) {
+            Lease::Taken => self.leased.push(Leased {
+                delivery,
+                event: event.clone(),
+            }),
+            Lease::Quarantined => self.failed.push(delivery),
+            // a state that is over does not belong where it was found
+            Lease::Refused => self.failed.push(delivery.unreadable()),
+        }
+    }
+
+    fn is_clean(&self) -> bool {
+        self.failed.is_empty() && self.nameless.is_empty()
+    }
 }
 
 /// What is due in these lanes and has room, in the order of the turns: the first of each lane, then the second of each.
@@ -73,13 +144,13 @@ async fn due(
     connection: &mut PgConnection,
     lanes: &[String],
     request: &LeaseRequest,
-) -> Result<Vec<Delivery>, DatabaseError> {
+) -> Result<Vec<delivery::Columns>, DatabaseError> {
     let most_of_one = request.limit.saturating_sub(lanes.len()).saturating_add(1);
-    let rows: Vec<delivery::Columns> = sqlx::query_as(
-        "SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason
+    let due = sqlx::query_as(
+        concat!("SELECT ", columns!(), "
          FROM (SELECT ready.*, lane.last_turn,
                       row_number() OVER (PARTITION BY ready.endpoint ORDER BY ready.due_at, ready.event) AS turn
-               FROM (SELECT endpoint, last_turn, $2 - (
+               FROM (SELECT endpoint, last_turn, least($2, coalesce(concurrency, $6)) - (
                          SELECT count(*) FROM webhook_ready AS leased
                          WHERE leased.endpoint = lane.endpoint AND leased.state = 'leased' AND leased.due_at > $1
                      ) AS room
@@ -90,20 +161,21 @@ async fn due(
                    WHERE ready.endpoint = lane.endpoint AND ready.due_at <= $1
                    ORDER BY ready.due_at, ready.event LIMIT greatest(least(lane.room, $4), 0)
                ) AS ready) AS due
-         ORDER BY turn, last_turn, endpoint LIMIT $5",
+         ORDER BY turn, last_turn, endpoint LIMIT $5"),
     )
     .bind(nanoseconds(request.now))
     .bind(limit(request.per_endpoint))
     .bind(lanes)
     .bind(limit(most_of_one))
     .bind(limit(request.limit))
+    .bind(lane::first_limit())
     .fetch_all(connection)
     .await?;
-    rows.into_iter().map(delivery::from_columns).collect()
+    Ok(due)
 }
 
 /// Each endpoint once, in the order of its last turn.
-fn last_turns(deliveries: &[Delivery]) -> Vec<&str> {
+fn last_turns<'a>(deliveries: &[&'a Delivery]) -> Vec<&'a str> {
     let mut seen = HashSet::new();
     let endpoints = deliveries
         .iter()
@@ -114,34 +186,25 @@ fn last_turns(deliveries: &[Delivery]) -> Vec<&str> {
     turns
 }
 
-/// Adds what is to be sent. Bodies are read once, however many endpoints get them.
-async fn with_events(
+/// The events that are there and can be read. A body is read once, however many endpoints get it.
+async fn events(
     connection: &mut PgConnection,
-    deliveries: Vec<Delivery>,
-) -> Result<Vec<Leased>, DatabaseError> {
-    let ids: HashSet<&str> = deliveries
-        .iter()
-        .map(|delivery| delivery.id.event.as_str())
-        .collect();
+    rows: &[delivery::Columns],
+) -> Result<HashMap<String, StoredEvent>, DatabaseError> {
+    let ids: HashSet<&str> = rows.iter().map(|(event, ..)| event.as_str()).collect();
     let rows: Vec<(String, String, i64, Vec<u8>)> =
         sqlx::query_as("SELECT id, event_type, created_at, body FROM webhook_event WHERE id = ANY($1)")
             .bind(ids.into_iter().collect::<Vec<_>>())
             .fetch_all(connection)
             .await?;
-    let mut events = HashMap::with_capacity(rows.len());
-    for (id, event_type, created_at, body) in rows {
+    let event = |(id, event_type, created_at, body): (String, String, i64, Vec<u8>)| -> Option<_> {
         let event = StoredEvent {
-            id: term(&id)?,
-            event_type: term(&event_type)?,
-            created_at: time(created_at)?,
+            id: term(&id).ok()?,
+            event_type: term(&event_type).ok()?,
+            created_at: time(created_at).ok()?,
             body: body.into(),
         };
-        events.insert(event.id.clone(), event);
-    }
-    let leased = deliveries.into_iter().map(|delivery| {
-        let event = events.get(&delivery.id.event).cloned();
-        let event = event.ok_or_else(|| DatabaseError::corrupt("a delivery without its event"))?;
-        Ok(Leased { delivery, event })
-    });
-    leased.collect()
+        Some((id, event))
+    };
+    Ok(rows.into_iter().filter_map(event).collect())
 }

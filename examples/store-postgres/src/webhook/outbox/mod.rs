@@ -18,8 +18,8 @@ use async_trait::async_trait;
 use sqlx::PgPool;
 use webhook_core::ports::StoreError;
 use webhook_core::sender::{
-    Attempt, Delivery, DeliveryFilter, DeliveryId, Enqueue, Enqueued, LeaseRequest, Leased, Outbox, Page,
-    ReplayRequest, Settled, Settlement,
+    Attempt, Delivery, DeliveryFilter, DeliveryId, Enqueue, Enqueued, LeaseRequest, Leases, Outbox, Page,
+    Receipt, ReplayRequest, Settlement,
 };
 
 pub use self::enqueue::enqueue_in;
@@ -33,13 +33,13 @@ impl Outbox for Database {
         Ok(enqueued.await?)
     }
 
-    async fn lease(&self, request: &LeaseRequest) -> Result<Vec<Leased>, StoreError> {
+    async fn lease(&self, request: &LeaseRequest) -> Result<Leases, StoreError> {
         let request = *request;
         let leased = self.run(move |pool| async move { lease::lease(&pool, &request).await });
         Ok(leased.await?)
     }
 
-    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
+    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Receipt>, StoreError> {
         let settled = self.run(|pool| async move { settle::settle(&pool, &settlements).await });
         Ok(settled.await?)
     }

@@ -3,7 +3,7 @@
 use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 use webhook_core::sender::{Delivery, DeliveryFilter, DeliveryId, DeliveryState, Page, ReplayRequest};
 
-use super::delivery;
+use super::delivery::{self, columns};
 use crate::column::limit;
 use crate::database::{DatabaseError, begin};
 
@@ -74,9 +74,7 @@ impl Search {
         } else {
             "webhook_finished"
         };
-        let mut query = QueryBuilder::new(
-            "SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason FROM ",
-        );
+        let mut query = QueryBuilder::new(concat!("SELECT ", columns!(), " FROM "));
         query.push(table).push(" WHERE TRUE");
         Self(query)
     }
@@ -118,6 +116,6 @@ impl Search {
             .push_bind(limit(rows))
             .push(lock);
         let found: Vec<delivery::Columns> = self.0.build_query_as().fetch_all(connection).await?;
-        found.into_iter().map(delivery::from_columns).collect()
+        found.iter().map(delivery::from_columns).collect()
     }
 }

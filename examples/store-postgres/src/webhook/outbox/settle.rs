@@ -1,61 +1,93 @@
 //! Outcomes of leases (W11), a batch in one transaction.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
-use sqlx::PgPool;
-use webhook_core::sender::{Delivery, DeliveryId, Settled, Settlement};
+use sqlx::{PgPool, Postgres, Transaction};
+use webhook_core::sender::{Attempt, Delivery, DeliveryId, EndpointId, Lane, Receipt, Settled, Settlement};
 
 use super::{attempt, delivery, lane};
 use crate::database::{DatabaseError, begin};
 
-pub(super) async fn settle(pool: &PgPool, settlements: &[Settlement]) -> Result<Vec<Settled>, DatabaseError> {
+pub(super) async fn settle(pool: &PgPool, settlements: &[Settlement]) -> Result<Vec<Receipt>, DatabaseError> {
     if settlements.is_empty() {
         return Ok(Vec::new());
     }
     let mut transaction = begin(pool).await?;
-    let endpoints = settlements
+    let mut rows = Rows::lock(&mut transaction, settlements).await?;
+    let receipts: Vec<Receipt> = settlements
         .iter()
-        .map(|settlement| settlement.delivery.endpoint.as_str());
-    lane::lock(&mut transaction, &endpoints.collect::<Vec<_>>()).await?;
-    let ids = settlements.iter().map(|settlement| &settlement.delivery);
-    let mut deliveries = delivery::load(&mut transaction, ids).await?;
-
-    let settled: Vec<Settled> = settlements
-        .iter()
-        .map(|settlement| apply(&mut deliveries, settlement))
+        .map(|settlement| rows.settle(settlement))
         .collect();
-
-    let outcomes = || settlements.iter().zip(&settled);
-    let known = || {
-        outcomes()
-            .filter(|(_, settled)| **settled != Settled::Unknown)
-            .map(|(given, _)| given)
-    };
-    let moved = outcomes()
-        .filter(|(_, settled)| matches!(settled, Settled::Applied | Settled::Late))
-        .map(|(given, _)| &given.delivery);
-    delivery::update(&mut transaction, &once(moved, &deliveries)).await?;
-    lane::hold(&mut transaction, known()).await?;
-    attempt::log(
-        &mut transaction,
-        known().filter_map(|settlement| settlement.attempt.as_ref()),
-    )
-    .await?;
+    rows.write(&mut transaction).await?;
+    let known = settlements
+        .iter()
+        .zip(&receipts)
+        .filter(|(_, receipt)| receipt.settled != Settled::Unknown);
+    let attempts: Vec<&Attempt> = known.filter_map(|(given, _)| given.attempt.as_ref()).collect();
+    attempt::log(&mut transaction, &attempts).await?;
     transaction.commit().await?;
-    Ok(settled)
+    Ok(receipts)
 }
 
-fn apply(deliveries: &mut HashMap<DeliveryId, Delivery>, settlement: &Settlement) -> Settled {
-    deliveries
-        .get_mut(&settlement.delivery)
-        .map_or(Settled::Unknown, |delivery| delivery.settle(settlement))
+/// What a batch is about, as it is stored and as it is to be.
+struct Rows {
+    lanes: HashMap<EndpointId, Change<Lane>>,
+    deliveries: HashMap<DeliveryId, Change<Delivery>>,
 }
 
-/// Each of these rows once, as it is in the end.
-fn once<'a>(
-    ids: impl Iterator<Item = &'a DeliveryId>,
-    deliveries: &'a HashMap<DeliveryId, Delivery>,
-) -> Vec<&'a Delivery> {
-    let moved: HashMap<&DeliveryId, &Delivery> = ids.filter_map(|id| deliveries.get_key_value(id)).collect();
-    moved.into_values().collect()
+struct Change<T> {
+    stored: T,
+    new: T,
+}
+
+impl Rows {
+    async fn lock(
+        transaction: &mut Transaction<'_, Postgres>,
+        settlements: &[Settlement],
+    ) -> Result<Self, DatabaseError> {
+        let ids = || settlements.iter().map(|settlement| &settlement.delivery);
+        let endpoints: Vec<&str> = ids().map(|id| id.endpoint.as_str()).collect();
+        // only once the lanes are held do the rows in them stand still
+        let lanes = lane::lock(transaction, &endpoints).await?;
+        let deliveries = delivery::load(transaction, ids()).await?;
+        Ok(Self {
+            lanes: unchanged(lanes),
+            deliveries: unchanged(deliveries),
+        })
+    }
+
+    fn settle(&mut self, settlement: &Settlement) -> Receipt {
+        let mut receipt = Receipt {
+            settled: Settled::Unknown,
+            health: None,
+        };
+        if let Some(delivery) = self.deliveries.get_mut(&settlement.delivery) {
+            receipt.settled = delivery.new.settle(settlement);
+        }
+        if let Some(lane) = self.lanes.get_mut(&settlement.delivery.endpoint) {
+            receipt.health = lane.new.settle(settlement, receipt.settled);
+        }
+        receipt
+    }
+
+    async fn write(&self, transaction: &mut Transaction<'_, Postgres>) -> Result<(), DatabaseError> {
+        let deliveries: Vec<_> = changed(&self.deliveries).map(|(_, delivery)| delivery).collect();
+        delivery::update(transaction, &deliveries).await?;
+        let lanes: Vec<_> = changed(&self.lanes).collect();
+        lane::update(transaction, &lanes).await
+    }
+}
+
+fn unchanged<K: Eq + Hash, T: Clone>(rows: HashMap<K, T>) -> HashMap<K, Change<T>> {
+    let change = |(key, stored): (K, T)| {
+        let new = stored.clone();
+        (key, Change { stored, new })
+    };
+    rows.into_iter().map(change).collect()
+}
+
+fn changed<K, T: PartialEq>(rows: &HashMap<K, Change<T>>) -> impl Iterator<Item = (&K, &T)> {
+    let changed = rows.iter().filter(|(_, change)| change.new != change.stored);
+    changed.map(|(key, change)| (key, &change.new))
 }
