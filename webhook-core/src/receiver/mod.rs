@@ -38,6 +38,7 @@
 
 mod config;
 mod dedupe;
+pub mod diagnosis;
 mod endpoint;
 mod failure;
 mod inbox;

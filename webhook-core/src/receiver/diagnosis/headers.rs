@@ -1,0 +1,205 @@
+//! The headers, read as leniently as a mistaken sender may have written them.
+
+use base64::{
+    Engine,
+    alphabet::{STANDARD, URL_SAFE},
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
+use http::{HeaderMap, HeaderName};
+
+use super::{Cause, SignedText};
+#[cfg(feature = "ed25519")]
+use crate::signature::ed25519;
+use crate::{
+    event::{EventId, Timestamp},
+    signature::{
+        Scheme, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP,
+        header::{InvalidList, SignatureList},
+        hmac_sha256::{self, Encoding, MacBytes},
+    },
+};
+
+const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
+    .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+    .with_decode_allow_trailing_bits(true);
+const MILLISECONDS_LENGTH: usize = 13;
+
+/// How a MAC is written, strictly or not.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Writing {
+    Hex,
+    Base64,
+}
+
+/// A MAC that stands somewhere in `Webhook-Signature`.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    pub(super) mac: MacBytes,
+    pub(super) writing: Writing,
+    /// A verifier would pass it over.
+    pub(super) is_sloppy: bool,
+}
+
+/// The headers of a message that can be tried.
+#[derive(Debug)]
+pub(super) struct Message<'h> {
+    pub(super) id: &'h str,
+    timestamp: &'h str,
+    pub(super) time: Timestamp,
+    pub(super) hmac: Vec<Candidate>,
+    #[cfg(feature = "ed25519")]
+    pub(super) ed25519: Vec<ed25519_dalek::Signature>,
+    #[cfg(feature = "ed25519")]
+    has_v1: bool,
+    /// What is wrong whatever the signature is.
+    pub(super) causes: Vec<Cause>,
+}
+
+impl<'h> Message<'h> {
+    /// Reads the headers, or says all that is missing.
+    pub(super) fn read(headers: &'h HeaderMap) -> Result<Self, Vec<Cause>> {
+        let signatures = SignatureList::of(headers);
+        let (id, timestamp) = (single(headers, &WEBHOOK_ID), single(headers, &WEBHOOK_TIMESTAMP));
+        let mut causes: Vec<Cause> = [&id, &timestamp]
+            .into_iter()
+            .filter_map(|part| part.clone().err())
+            .collect();
+        match &signatures {
+            Err(InvalidList::Missing) => causes.push(Cause::MissingHeader(WEBHOOK_SIGNATURE)),
+            Err(InvalidList::TooLarge) => causes.push(Cause::TooManySignatures),
+            Ok(_) => {}
+        }
+        let (Ok(id), Ok(timestamp), Ok(signatures)) = (id, timestamp, signatures) else {
+            return Err(causes);
+        };
+        if !EventId::is_valid(id) {
+            causes.push(Cause::IdFormat);
+        }
+        let (time, cause) = time_of(timestamp);
+        causes.extend(cause);
+        Ok(Self {
+            id,
+            timestamp,
+            time,
+            hmac: candidates(headers, &signatures),
+            #[cfg(feature = "ed25519")]
+            ed25519: signatures
+                .tagged(Scheme::Ed25519.tag())
+                .filter_map(ed25519::read)
+                .collect(),
+            #[cfg(feature = "ed25519")]
+            has_v1: signatures.tagged("v1").next().is_some(),
+            causes,
+        })
+    }
+
+    /// The text that may have been signed.
+    pub(super) fn pieces<'a>(&'a self, text: SignedText, body: &'a [u8]) -> [&'a [u8]; 5] {
+        let (id, timestamp) = (self.id.as_bytes(), self.timestamp.as_bytes());
+        match text {
+            SignedText::IdTimestampBody => [id, b".", timestamp, b".", body],
+            SignedText::TimestampBody => [b"", b"", timestamp, b".", body],
+            SignedText::TimestampIdBody => [timestamp, b".", id, b".", body],
+            SignedText::IdBody => [b"", b"", id, b".", body],
+            SignedText::Body => [b"", b"", b"", b"", body],
+        }
+    }
+
+    /// The scheme that all tokens are of, if none is of `scheme`.
+    pub(super) fn foreign_tokens(&self, scheme: Scheme) -> Option<Cause> {
+        #[cfg(feature = "ed25519")]
+        if scheme != Scheme::Ed25519 && !self.has_v1 && !self.ed25519.is_empty() {
+            return Some(Cause::OtherScheme(Scheme::Ed25519));
+        }
+        let strict = |writing| self.hmac.iter().any(|it| it.writing == writing && !it.is_sloppy);
+        let has_own = match scheme {
+            Scheme::StandardWebhooks => strict(Writing::Base64),
+            Scheme::TimestampBodyHex | Scheme::IdTimestampBodyHex => strict(Writing::Hex),
+            #[cfg(feature = "ed25519")]
+            Scheme::Ed25519 => !self.ed25519.is_empty(),
+        };
+        (!has_own).then_some(Cause::SignatureFormat)
+    }
+}
+
+fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<&'h str, Cause> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next().ok_or_else(|| Cause::MissingHeader(name.clone()))?;
+    if values.next().is_some() {
+        return Err(Cause::RepeatedHeader(name.clone()));
+    }
+    let malformed = if *name == WEBHOOK_ID {
+        Cause::IdFormat
+    } else {
+        Cause::TimestampFormat
+    };
+    value.to_str().map_err(|_| malformed)
+}
+
+/// The time that the text means, and what is wrong with the text.
+fn time_of(text: &str) -> (Timestamp, Option<Cause>) {
+    if let Ok(time) = text.parse() {
+        return (time, None);
+    }
+    let digits = text.trim();
+    let seconds = digits
+        .parse::<u64>()
+        .ok()
+        .filter(|_| digits.len() == MILLISECONDS_LENGTH);
+    match seconds.and_then(|milliseconds| Timestamp::from_seconds(milliseconds / 1000)) {
+        Some(time) => (time, Some(Cause::TimestampInMilliseconds)),
+        None => {
+            let whole = digits.split('.').next().unwrap_or_default();
+            let time = whole.parse().ok().and_then(Timestamp::from_seconds);
+            (
+                time.unwrap_or(Timestamp::from(std::time::SystemTime::UNIX_EPOCH)),
+                Some(Cause::TimestampFormat),
+            )
+        }
+    }
+}
+
+/// Everything in the header that can be a MAC: first as a verifier reads it, then in whatever writing.
+fn candidates(headers: &HeaderMap, signatures: &SignatureList<'_>) -> Vec<Candidate> {
+    let strict = |encoding, writing| {
+        let macs = signatures
+            .tagged("v1")
+            .filter_map(move |text| hmac_sha256::read(encoding, text));
+        macs.map(move |mac| Candidate {
+            mac,
+            writing,
+            is_sloppy: false,
+        })
+    };
+    let lines = headers.get_all(WEBHOOK_SIGNATURE).iter();
+    let pieces = lines.flat_map(|line| line.as_bytes().split(|byte| b" ,;\t\"'".contains(byte)));
+    let sloppy = pieces.flat_map(|piece| {
+        // `sha256=…`, `v1=…` and `v1:…` are other senders' tags; `=` also ends base64
+        let cut = piece
+            .iter()
+            .position(|byte| b"=:".contains(byte))
+            .map_or(0, |at| at + 1);
+        [piece, piece.get(cut..).unwrap_or_default()]
+            .into_iter()
+            .filter_map(sloppy)
+    });
+    strict(Encoding::Hex, Writing::Hex)
+        .chain(strict(Encoding::Base64, Writing::Base64))
+        .chain(sloppy)
+        .collect()
+}
+
+fn sloppy(text: &[u8]) -> Option<Candidate> {
+    let candidate = |mac, writing| Candidate {
+        mac,
+        writing,
+        is_sloppy: true,
+    };
+    if let Some(mac) = hmac_sha256::read(Encoding::Hex, &text.to_ascii_lowercase()) {
+        return Some(candidate(mac, Writing::Hex));
+    }
+    [STANDARD, URL_SAFE].iter().find_map(|alphabet| {
+        let decoded = GeneralPurpose::new(alphabet, LENIENT).decode(text).ok()?;
+        Some(candidate(decoded.try_into().ok()?, Writing::Base64))
+    })
+}
