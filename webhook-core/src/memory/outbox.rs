@@ -13,7 +13,8 @@ use crate::{
     ports::StoreError,
     sender::{
         Attempt, Delivery, DeliveryFilter, DeliveryId, DeliveryState, EndpointId, Enqueue, Enqueued,
-        LeaseRequest, Leased, Outbox, Page, ReplayRequest, Settled, Settlement, StoredEvent,
+        FailureReason, Lane, Lease, LeaseRequest, Leased, Leases, Outbox, Page, Receipt, ReplayRequest,
+        SetAside, Settled, Settlement, StoredEvent,
     },
 };
 
@@ -29,21 +30,21 @@ pub struct MemoryOutbox {
 struct Tables {
     events: HashMap<EventId, StoredEvent>,
     deliveries: BTreeMap<DeliveryId, Delivery>,
-    lanes: BTreeMap<EndpointId, Lane>,
+    queues: BTreeMap<EndpointId, Queue>,
     attempts: HashMap<DeliveryId, BTreeMap<u64, Attempt>>,
     turns: u64,
 }
 
 /// What is under way to one endpoint, by the time at which it is due.
 #[derive(Debug, Default)]
-struct Lane {
-    held_until: Option<SystemTime>,
+struct Queue {
+    lane: Lane,
     last_turn: u64,
     waiting: BTreeSet<(SystemTime, DeliveryId)>,
     leased: BTreeSet<(SystemTime, DeliveryId)>,
 }
 
-impl Lane {
+impl Queue {
     fn index_of(&mut self, state: DeliveryState) -> Option<&mut BTreeSet<(SystemTime, DeliveryId)>> {
         match state {
             DeliveryState::Leased => Some(&mut self.leased),
@@ -53,7 +54,7 @@ impl Lane {
     }
 
     fn is_held(&self, now: SystemTime) -> bool {
-        self.held_until.is_some_and(|until| until > now)
+        self.lane.held_until.is_some_and(|until| until > now)
     }
 
     fn due(&self, request: &LeaseRequest) -> VecDeque<DeliveryId> {
@@ -66,7 +67,8 @@ impl Lane {
             .rev()
             .take_while(|(end, _)| *end > request.now)
             .count();
-        let room = request.per_endpoint.saturating_sub(in_flight).min(request.limit);
+        let share = usize::try_from(self.lane.health.limit).unwrap_or(usize::MAX);
+        let room = request.per_endpoint.min(share).saturating_sub(in_flight);
         let is_due = |row: &&(SystemTime, DeliveryId)| row.0 <= request.now;
         let mut due: Vec<_> = (self.waiting.iter().take_while(is_due).take(room))
             .chain(self.leased.iter().take_while(is_due).take(room))
@@ -81,67 +83,85 @@ impl Lane {
             .into_iter()
             .chain(first(&self.leased))
             .min()?;
-        Some(self.held_until.map_or(due_at, |until| until.max(due_at)))
+        Some(self.lane.held_until.map_or(due_at, |until| until.max(due_at)))
     }
 }
 
 impl Tables {
     /// Writes a row and keeps the lane's index in step.
     fn write(&mut self, delivery: Delivery) {
-        let lane = self.lanes.entry(delivery.id.endpoint.clone()).or_default();
+        let queue = self.queues.entry(delivery.id.endpoint.clone()).or_default();
         if let Some(old) = self.deliveries.get(&delivery.id)
-            && let Some(index) = lane.index_of(old.state)
+            && let Some(index) = queue.index_of(old.state)
         {
             index.remove(&(old.due_at, old.id.clone()));
         }
-        if let Some(index) = lane.index_of(delivery.state) {
+        if let Some(index) = queue.index_of(delivery.state) {
             index.insert((delivery.due_at, delivery.id.clone()));
         }
         self.deliveries.insert(delivery.id.clone(), delivery);
     }
 
-    /// What is due, in the order in which endpoints take turns.
-    fn take_turns(&self, request: &LeaseRequest) -> Vec<DeliveryId> {
-        let mut lanes: Vec<&Lane> = self.lanes.values().collect();
-        lanes.sort_by_key(|lane| lane.last_turn);
-        let mut queues: Vec<_> = lanes.into_iter().map(|lane| lane.due(request)).collect();
-        let mut picked = Vec::new();
-        while picked.len() < request.limit {
-            queues.retain(|queue| !queue.is_empty());
-            if queues.is_empty() {
+    /// Leases what is due, in the order in which endpoints take turns.
+    fn lease(&mut self, request: &LeaseRequest) -> Leases {
+        let mut queues: Vec<&Queue> = self.queues.values().collect();
+        queues.sort_by_key(|queue| queue.last_turn);
+        let mut due: Vec<_> = queues.into_iter().map(|queue| queue.due(request)).collect();
+        let mut leases = Leases::default();
+        while leases.leased.len() < request.limit {
+            due.retain(|queue| !queue.is_empty());
+            if due.is_empty() {
                 break;
             }
-            let room = request.limit - picked.len();
-            picked.extend(queues.iter_mut().take(room).filter_map(VecDeque::pop_front));
+            for id in due.iter_mut().filter_map(VecDeque::pop_front) {
+                if leases.leased.len() < request.limit {
+                    self.lease_one(id, request, &mut leases);
+                }
+            }
         }
-        picked
+        leases
     }
 
-    fn lease(&mut self, id: &DeliveryId, request: &LeaseRequest) -> Option<Leased> {
-        let mut delivery = self.deliveries.get(id)?.clone();
-        let event = self.events.get(&id.event)?.clone();
-        if !delivery.lease(request.now, request.until) {
-            return None;
+    fn lease_one(&mut self, id: DeliveryId, request: &LeaseRequest, leases: &mut Leases) {
+        let (Some(delivery), Some(event)) = (self.deliveries.get(&id), self.events.get(&id.event)) else {
+            return;
+        };
+        let (mut delivery, event) = (delivery.clone(), event.clone());
+        match delivery.lease(request) {
+            Lease::Refused => {}
+            Lease::Quarantined => {
+                self.write(delivery);
+                let (delivery, reason) = (id, FailureReason::Quarantined);
+                leases.set_aside.push(SetAside { delivery, reason });
+            }
+            Lease::Taken => {
+                self.turns += 1;
+                self.queues.entry(id.endpoint).or_default().last_turn = self.turns;
+                self.write(delivery.clone());
+                leases.leased.push(Leased { delivery, event });
+            }
         }
-        self.turns += 1;
-        self.lanes.entry(id.endpoint.clone()).or_default().last_turn = self.turns;
-        self.write(delivery.clone());
-        Some(Leased { delivery, event })
     }
 
-    fn settle(&mut self, settlement: Settlement) -> Settled {
+    fn settle(&mut self, settlement: Settlement) -> Receipt {
         let Some(mut delivery) = self.deliveries.get(&settlement.delivery).cloned() else {
-            return Settled::Unknown;
+            return Receipt {
+                settled: Settled::Unknown,
+                health: None,
+            };
         };
         let settled = delivery.settle(&settlement);
         self.write(delivery);
-        let lane = self.lanes.entry(settlement.delivery.endpoint).or_default();
-        lane.held_until = lane.held_until.max(settlement.hold_endpoint_until);
+        let queue = self
+            .queues
+            .entry(settlement.delivery.endpoint.clone())
+            .or_default();
+        let health = queue.lane.settle(&settlement, settled);
         if let Some(attempt) = settlement.attempt {
             let log = self.attempts.entry(attempt.delivery.clone()).or_default();
             log.entry(attempt.fence).or_insert(attempt);
         }
-        settled
+        Receipt { settled, health }
     }
 }
 
@@ -175,13 +195,11 @@ impl Outbox for MemoryOutbox {
         Ok(Enqueued::Enqueued)
     }
 
-    async fn lease(&self, request: &LeaseRequest) -> Result<Vec<Leased>, StoreError> {
-        let mut tables = self.tables();
-        let picked = tables.take_turns(request);
-        Ok(picked.iter().filter_map(|id| tables.lease(id, request)).collect())
+    async fn lease(&self, request: &LeaseRequest) -> Result<Leases, StoreError> {
+        Ok(self.tables().lease(request))
     }
 
-    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
+    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Receipt>, StoreError> {
         let mut tables = self.tables();
         Ok(settlements
             .into_iter()
@@ -190,7 +208,7 @@ impl Outbox for MemoryOutbox {
     }
 
     async fn next_due(&self) -> Result<Option<SystemTime>, StoreError> {
-        Ok(self.tables().lanes.values().filter_map(Lane::next_due).min())
+        Ok(self.tables().queues.values().filter_map(Queue::next_due).min())
     }
 
     async fn list(&self, filter: &DeliveryFilter, page: &Page) -> Result<Vec<Delivery>, StoreError> {

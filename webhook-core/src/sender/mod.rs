@@ -28,7 +28,8 @@ mod term;
 
 pub use attempt::{Attempt, AttemptResult, KEPT_ANSWER, Outcome, Verdict, classify};
 pub use delivery::{
-    Delivery, DeliveryId, DeliveryState, Disposition, FailureReason, Settled, Settlement, Step,
+    Delivery, DeliveryId, DeliveryState, Disposition, FailureReason, Lease, Receipt, Settled, Settlement,
+    Step,
 };
 pub use destination::{Destination, InvalidDestination};
 pub use dispatch::{Dispatcher, Handled, Report};
@@ -38,8 +39,8 @@ pub use endpoint::{
 };
 pub use health::{EndpointHealth, HealthEvent, Lane, Signal};
 pub use outbox::{
-    DeliveryFilter, Enqueue, Enqueued, LeaseRequest, Leased, Outbox, Page, ReplayRequest, StoredEvent,
-    fan_out,
+    DeliveryFilter, Enqueue, Enqueued, LeaseRequest, Leased, Leases, Outbox, Page, ReplayRequest, SetAside,
+    StoredEvent, fan_out,
 };
 pub use policy::{Decision, DeliveryPolicy};
 pub use schedule::{InvalidSchedule, Schedule};

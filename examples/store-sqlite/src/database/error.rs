@@ -26,11 +26,6 @@ impl DatabaseError {
         }
     }
 
-    /// A stored value that this release cannot read.
-    pub(crate) fn corrupt(source: impl Into<Box<dyn Error + Send + Sync + 'static>>) -> Self {
-        Self::new(DatabaseErrorKind::Corrupt, source)
-    }
-
     pub(crate) fn closed() -> Self {
         Self::new(DatabaseErrorKind::Unavailable, "the database thread has stopped")
     }

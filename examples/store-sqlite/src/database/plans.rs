@@ -103,6 +103,8 @@ async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
         outbox::a_list_is_filtered_ordered_and_paged,
         outbox::a_dead_letter_is_replayed,
         outbox::next_due_is_the_earliest_moment_something_can_be_leased,
+        outbox::a_delivery_that_crashes_its_holders_is_quarantined,
+        outbox::a_breaker_opens_and_its_probe_closes_it,
     );
     seen.noted().purge(SystemTime::UNIX_EPOCH).await.unwrap();
 

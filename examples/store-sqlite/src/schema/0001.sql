@@ -122,6 +122,7 @@ CREATE TABLE webhook_delivery (
     fence      INTEGER NOT NULL,
     started_at INTEGER NOT NULL,
     reason     TEXT,
+    crashes    INTEGER NOT NULL,
     PRIMARY KEY (event, endpoint)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX webhook_delivery_live ON webhook_delivery (endpoint, due_at, event)
@@ -130,11 +131,17 @@ CREATE INDEX webhook_delivery_leased ON webhook_delivery (endpoint, due_at) WHER
 CREATE INDEX webhook_delivery_failed ON webhook_delivery (event, endpoint)
     WHERE state IN ('permanent_failure', 'dead_letter');
 
--- whose turn it is, and who asked to be left alone
+-- whose turn it is, until when it is left alone, and how the endpoint does
 CREATE TABLE webhook_lane (
-    endpoint   TEXT PRIMARY KEY,
-    last_turn  INTEGER NOT NULL DEFAULT 0,
-    held_until INTEGER
+    endpoint      TEXT PRIMARY KEY,
+    last_turn     INTEGER NOT NULL DEFAULT 0,
+    held_until    INTEGER,
+    concurrency   INTEGER NOT NULL,
+    successes     INTEGER NOT NULL,
+    failures      INTEGER NOT NULL,
+    failing_since INTEGER,
+    pauses        INTEGER NOT NULL,
+    counts_from   INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX webhook_lane_turn ON webhook_lane (last_turn, endpoint);
 

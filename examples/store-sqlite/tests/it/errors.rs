@@ -10,7 +10,9 @@ use store_sqlite::{Database, DatabaseError, DatabaseErrorKind};
 use webhook_core::address::AddressPolicy;
 use webhook_core::ports;
 use webhook_core::secret::SigningSecret;
-use webhook_core::sender::{Endpoint, EndpointStore, Outbox};
+use webhook_core::sender::{
+    DeliveryFilter, Endpoint, EndpointStore, FailureReason, LeaseRequest, Leases, Outbox, Page, SetAside,
+};
 use webhook_core::signature::Signer;
 
 use crate::support::{File, event, with_notes};
@@ -63,6 +65,68 @@ async fn a_record_that_cannot_be_read_is_reported_as_corrupt() {
         .unwrap();
     let error = database.claim(&claim, now).await.unwrap_err();
     assert_eq!(error.kind(), idempotency::StoreErrorKind::Corrupt);
+}
+
+async fn lease(database: &Database) -> Leases {
+    let now = SystemTime::UNIX_EPOCH;
+    let request = LeaseRequest {
+        now,
+        until: now + Duration::from_secs(40),
+        limit: 10,
+        per_endpoint: 10,
+        quarantine_after: 5,
+    };
+    database.lease(&request).await.unwrap()
+}
+
+/// W15: a due row that cannot be read, or whose event cannot, is set aside, reported and listed, and stops nobody else.
+#[tokio::test]
+async fn what_cannot_be_read_stops_nobody() {
+    for broken in [
+        "UPDATE webhook_delivery SET attempts = -1 WHERE event = 'evt_1'",
+        "UPDATE webhook_delivery SET reason = 'other' WHERE event = 'evt_1'",
+        "UPDATE webhook_event SET event_type = '' WHERE id = 'evt_1'",
+        "UPDATE webhook_delivery SET fence = -1, attempts = 1 << 40 WHERE event = 'evt_1'",
+    ] {
+        let database = Database::open_in_memory().unwrap();
+        for number in 1..=3 {
+            database.enqueue(event(number)).await.unwrap();
+        }
+        tamper(&database, broken).await.unwrap();
+        let Leases { leased, set_aside } = lease(&database).await;
+        assert_eq!(leased.len(), 2, "{broken}");
+        let id = event(1).deliveries[0].id.clone();
+        let reason = FailureReason::Unreadable;
+        let expected = SetAside {
+            delivery: id.clone(),
+            reason,
+        };
+        assert_eq!(set_aside, [expected], "{broken}");
+        assert_eq!(lease(&database).await, Leases::default());
+        let dead = database
+            .list(&DeliveryFilter::dead_letters(), &Page::default())
+            .await;
+        let [dead] = dead.unwrap().try_into().unwrap();
+        assert_eq!((dead.id, dead.reason), (id, Some(reason)));
+    }
+}
+
+/// W15: a row whose very id cannot be read stops nobody either; only the list tells of it.
+#[tokio::test]
+async fn a_row_without_a_readable_id_stops_nobody() {
+    let database = Database::open_in_memory().unwrap();
+    for number in 1..=2 {
+        database.enqueue(event(number)).await.unwrap();
+    }
+    let broken =
+        "INSERT INTO webhook_event SELECT 'no id', event_type, created_at, body FROM webhook_event LIMIT 1;
+                  UPDATE webhook_delivery SET event = 'no id' WHERE event = 'evt_1'";
+    tamper(&database, broken).await.unwrap();
+    let Leases { leased, set_aside } = lease(&database).await;
+    assert_eq!((leased.len(), set_aside), (1, Vec::new()));
+    assert_eq!(lease(&database).await, Leases::default());
+    let listed = database.list(&DeliveryFilter::failed(), &Page::default()).await;
+    assert_eq!(listed.unwrap_err().kind(), ports::StoreErrorKind::Corrupt);
 }
 
 #[tokio::test]

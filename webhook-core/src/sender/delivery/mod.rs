@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
-//! use webhook_core::sender::{Delivery, DeliveryId, DeliveryState};
+//! use webhook_core::sender::{Delivery, DeliveryId, DeliveryState, Lease, LeaseRequest};
 //!
 //! let now = SystemTime::UNIX_EPOCH;
 //! let id = DeliveryId { event: "evt_1".parse()?, endpoint: "ep_1".parse()? };
@@ -15,10 +15,12 @@
 //!
 //! // leased once: nobody else gets it before the lease is over
 //! let until = now + Duration::from_secs(40);
-//! assert!(delivery.lease(now, until));
-//! assert!(!delivery.lease(now, until));
-//! assert!(delivery.lease(until, until + Duration::from_secs(40)));
-//! assert_eq!(delivery.fence, 2);
+//! let request = LeaseRequest { now, until, limit: 1, per_endpoint: 1, quarantine_after: 5 };
+//! assert_eq!(delivery.lease(&request), Lease::Taken);
+//! assert_eq!(delivery.lease(&request), Lease::Refused);
+//! let request = LeaseRequest { now: until, until: until + Duration::from_secs(40), ..request };
+//! assert_eq!(delivery.lease(&request), Lease::Taken);
+//! assert_eq!((delivery.fence, delivery.crashes), (2, 1));
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 
@@ -27,10 +29,10 @@ mod state;
 
 use std::{fmt, time::SystemTime};
 
-pub use settlement::{Disposition, FailureReason, Settled, Settlement};
+pub use settlement::{Disposition, FailureReason, Receipt, Settled, Settlement};
 pub use state::{DeliveryState, Step};
 
-use super::EndpointId;
+use super::{EndpointId, LeaseRequest};
 use crate::event::EventId;
 
 /// Which delivery: there is exactly one per event and endpoint.
@@ -65,6 +67,19 @@ pub struct Delivery {
     pub started_at: SystemTime,
     /// Why it failed, in the two failed states.
     pub reason: Option<FailureReason>,
+    /// How many leases in a row ended without a settlement: whoever held them crashed, or could not write.
+    pub crashes: u32,
+}
+
+/// What came of asking for the lease of a delivery.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Lease {
+    /// It is leased, under the next fence.
+    Taken,
+    /// Too many leases before ended without a settlement: it has failed now, before it stops another dispatcher.
+    Quarantined,
+    /// It is over or not due yet; nothing has changed.
+    Refused,
 }
 
 impl Delivery {
@@ -79,21 +94,42 @@ impl Delivery {
             fence: 0,
             started_at: now,
             reason: None,
+            crashes: 0,
         }
     }
 
-    /// Takes the lease until `until`, under the next fence. `false`, and no change, when it is over or not due yet.
+    /// Takes the lease until `request.until`, under the next fence.
     ///
     /// A delivery is due at the very instant `due_at`, and a lease is over at the very instant it ends.
-    pub fn lease(&mut self, now: SystemTime, until: SystemTime) -> bool {
-        match self.state.after(Step::Lease) {
-            Some(state) if self.due_at <= now => {
-                self.state = state;
-                self.due_at = until;
-                self.fence = self.fence.saturating_add(1);
-                true
+    pub fn lease(&mut self, request: &LeaseRequest) -> Lease {
+        let Some(state) = self
+            .state
+            .after(Step::Lease)
+            .filter(|_| self.due_at <= request.now)
+        else {
+            return Lease::Refused;
+        };
+        if self.state == DeliveryState::Leased {
+            self.crashes = self.crashes.saturating_add(1);
+            if self.crashes >= request.quarantine_after {
+                self.state = DeliveryState::DeadLetter;
+                self.reason = Some(FailureReason::Quarantined);
+                return Lease::Quarantined;
             }
-            _ => false,
+        }
+        self.state = state;
+        self.due_at = request.until;
+        self.fence = self.fence.saturating_add(1);
+        Lease::Taken
+    }
+
+    /// The delivery as a store sets it aside that cannot read the rest of its row, or its event: failed, so that it stops nobody.
+    #[must_use]
+    pub fn unreadable(self) -> Self {
+        Self {
+            state: DeliveryState::DeadLetter,
+            reason: Some(FailureReason::Unreadable),
+            ..self
         }
     }
 
@@ -111,6 +147,7 @@ impl Delivery {
             return Settled::Stale;
         };
         self.state = state;
+        self.crashes = 0;
         self.attempts = self.attempts.saturating_add(u32::from(settlement.spent));
         match settlement.disposition {
             Disposition::Acked => {}
@@ -132,6 +169,7 @@ impl Delivery {
         self.attempts = 0;
         self.started_at = now;
         self.reason = None;
+        self.crashes = 0;
         true
     }
 }

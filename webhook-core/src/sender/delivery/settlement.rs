@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use super::{DeliveryId, Step};
-use crate::sender::{Attempt, term::terms};
+use crate::sender::{Attempt, HealthEvent, term::terms};
 
 /// What one lease came to.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -32,7 +32,12 @@ impl Disposition {
             Self::Acked => Step::Acknowledge,
             Self::Retry { .. } => Step::Retry,
             Self::Held { .. } => Step::Hold,
-            Self::Failed(FailureReason::AttemptsExhausted | FailureReason::LifetimeExpired) => Step::Exhaust,
+            Self::Failed(
+                FailureReason::AttemptsExhausted
+                | FailureReason::LifetimeExpired
+                | FailureReason::Quarantined
+                | FailureReason::Unreadable,
+            ) => Step::Exhaust,
             Self::Failed(_) => Step::Refuse,
         }
     }
@@ -56,6 +61,10 @@ pub enum FailureReason {
     EndpointUnknown,
     /// The endpoint's address is one that must not be called.
     AddressRefused,
+    /// Its leases ended again and again without an outcome: perhaps it crashes who delivers it.
+    Quarantined,
+    /// The store could not read it, or its event, and set it aside.
+    Unreadable,
 }
 
 terms!(FailureReason {
@@ -66,6 +75,8 @@ terms!(FailureReason {
     EndpointDisabled => "endpoint_disabled",
     EndpointUnknown => "endpoint_unknown",
     AddressRefused => "address_refused",
+    Quarantined => "quarantined",
+    Unreadable => "unreadable",
 });
 
 /// The outcome of one lease, ready to be written by its fence.
@@ -96,4 +107,13 @@ pub enum Settled {
     Stale,
     /// There is no such delivery.
     Unknown,
+}
+
+/// The answer to a settlement.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Receipt {
+    /// What came of it.
+    pub settled: Settled,
+    /// What it changed in the endpoint's health.
+    pub health: Option<HealthEvent>,
 }

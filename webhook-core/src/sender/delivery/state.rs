@@ -15,7 +15,7 @@ pub enum DeliveryState {
     Acked,
     /// The receiver refused it in a way that another attempt cannot change. Kept for inspection and replay.
     PermanentFailure,
-    /// Attempts or time ran out. Kept for inspection and replay.
+    /// Attempts or time ran out, or it had to be set aside. Kept for inspection and replay.
     DeadLetter,
 }
 

@@ -18,6 +18,20 @@ fn fresh() -> Delivery {
     Delivery::new(id, at(0))
 }
 
+fn request(now: SystemTime, until: SystemTime) -> LeaseRequest {
+    LeaseRequest {
+        now,
+        until,
+        limit: 1,
+        per_endpoint: 1,
+        quarantine_after: 5,
+    }
+}
+
+fn lease(delivery: &mut Delivery, now: SystemTime, until: SystemTime) -> bool {
+    delivery.lease(&request(now, until)) == Lease::Taken
+}
+
 fn settlement(fence: u64, disposition: Disposition) -> Settlement {
     Settlement {
         delivery: fresh().id,
@@ -54,16 +68,19 @@ fn every_step_from_every_state_is_decided() {
     }
 }
 
-/// W11: a failed delivery is a dead letter exactly when attempts or time ran out.
+/// W11: a failed delivery is a dead letter exactly when attempts or time ran out, or it had to be set aside.
 #[test]
 fn every_reason_leads_to_its_state() {
     for reason in FailureReason::ALL {
         let expected = match reason {
-            FailureReason::AttemptsExhausted | FailureReason::LifetimeExpired => DeadLetter,
+            FailureReason::AttemptsExhausted
+            | FailureReason::LifetimeExpired
+            | FailureReason::Quarantined
+            | FailureReason::Unreadable => DeadLetter,
             _ => PermanentFailure,
         };
         let mut delivery = fresh();
-        delivery.lease(at(0), at(40));
+        lease(&mut delivery, at(0), at(40));
         assert_eq!(
             delivery.settle(&settlement(1, Disposition::Failed(reason))),
             Settled::Applied
@@ -87,10 +104,10 @@ fn the_words_of_every_set_are_read_back() {
 #[test]
 fn a_lease_is_over_at_the_very_instant_it_ends() {
     let mut delivery = fresh();
-    assert!(delivery.lease(at(0), at(40)));
-    assert!(!delivery.lease(at(39), at(80)));
+    assert!(lease(&mut delivery, at(0), at(40)));
+    assert!(!lease(&mut delivery, at(39), at(80)));
     assert_eq!(delivery.fence, 1);
-    assert!(delivery.lease(at(40), at(80)));
+    assert!(lease(&mut delivery, at(40), at(80)));
     assert_eq!((delivery.fence, delivery.due_at), (2, at(80)));
 }
 
@@ -98,8 +115,8 @@ fn a_lease_is_over_at_the_very_instant_it_ends() {
 #[test]
 fn a_stale_fence_is_refused_unless_the_receiver_acknowledged() {
     let mut delivery = fresh();
-    delivery.lease(at(0), at(40));
-    delivery.lease(at(40), at(80));
+    lease(&mut delivery, at(0), at(40));
+    lease(&mut delivery, at(40), at(80));
     let retry = Disposition::Retry { due_at: at(100) };
     let before = delivery.clone();
     assert_eq!(delivery.settle(&settlement(1, retry)), Settled::Stale);
@@ -125,7 +142,7 @@ fn a_stale_fence_is_refused_unless_the_receiver_acknowledged() {
 #[test]
 fn a_settlement_of_another_delivery_changes_nothing() {
     let mut delivery = fresh();
-    delivery.lease(at(0), at(40));
+    lease(&mut delivery, at(0), at(40));
     let mut other = settlement(1, Disposition::Acked);
     other.delivery.endpoint = "ep_2".parse().unwrap();
     assert_eq!(delivery.settle(&other), Settled::Unknown);
@@ -137,12 +154,12 @@ fn a_settlement_of_another_delivery_changes_nothing() {
 fn a_replay_starts_anew_under_the_same_fence() {
     let mut delivery = fresh();
     assert!(!delivery.replay(at(1)));
-    delivery.lease(at(0), at(40));
+    lease(&mut delivery, at(0), at(40));
     delivery.settle(&settlement(
         1,
         Disposition::Failed(FailureReason::AttemptsExhausted),
     ));
-    assert!(!delivery.lease(at(100), at(140)));
+    assert!(!lease(&mut delivery, at(100), at(140)));
     assert!(delivery.replay(at(100)));
     assert_eq!(
         delivery,
@@ -151,6 +168,59 @@ fn a_replay_starts_anew_under_the_same_fence() {
             ..Delivery::new(delivery.id.clone(), at(100))
         }
     );
+}
+
+/// W15: a delivery whose leases keep ending without an outcome is quarantined, and a replay starts its count anew.
+#[test]
+fn the_fifth_lost_lease_quarantines() {
+    let mut delivery = fresh();
+    for n in 0..5 {
+        assert_eq!(delivery.lease(&request(at(n), at(n + 1))), Lease::Taken);
+        assert_eq!(u64::from(delivery.crashes), n);
+    }
+    assert_eq!(delivery.lease(&request(at(4), at(9))), Lease::Refused);
+    let before = delivery.clone();
+    assert_eq!(delivery.lease(&request(at(5), at(6))), Lease::Quarantined);
+    let quarantined = Delivery {
+        state: DeadLetter,
+        reason: Some(FailureReason::Quarantined),
+        crashes: 5,
+        ..before
+    };
+    assert_eq!(delivery, quarantined);
+    assert_eq!(delivery.lease(&request(at(6), at(7))), Lease::Refused);
+    assert!(delivery.replay(at(6)));
+    assert_eq!((delivery.crashes, delivery.fence), (0, 5));
+}
+
+/// W15: only leases in a row count: whoever settles shows that the delivery crashes nobody.
+#[test]
+fn a_settlement_clears_the_count_of_crashes() {
+    for disposition in [
+        Disposition::Retry { due_at: at(60) },
+        Disposition::Held { due_at: at(60) },
+        Disposition::Acked,
+    ] {
+        let mut delivery = fresh();
+        for n in 0..4 {
+            lease(&mut delivery, at(n), at(n + 1));
+        }
+        assert_eq!(delivery.crashes, 3);
+        delivery.settle(&settlement(4, disposition));
+        assert_eq!(delivery.crashes, 0);
+    }
+}
+
+/// W15: a row that cannot be read fails, and may be replayed.
+#[test]
+fn an_unreadable_delivery_is_a_dead_letter() {
+    let mut delivery = fresh().unreadable();
+    assert_eq!(
+        (delivery.state, delivery.reason),
+        (DeadLetter, Some(FailureReason::Unreadable))
+    );
+    assert!(!lease(&mut delivery, at(1), at(2)));
+    assert!(delivery.replay(at(1)));
 }
 
 fn any_disposition() -> impl Strategy<Value = Disposition> {
@@ -173,7 +243,7 @@ proptest! {
         for (kind, time, fence, disposition) in events {
             let before = delivery.clone();
             let changed = match kind {
-                0 => delivery.lease(at(time), at(time + 10)),
+                0 => delivery.lease(&request(at(time), at(time + 10))) != Lease::Refused,
                 1 => matches!(delivery.settle(&settlement(fence, disposition)), Settled::Applied | Settled::Late),
                 _ => delivery.replay(at(time)),
             };
@@ -182,6 +252,7 @@ proptest! {
             prop_assert!(before.state != Acked || delivery == before);
             prop_assert_eq!(delivery.state.is_failed(), delivery.reason.is_some());
             prop_assert!(delivery.state != Leased || before.state == Leased || kind == 0);
+            prop_assert!(delivery.crashes <= 5);
         }
     }
 }

@@ -21,8 +21,8 @@ use std::{
 };
 
 use super::{
-    DeliveryId, DeliveryPolicy, Disposition, EndpointStore, Enqueued, Outbox, Outcome, Settled, StoredEvent,
-    fan_out,
+    DeliveryId, DeliveryPolicy, Disposition, EndpointStore, Enqueued, HealthEvent, Outbox, Outcome, Settled,
+    StoredEvent, fan_out,
 };
 use crate::{
     address::AddressPolicy,
@@ -84,6 +84,7 @@ pub struct Dispatcher {
     deadline: Duration,
     concurrency: usize,
     concurrency_per_endpoint: usize,
+    quarantine_after: u32,
 }
 
 /// What a call of [`Dispatcher::run_due`] did.
@@ -108,12 +109,14 @@ pub struct Handled {
     pub disposition: Disposition,
     /// Whether that could still be written.
     pub settled: Settled,
-    /// Whether the endpoint was disabled, because it answered 410.
+    /// Whether the endpoint was disabled, because it answered 410 or was given up.
     pub endpoint_disabled: bool,
+    /// What that changed in the endpoint's health.
+    pub health: Option<HealthEvent>,
 }
 
 impl Dispatcher {
-    /// A dispatcher with the usual policy, the strict address rules, and at most 64 exchanges at a time, 4 per endpoint, of at
+    /// A dispatcher with the usual policy, the strict address rules, and at most 64 exchanges at a time, 16 per endpoint, of at
     /// most 10 seconds each.
     #[must_use]
     pub fn new(
@@ -133,7 +136,8 @@ impl Dispatcher {
             addresses: AddressPolicy::new(),
             deadline: Duration::from_secs(10),
             concurrency: 64,
-            concurrency_per_endpoint: 4,
+            concurrency_per_endpoint: 16,
+            quarantine_after: 5,
         }
     }
 
@@ -168,11 +172,26 @@ impl Dispatcher {
         }
     }
 
-    /// How many of them go to one endpoint, counted over all dispatchers of the outbox; at least one.
+    /// How many of them go to one endpoint at most, counted over all dispatchers of the outbox; at least one.
+    ///
+    /// An endpoint has four at first, and as many as it has [shown to bear](super::EndpointHealth) later. Keep this well below
+    /// [`with_concurrency`](Self::with_concurrency): what is quick today and hangs tomorrow holds so many places.
     #[must_use]
     pub fn with_concurrency_per_endpoint(self, concurrency: usize) -> Self {
         Self {
             concurrency_per_endpoint: concurrency.max(1),
+            ..self
+        }
+    }
+
+    /// After how many leases in a row that end without an outcome, five as a rule, a delivery is quarantined; at least one.
+    ///
+    /// A delivery that crashes its dispatcher would otherwise come back forever. It is listed with the dead letters, as
+    /// [`Quarantined`](super::FailureReason::Quarantined), and may be replayed.
+    #[must_use]
+    pub fn with_quarantine_after(self, crashes: u32) -> Self {
+        Self {
+            quarantine_after: crashes.max(1),
             ..self
         }
     }

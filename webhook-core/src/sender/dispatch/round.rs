@@ -15,7 +15,7 @@ use futures_util::{
 use super::{Dispatcher, Handled, Report, exchange::Finished};
 use crate::{
     ports::StoreError,
-    sender::{LeaseRequest, Leased},
+    sender::{Disposition, EndpointState, HealthEvent, LeaseRequest, Leases, Receipt, SetAside, Settled},
 };
 
 /// How long a lease outlives the deadline of its exchange: time to load, sign and settle.
@@ -46,6 +46,7 @@ impl Dispatcher {
         loop {
             if leased < LONGEST_ROUND {
                 leased += round.lease().await;
+                handled.append(&mut round.set_aside);
             }
             let Some(finished) = round.finished().await else {
                 break;
@@ -109,6 +110,7 @@ impl Dispatcher {
         let mut round = Round::new(self);
         loop {
             round.lease().await;
+            round.set_aside.drain(..).for_each(&mut settled);
             let next_due = round.next_due().await;
             if round.error.is_some() {
                 break;
@@ -124,7 +126,7 @@ impl Dispatcher {
         round.end()
     }
 
-    async fn lease(&self, limit: usize) -> Result<Vec<Leased>, StoreError> {
+    async fn lease(&self, limit: usize) -> Result<Leases, StoreError> {
         let now = self.clock.now();
         let lease = self.deadline + LEASE_MARGIN;
         let request = LeaseRequest {
@@ -132,6 +134,7 @@ impl Dispatcher {
             until: now.checked_add(lease).unwrap_or(now),
             limit,
             per_endpoint: self.concurrency_per_endpoint,
+            quarantine_after: self.quarantine_after,
         };
         self.outbox.lease(&request).await
     }
@@ -168,15 +171,16 @@ impl Dispatcher {
                 },
             )
             .unzip();
-        let settled = self.outbox.settle(settlements).await?;
-        let handled = effects.into_iter().zip(settled);
+        let receipts = self.outbox.settle(settlements).await?;
+        let handled = effects.into_iter().zip(receipts);
         let handled = handled.map(
-            |((delivery, disposition, outcome, endpoint_disabled), settled)| Handled {
+            |((delivery, disposition, outcome, endpoint_disabled), Receipt { settled, health })| Handled {
                 delivery,
                 outcome,
                 disposition,
                 settled,
                 endpoint_disabled,
+                health,
             },
         );
         Ok(handled.collect())
@@ -187,6 +191,7 @@ impl Dispatcher {
 struct Round<'d> {
     dispatcher: &'d Dispatcher,
     under_way: FuturesUnordered<BoxFuture<'d, Result<Finished, StoreError>>>,
+    set_aside: Vec<Handled>,
     error: Option<StoreError>,
 }
 
@@ -195,6 +200,7 @@ impl<'d> Round<'d> {
         Self {
             dispatcher,
             under_way: FuturesUnordered::new(),
+            set_aside: Vec::new(),
             error: None,
         }
     }
@@ -205,8 +211,9 @@ impl<'d> Round<'d> {
         if room == 0 {
             return 0;
         }
-        let leased = self.dispatcher.lease(room).await;
-        let leased = self.keep(leased).unwrap_or_default();
+        let leases = self.dispatcher.lease(room).await;
+        let Leases { leased, set_aside } = self.keep(leases).unwrap_or_default();
+        self.set_aside.extend(set_aside.into_iter().map(failed_unsent));
         let (count, dispatcher) = (leased.len(), self.dispatcher);
         let exchanges = leased.into_iter().map(|leased| dispatcher.work(leased).boxed());
         self.under_way.extend(exchanges);
@@ -254,7 +261,20 @@ impl<'d> Round<'d> {
             .filter_map(|ended| self.keep(ended))
             .collect();
         let handled = self.dispatcher.settle(finished).await;
-        self.keep(handled).unwrap_or_default()
+        let mut handled = self.keep(handled).unwrap_or_default();
+        for handled in &mut handled {
+            if let Some(HealthEvent::Disabled { .. }) = handled.health {
+                handled.endpoint_disabled = self.disable(handled).await;
+            }
+        }
+        handled
+    }
+
+    async fn disable(&mut self, given_up: &Handled) -> bool {
+        let endpoint = &given_up.delivery.endpoint;
+        let endpoints = &self.dispatcher.endpoints;
+        let disabled = endpoints.set_state(endpoint, EndpointState::Disabled).await;
+        self.keep(disabled).unwrap_or_default()
     }
 
     fn end(self) -> Result<(), StoreError> {
@@ -277,5 +297,16 @@ impl<'d> Round<'d> {
                 None
             }
         }
+    }
+}
+
+fn failed_unsent(SetAside { delivery, reason }: SetAside) -> Handled {
+    Handled {
+        delivery,
+        outcome: None,
+        disposition: Disposition::Failed(reason),
+        settled: Settled::Applied,
+        endpoint_disabled: false,
+        health: None,
     }
 }

@@ -22,7 +22,7 @@ use async_trait::async_trait;
 pub use enqueue::{Enqueue, Enqueued, StoredEvent, fan_out};
 pub use select::{DeliveryFilter, Page, ReplayRequest};
 
-use super::{Attempt, Delivery, DeliveryId, Settled, Settlement};
+use super::{Attempt, Delivery, DeliveryId, FailureReason, Receipt, Settlement};
 use crate::ports::StoreError;
 
 /// How much to lease, and for how long.
@@ -36,6 +36,26 @@ pub struct LeaseRequest {
     pub limit: usize,
     /// How many deliveries of one endpoint may be under lease at a time, those leased before included.
     pub per_endpoint: usize,
+    /// The lease of a delivery that ends without a settlement for this many times in a row is the last: it is quarantined.
+    pub quarantine_after: u32,
+}
+
+/// What a lease brought.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Leases {
+    /// What is to be delivered.
+    pub leased: Vec<Leased>,
+    /// What was due and failed instead.
+    pub set_aside: Vec<SetAside>,
+}
+
+/// A delivery that was due and failed instead of being leased.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct SetAside {
+    /// Which.
+    pub delivery: DeliveryId,
+    /// [`FailureReason::Quarantined`] or [`FailureReason::Unreadable`].
+    pub reason: FailureReason,
 }
 
 /// A delivery under lease, with what is to be sent.
@@ -54,8 +74,12 @@ pub struct Leased {
 /// - **Each verb is one atomic step.** Two calls never see each other's middle, and a crash leaves all of a verb or nothing.
 /// - **Durable before it answers.** What [`enqueue`](Self::enqueue) and [`settle`](Self::settle) have answered survives a crash
 ///   of the machine.
-/// - **The rules of a row are those of [`Delivery`].** Load the row, call [`Delivery::lease`], [`Delivery::settle`] or
-///   [`Delivery::replay`], write the row, in one transaction.
+/// - **The rules of a row are those of [`Delivery`] and [`Lane`](super::Lane).** Load the row, call [`Delivery::lease`],
+///   [`Delivery::settle`] or [`Delivery::replay`], write the row, in one transaction; the same for the endpoint's row with
+///   [`Lane::settle`](super::Lane::settle).
+/// - **One row that cannot be read stops nobody.** A lease that meets it, or whose event is not readable, writes
+///   [`Delivery::unreadable`] in its place, and goes on. If its very id is not readable, it is taken out of what is live, and
+///   only [`list`](Self::list) tells, by its error.
 /// - **Times are kept to the microsecond at least.** One that is kept shorter than it was given is rounded up: nothing is ever
 ///   due too early.
 /// - **Bytes stay bytes.** A body comes back exactly as it was given.
@@ -74,24 +98,27 @@ pub trait Outbox: Send + Sync {
     /// Leases deliveries that are due, fairly between endpoints.
     ///
     /// - Due is a live delivery with `due_at <= now` whose endpoint is not held beyond `now`.
-    /// - An endpoint gets at most `per_endpoint` leases minus those it has that are not over (`Leased` and `due_at > now`).
+    /// - An endpoint gets at most `per_endpoint` leases, or as many as its [health](super::EndpointHealth::limit) allows, minus
+    ///   those it has that are not over (`Leased` and `due_at > now`).
     /// - Endpoints take turns, one delivery a turn, until `limit`: first those that never had a turn, then the one whose last
     ///   turn is longest ago. Within an endpoint the order is `due_at`, then the id.
+    /// - What is set aside takes neither a turn nor a place.
     ///
     /// # Errors
     ///
     /// [`StoreError`]; what may have been leased becomes due again when its lease is over.
-    async fn lease(&self, request: &LeaseRequest) -> Result<Vec<Leased>, StoreError>;
+    async fn lease(&self, request: &LeaseRequest) -> Result<Leases, StoreError>;
 
     /// Writes a batch of outcomes in one step and says what came of each, in the same order.
     ///
-    /// For every settlement, stale ones included, `hold_endpoint_until` extends (never shortens) the hold of the endpoint, and
-    /// the attempt is logged unless the log has that delivery and fence already. An unknown delivery leaves no trace.
+    /// Every settlement, stale ones included, is told to the endpoint's [`Lane`](super::Lane) too, which extends its hold and
+    /// learns how the endpoint does, and the attempt is logged unless the log has that delivery and fence already. An unknown
+    /// delivery leaves no trace.
     ///
     /// # Errors
     ///
     /// [`StoreError`]; a repeated call answers `Stale` for what the first had written.
-    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError>;
+    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Receipt>, StoreError>;
 
     /// The earliest moment at which something is due: over all live deliveries, the later of `due_at` and the endpoint's hold.
     ///

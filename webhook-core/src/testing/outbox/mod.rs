@@ -2,6 +2,7 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a case fails by panicking")]
 
 mod enqueue;
+mod health;
 mod inspect;
 mod lease;
 mod settle;
@@ -14,6 +15,11 @@ pub use enqueue::{
     an_event_is_stored_with_all_its_deliveries, an_event_that_nobody_wants_is_stored_all_the_same,
     another_event_under_the_same_id_is_a_conflict, bodies_are_kept_byte_for_byte, hostile_ids_are_kept_apart,
     of_32_simultaneous_enqueues_one_is_stored, the_same_event_again_is_a_duplicate,
+};
+pub use health::{
+    a_breaker_opens_and_its_probe_closes_it, a_delivery_that_crashes_its_holders_is_quarantined,
+    an_endpoint_has_as_many_leases_as_it_bears, an_outcome_clears_the_count_of_crashes,
+    five_days_of_failures_give_an_endpoint_up, what_does_not_count_teaches_nothing,
 };
 pub use inspect::{
     a_dead_letter_is_replayed, a_dry_run_counts_and_changes_nothing, a_list_is_filtered_ordered_and_paged,
@@ -36,7 +42,7 @@ pub use settle::{
 
 use crate::sender::{
     Attempt, AttemptResult, Delivery, DeliveryFilter, DeliveryId, Disposition, Enqueue, Enqueued,
-    LeaseRequest, Leased, Outbox, Page, Settled, Settlement, StoredEvent,
+    LeaseRequest, Leased, Leases, Outbox, Page, Settled, Settlement, StoredEvent,
 };
 
 /// Makes a test of each case: `outbox!(#[tokio::test] expression)`.
@@ -76,6 +82,12 @@ macro_rules! outbox {
             an_outcome_is_written_by_its_fence
             an_unknown_delivery_leaves_no_trace
             of_32_simultaneous_settlements_one_is_applied
+            a_breaker_opens_and_its_probe_closes_it
+            a_delivery_that_crashes_its_holders_is_quarantined
+            an_endpoint_has_as_many_leases_as_it_bears
+            an_outcome_clears_the_count_of_crashes
+            five_days_of_failures_give_an_endpoint_up
+            what_does_not_count_teaches_nothing
         }
     };
 }
@@ -122,11 +134,14 @@ fn lease_request(now: SystemTime, limit: usize, per_endpoint: usize) -> LeaseReq
         until: now + LEASE,
         limit,
         per_endpoint,
+        quarantine_after: 5,
     }
 }
 
 async fn lease(store: &dyn Outbox, request: LeaseRequest) -> Vec<Leased> {
-    store.lease(&request).await.expect("the store works")
+    let Leases { leased, set_aside } = store.lease(&request).await.expect("the store works");
+    assert_eq!(set_aside, [], "nothing is set aside");
+    leased
 }
 
 /// Leases all that is due.
@@ -175,7 +190,7 @@ fn answered(leased: &Leased, status: u16, body: impl Into<Bytes>) -> Attempt {
 async fn settle(store: &dyn Outbox, settlement: Settlement) -> Settled {
     let settled = store.settle(vec![settlement]).await.expect("the store works");
     assert_eq!(settled.len(), 1, "one answer for each settlement");
-    settled.first().copied().expect("there is one")
+    settled.first().expect("there is one").settled
 }
 
 async fn load(store: &dyn Outbox, id: &DeliveryId) -> Option<Delivery> {

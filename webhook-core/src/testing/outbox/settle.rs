@@ -152,7 +152,8 @@ pub async fn a_batch_is_answered_in_its_order(store: &dyn Outbox) {
         settlement(first, Disposition::Failed(FailureReason::Rejected)),
         settlement(first, Disposition::Acked),
     ];
-    let settled = store.settle(batch).await.expect("the store works");
+    let receipts = store.settle(batch).await.expect("the store works");
+    let settled: Vec<Settled> = receipts.into_iter().map(|receipt| receipt.settled).collect();
     let expected = [
         Settled::Applied,
         Settled::Unknown,

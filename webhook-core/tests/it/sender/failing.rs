@@ -12,8 +12,8 @@ use webhook_core::{
     memory::MemoryOutbox,
     ports::StoreError,
     sender::{
-        Attempt, Delivery, DeliveryFilter, DeliveryId, Enqueue, Enqueued, LeaseRequest, Leased, Outbox, Page,
-        ReplayRequest, Settled, Settlement,
+        Attempt, Delivery, DeliveryFilter, DeliveryId, Enqueue, Enqueued, LeaseRequest, Leases, Outbox, Page,
+        Receipt, ReplayRequest, Settlement,
     },
 };
 
@@ -31,11 +31,11 @@ impl Outbox for Failing {
         self.outbox.enqueue(enqueue).await
     }
 
-    async fn lease(&self, request: &LeaseRequest) -> Result<Vec<Leased>, StoreError> {
+    async fn lease(&self, request: &LeaseRequest) -> Result<Leases, StoreError> {
         self.outbox.lease(request).await
     }
 
-    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
+    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Receipt>, StoreError> {
         if self.broken.load(Ordering::Relaxed) {
             return Err(broken());
         }

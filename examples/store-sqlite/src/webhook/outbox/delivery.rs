@@ -27,8 +27,8 @@ pub(super) fn event(connection: &Connection, id: &EventId) -> Result<Option<Stor
 pub(super) fn insert(transaction: &Transaction<'_>, delivery: &Delivery) -> Result<(), DatabaseError> {
     write(
         transaction,
-        "INSERT INTO webhook_delivery (event, endpoint, state, due_at, attempts, fence, started_at, reason)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT INTO webhook_delivery (event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         delivery,
     )
 }
@@ -37,7 +37,7 @@ pub(super) fn update(transaction: &Transaction<'_>, delivery: &Delivery) -> Resu
     write(
         transaction,
         "UPDATE webhook_delivery
-         SET state = ?3, due_at = ?4, attempts = ?5, fence = ?6, started_at = ?7, reason = ?8
+         SET state = ?3, due_at = ?4, attempts = ?5, fence = ?6, started_at = ?7, reason = ?8, crashes = ?9
          WHERE event = ?1 AND endpoint = ?2",
         delivery,
     )
@@ -53,13 +53,14 @@ fn write(transaction: &Transaction<'_>, statement: &str, delivery: &Delivery) ->
         Number(delivery.fence),
         Time(delivery.started_at),
         delivery.reason.map(FailureReason::as_str),
+        delivery.crashes,
     ))?;
     Ok(())
 }
 
 pub(super) fn load(connection: &Connection, id: &DeliveryId) -> Result<Option<Delivery>, DatabaseError> {
     let mut statement = connection.prepare_cached(
-        "SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason
+        "SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes
          FROM webhook_delivery WHERE event = ?1 AND endpoint = ?2",
     )?;
     Ok(statement
@@ -80,5 +81,6 @@ pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Delivery> {
         fence,
         started_at,
         reason,
+        crashes: row.get(8)?,
     })
 }

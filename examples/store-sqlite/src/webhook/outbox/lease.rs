@@ -3,13 +3,16 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::SystemTime;
 
-use rusqlite::Transaction;
+use rusqlite::{Row, Transaction};
 use webhook_core::event::EventId;
-use webhook_core::sender::{Delivery, LeaseRequest, Leased, StoredEvent};
+use webhook_core::sender::{
+    Delivery, DeliveryId, DeliveryState, FailureReason, Lease, LeaseRequest, Leased, Leases, SetAside,
+    StoredEvent,
+};
 
 use super::delivery;
 use crate::column::{Time, limit};
-use crate::database::DatabaseError;
+use crate::database::{DatabaseError, DatabaseErrorKind};
 
 /// An endpoint whose turn it is.
 struct Lane {
@@ -17,11 +20,9 @@ struct Lane {
     due: VecDeque<Delivery>,
 }
 
-pub(super) fn lease(
-    transaction: &Transaction<'_>,
-    request: &LeaseRequest,
-) -> Result<Vec<Leased>, DatabaseError> {
-    let mut lanes = lanes(transaction, request)?;
+pub(super) fn lease(transaction: &Transaction<'_>, request: &LeaseRequest) -> Result<Leases, DatabaseError> {
+    let mut set_aside = Vec::new();
+    let mut lanes = lanes(transaction, request, &mut set_aside)?;
     let mut turn = last_turn(transaction)?;
     let mut events = Events::default();
     let mut leased = Vec::new();
@@ -30,33 +31,60 @@ pub(super) fn lease(
             let Some(mut delivery) = lane.due.pop_front().filter(|_| leased.len() < request.limit) else {
                 continue;
             };
-            if delivery.lease(request.now, request.until) {
-                turn += 1;
-                delivery::update(transaction, &delivery)?;
-                take_turn(transaction, &lane.endpoint, turn)?;
-                let event = events.load(transaction, &delivery.id.event)?;
-                leased.push(Leased { delivery, event });
+            let Some(event) = events.load(transaction, &delivery.id.event)? else {
+                set_aside.push(aside(
+                    transaction,
+                    delivery.unreadable(),
+                    FailureReason::Unreadable,
+                )?);
+                continue;
+            };
+            match delivery.lease(request) {
+                Lease::Refused => {}
+                Lease::Quarantined => {
+                    set_aside.push(aside(transaction, delivery, FailureReason::Quarantined)?);
+                }
+                Lease::Taken => {
+                    turn += 1;
+                    delivery::update(transaction, &delivery)?;
+                    take_turn(transaction, &lane.endpoint, turn)?;
+                    leased.push(Leased { delivery, event });
+                }
             }
         }
     }
-    Ok(leased)
+    Ok(Leases { leased, set_aside })
+}
+
+fn aside(
+    transaction: &Transaction<'_>,
+    failed: Delivery,
+    reason: FailureReason,
+) -> Result<SetAside, DatabaseError> {
+    delivery::update(transaction, &failed)?;
+    let delivery = failed.id;
+    Ok(SetAside { delivery, reason })
 }
 
 /// The endpoints that have something due and room for it, in the order of their turns, as many as there are leases to
 /// give: each gets at least one.
-fn lanes(transaction: &Transaction<'_>, request: &LeaseRequest) -> Result<Vec<Lane>, DatabaseError> {
+fn lanes(
+    transaction: &Transaction<'_>,
+    request: &LeaseRequest,
+    set_aside: &mut Vec<SetAside>,
+) -> Result<Vec<Lane>, DatabaseError> {
     let mut statement = transaction.prepare_cached(
-        "SELECT endpoint, (
+        "SELECT endpoint, min(concurrency, ?2) - (
              SELECT count(*) FROM webhook_delivery AS held INDEXED BY webhook_delivery_leased
              WHERE held.endpoint = lane.endpoint AND held.state = 'leased' AND held.due_at > ?1
-         ) AS under_lease
+         ) AS room
          FROM webhook_lane AS lane
          WHERE (held_until IS NULL OR held_until <= ?1)
            AND EXISTS (
                SELECT 1 FROM webhook_delivery AS due INDEXED BY webhook_delivery_live
                WHERE due.endpoint = lane.endpoint AND due.due_at <= ?1
                  AND due.state IN ('ready', 'retry_scheduled', 'leased'))
-           AND under_lease < ?2
+           AND room > 0
          ORDER BY last_turn, endpoint LIMIT ?3",
     )?;
     let values = (
@@ -65,15 +93,19 @@ fn lanes(transaction: &Transaction<'_>, request: &LeaseRequest) -> Result<Vec<La
         limit(request.limit),
     );
     let found = statement.query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let found = found.collect::<Result<Vec<(String, u32)>, _>>()?;
+    let found = found.collect::<Result<Vec<(String, i64)>, _>>()?;
 
     let most = limit(request.limit.saturating_sub(found.len())).saturating_add(1);
-    let lanes = found.into_iter().map(|(endpoint, under_lease)| {
-        let room = limit(request.per_endpoint) - i64::from(under_lease);
-        Ok(Lane {
-            due: due(transaction, &endpoint, request.now, room.min(most))?,
-            endpoint,
-        })
+    let lanes = found.into_iter().map(|(endpoint, room)| {
+        let rows = due(transaction, &endpoint, request.now, room.min(most))?;
+        let mut due = VecDeque::with_capacity(rows.len());
+        for row in rows {
+            match row {
+                Ok(delivery) => due.push_back(delivery),
+                Err(key) => set_aside.extend(unreadable(transaction, key, request.now)?),
+            }
+        }
+        Ok(Lane { endpoint, due })
     });
     lanes.collect()
 }
@@ -83,15 +115,50 @@ fn due(
     endpoint: &str,
     now: SystemTime,
     count: i64,
-) -> Result<VecDeque<Delivery>, DatabaseError> {
+) -> Result<Vec<Result<Delivery, Key>>, DatabaseError> {
     let mut statement = transaction.prepare_cached(
-        "SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason
+        "SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes
          FROM webhook_delivery INDEXED BY webhook_delivery_live
          WHERE endpoint = ?1 AND due_at <= ?2 AND state IN ('ready', 'retry_scheduled', 'leased')
          ORDER BY due_at, event LIMIT ?3",
     )?;
-    let due = statement.query_map((endpoint, Time(now), count), delivery::from_row)?;
-    Ok(due.collect::<Result<_, _>>()?)
+    let due = statement.query_map((endpoint, Time(now), count), |row| Ok(readable(row)))?;
+    due.map(|row| row?).collect()
+}
+
+/// The key of a row as it stands in its columns.
+struct Key {
+    event: String,
+    endpoint: String,
+}
+
+/// The row, or its key where something in it is not what it should be.
+fn readable(row: &Row<'_>) -> Result<Result<Delivery, Key>, DatabaseError> {
+    match delivery::from_row(row).map_err(DatabaseError::from) {
+        Ok(delivery) => Ok(Ok(delivery)),
+        Err(error) if error.kind() == DatabaseErrorKind::Corrupt => Ok(Err(Key {
+            event: row.get(0)?,
+            endpoint: row.get(1)?,
+        })),
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes a failure over a row that cannot be read, which is reported if at least its id can be. The fence stays.
+fn unreadable(
+    transaction: &Transaction<'_>,
+    Key { event, endpoint }: Key,
+    now: SystemTime,
+) -> Result<Option<SetAside>, DatabaseError> {
+    let mut statement = transaction.prepare_cached(
+        "UPDATE webhook_delivery SET state = ?3, due_at = ?4, attempts = 0, started_at = ?4, reason = ?5, crashes = 0
+         WHERE event = ?1 AND endpoint = ?2",
+    )?;
+    let (state, reason) = (DeliveryState::DeadLetter, FailureReason::Unreadable);
+    statement.execute((&event, &endpoint, state.as_str(), Time(now), reason.as_str()))?;
+    let id = event.parse().ok().zip(endpoint.parse().ok());
+    let id = id.map(|(event, endpoint)| DeliveryId { event, endpoint });
+    Ok(id.map(|delivery| SetAside { delivery, reason }))
 }
 
 fn last_turn(transaction: &Transaction<'_>) -> Result<i64, DatabaseError> {
@@ -111,13 +178,22 @@ fn take_turn(transaction: &Transaction<'_>, endpoint: &str, turn: i64) -> Result
 struct Events(HashMap<EventId, StoredEvent>);
 
 impl Events {
-    fn load(&mut self, transaction: &Transaction<'_>, id: &EventId) -> Result<StoredEvent, DatabaseError> {
+    /// The event, unless it is missing or not what it should be.
+    fn load(
+        &mut self,
+        transaction: &Transaction<'_>,
+        id: &EventId,
+    ) -> Result<Option<StoredEvent>, DatabaseError> {
         if let Some(event) = self.0.get(id) {
-            return Ok(event.clone());
+            return Ok(Some(event.clone()));
         }
-        let event = delivery::event(transaction, id)?;
-        let event = event.ok_or_else(|| DatabaseError::corrupt("a delivery without its event"))?;
-        self.0.insert(id.clone(), event.clone());
+        let event = match delivery::event(transaction, id) {
+            Err(error) if error.kind() == DatabaseErrorKind::Corrupt => None,
+            event => event?,
+        };
+        if let Some(event) = &event {
+            self.0.insert(id.clone(), event.clone());
+        }
         Ok(event)
     }
 }

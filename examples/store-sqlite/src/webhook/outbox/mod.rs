@@ -5,6 +5,7 @@
 //! writes it back.
 
 mod delivery;
+mod lane;
 mod lease;
 mod search;
 mod settle;
@@ -15,8 +16,8 @@ use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension, Transaction};
 use webhook_core::ports::StoreError;
 use webhook_core::sender::{
-    Attempt, Delivery, DeliveryFilter, DeliveryId, Enqueue, Enqueued, LeaseRequest, Leased, Outbox, Page,
-    ReplayRequest, Settled, Settlement, StoredEvent,
+    Attempt, Delivery, DeliveryFilter, DeliveryId, Enqueue, Enqueued, LeaseRequest, Leases, Outbox, Page,
+    Receipt, ReplayRequest, Settlement, StoredEvent,
 };
 
 use crate::column::Time;
@@ -30,14 +31,14 @@ impl Outbox for Database {
             .await?)
     }
 
-    async fn lease(&self, request: &LeaseRequest) -> Result<Vec<Leased>, StoreError> {
+    async fn lease(&self, request: &LeaseRequest) -> Result<Leases, StoreError> {
         let request = *request;
         Ok(self
             .write(move |transaction| lease::lease(transaction, &request))
             .await?)
     }
 
-    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
+    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Receipt>, StoreError> {
         let settle = self.write(move |transaction| -> Result<_, DatabaseError> {
             settlements
                 .iter()
@@ -120,11 +121,9 @@ pub fn enqueue_in(transaction: &Transaction<'_>, enqueue: &Enqueue) -> Result<En
         });
     }
     insert_event(transaction, event)?;
-    let mut open_lane = transaction
-        .prepare_cached("INSERT INTO webhook_lane (endpoint) VALUES (?1) ON CONFLICT DO NOTHING")?;
     for delivery in &enqueue.deliveries {
         delivery::insert(transaction, delivery)?;
-        open_lane.execute([delivery.id.endpoint.as_str()])?;
+        lane::open(transaction, &delivery.id.endpoint)?;
     }
     Ok(Enqueued::Enqueued)
 }

@@ -85,7 +85,7 @@ impl Search {
         };
         self.values.push(Value::Integer(rows));
         let mut statement = connection.prepare_cached(&format!(
-            "SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason
+            "SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes
              FROM webhook_delivery WHERE {conditions} ORDER BY event, endpoint LIMIT ?",
         ))?;
         let found = statement.query_map(params_from_iter(self.values), delivery::from_row)?;

@@ -4,34 +4,37 @@ use bytes::Bytes;
 use http::StatusCode;
 use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, Row, Transaction};
-use webhook_core::sender::{Attempt, AttemptResult, DeliveryId, Settled, Settlement};
+use webhook_core::sender::{Attempt, AttemptResult, DeliveryId, Receipt, Settled, Settlement};
 
-use super::delivery;
+use super::{delivery, lane};
 use crate::column::{Number, Span, Term, Time};
 use crate::database::DatabaseError;
 
 pub(super) fn settle(
     transaction: &Transaction<'_>,
     settlement: &Settlement,
-) -> Result<Settled, DatabaseError> {
+) -> Result<Receipt, DatabaseError> {
     let Some(mut delivery) = delivery::load(transaction, &settlement.delivery)? else {
-        return Ok(Settled::Unknown);
+        return Ok(Receipt {
+            settled: Settled::Unknown,
+            health: None,
+        });
     };
     let settled = delivery.settle(settlement);
     if matches!(settled, Settled::Applied | Settled::Late) {
         delivery::update(transaction, &delivery)?;
     }
-    if let Some(until) = settlement.hold_endpoint_until {
-        transaction
-            .prepare_cached(
-                "UPDATE webhook_lane SET held_until = max(coalesce(held_until, ?2), ?2) WHERE endpoint = ?1",
-            )?
-            .execute((delivery.id.endpoint.as_str(), Time(until)))?;
+    let endpoint = &delivery.id.endpoint;
+    let before = lane::load(transaction, endpoint)?.unwrap_or_default();
+    let mut after = before;
+    let health = after.settle(settlement, settled);
+    if after != before {
+        lane::update(transaction, endpoint, &after)?;
     }
     if let Some(attempt) = &settlement.attempt {
         log(transaction, attempt)?;
     }
-    Ok(settled)
+    Ok(Receipt { settled, health })
 }
 
 fn log(transaction: &Transaction<'_>, attempt: &Attempt) -> Result<(), DatabaseError> {
