@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
     time::SystemTime,
@@ -19,10 +19,12 @@ use webhook_core::{
 
 use super::fixture::broken;
 
-/// An outbox that cannot write outcomes while it is told so.
+/// An outbox that cannot write outcomes while it is told so, and notes how many it writes at a time.
+#[derive(Default)]
 pub(super) struct Failing {
     pub(super) outbox: Arc<MemoryOutbox>,
     pub(super) broken: AtomicBool,
+    pub(super) batches: Mutex<Vec<usize>>,
 }
 
 #[async_trait::async_trait]
@@ -39,6 +41,7 @@ impl Outbox for Failing {
         if self.broken.load(Ordering::Relaxed) {
             return Err(broken());
         }
+        self.batches.lock().unwrap().push(settlements.len());
         self.outbox.settle(settlements).await
     }
 

@@ -213,6 +213,7 @@ async fn an_outcome_that_cannot_be_written_is_sent_again() {
     let failing = Arc::new(Failing {
         outbox: fixture.outbox.clone(),
         broken: true.into(),
+        ..Failing::default()
     });
     let dispatcher = Dispatcher::new(
         failing.clone(),

@@ -4,6 +4,7 @@ mod addresses;
 mod endpoints;
 mod failing;
 mod fixture;
+mod health;
 mod inspection;
 mod leases;
 mod requests;

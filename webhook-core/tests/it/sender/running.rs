@@ -261,6 +261,7 @@ async fn a_failing_store_ends_a_run_when_all_is_home() {
     let failing = Arc::new(Failing {
         outbox: fixture.outbox.clone(),
         broken: true.into(),
+        ..Failing::default()
     });
     let dispatcher = Dispatcher::new(
         failing.clone(),
