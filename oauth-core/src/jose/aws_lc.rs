@@ -1,4 +1,5 @@
-//! The ports over jsonwebtoken's AWS-LC back end.
+//! The ports over AWS-LC: jsonwebtoken's back end, and public keys of curves without it, because it would parse them
+//! anew for each signature.
 //!
 //! The factories are taken from the provider constant, never from the process-wide default: that one panics
 //! as soon as feature unification turns a second back end on.
@@ -6,12 +7,12 @@
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
+use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, ED25519, ParsedPublicKey, VerificationAlgorithm};
 use jsonwebtoken::crypto::aws_lc::DEFAULT_PROVIDER;
 use jsonwebtoken::crypto::{JwtSigner, JwtVerifier};
 use jsonwebtoken::jwk::EllipticCurve;
 use jsonwebtoken::{DecodingKey, EncodingKey};
 
-use super::algorithm::Algorithm;
 use super::crypto::{SignatureMismatch, Signer, SigningError, Verifier};
 use super::jwk::{InvalidKey, PublicKey};
 
@@ -87,15 +88,29 @@ pub(super) fn signer(pkcs8: &[u8]) -> Result<(Arc<dyn Signer>, PublicKey), Inval
     Ok((Arc::new(AwsLcSigner(Arc::new(key))), public))
 }
 
-struct AwsLcVerifier {
-    algorithm: jsonwebtoken::Algorithm,
-    key: DecodingKey,
+/// A parsed point of a curve; without one, because the bytes are no such point, nothing is ever accepted.
+struct CurveVerifier(Option<ParsedPublicKey>);
+
+impl CurveVerifier {
+    fn new(algorithm: &'static dyn VerificationAlgorithm, point: &[u8]) -> Self {
+        Self(ParsedPublicKey::new(algorithm, point).ok())
+    }
 }
 
-impl Verifier for AwsLcVerifier {
+impl Verifier for CurveVerifier {
+    fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), SignatureMismatch> {
+        let key = self.0.as_ref().ok_or(SignatureMismatch)?;
+        key.verify_sig(message, signature).map_err(|_| SignatureMismatch)
+    }
+}
+
+struct RsaVerifier(DecodingKey);
+
+impl Verifier for RsaVerifier {
     fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), SignatureMismatch> {
         let verifier: Box<dyn JwtVerifier> =
-            (DEFAULT_PROVIDER.verifier_factory)(&self.algorithm, &self.key).map_err(|_| SignatureMismatch)?;
+            (DEFAULT_PROVIDER.verifier_factory)(&jsonwebtoken::Algorithm::RS256, &self.0)
+                .map_err(|_| SignatureMismatch)?;
         verifier
             .verify(message, &signature.to_vec())
             .map_err(|_| SignatureMismatch)
@@ -104,20 +119,15 @@ impl Verifier for AwsLcVerifier {
 
 /// A verifier for a key whose shape has been checked.
 pub(super) fn verifier(key: &PublicKey) -> Arc<dyn Verifier> {
-    let decoding = match key {
-        PublicKey::P256 { x, y } => DecodingKey::from_ec_der(&[&[4], x.as_slice(), y.as_slice()].concat()),
-        PublicKey::Ed25519 { x } => DecodingKey::from_ed_der(x),
-        PublicKey::Rsa { n, e } => DecodingKey::from_rsa_raw_components(n, e),
-    };
-    let algorithm = match key.algorithm() {
-        Algorithm::Es256 => jsonwebtoken::Algorithm::ES256,
-        Algorithm::EdDsa => jsonwebtoken::Algorithm::EdDSA,
-        Algorithm::Rs256 => jsonwebtoken::Algorithm::RS256,
-    };
-    Arc::new(AwsLcVerifier {
-        algorithm,
-        key: decoding,
-    })
+    match key {
+        PublicKey::P256 { x, y } => {
+            // an uncompressed point begins with a 4
+            let point = [&[4], x.as_slice(), y.as_slice()].concat();
+            Arc::new(CurveVerifier::new(&ECDSA_P256_SHA256_FIXED, &point))
+        }
+        PublicKey::Ed25519 { x } => Arc::new(CurveVerifier::new(&ED25519, x)),
+        PublicKey::Rsa { n, e } => Arc::new(RsaVerifier(DecodingKey::from_rsa_raw_components(n, e))),
+    }
 }
 
 #[cfg(test)]
@@ -138,6 +148,43 @@ mod tests {
             drop(rotated);
             let parsed = PARSED.with_borrow(Vec::len);
             assert!(parsed <= 3, "{parsed} keys are kept");
+        }
+    }
+
+    /// A key that is no point of its curve can be held, and nothing passes under it.
+    #[test]
+    fn a_point_off_its_curve_verifies_nothing() {
+        let keys = [
+            SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(7)).unwrap(),
+            SigningKey::generate_ed25519(&|bytes: &mut [u8]| bytes.fill(7)).unwrap(),
+        ];
+        let off_the_curve = [
+            PublicKey::P256 {
+                x: [1; 32],
+                y: [1; 32],
+            },
+            PublicKey::P256 {
+                x: [0xff; 32],
+                y: [0xff; 32],
+            },
+            PublicKey::Ed25519 { x: [0xff; 32] },
+        ];
+        for key in &off_the_curve {
+            let verifier = verifier(key);
+            for signature in keys.iter().map(|key| key.sign(b"m").unwrap()) {
+                assert_eq!(
+                    verifier.verify(b"m", &signature),
+                    Err(SignatureMismatch),
+                    "{key:?}"
+                );
+            }
+            for signature in [&[0_u8; 64] as &[u8], &[]] {
+                assert_eq!(
+                    verifier.verify(b"m", signature),
+                    Err(SignatureMismatch),
+                    "{key:?}"
+                );
+            }
         }
     }
 }

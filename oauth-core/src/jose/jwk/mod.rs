@@ -41,7 +41,7 @@ pub struct Jwk {
 }
 
 /// The numbers of a key whose shape has been checked. Whether a point lies on its curve is the back end's
-/// check, at the first use.
+/// check; nothing passes under one that does not.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum PublicKey {
     P256 { x: [u8; 32], y: [u8; 32] },
