@@ -1,12 +1,14 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+pub mod allow;
 mod byte_strings;
 pub mod cache_control;
 pub mod conditional;
 mod digest;
 mod http_date;
 pub mod idempotency;
+pub mod location;
 pub mod pagination;
 pub mod ports;
 pub mod problem;
@@ -14,6 +16,7 @@ pub mod request_id;
 pub mod retry_after;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod uri;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 

@@ -2,14 +2,16 @@
 
 use std::time::SystemTime;
 
+use bytes::Bytes;
 use http::{
-    HeaderMap, HeaderName, Method, Request,
+    HeaderMap, HeaderName, Method, Request, Response,
     header::{IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_UNMODIFIED_SINCE},
 };
 
 use super::{
     EntityTag, Validators,
     field::{Comparison, TagField},
+    not_modified,
 };
 use crate::{
     http_date,
@@ -90,6 +92,37 @@ impl<'a> Preconditions<'a> {
         self
     }
 
+    /// Answers a read of a resource that exists: sets its validators on the answer, and turns it into the 304 where the caller
+    /// has this state already. An answer that is no success stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// 412 where the caller asks for another state.
+    pub fn answer_read(
+        &self,
+        current: &Validators,
+        mut answer: Response<Bytes>,
+        base: &ProblemBase,
+    ) -> Result<Response<Bytes>, Problem> {
+        if !answer.status().is_success() {
+            return Ok(answer);
+        }
+        current.apply(answer.headers_mut());
+        match self.evaluate(Some(current)) {
+            Decision::NotModified => Ok(not_modified(answer.into_parts().0.headers)),
+            decision => decision.problem(base).map_or(Ok(answer), Err),
+        }
+    }
+
+    /// Lets a write through, or not; `current` is absent where the write would create.
+    ///
+    /// # Errors
+    ///
+    /// 412 where the resource is in another state than the caller expects, 428 where the caller must say what it expects.
+    pub fn check_write(&self, current: Option<&Validators>, base: &ProblemBase) -> Result<(), Problem> {
+        self.evaluate(current).problem(base).map_or(Ok(()), Err)
+    }
+
     /// Evaluates the preconditions against the current representation, which is absent where none exists.
     #[must_use]
     pub fn evaluate(&self, current: Option<&Validators>) -> Decision {
@@ -160,12 +193,14 @@ impl<'a> Preconditions<'a> {
         current: Option<&Validators>,
         holds: impl Fn(SystemTime, SystemTime) -> bool,
     ) -> Verdict {
-        let since =
-            single_value(self.headers, name).and_then(|value| http_date::parse(value.as_bytes(), self.now));
-        match (current.and_then(Validators::last_modified), since) {
-            (Some(last_modified), Some(since)) if holds(last_modified, since) => Verdict::True,
-            (Some(_), Some(_)) => Verdict::False,
-            _ => Verdict::Ignored,
+        let Some(last_modified) = current.and_then(Validators::last_modified) else {
+            return Verdict::Ignored;
+        };
+        let since = single_value(self.headers, name);
+        match since.and_then(|value| http_date::parse(value.as_bytes(), self.now)) {
+            Some(since) if holds(last_modified, since) => Verdict::True,
+            Some(_) => Verdict::False,
+            None => Verdict::Ignored,
         }
     }
 

@@ -10,8 +10,8 @@ use bytes::Bytes;
 use http::{Request, Response};
 
 use super::{
-    AfterCrash, Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyKey, IdempotencyStore,
-    InvalidIdempotencyKey, Outcome, RecordKey, Scope, Settled, StoreError, StoreErrorKind, capture,
+    AfterCrash, Claim, ClaimOutcome, Fingerprint, IdempotencyKey, IdempotencyStore, InvalidIdempotencyKey,
+    Outcome, RecordKey, Reply, Scope, Settled, StoreError, StoreErrorKind, capture, fences::Fences,
 };
 use crate::{
     ports::{Clock, Entropy},
@@ -30,7 +30,8 @@ const LONGEST_TIME: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 pub struct Idempotency {
     store: Arc<dyn IdempotencyStore>,
     clock: Arc<dyn Clock>,
-    entropy: Arc<dyn Entropy>,
+    fences: Arc<Fences>,
+    failure_log: Arc<dyn Fn(&StoreError) + Send + Sync>,
     problems: ProblemBase,
     mismatch_status: MismatchStatus,
     after_crash: AfterCrash,
@@ -51,47 +52,22 @@ pub enum MismatchStatus {
     UnprocessableContent,
 }
 
-/// What a handler answers, and what that means for its key.
-#[derive(Debug)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "the request took effect, or it did not, or nobody knows"
-)]
-pub enum Reply {
-    /// This is the outcome, success or error: keep it and send it again. What a plain response converts to.
-    ///
-    /// # Security
-    ///
-    /// The store keeps headers and body as they are, for the lifetime of the record: a secret that the answer shows once
-    /// lies there too.
-    Final(Response<Bytes>),
-    /// Nothing took effect: free the key, so that a retry runs.
-    NothingHappened(Response<Bytes>),
-    /// It may have taken effect, for instance because a service behind this one did not answer: never run it again.
-    OutcomeUnknown(Response<Bytes>),
-}
-
-impl From<Response<Bytes>> for Reply {
-    fn from(response: Response<Bytes>) -> Self {
-        Self::Final(response)
-    }
-}
-
 impl Idempotency {
-    /// Idempotency keys in this store, with problems under this base.
+    /// Idempotency keys in this store, with problems under this base; randomness is asked for once, here.
     ///
     /// Leases last 60 seconds, records 24 hours, bodies up to 1 MiB are kept, and the key is optional.
     #[must_use]
     pub fn new(
         store: Arc<dyn IdempotencyStore>,
         clock: Arc<dyn Clock>,
-        entropy: Arc<dyn Entropy>,
+        entropy: &dyn Entropy,
         problems: ProblemBase,
     ) -> Self {
         Self {
             store,
             clock,
-            entropy,
+            fences: Arc::new(Fences::new(entropy)),
+            failure_log: Arc::new(|_| {}),
             problems,
             mismatch_status: MismatchStatus::default(),
             after_crash: AfterCrash::default(),
@@ -148,36 +124,51 @@ impl Idempotency {
         self
     }
 
+    /// Tells every failure of the store to this log. No answer shows them: a request gets a 503 or 500 without the cause, and
+    /// one that had run its full answer.
+    #[must_use]
+    pub fn with_failure_log(mut self, log: impl Fn(&StoreError) + Send + Sync + 'static) -> Self {
+        self.failure_log = Arc::new(log);
+        self
+    }
+
     /// Runs the handler, unless the request was run before; answers in its place then.
     ///
     /// The handler is polled only by the one holder of the key. Safe methods pass through, as does a request without a key
     /// where none is required. The store is asked before anything runs: while it is down, the answer is 503.
     ///
-    /// An answer that a failure of the store had to do with carries the failure for the host's log: an
-    /// [`Arc`] of the [`StoreError`] in its extensions.
+    /// # Errors
+    ///
+    /// The problem to answer with, for the host to complete as it does its own: 400 for a key that is malformed or missing,
+    /// 409 for one that cannot be answered now or again, 503 or 500 for a store that fails, and what the handler gave with
+    /// [`Reply::NothingHappened`] or [`Reply::OutcomeUnknown`].
     pub async fn run<R: Into<Reply>>(
         &self,
         request: &Request<Bytes>,
         scope: Scope<'_>,
         handler: impl Future<Output = R>,
-    ) -> Response<Bytes> {
+    ) -> Result<Response<Bytes>, Problem> {
         if request.method().is_safe() {
-            return response_of(handler.await.into());
+            return handler.await.into().into();
         }
         let key = match IdempotencyKey::from_headers(request.headers()) {
             Ok(Some(key)) => key,
-            Ok(None) if self.key_required => return self.refuse(&types::IDEMPOTENCY_KEY_MISSING),
-            Ok(None) => return response_of(handler.await.into()),
-            Err(InvalidIdempotencyKey) => return self.refuse(&types::IDEMPOTENCY_KEY_INVALID),
+            Ok(None) if self.key_required => {
+                return Err(types::IDEMPOTENCY_KEY_MISSING.problem(&self.problems));
+            }
+            Ok(None) => return handler.await.into().into(),
+            Err(InvalidIdempotencyKey) => {
+                return Err(types::IDEMPOTENCY_KEY_INVALID.problem(&self.problems));
+            }
         };
         let now = self.clock.now();
         let claim = self.new_claim(request, scope, &key, now);
         match self.store.claim(&claim, now).await {
             Ok(ClaimOutcome::Claimed) => self.settle(&claim, handler.await.into()).await,
             Ok(ClaimOutcome::Settled(outcome)) => self.again(outcome),
-            Ok(ClaimOutcome::Mismatched) => self.mismatched(),
-            Ok(ClaimOutcome::InFlight { lease_until }) => self.in_flight(lease_until, now),
-            Err(error) => broken_store(error),
+            Ok(ClaimOutcome::Mismatched) => Err(self.mismatched()),
+            Ok(ClaimOutcome::InFlight { lease_until }) => Err(self.in_flight(lease_until, now)),
+            Err(error) => Err(self.broken_store(&error)),
         }
     }
 
@@ -188,13 +179,11 @@ impl Idempotency {
         key: &IdempotencyKey,
         now: SystemTime,
     ) -> Claim {
-        let mut fence = [0; 16];
-        self.entropy.fill(&mut fence);
         let lease_until = later(now, self.lease);
         Claim {
             key: RecordKey::new(scope, request.method(), key),
             fingerprint: Fingerprint::of(request),
-            fence: Fence::from_bytes(fence),
+            fence: self.fences.next(),
             lease_until,
             // a record that ended with its lease would let a second run in
             expires_at: later(lease_until, self.lifetime),
@@ -204,13 +193,8 @@ impl Idempotency {
 
     /// Notes how the request ended. Should the store fail now, the answer still goes out: the effect is there, and the
     /// lease settles what could not be noted.
-    async fn settle(&self, claim: &Claim, reply: Reply) -> Response<Bytes> {
-        let outcome = match &reply {
-            Reply::Final(response) => Some(self.outcome_of(response)),
-            Reply::OutcomeUnknown(_) => Some(Outcome::Indeterminate),
-            Reply::NothingHappened(_) => None,
-        };
-        let noted = match outcome {
+    async fn settle(&self, claim: &Claim, reply: Reply) -> Result<Response<Bytes>, Problem> {
+        let noted = match self.outcome_of(&reply) {
             Some(outcome) => {
                 let expires_at = later(self.clock.now(), self.lifetime);
                 self.store
@@ -220,46 +204,49 @@ impl Idempotency {
             None => self.store.release(&claim.key, &claim.fence).await,
         };
         match noted {
-            Ok(Settled::Done | Settled::Fenced) => response_of(reply),
-            Err(error) => with_cause(response_of(reply), error),
+            Ok(Settled::Done | Settled::Fenced) => {}
+            Err(error) => (self.failure_log)(&error),
         }
+        reply.into()
     }
 
-    fn outcome_of(&self, response: &Response<Bytes>) -> Outcome {
-        match response.body().len() <= self.max_stored_body {
-            true => Outcome::Completed(capture::capture(response)),
-            false => Outcome::Unreplayable {
+    fn outcome_of(&self, reply: &Reply) -> Option<Outcome> {
+        match reply {
+            Reply::Final(response) if response.body().len() <= self.max_stored_body => {
+                Some(Outcome::Completed(capture::capture(response)))
+            }
+            Reply::Final(response) | Reply::Unkept(response) => Some(Outcome::Unreplayable {
                 status: response.status().as_u16(),
-            },
+            }),
+            Reply::OutcomeUnknown(_) => Some(Outcome::Indeterminate),
+            Reply::NothingHappened(_) => None,
         }
     }
 
     /// Answers a request that is over in the place of its handler.
-    fn again(&self, outcome: Outcome) -> Response<Bytes> {
+    fn again(&self, outcome: Outcome) -> Result<Response<Bytes>, Problem> {
         match outcome {
-            Outcome::Completed(stored) => capture::replay(stored)
-                .unwrap_or_else(|| broken_store(StoreError::corrupt("a stored answer is no HTTP response"))),
-            Outcome::Unreplayable { status } => self
+            Outcome::Completed(stored) => capture::replay(stored).ok_or_else(|| {
+                self.broken_store(&StoreError::corrupt("a stored answer is no HTTP response"))
+            }),
+            Outcome::Unreplayable { status } => Err(self
                 .final_problem(&types::IDEMPOTENCY_RESULT_NOT_REPLAYABLE)
-                .with_extension("original_status", i64::from(status))
-                .into_response(),
-            Outcome::Indeterminate => self
-                .final_problem(&types::IDEMPOTENCY_OUTCOME_UNKNOWN)
-                .into_response(),
+                .with_extension("original_status", i64::from(status))),
+            Outcome::Indeterminate => Err(self.final_problem(&types::IDEMPOTENCY_OUTCOME_UNKNOWN)),
         }
     }
 
-    fn mismatched(&self) -> Response<Bytes> {
+    fn mismatched(&self) -> Problem {
         let kind = types::IDEMPOTENCY_KEY_REUSED;
         let problem = match self.mismatch_status {
             MismatchStatus::Conflict => kind.problem(&self.problems),
             MismatchStatus::UnprocessableContent => Problem::new(ErrorStatus::UNPROCESSABLE_CONTENT)
                 .with_type(kind.uri(&self.problems), kind.title()),
         };
-        problem.with_extension("retryable", false).into_response()
+        problem.with_extension("retryable", false)
     }
 
-    fn in_flight(&self, lease_until: SystemTime, now: SystemTime) -> Response<Bytes> {
+    fn in_flight(&self, lease_until: SystemTime, now: SystemTime) -> Problem {
         let wait = lease_until
             .duration_since(now)
             .unwrap_or_default()
@@ -268,15 +255,19 @@ impl Idempotency {
             .problem(&self.problems)
             .with_extension("retryable", true)
             .with_retry_after(RetryAfter::new(wait))
-            .into_response()
     }
 
     fn final_problem(&self, kind: &ProblemType) -> Problem {
         kind.problem(&self.problems).with_extension("retryable", false)
     }
 
-    fn refuse(&self, kind: &ProblemType) -> Response<Bytes> {
-        kind.problem(&self.problems).into_response()
+    fn broken_store(&self, error: &StoreError) -> Problem {
+        (self.failure_log)(error);
+        match error.kind() {
+            StoreErrorKind::Unavailable => Problem::service_unavailable(RetryAfter::new(STORE_RETRY))
+                .with_detail("requests with an Idempotency-Key cannot be answered at the moment"),
+            StoreErrorKind::Corrupt => Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR),
+        }
     }
 }
 
@@ -294,28 +285,6 @@ impl fmt::Debug for Idempotency {
     }
 }
 
-fn response_of(reply: Reply) -> Response<Bytes> {
-    match reply {
-        Reply::Final(response) | Reply::NothingHappened(response) | Reply::OutcomeUnknown(response) => {
-            response
-        }
-    }
-}
-
 fn later(now: SystemTime, wait: Duration) -> SystemTime {
     now.checked_add(wait.min(LONGEST_TIME)).unwrap_or(now)
-}
-
-fn broken_store(error: StoreError) -> Response<Bytes> {
-    let problem = match error.kind() {
-        StoreErrorKind::Unavailable => Problem::service_unavailable(RetryAfter::new(STORE_RETRY))
-            .with_detail("requests with an Idempotency-Key cannot be answered at the moment"),
-        StoreErrorKind::Corrupt => Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR),
-    };
-    with_cause(problem.into_response(), error)
-}
-
-fn with_cause(mut response: Response<Bytes>, cause: StoreError) -> Response<Bytes> {
-    response.extensions_mut().insert(Arc::new(cause));
-    response
 }

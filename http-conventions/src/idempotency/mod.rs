@@ -4,7 +4,8 @@
 //!
 //! [`Idempotency::run`] claims the key in one atomic step of the [`IdempotencyStore`], runs the handler, and keeps its
 //! answer. Whoever comes again with the same request gets that answer, with `Idempotency-Replayed: true`; with a different
-//! request, a 409; before there is an answer, a 409 with `Retry-After`.
+//! request, a 409; before there is an answer, a 409 with `Retry-After`. These refusals are [`Problem`](crate::problem::Problem)s,
+//! which the host completes and sends where it sends its own.
 //!
 //! ```
 //! use std::{sync::Arc, time::SystemTime};
@@ -21,7 +22,7 @@
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let store = Arc::new(MemoryIdempotencyStore::default());
 //! let problems = ProblemBase::new("https://api.example.com/problems/")?;
-//! let idempotency = Idempotency::new(store, Arc::new(SystemTime::now), Arc::new(OsEntropy), problems);
+//! let idempotency = Idempotency::new(store, Arc::new(SystemTime::now), &OsEntropy, problems);
 //!
 //! let request = Request::post("/v1/charges")
 //!     .header("Idempotency-Key", "\"8e03978e-40d5-43dd-bc93-6894a57f9324\"")
@@ -29,10 +30,10 @@
 //! let scope = Scope::new("user-7", "/v1/charges");
 //!
 //! let charge = async { Response::new(Bytes::from_static(b"{\"id\":\"ch_1\"}")) };
-//! let first = idempotency.run(&request, scope, charge).await;
+//! let first = idempotency.run(&request, scope, charge).await.expect("the charge is made");
 //!
 //! let never = async { unreachable!("the charge is made once") as Response<Bytes> };
-//! let again = idempotency.run(&request, scope, never).await;
+//! let again = idempotency.run(&request, scope, never).await.expect("the first answer");
 //! assert_eq!(again.body(), first.body());
 //! assert_eq!(again.headers()["idempotency-replayed"], "true");
 //! # Ok(())
@@ -50,18 +51,21 @@
 mod capture;
 mod decide;
 mod endpoint;
+mod fences;
 mod fingerprint;
 mod key;
 mod memory;
 mod record;
+mod reply;
 mod store;
 
 pub use self::{
     decide::{ClaimOutcome, decide},
-    endpoint::{Idempotency, MismatchStatus, Reply},
+    endpoint::{Idempotency, MismatchStatus},
     fingerprint::Fingerprint,
     key::{IDEMPOTENCY_KEY, IdempotencyKey, InvalidIdempotencyKey, RecordKey, Scope},
     memory::MemoryIdempotencyStore,
     record::{AfterCrash, Claim, Fence, Outcome, Record, State, StoredResponse},
+    reply::Reply,
     store::{IdempotencyStore, Settled, StoreError, StoreErrorKind},
 };

@@ -11,7 +11,7 @@ use super::{Fingerprint, RecordKey};
 use crate::byte_strings::{base64url, byte_string, header_pairs};
 
 byte_string! {
-    /// Tells one holder of a key from every other, past and future: 128 random bits, compared for equality only.
+    /// Tells one holder of a key from every other, past and future: 128 bits, compared for equality only.
     #[derive(Clone, Copy, Eq, Hash, PartialEq)]
     pub struct Fence(16);
 }
@@ -52,7 +52,7 @@ pub enum State {
 pub enum Outcome {
     /// With this answer, which is sent again.
     Completed(StoredResponse),
-    /// With an answer that was too large to keep.
+    /// With an answer that was not kept: too large, or with a secret that is shown once.
     Unreplayable {
         /// The status of that answer.
         status: u16,

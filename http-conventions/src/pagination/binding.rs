@@ -1,5 +1,7 @@
 //! What a cursor belongs to.
 
+use std::sync::OnceLock;
+
 use sha2::{Digest as _, Sha256};
 
 use crate::digest::LengthPrefixed as _;
@@ -7,12 +9,14 @@ use crate::digest::LengthPrefixed as _;
 /// The request a cursor continues: collection, caller, order and filters.
 ///
 /// A cursor opens only under the binding it was made with. Filters count as a set: their order does not matter.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct CursorBinding {
     route: Box<str>,
     principal: Box<str>,
     sort: Box<str>,
     filters: Vec<(Box<str>, Box<str>)>,
+    /// Empty until it is asked for.
+    digest: OnceLock<[u8; 16]>,
 }
 
 impl CursorBinding {
@@ -27,6 +31,7 @@ impl CursorBinding {
             principal: principal.into(),
             sort: "".into(),
             filters: Vec::new(),
+            digest: OnceLock::new(),
         }
     }
 
@@ -34,6 +39,7 @@ impl CursorBinding {
     #[must_use]
     pub fn with_sort(mut self, sort: &str) -> Self {
         self.sort = sort.into();
+        self.digest = OnceLock::new();
         self
     }
 
@@ -41,11 +47,16 @@ impl CursorBinding {
     #[must_use]
     pub fn with_filter(mut self, name: &str, value: &str) -> Self {
         self.filters.push((name.into(), value.into()));
+        self.digest = OnceLock::new();
         self
     }
 
-    /// Half the SHA-256 of it all.
+    /// Half the SHA-256 of it all; worked out once, as a page that is neither first nor last asks twice.
     pub(super) fn digest(&self) -> [u8; 16] {
+        *self.digest.get_or_init(|| self.digested())
+    }
+
+    fn digested(&self) -> [u8; 16] {
         let mut filters: Vec<_> = self.filters.iter().collect();
         filters.sort_unstable();
         let mut digest = Sha256::new_with_prefix(b"cursor binding 1")

@@ -10,7 +10,8 @@ use zeroize::Zeroizing;
 #[derive(Clone)]
 pub struct CursorKey {
     id: u8,
-    secret: Zeroizing<[u8; 32]>,
+    /// The key, worked in once; the feature `zeroize` of the hash clears it, and every copy.
+    prepared: Hmac<Sha256>,
 }
 
 impl CursorKey {
@@ -21,10 +22,12 @@ impl CursorKey {
     /// Take the secret from [`Entropy`](crate::ports::Entropy), keep it for as long as its cursors live, and use it for
     /// nothing else. Two keys of one keyring need different ids.
     #[must_use]
+    #[expect(clippy::expect_used, reason = "HMAC takes keys of any length")]
     pub fn new(id: u8, secret: [u8; 32]) -> Self {
+        let secret = Zeroizing::new(secret);
         Self {
             id,
-            secret: Zeroizing::new(secret),
+            prepared: Hmac::new_from_slice(secret.as_slice()).expect("a key of any length"),
         }
     }
 
@@ -33,11 +36,8 @@ impl CursorKey {
     }
 
     /// The MAC over a payload, ready to be finished or compared.
-    #[expect(clippy::expect_used, reason = "HMAC takes keys of any length")]
     pub(super) fn mac(&self, payload: &[u8]) -> Hmac<Sha256> {
-        let mut mac = Hmac::new_from_slice(self.secret.as_slice()).expect("a key of any length");
-        mac.update(payload);
-        mac
+        self.prepared.clone().chain_update(payload)
     }
 }
 

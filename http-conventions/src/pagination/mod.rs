@@ -7,31 +7,31 @@
 //! ```
 //! use std::time::{Duration, SystemTime};
 //!
-//! use http_conventions::pagination::{CursorBinding, CursorKey, CursorKeyring, Direction, Page, PageRules, PositionValue};
+//! use http_conventions::pagination::{CursorBinding, CursorKey, CursorKeyring, Page, PageRules};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let keyring = CursorKeyring::new(CursorKey::new(1, [7; 32]));
 //! let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-//! let binding = CursorBinding::new("/v1/charges", "user-7").with_sort("created,id").with_filter("status", "paid");
+//! let charges = [30_i64, 20, 10];
+//! let list = |query: &str| -> Result<Page<i64>, Box<dyn std::error::Error>> {
+//!     let binding = CursorBinding::new("/v1/charges", "user-7").with_sort("-id").with_filter("status", "paid");
+//!     let asked = keyring.open_page::<i64>(PageRules::default(), Some(query), binding, now)?;
+//!     let rows = charges.iter().copied().filter(|id| asked.after().is_none_or(|after| id < after));
+//!     Ok(asked.page(rows.take(asked.limit().fetch()).collect(), |last| *last)?)
+//! };
 //!
-//! // the first page: two rows are asked for, so three are fetched
-//! let request = PageRules::default().parse(Some("limit=2&status=paid"))?;
-//! let rows = vec![(10, "ch_1"), (10, "ch_2"), (11, "ch_3")];
-//! assert_eq!(rows.len(), request.limit.fetch());
-//! let page = Page::from_rows(rows, request.limit, |(created, id)| {
-//!     keyring.seal(&[PositionValue::from(*created), PositionValue::from(*id)], Direction::Forward, &binding, now)
-//! })?;
-//! assert_eq!(page.data(), [(10, "ch_1"), (10, "ch_2")]);
+//! let first = list("limit=2&status=paid")?;
+//! assert_eq!(first.data(), [30, 20]);
 //!
-//! // the next page starts after (10, "ch_2")
-//! let cursor = page.next_cursor().ok_or("there is more")?;
-//! let query = format!("limit=2&status=paid&after={cursor}");
-//! let request = PageRules::default().parse(Some(&query))?;
-//! let after = keyring.open(&request.after.ok_or("a cursor")?, &binding, now)?;
-//! assert_eq!(after.values, [PositionValue::Integer(10), PositionValue::Text("ch_2".into())]);
+//! let cursor = first.next_cursor().ok_or("there is more")?;
+//! let second = list(&format!("limit=2&status=paid&after={cursor}"))?;
+//! assert_eq!((second.data(), second.has_more()), (&[10][..], false));
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! [`PageRules::parse`], [`CursorKeyring::open`], [`CursorKeyring::seal`] and [`Page::from_rows`] are the steps behind the two
+//! calls.
 //!
 //! # What the host must do
 //!
@@ -39,6 +39,7 @@
 //!   `WHERE (created, id) > (?, ?) ORDER BY created, id LIMIT limit + 1`.
 //! - Authorise every page anew: a cursor says where to go on, not that the caller may.
 
+mod asked;
 mod binding;
 mod cursor;
 mod encoding;
@@ -47,6 +48,7 @@ mod page;
 mod request;
 
 pub use self::{
+    asked::{AskedPage, PageError, Position},
     binding::CursorBinding,
     cursor::{CursorError, CursorPosition, PositionTooLong},
     encoding::{Direction, PositionValue},

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{ErrorStatus, Problem};
+use crate::uri::is_uri_byte;
 
 /// A kind of problem, defined once: what [RFC 9457 §4](https://www.rfc-editor.org/rfc/rfc9457#section-4) asks a definition for.
 ///
@@ -41,7 +42,7 @@ impl ProblemType {
     /// The URI of this kind at one host.
     #[must_use]
     pub fn uri(&self, base: &ProblemBase) -> String {
-        format!("{base}{}", self.slug)
+        [&base.0, self.slug].concat()
     }
 
     /// The last part of the URI.
@@ -112,11 +113,6 @@ fn is_scheme(scheme: &str) -> bool {
 fn is_past_authority(rest: &str) -> bool {
     rest.strip_prefix("//")
         .is_none_or(|authority| authority.find(['/', '?', '#']).is_some_and(|end| end > 0))
-}
-
-/// The characters of [RFC 3986 §2](https://www.rfc-editor.org/rfc/rfc3986#section-2), the percent sign included.
-fn is_uri_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte)
 }
 
 /// The base is not an absolute URI that a slug can follow.

@@ -28,15 +28,15 @@
 //! # Ok::<(), http_conventions::problem::InvalidProblemBase>(())
 //! ```
 
-use std::borrow::Cow;
+use std::{borrow::Cow, time::Duration};
 
 use bytes::Bytes;
 use http::{
-    HeaderMap, HeaderValue, Method, Response, StatusCode,
+    HeaderMap, HeaderValue, Response, StatusCode,
     header::{ALLOW, CONTENT_TYPE, WWW_AUTHENTICATE},
 };
 
-use crate::{cache_control::CacheControl, request_id::RequestId, retry_after::RetryAfter};
+use crate::{allow::Allow, cache_control::CacheControl, request_id::RequestId, retry_after::RetryAfter};
 
 mod challenge;
 mod kind;
@@ -72,7 +72,7 @@ struct Parts {
     instance: Option<Cow<'static, str>>,
     extensions: Vec<(&'static str, Member)>,
     challenges: Vec<Challenge>,
-    allow: Option<HeaderValue>,
+    allow: Option<Allow>,
     retry_after: Option<RetryAfter>,
 }
 
@@ -83,19 +83,43 @@ impl Problem {
         Self::blank(status.status())
     }
 
+    /// The problem of a status that a server or a framework chose by itself: a request too large, too slow or unreadable.
+    ///
+    /// A 429 and a 503 ask for a second of patience. What is no error, or owes a header that the status alone does not say,
+    /// becomes a 500.
+    #[must_use]
+    pub fn of_status(status: StatusCode) -> Self {
+        match (ErrorStatus::try_from(status), status) {
+            (Ok(status), _) => Self::new(status),
+            (_, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) => {
+                Self::blank(status).with_retry_after(RetryAfter::new(Duration::from_secs(1)))
+            }
+            _ => Self::new(ErrorStatus::INTERNAL_SERVER_ERROR),
+        }
+    }
+
     /// 401: the caller must prove who it is, in the way the challenge says.
     #[must_use]
     pub fn unauthorized(challenge: Challenge) -> Self {
-        Self::blank(StatusCode::UNAUTHORIZED).with_challenge(challenge)
+        Self::challenged(StatusCode::UNAUTHORIZED, challenge)
+    }
+
+    /// A refusal with its challenge, as a resource server has it
+    /// ([RFC 6750 §3.1](https://www.rfc-editor.org/rfc/rfc6750#section-3.1)): 400, 403, and 401 for every other status.
+    #[must_use]
+    pub fn challenged(status: StatusCode, challenge: Challenge) -> Self {
+        let status = match status {
+            StatusCode::BAD_REQUEST | StatusCode::FORBIDDEN => status,
+            _ => StatusCode::UNAUTHORIZED,
+        };
+        Self::blank(status).with_challenge(challenge)
     }
 
     /// 405: the resource is there, and takes only these methods; none means none.
     #[must_use]
-    pub fn method_not_allowed(allowed: &[Method]) -> Self {
-        let names = allowed.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
+    pub fn method_not_allowed(allow: impl Into<Allow>) -> Self {
         let mut problem = Self::blank(StatusCode::METHOD_NOT_ALLOWED);
-        // a method is a token, so the list is always a field value
-        problem.0.allow = Some(HeaderValue::try_from(names).unwrap_or(HeaderValue::from_static("")));
+        problem.0.allow = Some(allow.into());
         problem
     }
 
@@ -217,7 +241,7 @@ impl Parts {
             headers.append(WWW_AUTHENTICATE, challenge.header_value());
         }
         if let Some(allow) = self.allow {
-            headers.insert(ALLOW, allow);
+            headers.insert(ALLOW, allow.header_value());
         }
         if let Some(retry_after) = self.retry_after {
             retry_after.apply(headers);

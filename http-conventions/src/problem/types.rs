@@ -96,7 +96,7 @@ pub const IDEMPOTENCY_RESULT_NOT_REPLAYABLE: ProblemType = ProblemType::new(
     "idempotency-result-not-replayable",
     ErrorStatus::CONFLICT,
     "Result not replayable",
-    "The operation was carried out once, with the status in original_status, but its result was too large to keep. Read the resource instead.",
+    "The operation was carried out once, with the status in original_status, but its result is not kept, as it is too large or shows a secret once. Read the resource instead.",
 );
 
 /// 409: nobody knows whether the first request took effect.

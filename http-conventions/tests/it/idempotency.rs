@@ -254,9 +254,9 @@ async fn a_replay_precedes_preconditions() {
         *tag = EntityTag::strong("v2").unwrap();
         fixture.handle()
     };
-    let first = fixture.idempotency.run(&request, SCOPE, update()).await;
+    let first = fixture.idempotency.run(&request, SCOPE, update()).await.unwrap();
     assert_eq!(first.status(), 201);
-    let again = fixture.idempotency.run(&request, SCOPE, update()).await;
+    let again = fixture.idempotency.run(&request, SCOPE, update()).await.unwrap();
     assert_eq!(again.status(), 201);
     assert!(is_replayed(&again));
     assert_eq!(update().await.status(), 412);

@@ -2,10 +2,9 @@
 
 use std::{
     cell::Cell,
-    error::Error as _,
     future::poll_fn,
     pin::pin,
-    sync::Arc,
+    sync::{Arc, Mutex},
     task::Poll,
     time::{Duration, SystemTime},
 };
@@ -13,36 +12,40 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::FutureExt as _;
-use http::{Response, StatusCode};
-use http_conventions::idempotency::{
-    AfterCrash, Claim, ClaimOutcome, Fence, IdempotencyStore, Outcome, RecordKey, Reply, Settled, StoreError,
-    StoreErrorKind, StoredResponse,
+use http::{HeaderValue, Response, StatusCode};
+use http_conventions::{
+    idempotency::{
+        AfterCrash, Claim, ClaimOutcome, Fence, Idempotency, IdempotencyStore, MemoryIdempotencyStore,
+        Outcome, RecordKey, Reply, Settled, StoreError, StoredResponse,
+    },
+    problem::{ErrorStatus, Member, Problem},
+    request_id::RequestId,
 };
 
 use crate::idempotency_fixture::{BODY, Fixture, LEASE, SCOPE, expect_problem, is_replayed, post};
+
+fn failed() -> Problem {
+    Problem::new(ErrorStatus::BAD_GATEWAY)
+}
 
 /// H6: a server error is an outcome too, unless the handler says that nothing happened.
 #[tokio::test]
 async fn an_error_is_kept_unless_nothing_happened() {
     let fixture = Fixture::new();
-    let fail = |mut response: Response<Bytes>| {
-        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-        response
-    };
-    let failed = fixture
-        .reply(SCOPE, &post("k-1", BODY), |response| Reply::Final(fail(response)))
+    let first = fixture
+        .reply(SCOPE, &post("k-1", BODY), |_| {
+            Reply::Final(failed().into_response())
+        })
         .await;
-    assert_eq!(failed.status(), 500);
+    assert_eq!(first.status(), 502);
     let again = fixture.send(&post("k-1", BODY)).await;
-    assert_eq!(again.status(), 500);
+    assert_eq!((again.status(), again.body()), (first.status(), first.body()));
     assert!(is_replayed(&again));
 
     let refused = fixture
-        .reply(SCOPE, &post("k-2", BODY), |response| {
-            Reply::NothingHappened(fail(response))
-        })
+        .reply(SCOPE, &post("k-2", BODY), |_| Reply::NothingHappened(failed()))
         .await;
-    assert_eq!(refused.status(), 500);
+    assert_eq!(refused.status(), 502);
     assert_eq!(fixture.send(&post("k-2", BODY)).await.status(), 201);
     assert_eq!(fixture.runs(), 3);
 }
@@ -52,7 +55,7 @@ async fn an_error_is_kept_unless_nothing_happened() {
 async fn an_unknown_outcome_is_never_run_again() {
     let fixture = Fixture::new();
     fixture
-        .reply(SCOPE, &post("k-1", BODY), Reply::OutcomeUnknown)
+        .reply(SCOPE, &post("k-1", BODY), |_| Reply::OutcomeUnknown(failed()))
         .await;
     let refused = fixture.send(&post("k-1", BODY)).await;
     let problem = expect_problem(&refused, 409, "idempotency-outcome-unknown");
@@ -61,6 +64,122 @@ async fn an_unknown_outcome_is_never_run_again() {
         Some(false)
     );
     assert!(!refused.headers().contains_key("retry-after"));
+    assert_eq!(fixture.runs(), 1);
+}
+
+/// H6: a handler's `Result` is an outcome, but for a server error, of which nobody knows what it left.
+#[tokio::test]
+async fn a_problem_of_the_handler_is_kept_unless_it_is_a_server_error() {
+    let fixture = Fixture::new();
+    let handled = |problem: Problem| Reply::from(Err::<Response<Bytes>, _>(problem));
+    let refuse = |_| handled(Problem::new(ErrorStatus::UNPROCESSABLE_CONTENT));
+    let first = fixture.reply(SCOPE, &post("k-1", BODY), refuse).await;
+    let again = fixture.send(&post("k-1", BODY)).await;
+    assert_eq!((first.status().as_u16(), again.body()), (422, first.body()));
+    assert!(is_replayed(&again));
+
+    fixture
+        .reply(SCOPE, &post("k-2", BODY), |_| handled(failed()))
+        .await;
+    let again = fixture.send(&post("k-2", BODY)).await;
+    expect_problem(&again, 409, "idempotency-outcome-unknown");
+
+    let made = fixture
+        .reply(SCOPE, &post("k-3", BODY), |made| {
+            Reply::from(Ok::<_, Problem>(made))
+        })
+        .await;
+    assert_eq!(fixture.send(&post("k-3", BODY)).await.body(), made.body());
+}
+
+/// H6: an answer with a secret is sent once: the store keeps its status alone, and the request never runs again.
+#[tokio::test]
+async fn nothing_is_kept_of_an_answer_with_a_secret() {
+    let seen = Arc::new(Seen::default());
+    let fixture = Fixture::with_store(seen.clone());
+    let with_secret = |response: Response<Bytes>| {
+        let mut response = response.map(|_| Bytes::from_static(b"whsec_body"));
+        let secret = HeaderValue::from_static("whsec_header");
+        response.headers_mut().insert("x-secret", secret);
+        let reply = Reply::Unkept(response);
+        assert_eq!(format!("{reply:?}"), "Unkept(201)");
+        reply
+    };
+    let first = fixture.reply(SCOPE, &post("k-1", BODY), with_secret).await;
+    assert_eq!(
+        (first.status().as_u16(), first.body().as_ref()),
+        (201, &b"whsec_body"[..])
+    );
+    assert_eq!(
+        *seen.kept.lock().unwrap(),
+        [Outcome::Unreplayable { status: 201 }]
+    );
+
+    let again = fixture.send(&post("k-1", BODY)).await;
+    let problem = expect_problem(&again, 409, "idempotency-result-not-replayable");
+    let original = problem.extension("original_status").and_then(Member::as_integer);
+    assert_eq!(original, Some(201));
+    assert_eq!(fixture.runs(), 1);
+}
+
+/// A memory store that shows what it was told to keep.
+#[derive(Default)]
+struct Seen {
+    store: MemoryIdempotencyStore,
+    kept: Mutex<Vec<Outcome>>,
+}
+
+#[async_trait]
+impl IdempotencyStore for Seen {
+    async fn claim(&self, claim: &Claim, now: SystemTime) -> Result<ClaimOutcome, StoreError> {
+        self.store.claim(claim, now).await
+    }
+
+    async fn complete(
+        &self,
+        key: &RecordKey,
+        fence: &Fence,
+        outcome: Outcome,
+        expires_at: SystemTime,
+    ) -> Result<Settled, StoreError> {
+        self.kept.lock().unwrap().push(outcome.clone());
+        self.store.complete(key, fence, outcome, expires_at).await
+    }
+
+    async fn release(&self, key: &RecordKey, fence: &Fence) -> Result<Settled, StoreError> {
+        self.store.release(key, fence).await
+    }
+}
+
+/// H13: what this crate refuses is a problem that the host completes at its one exit, like its own.
+#[tokio::test]
+async fn a_refusal_is_a_problem_for_the_host_to_complete() {
+    let fixture = Fixture::new().configured(Idempotency::with_key_required);
+    let id: RequestId = "checkout-7f3a".parse().unwrap();
+    let mut keyless = post("k-1", BODY);
+    keyless.headers_mut().remove("idempotency-key");
+    fixture.send(&post("k-2", BODY)).await;
+    for (request, slug) in [
+        (keyless, "idempotency-key-missing"),
+        (post("a,b", BODY), "idempotency-key-invalid"),
+        (post("k-2", "{}"), "idempotency-key-reused"),
+    ] {
+        let refused = fixture
+            .idempotency
+            .run(&request, SCOPE, async { fixture.handle() });
+        let problem = refused.await.unwrap_err();
+        let status = problem.status().as_u16();
+        let response = problem
+            .with_instance("/v1/charges")
+            .with_request_id(&id)
+            .into_response();
+        let problem = expect_problem(&response, status, slug);
+        assert_eq!(problem.instance(), Some("/v1/charges"));
+        assert_eq!(
+            problem.extension("request_id").and_then(Member::as_str),
+            Some("checkout-7f3a")
+        );
+    }
     assert_eq!(fixture.runs(), 1);
 }
 
@@ -157,8 +276,12 @@ async fn a_run_that_lost_its_key_overwrites_nothing() {
         late.set(Some(first.await));
         fixture.handle()
     };
-    let second = fixture.idempotency.run(&request, SCOPE, takes_over).await;
-    let late = late.take().unwrap();
+    let second = fixture
+        .idempotency
+        .run(&request, SCOPE, takes_over)
+        .await
+        .unwrap();
+    let late = late.take().unwrap().unwrap();
     assert_eq!(
         (late.status(), second.status()),
         (StatusCode::CREATED, StatusCode::CREATED)
@@ -238,7 +361,10 @@ async fn nothing_runs_while_the_store_is_down() {
     assert_eq!(response.status(), 503);
     assert_eq!(response.headers()["retry-after"], "1");
     assert!(!String::from_utf8_lossy(response.body()).contains("secret-host"));
-    assert_eq!(cause(&response), "no route to secret-host");
+    assert_eq!(
+        down.failures(),
+        ["the idempotency store is unavailable: no route to secret-host"]
+    );
 
     for corrupt in [
         || Err(StoreError::corrupt("not a record")),
@@ -249,7 +375,8 @@ async fn nothing_runs_while_the_store_is_down() {
         let fixture = Fixture::with_store(Arc::new(Broken(corrupt)));
         let response = fixture.send(&post("k-1", BODY)).await;
         assert_eq!(response.status(), 500);
-        assert_eq!(kind(&response), StoreErrorKind::Corrupt);
+        let failures = fixture.failures();
+        assert!(failures.len() == 1 && failures[0].starts_with("an idempotency record is corrupt"));
         assert_eq!(fixture.runs(), 0);
     }
     assert_eq!(down.runs(), 0);
@@ -264,28 +391,17 @@ fn stored(status: u16, name: &str, value: &'static [u8]) -> ClaimOutcome {
     }))
 }
 
-/// What the host's log can learn from a response.
-fn cause(response: &Response<Bytes>) -> String {
-    error(response).source().unwrap().to_string()
-}
-
-fn kind(response: &Response<Bytes>) -> StoreErrorKind {
-    error(response).kind()
-}
-
-fn error(response: &Response<Bytes>) -> &StoreError {
-    response.extensions().get::<Arc<StoreError>>().unwrap()
-}
-
 /// H6: once the handler has run, its answer goes out even if it cannot be noted.
 #[tokio::test]
 async fn an_answer_goes_out_even_if_it_cannot_be_noted() {
     let fixture = Fixture::with_store(Arc::new(Broken(|| Ok(ClaimOutcome::Claimed))));
     let answer = fixture.send(&post("k-1", BODY)).await;
     assert_eq!(answer.status(), 201);
-    assert_eq!(cause(&answer), "gone");
+    let gone = ["the idempotency store is unavailable: gone"];
+    assert_eq!(fixture.failures(), gone);
     let released = fixture
-        .reply(SCOPE, &post("k-1", BODY), Reply::NothingHappened)
+        .reply(SCOPE, &post("k-1", BODY), |_| Reply::NothingHappened(failed()))
         .await;
-    assert_eq!(released.status(), 201);
+    assert_eq!(released.status(), 502);
+    assert_eq!(fixture.failures(), gone);
 }

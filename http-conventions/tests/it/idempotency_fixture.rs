@@ -1,9 +1,11 @@
 //! A service with idempotency keys, for the tests beside this file.
 
 use std::{
+    error::Error as _,
     future::pending,
+    mem::take,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicU32, Ordering},
     },
     time::{Duration, SystemTime},
@@ -14,7 +16,7 @@ use futures_util::FutureExt as _;
 use http::{Request, Response, StatusCode};
 use http_conventions::{
     idempotency::{Idempotency, IdempotencyStore, MemoryIdempotencyStore, Reply, Scope},
-    problem::{ProblemBase, ReceivedProblem},
+    problem::{Problem, ProblemBase, ReceivedProblem},
     testing::{ManualClock, SeededEntropy},
 };
 
@@ -27,6 +29,7 @@ pub(crate) struct Fixture {
     pub(crate) idempotency: Idempotency,
     pub(crate) clock: ManualClock,
     runs: AtomicU32,
+    failures: Arc<Mutex<Vec<String>>>,
 }
 
 impl Fixture {
@@ -37,13 +40,20 @@ impl Fixture {
     pub(crate) fn with_store(store: Arc<dyn IdempotencyStore>) -> Self {
         let clock = ManualClock::new(SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000));
         let problems = ProblemBase::new("https://api.example.com/problems/").unwrap();
-        let entropy = Arc::new(SeededEntropy::new(7));
-        let idempotency =
-            Idempotency::new(store, Arc::new(clock.clone()), entropy, problems).with_lease(LEASE);
+        let entropy = SeededEntropy::new(7);
+        let failures = Arc::new(Mutex::new(Vec::new()));
+        let log = failures.clone();
+        let idempotency = Idempotency::new(store, Arc::new(clock.clone()), &entropy, problems)
+            .with_lease(LEASE)
+            .with_failure_log(move |error| {
+                let cause = error.source().map(ToString::to_string).unwrap_or_default();
+                log.lock().unwrap().push(format!("{error}: {cause}"));
+            });
         Self {
             idempotency,
             clock,
             runs: AtomicU32::new(0),
+            failures,
         }
     }
 
@@ -69,6 +79,12 @@ impl Fixture {
         self.idempotency
             .run(request, scope, async { reply(self.handle()) })
             .await
+            .unwrap_or_else(Problem::into_response)
+    }
+
+    /// What the host's log learnt of the store since it was last asked.
+    pub(crate) fn failures(&self) -> Vec<String> {
+        take(&mut *self.failures.lock().unwrap())
     }
 
     pub(crate) fn handle(&self) -> Response<Bytes> {

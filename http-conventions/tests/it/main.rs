@@ -6,6 +6,8 @@ mod idempotency;
 mod idempotency_failures;
 mod idempotency_fixture;
 mod idempotency_records;
+mod locations;
+mod pages;
 mod pagination;
 mod preconditions;
 mod problems;

@@ -2,9 +2,10 @@
 
 use std::time::{Duration, SystemTime};
 
+use bytes::Bytes;
 use http::{
-    HeaderMap, HeaderName, HeaderValue, Method,
-    header::{IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_UNMODIFIED_SINCE},
+    HeaderMap, HeaderName, HeaderValue, Method, Response,
+    header::{CONTENT_TYPE, ETAG, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, VARY},
 };
 use http_conventions::{
     conditional::{Decision, EntityTag, Preconditions, Validators},
@@ -201,4 +202,70 @@ fn a_refusal_is_a_problem_with_its_own_type() {
     }
     assert!(Decision::Proceed.problem(&base).is_none());
     assert!(Decision::NotModified.problem(&base).is_none());
+}
+
+/// H7: a write goes through in the state it was made for; in another it is a 412, and a 428 where it does not say.
+#[test]
+fn a_write_passes_in_its_own_state_alone() {
+    let base = ProblemBase::new("https://api.example.com/problems/").unwrap();
+    let current = Validators::default().with_entity_tag(EntityTag::strong("now").unwrap());
+    for (tag, expected) in [
+        (Some("\"now\""), None),
+        (Some("\"old\""), Some(412)),
+        (Some("now"), Some(412)),
+        (None, Some(428)),
+    ] {
+        let mut headers = HeaderMap::new();
+        headers.extend(tag.map(|tag| (IF_MATCH, HeaderValue::from_static(tag))));
+        let preconditions = Preconditions::new(&Method::PUT, &headers, last_modified()).with_required();
+        let refused = preconditions.check_write(Some(&current), &base).err();
+        assert_eq!(
+            refused.map(|problem| problem.status().as_u16()),
+            expected,
+            "{tag:?}"
+        );
+    }
+    let mut headers = HeaderMap::new();
+    headers.insert(IF_NONE_MATCH, HeaderValue::from_static("*"));
+    let creates = Preconditions::new(&Method::PUT, &headers, last_modified());
+    assert!(creates.check_write(None, &base).is_ok());
+    assert!(creates.check_write(Some(&current), &base).is_err());
+}
+
+/// H8: a read of a state that the caller has is a 304 with its validators and without content.
+/// H7: a read carries its tag, and an If-Match for another state refuses it.
+#[test]
+fn a_read_is_answered_as_its_preconditions_say() {
+    let base = ProblemBase::new("https://api.example.com/problems/").unwrap();
+    let current = Validators::default().with_entity_tag(EntityTag::strong("now").unwrap());
+    let answer = |status: u16, name: &HeaderName, tag: &'static str| {
+        let mut headers = HeaderMap::new();
+        headers.insert(name.clone(), HeaderValue::from_static(tag));
+        let full = Response::builder().status(status).header(VARY, "Authorization");
+        let full = full
+            .header(CONTENT_TYPE, "text/plain")
+            .body(Bytes::from_static(b"x"));
+        Preconditions::new(&Method::GET, &headers, last_modified()).answer_read(
+            &current,
+            full.unwrap(),
+            &base,
+        )
+    };
+    let full = answer(200, &IF_NONE_MATCH, "\"old\"").unwrap();
+    assert_eq!((full.status().as_u16(), full.body().as_ref()), (200, &b"x"[..]));
+    assert_eq!(full.headers()[ETAG], "\"now\"");
+
+    let unchanged = answer(200, &IF_NONE_MATCH, "W/\"now\"").unwrap();
+    assert_eq!((unchanged.status().as_u16(), unchanged.body().len()), (304, 0));
+    assert_eq!(unchanged.headers()[ETAG], "\"now\"");
+    assert_eq!(unchanged.headers()[VARY], "Authorization");
+    assert!(!unchanged.headers().contains_key(CONTENT_TYPE));
+
+    let refused = answer(200, &IF_MATCH, "\"old\"").unwrap_err();
+    assert_eq!(refused.status(), 412);
+
+    // what is an error anyway has no preconditions
+    let error = answer(404, &IF_MATCH, "\"old\"").unwrap();
+    assert_eq!(error.status(), 404);
+    assert!(!error.headers().contains_key(ETAG));
 }

@@ -2,8 +2,9 @@
 
 use std::{collections::HashSet, time::Duration};
 
-use http::{Method, StatusCode, header};
+use http::{HeaderValue, Method, StatusCode, header};
 use http_conventions::{
+    allow::Allow,
     problem::{
         Challenge, ErrorStatus, InvalidChallenge, InvalidErrorStatus, InvalidProblem, Member, Problem,
         ProblemBase, ReceivedProblem, types,
@@ -161,6 +162,87 @@ fn a_challenge_has_each_parameter_once() {
     }
 }
 
+/// H14: what an authorization library refuses becomes a problem: 400 and 403 stay, and a 401 has its challenge whatever came.
+#[test]
+fn a_refusal_keeps_its_challenge() {
+    for (status, sent) in [
+        (StatusCode::BAD_REQUEST, 400),
+        (StatusCode::FORBIDDEN, 403),
+        (StatusCode::UNAUTHORIZED, 401),
+        (StatusCode::OK, 401),
+        (StatusCode::SERVICE_UNAVAILABLE, 401),
+    ] {
+        let response = Problem::challenged(status, Challenge::bearer()).into_response();
+        assert_eq!(response.status(), sent);
+        assert_eq!(response.headers()[header::WWW_AUTHENTICATE], "Bearer");
+    }
+}
+
+/// H14: a field value with one challenge is one; with two, with a parameter twice or out of its grammar it is none.
+#[test]
+fn a_challenge_is_read_as_it_is() {
+    for field in [
+        "Bearer",
+        "Bearer realm=\"a, b=c\"",
+        "Bearer realm=\"a\\\"b\", error = invalid_token",
+        "Bearer realm=\"\",, error=x",
+        "DPoP algs=\"ES256 EdDSA\", error=\"use_dpop_nonce\"",
+        "Negotiate oRQwEqADCgEA+/==",
+    ] {
+        let field = HeaderValue::from_static(field);
+        assert_eq!(
+            Challenge::try_from(field.clone()).map(|it| it.header_value()),
+            Ok(field)
+        );
+    }
+    for field in [
+        "",
+        ", Bearer",
+        "Bearer,",
+        "Bearer, Basic",
+        "Basic realm=\"a\", Bearer realm=\"a\"",
+        "Bearer realm=\"a",
+        "Bearer realm=\"a\\\"",
+        "Bearer realm=\"a\"b",
+        "Bearer realm=\"a\" error=\"b\"",
+        "Bearer realm=a, Realm=b",
+        "Bearer =a",
+        "Bearer realm=",
+        "Bearer a b",
+        "Negotiate abc==, realm=a",
+    ] {
+        // `realm=` is a token68, which a client reads as such
+        let expected = field == "Bearer realm=";
+        let read = Challenge::try_from(HeaderValue::from_static(field));
+        assert_eq!(read.is_ok(), expected, "{field}");
+    }
+    let read = Challenge::try_from(HeaderValue::from_static("Bearer realm=a")).unwrap();
+    assert_eq!(read.clone().with_parameter("REALM", "b"), Err(InvalidChallenge));
+    let more = read.with_parameter("error", "x").unwrap();
+    assert_eq!(more.header_value(), "Bearer realm=a, error=\"x\"");
+    let token68 = Challenge::try_from(HeaderValue::from_static("Negotiate abc=")).unwrap();
+    assert_eq!(token68.with_parameter("realm", "a"), Err(InvalidChallenge));
+}
+
+/// H13: what a server or framework refuses by itself is a problem too.
+/// H12: and no status makes a success of it, or an answer without a header it owes.
+#[test]
+fn every_status_makes_a_problem_that_owes_nothing() {
+    for code in 100..1000 {
+        let status = StatusCode::from_u16(code).unwrap();
+        let response = Problem::of_status(status).into_response();
+        let owes_nothing = ErrorStatus::try_from(status).is_ok();
+        let expected = if owes_nothing || [429, 503].contains(&code) {
+            code
+        } else {
+            500
+        };
+        assert_eq!(response.status(), expected, "{code}");
+        let waits = response.headers().contains_key(header::RETRY_AFTER);
+        assert_eq!(waits, [429, 503].contains(&expected), "{code}");
+    }
+}
+
 /// H12: a 405 lists the allowed methods, also when there are none.
 #[test]
 fn a_405_carries_its_methods() {
@@ -168,9 +250,22 @@ fn a_405_carries_its_methods() {
     assert_eq!(response.status(), 405);
     assert_eq!(response.headers()[header::ALLOW], "GET, HEAD");
     assert_eq!(
-        Problem::method_not_allowed(&[]).into_response().headers()[header::ALLOW],
+        Problem::method_not_allowed(Allow::of(&[]))
+            .into_response()
+            .headers()[header::ALLOW],
         ""
     );
+}
+
+/// H18: OPTIONS is answered with the methods, the same that a 405 lists.
+#[test]
+fn options_lists_what_a_405_lists() {
+    let allow = Allow::of(&[Method::GET, Method::OPTIONS]);
+    let response = allow.no_content();
+    assert_eq!((response.status().as_u16(), response.body().len()), (204, 0));
+    assert_eq!(response.headers()[header::ALLOW], "GET, OPTIONS");
+    let refused = Problem::method_not_allowed(allow).into_response();
+    assert_eq!(refused.headers()[header::ALLOW], "GET, OPTIONS");
 }
 
 /// H15: a 429 says when to come back.

@@ -5,9 +5,8 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderValue, Request, Response};
 use http_conventions::cache_control::CacheControl;
-use http_conventions::conditional::{Decision, EntityTag, Preconditions, Validators, not_modified};
+use http_conventions::conditional::{EntityTag, Preconditions, Validators};
 
-use super::charges::refusal;
 use super::{App, Handled};
 
 /// A file that is the same for everybody.
@@ -41,14 +40,13 @@ impl Asset {
         ASSETS.iter().find(|asset| asset.name == name)
     }
 
-    fn response(&self, validators: &Validators) -> Response<Bytes> {
+    fn response(&self) -> Response<Bytes> {
         let mut response = Response::new(Bytes::from_static(self.content.as_bytes()));
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.content_type));
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         // another release has other files under the same names
         CacheControl::revalidate().apply(headers);
-        validators.apply(headers);
         response
     }
 }
@@ -57,11 +55,7 @@ impl App {
     pub(super) fn show_asset(&self, request: &Request<Bytes>, asset: &Asset) -> Handled {
         let tag = EntityTag::of_content(asset.content.as_bytes());
         let validators = Validators::default().with_entity_tag(tag);
-        let response = asset.response(&validators);
-        match Preconditions::of(request, self.clock.now()).evaluate(Some(&validators)) {
-            Decision::Proceed => Ok(response),
-            Decision::NotModified => Ok(not_modified(response.headers().clone())),
-            refused => Err(refusal(&refused, self)),
-        }
+        let preconditions = Preconditions::of(request, self.clock.now());
+        preconditions.answer_read(&validators, asset.response(), &self.problems)
     }
 }

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, LOCATION};
+use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
@@ -57,18 +57,6 @@ pub(super) fn json(status: StatusCode, body: &impl Serialize) -> Response<Bytes>
         .headers_mut()
         .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     CacheControl::private_no_store().apply(response.headers_mut());
-    response
-}
-
-/// A JSON answer that names where its resource is: a 201, or a 202 with the address to poll.
-pub(super) fn json_at(status: StatusCode, location: &str, body: &impl Serialize) -> Response<Bytes> {
-    let mut response = json(status, body);
-    // made of a template and of identifiers in hexadecimal, so always a field value
-    response.headers_mut().extend(
-        HeaderValue::from_str(location)
-            .ok()
-            .map(|location| (LOCATION, location)),
-    );
     response
 }
 

@@ -3,10 +3,10 @@
 use std::time::SystemTime;
 
 use bytes::Bytes;
+use http::Request;
 use http::header::AUTHORIZATION;
-use http::{Request, StatusCode};
-use http_conventions::problem::{Challenge as ProblemChallenge, ErrorStatus, InvalidChallenge, Problem};
-use oauth_core::resource::{Challenge, ChallengeReason, Principal};
+use http_conventions::problem::{Challenge as ProblemChallenge, Problem};
+use oauth_core::resource::{Challenge, Principal};
 use oauth_core::vocabulary::Scope;
 
 use super::App;
@@ -44,7 +44,7 @@ impl App {
         let principal = self
             .resources
             .authenticate(&parts, self.clock.now())
-            .map_err(|challenge| self.challenged(&challenge))?;
+            .map_err(|challenge| challenged(&challenge))?;
         Ok((Caller(principal), Request::from_parts(parts, body)))
     }
 
@@ -74,35 +74,17 @@ impl App {
         caller
             .0
             .require(&scope)
-            .map_err(|challenge| self.challenged(&challenge))
+            .map_err(|challenge| challenged(&challenge))
     }
+}
 
-    /// A challenge with a problem body.
-    fn challenged(&self, refused: &Challenge) -> Problem {
-        let Ok(challenge) = self.challenge(refused) else {
-            return unavailable();
-        };
-        let problem = match (refused.status(), ErrorStatus::try_from(refused.status())) {
-            (StatusCode::UNAUTHORIZED, _) | (_, Err(_)) => Problem::unauthorized(challenge),
-            (_, Ok(status)) => Problem::new(status).with_challenge(challenge),
-        };
-        match refused.code() {
-            Some(code) => problem.with_extension("error", code),
-            None => problem,
-        }
-    }
-
-    fn challenge(&self, refused: &Challenge) -> Result<ProblemChallenge, InvalidChallenge> {
-        let challenge = ProblemChallenge::bearer().with_parameter("realm", &self.base_url)?;
-        let challenge = match refused.code() {
-            Some(code) => challenge.with_parameter("error", code)?,
-            None => challenge,
-        };
-        match refused.reason() {
-            ChallengeReason::InsufficientScope(scopes) => {
-                challenge.with_parameter("scope", &scopes.to_string())
-            }
-            _ => Ok(challenge),
-        }
+/// A challenge with a problem body.
+fn challenged(refused: &Challenge) -> Problem {
+    let challenge = ProblemChallenge::try_from(refused.www_authenticate());
+    let challenge = challenge.unwrap_or_else(|_| ProblemChallenge::bearer());
+    let problem = Problem::challenged(refused.status(), challenge);
+    match refused.code() {
+        Some(code) => problem.with_extension("error", code),
+        None => problem,
     }
 }

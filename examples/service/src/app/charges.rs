@@ -5,14 +5,15 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use http_conventions::cache_control::CacheControl;
-use http_conventions::conditional::{Decision, EntityTag, Preconditions, Validators, not_modified};
+use http_conventions::conditional::{EntityTag, Preconditions, Validators};
+use http_conventions::location::{Location, created};
 use http_conventions::pagination::CursorBinding;
 use http_conventions::problem::{ErrorStatus, Problem};
 use serde_json::Value;
 
-use super::body::{json, json_at, read_json, to_json};
+use super::body::{json, read_json, to_json};
 use super::caller::Caller;
-use super::lists::query_parameter;
+use super::lists::{query_parameter, window};
 use super::{App, Handled};
 use crate::desk::ChargeFilter;
 use crate::domain::{Charge, ChargeId, ChargeStatus, NewCharge};
@@ -26,8 +27,8 @@ impl App {
             .create_charge(body)
             .await
             .map_err(|error| self.refused(error))?;
-        let location = format!("/v1/charges/{}", charge.id);
-        let mut response = json_at(StatusCode::CREATED, &location, &ChargeBody::of(&charge));
+        let location = Location::of_path(["v1", "charges", charge.id.as_str()]);
+        let mut response = created(&location, json(StatusCode::OK, &ChargeBody::of(&charge)));
         entity_tag(&charge).apply(response.headers_mut());
         Ok(response)
     }
@@ -44,7 +45,7 @@ impl App {
         let asked = self.asked_page(request, binding)?;
         let rows = self
             .desk
-            .charges(filter, asked.window())
+            .charges(filter, window(&asked))
             .await
             .map_err(|error| self.refused(error))?;
         self.page_of_desk(&asked, rows, |charge| {
@@ -54,36 +55,24 @@ impl App {
 
     pub(super) async fn read_charge(&self, request: &Request<Bytes>, id: ChargeId) -> Handled {
         let charge = self.desk.charge(id).await.map_err(|error| self.refused(error))?;
-        let validators = entity_tag(&charge);
-        match Preconditions::of(request, self.clock.now()).evaluate(Some(&validators)) {
-            Decision::Proceed => Ok(shown(&charge)),
-            Decision::NotModified => Ok(not_modified(shown(&charge).headers().clone())),
-            refused => Err(refusal(&refused, self)),
-        }
+        let preconditions = Preconditions::of(request, self.clock.now());
+        preconditions.answer_read(&entity_tag(&charge), shown(&charge), &self.problems)
     }
 
     pub(super) async fn replace_charge(&self, request: &Request<Bytes>, id: ChargeId) -> Handled {
         let charge = self.desk.charge(id).await.map_err(|error| self.refused(error))?;
         let preconditions = Preconditions::of(request, self.clock.now()).with_required();
-        match preconditions.evaluate(Some(&entity_tag(&charge))) {
-            Decision::Proceed => {}
-            refused => return Err(refusal(&refused, self)),
-        }
+        preconditions.check_write(Some(&entity_tag(&charge)), &self.problems)?;
         let body: NewCharge = read_json(request)?;
         let charge = self
             .desk
             .replace_charge(charge, body)
             .await
             .map_err(|error| self.refused(error))?;
-        Ok(shown(&charge))
+        let mut response = shown(&charge);
+        entity_tag(&charge).apply(response.headers_mut());
+        Ok(response)
     }
-}
-
-/// The problem of a decision against the request.
-pub(super) fn refusal(decision: &Decision, app: &App) -> Problem {
-    decision
-        .problem(&app.problems)
-        .unwrap_or_else(|| Problem::new(ErrorStatus::PRECONDITION_FAILED))
 }
 
 /// A charge's validator: its representation is all there is to compare.
@@ -97,7 +86,6 @@ fn shown(charge: &Charge) -> Response<Bytes> {
     let headers: &mut HeaderMap = response.headers_mut();
     CacheControl::private(Duration::ZERO).apply(headers);
     headers.insert(header::VARY, HeaderValue::from_static("Authorization"));
-    entity_tag(charge).apply(headers);
     response
 }
 

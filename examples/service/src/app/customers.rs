@@ -2,11 +2,13 @@
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
+use http_conventions::location::{Location, created};
 use http_conventions::pagination::CursorBinding;
 use serde_json::Value;
 
-use super::body::{json, json_at, read_json};
+use super::body::{json, read_json};
 use super::caller::Caller;
+use super::lists::window;
 use super::{App, Handled};
 use crate::domain::CustomerId;
 use crate::wire::CustomerBody;
@@ -18,11 +20,10 @@ impl App {
             .create_customer(read_json(request)?)
             .await
             .map_err(|error| self.refused(error))?;
-        let location = format!("/v1/customers/{}", customer.id);
-        Ok(json_at(
-            StatusCode::CREATED,
+        let location = Location::of_path(["v1", "customers", customer.id.as_str()]);
+        Ok(created(
             &location,
-            &CustomerBody::of(&customer),
+            json(StatusCode::OK, &CustomerBody::of(&customer)),
         ))
     }
 
@@ -31,7 +32,7 @@ impl App {
         let asked = self.asked_page(request, binding)?;
         let rows = self
             .desk
-            .customers(asked.window())
+            .customers(window(&asked))
             .await
             .map_err(|error| self.refused(error))?;
         self.page_of_desk(&asked, rows, |customer| {

@@ -26,8 +26,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use graph_core::Engine;
-use http::{HeaderValue, Method, Request, Response, StatusCode, header};
-use http_conventions::idempotency::{Idempotency, Reply, Scope, StoreError};
+use http::{Method, Request, Response, StatusCode};
+use http_conventions::allow::Allow;
+use http_conventions::idempotency::{Idempotency, Reply, Scope};
 use http_conventions::pagination::CursorKeyring;
 use http_conventions::ports::OsEntropy;
 use http_conventions::problem::{ErrorStatus, Problem, ProblemBase};
@@ -112,13 +113,8 @@ impl App {
     /// The answer to a request that an adapter refuses by itself: too large, too slow, unreadable.
     #[must_use]
     pub fn refuse(status: StatusCode) -> Response<Bytes> {
-        let problem = match ErrorStatus::try_from(status) {
-            Ok(status) => Problem::new(status),
-            Err(_) if status == StatusCode::SERVICE_UNAVAILABLE => problem::unavailable(),
-            Err(_) => Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR),
-        };
         let id = RequestId::generate(&OsEntropy);
-        let mut response = problem.with_request_id(&id).into_response();
+        let mut response = Problem::of_status(status).with_request_id(&id).into_response();
         id.apply(response.headers_mut());
         response
     }
@@ -130,7 +126,7 @@ impl App {
             return Err(Problem::method_not_allowed(allowed));
         }
         if request.method() == Method::OPTIONS {
-            return Ok(body::full(options(allowed)));
+            return Ok(body::full(Allow::of(allowed).no_content()));
         }
         // HEAD is GET without the content, which the server leaves out
         if request.method() == Method::HEAD {
@@ -169,18 +165,13 @@ impl App {
         }
         let scope = Scope::new(caller.subject(), route.template());
         let handler = async {
-            let response = self.act(&route, &request).await.unwrap_or_else(|problem| {
-                problem
-                    .with_instance(request.uri().path().to_owned())
-                    .into_response()
-            });
-            reply(response)
+            let handled = self.act(&route, &request).await;
+            reply(
+                &route,
+                handled.map_err(|problem| problem.with_instance(request.uri().path().to_owned())),
+            )
         };
-        let response = self.idempotency.run(&request, scope, handler).await;
-        if let Some(error) = response.extensions().get::<Arc<StoreError>>() {
-            (self.log)(&format!("idempotency: {}", with_sources(error.as_ref())));
-        }
-        Ok(response)
+        self.idempotency.run(&request, scope, handler).await
     }
 
     async fn act(&self, route: &Route, request: &Request<Bytes>) -> Handled {
@@ -232,12 +223,15 @@ impl App {
 }
 
 /// What an answer means for the key of its request: the desk's transactions are all or nothing, so that a 503 can be
-/// tried again; what else the server could not do, nobody can say.
-fn reply(response: Response<Bytes>) -> Reply {
-    match response.status() {
-        StatusCode::SERVICE_UNAVAILABLE => Reply::NothingHappened(response),
-        status if status.is_server_error() => Reply::OutcomeUnknown(response),
-        _ => Reply::Final(response),
+/// tried again; what else the server could not do, nobody can say. The secret of a new endpoint is shown once, so its answer
+/// is not kept.
+fn reply(route: &Route, handled: Handled) -> Reply {
+    match handled {
+        Ok(response) if *route == Route::WebhookEndpoints => Reply::Unkept(response),
+        Err(problem) if problem.status() == StatusCode::SERVICE_UNAVAILABLE => {
+            Reply::NothingHappened(problem)
+        }
+        handled => handled.into(),
     }
 }
 
@@ -248,18 +242,6 @@ fn needed_scope(route: &Route, method: &Method) -> &'static str {
         (Route::Refunds(_), _) => "write:refunds",
         _ => "write:charges",
     }
-}
-
-fn options(allowed: &[Method]) -> Response<Bytes> {
-    let mut response = Response::new(Bytes::new());
-    *response.status_mut() = StatusCode::NO_CONTENT;
-    let allow = allowed.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
-    response.headers_mut().extend(
-        HeaderValue::try_from(allow)
-            .ok()
-            .map(|allow| (header::ALLOW, allow)),
-    );
-    response
 }
 
 impl fmt::Debug for App {

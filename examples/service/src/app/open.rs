@@ -25,6 +25,7 @@ use super::{App, Log};
 use crate::clock::DemoClock;
 use crate::desk::Desk;
 use crate::seed;
+use crate::with_sources;
 
 /// Every scope there is.
 pub(crate) const SCOPES: &str = "openid email profile read:charges write:charges write:refunds";
@@ -133,9 +134,13 @@ impl App {
             idempotency: Idempotency::new(
                 Arc::new(database.clone()),
                 Arc::new(clock.as_port()),
-                Arc::new(http_conventions::ports::OsEntropy),
+                &http_conventions::ports::OsEntropy,
                 problems.clone(),
-            ),
+            )
+            .with_failure_log({
+                let log = Arc::clone(&log);
+                move |error| log(&format!("idempotency: {}", with_sources(error)))
+            }),
             cursors: cursor_keyring(&desk).await?,
             dispatcher: dispatcher(&database, &clock, &addresses),
             graph: graph_engine(&log)?,

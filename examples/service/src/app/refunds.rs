@@ -2,11 +2,13 @@
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
+use http_conventions::location::{Location, accepted};
 use http_conventions::pagination::CursorBinding;
 use serde_json::Value;
 
-use super::body::{json, json_at, read_json};
+use super::body::{json, read_json};
 use super::caller::Caller;
+use super::lists::window;
 use super::{App, Handled};
 use crate::domain::{ChargeId, NewRefund, RefundId};
 use crate::wire::RefundBody;
@@ -24,8 +26,12 @@ impl App {
             .ask_for_refund(charge, body)
             .await
             .map_err(|error| self.refused(error))?;
-        let location = format!("/v1/charges/{}/refunds/{}", refund.charge, refund.id);
-        Ok(json_at(StatusCode::ACCEPTED, &location, &RefundBody::of(&refund)))
+        let (of, id) = (refund.charge.as_str(), refund.id.as_str());
+        let location = Location::of_path(["v1", "charges", of, "refunds", id]);
+        Ok(accepted(
+            &location,
+            json(StatusCode::OK, &RefundBody::of(&refund)),
+        ))
     }
 
     pub(super) async fn list_refunds(
@@ -40,7 +46,7 @@ impl App {
         let asked = self.asked_page(request, binding)?;
         let rows = self
             .desk
-            .refunds(charge, asked.window())
+            .refunds(charge, window(&asked))
             .await
             .map_err(|error| self.refused(error))?;
         self.page_of_desk(&asked, rows, |refund| {

@@ -2,10 +2,11 @@
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
-use http_conventions::pagination::{CursorBinding, PositionValue};
+use http_conventions::location::{Location, accepted, created};
+use http_conventions::pagination::{CursorBinding, Position, PositionValue};
 use http_conventions::problem::{ErrorStatus, Problem};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Value, json as value};
 use webhook_core::event::EventType;
 use webhook_core::ports::OsEntropy;
 use webhook_core::secret::SigningSecret;
@@ -15,9 +16,9 @@ use webhook_core::sender::{
 };
 use webhook_core::signature::Signer;
 
-use super::body::{json as answer, json_at, read_json};
+use super::body::{json, read_json};
 use super::caller::Caller;
-use super::lists::{Position, query_parameter};
+use super::lists::{query_parameter, shown};
 use super::problem::{ADDRESS_REFUSED, NOT_REPLAYABLE, invalid_body, unavailable};
 use super::{App, Handled};
 use crate::domain::Fault;
@@ -68,18 +69,14 @@ impl App {
             .parse()
             .map_err(|error: InvalidDestination| refused(error.to_string()))?;
         let signer = Signer::standard_webhooks(&SigningSecret::generate(&OsEntropy));
-        let shown = signer.expose_text();
+        let secret = signer.expose_text();
         let endpoint = Endpoint::register(EndpointId::generate(&OsEntropy), &url, signer, &self.addresses)
             .map_err(|error| refused(error.to_string()))?
             .with_events(self.event_filter(body.events)?);
-        let location = format!("/v1/webhook-endpoints/{}", endpoint.id);
-        let created = json_at(
-            StatusCode::CREATED,
-            &location,
-            &EndpointBody::of(&endpoint, Some(shown)),
-        );
+        let location = Location::of_path(["v1", "webhook-endpoints", endpoint.id.as_str()]);
+        let body = json(StatusCode::OK, &EndpointBody::of(&endpoint, Some(secret)));
         match EndpointStore::insert(&self.database, endpoint).await {
-            Ok(Inserted::Inserted) => Ok(created),
+            Ok(Inserted::Inserted) => Ok(created(&location, body)),
             // 128 random bits that are taken: the next try draws others
             Ok(_) => Err(unavailable()),
             Err(error) => Err(self.refused(error.into())),
@@ -99,7 +96,7 @@ impl App {
     pub(super) async fn read_endpoint(&self, id: &str) -> Handled {
         let id: EndpointId = id.parse().map_err(|_| Problem::new(ErrorStatus::NOT_FOUND))?;
         match EndpointStore::load(&self.database, &id).await {
-            Ok(Some(endpoint)) => Ok(answer(StatusCode::OK, &EndpointBody::of(&endpoint, None))),
+            Ok(Some(endpoint)) => Ok(json(StatusCode::OK, &EndpointBody::of(&endpoint, None))),
             Ok(None) => Err(Problem::new(ErrorStatus::NOT_FOUND)),
             Err(error) => Err(self.refused(error.into())),
         }
@@ -115,22 +112,18 @@ impl App {
             binding = binding.with_filter("state", state.as_str());
             filter.states = vec![state];
         }
-        let mut asked = self.asked_page::<DeliveryId>(request, binding)?;
+        let asked = self.asked_page::<Place>(request, binding)?;
         let page = webhook_core::sender::Page {
-            after: asked.after.take(),
-            limit: asked.limit.fetch(),
+            after: asked.after().map(|place| place.0.clone()),
+            limit: asked.limit().fetch(),
         };
         let rows = self
             .database
             .list(&filter, &page)
             .await
             .map_err(|error| self.refused(error.into()))?;
-        self.page(
-            &asked,
-            rows,
-            |last| last.id.clone(),
-            |delivery| delivery_json(delivery, None),
-        )
+        let page = asked.page(rows, |last| Place(last.id.clone()));
+        shown(page, |delivery| delivery_json(delivery, None))
     }
 
     pub(super) async fn read_delivery(&self, id: &str) -> Handled {
@@ -140,7 +133,7 @@ impl App {
             .attempts(&delivery.id)
             .await
             .map_err(|error| self.refused(error.into()))?;
-        Ok(answer(StatusCode::OK, &delivery_json(&delivery, Some(&attempts))))
+        Ok(json(StatusCode::OK, &delivery_json(&delivery, Some(&attempts))))
     }
 
     /// 202 with the delivery to poll: it is sent again soon.
@@ -159,12 +152,9 @@ impl App {
             Ok(_) => {
                 self.desk.events_enqueued().notify_one();
                 let delivery = self.delivery(id).await?;
-                let location = format!("/v1/webhook-deliveries/{id}");
-                Ok(json_at(
-                    StatusCode::ACCEPTED,
-                    &location,
-                    &delivery_json(&delivery, None),
-                ))
+                let location = Location::of_path(["v1", "webhook-deliveries", id]);
+                let body = json(StatusCode::OK, &delivery_json(&delivery, None));
+                Ok(accepted(&location, body))
             }
             Err(error) => Err(self.refused(error.into())),
         }
@@ -198,21 +188,21 @@ fn delivery_id(text: &str) -> Option<DeliveryId> {
     })
 }
 
-impl Position for DeliveryId {
-    fn seal(&self) -> PositionValue {
-        PositionValue::Text(wire_id(self))
+/// Where a delivery stands in the list, which is sorted by id.
+struct Place(DeliveryId);
+
+impl Position for Place {
+    fn to_values(&self) -> Vec<PositionValue> {
+        wire_id(&self.0).to_values()
     }
 
-    fn open(value: &PositionValue) -> Option<Self> {
-        match value {
-            PositionValue::Text(id) => delivery_id(id),
-            _ => None,
-        }
+    fn from_values(values: Vec<PositionValue>) -> Option<Self> {
+        delivery_id(&String::from_values(values)?).map(Self)
     }
 }
 
 fn delivery_json(delivery: &Delivery, attempts: Option<&[Attempt]>) -> Value {
-    let mut body = json!({
+    let mut body = value!({
         "id": wire_id(&delivery.id),
         "event": delivery.id.event.as_str(),
         "endpoint": delivery.id.endpoint.as_str(),
@@ -230,12 +220,12 @@ fn delivery_json(delivery: &Delivery, attempts: Option<&[Attempt]>) -> Value {
 fn attempt_json(attempt: &Attempt) -> Value {
     let duration = u64::try_from(attempt.duration.as_millis()).unwrap_or(u64::MAX);
     match &attempt.result {
-        AttemptResult::Answered { status, body } => json!({
+        AttemptResult::Answered { status, body } => value!({
             "status": status.as_u16(),
             "duration_ms": duration,
             "answer": String::from_utf8_lossy(body),
         }),
-        AttemptResult::Failed { kind, message } => json!({
+        AttemptResult::Failed { kind, message } => value!({
             "failure": kind.as_str(),
             "duration_ms": duration,
             "message": message,

@@ -49,7 +49,6 @@ async fn every_post_is_answered_twice_and_done_once() {
     for (path, body) in [
         ("/v1/charges", CHARGE),
         ("/v1/customers", r#"{"name":"Grace"}"#),
-        ("/v1/webhook-endpoints", r#"{"url":"https://hooks.example.com/"}"#),
         (refunds.as_str(), r#"{"amount":100}"#),
     ] {
         let first = call(&app, &token, ("POST", path), KEY, body).await;
@@ -83,6 +82,26 @@ async fn a_key_of_one_charge_is_not_taken_for_another() {
     assert_eq!(first.status(), 202);
     let second = call(&app, &token, ("POST", &format!("{other}/refunds")), KEY, "{}").await;
     assert_eq!(second.status(), 409, "{second:?}");
+}
+
+/// H13: a refusal of a key names its request and its path, like every other problem.
+#[tokio::test]
+async fn a_refused_key_is_answered_like_every_problem() {
+    let app = open().await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    call(&app, &token, ("POST", "/v1/charges"), KEY, CHARGE).await;
+    let other = r#"{"amount":1,"currency":"eur"}"#;
+    for (key, status) in [("order-1", 409), ("order,1", 400)] {
+        let key = [("idempotency-key", key)];
+        let refused = call(&app, &token, ("POST", "/v1/charges"), &key, other).await;
+        assert_eq!(refused.status(), status, "{refused:?}");
+        let problem = json(&refused);
+        assert_eq!(problem.get("instance").unwrap(), "/v1/charges");
+        assert_eq!(
+            problem.get("request_id").unwrap(),
+            header(refused.headers(), "x-request-id")
+        );
+    }
 }
 
 /// H6: two callers do not share their keys.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use service::app::{App, Config};
-use store_sqlite::Database;
+use store_sqlite::{Database, DatabaseError};
 
-use crate::desk::{ALL_SCOPES, BASE, bearer, call, charge, json, open};
+use crate::desk::{ALL_SCOPES, BASE, bearer, call, charge, json, open, open_over};
 
 const ENDPOINTS: (&str, &str) = ("POST", "/v1/webhook-endpoints");
 
@@ -92,4 +92,59 @@ async fn a_secret_is_not_told_again() {
     let read = call(&app, &token, ("GET", path), &[], "").await;
     assert_eq!(read.status(), 200);
     assert!(!String::from_utf8_lossy(read.body()).contains("whsec_"));
+}
+
+/// H6: the secret stays with the endpoint, which signs with it: no other row has it, and the same key again neither shows it nor
+/// registers a second endpoint.
+#[tokio::test]
+async fn a_secret_is_not_kept_with_its_idempotency_key() {
+    let database = Database::open_in_memory().unwrap();
+    let app = open_over(database.clone()).await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let key = [("idempotency-key", "endpoint-1")];
+    let body = r#"{"url":"https://hooks.example.com/"}"#;
+    let registered = call(&app, &token, ENDPOINTS, &key, body).await;
+    assert_eq!(registered.status(), 201);
+    let secret = json(&registered);
+    let secret = secret.get("secret").and_then(Value::as_str).unwrap().to_owned();
+    assert_eq!(tables_with(&database, secret).await, ["webhook_endpoint"]);
+
+    let again = call(&app, &token, ENDPOINTS, &key, body).await;
+    assert_eq!(again.status(), 409);
+    let problem = json(&again);
+    let kind = problem.get("type").and_then(Value::as_str).unwrap();
+    assert!(
+        kind.ends_with("/problems/idempotency-result-not-replayable"),
+        "{kind}"
+    );
+    assert_eq!(problem.get("original_status"), Some(&Value::from(201)));
+    assert!(!String::from_utf8_lossy(again.body()).contains("whsec_"));
+
+    let counted = database.read(|connection| -> Result<i64, DatabaseError> {
+        Ok(connection.query_one("SELECT COUNT(*) FROM webhook_endpoint", [], |row| row.get(0))?)
+    });
+    assert_eq!(counted.await.unwrap(), 1);
+}
+
+/// The tables that hold this text in any column of any row.
+async fn tables_with(database: &Database, text: String) -> Vec<String> {
+    let found = database.read(move |connection| -> Result<Vec<String>, DatabaseError> {
+        let columns =
+            "SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type = 'table'";
+        let mut columns = connection.prepare(columns)?;
+        let columns: Vec<(String, String)> = columns
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<Result<_, _>>()?;
+        let mut tables = BTreeSet::new();
+        for (table, column) in columns {
+            let sql =
+                format!("SELECT COUNT(*) FROM {table} WHERE instr(CAST({column} AS BLOB), CAST(?1 AS BLOB))");
+            let rows: i64 = connection.query_one(&sql, [&text], |row| row.get(0))?;
+            if rows > 0 {
+                tables.insert(table);
+            }
+        }
+        Ok(tables.into_iter().collect())
+    });
+    found.await.unwrap()
 }
