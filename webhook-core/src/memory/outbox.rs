@@ -13,14 +13,14 @@ use crate::{
     ports::StoreError,
     sender::{
         Attempt, Delivery, DeliveryFilter, DeliveryId, DeliveryState, EndpointId, Enqueue, Enqueued,
-        FailureReason, Lane, Lease, LeaseRequest, Leased, Leases, Outbox, Page, Receipt, ReplayRequest,
-        SetAside, Settled, Settlement, StoredEvent,
+        FailureReason, Lane, Lease, LeaseRequest, Leased, Leases, Outbox, Page, PurgeRequest, Receipt,
+        ReplayRequest, Retention, SetAside, Settled, Settlement, StoredEvent,
     },
 };
 
 /// An [`Outbox`] that forgets everything when the process ends.
 ///
-/// Events and deliveries stay until then, whatever became of them.
+/// Events and deliveries stay until then, or until they are [purged](Retention).
 #[derive(Debug, Default)]
 pub struct MemoryOutbox {
     tables: Mutex<Tables>,
@@ -143,6 +143,30 @@ impl Tables {
         }
     }
 
+    fn is_over(&self, event: &StoredEvent, request: &PurgeRequest) -> bool {
+        let is_over = |delivery: &Delivery| {
+            delivery.started_at < request.before
+                && !delivery.state.is_live()
+                && (request.failed || !delivery.state.is_failed())
+        };
+        event.created_at < request.before && self.of_event(&event.id).all(is_over)
+    }
+
+    fn of_event(&self, event: &EventId) -> impl Iterator<Item = &Delivery> {
+        self.deliveries
+            .values()
+            .filter(move |delivery| delivery.id.event == *event)
+    }
+
+    fn purge(&mut self, event: &EventId) {
+        let deliveries: Vec<DeliveryId> = self.of_event(event).map(|delivery| delivery.id.clone()).collect();
+        for id in deliveries {
+            self.deliveries.remove(&id);
+            self.attempts.remove(&id);
+        }
+        self.events.remove(event);
+    }
+
     fn settle(&mut self, settlement: Settlement) -> Receipt {
         let Some(mut delivery) = self.deliveries.get(&settlement.delivery).cloned() else {
             return Receipt {
@@ -245,5 +269,21 @@ impl Outbox for MemoryOutbox {
             }
         }
         Ok(count)
+    }
+}
+
+#[async_trait]
+impl Retention for MemoryOutbox {
+    async fn purge(&self, request: &PurgeRequest) -> Result<u64, StoreError> {
+        let mut tables = self.tables();
+        let old = tables
+            .events
+            .values()
+            .filter(|event| tables.is_over(event, request));
+        let old: Vec<EventId> = old.take(request.limit).map(|event| event.id.clone()).collect();
+        for event in &old {
+            tables.purge(event);
+        }
+        Ok(u64::try_from(old.len()).unwrap_or(u64::MAX))
     }
 }

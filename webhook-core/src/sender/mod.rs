@@ -39,8 +39,8 @@ pub use endpoint::{
 };
 pub use health::{EndpointHealth, HealthEvent, Lane, Signal};
 pub use outbox::{
-    DeliveryFilter, Enqueue, Enqueued, LeaseRequest, Leased, Leases, Outbox, Page, ReplayRequest, SetAside,
-    StoredEvent, fan_out,
+    DeliveryFilter, Enqueue, Enqueued, LeaseRequest, Leased, Leases, Outbox, Page, PurgeRequest,
+    ReplayRequest, Retention, SetAside, StoredEvent, fan_out,
 };
 pub use policy::{Decision, DeliveryPolicy};
 pub use schedule::{InvalidSchedule, Schedule};

@@ -25,9 +25,10 @@ pub mod outbox;
 
 pub use clock::ManualClock;
 pub use entropy::SeededEntropy;
+pub use outbox::retention;
 pub use transport::ScriptedTransport;
 
-pub use crate::{dedupe_store, endpoint_store, inbox_store, latest_seen, outbox};
+pub use crate::{dedupe_store, endpoint_store, inbox_store, latest_seen, outbox, retention};
 
 /// Makes one test of each case of a kit; what the macros of the kits expand to.
 #[doc(hidden)]

@@ -10,7 +10,7 @@ use oauth_core::testing::{
 };
 use rusqlite::Connection;
 use rusqlite::trace::{TraceEvent, TraceEventCodes};
-use webhook_core::testing::{dedupe, endpoint_store as endpoints, inbox, outbox};
+use webhook_core::testing::{dedupe, endpoint_store as endpoints, inbox, outbox, retention};
 
 use super::{Database, DatabaseError, connection, migration};
 
@@ -105,6 +105,7 @@ async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
         outbox::next_due_is_the_earliest_moment_something_can_be_leased,
         outbox::a_delivery_that_crashes_its_holders_is_quarantined,
         outbox::a_breaker_opens_and_its_probe_closes_it,
+        retention::failed_deliveries_go_only_when_asked,
     );
     seen.noted().purge(SystemTime::UNIX_EPOCH).await.unwrap();
 

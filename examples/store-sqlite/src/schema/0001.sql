@@ -112,6 +112,7 @@ CREATE TABLE webhook_event (
     created_at INTEGER NOT NULL,
     body       BLOB NOT NULL
 ) STRICT;
+CREATE INDEX webhook_event_created ON webhook_event (created_at);
 
 CREATE TABLE webhook_delivery (
     event      TEXT NOT NULL REFERENCES webhook_event (id),

@@ -33,6 +33,12 @@ macro_rules! kits {
                 $store
             );
         }
+        mod retention {
+            webhook_core::testing::retention!(
+                #[tokio::test]
+                $store
+            );
+        }
         mod endpoints {
             webhook_core::testing::endpoint_store!(
                 #[tokio::test]

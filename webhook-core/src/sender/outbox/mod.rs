@@ -13,6 +13,7 @@
 //! A host without one calls [`Dispatcher::send`](super::Dispatcher::send).
 
 mod enqueue;
+mod retention;
 mod select;
 
 use std::time::SystemTime;
@@ -20,6 +21,7 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 
 pub use enqueue::{Enqueue, Enqueued, StoredEvent, fan_out};
+pub use retention::{PurgeRequest, Retention};
 pub use select::{DeliveryFilter, Page, ReplayRequest};
 
 use super::{Attempt, Delivery, DeliveryId, FailureReason, Receipt, Settlement};

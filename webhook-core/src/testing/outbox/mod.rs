@@ -5,6 +5,7 @@ mod enqueue;
 mod health;
 mod inspect;
 mod lease;
+pub mod retention;
 mod settle;
 
 use std::time::{Duration, SystemTime};

@@ -18,6 +18,13 @@ mod memory_outbox {
     );
 }
 
+mod memory_retention {
+    webhook_core::testing::retention!(
+        #[tokio::test]
+        webhook_core::memory::MemoryOutbox::default()
+    );
+}
+
 mod memory_endpoints {
     webhook_core::testing::endpoint_store!(
         #[tokio::test]

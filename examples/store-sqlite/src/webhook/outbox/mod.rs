@@ -7,6 +7,7 @@
 mod delivery;
 mod lane;
 mod lease;
+mod retention;
 mod search;
 mod settle;
 
@@ -17,7 +18,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction};
 use webhook_core::ports::StoreError;
 use webhook_core::sender::{
     Attempt, Delivery, DeliveryFilter, DeliveryId, Enqueue, Enqueued, LeaseRequest, Leases, Outbox, Page,
-    Receipt, ReplayRequest, Settlement, StoredEvent,
+    PurgeRequest, Receipt, ReplayRequest, Retention, Settlement, StoredEvent,
 };
 
 use crate::column::Time;
@@ -70,6 +71,16 @@ impl Outbox for Database {
         let request = request.clone();
         Ok(self
             .write(move |transaction| search::replay(transaction, &request))
+            .await?)
+    }
+}
+
+#[async_trait]
+impl Retention for Database {
+    async fn purge(&self, request: &PurgeRequest) -> Result<u64, StoreError> {
+        let request = *request;
+        Ok(self
+            .write(move |transaction| retention::purge(transaction, &request))
             .await?)
     }
 }
