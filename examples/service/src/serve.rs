@@ -71,6 +71,9 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
     let listener = TcpListener::bind(options.listen)
         .map_err(|error| format!("cannot listen on {}: {error}", options.listen))?;
     let address = listener.local_addr()?;
+    if options.sign_in_as.is_some() && !address.ip().is_loopback() {
+        return Err("--sign-in-as makes everybody that user: it works on a loopback address only".into());
+    }
     let base_url = base_url(address);
     let database = match &options.database {
         DatabaseChoice::Memory => Database::open_in_memory()?,

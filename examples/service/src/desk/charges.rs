@@ -62,9 +62,20 @@ impl Desk {
             Order::NewestFirst => ("<", "DESC", i64::MAX),
             Order::OldestFirst => (">", "ASC", i64::MIN),
         };
+        // each filter as a condition of its own, so that SQLite can use its index
+        let by_status = if filter.status.is_some() {
+            "status = ?2"
+        } else {
+            "?2 IS NULL"
+        };
+        let by_customer = if filter.customer.is_some() {
+            "customer = ?3"
+        } else {
+            "?3 IS NULL"
+        };
         let sql = format!(
-            "SELECT {} FROM charge WHERE position {bound} ?1 AND (?2 IS NULL OR status = ?2) \
-             AND (?3 IS NULL OR customer = ?3) ORDER BY position {order} LIMIT ?4",
+            "SELECT {} FROM charge WHERE position {bound} ?1 AND {by_status} AND {by_customer} \
+             ORDER BY position {order} LIMIT ?4",
             rows::CHARGE
         );
         self.database

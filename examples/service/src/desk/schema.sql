@@ -27,6 +27,7 @@ CREATE TABLE charge (
     created INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX charge_by_status ON charge (status, position);
+CREATE INDEX charge_by_customer ON charge (customer, position);
 
 CREATE TABLE refund (
     position INTEGER PRIMARY KEY AUTOINCREMENT,

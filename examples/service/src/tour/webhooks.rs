@@ -36,7 +36,7 @@ pub(super) async fn chapter(tour: &mut Tour<'_>) -> Result<(), Stopped> {
     let step = listed(tour, &delivery).await;
     tour.report.step("the dead letter lists it", step)?;
     let step = replayed(tour, &registered, &delivery).await;
-    tour.report.step("the receiver is back: replayed", step)
+    tour.report.step("an hour later it is back: replayed", step)
 }
 
 /// The endpoint the tour registered, and the receiver behind it.
@@ -229,6 +229,8 @@ async fn listed(tour: &Tour<'_>, delivery: &str) -> Step {
 
 async fn replayed(tour: &Tour<'_>, registered: &Registered, delivery: &str) -> Step {
     registered.receiver.behave(Behaviour::Accept);
+    // the breaker of an endpoint that only failed pauses it for an hour at most
+    tour.clock.advance(Duration::from_secs(3600));
     let answer = call(
         tour,
         Method::POST,

@@ -39,3 +39,22 @@ fn a_command_line_that_means_nothing_says_so_and_exits_with_2() {
             .starts_with("--database does not take `mysql:x`")
     );
 }
+
+#[test]
+fn a_desk_that_signs_everybody_in_does_not_open_to_the_network() {
+    let words = [
+        "--listen",
+        "0.0.0.0:0",
+        "--database",
+        "sqlite::memory:",
+        "--sign-in-as",
+        "ada@example.com",
+    ];
+    let output = run(env!("CARGO_BIN_EXE_service-hyper"), &words);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .contains("loopback address only")
+    );
+}
