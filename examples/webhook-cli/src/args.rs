@@ -1,0 +1,91 @@
+//! The words after the command, as flags and operands.
+
+use std::str::FromStr;
+
+use crate::{Failure, usage};
+
+/// The words of one command, whose flags are known.
+pub(crate) struct Args {
+    values: Vec<(&'static str, String)>,
+    operands: Vec<String>,
+}
+
+impl Args {
+    /// Reads words; `valued` flags take a value, after a space or `=`, and `switches` none.
+    pub(crate) fn parse(
+        words: Vec<String>,
+        valued: &[&'static str],
+        switches: &[&'static str],
+    ) -> Result<Self, Failure> {
+        let (mut values, mut operands) = (Vec::new(), Vec::new());
+        let mut words = words.into_iter();
+        while let Some(word) = words.next() {
+            if !word.starts_with("--") {
+                operands.push(word);
+                continue;
+            }
+            let (name, attached) = match word.split_once('=') {
+                Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
+                None => (word, None),
+            };
+            if let Some(flag) = valued.iter().find(|flag| **flag == name) {
+                let value = attached.or_else(|| words.next());
+                values.push((
+                    *flag,
+                    value.ok_or_else(|| usage(format!("{name} needs a value")))?,
+                ));
+            } else if let Some(flag) = switches.iter().find(|flag| **flag == name && attached.is_none()) {
+                values.push((*flag, String::new()));
+            } else {
+                return Err(usage(format!("`{name}` is no flag of this command")));
+            }
+        }
+        Ok(Self { values, operands })
+    }
+
+    /// The one operand, called `name` in what is said of its absence.
+    pub(crate) fn operand(&self, name: &str) -> Result<&str, Failure> {
+        match self.operands.as_slice() {
+            [one] => Ok(one),
+            [] => Err(usage(format!("{name} is missing"))),
+            [_, more, ..] => Err(usage(format!("`{more}` is one word too many"))),
+        }
+    }
+
+    /// Refuses operands.
+    pub(crate) fn without_operands(self) -> Result<Self, Failure> {
+        match self.operands.first() {
+            None => Ok(self),
+            Some(word) => Err(usage(format!("`{word}` is no flag of this command"))),
+        }
+    }
+
+    pub(crate) fn has(&self, flag: &str) -> bool {
+        self.values.iter().any(|(name, _)| *name == flag)
+    }
+
+    pub(crate) fn all(&self, flag: &str) -> impl Iterator<Item = &str> {
+        let values = self.values.iter().filter(move |(name, _)| *name == flag);
+        values.map(|(_, value)| value.as_str())
+    }
+
+    /// The value of a flag that may stand once.
+    pub(crate) fn one(&self, flag: &str) -> Result<Option<&str>, Failure> {
+        let mut values = self.all(flag);
+        let value = values.next();
+        match values.next() {
+            None => Ok(value),
+            Some(_) => Err(usage(format!("{flag} may stand once only"))),
+        }
+    }
+
+    /// The value of a flag that may stand once, read as what it must be.
+    pub(crate) fn read<T: FromStr>(&self, flag: &str, expected: &str) -> Result<Option<T>, Failure> {
+        let value = self.one(flag)?;
+        let read = |value: &str| {
+            let refused = |_| usage(format!("{flag} does not take `{value}`: {expected}"));
+            value.parse().map_err(refused)
+        };
+        value.map(read).transpose()
+    }
+}

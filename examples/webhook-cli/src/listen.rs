@@ -1,0 +1,119 @@
+//! `webhook listen`: a receiver that shows what arrives, one line for each message.
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response, StatusCode};
+use http_body_util::Full;
+use tokio::signal::ctrl_c;
+use webhook_core::{
+    event::Envelope,
+    memory::MemoryInbox,
+    receiver::{Inbox, Outcome, Receiver, diagnosis::Diagnosis},
+    signature::WEBHOOK_ID,
+};
+
+use crate::{
+    Failure,
+    args::Args,
+    failed, keys,
+    show::{self, Colour},
+    verify,
+};
+
+const LEASE: Duration = Duration::from_secs(60);
+
+/// What a message is received and shown with.
+#[derive(Clone)]
+struct Desk {
+    receiver: Receiver,
+    inbox: Arc<MemoryInbox>,
+    diagnosis: Option<Arc<Diagnosis>>,
+}
+
+pub(crate) async fn run(words: Vec<String>) -> Result<(), Failure> {
+    let [scheme, secret] = keys::FLAGS;
+    let args = Args::parse(words, &[scheme, secret, "--listen"], &["--explain"])?.without_operands()?;
+    let (verifier, diagnosis) = keys::verifier(&args)?;
+    let listen: Option<SocketAddr> = args.read("--listen", "an address with a port, as 127.0.0.1:8090")?;
+    let inbox = Arc::new(MemoryInbox::default());
+    let receiver = Receiver::builder("listen", verifier, inbox.clone(), SystemTime::now);
+    let desk = Desk {
+        receiver: receiver.build().map_err(failed)?,
+        inbox,
+        diagnosis: args.has("--explain").then(|| Arc::new(diagnosis)),
+    };
+    let listener =
+        TcpListener::bind(listen.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 8090)))).map_err(failed)?;
+    show::line(&format!(
+        "listening on http://{}",
+        listener.local_addr().map_err(failed)?
+    ));
+    let handle = move |request| {
+        let desk = desk.clone();
+        async move { desk.receive(request).await.map(Full::new) }
+    };
+    let refuse = |status: StatusCode| {
+        let mut response = Response::default();
+        *response.status_mut() = status;
+        response
+    };
+    let interrupted = async { ctrl_c().await.unwrap_or(()) };
+    let served = adapter_hyper::serve(listener, handle, refuse, Default::default(), interrupted);
+    served.await.map_err(failed)
+}
+
+impl Desk {
+    async fn receive(&self, request: Request<Bytes>) -> Response<Bytes> {
+        let (headers, body) = (request.headers().clone(), request.body().clone());
+        let response = self.receiver.receive(request).await;
+        if let Some(outcome) = response.extensions().get::<Outcome>() {
+            self.show(outcome, response.status(), &headers, &body);
+        }
+        // shown is done: nothing is kept but the claim
+        let now = SystemTime::now();
+        for job in self.inbox.take(64, now, LEASE).await.unwrap_or_default() {
+            self.inbox.finish(&job.ticket).await.ok();
+        }
+        response
+    }
+
+    fn show(&self, outcome: &Outcome, status: StatusCode, headers: &HeaderMap, body: &Bytes) {
+        let (colour, verdict, why) = match outcome {
+            Outcome::Enqueued => (Colour::Green, "verified", ""),
+            Outcome::Duplicate => (Colour::Yellow, "duplicate", ""),
+            Outcome::Conflict => (Colour::Red, "conflict", "the id was used for another body"),
+            Outcome::Rejected(failure) => (Colour::Red, "refused", verify::words_of(*failure)),
+            Outcome::MethodNotAllowed => (Colour::Red, "refused", "not a POST"),
+            Outcome::TooLarge => (Colour::Red, "refused", "too large"),
+            _ => (Colour::Red, "failed", ""),
+        };
+        let is_verified = matches!(
+            outcome,
+            Outcome::Enqueued | Outcome::Duplicate | Outcome::Conflict
+        );
+        // nothing that was not signed is read, let alone shown as if it were
+        let event_type = match Envelope::parse(body.clone()) {
+            Ok(event) if is_verified => event.event_type().to_string(),
+            _ => "-".to_owned(),
+        };
+        let id = headers.get(WEBHOOK_ID).map_or(&b"-"[..], |id| id.as_bytes());
+        let now = SystemTime::now();
+        let line = format!(
+            "{}  {}  {}  {:<24}  {:<36}  {:>7} B  {why}",
+            show::painted(Colour::Dim, &show::time(now)),
+            show::painted(colour, &format!("{verdict:<9}")),
+            status.as_u16(),
+            show::foreign(event_type.as_bytes(), 24),
+            show::foreign(id, 36),
+            body.len(),
+        );
+        let causes = match (outcome, &self.diagnosis) {
+            (Outcome::Rejected(_), Some(diagnosis)) => Some(diagnosis.causes(headers, body, now)),
+            _ => None,
+        };
+        show::line(&format!("{}{}", line.trim_end(), verify::explained(causes)));
+    }
+}
