@@ -22,6 +22,7 @@ pub mod endpoint_store;
 pub mod inbox;
 pub mod latest_seen;
 pub mod outbox;
+pub mod simulation;
 
 pub use clock::ManualClock;
 pub use entropy::SeededEntropy;

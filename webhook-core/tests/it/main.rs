@@ -18,6 +18,7 @@ mod receiver;
 mod rotation;
 mod sender;
 mod signature_header;
+mod simulation;
 mod stores;
 mod vectors;
 mod verify;

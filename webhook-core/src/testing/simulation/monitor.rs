@@ -1,0 +1,334 @@
+//! What the simulation knows of every delivery, and what it does not let pass.
+//!
+//! The monitor sees what the stores answered and what went over the network. It keeps its own, simpler account of leases and
+//! never asks the code under test whether it was right.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::{Duration, SystemTime},
+};
+
+use super::{
+    violation::{Broken, Checked, Invariant, check},
+    world::Actor,
+};
+use crate::{
+    event::EventId,
+    sender::{Delivery, DeliveryId, Disposition, EndpointId, LeaseRequest, Settled, Settlement},
+};
+
+/// What is known of all deliveries of a run.
+#[derive(Debug)]
+pub(super) struct Monitor {
+    attempts: u32,
+    rows: BTreeMap<DeliveryId, Row>,
+    /// Until when an endpoint asked to be left alone, by the clock of the dispatcher that was told.
+    gates: BTreeMap<EndpointId, SystemTime>,
+    drained: BTreeSet<Actor>,
+    replays_begun: u32,
+}
+
+#[derive(Debug, Default)]
+struct Row {
+    fence: u64,
+    lives: u32,
+    started_at: Option<SystemTime>,
+    spent: u32,
+    due_at: Option<SystemTime>,
+    is_over: bool,
+    holder: Option<Holder>,
+    /// How many requests each dispatcher may still send: one for each lease it was given.
+    permits: BTreeMap<Actor, u32>,
+    /// How many rows its attempt log must have.
+    logged: BTreeSet<u64>,
+}
+
+/// A lease that is not settled.
+#[derive(Debug)]
+struct Holder {
+    who: Actor,
+    /// Its dispatcher crashed, or its store failed: it may be lost.
+    excused: bool,
+    asked: Asked,
+}
+
+/// What a receiver asked for, by the clock of the dispatcher that was told.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Asked {
+    pub(super) message: Option<SystemTime>,
+    pub(super) endpoint: Option<SystemTime>,
+}
+
+impl Monitor {
+    pub(super) fn new(attempts: u32) -> Self {
+        Self {
+            attempts,
+            rows: BTreeMap::new(),
+            gates: BTreeMap::new(),
+            drained: BTreeSet::new(),
+            replays_begun: 0,
+        }
+    }
+
+    /// What this actor holds may be lost from now on.
+    pub(super) fn excuse(&mut self, who: Actor) {
+        for holder in self.rows.values_mut().filter_map(|row| row.holder.as_mut()) {
+            holder.excused |= holder.who == who;
+        }
+    }
+
+    /// This actor has ended, and what it was about to send is gone.
+    pub(super) fn crashed(&mut self, who: Actor) {
+        self.excuse(who);
+        for row in self.rows.values_mut() {
+            row.permits.remove(&who);
+        }
+    }
+
+    pub(super) fn replay_begins(&mut self) {
+        self.replays_begun += 1;
+    }
+
+    /// A lease was stored. `true` when it took over one that was lost.
+    pub(super) fn leased(
+        &mut self,
+        who: Actor,
+        request: &LeaseRequest,
+        leased: &Delivery,
+    ) -> Result<bool, Broken> {
+        self.is_running(who)?;
+        let id = &leased.id;
+        let gate = self.gates.get(&id.endpoint).copied();
+        let row = self.rows.entry(id.clone()).or_default();
+        check(
+            gate.is_none_or(|gate| gate <= request.now),
+            Invariant::NeverTooEarly,
+            || format!("{who} leases {id} before its endpoint wants to hear of anything"),
+        )?;
+        check(leased.fence > row.fence, Invariant::OneFenceSettles, || {
+            format!("{who} gets fence {} of {id}, after {}", leased.fence, row.fence)
+        })?;
+        if row.started_at != Some(leased.started_at) {
+            let is_new = row.started_at.is_none();
+            check(is_new || row.is_over, Invariant::AttemptsAreBounded, || {
+                format!("{id} starts anew although it was not over")
+            })?;
+            *row = Row {
+                lives: row.lives + 1,
+                started_at: Some(leased.started_at),
+                permits: std::mem::take(&mut row.permits),
+                logged: std::mem::take(&mut row.logged),
+                ..Row::default()
+            };
+        }
+        check(!row.is_over, Invariant::OneFenceSettles, || {
+            format!("{who} leases {id}, which is over")
+        })?;
+        check(
+            row.lives <= 1 + self.replays_begun,
+            Invariant::AttemptsAreBounded,
+            || {
+                format!(
+                    "{id} has {} lives after {} replays",
+                    row.lives, self.replays_begun
+                )
+            },
+        )?;
+        let due = row.due_at.is_none_or(|due_at| due_at <= request.now);
+        check(due, Invariant::NeverTooEarly, || {
+            format!("{who} leases {id} before it is due")
+        })?;
+        check(row.spent < self.attempts, Invariant::AttemptsAreBounded, || {
+            format!("{id} is leased after {} of {} attempts", row.spent, self.attempts)
+        })?;
+        let lost = row.holder.take();
+        check(
+            lost.as_ref().is_none_or(|lost| lost.excused),
+            Invariant::AttemptsAreBounded,
+            || format!("{who} takes {id} over from {lost:?}, which was in good health"),
+        )?;
+        row.fence = leased.fence;
+        *row.permits.entry(who).or_default() += 1;
+        row.holder = Some(Holder {
+            who,
+            excused: false,
+            asked: Asked::default(),
+        });
+        Ok(lost.is_some())
+    }
+
+    /// A delivery was ended because its dispatchers crashed again and again.
+    pub(super) fn set_aside(&mut self, id: &DeliveryId) -> Checked {
+        let Some(row) = self.rows.get_mut(id) else {
+            return Ok(());
+        };
+        row.is_over = true;
+        let lost = row.holder.take();
+        check(
+            lost.is_none_or(|lost| lost.excused),
+            Invariant::AttemptsAreBounded,
+            || format!("{id} is set aside while its dispatcher is in good health"),
+        )
+    }
+
+    /// A request left.
+    pub(super) fn sent(&mut self, who: Actor, id: &DeliveryId) -> Checked {
+        self.is_running(who)?;
+        let row = self.rows.entry(id.clone()).or_default();
+        check(row.spend_permit(who), Invariant::AttemptsAreBounded, || {
+            format!("{who} sends {id} more often than it has leased it")
+        })
+    }
+
+    /// A receiver answered, and perhaps asked to be left alone.
+    pub(super) fn answered(&mut self, who: Actor, id: &DeliveryId, asked: Asked) {
+        let holder = self.rows.get_mut(id).and_then(|row| row.holder.as_mut());
+        if let Some(holder) = holder.filter(|holder| holder.who == who) {
+            holder.asked = asked;
+        }
+    }
+
+    /// An outcome was stored, or refused.
+    pub(super) fn settled(&mut self, who: Actor, settlement: &Settlement, settled: Settled) -> Checked {
+        self.is_running(who)?;
+        let id = &settlement.delivery;
+        let Some(row) = self.rows.get_mut(id) else {
+            return Ok(());
+        };
+        if settlement.attempt.is_some() {
+            row.logged.insert(settlement.fence);
+        } else {
+            row.spend_permit(who);
+        }
+        match settled {
+            Settled::Applied => {
+                let holder = row.holder.take_if(|_| row.fence == settlement.fence);
+                check(holder.is_some(), Invariant::OneFenceSettles, || {
+                    format!(
+                        "{who} settles {id} with fence {}, but {} holds it",
+                        settlement.fence, row.fence
+                    )
+                })?;
+                let asked = holder.map(|holder| holder.asked).unwrap_or_default();
+                row.move_on(settlement, asked)?;
+                if let Some(until) = asked.endpoint {
+                    let gate = self.gates.entry(id.endpoint.clone()).or_insert(until);
+                    *gate = until.max(*gate);
+                }
+                check(row.spent <= self.attempts, Invariant::AttemptsAreBounded, || {
+                    format!("{id} has spent {} of {} attempts", row.spent, self.attempts)
+                })
+            }
+            Settled::Late => {
+                let acknowledged = settlement.disposition == Disposition::Acked;
+                check(acknowledged && !row.is_over, Invariant::OneFenceSettles, || {
+                    format!("{who} settles {id} late without an acknowledgement")
+                })?;
+                row.holder = None;
+                row.is_over = true;
+                Ok(())
+            }
+            Settled::Stale | Settled::Unknown => Ok(()),
+        }
+    }
+
+    /// A dispatcher was told to stop, and has.
+    pub(super) fn drained(&mut self, who: Actor) -> Checked {
+        self.drained.insert(who);
+        let left = self.rows.iter().find(|(_, row)| {
+            row.holder
+                .as_ref()
+                .is_some_and(|holder| holder.who == who && !holder.excused)
+        });
+        check(left.is_none(), Invariant::DrainedIsOver, || {
+            format!("{who} stops and leaves {left:?}")
+        })
+    }
+
+    /// A dispatcher runs again.
+    pub(super) fn starts(&mut self, who: Actor) {
+        self.drained.remove(&who);
+    }
+
+    /// Whether a delivery failed before and was replayed: then it is late by right.
+    pub(super) fn was_replayed(&self, id: &DeliveryId) -> bool {
+        self.rows.get(id).is_some_and(|row| row.lives > 1)
+    }
+
+    /// How many attempts the log of a delivery must have.
+    pub(super) fn logged(&self, id: &DeliveryId) -> usize {
+        self.rows.get(id).map_or(0, |row| row.logged.len())
+    }
+
+    fn is_running(&self, who: Actor) -> Checked {
+        let runs = !self.drained.contains(&who);
+        check(runs, Invariant::DrainedIsOver, || {
+            format!("{who} goes on after it has stopped")
+        })
+    }
+}
+
+impl Row {
+    /// `false` when there is none.
+    fn spend_permit(&mut self, who: Actor) -> bool {
+        let permits = self.permits.entry(who).or_default();
+        let left = permits.checked_sub(1);
+        *permits = left.unwrap_or_default();
+        left.is_some()
+    }
+
+    /// The step of a settlement that counts.
+    fn move_on(&mut self, settlement: &Settlement, asked: Asked) -> Checked {
+        self.spent += u32::from(settlement.spent);
+        match settlement.disposition {
+            Disposition::Acked | Disposition::Failed(_) => self.is_over = true,
+            Disposition::Retry { due_at } | Disposition::Held { due_at } => {
+                self.due_at = Some(due_at);
+                // a store may keep less than nanoseconds, and rounds up; so do we not compare with what it keeps
+                let patient = asked.message.is_none_or(|until| until <= due_at);
+                check(patient, Invariant::NeverTooEarly, || {
+                    format!("{} is due before its receiver asked for it", settlement.delivery)
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What producers were told, and what receivers have.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    /// For each event whose storing was confirmed: who must get it.
+    pub(super) accepted: BTreeMap<EventId, BTreeSet<EndpointId>>,
+    /// When an event was stored.
+    pub(super) stored_at: BTreeMap<EventId, Duration>,
+    /// Endpoints that were disabled at any time: what they missed is no loss.
+    pub(super) disabled: BTreeSet<EndpointId>,
+    /// When a receiver queued an event.
+    pub(super) received: BTreeMap<DeliveryId, Vec<Duration>>,
+}
+
+impl Ledger {
+    /// A receiver has queued an event.
+    pub(super) fn receive(&mut self, id: &DeliveryId, now: Duration, memory: Duration) -> Checked {
+        let times = self.received.entry(id.clone()).or_default();
+        let again = times.last().is_some_and(|last| now < *last + memory);
+        times.push(now);
+        check(!again, Invariant::ProcessedOnce, || {
+            format!("the receiver queues {id} again")
+        })
+    }
+
+    /// Whether a healthy endpoint got an event in time.
+    pub(super) fn is_prompt(&self, id: &DeliveryId, now: Duration, bound: Duration) -> Checked {
+        let first = self.received.get(id).is_some_and(|times| times.len() == 1);
+        let waited = self
+            .stored_at
+            .get(&id.event)
+            .map(|stored_at| now.saturating_sub(*stored_at));
+        let late = waited.filter(|waited| first && *waited > bound);
+        check(late.is_none(), Invariant::HealthyIsServed, || {
+            format!("{id} came after {late:?}, which is more than {bound:?}")
+        })
+    }
+}

@@ -1,0 +1,328 @@
+//! What all actors share: virtual time, the choices, the monitor, and the ways to end.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    future::{pending, poll_fn},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Poll, Waker},
+    time::{Duration, SystemTime},
+};
+
+use futures_util::future::BoxFuture;
+
+use super::{
+    census::{Census, CrashPoint},
+    choices::Choices,
+    monitor::{Ledger, Monitor},
+    violation::{Broken, Checked},
+};
+use crate::ports::{Clock, StoreError};
+
+/// How far a clock may be from the true time, to either side.
+pub(super) const SKEW: Duration = Duration::from_secs(5);
+
+/// How long a process may stand still, longer than its leases last.
+pub(super) const LONGEST_STALL: Duration = Duration::from_secs(60);
+
+/// Who does something.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) enum Actor {
+    Dispatcher(usize),
+    Producer(usize),
+    Operator,
+    Receiver(usize),
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dispatcher(index) => write!(f, "dispatcher {index}"),
+            Self::Producer(index) => write!(f, "producer {index}"),
+            Self::Operator => f.write_str("operator"),
+            Self::Receiver(index) => write!(f, "receiver {index}"),
+        }
+    }
+}
+
+/// How rough a run is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Weather {
+    /// How many of a thousand passes of a crash point end there.
+    pub(super) crashes: u64,
+    /// How many of a thousand fail with a store error.
+    pub(super) errors: u64,
+    /// How many of a thousand outcomes wait until their lease may be lost.
+    pub(super) stalls: u64,
+}
+
+pub(super) struct State {
+    pub(super) choices: Choices,
+    pub(super) monitor: Monitor,
+    pub(super) ledger: Ledger,
+    pub(super) census: Census,
+    pub(super) broken: Option<Broken>,
+    pub(super) trace: Option<Vec<String>>,
+    /// Tasks that nobody restarts: requests on their way.
+    pub(super) spawned: Vec<(Actor, BoxFuture<'static, ()>)>,
+    /// The task that is being polled ends here.
+    pub(super) doomed: bool,
+    /// Verbs of stores that have begun and not ended.
+    pub(super) verbs: usize,
+    pub(super) weather: Weather,
+    pub(super) stopping: bool,
+    now: Duration,
+    timers: BTreeMap<(Duration, u64), Waker>,
+    timer_count: u64,
+    /// By dispatcher: how far its clock is ahead of the slowest one there may be.
+    clocks: BTreeMap<Actor, Duration>,
+    /// By dispatcher: whether something was stored that it has not looked for yet.
+    woken: BTreeMap<Actor, (bool, Option<Waker>)>,
+}
+
+/// Shared by all actors of one run. One thread: the lock is never waited for.
+pub(super) struct World(Mutex<State>);
+
+impl World {
+    pub(super) fn new(choices: Choices, monitor: Monitor, weather: Weather, traced: bool) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(State {
+            choices,
+            monitor,
+            ledger: Ledger::default(),
+            census: Census::default(),
+            broken: None,
+            trace: traced.then(Vec::new),
+            spawned: Vec::new(),
+            doomed: false,
+            verbs: 0,
+            weather,
+            stopping: false,
+            now: Duration::ZERO,
+            timers: BTreeMap::new(),
+            timer_count: 0,
+            clocks: BTreeMap::new(),
+            woken: BTreeMap::new(),
+        })))
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The time that passed.
+    pub(super) fn now(&self) -> Duration {
+        self.state().now
+    }
+
+    /// The time by the clock of `actor`.
+    pub(super) fn wall(&self, actor: Actor) -> SystemTime {
+        self.state().wall(actor)
+    }
+
+    /// Sets the clock of `actor` anew, within the bound.
+    pub(super) fn jump(&self, actor: Actor) {
+        let mut state = self.state();
+        let ahead = state.choices.time(SKEW * 2);
+        state.clocks.insert(actor, ahead);
+        state.tell(|| format!("{actor}: clock is set to {ahead:?} ahead of the slowest"));
+    }
+
+    /// Writes a line of the trace.
+    pub(super) fn tell(&self, line: impl FnOnce() -> String) {
+        self.state().tell(line);
+    }
+
+    /// Remembers the first invariant that does not hold.
+    pub(super) fn check(&self, check: impl FnOnce(&mut State) -> Checked) {
+        let mut state = self.state();
+        if let Err(broken) = check(&mut state) {
+            state.broken.get_or_insert(broken);
+        }
+    }
+
+    /// Ends when so much time has passed.
+    pub(super) async fn sleep(&self, time: Duration) {
+        let end = self.now() + time;
+        let mut set = false;
+        poll_fn(|context| {
+            let mut state = self.state();
+            if state.now >= end {
+                return Poll::Ready(());
+            }
+            if !set {
+                state.set_timer(end, context.waker().clone());
+                set = true;
+            }
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Lets others go first, sometimes.
+    pub(super) async fn dawdle(&self) {
+        let pause = {
+            let state = self.state();
+            state
+                .choices
+                .happens(200)
+                .then(|| state.choices.time(Duration::from_millis(60)))
+        };
+        if let Some(pause) = pause {
+            self.sleep(pause).await;
+        }
+    }
+
+    /// A point at which a process may stand still for longer than its leases last.
+    pub(super) async fn stall_perhaps(&self, actor: Actor) {
+        let stall = {
+            let mut state = self.state();
+            let stall = state.choices.happens(state.weather.stalls);
+            let stall = stall.then(|| state.choices.time(LONGEST_STALL));
+            if let Some(stall) = stall {
+                state.census.stalls += 1;
+                state.monitor.excuse(actor);
+                state.tell(|| format!("{actor}: stands still for {stall:?}"));
+            }
+            stall
+        };
+        if let Some(stall) = stall {
+            self.sleep(stall).await;
+        }
+    }
+
+    /// A point at which a process may end, and a store may fail.
+    pub(super) async fn pass(&self, actor: Actor, point: CrashPoint) -> Result<(), StoreError> {
+        self.dawdle().await;
+        self.end_perhaps(actor, point).await;
+        let mut state = self.state();
+        if state.choices.happens(state.weather.errors) {
+            state.census.store_errors += 1;
+            state.monitor.excuse(actor);
+            state.tell(|| format!("{actor}: store fails at {point:?}"));
+            return Err(StoreError::unavailable("simulated"));
+        }
+        Ok(())
+    }
+
+    /// A point at which a process may end.
+    pub(super) async fn end_perhaps(&self, actor: Actor, point: CrashPoint) {
+        let ends = {
+            let mut state = self.state();
+            let ends = state.choices.happens(state.weather.crashes);
+            if ends {
+                state.crash(actor, point);
+            }
+            ends
+        };
+        if ends {
+            // the scheduler drops the whole task before anything else happens
+            pending::<()>().await;
+        }
+    }
+
+    /// Runs one verb of a store. While one waits for something outside, virtual time stands still.
+    pub(super) async fn verb<T>(&self, verb: impl Future<Output = T>) -> T {
+        struct UnderWay<'w>(&'w World);
+        impl Drop for UnderWay<'_> {
+            fn drop(&mut self) {
+                self.0.state().verbs -= 1;
+            }
+        }
+        self.state().verbs += 1;
+        let _under_way = UnderWay(self);
+        verb.await
+    }
+
+    /// Tells every dispatcher that there may be something to do.
+    pub(super) fn wake_dispatchers(&self) {
+        for (woken, waker) in self.state().woken.values_mut() {
+            *woken = true;
+            if let Some(waker) = waker.take() {
+                waker.wake();
+            }
+        }
+    }
+
+    /// Ends when `actor` was woken, or its clock shows `due_at`. `true`: go on; `false`: everybody stops.
+    pub(super) async fn wait(&self, actor: Actor, due_at: Option<SystemTime>) -> bool {
+        poll_fn(|context| {
+            let mut state = self.state();
+            if state.stopping {
+                return Poll::Ready(false);
+            }
+            let wait = due_at.map(|due_at| due_at.duration_since(state.wall(actor)).unwrap_or_default());
+            let woken = state.woken.entry(actor).or_default();
+            if std::mem::take(&mut woken.0) || wait.is_some_and(|wait| wait.is_zero()) {
+                return Poll::Ready(true);
+            }
+            woken.1 = Some(context.waker().clone());
+            if let Some(wait) = wait {
+                let end = state.now + wait;
+                state.set_timer(end, context.waker().clone());
+            }
+            Poll::Pending
+        })
+        .await
+    }
+}
+
+impl State {
+    pub(super) fn now(&self) -> Duration {
+        self.now
+    }
+
+    pub(super) fn wall(&self, actor: Actor) -> SystemTime {
+        let ahead = self.clocks.get(&actor).copied().unwrap_or(SKEW);
+        start() + self.now + ahead
+    }
+
+    pub(super) fn tell(&mut self, line: impl FnOnce() -> String) {
+        let now = self.now;
+        if let Some(trace) = &mut self.trace {
+            trace.push(format!("{:>12.2}s {}", now.as_secs_f64(), line()));
+        }
+    }
+
+    /// Notes that the task which is being polled ends here.
+    pub(super) fn crash(&mut self, actor: Actor, point: CrashPoint) {
+        *self.census.crashes.entry(point).or_default() += 1;
+        self.monitor.excuse(actor);
+        self.doomed = true;
+        self.tell(|| format!("{actor}: crashes at {point:?}"));
+    }
+
+    /// Moves time to the next timer, if there is one, and wakes who waits for it.
+    pub(super) fn pass_time(&mut self) -> bool {
+        let Some((&(end, _), _)) = self.timers.first_key_value() else {
+            return false;
+        };
+        self.now = self.now.max(end);
+        while let Some(timer) = self
+            .timers
+            .first_entry()
+            .filter(|timer| timer.key().0 <= self.now)
+        {
+            timer.remove().wake();
+        }
+        true
+    }
+
+    fn set_timer(&mut self, end: Duration, waker: Waker) {
+        self.timer_count += 1;
+        self.timers.insert((end, self.timer_count), waker);
+    }
+}
+
+/// When a run begins, by the slowest clock.
+fn start() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)
+}
+
+/// The clock of one actor.
+pub(super) struct ActorClock(pub(super) Arc<World>, pub(super) Actor);
+
+impl Clock for ActorClock {
+    fn now(&self) -> SystemTime {
+        self.0.wall(self.1)
+    }
+}

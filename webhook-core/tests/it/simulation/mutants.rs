@@ -1,0 +1,259 @@
+//! The simulation can fail: stores with one flaw each, found within a few hundred seeds.
+
+use std::{
+    collections::HashMap,
+    future::poll_fn,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::Poll,
+    thread,
+    time::{Duration, SystemTime},
+};
+
+use webhook_core::{
+    memory::{MemoryInbox, MemoryOutbox},
+    ports::StoreError,
+    receiver::{BodyDigest, Claim, Dedupe, EventKey, Finish, Inbox, Incoming, Queued, Ticket},
+    sender::{
+        Attempt, Delivery, DeliveryFilter, DeliveryId, Enqueue, Enqueued, LeaseRequest, Leases, Outbox, Page,
+        Receipt, ReplayRequest, Settled, Settlement,
+    },
+    testing::simulation::{Invariant, Stores, simulate},
+};
+
+const FEW_HUNDRED: u64 = 400;
+
+/// W15: an outcome that is written whoever holds the lease is found.
+#[test]
+fn a_store_that_settles_without_a_fence_is_found() {
+    check(Flaw::SettlesWithoutFence, Invariant::OneFenceSettles);
+}
+
+/// W13, W15: a lease that nobody settles, and nobody lost, is found.
+#[test]
+fn a_dispatcher_that_forgets_to_settle_is_found() {
+    check(Flaw::NeverSettles, Invariant::AttemptsAreBounded);
+}
+
+/// W11, W14: an endpoint that is called before the moment it asked for is found.
+#[test]
+fn a_lease_that_ignores_the_hold_of_an_endpoint_is_found() {
+    check(Flaw::IgnoresHold, Invariant::NeverTooEarly);
+}
+
+/// W14: a delivery that is leased before it is due is found.
+#[test]
+fn a_lease_before_the_due_time_is_found() {
+    check(Flaw::LeasesEarly, Invariant::NeverTooEarly);
+}
+
+/// W15: an event that was accepted and not stored is found.
+#[test]
+fn an_outbox_that_loses_a_confirmed_event_is_found() {
+    check(Flaw::LosesEvents, Invariant::NothingIsLost);
+}
+
+/// W15: an outcome that was confirmed and not stored is found.
+#[test]
+fn an_outbox_that_loses_a_confirmed_outcome_is_found() {
+    check(Flaw::LosesOutcomes, Invariant::OneFenceSettles);
+}
+
+/// W7, W15: a receiver that crashes between its claim and its queue loses an event that the sender believes delivered.
+#[test]
+fn a_receiver_that_claims_first_and_queues_later_is_found() {
+    let stores = || Stores {
+        inbox: Arc::new(ClaimsFirst::default()),
+        ..Stores::in_memory()
+    };
+    found(stores, Invariant::NothingIsLost);
+}
+
+/// W15: a store that answers from another thread takes part; virtual time waits for it.
+#[test]
+fn a_store_may_answer_from_another_thread() {
+    for seed in 0..20 {
+        let census = simulate(seed, || flawed(Flaw::AnswersFromAThread)).unwrap();
+        assert!(census.acknowledged > 0);
+    }
+}
+
+fn check(flaw: Flaw, expected: Invariant) {
+    found(|| flawed(flaw), expected);
+}
+
+fn found(stores: impl Fn() -> Stores, expected: Invariant) {
+    let violation = (0..FEW_HUNDRED).find_map(|seed| simulate(seed, &stores).err());
+    let violation = violation.unwrap();
+    assert_eq!(violation.invariant, expected, "{violation}");
+    assert!(!violation.trace.is_empty());
+    assert_eq!(simulate(violation.seed, &stores), Err(violation), "it repeats");
+}
+
+fn flawed(flaw: Flaw) -> Stores {
+    let outbox = Flawed {
+        inner: MemoryOutbox::default(),
+        flaw,
+        calls: AtomicU64::new(0),
+    };
+    Stores {
+        outbox: Arc::new(outbox),
+        ..Stores::in_memory()
+    }
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Flaw {
+    SettlesWithoutFence,
+    NeverSettles,
+    IgnoresHold,
+    LeasesEarly,
+    LosesEvents,
+    LosesOutcomes,
+    /// None: it is only slow.
+    AnswersFromAThread,
+}
+
+/// An outbox that is wrong now and then.
+struct Flawed {
+    inner: MemoryOutbox,
+    flaw: Flaw,
+    calls: AtomicU64,
+}
+
+impl Flawed {
+    /// Every third call.
+    fn is_wrong_now(&self, flaw: Flaw) -> bool {
+        self.flaw == flaw && self.calls.fetch_add(1, Ordering::Relaxed) % 3 == 2
+    }
+
+    async fn latest_fence(&self, delivery: &DeliveryId) -> u64 {
+        let found = self.list(&DeliveryFilter::one(delivery), &Page::default()).await;
+        found.unwrap().first().map_or(0, |row| row.fence)
+    }
+}
+
+#[async_trait::async_trait]
+impl Outbox for Flawed {
+    async fn enqueue(&self, enqueue: Enqueue) -> Result<Enqueued, StoreError> {
+        if self.is_wrong_now(Flaw::LosesEvents) {
+            return Ok(Enqueued::Enqueued);
+        }
+        self.inner.enqueue(enqueue).await
+    }
+
+    async fn lease(&self, request: &LeaseRequest) -> Result<Leases, StoreError> {
+        let mut request = *request;
+        if self.flaw == Flaw::LeasesEarly {
+            request.now += Duration::from_secs(2);
+        }
+        self.inner.lease(&request).await
+    }
+
+    async fn settle(&self, mut settlements: Vec<Settlement>) -> Result<Vec<Receipt>, StoreError> {
+        let lost = |settled| Receipt {
+            settled,
+            health: None,
+        };
+        if self.is_wrong_now(Flaw::NeverSettles) {
+            return Ok(settlements.iter().map(|_| lost(Settled::Stale)).collect());
+        }
+        if self.is_wrong_now(Flaw::LosesOutcomes) {
+            return Ok(settlements.iter().map(|_| lost(Settled::Applied)).collect());
+        }
+        for settlement in &mut settlements {
+            match self.flaw {
+                Flaw::SettlesWithoutFence => settlement.fence = self.latest_fence(&settlement.delivery).await,
+                Flaw::IgnoresHold => settlement.hold_endpoint_until = None,
+                _ => {}
+            }
+        }
+        self.inner.settle(settlements).await
+    }
+
+    async fn next_due(&self) -> Result<Option<SystemTime>, StoreError> {
+        if self.flaw == Flaw::AnswersFromAThread {
+            from_a_thread().await;
+        }
+        self.inner.next_due().await
+    }
+
+    async fn list(&self, filter: &DeliveryFilter, page: &Page) -> Result<Vec<Delivery>, StoreError> {
+        self.inner.list(filter, page).await
+    }
+
+    async fn attempts(&self, delivery: &DeliveryId) -> Result<Vec<Attempt>, StoreError> {
+        self.inner.attempts(delivery).await
+    }
+
+    async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError> {
+        self.inner.replay(request).await
+    }
+}
+
+/// Two steps where there should be one: a crash between them loses the event.
+#[derive(Default)]
+struct ClaimsFirst {
+    claims: Mutex<HashMap<EventKey, BodyDigest>>,
+    queue: MemoryInbox,
+}
+
+#[async_trait::async_trait]
+impl Dedupe for ClaimsFirst {
+    async fn claim_and_enqueue(&self, event: Incoming, now: SystemTime) -> Result<Claim, StoreError> {
+        let claimed = self
+            .claims
+            .lock()
+            .unwrap()
+            .insert(event.key.clone(), event.digest);
+        if claimed.is_some() {
+            return Ok(Claim::Duplicate);
+        }
+        for _ in 0..20 {
+            others_go_first().await;
+        }
+        self.queue.claim_and_enqueue(event, now).await
+    }
+}
+
+#[async_trait::async_trait]
+impl Inbox for ClaimsFirst {
+    async fn take(&self, limit: usize, now: SystemTime, lease: Duration) -> Result<Vec<Queued>, StoreError> {
+        self.queue.take(limit, now, lease).await
+    }
+
+    async fn finish(&self, ticket: &Ticket) -> Result<Finish, StoreError> {
+        self.queue.finish(ticket).await
+    }
+}
+
+async fn others_go_first() {
+    let mut gone = false;
+    poll_fn(|context| {
+        context.waker().wake_by_ref();
+        if std::mem::replace(&mut gone, true) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    })
+    .await;
+}
+
+async fn from_a_thread() {
+    let done = Arc::new(Mutex::new(false));
+    poll_fn(|context| {
+        if *done.lock().unwrap() {
+            return Poll::Ready(());
+        }
+        let (done, waker) = (done.clone(), context.waker().clone());
+        thread::spawn(move || {
+            *done.lock().unwrap() = true;
+            waker.wake();
+        });
+        Poll::Pending
+    })
+    .await;
+}
