@@ -12,4 +12,4 @@ mod webhook;
 pub use rusqlite;
 
 pub use self::database::{Database, DatabaseError, DatabaseErrorKind};
-pub use self::webhook::outbox;
+pub use self::webhook::{latest_seen, outbox};

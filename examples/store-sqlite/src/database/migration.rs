@@ -5,7 +5,10 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use super::error::{DatabaseError, DatabaseErrorKind};
 
 /// The suite's own tables. A release appends a step and never edits one; `PRAGMA user_version` counts those that ran.
-const SUITE: &[&str] = &[include_str!("../schema/0001.sql")];
+const SUITE: &[&str] = &[
+    include_str!("../schema/0001.sql"),
+    include_str!("../schema/0002.sql"),
+];
 
 /// Brings the suite's tables to the present version.
 pub(super) fn migrate_suite(connection: &mut Connection) -> Result<(), DatabaseError> {

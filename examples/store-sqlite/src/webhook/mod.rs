@@ -2,4 +2,5 @@
 
 mod endpoints;
 mod inbox;
+pub mod latest_seen;
 pub mod outbox;

@@ -51,6 +51,12 @@ macro_rules! kits {
                 $store
             );
         }
+        mod latest_seen {
+            webhook_core::testing::latest_seen!(
+                #[tokio::test]
+                $store
+            );
+        }
         mod inbox {
             webhook_core::testing::inbox_store!(
                 #[tokio::test]
