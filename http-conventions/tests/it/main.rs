@@ -1,11 +1,13 @@
 //! Behaviour of the public API.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod challenges;
 mod entity_tags;
 mod idempotency;
 mod idempotency_failures;
 mod idempotency_fixture;
 mod idempotency_records;
+mod idempotency_store_down;
 mod locations;
 mod pages;
 mod pagination;

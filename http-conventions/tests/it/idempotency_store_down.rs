@@ -1,0 +1,95 @@
+//! Idempotency keys while the store fails.
+
+use std::{sync::Arc, time::SystemTime};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use http_conventions::idempotency::{
+    Claim, ClaimOutcome, Fence, IdempotencyStore, Outcome, RecordKey, Reply, Settled, StoreError,
+    StoredResponse,
+};
+use http_conventions::problem::{ErrorStatus, Problem};
+
+use crate::idempotency_fixture::{BODY, Fixture, SCOPE, post};
+
+/// A store that fails in a chosen way.
+struct Broken(fn() -> Result<ClaimOutcome, StoreError>);
+
+#[async_trait]
+impl IdempotencyStore for Broken {
+    async fn claim(&self, _: &Claim, _: SystemTime) -> Result<ClaimOutcome, StoreError> {
+        self.0()
+    }
+
+    async fn complete(
+        &self,
+        _: &RecordKey,
+        _: &Fence,
+        _: Outcome,
+        _: SystemTime,
+    ) -> Result<Settled, StoreError> {
+        Err(StoreError::unavailable("gone"))
+    }
+
+    async fn release(&self, _: &RecordKey, _: &Fence) -> Result<Settled, StoreError> {
+        Err(StoreError::unavailable("gone"))
+    }
+}
+
+/// H6: while the store is down nothing runs, and the answer is 503.
+/// H12: a broken store is a server error with a problem body; a 503 says when to come back.
+#[tokio::test]
+async fn nothing_runs_while_the_store_is_down() {
+    let down = Fixture::with_store(Arc::new(Broken(|| {
+        Err(StoreError::unavailable("no route to secret-host"))
+    })));
+    let response = down.send(&post("k-1", BODY)).await;
+    assert_eq!(response.status(), 503);
+    assert_eq!(response.headers()["retry-after"], "1");
+    assert!(!String::from_utf8_lossy(response.body()).contains("secret-host"));
+    assert_eq!(
+        down.failures(),
+        ["the idempotency store is unavailable: no route to secret-host"]
+    );
+
+    for corrupt in [
+        || Err(StoreError::corrupt("not a record")),
+        || Ok(stored(7, "etag", b"v")),
+        || Ok(stored(200, "e tag", b"v")),
+        || Ok(stored(200, "etag", b"a\r\nb")),
+    ] {
+        let fixture = Fixture::with_store(Arc::new(Broken(corrupt)));
+        let response = fixture.send(&post("k-1", BODY)).await;
+        assert_eq!(response.status(), 500);
+        let failures = fixture.failures();
+        assert!(failures.len() == 1 && failures[0].starts_with("an idempotency record is corrupt"));
+        assert_eq!(fixture.runs(), 0);
+    }
+    assert_eq!(down.runs(), 0);
+}
+
+fn stored(status: u16, name: &str, value: &'static [u8]) -> ClaimOutcome {
+    let headers = vec![(name.to_owned(), Bytes::from_static(value))];
+    ClaimOutcome::Settled(Outcome::Completed(StoredResponse {
+        status,
+        headers,
+        body: Bytes::new(),
+    }))
+}
+
+/// H6: once the handler has run, its answer goes out even if it cannot be noted.
+#[tokio::test]
+async fn an_answer_goes_out_even_if_it_cannot_be_noted() {
+    let fixture = Fixture::with_store(Arc::new(Broken(|| Ok(ClaimOutcome::Claimed))));
+    let answer = fixture.send(&post("k-1", BODY)).await;
+    assert_eq!(answer.status(), 201);
+    let gone = ["the idempotency store is unavailable: gone"];
+    assert_eq!(fixture.failures(), gone);
+    let released = fixture
+        .reply(SCOPE, &post("k-1", BODY), |_| {
+            Reply::NothingHappened(Problem::new(ErrorStatus::BAD_GATEWAY))
+        })
+        .await;
+    assert_eq!(released.status(), 502);
+    assert_eq!(fixture.failures(), gone);
+}
