@@ -1,0 +1,136 @@
+//! `listen` and `send`.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use crate::program::{OTHER, SECRET, code, text, webhook};
+
+/// `webhook listen` at work; dropping it ends it.
+struct Listening {
+    child: Child,
+    output: BufReader<std::process::ChildStdout>,
+    url: String,
+}
+
+impl Listening {
+    fn start() -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_webhook"))
+            .args([
+                "listen",
+                "--secret",
+                SECRET,
+                "--listen",
+                "127.0.0.1:0",
+                "--explain",
+            ])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut greeting = String::new();
+        output.read_line(&mut greeting).unwrap();
+        let url = greeting.trim().strip_prefix("listening on ").unwrap().to_owned();
+        Self { child, output, url }
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        line
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+/// W8: what is sent is shown as it arrives, repetitions and forgeries as what they are.
+#[test]
+fn what_is_sent_is_shown_by_the_listener() {
+    let mut listening = Listening::start();
+    let url = listening.url.clone();
+    let send = |secret: &str, id: &str| {
+        webhook(
+            &[
+                "send",
+                &url,
+                "--secret",
+                secret,
+                "--data",
+                "{}",
+                "--type",
+                "charge.created",
+                "--id",
+                id,
+            ],
+            b"",
+        )
+    };
+    let sent = send(SECRET, "evt_1");
+    assert_eq!(code(&sent), 0, "{}", text(&sent.stderr));
+    assert!(text(&sent.stdout).starts_with("204 No Content in "));
+    let line = listening.line();
+    assert!(
+        line.contains("verified   204  charge.created") && line.contains("evt_1"),
+        "{line}"
+    );
+    assert!(!line.contains('\x1b'), "no colour where there is no terminal");
+    let forged = send(OTHER, "evt_2");
+    assert_eq!(code(&forged), 1);
+    assert!(text(&forged.stderr).starts_with("400 Bad Request"));
+    let line = listening.line();
+    assert!(
+        line.contains("refused    400  -") && line.contains("no signature is right"),
+        "{line}"
+    );
+    assert!(listening.line().contains("likely: another secret"));
+    let body = br#"{"id":"evt_3"}"#;
+    for verdict in ["verified", "duplicate"] {
+        let sent = webhook(&["send", &url, "--secret", SECRET, "--id", "evt_3"], body);
+        assert_eq!(code(&sent), 0);
+        assert!(listening.line().contains(verdict));
+    }
+}
+
+/// Many events are sent at once and counted; progress is for terminals alone.
+#[test]
+fn many_are_sent_and_counted() {
+    let mut listening = Listening::start();
+    let words = [
+        "send",
+        &listening.url,
+        "--secret",
+        SECRET,
+        "--data",
+        "{}",
+        "--count",
+        "20",
+        "--concurrency",
+        "4",
+    ];
+    let sent = webhook(&words, b"");
+    assert_eq!(code(&sent), 0, "{}", text(&sent.stderr));
+    assert!(text(&sent.stdout).starts_with("20/20 sent, 20 acknowledged in "));
+    assert_eq!(text(&sent.stderr), "");
+    for _ in 0..20 {
+        assert!(listening.line().contains("verified"));
+    }
+    let forged = webhook(
+        &[
+            "send",
+            &listening.url,
+            "--secret",
+            OTHER,
+            "--data",
+            "{}",
+            "--count",
+            "3",
+        ],
+        b"",
+    );
+    assert_eq!(code(&forged), 1);
+    assert!(text(&forged.stderr).contains("0 acknowledged, 400 Bad Request × 3"));
+}
