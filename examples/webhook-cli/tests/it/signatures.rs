@@ -2,7 +2,6 @@
 
 use std::process::Output;
 
-
 use crate::program::{BODY, ID, OTHER, SECRET, WHPK, WHSK, code, text, webhook};
 
 fn signed(scheme: &str, secret: &str, body: &[u8]) -> Vec<String> {
