@@ -7,6 +7,7 @@ mod fixture;
 mod health;
 mod inspection;
 mod leases;
+mod neighbours;
 mod requests;
 mod retries;
 mod running;
