@@ -201,9 +201,12 @@ impl App {
         }
     }
 
-    /// Passes an answer of the authorization server on, and what it says happened to the log.
+    /// Passes an answer of the authorization server on, and what it says happened or broke to the log.
     fn told(&self, answer: Answer) -> Response<Bytes> {
         self.tell(&answer.events);
+        if let Some(fault) = &answer.fault {
+            (self.log)(&with_sources(&**fault));
+        }
         answer.response
     }
 
