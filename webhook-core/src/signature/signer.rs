@@ -1,5 +1,7 @@
 //! One scheme with the key it signs with.
 
+use subtle::ConstantTimeEq as _;
+
 use super::{
     Scheme,
     hmac_sha256::{self, MacKey},
@@ -80,6 +82,15 @@ impl Signer {
             #[cfg(feature = "ed25519")]
             Key::Ed25519(key) => key.expose_whsk(),
         }
+    }
+
+    /// Whether both sign in the same way with the same key, told in constant time.
+    pub(super) fn has_key_of(&self, other: &Self) -> bool {
+        let same = self
+            .expose_text()
+            .as_bytes()
+            .ct_eq(other.expose_text().as_bytes());
+        self.scheme() == other.scheme() && bool::from(same)
     }
 
     /// How it signs.

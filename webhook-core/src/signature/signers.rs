@@ -82,7 +82,7 @@ impl Signers {
     }
 
     /// Makes `next` the current signer of its scheme. The one it replaces signs beside it for `overlap`; those whose time is
-    /// over are dropped.
+    /// over are dropped. Where `next` is current already nothing retires, so a rotation whose answer was lost may be repeated.
     ///
     /// # Errors
     ///
@@ -96,6 +96,13 @@ impl Signers {
         let retires = now.checked_add(overlap).filter(|_| overlap <= Self::MAX_OVERLAP);
         let retires = retires.ok_or(InvalidSigners("an overlap is at most seven days"))?;
         self.0.retain(|active| active.signs_at(now));
+        if self
+            .0
+            .iter()
+            .any(|active| active.not_after.is_none() && active.signer.has_key_of(&next))
+        {
+            return Ok(self);
+        }
         for active in self
             .0
             .iter_mut()

@@ -44,6 +44,26 @@ fn every_key_of_a_ring_verifies() {
     }
 }
 
+/// W6: a rotation that is repeated, because its answer was lost, changes nothing: no secret twice, none retired early.
+#[test]
+fn a_repeated_rotation_changes_nothing() {
+    let rotate = |signers: Signers, at| {
+        signers
+            .rotate(Signer::standard_webhooks(&secret(2)), at, Signers::OVERLAP)
+            .unwrap()
+    };
+    let written = |signers: &Signers| {
+        signers
+            .iter()
+            .map(|active| (active.signer.expose_text(), active.not_after))
+            .collect::<Vec<_>>()
+    };
+    let once = rotate(Signers::from(Signer::standard_webhooks(&secret(1))), now());
+    let again = rotate(once.clone(), now() + Duration::from_secs(5));
+    assert_eq!(written(&again), written(&once));
+    assert_eq!(written(&once).len(), 2);
+}
+
 /// W6: a rotating sender signs with the old and the new secret, until the overlap is over.
 #[test]
 fn a_rotated_secret_signs_until_its_overlap_is_over() {

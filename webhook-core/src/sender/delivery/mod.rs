@@ -133,6 +133,12 @@ impl Delivery {
         }
     }
 
+    /// Whether it was leased and the lease has ended: at that very instant another dispatcher may take it.
+    #[must_use]
+    pub fn lease_is_over(&self, now: SystemTime) -> bool {
+        self.state == DeliveryState::Leased && self.due_at <= now
+    }
+
     /// Writes the outcome of a lease, if its fence is still the latest; a 2xx counts as long as the delivery is live.
     pub fn settle(&mut self, settlement: &Settlement) -> Settled {
         if settlement.delivery != self.id {

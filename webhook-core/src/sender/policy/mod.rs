@@ -153,7 +153,8 @@ impl DeliveryPolicy {
     ///
     /// # Errors
     ///
-    /// The decision on a delivery that is not sent: its endpoint is unknown, disabled or paused, or its lifetime is over.
+    /// The decision on a delivery that is not sent: its endpoint is unknown, disabled or paused, its lifetime is over, or the
+    /// lease ended before the request could leave, so that another dispatcher may have it by now.
     pub fn admit<'e>(
         &self,
         delivery: &Delivery,
@@ -175,6 +176,9 @@ impl DeliveryPolicy {
                 })
             }
             EndpointState::Enabled if self.is_over(delivery, now) => failed(FailureReason::LifetimeExpired),
+            EndpointState::Enabled if delivery.lease_is_over(now) => {
+                Err(Decision::unsent(Disposition::Held { due_at: now }))
+            }
             EndpointState::Enabled => Ok(endpoint),
         }
     }

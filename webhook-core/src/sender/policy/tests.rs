@@ -1,7 +1,12 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{address::AddressPolicy, secret::SigningSecret, sender::DeliveryId, signature::Signer};
+use crate::{
+    address::AddressPolicy,
+    secret::SigningSecret,
+    sender::{DeliveryId, DeliveryState},
+    signature::Signer,
+};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 /// The random number that leaves a delay as it is.
@@ -31,6 +36,26 @@ fn answered(status: u16, retry_after: Option<Duration>) -> Outcome {
 
 fn decide(attempts: u32, outcome: &Outcome) -> Decision {
     DeliveryPolicy::default().after_attempt(&after(attempts), outcome, now(), MIDDLE)
+}
+
+/// W15: who comes to a delivery after its lease has ended leaves it to the next holder, unsent and without a spent attempt.
+#[test]
+fn nothing_is_sent_under_a_lease_that_has_ended() {
+    let endpoint = endpoint(EndpointState::Enabled);
+    let policy = DeliveryPolicy::default();
+    let until = now() + Duration::from_secs(40);
+    let leased = Delivery {
+        state: DeliveryState::Leased,
+        due_at: until,
+        fence: 1,
+        ..after(0)
+    };
+    let last_moment = until - Duration::from_nanos(1);
+    assert!(policy.admit(&leased, Some(&endpoint), last_moment).is_ok());
+    for late in [until, until + HOUR] {
+        let left = policy.admit(&leased, Some(&endpoint), late).err();
+        assert_eq!(left, Some(Decision::unsent(Disposition::Held { due_at: late })));
+    }
 }
 
 /// W13: after each failure the delay of the schedule, after the seventh the dead letter.
