@@ -20,12 +20,11 @@ pub(super) async fn lease(pool: &PgPool, request: &LeaseRequest) -> Result<Lease
             limit: request.limit - leases.leased.len(),
             ..*request
         };
-        let more = from_any_lanes(pool, &rest).await?;
-        leases.set_aside.extend(more.set_aside);
-        if more.leased.is_empty() {
-            // nothing is due, or others were faster
+        // it ends: lanes that turn out empty were emptied by others while we waited, and those are not due any more
+        let Some(more) = from_any_lanes(pool, &rest).await? else {
             break;
-        }
+        };
+        leases.set_aside.extend(more.set_aside);
         leases.leased.extend(more.leased);
     }
     Ok(leases)
@@ -37,15 +36,16 @@ async fn from_free_lanes(pool: &PgPool, request: &LeaseRequest) -> Result<Leases
     lease_from(transaction, &lanes, request).await
 }
 
-async fn from_any_lanes(pool: &PgPool, request: &LeaseRequest) -> Result<Leases, DatabaseError> {
+/// `None` when no lane is due.
+async fn from_any_lanes(pool: &PgPool, request: &LeaseRequest) -> Result<Option<Leases>, DatabaseError> {
     let lanes = lane::due(pool, request).await?;
     if lanes.is_empty() {
-        return Ok(Leases::default());
+        return Ok(None);
     }
     let mut transaction = begin(pool).await?;
     let names: Vec<&str> = lanes.iter().map(String::as_str).collect();
     lane::lock(&mut transaction, &names).await?;
-    lease_from(transaction, &lanes, request).await
+    lease_from(transaction, &lanes, request).await.map(Some)
 }
 
 /// Leases from lanes that the transaction holds.
