@@ -62,6 +62,7 @@ impl PageLimits {
 
 /// Where a page starts and which way it runs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "a list has two directions")]
 pub enum Direction {
     /// From the start of the list, or from behind `after`.
     Forward,

@@ -155,7 +155,7 @@ where
             Some(entropy) if mistakes.is_empty() => Ok(Engine {
                 inner: Arc::new(Inner {
                     costs: self.costs.with_implementers(compat::implementers(&self.schema)),
-                    schema: self.schema.limit_tokens(self.limits.tokens()),
+                    schema: compat::spreadable(self.schema).limit_tokens(self.limits.tokens()),
                     introspection: self.introspection,
                     limits: self.limits,
                     http: self.http,

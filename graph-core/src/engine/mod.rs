@@ -20,7 +20,7 @@ use juniper::{GraphQLType, OperationType, RootNode, Value};
 pub use self::builder::{ConfigError, ConfigMistake, EngineBuilder};
 use self::operation::Operation;
 pub use self::root::{Root, SubscriptionRoot};
-use crate::compat::{Outline, OutlineField};
+use crate::compat::{Outline, OutlineField, Spreadable};
 use crate::error::ErrorCode;
 use crate::error::mask::Mask;
 use crate::guard::RequestContext;
@@ -48,7 +48,7 @@ where
     M: GraphQLType,
     S: GraphQLType,
 {
-    schema: RootNode<Q, M, S>,
+    schema: RootNode<Q, M, Spreadable<S>>,
     introspection: bool,
     limits: Limits,
     costs: CostModel,
@@ -154,7 +154,10 @@ where
     }
 
     /// Parses, validates and judges; no resolver runs.
-    fn prepare<'r>(&'r self, request: &'r GraphRequest) -> Result<Operation<'r, Q, M, S>, GraphResponse> {
+    fn prepare<'r>(
+        &'r self,
+        request: &'r GraphRequest,
+    ) -> Result<Operation<'r, Q, M, Spreadable<S>>, GraphResponse> {
         let operation = Operation::new(&self.inner.schema, request)?;
         operation.judge(request, |outline| self.judge(outline))?;
         Ok(operation)
@@ -189,7 +192,7 @@ where
 
     async fn run(
         &self,
-        operation: &Operation<'_, Q, M, S>,
+        operation: &Operation<'_, Q, M, Spreadable<S>>,
         request: &GraphRequest,
         context: &RequestContext<Q::Host>,
     ) -> GraphResponse {

@@ -24,6 +24,10 @@ pub const KEEP_ALIVE: &[u8] = b":\n\n";
 
 /// What [`Engine::respond`](crate::Engine::respond) answers.
 #[derive(Debug)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a host that did not know of a way to answer must not compile"
+)]
 pub enum Answer {
     /// A response with its whole body.
     Full(Response<Bytes>),

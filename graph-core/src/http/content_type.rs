@@ -5,7 +5,7 @@
 //! needs a preflight. A GET needs none: it never runs a mutation.
 
 use http::HeaderMap;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 
 use super::refusal::Refusal;
 
@@ -30,6 +30,10 @@ pub(super) fn check(headers: &HeaderMap) -> Result<(), Refusal> {
     }
     if !media_type.eq_ignore_ascii_case("application/json") || !parts.all(is_utf8) {
         return Err(Refusal::unsupported_media_type());
+    }
+    let mut codings = headers.get_all(CONTENT_ENCODING).into_iter();
+    if codings.any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        return Err(Refusal::coded_content());
     }
     Ok(())
 }

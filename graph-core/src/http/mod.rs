@@ -18,6 +18,7 @@
 //! | nothing in `Accept` that we can send | 406 |
 //! | a body above the limit | 413 |
 //! | another content type than `application/json`, another charset than UTF-8 | 415 |
+//! | a content coding, such as gzip | 415 with `Accept-Encoding` |
 //! | parsing, validation, limits, variables | 200 as `application/json`, 400 as `application/graphql-response+json` |
 
 mod accept;

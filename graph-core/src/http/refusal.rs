@@ -1,7 +1,7 @@
 //! An HTTP request that is no GraphQL request.
 
 use bytes::Bytes;
-use http::header::{ALLOW, HeaderValue};
+use http::header::{ACCEPT_ENCODING, ALLOW, HeaderName, HeaderValue};
 use http::{Response, StatusCode};
 
 use super::accept::Rendering;
@@ -14,7 +14,8 @@ use crate::response::GraphResponse;
 pub(crate) struct Refusal {
     status: StatusCode,
     message: String,
-    allow: Option<&'static str>,
+    /// What the status owes the client: what it may do instead.
+    instead: Option<(HeaderName, &'static str)>,
     rendering: Rendering,
 }
 
@@ -23,7 +24,7 @@ impl Refusal {
         Self {
             status,
             message: message.into(),
-            allow: None,
+            instead: None,
             rendering: Rendering::Json,
         }
     }
@@ -34,7 +35,7 @@ impl Refusal {
 
     pub(crate) fn method(allow: &'static str, message: &str) -> Self {
         Self {
-            allow: Some(allow),
+            instead: Some((ALLOW, allow)),
             ..Self::new(StatusCode::METHOD_NOT_ALLOWED, message)
         }
     }
@@ -58,6 +59,14 @@ impl Refusal {
         )
     }
 
+    pub(super) fn coded_content() -> Self {
+        let message = "the body must have no content coding";
+        Self {
+            instead: Some((ACCEPT_ENCODING, "identity")),
+            ..Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message)
+        }
+    }
+
     /// Written as the client asked, unless it asked for a stream: there is none.
     pub(crate) fn rendered(mut self, rendering: Rendering) -> Self {
         self.rendering = rendering;
@@ -71,10 +80,10 @@ impl Refusal {
             Rendering::Json | Rendering::EventStream | Rendering::Explorer => super::answer::JSON,
         };
         let mut response = response(self.status, media_type, envelope.to_json());
-        if let Some(allow) = self.allow {
+        if let Some((name, value)) = self.instead {
             response
                 .headers_mut()
-                .insert(ALLOW, HeaderValue::from_static(allow));
+                .insert(name, HeaderValue::from_static(value));
         }
         response
     }

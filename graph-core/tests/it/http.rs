@@ -179,6 +179,29 @@ async fn another_content_type_is_unsupported() {
     }
 }
 
+/// G19: a body in a content coding is 415, and says which is taken.
+#[tokio::test]
+async fn a_coded_body_is_unsupported() {
+    let shop = fixture();
+    for (coding, status) in [
+        ("gzip", 415),
+        ("identity, br", 415),
+        ("\u{e9}", 415),
+        ("Identity", 200),
+    ] {
+        let mut request = raw(Some("application/json"), None, r#"{"query":"{ ping }"}"#);
+        let coding = http::HeaderValue::from_bytes(coding.as_bytes()).unwrap();
+        request.headers_mut().insert("content-encoding", coding);
+        let response = shop.send(request).await;
+        assert_eq!(response.status(), status);
+        let accepted = response.headers().get("accept-encoding");
+        assert_eq!(
+            accepted.is_some_and(|accepted| accepted == "identity"),
+            status == 415
+        );
+    }
+}
+
 /// G20: what a foreign page can send without a preflight is 400, and 415 once it shows that it was preflighted.
 #[tokio::test]
 async fn a_simple_request_needs_a_preflight_header() {

@@ -2,7 +2,6 @@
 
 use futures_util::{FutureExt as _, StreamExt as _};
 use graph_core::http::{Answer, GraphRequest};
-use graph_core::ports::IncidentKind;
 use http::Response;
 use juniper::graphql_vars;
 use serde_json::{Value, json};
@@ -198,24 +197,45 @@ async fn a_subscription_without_its_field_is_refused() {
     assert_eq!(shop.shop.calls(), 0);
 }
 
-/// G19, G6: juniper panics when a subscription fails behind a fragment spread; that ends as a masked error, also as events.
+/// G10, G6: a subscription refused behind fragments keeps its code, as one without them.
 #[tokio::test]
-async fn a_subscription_that_fails_in_a_fragment_is_contained() {
+async fn a_subscription_refused_in_a_fragment_keeps_its_code() {
     let shop = fixture();
-    let query = "subscription { ...F } fragment F on Subscription { added { id } }";
-    let response = shop.send(accepting(post(query, Value::Null), EVENTS)).await;
-    let (first, rest) = text(&response).split_once("\n\n").unwrap();
-    let payload: Value = serde_json::from_str(first.strip_prefix("event: next\ndata: ").unwrap()).unwrap();
-    assert_eq!(codes(&payload), ["INTERNAL_SERVER_ERROR"]);
-    assert_eq!(payload["data"], Value::Null);
-    assert_eq!(payload["errors"][0]["message"], "internal server error");
-    assert_eq!(rest, "event: complete\ndata:\n\n");
-    assert_eq!(
-        shop.incidents.lock().unwrap().pop().unwrap().kind,
-        IncidentKind::Panic
-    );
+    for query in [
+        "subscription { added { id } }",
+        "subscription { ... { added { id } } }",
+        "subscription { ... on Subscription { added { id } } }",
+        "subscription { ...F } fragment F on Subscription { added { id } }",
+        "subscription { ...G } fragment G on Subscription { ...F } fragment F on Subscription { added { id } }",
+    ] {
+        let response = shop.send(accepting(post(query, Value::Null), EVENTS)).await;
+        let (first, rest) = text(&response).split_once("\n\n").unwrap();
+        let payload: Value =
+            serde_json::from_str(first.strip_prefix("event: next\ndata: ").unwrap()).unwrap();
+        assert_eq!(codes(&payload), ["UNAUTHENTICATED"], "{query}");
+        assert!(payload.get("data").is_none(), "{query}");
+        assert_eq!(payload["errors"][0]["path"], json!(["added"]), "{query}");
+        assert_eq!(rest, "event: complete\ndata:\n\n");
+    }
+    assert!(shop.incidents.lock().unwrap().is_empty());
     assert_eq!(shop.shop.calls(), 0);
-    assert_eq!(shop.ask("{ ping }").await, json!({ "data": { "ping": "pong" } }));
+}
+
+/// G10: behind fragments a subscription streams as without them.
+#[tokio::test]
+async fn a_subscription_behind_fragments_streams() {
+    let shop = fixture();
+    let nested = "subscription { ...G } \
+                  fragment G on Subscription { ... { ...F } } fragment F on Subscription { new: added(count: 2) { id } }";
+    let events = shop.engine.subscribe(GraphRequest::new(nested), shop.ada());
+    let nested: Vec<_> = events.collect().await;
+    let plain = GraphRequest::new("subscription { new: added(count: 2) { id } }");
+    let plain: Vec<_> = shop.engine.subscribe(plain, shop.ada()).collect().await;
+    assert_eq!(
+        serde_json::to_value(&nested).unwrap(),
+        serde_json::to_value(&plain).unwrap()
+    );
+    assert_eq!(nested.len(), 2);
 }
 
 /// G10: nothing of a subscription runs ahead of the client, and dropping the stream drops the host's.

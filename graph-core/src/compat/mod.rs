@@ -1,9 +1,13 @@
 //! The only module that touches what juniper exports without documenting it.
 //!
 //! juniper is pinned to 0.18: `parser::parse_document_source`, the fields of the syntax tree (whose types cannot be named),
-//! `RootNode::{schema, introspection_disabled}` and the fields of `meta::{Field, Argument}` may move in any release. What comes
+//! the fields of `RootNode` and the fields of `meta::{Field, Argument}` may move in any release. What comes
 //! out is an [`Outline`]: the operation with fragments expanded, names resolved against the schema, and sizes resolved against
 //! the variables, for [`limits`](crate::limits) to judge.
+
+mod spread;
+
+pub(crate) use self::spread::{Spreadable, spreadable};
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -1,0 +1,104 @@
+//! A subscription behind a named fragment, which juniper refuses with a panic.
+//!
+//! juniper's walk over the root of a subscription takes it that a named fragment always comes to an object. One whose field is
+//! refused comes to null; its error is noted by then, and lost in the panic. So the engine's subscription root is the host's in
+//! a wrapper that gives an empty object in the place of that null, as juniper itself does for an inline fragment.
+
+use juniper::meta::MetaType;
+use juniper::{
+    ArcStr, Arguments, BoxFuture, Executor, FieldError, GraphQLSubscriptionType, GraphQLSubscriptionValue,
+    GraphQLType, GraphQLValue, Object, Registry, RootNode, Value, ValuesStream,
+};
+
+use super::Scalar;
+
+/// The host's subscription root, whose named fragments can be refused.
+pub(crate) struct Spreadable<S>(S);
+
+/// The same schema with a [`Spreadable`] subscription root.
+pub(crate) fn spreadable<Q, M, S>(root: RootNode<Q, M, S>) -> RootNode<Q, M, Spreadable<S>>
+where
+    Q: GraphQLType<Scalar>,
+    M: GraphQLType<Scalar>,
+    S: GraphQLType<Scalar>,
+{
+    RootNode {
+        query_type: root.query_type,
+        query_info: root.query_info,
+        mutation_type: root.mutation_type,
+        mutation_info: root.mutation_info,
+        subscription_type: Spreadable(root.subscription_type),
+        subscription_info: root.subscription_info,
+        schema: root.schema,
+        introspection_disabled: root.introspection_disabled,
+    }
+}
+
+impl<S: GraphQLType<Scalar>> GraphQLType<Scalar> for Spreadable<S> {
+    fn name(info: &S::TypeInfo) -> Option<ArcStr> {
+        S::name(info)
+    }
+
+    fn meta(info: &S::TypeInfo, registry: &mut Registry<Scalar>) -> MetaType<Scalar> {
+        S::meta(info, registry)
+    }
+}
+
+impl<S: GraphQLType<Scalar>> GraphQLValue<Scalar> for Spreadable<S> {
+    type Context = S::Context;
+    type TypeInfo = S::TypeInfo;
+
+    fn type_name(&self, info: &S::TypeInfo) -> Option<ArcStr> {
+        self.0.type_name(info)
+    }
+}
+
+impl<S> GraphQLSubscriptionValue<Scalar> for Spreadable<S>
+where
+    S: GraphQLSubscriptionType<Scalar>,
+    S::Context: Sync,
+    S::TypeInfo: Sync,
+{
+    fn resolve_field_into_stream<'s, 'i, 'ft, 'args, 'e, 'ref_e, 'res, 'f>(
+        &'s self,
+        info: &'i S::TypeInfo,
+        name: &'ft str,
+        arguments: Arguments<'args, Scalar>,
+        executor: &'ref_e Executor<'ref_e, 'e, S::Context, Scalar>,
+    ) -> BoxFuture<'f, Result<Value<ValuesStream<'res, Scalar>>, FieldError<Scalar>>>
+    where
+        's: 'f,
+        'i: 'res,
+        'ft: 'f,
+        'args: 'f,
+        'ref_e: 'f,
+        'res: 'f,
+        'e: 'res,
+    {
+        self.0.resolve_field_into_stream(info, name, arguments, executor)
+    }
+
+    /// A subscription root is an object: a fragment on it is on its own type.
+    fn resolve_into_type_stream<'s, 'i, 'tn, 'e, 'ref_e, 'res, 'f>(
+        &'s self,
+        info: &'i S::TypeInfo,
+        _type_name: &'tn str,
+        executor: &'ref_e Executor<'ref_e, 'e, S::Context, Scalar>,
+    ) -> BoxFuture<'f, Result<Value<ValuesStream<'res, Scalar>>, FieldError<Scalar>>>
+    where
+        'i: 'res,
+        'e: 'res,
+        's: 'f,
+        'tn: 'f,
+        'ref_e: 'f,
+        'res: 'f,
+    {
+        Box::pin(async move {
+            let selected = self.resolve_into_stream(info, executor).await?;
+            Ok(match selected {
+                Value::Null => Value::Object(Object::with_capacity(0)),
+                selected => selected,
+            })
+        })
+    }
+}
