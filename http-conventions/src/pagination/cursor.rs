@@ -16,6 +16,8 @@ use crate::problem::{Problem, ProblemBase, types};
 
 /// The longest cursor, in characters.
 const MAX_LENGTH: usize = 512;
+/// What the longest cursor holds.
+const MAX_BYTES: usize = MAX_LENGTH / 4 * 3;
 const TAG_LENGTH: usize = 16;
 
 /// Where a cursor continues.
@@ -67,8 +69,11 @@ impl CursorKeyring {
         binding: &CursorBinding,
         now: SystemTime,
     ) -> Result<CursorPosition, CursorError> {
-        let payload = self.verified(cursor).ok_or(CursorError::Invalid)?;
-        let payload = encoding::decode(&payload).ok_or(CursorError::Invalid)?;
+        let mut buffer = [0; MAX_BYTES];
+        let payload = self
+            .verified(cursor, &mut buffer)
+            .and_then(encoding::decode)
+            .ok_or(CursorError::Invalid)?;
         if payload.binding != binding.digest() {
             return Err(CursorError::Mismatched);
         }
@@ -81,19 +86,18 @@ impl CursorKeyring {
         })
     }
 
-    /// The payload of a cursor whose tag is right.
-    fn verified(&self, cursor: &str) -> Option<Vec<u8>> {
+    /// The payload of a cursor whose tag is right, in this buffer.
+    fn verified<'b>(&self, cursor: &str, buffer: &'b mut [u8; MAX_BYTES]) -> Option<&'b [u8]> {
         if cursor.len() > MAX_LENGTH {
             return None;
         }
-        let mut bytes = URL_SAFE_NO_PAD.decode(cursor).ok()?;
-        let (payload, tag) = bytes.split_last_chunk::<TAG_LENGTH>()?;
+        let length = URL_SAFE_NO_PAD.decode_slice(cursor, buffer).ok()?;
+        let (payload, tag) = buffer.get(..length)?.split_last_chunk::<TAG_LENGTH>()?;
         let [VERSION, key_id, ..] = payload else {
             return None;
         };
         self.key(*key_id)?.mac(payload).verify_truncated_left(tag).ok()?;
-        bytes.truncate(payload.len());
-        Some(bytes)
+        Some(payload)
     }
 }
 

@@ -157,6 +157,10 @@ fn a_cursor_has_at_most_512_characters() {
     // 384 bytes less version, key, direction, expiry, binding, tag, and the value's own tag and length
     let longest = 384 - 27 - 16 - 3;
     assert_eq!(seal(longest).unwrap().len(), 512);
+    for length in longest - 4..=longest {
+        let opened = keyring().open(&seal(length).unwrap(), &binding(), now()).unwrap();
+        assert_eq!(opened.values, [PositionValue::Text("x".repeat(length))]);
+    }
     assert_eq!(seal(longest + 1), Err(PositionTooLong));
     assert_eq!(seal(100_000), Err(PositionTooLong));
     assert_eq!(
