@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use serde_json::Value;
 
-    /// O15: no member twice, however it is written and wherever it hides.
+    /// O15, 72: no member twice, however it is written and wherever it hides.
     #[test]
     fn a_repeated_member_is_refused() {
         let refused = [

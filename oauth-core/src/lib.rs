@@ -1,25 +1,26 @@
 #![doc = include_str!("../README.md")]
 
 pub mod basic;
-#[cfg(feature = "aws-lc-rs")]
+#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
 pub mod client;
 pub mod error;
 pub mod grant;
-#[cfg(feature = "aws-lc-rs")]
+#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
 pub mod jose;
-#[cfg(feature = "aws-lc-rs")]
+#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
 mod json;
 pub mod memory;
 pub mod params;
 pub mod pkce;
 pub mod ports;
 mod random;
-#[cfg(feature = "aws-lc-rs")]
+#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
 pub mod resource;
 mod response;
 pub mod secret;
-#[cfg(feature = "aws-lc-rs")]
+#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
 pub mod server;
+pub mod session;
 pub mod store;
 pub mod store_error;
 #[cfg(feature = "testing")]

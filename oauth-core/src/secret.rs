@@ -164,6 +164,11 @@ secret! {
     RefreshToken, "rt_"
 }
 secret! {
+    /// What lets somebody who forgot their password set another, sent to their address in a link; see
+    /// [`Sessions::issue_reset`](crate::session::Sessions::issue_reset).
+    PasswordResetToken, "pr_"
+}
+secret! {
     /// The password of a confidential client,
     /// [RFC 6749 §2.3.1](https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1).
     ///

@@ -46,6 +46,7 @@ pub use authorization::{AuthorizationGrant, CallbackError, PendingAuthorization}
 pub use endpoint::{Endpoint, InvalidEndpoint};
 pub use token::{ErrorAnswer, PendingExchange, PendingRefresh, TokenError, TokenResponse};
 
+use crate::jose::SignedClientAssertion;
 use crate::secret::ClientSecret;
 use crate::vocabulary::{ClientId, Issuer, RedirectUri};
 
@@ -96,6 +97,9 @@ pub enum ClientCredentials {
     Basic(ClientSecret),
     /// `client_secret_post`: in the form.
     Post(ClientSecret),
+    /// `private_key_jwt`: no secret that the server could lose. The server takes each assertion once, so that every
+    /// request needs [`Client::with_credentials`] anew.
+    Assertion(SignedClientAssertion),
 }
 
 /// A registered client of one server.

@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use super::{AuthorizationGrant, Client, ClientCredentials, Provider};
 use crate::basic::BasicCredentials;
+use crate::jose::ClientAssertion;
 use crate::json;
 use crate::params;
 use crate::secret::{AccessToken, RefreshToken};
@@ -299,6 +300,14 @@ fn token_request(
     let (authorization, more) = match credentials {
         ClientCredentials::None => (None, vec![id]),
         ClientCredentials::Post(secret) => (None, vec![id, ("client_secret", secret.expose())]),
+        ClientCredentials::Assertion(assertion) => (
+            None,
+            vec![
+                id,
+                ("client_assertion_type", ClientAssertion::TYPE),
+                ("client_assertion", assertion.expose()),
+            ],
+        ),
         ClientCredentials::Basic(secret) => {
             let credentials = BasicCredentials {
                 client_id: client_id.clone(),

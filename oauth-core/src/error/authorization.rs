@@ -38,9 +38,11 @@ pub enum AuthorizationErrorCode {
     ConsentRequired,
     /// Some page would have to be shown and none may be.
     InteractionRequired,
+    /// The pushed request was used before or has expired, [RFC 9101 §7](https://www.rfc-editor.org/rfc/rfc9101#section-7).
+    InvalidRequestUri,
     /// The `request` parameter is not offered.
     RequestNotSupported,
-    /// The `request_uri` parameter is not offered.
+    /// The `request_uri` is none that this server gave out.
     RequestUriNotSupported,
 }
 
@@ -60,6 +62,7 @@ impl AuthorizationErrorCode {
             Self::LoginRequired => "login_required",
             Self::ConsentRequired => "consent_required",
             Self::InteractionRequired => "interaction_required",
+            Self::InvalidRequestUri => "invalid_request_uri",
             Self::RequestNotSupported => "request_not_supported",
             Self::RequestUriNotSupported => "request_uri_not_supported",
         }

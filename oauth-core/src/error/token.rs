@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::response::json;
 use crate::vocabulary::Issuer;
 
-/// Why a request to the token, introspection or revocation endpoint is refused,
+/// Why a request to an endpoint that clients call directly is refused,
 /// [RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2).
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -30,6 +30,10 @@ pub enum ErrorCode {
     /// The resource is unknown or not granted,
     /// [RFC 8707 §2](https://www.rfc-editor.org/rfc/rfc8707#section-2).
     InvalidTarget,
+    /// A pushed request wants something else than a code.
+    UnsupportedResponseType,
+    /// A pushed request is a signed object, which is not offered.
+    RequestNotSupported,
     /// Something broke on the server.
     ServerError,
     /// The server cannot answer right now; the request may be repeated.
@@ -48,6 +52,8 @@ impl ErrorCode {
             Self::UnsupportedGrantType => "unsupported_grant_type",
             Self::InvalidScope => "invalid_scope",
             Self::InvalidTarget => "invalid_target",
+            Self::UnsupportedResponseType => "unsupported_response_type",
+            Self::RequestNotSupported => "request_not_supported",
             Self::ServerError => "server_error",
             Self::TemporarilyUnavailable => "temporarily_unavailable",
         }

@@ -3,7 +3,7 @@
 
 use std::time::SystemTime;
 
-use super::{AccessTokenLifetime, AccessTokenPlan, TokenPolicy};
+use super::{AccessTokenLifetime, AccessTokenPlan, TokenPolicy, narrow};
 use crate::error::ErrorCode;
 use crate::pkce::CodeVerifier;
 use crate::secret::TokenHash;
@@ -12,7 +12,7 @@ use crate::store::{
     TokenFamily,
 };
 use crate::time::later;
-use crate::vocabulary::ClientId;
+use crate::vocabulary::{Audience, ClientId};
 
 /// What an authenticated client sends with the code.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,9 @@ pub struct Request<'a> {
     pub redirect_uri: Option<&'a str>,
     /// `code_verifier`.
     pub code_verifier: Option<&'a str>,
+    /// `resource`, as often as it came, [RFC 8707 §2.2](https://www.rfc-editor.org/rfc/rfc8707#section-2.2): some of what was
+    /// granted. The access token is for these alone; for all when there is none.
+    pub resources: &'a [Audience],
 }
 
 /// What redeeming the code means.
@@ -43,7 +46,7 @@ pub enum Decision {
     Refuse(Refusal),
 }
 
-/// Why a code was refused. The peer sees one `invalid_grant` for all of them.
+/// Why a code was refused.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -59,6 +62,8 @@ pub enum Refusal {
     VerifierMalformed,
     /// The verifier does not hash to the challenge.
     VerifierMismatch,
+    /// A resource was asked for that was not granted.
+    ResourceExceeded,
 }
 
 impl Refusal {
@@ -72,13 +77,17 @@ impl Refusal {
             Self::VerifierMissing => "code_verifier_missing",
             Self::VerifierMalformed => "code_verifier_malformed",
             Self::VerifierMismatch => "code_verifier_mismatch",
+            Self::ResourceExceeded => "resource_exceeded",
         }
     }
 
-    /// What the peer is told.
+    /// What the peer is told: one `invalid_grant` for everything that is wrong with the code.
     #[must_use]
     pub const fn error(self) -> ErrorCode {
-        ErrorCode::InvalidGrant
+        match self {
+            Self::ResourceExceeded => ErrorCode::InvalidTarget,
+            _ => ErrorCode::InvalidGrant,
+        }
     }
 }
 
@@ -96,9 +105,12 @@ pub fn redeem(
     if let Err(refusal) = check(record, request, now) {
         return Decision::Refuse(refusal);
     }
+    let Some(audience) = narrow(&record.grant.audience, request.resources) else {
+        return Decision::Refuse(Refusal::ResourceExceeded);
+    };
     match record.redeemed {
         Some(family) => Decision::RevokeFamily(family),
-        None => Decision::Redeem(Box::new(Redemption::new(record, policy, now))),
+        None => Decision::Redeem(Box::new(Redemption::new(record, audience, policy, now))),
     }
 }
 
@@ -143,7 +155,12 @@ pub struct Redemption {
 }
 
 impl Redemption {
-    fn new(record: &AuthorizationCodeRecord, policy: &TokenPolicy, now: SystemTime) -> Self {
+    fn new(
+        record: &AuthorizationCodeRecord,
+        audience: Vec<Audience>,
+        policy: &TokenPolicy,
+        now: SystemTime,
+    ) -> Self {
         let grant = record.grant.clone();
         let family_expires_at = later(now, policy.refresh_token.absolute());
         Self {
@@ -152,7 +169,7 @@ impl Redemption {
                 client_id: grant.client_id.clone(),
                 subject: grant.subject.clone(),
                 scopes: grant.scopes.clone(),
-                audience: grant.audience.clone(),
+                audience,
                 issued_at: now,
                 expires_at: later(now, policy.access_token.as_duration()),
             },

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use super::{AccessTokenPlan, TokenPolicy};
+use super::{AccessTokenPlan, TokenPolicy, narrow};
 use crate::error::ErrorCode;
 use crate::store::{GrantType, RegisteredClient};
 use crate::time::later;
@@ -19,8 +19,10 @@ pub struct Request<'a> {
     pub client: &'a RegisteredClient,
     /// `scope`; everything the client may have when absent.
     pub scopes: Option<&'a Scopes>,
-    /// Where the token is to be used.
+    /// The resource servers that tokens are issued for.
     pub audience: &'a [Audience],
+    /// `resource`, as often as it came: some of these. The token is for them alone; for all when there is none.
+    pub resources: &'a [Audience],
 }
 
 /// Why the grant was refused.
@@ -31,6 +33,8 @@ pub enum Refusal {
     NotAllowed,
     /// More was asked for than the client may have, or it may have nothing.
     ScopeExceeded,
+    /// A resource was asked for that no token is issued for.
+    ResourceExceeded,
 }
 
 impl Refusal {
@@ -40,6 +44,7 @@ impl Refusal {
         match self {
             Self::NotAllowed => "grant_type_not_allowed",
             Self::ScopeExceeded => "scope_exceeded",
+            Self::ResourceExceeded => "resource_exceeded",
         }
     }
 
@@ -49,6 +54,7 @@ impl Refusal {
         match self {
             Self::NotAllowed => ErrorCode::UnauthorizedClient,
             Self::ScopeExceeded => ErrorCode::InvalidScope,
+            Self::ResourceExceeded => ErrorCode::InvalidTarget,
         }
     }
 }
@@ -84,11 +90,12 @@ pub fn issue(
     if scopes.is_empty() {
         return Err(Refusal::ScopeExceeded);
     }
+    let audience = narrow(request.audience, request.resources).ok_or(Refusal::ResourceExceeded)?;
     Ok(AccessTokenPlan {
         client_id: client.id.clone(),
         subject,
         scopes,
-        audience: request.audience.to_vec(),
+        audience,
         issued_at: now,
         expires_at: later(now, policy.access_token.as_duration()),
     })

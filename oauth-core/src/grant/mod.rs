@@ -29,6 +29,7 @@
 //!     client_id: &client.id,
 //!     redirect_uri: None,
 //!     code_verifier: Some(verifier.expose()),
+//!     resources: &[],
 //! };
 //! let authorization_code::Decision::Redeem(plan) = authorization_code::redeem(&record, &request, &policy, now) else {
 //!     panic!("a code in order is redeemed");
@@ -38,7 +39,8 @@
 //! let stored = plan.commit(family, access, Some(refresh.hash()));
 //!
 //! // a day later it refreshes, and a thief comes with the same token after it
-//! let (request, tomorrow) = (refresh_token::Request { client: &client, scopes: None }, now + Duration::from_secs(86_400));
+//! let request = refresh_token::Request { client: &client, scopes: None, resources: &[] };
+//! let tomorrow = now + Duration::from_secs(86_400);
 //! let mut state = RefreshTokenState::new(stored.refresh.ok_or("no refresh token")?, stored.family);
 //! let first = refresh_token::rotate(&state, &request, &policy, tomorrow);
 //! assert!(matches!(first, refresh_token::Decision::Rotate(_)));
@@ -56,9 +58,11 @@ pub mod client_credentials;
 mod lifetime;
 mod plan;
 pub mod refresh_token;
+mod target;
 
 pub use lifetime::{AccessTokenLifetime, InvalidLifetime, RefreshTokenLifetime, TokenPolicy};
 pub use plan::AccessTokenPlan;
+pub(crate) use target::narrow;
 
 #[cfg(test)]
 mod tests;

@@ -3,14 +3,14 @@
 
 use std::time::SystemTime;
 
-use super::{AccessTokenPlan, TokenPolicy};
+use super::{AccessTokenPlan, TokenPolicy, narrow};
 use crate::error::ErrorCode;
 use crate::secret::TokenHash;
 use crate::store::{
     self, AccessTokenRecord, FamilyId, RefreshTokenRecord, RefreshTokenState, RegisteredClient,
 };
 use crate::time::later;
-use crate::vocabulary::Scopes;
+use crate::vocabulary::{Audience, Scopes};
 
 /// What an authenticated client sends with the refresh token.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,9 @@ pub struct Request<'a> {
     pub client: &'a RegisteredClient,
     /// `scope`: less than was granted.
     pub scopes: Option<&'a Scopes>,
+    /// `resource`, as often as it came, [RFC 8707 §2.2](https://www.rfc-editor.org/rfc/rfc8707#section-2.2): some of what was
+    /// granted. The access token is for these alone; for all when there is none.
+    pub resources: &'a [Audience],
 }
 
 /// What presenting the refresh token means.
@@ -50,6 +53,8 @@ pub enum Refusal {
     Expired,
     /// More was asked for than was granted, or nothing of the grant is left to the client.
     ScopeExceeded,
+    /// A resource was asked for that was not granted.
+    ResourceExceeded,
 }
 
 impl Refusal {
@@ -61,6 +66,7 @@ impl Refusal {
             Self::FamilyRevoked => "token_family_revoked",
             Self::Expired => "refresh_token_expired",
             Self::ScopeExceeded => "scope_exceeded",
+            Self::ResourceExceeded => "resource_exceeded",
         }
     }
 
@@ -70,6 +76,7 @@ impl Refusal {
         match self {
             Self::ClientMismatch | Self::FamilyRevoked | Self::Expired => ErrorCode::InvalidGrant,
             Self::ScopeExceeded => ErrorCode::InvalidScope,
+            Self::ResourceExceeded => ErrorCode::InvalidTarget,
         }
     }
 }
@@ -96,10 +103,13 @@ pub fn rotate(
     if state.is_expired(now) {
         return Decision::Refuse(Refusal::Expired);
     }
-    match scopes(state, request) {
-        Some(scopes) => Decision::Rotate(Box::new(RotationPlan::new(state, scopes, policy, now))),
-        None => Decision::Refuse(Refusal::ScopeExceeded),
-    }
+    let Some(scopes) = scopes(state, request) else {
+        return Decision::Refuse(Refusal::ScopeExceeded);
+    };
+    let Some(audience) = narrow(&state.family.grant.audience, request.resources) else {
+        return Decision::Refuse(Refusal::ResourceExceeded);
+    };
+    Decision::Rotate(Box::new(RotationPlan::new(state, scopes, audience, policy, now)))
 }
 
 /// What the new access token allows: of the original grant what the client may still have, or the part asked for.
@@ -130,7 +140,13 @@ pub struct RotationPlan {
 }
 
 impl RotationPlan {
-    fn new(state: &RefreshTokenState, scopes: Scopes, policy: &TokenPolicy, now: SystemTime) -> Self {
+    fn new(
+        state: &RefreshTokenState,
+        scopes: Scopes,
+        audience: Vec<Audience>,
+        policy: &TokenPolicy,
+        now: SystemTime,
+    ) -> Self {
         let grant = &state.family.grant;
         Self {
             presented: state.token.hash,
@@ -140,7 +156,7 @@ impl RotationPlan {
                 client_id: grant.client_id.clone(),
                 subject: grant.subject.clone(),
                 scopes,
-                audience: grant.audience.clone(),
+                audience,
                 issued_at: now,
                 expires_at: later(now, policy.access_token.as_duration()),
             },

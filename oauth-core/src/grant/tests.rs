@@ -29,6 +29,7 @@ fn grant() -> Grant {
         scopes: "openid read:charges".parse().unwrap(),
         audience: vec!["https://api.example".parse().unwrap()],
         auth_time: now(),
+        session: None,
         nonce: None,
         email: None,
         name: None,
@@ -110,6 +111,7 @@ fn each_fault_refuses_a_redemption() {
         client_id: &web,
         redirect_uri: Some(CALLBACK),
         code_verifier: Some(VERIFIER),
+        resources: &[],
     };
     for record in [&code(), &spent] {
         for (fault, refusal) in FAULTS {
@@ -144,6 +146,7 @@ fn a_spent_code_in_order_is_a_theft_however_late() {
             client_id: &web,
             redirect_uri,
             code_verifier: Some(VERIFIER),
+            resources: &[],
         };
         let decide =
             |record: &AuthorizationCodeRecord, now| redeem(record, &request, &TokenPolicy::default(), now);
@@ -166,6 +169,7 @@ fn a_family_is_kept_until_its_last_access_token_expired() {
         client_id: &web,
         redirect_uri: None,
         code_verifier: Some(VERIFIER),
+        resources: &[],
     };
     let authorization_code::Decision::Redeem(plan) =
         authorization_code::redeem(&code(), &request, &TokenPolicy::default(), now())
@@ -178,7 +182,7 @@ fn a_family_is_kept_until_its_last_access_token_expired() {
     assert_eq!(plan.access.expires_at, now() + Duration::from_secs(600));
 }
 
-/// O9, O10: whose token it is comes first, then the family, then reuse, then expiry, then scope.
+/// O9, O10: whose token it is comes first, then the family, then reuse, then expiry, then scope and resource.
 #[test]
 fn a_rotation_is_decided_in_order() {
     use refresh_token::{Decision, Refusal, Request, rotate};
@@ -188,9 +192,10 @@ fn a_rotation_is_decided_in_order() {
     };
     let (web, other) = (registered("web"), registered("other"));
     let wide: Scopes = "read:charges write:charges".parse().unwrap();
+    let elsewhere = ["https://elsewhere.example".parse().unwrap()];
     let revocation = FamilyRevocation::new(RevocationReason::Requested, now());
     // each column is one thing that may be wrong; the first that is decides
-    for faults in 0..32_u8 {
+    for faults in 0..64_u8 {
         let wrong = |bit: u8| faults & (1 << bit) != 0;
         let mut state = refresh();
         state.family.revoked = wrong(1).then_some(revocation);
@@ -203,6 +208,7 @@ fn a_rotation_is_decided_in_order() {
         let request = Request {
             client: if wrong(0) { &other } else { &web },
             scopes: wrong(4).then_some(&wide),
+            resources: if wrong(5) { &elsewhere } else { &[] },
         };
         let decision = rotate(&state, &request, &TokenPolicy::default(), at);
         match faults.trailing_zeros() {
@@ -211,6 +217,7 @@ fn a_rotation_is_decided_in_order() {
             2 => assert_eq!(decision, Decision::RevokeFamily(FAMILY)),
             3 => assert_eq!(decision, Decision::Refuse(Refusal::Expired)),
             4 => assert_eq!(decision, Decision::Refuse(Refusal::ScopeExceeded)),
+            5 => assert_eq!(decision, Decision::Refuse(Refusal::ResourceExceeded)),
             _ => assert!(matches!(decision, Decision::Rotate(plan) if plan.generation == 4)),
         }
     }
@@ -224,6 +231,7 @@ fn a_successor_never_outlives_its_family() {
     let request = refresh_token::Request {
         client: &client,
         scopes: None,
+        resources: &[],
     };
     let mut state = refresh();
     state.token.expires_at = state.family.expires_at;
@@ -252,6 +260,7 @@ fn client_credentials_are_for_registered_confidential_clients() {
             client,
             scopes: scopes.as_ref(),
             audience: &[],
+            resources: &[],
         };
         issue(&request, &TokenPolicy::default(), now()).map(|plan| plan.scopes.to_string())
     };

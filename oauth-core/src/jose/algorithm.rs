@@ -62,16 +62,18 @@ impl fmt::Display for Algorithm {
 mod tests {
     use super::*;
 
-    /// O18: the `at_hash` vector of OpenID Connect Core appendix A.
+    /// O18, 85: the `at_hash` and `c_hash` vectors of OpenID Connect Core appendix A.
     #[test]
     fn the_at_hash_vector_of_openid_connect_holds() {
         let token = "jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y";
         assert_eq!(Algorithm::Rs256.half_hash(token), "77QmUPtjPfzWtF2AnpK9RQ");
         assert_eq!(Algorithm::Es256.half_hash(token), "77QmUPtjPfzWtF2AnpK9RQ");
         assert_eq!(Algorithm::EdDsa.half_hash(token).len(), 43);
+        let code = "Qcb0Orv1zh30vL1MPRsbm-diHiMwcLyZvn1arpZv-Jxf_11jnpEX3Tgfvk";
+        assert_eq!(Algorithm::Rs256.half_hash(code), "LDktKdoQak3Pk0cnXxCltA");
     }
 
-    /// O15: `none` has no spelling, and neither has HMAC.
+    /// O15, 65: `none` has no spelling, and neither has HMAC.
     #[test]
     fn only_three_exact_names_are_algorithms() {
         for name in [

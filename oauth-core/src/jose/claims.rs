@@ -143,7 +143,7 @@ mod tests {
         SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
     }
 
-    /// O15: a token is dead at the instant of its expiry, and not alive before its time.
+    /// O15, 74: a token is dead at the instant of its expiry, and not alive before its time.
     #[test]
     fn life_ends_at_the_instant_of_expiry() {
         let times = Times {
@@ -183,7 +183,7 @@ mod tests {
         }
     }
 
-    /// O15: numeric dates are whole seconds, not negative, and end with the year 9999.
+    /// O15, 74: numeric dates are whole seconds, not negative, and end with the year 9999.
     #[test]
     fn only_whole_seconds_are_dates() {
         let parse = |text: &str| serde_json::from_str::<NumericDate>(text).ok();

@@ -45,13 +45,16 @@ pub enum JwtError {
     /// `exp` is reached.
     #[error("the token is expired")]
     Expired,
+    /// `exp` is further ahead than it may be for this purpose.
+    #[error("the token lives too long")]
+    LivesTooLong,
     /// `nbf` or `iat` is in the future.
     #[error("the token is not valid yet")]
     NotYetValid,
     /// The token is bound to a key of its sender, and the sender did not prove to have it.
     #[error("the token is bound to a key")]
     SenderConstrained,
-    /// `sub` is not the person of the first sign-in.
+    /// `sub` is not the person of the first sign-in, or not the client whose keys verify.
     #[error("the token is about somebody else")]
     WrongSubject,
     /// `nonce` is missing or that of another sign-in.
@@ -67,6 +70,7 @@ pub enum JwtError {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum TokenType {
     AccessToken,
+    ClientAssertion,
     IdToken,
 }
 
@@ -74,22 +78,22 @@ impl TokenType {
     const fn as_str(self) -> &'static str {
         match self {
             Self::AccessToken => "at+jwt",
+            Self::ClientAssertion => "client-authentication+jwt",
             Self::IdToken => "JWT",
         }
     }
 
     /// Media types are compared without regard to case; `application/` may be left out
-    /// ([RFC 7515 §4.1.9](https://www.rfc-editor.org/rfc/rfc7515#section-4.1.9)). Only ID tokens, older than
-    /// the rule, may be untyped.
+    /// ([RFC 7515 §4.1.9](https://www.rfc-editor.org/rfc/rfc7515#section-4.1.9)). ID tokens and client assertions,
+    /// older than the rule, may be untyped, and assertions may be typed as any token.
     pub(super) fn accepts(self, typ: Option<&str>) -> bool {
-        match (self, typ) {
-            (Self::IdToken, None) => true,
-            (Self::AccessToken, None) => false,
-            (_, Some(typ)) => {
-                let (prefix, name) = typ.split_once('/').unwrap_or(("application", typ));
-                prefix.eq_ignore_ascii_case("application") && name.eq_ignore_ascii_case(self.as_str())
-            }
-        }
+        let Some(typ) = typ else {
+            return self != Self::AccessToken;
+        };
+        let (prefix, name) = typ.split_once('/').unwrap_or(("application", typ));
+        let is = |expected: &str| name.eq_ignore_ascii_case(expected);
+        prefix.eq_ignore_ascii_case("application")
+            && (is(self.as_str()) || self == Self::ClientAssertion && is("JWT"))
     }
 }
 

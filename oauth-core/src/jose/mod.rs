@@ -3,8 +3,8 @@
 //! [RFC 8725](https://www.rfc-editor.org/rfc/rfc8725) in hand.
 //!
 //! A [`SigningKey`] signs [`AccessTokenClaims`] (`at+jwt`,
-//! [RFC 9068](https://www.rfc-editor.org/rfc/rfc9068)) and [`IdTokenClaims`]; the [`KeySet`] with its public
-//! half verifies them. Raw signatures come from the back end, or for keys in hardware from the host's
+//! [RFC 9068](https://www.rfc-editor.org/rfc/rfc9068)), [`IdTokenClaims`] and [`ClientAssertion`]s; the [`KeySet`]
+//! with its public half verifies them. [`SigningKeys`] rotate. Raw signatures come from the back end, or for keys in hardware from the host's
 //! [`Signer`]; everything around them is decided here, cheap checks first and the signature last:
 //!
 //! - three segments of canonical base64url, no member twice in header or claims, at most 16 KiB;
@@ -42,8 +42,9 @@
 
 mod access_token;
 mod algorithm;
-mod aws_lc;
+mod backend;
 mod claims;
+mod client_assertion;
 mod compact;
 mod crypto;
 mod id_token;
@@ -52,9 +53,11 @@ mod jwt;
 mod key_set;
 mod pkcs8;
 mod signing_key;
+mod signing_keys;
 
 pub use access_token::{AccessTokenClaims, AccessTokenPolicy};
 pub use algorithm::Algorithm;
+pub use client_assertion::{ClientAssertion, ClientAssertionPolicy, SignedClientAssertion};
 pub use crypto::{Signer, SigningError};
 pub use id_token::{IdTokenClaims, IdTokenPolicy};
 pub use jwk::{InvalidKey, Jwk};
@@ -62,6 +65,7 @@ pub use jwt::JwtError;
 pub use key_set::{InvalidKeySet, KeySet};
 pub use pkcs8::PrivateKeyPem;
 pub use signing_key::SigningKey;
+pub use signing_keys::SigningKeys;
 
 #[cfg(test)]
 mod tests;

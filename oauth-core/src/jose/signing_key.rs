@@ -6,7 +6,7 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 use super::algorithm::Algorithm;
-use super::aws_lc;
+use super::backend;
 use super::crypto::{Signer, SigningError};
 use super::jwk::{InvalidKey, Jwk, PublicKey};
 use super::pkcs8::{self, PrivateKeyPem};
@@ -50,7 +50,7 @@ impl SigningKey {
         for _ in 0..MAX_DRAWS {
             entropy.fill(scalar.as_mut_slice());
             // zero and numbers beyond the order of the group are refused by the back end
-            if let Ok((_, PublicKey::P256 { x, y })) = aws_lc::signer(&pkcs8::p256_without_public(&scalar)) {
+            if let Ok((_, PublicKey::P256 { x, y })) = backend::signer(&pkcs8::p256_without_public(&scalar)) {
                 return Self::from_pkcs8_der(&pkcs8::p256(&scalar, &x, &y));
             }
         }
@@ -75,7 +75,7 @@ impl SigningKey {
     /// The bytes are no such key. RSA is not signed with: the only implementation in pure Rust leaks through
     /// its timing.
     pub fn from_pkcs8_der(document: &[u8]) -> Result<Self, InvalidKey> {
-        let (signer, public) = aws_lc::signer(document)?;
+        let (signer, public) = backend::signer(document)?;
         let document = Some(Arc::new(Zeroizing::new(document.to_vec())));
         Ok(Self {
             document,

@@ -7,13 +7,19 @@ use async_trait::async_trait;
 
 use super::{count, lock};
 use crate::secret::TokenHash;
-use crate::store::{Insertion, InteractionRecord, InteractionStore, TakeOutcome};
+use crate::store::{Insertion, InteractionRecord, InteractionStore, PushedRequestRecord, TakeOutcome};
 use crate::store_error::StoreError;
 
-/// Interactions in memory.
+/// Interactions and pushed requests in memory.
 #[derive(Debug, Default)]
 pub struct MemoryInteractions {
-    interactions: Mutex<HashMap<TokenHash, InteractionRecord>>,
+    tables: Mutex<Tables>,
+}
+
+#[derive(Debug, Default)]
+struct Tables {
+    interactions: HashMap<TokenHash, InteractionRecord>,
+    pushed: HashMap<TokenHash, PushedRequestRecord>,
 }
 
 impl MemoryInteractions {
@@ -27,17 +33,12 @@ impl MemoryInteractions {
 #[async_trait]
 impl InteractionStore for MemoryInteractions {
     async fn insert_interaction(&self, interaction: InteractionRecord) -> Result<Insertion, StoreError> {
-        match lock(&self.interactions).entry(interaction.id) {
-            Entry::Occupied(_) => Ok(Insertion::Exists),
-            Entry::Vacant(vacant) => {
-                vacant.insert(interaction);
-                Ok(Insertion::Inserted)
-            }
-        }
+        let tables = &mut *lock(&self.tables);
+        Ok(insert(&mut tables.interactions, interaction.id, interaction))
     }
 
     async fn interaction(&self, id: &TokenHash) -> Result<Option<InteractionRecord>, StoreError> {
-        Ok(lock(&self.interactions).get(id).cloned())
+        Ok(lock(&self.tables).interactions.get(id).cloned())
     }
 
     async fn take_interaction(
@@ -46,21 +47,50 @@ impl InteractionStore for MemoryInteractions {
         browser: &TokenHash,
         now: SystemTime,
     ) -> Result<TakeOutcome, StoreError> {
-        let mut interactions = lock(&self.interactions);
-        let Entry::Occupied(entry) = interactions.entry(*id) else {
+        let tables = &mut *lock(&self.tables);
+        let Entry::Occupied(entry) = tables.interactions.entry(*id) else {
             return Ok(TakeOutcome::NotFound);
         };
-        Ok(match entry.get() {
-            record if !record.browser.matches(browser) => TakeOutcome::NotFound,
-            record if now >= record.expires_at => TakeOutcome::Expired,
-            _ => TakeOutcome::Taken(Box::new(entry.remove())),
-        })
+        let record = entry.get();
+        if !record.browser.matches(browser) {
+            return Ok(TakeOutcome::NotFound);
+        }
+        if now >= record.expires_at {
+            return Ok(TakeOutcome::Expired);
+        }
+        if let Some(hash) = &record.pushed {
+            match tables.pushed.get_mut(hash) {
+                Some(pushed) if !pushed.completed => pushed.completed = true,
+                _ => return Ok(TakeOutcome::RequestSpent),
+            }
+        }
+        Ok(TakeOutcome::Taken(Box::new(entry.remove())))
+    }
+
+    async fn insert_pushed(&self, pushed: PushedRequestRecord) -> Result<Insertion, StoreError> {
+        let tables = &mut *lock(&self.tables);
+        Ok(insert(&mut tables.pushed, pushed.hash, pushed))
+    }
+
+    async fn pushed(&self, hash: &TokenHash) -> Result<Option<PushedRequestRecord>, StoreError> {
+        Ok(lock(&self.tables).pushed.get(hash).cloned())
     }
 
     async fn purge_interactions(&self, now: SystemTime) -> Result<u64, StoreError> {
-        let mut interactions = lock(&self.interactions);
-        let before = interactions.len();
+        let Tables { interactions, pushed } = &mut *lock(&self.tables);
+        let before = interactions.len() + pushed.len();
         interactions.retain(|_, record| now < record.expires_at);
-        Ok(count(before - interactions.len()))
+        pushed.retain(|_, record| now < record.retain_until);
+        Ok(count(before - interactions.len() - pushed.len()))
+    }
+}
+
+fn insert<T>(table: &mut HashMap<TokenHash, T>, key: TokenHash, record: T) -> Insertion {
+    match table.entry(key) {
+        Entry::Occupied(_) => Insertion::Exists,
+        Entry::Vacant(vacant) => {
+            vacant.insert(record);
+            Insertion::Inserted
+        }
     }
 }

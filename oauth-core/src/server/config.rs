@@ -1,10 +1,10 @@
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use super::{AuthorizationServer, Inner, metadata};
 use crate::grant::{AccessTokenLifetime, RefreshTokenLifetime, TokenPolicy};
-use crate::jose::{Jwk, KeySet, SigningKey};
+use crate::jose::SigningKeys;
 use crate::ports::{Clock, Entropy};
 use crate::store::{ClientStore, InteractionStore, TokenStore};
 use crate::vocabulary::{Audience, Issuer, Scopes};
@@ -15,7 +15,7 @@ const MAX_JWT_LIFETIME: Duration = Duration::from_secs(15 * 60);
 
 /// Gathers what an [`AuthorizationServer`] needs; made by [`AuthorizationServer::builder`].
 ///
-/// The stores, the clock, the entropy, a signing key and an audience are required.
+/// The stores, the clock, the entropy, the signing keys and an audience are required.
 #[must_use]
 pub struct AuthorizationServerBuilder {
     issuer: String,
@@ -24,11 +24,11 @@ pub struct AuthorizationServerBuilder {
     tokens: Option<Arc<dyn TokenStore>>,
     clock: Option<Arc<dyn Clock>>,
     entropy: Option<Arc<dyn Entropy>>,
-    signing_key: Option<SigningKey>,
-    retired_keys: Vec<(Jwk, SystemTime)>,
+    signing_keys: Option<SigningKeys>,
     audience: Vec<String>,
     scopes: Scopes,
     policy: TokenPolicy,
+    pushed_requests_required: bool,
 }
 
 impl AuthorizationServerBuilder {
@@ -40,11 +40,11 @@ impl AuthorizationServerBuilder {
             tokens: None,
             clock: None,
             entropy: None,
-            signing_key: None,
-            retired_keys: Vec::new(),
+            signing_keys: None,
             audience: Vec::new(),
             scopes: Scopes::default(),
             policy: TokenPolicy::default(),
+            pushed_requests_required: false,
         }
     }
 
@@ -78,15 +78,9 @@ impl AuthorizationServerBuilder {
         self
     }
 
-    /// What signs access tokens and ID tokens from now on.
-    pub fn with_signing_key(mut self, key: SigningKey) -> Self {
-        self.signing_key = Some(key);
-        self
-    }
-
-    /// A key that signed before: published until `until`, the instant at which its last token has expired.
-    pub fn with_retired_key(mut self, key: Jwk, until: SystemTime) -> Self {
-        self.retired_keys.push((key, until));
+    /// What signs access tokens and ID tokens, and what is published beside it.
+    pub fn with_signing_keys(mut self, keys: SigningKeys) -> Self {
+        self.signing_keys = Some(keys);
         self
     }
 
@@ -114,6 +108,13 @@ impl AuthorizationServerBuilder {
         self
     }
 
+    /// Takes pushed requests alone, [RFC 9126 §5](https://www.rfc-editor.org/rfc/rfc9126#section-5): what a browser brings
+    /// itself is refused.
+    pub fn with_pushed_requests_required(mut self) -> Self {
+        self.pushed_requests_required = true;
+        self
+    }
+
     /// The server.
     ///
     /// # Errors
@@ -127,27 +128,17 @@ impl AuthorizationServerBuilder {
         let tokens = mistakes.required(self.tokens, "token store");
         let clock = mistakes.required(self.clock, "clock");
         let entropy = mistakes.required(self.entropy, "entropy");
-        let signing_key = mistakes.required(self.signing_key, "signing key");
-        mistakes.required(self.audience.first(), "audience");
-        let audience = self
-            .audience
-            .iter()
-            .filter_map(|audience| mistakes.parsed::<Audience>(audience, ConfigMistake::InvalidAudience))
-            .collect();
+        let keys = mistakes.required(self.signing_keys, "signing key");
+        let audience = mistakes.audience(&self.audience);
         mistakes.check(
             self.policy.access_token.as_duration() <= MAX_JWT_LIFETIME,
             ConfigMistake::JwtLifetimeTooLong,
         );
-        if let Some(key) = &signing_key {
-            let keys = self
-                .retired_keys
-                .iter()
-                .map(|(key, _)| key)
-                .chain([key.public_key()])
-                .cloned();
-            mistakes.check(KeySet::new(keys).is_ok(), ConfigMistake::ConflictingKeys);
-        }
-        let parts = (issuer, clients, interactions, tokens, clock, entropy, signing_key);
+        mistakes.check(
+            keys.as_ref().is_none_or(|keys| keys.check().is_ok()),
+            ConfigMistake::SigningKeysConflict,
+        );
+        let parts = (issuer, clients, interactions, tokens, clock, entropy, keys);
         let (
             Some(issuer),
             Some(clients),
@@ -155,7 +146,7 @@ impl AuthorizationServerBuilder {
             Some(tokens),
             Some(clock),
             Some(entropy),
-            Some(signing_key),
+            Some(keys),
         ) = parts
         else {
             return Err(mistakes.into());
@@ -163,8 +154,10 @@ impl AuthorizationServerBuilder {
         if !mistakes.0.is_empty() {
             return Err(mistakes.into());
         }
-        let metadata = metadata::describe(&issuer, &self.scopes, signing_key.algorithm().as_str());
-        let (retired_keys, policy) = (self.retired_keys, self.policy);
+        let pushed_requests_required = self.pushed_requests_required;
+        let algorithm = keys.active().algorithm().as_str();
+        let metadata = metadata::describe(&issuer, &self.scopes, algorithm, pushed_requests_required);
+        let policy = self.policy;
         Ok(AuthorizationServer {
             inner: Arc::new(Inner {
                 issuer,
@@ -173,10 +166,10 @@ impl AuthorizationServerBuilder {
                 tokens,
                 clock,
                 entropy,
-                signing_key,
-                retired_keys,
+                signing_keys: keys,
                 audience,
                 policy,
+                pushed_requests_required,
                 metadata,
             }),
         })
@@ -233,9 +226,9 @@ pub enum ConfigMistake {
     /// An access token that is a JWT may live for 15 minutes.
     #[error("a jwt access token must not live longer than 15 minutes")]
     JwtLifetimeTooLong,
-    /// Two keys have one id.
+    /// Two keys have one id, or there are more than 100.
     #[error("the signing keys do not go together")]
-    ConflictingKeys,
+    SigningKeysConflict,
 }
 
 #[derive(Default)]
@@ -257,6 +250,14 @@ impl Mistakes {
         let parsed = text.parse().ok();
         self.check(parsed.is_some(), mistake);
         parsed
+    }
+
+    fn audience(&mut self, names: &[String]) -> Vec<Audience> {
+        self.required(names.first(), "audience");
+        names
+            .iter()
+            .filter_map(|name| self.parsed(name, ConfigMistake::InvalidAudience))
+            .collect()
     }
 }
 

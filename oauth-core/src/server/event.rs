@@ -83,6 +83,8 @@ pub enum AuthEventKind {
     RefreshTokenReused,
     /// A refresh token was exchanged.
     RefreshTokenRotated,
+    /// A client pushed an authorization request.
+    RequestPushed,
     /// A request was refused and nothing changed.
     RequestRefused,
     /// Something below the server failed, and the peer was told to come back.
@@ -105,6 +107,7 @@ impl AuthEventKind {
             Self::FamilyRevoked => "family_revoked",
             Self::RefreshTokenReused => "refresh_token_reused",
             Self::RefreshTokenRotated => "refresh_token_rotated",
+            Self::RequestPushed => "request_pushed",
             Self::RequestRefused => "request_refused",
             Self::ServerFailed => "server_failed",
             Self::TokensIssued => "tokens_issued",

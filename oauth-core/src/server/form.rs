@@ -7,12 +7,18 @@ use http::{HeaderValue, Method, Request, Response, StatusCode};
 use super::answer::Failure;
 use crate::error::{ErrorCode, ErrorResponse};
 use crate::params::{Params, is_form};
+use crate::vocabulary::{Audience, InvalidAudience};
 
 /// Longest body that is read: the longest token and every parameter around it, several times over.
 pub(super) const MAX_BODY: usize = 64 * 1024;
 
 /// Parameters that may come more than once, [RFC 8707 §2](https://www.rfc-editor.org/rfc/rfc8707#section-2).
 pub(super) const REPEATABLE: [&str; 1] = ["resource"];
+
+/// The values of `resource`; what is no audience names no resource server.
+pub(super) fn resources(params: &Params) -> Result<Vec<Audience>, InvalidAudience> {
+    params.all("resource").map(str::parse).collect()
+}
 
 /// The parameters of a POST of a form. The query is never looked at: it ends up in logs.
 pub(super) fn form(request: &Request<Bytes>) -> Result<Params, Failure> {

@@ -1,23 +1,22 @@
 //! Handing the user to the host's pages.
 
+use std::collections::BTreeSet;
 use std::fmt;
-use std::time::Duration;
+use std::time::SystemTime;
 
 use zeroize::Zeroizing;
 
 use super::AuthorizationServer;
 use super::answer::Broken;
+use super::authorize::Checked;
 use super::event::{AuthEvent, AuthEventKind};
 use crate::ports::Entropy;
 use crate::random::random_text;
 use crate::secret::TokenHash;
-use crate::store::{AuthorizationRequest, Insertion, InteractionRecord, RegisteredClient};
+use crate::store::{AuthorizationRequest, Insertion, InteractionRecord, Prompt, RegisteredClient};
 use crate::store_error::StoreError;
 use crate::time::later;
-use crate::vocabulary::{ClientId, RedirectUri, Scopes};
-
-/// How long the user may take.
-const INTERACTION_LIFETIME: Duration = Duration::from_secs(10 * 60);
+use crate::vocabulary::{Audience, ClientId, RedirectUri, Scopes};
 
 /// A checked request that waits for the user: show a page under [`id`](Self::id) and keep [`browser`](Self::browser) in a
 /// cookie.
@@ -74,39 +73,55 @@ pub struct InteractionDetails {
     pub redirect_uri: RedirectUri,
     /// What is asked for.
     pub scopes: Scopes,
+    /// The resource servers that it is asked for at; all of the server's when there is none.
+    pub resources: Vec<Audience>,
+    /// The pages to show whatever you remember of the user.
+    pub prompts: BTreeSet<Prompt>,
+    /// A sign-in from before this instant does not do, and [`resume`](AuthorizationServer::resume) refuses it: have the
+    /// user prove anew who they are. From `max_age` and `prompt=login`.
+    pub signed_in_since: Option<SystemTime>,
     /// Whom the client expects to sign in. Not to be believed.
     pub login_hint: Option<String>,
+    /// The languages that the client suggests for the page, best first: language tags with spaces between, unless somebody
+    /// made them up.
+    pub ui_locales: Option<String>,
 }
 
 impl InteractionDetails {
-    fn new(request: &AuthorizationRequest, client: &RegisteredClient) -> Self {
+    fn new(request: &AuthorizationRequest, asked_at: SystemTime, client: &RegisteredClient) -> Self {
         Self {
             client_id: request.client_id.clone(),
             client_name: client.name.clone(),
             redirect_uri: request.redirect_uri.clone(),
             scopes: request.scopes.clone(),
+            resources: request.resources.clone(),
+            prompts: request.prompts.clone(),
+            signed_in_since: request.signed_in_since(asked_at),
             login_hint: request.login_hint.clone(),
+            ui_locales: request.ui_locales.clone(),
         }
     }
 }
 
 impl AuthorizationServer {
     /// Stores a checked request and hands it to the host.
-    pub(super) async fn begin(
-        &self,
-        request: AuthorizationRequest,
-        client: &RegisteredClient,
-    ) -> Result<Interaction, Broken> {
+    pub(super) async fn begin(&self, checked: Checked) -> Result<Interaction, Broken> {
+        let Checked {
+            request,
+            client,
+            pushed,
+        } = checked;
         let id = random_text::<32>("", &*self.inner.entropy).to_string();
         let browser = BrowserSecret::generate(&*self.inner.entropy);
-        let details = InteractionDetails::new(&request, client);
         let created_at = self.inner.clock.now();
+        let details = InteractionDetails::new(&request, created_at, &client);
         let record = InteractionRecord {
             id: TokenHash::of(&id),
             browser: TokenHash::of(browser.expose()),
             request,
+            pushed,
             created_at,
-            expires_at: later(created_at, INTERACTION_LIFETIME),
+            expires_at: later(created_at, InteractionRecord::LIFETIME),
         };
         match self.inner.interactions.insert_interaction(record).await? {
             Insertion::Inserted => Ok(Interaction {
@@ -138,6 +153,6 @@ impl AuthorizationServer {
             return Ok(None);
         }
         let client = self.inner.clients.client(&record.request.client_id).await?;
-        Ok(client.map(|client| InteractionDetails::new(&record.request, &client)))
+        Ok(client.map(|client| InteractionDetails::new(&record.request, record.created_at, &client)))
     }
 }

@@ -45,7 +45,7 @@ impl AuthorizationServer {
             expires_at: plan.expires_at,
             auth_time: grant.map(|grant| grant.auth_time),
         };
-        let token = claims.sign(&self.inner.signing_key)?;
+        let token = claims.sign(self.inner.signing_keys.active())?;
         let record = plan.into_record(token.hash(), claims.jti, family);
         Ok(MadeAccessToken { token, record })
     }
@@ -73,7 +73,7 @@ impl AuthorizationServer {
             name: grant.name.clone(),
         };
         claims
-            .sign(&self.inner.signing_key, Some(&access.token))
+            .sign(self.inner.signing_keys.active(), Some(&access.token))
             .map(Some)
     }
 }

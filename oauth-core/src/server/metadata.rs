@@ -10,7 +10,6 @@ use serde_json::json;
 use super::AuthorizationServer;
 use super::form::method_not_allowed;
 use super::path;
-use crate::jose::{Jwk, KeySet};
 use crate::pkce;
 use crate::store::GrantType;
 use crate::vocabulary::{Issuer, Scopes};
@@ -23,26 +22,15 @@ impl AuthorizationServer {
         document(request, || self.inner.metadata.clone())
     }
 
-    /// Answers `GET` for the key set: the key that signs now, and each retired one until its last token has expired.
+    /// Answers `GET` for the key set: the key that signs now, the one that will, and each retired one until its last
+    /// token has expired.
     #[must_use]
     pub fn jwks(&self, request: &Request<Bytes>) -> Response<Bytes> {
         document(request, || {
             let now = self.inner.clock.now();
-            let retired = self
-                .inner
-                .retired_keys
-                .iter()
-                .filter(|(_, until)| now < *until)
-                .map(|(key, _)| key);
-            key_set(self.inner.signing_key.public_key(), retired).into()
+            self.inner.signing_keys.published(now).to_json().into()
         })
     }
-}
-
-/// The document of the keys; they were checked to go together when the server was built.
-fn key_set<'a>(active: &'a Jwk, retired: impl Iterator<Item = &'a Jwk>) -> String {
-    KeySet::new(std::iter::once(active).chain(retired).cloned())
-        .map_or_else(|_| String::new(), |keys| keys.to_json())
 }
 
 fn document(request: &Request<Bytes>, body: impl FnOnce() -> Bytes) -> Response<Bytes> {
@@ -60,13 +48,20 @@ fn document(request: &Request<Bytes>, body: impl FnOnce() -> Bytes) -> Response<
 }
 
 /// The metadata of a server with these settings; what it does not name, it does not offer.
-pub(super) fn describe(issuer: &Issuer, scopes: &Scopes, signing_algorithm: &str) -> Bytes {
+pub(super) fn describe(
+    issuer: &Issuer,
+    scopes: &Scopes,
+    signing_algorithm: &str,
+    pushed_requests_required: bool,
+) -> Bytes {
     let base = issuer.as_str().trim_end_matches('/');
     let confidential = ["client_secret_basic", "client_secret_post"];
     let every_client = ["client_secret_basic", "client_secret_post", "none"];
     let document = json!({
         "issuer": issuer,
         "authorization_endpoint": format!("{base}{}", path::AUTHORIZE),
+        "pushed_authorization_request_endpoint": format!("{base}{}", path::PAR),
+        "require_pushed_authorization_requests": pushed_requests_required,
         "token_endpoint": format!("{base}{}", path::TOKEN),
         "introspection_endpoint": format!("{base}{}", path::INTROSPECT),
         "revocation_endpoint": format!("{base}{}", path::REVOKE),

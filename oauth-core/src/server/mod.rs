@@ -6,6 +6,7 @@
 //! | path | method of [`AuthorizationServer`] |
 //! |---|---|
 //! | `/authorize` | [`authorize`](AuthorizationServer::authorize): refuses, or hands an [`Interaction`] to the host |
+//! | `/par` | [`par`](AuthorizationServer::par) |
 //! | the host's page | [`interaction`](AuthorizationServer::interaction), then [`resume`](AuthorizationServer::resume) |
 //! | `/token` | [`token`](AuthorizationServer::token) |
 //! | `/oauth/introspect` | [`introspect`](AuthorizationServer::introspect) |
@@ -16,7 +17,7 @@
 //! ```
 //! use std::sync::Arc;
 //! use std::time::SystemTime;
-//! use oauth_core::jose::SigningKey;
+//! use oauth_core::jose::{SigningKey, SigningKeys};
 //! use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
 //! use oauth_core::ports::OsEntropy;
 //! use oauth_core::server::AuthorizationServer;
@@ -27,7 +28,7 @@
 //!     .with_tokens(Arc::new(MemoryTokens::new()))
 //!     .with_clock(SystemTime::now)
 //!     .with_entropy(OsEntropy)
-//!     .with_signing_key(SigningKey::generate_es256(&OsEntropy)?)
+//!     .with_signing_keys(SigningKeys::new(SigningKey::generate_es256(&OsEntropy)?))
 //!     .with_audience("https://api.example")
 //!     .build()?;
 //! assert_eq!(server.issuer().as_str(), "https://auth.example");
@@ -38,6 +39,7 @@
 //! [`AuthEventKind::ClientAuthenticationFailed`] per client), and calling the purge verbs of its stores now and then.
 
 mod answer;
+mod authorization_request;
 mod authorize;
 mod client_authentication;
 mod config;
@@ -48,13 +50,13 @@ mod introspect;
 mod issue;
 mod metadata;
 mod page;
+mod par;
 mod resume;
 mod revoke;
 mod token;
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use bytes::Bytes;
 
@@ -66,7 +68,7 @@ pub use interaction::{BrowserSecret, Interaction, InteractionDetails};
 pub use resume::{Authentication, Decision};
 
 use crate::grant::TokenPolicy;
-use crate::jose::{Jwk, SigningKey};
+use crate::jose::SigningKeys;
 use crate::ports::{Clock, Entropy};
 use crate::store::{ClientStore, InteractionStore, TokenStore};
 use crate::vocabulary::{Audience, Issuer};
@@ -75,6 +77,8 @@ use crate::vocabulary::{Audience, Issuer};
 pub mod path {
     /// The authorization endpoint.
     pub const AUTHORIZE: &str = "/authorize";
+    /// The endpoint that authorization requests are pushed to.
+    pub const PAR: &str = "/par";
     /// The token endpoint.
     pub const TOKEN: &str = "/token";
     /// The introspection endpoint.
@@ -104,10 +108,10 @@ struct Inner {
     tokens: Arc<dyn TokenStore>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
-    signing_key: SigningKey,
-    retired_keys: Vec<(Jwk, SystemTime)>,
+    signing_keys: SigningKeys,
     audience: Vec<Audience>,
     policy: TokenPolicy,
+    pushed_requests_required: bool,
     metadata: Bytes,
 }
 

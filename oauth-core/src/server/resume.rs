@@ -6,13 +6,17 @@ use http::Method;
 
 use super::AuthorizationServer;
 use super::answer::{Answer, Broken};
+use super::authorization_request::Reason;
 use super::authorize::broken_page;
 use super::event::{AuthEvent, AuthEventKind};
 use super::page::error_page;
 use crate::error::{AuthorizationErrorCode, AuthorizationErrorResponse, redirect};
+use crate::grant::narrow;
 use crate::secret::{AuthorizationCode, TokenHash};
-use crate::store::{AuthorizationCodeRecord, AuthorizationRequest, Grant, GrantType, Insertion, TakeOutcome};
-use crate::vocabulary::{Scopes, Subject};
+use crate::store::{
+    AuthorizationCodeRecord, AuthorizationRequest, Grant, GrantType, Insertion, SessionId, TakeOutcome,
+};
+use crate::vocabulary::{Audience, Scopes, Subject};
 
 /// What the user decided.
 #[derive(Clone, Debug)]
@@ -38,6 +42,8 @@ pub struct Authentication {
     pub name: Option<String>,
     /// What they granted of what was asked; everything when `None`.
     pub scopes: Option<Scopes>,
+    /// The session in which they did, when what they granted is to end with it.
+    pub session: Option<SessionId>,
 }
 
 impl Authentication {
@@ -50,6 +56,7 @@ impl Authentication {
             email: None,
             name: None,
             scopes: None,
+            session: None,
         }
     }
 
@@ -73,6 +80,14 @@ impl Authentication {
         self.scopes = Some(scopes);
         self
     }
+
+    /// Has what they grant end with this session: the store of tokens must be the [store](crate::store::SessionStore) of
+    /// sessions too.
+    #[must_use]
+    pub const fn with_session(mut self, session: SessionId) -> Self {
+        self.session = Some(session);
+        self
+    }
 }
 
 /// What the browser is sent back with.
@@ -89,7 +104,9 @@ impl AuthorizationServer {
     /// Ends an interaction with what the user decided, and sends the browser back to the client with a code or an error.
     ///
     /// `method` is that of the request that is answered: 303 after a POST, 302 after a GET. An interaction is answered
-    /// once; what is unknown, over, or another browser's gets an error page.
+    /// once; what is unknown, over, or another browser's gets an error page, and so does one whose pushed request was answered in
+    /// another interaction. A sign-in from before
+    /// [`signed_in_since`](super::InteractionDetails::signed_in_since) is answered by `login_required`.
     ///
     /// # Security
     ///
@@ -105,14 +122,15 @@ impl AuthorizationServer {
     async fn resumed(&self, id: &str, browser: &str, decision: Decision) -> Result<Outcome, Broken> {
         let now = self.inner.clock.now();
         let (id, browser) = (TokenHash::of(id), TokenHash::of(browser));
-        let request = match self
+        let (request, asked_at) = match self
             .inner
             .interactions
             .take_interaction(&id, &browser, now)
             .await?
         {
-            TakeOutcome::Taken(record) => record.request,
+            TakeOutcome::Taken(record) => (record.request, record.created_at),
             TakeOutcome::Expired => return Ok(Outcome::Page("interaction_expired")),
+            TakeOutcome::RequestSpent => return Ok(Outcome::Page("request_uri_spent")),
             TakeOutcome::NotFound => return Ok(Outcome::Page("interaction_unknown")),
         };
         // the client may have been changed while the user was at the page
@@ -129,7 +147,7 @@ impl AuthorizationServer {
                     scopes: request.scopes.intersection(&client.scopes),
                     ..request
                 };
-                self.granted(request, user, now).await
+                self.granted(request, asked_at, user, now).await
             }
             Decision::Denied => {
                 let denied = AuthEvent::new(AuthEventKind::AuthorizationDenied).by(&request.client_id);
@@ -146,40 +164,28 @@ impl AuthorizationServer {
     async fn granted(
         &self,
         request: AuthorizationRequest,
+        asked_at: SystemTime,
         user: Authentication,
         now: SystemTime,
     ) -> Result<Outcome, Broken> {
-        let refused = |reason| {
-            AuthEvent::new(AuthEventKind::RequestRefused)
-                .because(reason)
-                .by(&request.client_id)
+        let granted = if self.is_client(&user.subject).await? {
+            Err((AuthorizationErrorCode::ServerError, "subject_is_a_client"))
+        } else {
+            grant(&request, asked_at, user, &self.inner.audience)
         };
-        if self.is_client(&user.subject).await? {
-            let event = refused("subject_is_a_client");
-            return Ok(Outcome::Error(
-                request,
-                AuthorizationErrorCode::ServerError,
-                event,
-            ));
-        }
-        // a host that grants more than was asked for grants what was asked for
-        let scopes = match &user.scopes {
-            None => request.scopes.clone(),
-            Some(granted) => request.scopes.intersection(granted),
+        let grant = match granted {
+            Ok(grant) => grant,
+            Err((error, reason)) => {
+                let event = AuthEvent::new(AuthEventKind::RequestRefused)
+                    .because(reason)
+                    .by(&request.client_id);
+                return Ok(Outcome::Error(request, error, event));
+            }
         };
-        if scopes.is_empty() {
-            let event = refused("nothing_granted");
-            return Ok(Outcome::Error(
-                request,
-                AuthorizationErrorCode::AccessDenied,
-                event,
-            ));
-        }
         let code = AuthorizationCode::generate(&*self.inner.entropy);
         let event = AuthEvent::new(AuthEventKind::AuthorizationGranted)
             .by(&request.client_id)
-            .about(&user.subject);
-        let grant = self.grant(&request, user, scopes);
+            .about(&grant.subject);
         let redirect_uri = request.redirect_uri.clone();
         let record =
             AuthorizationCodeRecord::new(code.hash(), redirect_uri, request.code_challenge, grant, now);
@@ -194,16 +200,6 @@ impl AuthorizationServer {
         match subject.as_str().parse() {
             Ok(id) => Ok(self.inner.clients.client(&id).await?.is_some()),
             Err(_) => Ok(false),
-        }
-    }
-
-    fn grant(&self, request: &AuthorizationRequest, user: Authentication, scopes: Scopes) -> Grant {
-        Grant {
-            audience: self.inner.audience.clone(),
-            nonce: request.nonce.clone(),
-            email: user.email,
-            name: user.name,
-            ..Grant::new(request.client_id.clone(), user.subject, scopes, user.auth_time)
         }
     }
 
@@ -231,4 +227,37 @@ impl AuthorizationServer {
             }
         }
     }
+}
+
+/// What the user's yes is worth.
+fn grant(
+    request: &AuthorizationRequest,
+    asked_at: SystemTime,
+    user: Authentication,
+    audience: &[Audience],
+) -> Result<Grant, Reason> {
+    use AuthorizationErrorCode as Error;
+    if request
+        .signed_in_since(asked_at)
+        .is_some_and(|since| user.auth_time < since)
+    {
+        return Err((Error::LoginRequired, "sign_in_too_old"));
+    }
+    // a host that grants more than was asked for grants what was asked for
+    let scopes = match &user.scopes {
+        None => request.scopes.clone(),
+        Some(granted) => request.scopes.intersection(granted),
+    };
+    if scopes.is_empty() {
+        return Err((Error::AccessDenied, "nothing_granted"));
+    }
+    let audience = narrow(audience, &request.resources).ok_or((Error::InvalidTarget, "resource_exceeded"))?;
+    Ok(Grant {
+        audience,
+        session: user.session,
+        nonce: request.nonce.clone(),
+        email: user.email,
+        name: user.name,
+        ..Grant::new(request.client_id.clone(), user.subject, scopes, user.auth_time)
+    })
 }

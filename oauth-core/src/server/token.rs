@@ -8,7 +8,7 @@ use http::{Request, Response};
 use super::AuthorizationServer;
 use super::answer::{Answer, Broken, Failure};
 use super::event::{AuthEvent, AuthEventKind};
-use super::form::form;
+use super::form::{self, form};
 use super::issue::Issued;
 use crate::error::ErrorCode;
 use crate::grant::authorization_code::Redemption;
@@ -20,7 +20,7 @@ use crate::store::{
     FamilyId, GrantType, Insertion, RedeemOutcome, RegisteredClient, RevocationReason, RevokeOutcome,
     RotateOutcome, TokenFamily,
 };
-use crate::vocabulary::Scopes;
+use crate::vocabulary::{Audience, Scopes};
 
 /// One authenticated token request on its way.
 struct Exchange<'a> {
@@ -31,7 +31,8 @@ struct Exchange<'a> {
 }
 
 impl AuthorizationServer {
-    /// Answers `POST /token`: the grants `authorization_code`, `refresh_token` and `client_credentials`.
+    /// Answers `POST /token`: the grants `authorization_code`, `refresh_token` and `client_credentials`, each with `resource`
+    /// ([RFC 8707](https://www.rfc-editor.org/rfc/rfc8707)) as often as the client likes.
     ///
     /// A refusal is one of the errors of [RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2) and changes
     /// nothing, but for two: a replayed code and a reused refresh token end their family.
@@ -88,10 +89,12 @@ impl AuthorizationServer {
         let Some(record) = record else {
             return Err(exchange.invalid_grant("code_unknown"));
         };
+        let resources = resources(&exchange)?;
         let request = authorization_code::Request {
             client_id: &exchange.client.id,
             redirect_uri: exchange.params.optional("redirect_uri"),
             code_verifier: exchange.params.optional("code_verifier"),
+            resources: &resources,
         };
         match authorization_code::redeem(&record, &request, &self.inner.policy, exchange.now) {
             authorization_code::Decision::Redeem(plan) => self.commit_redemption(exchange, *plan).await,
@@ -142,13 +145,14 @@ impl AuthorizationServer {
                 self.end_family(exchange, Theft::Code(code), family).await
             }
             RedeemOutcome::Expired => Err(exchange.invalid_grant("code_expired")),
+            RedeemOutcome::SessionEnded => Err(exchange.invalid_grant("session_ended")),
             RedeemOutcome::NotFound => Err(exchange.invalid_grant("code_unknown")),
         }
     }
 
     async fn refresh(&self, exchange: Exchange<'_>) -> Result<Response<Bytes>, Failure> {
         let token = required(exchange.params, "refresh_token")?;
-        let scopes = scopes(&exchange)?;
+        let (scopes, resources) = (scopes(&exchange)?, resources(&exchange)?);
         let state = match token.parse().map(|token: RefreshToken| token.hash()) {
             Ok(hash) => self.inner.tokens.refresh_token(&hash).await?,
             Err(_) => None,
@@ -159,6 +163,7 @@ impl AuthorizationServer {
         let request = refresh_token::Request {
             client: exchange.client,
             scopes: scopes.as_ref(),
+            resources: &resources,
         };
         match refresh_token::rotate(&state, &request, &self.inner.policy, exchange.now) {
             refresh_token::Decision::Rotate(plan) => {
@@ -211,10 +216,11 @@ impl AuthorizationServer {
     }
 
     async fn client_credentials(&self, exchange: Exchange<'_>) -> Result<Response<Bytes>, Failure> {
-        let scopes = scopes(&exchange)?;
+        let (scopes, resources) = (scopes(&exchange)?, resources(&exchange)?);
         let request = client_credentials::Request {
             client: exchange.client,
             scopes: scopes.as_ref(),
+            resources: &resources,
             audience: &self.inner.audience,
         };
         let plan = client_credentials::issue(&request, &self.inner.policy, exchange.now)
@@ -300,6 +306,11 @@ fn refusal(client: &RegisteredClient, error: ErrorCode, reason: &'static str) ->
 fn scopes(exchange: &Exchange<'_>) -> Result<Option<Scopes>, Failure> {
     let scopes = exchange.params.optional("scope").map(str::parse).transpose();
     scopes.map_err(|_| exchange.refuse(ErrorCode::InvalidScope, "malformed_scope"))
+}
+
+fn resources(exchange: &Exchange<'_>) -> Result<Vec<Audience>, Failure> {
+    form::resources(exchange.params)
+        .map_err(|_| exchange.refuse(ErrorCode::InvalidTarget, "resource_malformed"))
 }
 
 /// A parameter that must be there.

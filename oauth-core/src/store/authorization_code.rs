@@ -2,7 +2,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::FamilyId;
+use super::{FamilyId, SessionId};
 use crate::grant::{AccessTokenLifetime, RefreshTokenLifetime};
 use crate::pkce::CodeChallenge;
 use crate::secret::TokenHash;
@@ -23,6 +23,9 @@ pub struct Grant {
     pub audience: Vec<Audience>,
     /// When the user last proved who they are.
     pub auth_time: SystemTime,
+    /// The session in which they did, if what was granted is to end with it.
+    #[serde(default)]
+    pub session: Option<SessionId>,
     /// The nonce of the authorization request.
     pub nonce: Option<Nonce>,
     /// The user's address, when the host knows it.
@@ -41,6 +44,7 @@ impl Grant {
             scopes,
             audience: Vec::new(),
             auth_time,
+            session: None,
             nonce: None,
             email: None,
             name: None,

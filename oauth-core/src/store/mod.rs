@@ -3,8 +3,9 @@
 //! | aggregate | trait | records |
 //! |---|---|---|
 //! | registered clients | [`ClientStore`] | [`RegisteredClient`] |
-//! | sign-ins under way | [`InteractionStore`] | [`InteractionRecord`] |
+//! | sign-ins under way, pushed requests | [`InteractionStore`] | [`InteractionRecord`], [`PushedRequestRecord`] |
 //! | codes, families, tokens | [`TokenStore`] | [`AuthorizationCodeRecord`], [`TokenFamily`], [`RefreshTokenRecord`], [`AccessTokenRecord`] |
+//! | sessions, password resets | [`SessionStore`] | [`SessionRecord`], [`ResetTokenRecord`] |
 //!
 //! Codes and tokens are one aggregate because redeeming a code creates a family and its first tokens in the same
 //! step: a crash in between would leave a spent code that bought nothing, or a bought token whose code still works.
@@ -26,8 +27,11 @@
 
 mod authorization_code;
 mod client;
-mod family_id;
+mod id;
 mod interaction;
+mod pushed_request;
+mod session;
+mod session_store;
 mod token;
 mod token_store;
 
@@ -35,8 +39,11 @@ pub use authorization_code::{AuthorizationCodeRecord, Grant};
 pub use client::{
     ClientAuthentication, ClientSecrets, ClientStore, GrantType, PreviousSecret, RegisteredClient,
 };
-pub use family_id::{FamilyId, InvalidFamilyId};
-pub use interaction::{AuthorizationRequest, InteractionRecord, InteractionStore, TakeOutcome};
+pub use id::{FamilyId, InvalidFamilyId, InvalidSessionId, SessionId};
+pub use interaction::{AuthorizationRequest, InteractionRecord, InteractionStore, Prompt, TakeOutcome};
+pub use pushed_request::PushedRequestRecord;
+pub use session::{SessionEnd, SessionRecord};
+pub use session_store::{ResetOutcome, ResetTokenRecord, Revoked, SessionOutcome, SessionStore};
 pub use token::{
     AccessTokenRecord, AccessTokenState, FamilyRevocation, RefreshTokenRecord, RefreshTokenState,
     RevocationReason, TokenFamily,
@@ -46,6 +53,7 @@ pub use token_store::{CodeRedemption, RedeemOutcome, RevokeOutcome, RotateOutcom
 /// What became of an insert, which never overwrites.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
+#[non_exhaustive]
 pub enum Insertion {
     /// The record was stored.
     Inserted,

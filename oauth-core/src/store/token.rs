@@ -43,7 +43,7 @@ impl FamilyRevocation {
     }
 }
 
-/// Why a family was revoked.
+/// Why a family or a session was revoked.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -54,6 +54,16 @@ pub enum RevocationReason {
     RefreshTokenReused,
     /// The client asked for it.
     Requested,
+    /// The user ended the session.
+    SignedOut,
+    /// The user ended every session.
+    SignedOutEverywhere,
+    /// The user changed their password.
+    PasswordChanged,
+    /// The user has a new password, by a token that was sent to their address.
+    PasswordReset,
+    /// The host has reason to think that somebody else is the user.
+    SuspiciousActivity,
 }
 
 impl RevocationReason {
@@ -64,6 +74,11 @@ impl RevocationReason {
             Self::CodeReplayed => "code_replayed",
             Self::RefreshTokenReused => "refresh_token_reused",
             Self::Requested => "requested",
+            Self::SignedOut => "signed_out",
+            Self::SignedOutEverywhere => "signed_out_everywhere",
+            Self::PasswordChanged => "password_changed",
+            Self::PasswordReset => "password_reset",
+            Self::SuspiciousActivity => "suspicious_activity",
         }
     }
 }

@@ -35,9 +35,11 @@ pub struct Rotation {
     pub access: AccessTokenRecord,
 }
 
-/// What became of redeeming a code. The checks are made in the order `NotFound`, `AlreadyRedeemed`, `Expired`.
+/// What became of redeeming a code. The checks are made in the order `NotFound`, `AlreadyRedeemed`, `Expired`,
+/// `SessionEnded`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
+#[non_exhaustive]
 pub enum RedeemOutcome {
     /// The code is spent, and the family and its tokens are stored.
     Redeemed,
@@ -48,6 +50,8 @@ pub enum RedeemOutcome {
     },
     /// It was never spent and is too old; nothing changed.
     Expired,
+    /// The session that its grant names was ended, or is not there; nothing changed.
+    SessionEnded,
     /// There is no such code.
     NotFound,
 }
@@ -56,6 +60,7 @@ pub enum RedeemOutcome {
 /// `Expired`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
+#[non_exhaustive]
 pub enum RotateOutcome {
     /// The presented token is a tombstone, its successor the live leaf, the access token stored.
     Rotated,
@@ -72,6 +77,7 @@ pub enum RotateOutcome {
 /// What became of a revocation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
+#[non_exhaustive]
 pub enum RevokeOutcome {
     /// It was alive and is revoked.
     Revoked,

@@ -5,10 +5,12 @@ use std::time::{Duration, SystemTime};
 
 use crate::pkce::CodeChallenge;
 use crate::secret::TokenHash;
+use crate::session::SessionTimeouts;
 use crate::store::{
     AccessTokenRecord, AuthorizationCodeRecord, CodeRedemption, FamilyId, Grant, RefreshTokenRecord,
-    Rotation, TokenFamily,
+    ResetTokenRecord, Rotation, SessionId, SessionRecord, TokenFamily,
 };
+use crate::vocabulary::Subject;
 
 pub(super) const NANOSECOND: Duration = Duration::from_nanos(1);
 const MINUTE: Duration = Duration::from_secs(60);
@@ -40,6 +42,7 @@ pub(super) fn grant() -> Grant {
         scopes: "openid read:charges".parse().expect("scopes"),
         audience: vec!["https://api.example".parse().expect("an audience")],
         auth_time: start() - MINUTE,
+        session: None,
         nonce: Some("n-0S6_WzA2Mj".parse().expect("printable")),
         email: Some("zo\u{eb}@ex\u{e4}mple.test\0'".to_owned()),
         name: Some("\u{1f680}".repeat(16 * 1024)),
@@ -96,6 +99,28 @@ pub(super) fn access(label: &str, family: Option<&str>) -> AccessTokenRecord {
         issued_at: start(),
         expires_at: start() + 10 * MINUTE,
         revoked_at: None,
+    }
+}
+
+pub(super) fn session_id(label: &str) -> SessionId {
+    let bytes = hash(label).as_bytes().first_chunk().copied();
+    SessionId::from_bytes(bytes.expect("a hash is longer than an id"))
+}
+
+/// Idle for thirty minutes.
+pub(super) fn session(label: &str) -> SessionRecord {
+    let (id, timeouts) = (session_id(label), SessionTimeouts::default());
+    SessionRecord::new(hash(label), id, grant().subject, timeouts, start())
+        .with_label("Mozilla/5.0 'one' \"two\" \u{1f680}\0")
+}
+
+/// Good for fifteen minutes.
+pub(super) fn reset(label: &str, subject: Option<Subject>) -> ResetTokenRecord {
+    ResetTokenRecord {
+        hash: hash(label),
+        subject,
+        issued_at: start(),
+        expires_at: start() + 15 * MINUTE,
     }
 }
 

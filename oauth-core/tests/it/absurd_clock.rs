@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::{Method, Request, Response};
 use oauth_core::client::{CallbackError, Client, Provider};
 use oauth_core::grant::{TokenPolicy, authorization_code, client_credentials, refresh_token};
-use oauth_core::jose::{AccessTokenClaims, AccessTokenPolicy, KeySet, SigningKey};
+use oauth_core::jose::{AccessTokenClaims, AccessTokenPolicy, KeySet, SigningKey, SigningKeys};
 use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
 use oauth_core::params::encode;
 use oauth_core::ports::OsEntropy;
@@ -74,7 +74,7 @@ async fn the_server_answers_whatever_its_clock_tells() {
             .with_tokens(Arc::new(MemoryTokens::new()))
             .with_clock(move || now)
             .with_entropy(OsEntropy)
-            .with_signing_key(SigningKey::generate_es256(&OsEntropy).unwrap())
+            .with_signing_keys(SigningKeys::new(SigningKey::generate_es256(&OsEntropy).unwrap()))
             .with_audience("api")
             .build()
             .unwrap();
@@ -128,6 +128,7 @@ fn decisions_are_made_whatever_the_time() {
         client_id: &client.id,
         redirect_uri: None,
         code_verifier: Some(verifier),
+        resources: &[],
     };
     let record = |issued_at| {
         let hash = TokenHash::of("code");
@@ -155,6 +156,7 @@ fn decisions_are_made_whatever_the_time() {
             client: &client,
             scopes: None,
             audience: &[],
+            resources: &[],
         };
         let issued = client_credentials::issue(&request, &policy, now).unwrap();
         assert!(issued.expires_at >= now);
@@ -169,6 +171,7 @@ fn decisions_are_made_whatever_the_time() {
         let request = refresh_token::Request {
             client: &client,
             scopes: None,
+            resources: &[],
         };
         drop(refresh_token::rotate(&state, &request, &policy, now));
     }

@@ -8,4 +8,5 @@ mod hostile_input;
 mod memory_stores;
 mod resource;
 mod server;
+mod session;
 mod sign_in;

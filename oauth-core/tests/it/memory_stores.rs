@@ -22,3 +22,10 @@ mod tokens {
         oauth_core::memory::MemoryTokens::new()
     );
 }
+
+mod sessions {
+    oauth_core::testing::session_store!(
+        #[tokio::test]
+        oauth_core::memory::MemoryTokens::new()
+    );
+}

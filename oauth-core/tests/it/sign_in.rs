@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use http::{Method, Request, Response};
 use oauth_core::client::{Client, ClientCredentials, Provider, TokenError, TokenResponse};
-use oauth_core::jose::{KeySet, SigningKey};
+use oauth_core::jose::{KeySet, SigningKey, SigningKeys};
 use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
 use oauth_core::ports::Clock;
 use oauth_core::resource::{Challenge, Principal, ResourceServer};
@@ -42,7 +42,7 @@ impl World {
             .with_tokens(Arc::new(MemoryTokens::new()))
             .with_clock(clock.clone())
             .with_entropy(entropy.clone())
-            .with_signing_key(SigningKey::generate_es256(&entropy).unwrap())
+            .with_signing_keys(SigningKeys::new(SigningKey::generate_es256(&entropy).unwrap()))
             .with_audience(API)
             .with_scopes(scopes())
             .build()

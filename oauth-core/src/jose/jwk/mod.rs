@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use base64::Engine;
@@ -11,10 +12,13 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::algorithm::Algorithm;
-use super::aws_lc;
+use super::backend;
 use super::compact::decode;
 use super::crypto::{SignatureMismatch, Verifier};
 use crate::json::{self, present};
+
+/// How long the modulus of an RSA key may be.
+pub(super) const RSA_BITS: RangeInclusive<usize> = 2048..=8192;
 
 /// The text is no key that may verify or make signatures here; which rule it breaks stays unsaid.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
@@ -161,7 +165,7 @@ impl Jwk {
     pub(super) fn new(key_id: Option<&str>, key: PublicKey) -> Self {
         Self {
             key_id: key_id.map(Into::into),
-            verifier: aws_lc::verifier(&key),
+            verifier: backend::verifier(&key),
             key: Arc::new(key),
         }
     }
@@ -269,7 +273,7 @@ impl PublicKey {
         x.try_into().map(|x| Self::Ed25519 { x }).map_err(|_| InvalidKey)
     }
 
-    fn rsa(n: Vec<u8>, e: Vec<u8>) -> Result<Self, InvalidKey> {
+    pub(super) fn rsa(n: Vec<u8>, e: Vec<u8>) -> Result<Self, InvalidKey> {
         // a first byte of zero would give the number a second spelling, and with it a second thumbprint
         let bits = |number: &[u8]| match number.first() {
             Some(&first) if first > 0 => {
@@ -280,7 +284,7 @@ impl PublicKey {
         let modulus_is_odd = n.last().is_some_and(|byte| byte % 2 == 1);
         let exponent_is_odd = e.last().is_some_and(|byte| byte % 2 == 1);
         // 65537 has 17 bits; smaller exponents have been attacked
-        let usable = (2048..=8192).contains(&bits(&n)) && (17..=33).contains(&bits(&e));
+        let usable = RSA_BITS.contains(&bits(&n)) && (17..=33).contains(&bits(&e));
         if usable && modulus_is_odd && exponent_is_odd {
             Ok(Self::Rsa { n, e })
         } else {

@@ -42,7 +42,7 @@ fn a_key_survives_the_way_there_and_back() {
     assert_eq!(key.to_json(), expected);
 }
 
-/// O15: a key for something else never verifies a token (Wycheproof JWS 353 to 356).
+/// O15, 66: a key for something else never verifies a token (Wycheproof JWS 353 to 356).
 #[test]
 fn a_key_for_another_use_or_algorithm_is_refused() {
     for more in [
@@ -84,7 +84,7 @@ fn a_private_part_is_refused() {
     }
 }
 
-/// O15: coordinates have the length of the field; one key has one thumbprint.
+/// O15, 79: coordinates have the length of the field; one key has one thumbprint.
 #[test]
 fn a_coordinate_of_another_length_is_refused() {
     let (x, y) = (
@@ -127,7 +127,7 @@ fn the_curve_must_be_the_one_of_the_key_type() {
     assert_eq!(parse(&p256(r#","kty":"EC""#)), Err(InvalidKey), "a member twice");
 }
 
-/// O15: weak RSA keys are refused (Wycheproof JWK 7 to 9).
+/// O15, 78: weak RSA keys are refused (Wycheproof JWK 7 to 9).
 #[test]
 fn a_weak_rsa_key_is_refused() {
     let check = |n: &[u8], e: &[u8], usable: bool| {
@@ -166,7 +166,7 @@ proptest! {
     }
 }
 
-/// O15: RFC 7515 A.2 (RS256), A.3 (ES256) and RFC 8037 A.4 (EdDSA) verify, and nothing near them does.
+/// O15, 65, 79, 80: RFC 7515 A.2 (RS256), A.3 (ES256) and RFC 8037 A.4 (EdDSA) verify, and nothing near them does.
 #[test]
 fn the_signature_vectors_hold() {
     let check = |document: &str, signed: &str, signature: &str| {
@@ -204,7 +204,7 @@ fn the_signature_vectors_hold() {
     );
 }
 
-/// O15: a point beside the curve verifies nothing.
+/// O15, 79, 80: a point beside the curve verifies nothing.
 #[test]
 fn a_point_beside_the_curve_verifies_nothing() {
     let key = Jwk::new(

@@ -3,7 +3,7 @@
 use super::*;
 use crate::vocabulary::Scopes;
 
-/// O14, O15: the forgery that is none passes, so that the refusals below mean something.
+/// O14, O15, 65 to 77: the forgery that is none passes, so that the refusals below mean something.
 #[test]
 fn a_proper_token_is_accepted() {
     let token = forge(&header("at+jwt"), &format!("{{{CLAIMS}}}"));
@@ -19,7 +19,7 @@ fn a_proper_token_is_accepted() {
     verify_id(&forge(&header("JWT"), &format!("{{{ID_CLAIMS}}}")), &id_policy()).unwrap();
 }
 
-/// O15: the issuer is one exact string.
+/// O15, 75: the issuer is one exact string.
 #[test]
 fn another_issuer_is_refused() {
     for iss in [
@@ -37,7 +37,7 @@ fn another_issuer_is_refused() {
     }
 }
 
-/// O15: the audience must be there, and be us.
+/// O15, 76: the audience must be there, and be us.
 #[test]
 fn another_audience_is_refused() {
     for aud in [
@@ -54,7 +54,7 @@ fn another_audience_is_refused() {
     assert!(verify_at(&forge(&header("at+jwt"), &several), now()).is_ok());
 }
 
-/// O15: what RFC 9068 §2.2 requires must be there and be of its type.
+/// O15, 74: what RFC 9068 §2.2 requires must be there and be of its type.
 #[test]
 fn a_missing_or_mistyped_claim_is_refused() {
     for name in ["iss", "sub", "aud", "client_id", "jti", "iat", "exp"] {
@@ -86,7 +86,7 @@ fn a_missing_or_mistyped_claim_is_refused() {
     assert!(unscoped.scopes.is_empty());
 }
 
-/// O15: dead at the exact instant of expiry, not alive before `nbf` and `iat`.
+/// O15, 74: dead at the exact instant of expiry, not alive before `nbf` and `iat`.
 #[test]
 fn a_token_expires_at_the_exact_instant() {
     let token = forge(&header("at+jwt"), &format!("{{{CLAIMS}}}"));

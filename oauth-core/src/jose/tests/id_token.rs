@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// O18: an ID token is no access token, and the other way round, even if every claim fits.
+/// O18, 73: an ID token is no access token, and the other way round, even if every claim fits.
 #[test]
 fn one_kind_of_token_never_passes_for_another() {
     for typ in [

@@ -1,9 +1,12 @@
 //! Attacks on tokens; each forgery is signed properly unless the signature is the point.
 
 mod access_token;
+mod client_assertion;
 mod header;
 mod id_token;
+mod purpose;
 mod serialization;
+mod vectors;
 
 use std::time::{Duration, SystemTime};
 
@@ -20,6 +23,7 @@ const API: &str = "https://api.example";
 const CLAIMS: &str = r#""iss":"https://as.example","sub":"ada","aud":"https://api.example","client_id":"demo-web","jti":"1","iat":1800000000,"exp":1800000600,"scope":"read:charges""#;
 const ID_CLAIMS: &str =
     r#""iss":"https://as.example","sub":"ada","aud":"demo-web","iat":1800000000,"exp":1800000600"#;
+const ASSERTION: &str = r#""iss":"demo-web","sub":"demo-web","aud":"https://as.example","jti":"1","iat":1800000000,"exp":1800000060"#;
 
 fn now() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
@@ -64,6 +68,11 @@ fn id_policy() -> IdTokenPolicy {
 
 fn verify_id(token: &str, policy: &IdTokenPolicy) -> Result<IdTokenClaims, JwtError> {
     IdTokenClaims::verify(token, &keys(), policy, now())
+}
+
+fn verify_assertion(token: &str) -> Result<ClientAssertion, JwtError> {
+    let policy = ClientAssertionPolicy::new(ISSUER.parse().unwrap(), "demo-web".parse().unwrap());
+    ClientAssertion::verify(token, &keys(), &policy, now())
 }
 
 /// The claims with `member` in the place of the member of that name, or added.

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// O15: no member twice, in header or claims, known or unknown.
+/// O15, 72: no member twice, in header or claims, known or unknown.
 #[test]
 fn a_repeated_member_is_refused_everywhere() {
     let good = header("at+jwt");
@@ -33,7 +33,7 @@ fn a_repeated_member_is_refused_everywhere() {
     }
 }
 
-/// O15: one spelling per token: no padding, no whitespace, no trailing bits, three segments.
+/// O15, 70, 71, 81: one spelling per token: no padding, no whitespace, no trailing bits, three segments.
 #[test]
 fn only_the_canonical_serialization_is_read() {
     let token = forge(&header("at+jwt"), &format!("{{{CLAIMS}}}"));

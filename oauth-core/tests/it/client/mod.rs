@@ -13,10 +13,10 @@ use oauth_core::client::{
     AuthorizationGrant, CallbackError, Client, ClientCredentials, PendingAuthorization, Provider, TokenError,
     TokenResponse,
 };
-use oauth_core::jose::{IdTokenClaims, JwtError, KeySet, SigningKey};
+use oauth_core::jose::{ClientAssertion, ClientAssertionPolicy, IdTokenClaims, JwtError, KeySet, SigningKey};
 use oauth_core::params::Params;
 use oauth_core::pkce::CodeVerifier;
-use oauth_core::vocabulary::Nonce;
+use oauth_core::vocabulary::{ClientId, Issuer, Nonce, Scopes};
 
 fn now() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
@@ -78,6 +78,8 @@ fn form(request: &Request<Bytes>) -> Vec<(String, String)> {
         "client_id",
         "client_secret",
         "refresh_token",
+        "client_assertion_type",
+        "client_assertion",
     ];
     let params = Params::parse(request.body()).unwrap();
     let pair = |name: &str| Some((name.to_owned(), params.optional(name)?.to_owned()));

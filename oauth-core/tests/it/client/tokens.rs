@@ -43,6 +43,44 @@ fn a_code_is_redeemed_in_one_of_three_ways() {
     assert!(request.headers()["authorization"].is_sensitive());
 }
 
+/// O6, 11: a client with a key sends an assertion that the server of its provider believes, and no secret.
+#[test]
+fn an_assertion_goes_along_with_its_type() {
+    let key = SigningKey::generate_ed25519(&|bytes: &mut [u8]| bytes.fill(5)).unwrap();
+    let (issuer, client_id): (Issuer, ClientId) =
+        ("https://as.example".parse().unwrap(), "demo web".parse().unwrap());
+    let entropy = |bytes: &mut [u8]| bytes.fill(6);
+    let assertion = ClientAssertion::new(client_id.clone(), &entropy, now());
+    let signed = assertion.sign(&key, &issuer).unwrap();
+    let client = client().with_credentials(ClientCredentials::Assertion(signed.clone()));
+    assert!(!format!("{client:?}").contains(signed.expose()));
+
+    let (request, _) = client.refresh(&"rt".parse().unwrap(), &Scopes::default());
+    assert!(!request.headers().contains_key("authorization"));
+    let sent = form(&request);
+    let pairs: Vec<_> = sent
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
+    let expected = [
+        ("grant_type", "refresh_token"),
+        ("client_id", "demo web"),
+        ("refresh_token", "rt"),
+        (
+            "client_assertion_type",
+            "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+        ),
+        ("client_assertion", signed.expose()),
+    ];
+    assert_eq!(pairs, expected);
+    let keys = KeySet::new([key.public_key().clone()]).unwrap();
+    let policy = ClientAssertionPolicy::new(issuer, client_id);
+    assert_eq!(
+        ClientAssertion::verify(signed.expose(), &keys, &policy, now()),
+        Ok(assertion)
+    );
+}
+
 /// O8: token responses are read strictly where it matters and leniently where the RFC wants it.
 #[test]
 fn a_token_response_is_read() {

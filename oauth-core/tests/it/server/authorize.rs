@@ -220,7 +220,6 @@ const FAULTS: &str = "
     request               | e30.e30.      | request_not_supported     | request_object
     request_uri           | https://a.b/r | request_uri_not_supported | request_uri
     prompt                | none          | login_required            | prompt_none
-    prompt                | login none    | login_required            | prompt_none
 ";
 
 /// O1, O2: each other fault is told to the client, with its error, the state and the issuer.

@@ -8,7 +8,9 @@ use http::{HeaderMap, HeaderValue, Request};
 use oauth_core::server::Answer;
 use oauth_core::store::ClientAuthentication;
 
-use super::fixture::{Fixture, Tokens, assert_error, basic, codes, json, post, reason, redemption, secret};
+use super::fixture::{
+    API, Fixture, Tokens, assert_error, basic, codes, json, post, reason, redemption, secret,
+};
 
 const CLIENT_CREDENTIALS: (&str, &str) = ("grant_type", "client_credentials");
 
@@ -279,14 +281,7 @@ async fn a_repeated_parameter_is_an_invalid_request() {
         assert_eq!(reason(&answer), "parameter_repeated", "{name}");
     }
     // RFC 8707 lets this one repeat
-    let resources = [
-        redemption(&code),
-        vec![
-            ("resource", "https://a.example"),
-            ("resource", "https://b.example"),
-        ],
-    ]
-    .concat();
+    let resources = [redemption(&code), vec![("resource", API), ("resource", API)]].concat();
     Tokens::of(&fixture.token(&resources).await);
     for pairs in [[("token", "a"), ("token", "b")], [("token", "a"), ("token", "")]] {
         assert_error(

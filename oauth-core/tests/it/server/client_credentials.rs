@@ -1,9 +1,10 @@
 //! Clients on their own behalf.
 
 use http::HeaderMap;
+use oauth_core::jose::{AccessTokenClaims, AccessTokenPolicy};
 use oauth_core::store::GrantType;
 
-use super::fixture::{Fixture, Tokens, assert_error, codes, post};
+use super::fixture::{API, Fixture, ISSUER, Tokens, assert_error, codes, post};
 
 /// O11: an access token for the client itself; no refresh token, no ID token.
 #[tokio::test]
@@ -76,4 +77,24 @@ async fn a_public_client_has_no_credentials() {
     let pairs = [("grant_type", "client_credentials"), ("client_id", "native")];
     let answer = fixture.server.token(post(HeaderMap::new(), &pairs)).await;
     assert_error(&answer, 400, "unauthorized_client");
+}
+
+/// O17: a client may have hundreds of scopes: it can ask for all of them, and what it gets is a token that opens the API.
+#[tokio::test]
+async fn hundreds_of_scopes_make_a_token_that_opens_the_api() {
+    let fixture = Fixture::new();
+    let scopes: Vec<_> = (0..500).map(|index| format!("read:things-{index}")).collect();
+    let scopes = scopes.join(" ");
+    fixture
+        .change_client("service", |service| service.with_scopes(scopes.parse().unwrap()))
+        .await;
+    for asked in [None, Some(scopes.as_str())] {
+        let pairs = [("grant_type", "client_credentials")]
+            .into_iter()
+            .chain(asked.map(|scopes| ("scope", scopes)));
+        let tokens = Tokens::of(&fixture.token_as("service", &pairs.collect()).await);
+        let policy = AccessTokenPolicy::new(ISSUER.parse().unwrap(), API.parse().unwrap());
+        let claims = AccessTokenClaims::verify(&tokens.access, &fixture.keys(), &policy, fixture.now());
+        assert_eq!(claims.unwrap().scopes, scopes.parse().unwrap());
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use oauth_core::grant::{AccessTokenLifetime, RefreshTokenLifetime};
-use oauth_core::jose::SigningKey;
+use oauth_core::jose::{SigningKey, SigningKeys};
 use oauth_core::memory::MemoryTokens;
 use oauth_core::server::{Answer, AuthorizationServer, ConfigMistake, Interaction};
 use oauth_core::testing::SeededEntropy;
@@ -70,12 +70,12 @@ async fn refresh_lifetimes_can_be_shortened() {
 #[test]
 fn conflicting_keys_are_refused() {
     let key = SigningKey::generate_ed25519(&SeededEntropy::new(3)).unwrap();
-    let built = complete()
-        .with_signing_key(key.clone())
-        .with_retired_key(key.public_key().clone(), SystemTime::UNIX_EPOCH);
+    let retired = key.public_key().clone();
+    let keys = SigningKeys::new(key).with_retired(retired, SystemTime::UNIX_EPOCH);
+    let built = complete().with_signing_keys(keys);
     assert_eq!(
         built.build().unwrap_err().mistakes(),
-        [ConfigMistake::ConflictingKeys]
+        [ConfigMistake::SigningKeysConflict]
     );
 }
 
@@ -95,7 +95,7 @@ fn complete() -> oauth_core::server::AuthorizationServerBuilder {
         .with_interactions(Arc::new(oauth_core::memory::MemoryInteractions::new()))
         .with_tokens(Arc::new(MemoryTokens::new()))
         .with_clock(|| SystemTime::UNIX_EPOCH)
-        .with_signing_key(SigningKey::generate_ed25519(&entropy).unwrap())
+        .with_signing_keys(SigningKeys::new(SigningKey::generate_ed25519(&entropy).unwrap()))
         .with_entropy(entropy)
         .with_audience("https://api.example")
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response};
 use oauth_core::basic::BasicCredentials;
-use oauth_core::jose::{KeySet, SigningKey};
+use oauth_core::jose::{KeySet, SigningKey, SigningKeys};
 use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
 use oauth_core::params::{Params, encode};
 use oauth_core::pkce::CodeVerifier;
@@ -67,7 +67,7 @@ impl Fixture {
             .with_interactions(Arc::new(MemoryInteractions::new()))
             .with_tokens(tokens.clone())
             .with_clock(clock.clone())
-            .with_signing_key(SigningKey::generate_ed25519(&entropy).unwrap())
+            .with_signing_keys(SigningKeys::new(SigningKey::generate_ed25519(&entropy).unwrap()))
             .with_entropy(entropy)
             .with_audience(API)
             .with_scopes(SCOPE.parse().unwrap());

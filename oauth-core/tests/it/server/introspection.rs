@@ -6,7 +6,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::HeaderMap;
-use oauth_core::jose::{AccessTokenClaims, AccessTokenPolicy, KeySet, SigningKey};
+use oauth_core::jose::{AccessTokenClaims, AccessTokenPolicy, KeySet, SigningKey, SigningKeys};
 use oauth_core::memory::MemoryTokens;
 use oauth_core::testing::SeededEntropy;
 use serde_json::json;
@@ -133,7 +133,7 @@ async fn a_rewritten_signature_is_an_unknown_token() {
     let key = SigningKey::generate_es256(&SeededEntropy::new(5)).unwrap();
     let keys = KeySet::new([key.public_key().clone()]).unwrap();
     let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
-        builder.with_signing_key(key)
+        builder.with_signing_keys(SigningKeys::new(key))
     });
     let tokens = fixture.sign_in().await;
     let rewritten = with_other_signature(&tokens.access);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, Request};
-use oauth_core::jose::{Jwk, KeySet, SigningKey};
+use oauth_core::jose::{Jwk, KeySet, SigningKey, SigningKeys};
 use oauth_core::memory::MemoryTokens;
 use oauth_core::testing::SeededEntropy;
 use serde_json::{Value, json};
@@ -23,6 +23,8 @@ fn the_metadata_say_what_is_offered() {
     let expected = json!({
         "issuer": "https://auth.example",
         "authorization_endpoint": "https://auth.example/authorize",
+        "pushed_authorization_request_endpoint": "https://auth.example/par",
+        "require_pushed_authorization_requests": false,
         "token_endpoint": "https://auth.example/token",
         "introspection_endpoint": "https://auth.example/oauth/introspect",
         "revocation_endpoint": "https://auth.example/oauth/revoke",
@@ -45,22 +47,25 @@ fn the_metadata_say_what_is_offered() {
     assert_eq!(document, expected);
 }
 
-/// O22: a retired key is published until its last token has expired, beside the one that signs.
+/// O22, 77: a retired key is published until its last token has expired, beside the one that signs and the next.
 #[test]
 fn a_retired_key_is_published_until_its_last_token_expired() {
-    let retired = SigningKey::generate_es256(&SeededEntropy::new(7))
-        .unwrap()
-        .public_key()
-        .clone();
-    let until = Fixture::new().now() + Duration::from_secs(600);
+    let [first, second, third] =
+        [7, 8, 9].map(|seed| SigningKey::generate_es256(&SeededEntropy::new(seed)).unwrap());
+    let (start, life) = (Fixture::new().now(), Duration::from_secs(600));
+    let rotating = SigningKeys::new(first.clone())
+        .with_next(second.clone())
+        .rotated(start, life)
+        .with_next(third.clone());
     let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
-        builder.with_retired_key(retired.clone(), until)
+        builder.with_signing_keys(rotating)
     });
-    let is_published = || keys(&fixture).iter().any(|key| key.key_id() == retired.key_id());
-    fixture.clock.set(until - Duration::from_nanos(1));
-    assert_eq!((keys(&fixture).len(), is_published()), (2, true));
-    fixture.clock.set(until);
-    assert_eq!((keys(&fixture).len(), is_published()), (1, false));
+    let published = || -> Vec<String> { keys(&fixture).iter().map(Jwk::thumbprint).collect() };
+    let [first, second, third] = [first, second, third].map(|key| key.key_id().to_owned());
+    fixture.clock.set(start + life - Duration::from_nanos(1));
+    assert_eq!(published(), [&second, &third, &first].map(String::as_str));
+    fixture.clock.set(start + life);
+    assert_eq!(published(), [&second, &third].map(String::as_str));
 }
 
 /// O22: nothing private is published.

@@ -13,8 +13,8 @@ use jsonwebtoken::crypto::{JwtSigner, JwtVerifier};
 use jsonwebtoken::jwk::EllipticCurve;
 use jsonwebtoken::{DecodingKey, EncodingKey};
 
-use super::crypto::{SignatureMismatch, Signer, SigningError, Verifier};
-use super::jwk::{InvalidKey, PublicKey};
+use crate::jose::crypto::{SignatureMismatch, Signer, SigningError, Verifier};
+use crate::jose::jwk::{InvalidKey, PublicKey};
 
 /// A private key of the back end, not yet taken apart by it.
 struct PrivateKey {
@@ -64,7 +64,7 @@ impl Signer for AwsLcSigner {
 }
 
 /// Reads a PKCS#8 document of an ES256 or Ed25519 key.
-pub(super) fn signer(pkcs8: &[u8]) -> Result<(Arc<dyn Signer>, PublicKey), InvalidKey> {
+pub(in crate::jose) fn signer(pkcs8: &[u8]) -> Result<(Arc<dyn Signer>, PublicKey), InvalidKey> {
     let keys = &DEFAULT_PROVIDER.key_utils;
     let (algorithm, encoded, public) = if let Ok((EllipticCurve::P256, x, y)) =
         (keys.ec_pub_components_from_private_key)(pkcs8, jsonwebtoken::Algorithm::ES256)
@@ -118,7 +118,7 @@ impl Verifier for RsaVerifier {
 }
 
 /// A verifier for a key whose shape has been checked.
-pub(super) fn verifier(key: &PublicKey) -> Arc<dyn Verifier> {
+pub(in crate::jose) fn verifier(key: &PublicKey) -> Arc<dyn Verifier> {
     match key {
         PublicKey::P256 { x, y } => {
             // an uncompressed point begins with a 4

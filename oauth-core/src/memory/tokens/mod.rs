@@ -1,3 +1,5 @@
+mod sessions;
+
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Mutex;
@@ -9,12 +11,12 @@ use super::{count, lock};
 use crate::secret::TokenHash;
 use crate::store::{
     AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, CodeRedemption, FamilyId, FamilyRevocation,
-    Insertion, RedeemOutcome, RefreshTokenRecord, RefreshTokenState, RevocationReason, RevokeOutcome,
-    RotateOutcome, Rotation, TokenFamily, TokenStore,
+    Insertion, RedeemOutcome, RefreshTokenRecord, RefreshTokenState, ResetTokenRecord, RevocationReason,
+    RevokeOutcome, RotateOutcome, Rotation, SessionRecord, TokenFamily, TokenStore,
 };
 use crate::store_error::StoreError;
 
-/// Codes, families and tokens in memory.
+/// Codes, families, tokens and sessions in memory.
 #[derive(Debug, Default)]
 pub struct MemoryTokens {
     tables: Mutex<Tables>,
@@ -26,6 +28,8 @@ struct Tables {
     families: HashMap<FamilyId, TokenFamily>,
     refresh: HashMap<TokenHash, RefreshTokenRecord>,
     access: HashMap<TokenHash, AccessTokenRecord>,
+    sessions: HashMap<TokenHash, SessionRecord>,
+    reset_tokens: HashMap<TokenHash, ResetTokenRecord>,
 }
 
 impl MemoryTokens {
@@ -112,6 +116,7 @@ impl TokenStore for MemoryTokens {
 
 impl Tables {
     fn redeem_code(&mut self, redemption: CodeRedemption, now: SystemTime) -> RedeemOutcome {
+        let stands = self.session_stands(&redemption.family.grant);
         let Some(code) = self.codes.get_mut(&redemption.code) else {
             return RedeemOutcome::NotFound;
         };
@@ -120,6 +125,9 @@ impl Tables {
         }
         if now >= code.expires_at {
             return RedeemOutcome::Expired;
+        }
+        if !stands {
+            return RedeemOutcome::SessionEnded;
         }
         code.redeemed = Some(redemption.family.id);
         self.families.insert(redemption.family.id, redemption.family);

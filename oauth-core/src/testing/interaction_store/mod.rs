@@ -1,13 +1,19 @@
 //! What any [`InteractionStore`] must do.
 #![expect(clippy::expect_used, reason = "a case fails by panicking")]
 
+mod pushed;
+
 use std::time::Duration;
+
+pub use pushed::*;
 
 use super::race::{RACERS, race};
 use super::records::{NANOSECOND, answer, grant, hash, start};
 use crate::pkce::CodeChallenge;
 use crate::secret::TokenHash;
-use crate::store::{AuthorizationRequest, Insertion, InteractionRecord, InteractionStore, TakeOutcome};
+use crate::store::{
+    AuthorizationRequest, Insertion, InteractionRecord, InteractionStore, Prompt, TakeOutcome,
+};
 
 /// Makes a test of each case: `interaction_store!(#[tokio::test] expression)`.
 #[macro_export]
@@ -23,6 +29,14 @@ macro_rules! interaction_store {
             one_of_32_takers_gets_it
             one_of_32_inserts_is_stored
             purging_drops_what_has_expired_and_nothing_else
+            a_pushed_request_is_read_back_as_it_was_stored
+            an_insert_never_overwrites_a_pushed_request
+            a_pushed_request_is_spent_with_the_first_of_its_interactions
+            an_interaction_is_not_taken_without_its_pushed_request
+            who_takes_nothing_spends_no_pushed_request
+            one_of_32_interactions_spends_their_pushed_request
+            one_of_32_pushes_is_stored
+            a_pushed_request_is_purged_when_nothing_it_began_can_be_answered
         }
     };
 }
@@ -170,22 +184,32 @@ async fn stored(store: &dyn InteractionStore, label: &str) -> InteractionRecord 
 }
 
 fn interaction(label: &str) -> InteractionRecord {
-    let grant = grant();
     InteractionRecord {
         id: hash(label),
         browser: hash("browser"),
-        request: AuthorizationRequest {
-            client_id: grant.client_id,
-            redirect_uri: "https://app.example/callback?a=%27"
-                .parse()
-                .expect("a redirect uri"),
-            scopes: grant.scopes,
-            state: "'\"\\ ; state".parse().expect("printable"),
-            nonce: grant.nonce,
-            code_challenge: CodeChallenge::from_bytes(*hash("challenge").as_bytes()),
-            login_hint: grant.name,
-        },
+        request: request(),
+        pushed: None,
         created_at: start(),
         expires_at: start() + Duration::from_secs(600),
+    }
+}
+
+fn request() -> AuthorizationRequest {
+    let grant = grant();
+    AuthorizationRequest {
+        client_id: grant.client_id,
+        redirect_uri: "https://app.example/callback?a=%27"
+            .parse()
+            .expect("a redirect uri"),
+        scopes: grant.scopes,
+        resources: grant.audience,
+        state: "'\"\\ ; state".parse().expect("printable"),
+        nonce: grant.nonce,
+        code_challenge: CodeChallenge::from_bytes(*hash("challenge").as_bytes()),
+        prompts: [Prompt::Login, Prompt::SelectAccount].into(),
+        silent: true,
+        max_age: Some(Duration::from_secs(u64::MAX)),
+        login_hint: grant.name,
+        ui_locales: Some("se en-GB".to_owned()),
     }
 }

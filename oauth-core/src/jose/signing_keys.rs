@@ -1,0 +1,174 @@
+//! The keys of an issuer while they rotate.
+
+use std::time::{Duration, SystemTime};
+
+use super::jwk::Jwk;
+use super::key_set::{InvalidKeySet, KeySet};
+use super::signing_key::SigningKey;
+use crate::time::later;
+
+/// The keys of one issuer: the one that signs, the one that will, and those that did.
+///
+/// A key is published before it signs, so that no resource server meets a token whose key it cannot know, and
+/// stays published until the last token it signed has expired. Nothing here waits or reads a clock: the host
+/// rotates when it sees fit, and stores the private keys.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use oauth_core::jose::{SigningKey, SigningKeys};
+/// use oauth_core::ports::OsEntropy;
+///
+/// let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+/// let (first, second) = (SigningKey::generate_ed25519(&OsEntropy)?, SigningKey::generate_ed25519(&OsEntropy)?);
+///
+/// // a day ahead: caches of resource servers learn the second key
+/// let keys = SigningKeys::new(first.clone()).with_next(second.clone());
+/// assert_eq!((keys.active().key_id(), keys.published(now).iter().count()), (first.key_id(), 2));
+///
+/// // the day: the second one signs, the first one verifies for as long as its tokens live
+/// let keys = keys.rotated(now, Duration::from_secs(900));
+/// assert_eq!((keys.active().key_id(), keys.published(now).iter().count()), (second.key_id(), 2));
+/// assert_eq!(keys.published(now + Duration::from_secs(900)).iter().count(), 1);
+/// # Ok::<(), oauth_core::jose::InvalidKey>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct SigningKeys {
+    active: SigningKey,
+    next: Option<SigningKey>,
+    retired: Vec<(Jwk, SystemTime)>,
+}
+
+impl SigningKeys {
+    /// One key that signs.
+    pub fn new(active: SigningKey) -> Self {
+        Self {
+            active,
+            next: None,
+            retired: Vec::new(),
+        }
+    }
+
+    /// The key that signs after the next rotation, published from now on.
+    pub fn with_next(mut self, key: SigningKey) -> Self {
+        self.next = Some(key);
+        self
+    }
+
+    /// A key that signed before: published until `until`, the instant at which its last token has expired.
+    pub fn with_retired(mut self, key: Jwk, until: SystemTime) -> Self {
+        self.retired.push((key, until));
+        self
+    }
+
+    /// The keys from `now` on: the next one signs, and the one that signed so far stays published while a token
+    /// that it signed may be alive, which is `longest_life` at most. Without a next key nothing changes: a key that
+    /// nobody has seen would sign tokens that nobody can verify.
+    pub fn rotated(mut self, now: SystemTime, longest_life: Duration) -> Self {
+        self.retired.retain(|(_, until)| now < *until);
+        if let Some(next) = self.next.take() {
+            let before = std::mem::replace(&mut self.active, next);
+            self.retired
+                .push((before.public_key().clone(), later(now, longest_life)));
+        }
+        self
+    }
+
+    /// The key that signs.
+    #[must_use]
+    pub fn active(&self) -> &SigningKey {
+        &self.active
+    }
+
+    /// What to publish at `now`: the key that signs first. Of two keys with one id, which the configuration of a
+    /// server refuses, the first counts.
+    #[must_use]
+    pub fn published(&self, now: SystemTime) -> KeySet {
+        KeySet::first_of_each_name(self.public_keys(|until| now < until))
+    }
+
+    /// Whether the keys ever published together make a set.
+    pub(crate) fn check(&self) -> Result<(), InvalidKeySet> {
+        KeySet::new(self.public_keys(|_| true)).map(drop)
+    }
+
+    fn public_keys(&self, is_alive: impl Fn(SystemTime) -> bool) -> impl Iterator<Item = Jwk> {
+        let retired = self
+            .retired
+            .iter()
+            .filter(move |(_, until)| is_alive(*until))
+            .map(|(key, _)| key);
+        std::iter::once(&self.active)
+            .chain(&self.next)
+            .map(SigningKey::public_key)
+            .chain(retired)
+            .cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIFE: Duration = Duration::from_secs(900);
+    const INSTANT: Duration = Duration::from_nanos(1);
+
+    fn at(seconds: u64) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+    }
+
+    fn key(byte: u8) -> SigningKey {
+        SigningKey::generate_ed25519(&move |bytes: &mut [u8]| bytes.fill(byte)).unwrap()
+    }
+
+    fn check(keys: &SigningKeys, now: SystemTime, expected: &[u8]) {
+        let published = keys.published(now);
+        let names: Vec<_> = published.iter().map(Jwk::thumbprint).collect();
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|byte| key(*byte).key_id().to_owned())
+            .collect();
+        assert_eq!(names, expected);
+    }
+
+    /// O22, 77: over three rotations every key is published before it signs and until its last token expired.
+    #[test]
+    fn a_key_is_published_before_it_signs_and_until_its_last_token_expired() {
+        let keys = SigningKeys::new(key(1)).with_next(key(2));
+        check(&keys, at(0), &[1, 2]);
+        assert_eq!(keys.active().key_id(), key(1).key_id());
+
+        let keys = keys.rotated(at(1000), LIFE);
+        assert_eq!(keys.active().key_id(), key(2).key_id());
+        check(&keys, at(1900) - INSTANT, &[2, 1]);
+        check(&keys, at(1900), &[2]);
+
+        let keys = keys.with_next(key(3)).rotated(at(1100), LIFE);
+        check(&keys, at(1100), &[3, 1, 2]);
+        check(&keys, at(1900), &[3, 2]);
+        check(&keys, at(2000), &[3]);
+
+        // what has expired is let go
+        let keys = keys.with_next(key(4)).rotated(at(2000), LIFE);
+        assert_eq!(keys.retired.len(), 1);
+        check(&keys, at(2000), &[4, 3]);
+    }
+
+    /// O22: a key that nobody has seen never signs.
+    #[test]
+    fn without_a_next_key_nothing_rotates() {
+        let keys = SigningKeys::new(key(1)).rotated(at(1000), LIFE);
+        assert_eq!(keys.active().key_id(), key(1).key_id());
+        check(&keys, at(1000), &[1]);
+    }
+
+    /// O22, 77: one name, one key; the key that signs is never the one left out.
+    #[test]
+    fn two_keys_of_one_name_are_noticed() {
+        let twice = SigningKeys::new(key(1)).with_retired(key(1).public_key().clone(), at(10));
+        assert!(twice.check().is_err());
+        check(&twice, at(0), &[1]);
+        assert!(SigningKeys::new(key(1)).with_next(key(1)).check().is_err());
+        assert_eq!(SigningKeys::new(key(1)).with_next(key(2)).check(), Ok(()));
+    }
+}

@@ -1,0 +1,69 @@
+//! One purpose, one type of token: each type against each verifier.
+
+use super::*;
+
+/// Every type that a specification of the suite has registered, and none.
+const TYPES: [Option<&str>; 9] = [
+    Some("at+jwt"),
+    Some("client-authentication+jwt"),
+    Some("dpop+jwt"),
+    Some("JWT"),
+    Some("logout+jwt"),
+    Some("oauth-authz-req+jwt"),
+    Some("secevent+jwt"),
+    Some("token-introspection+jwt"),
+    None,
+];
+
+type Verify = fn(&str) -> Result<(), JwtError>;
+
+/// Each verifier with claims that it has no fault to find with, and the types it accepts.
+const VERIFIERS: [(Verify, &str, &[Option<&str>]); 3] = [
+    (
+        |token| verify_at(token, now()).map(drop),
+        CLAIMS,
+        &[Some("at+jwt")],
+    ),
+    (
+        |token| verify_id(token, &id_policy()).map(drop),
+        ID_CLAIMS,
+        &[Some("JWT"), None],
+    ),
+    (
+        |token| verify_assertion(token).map(drop),
+        ASSERTION,
+        &[Some("client-authentication+jwt"), Some("JWT"), None],
+    ),
+];
+
+fn typed(typ: Option<&str>) -> String {
+    typ.map_or_else(
+        || format!(r#"{{"alg":"ES256","kid":"{}"}}"#, key().key_id()),
+        header,
+    )
+}
+
+/// O15, 73: each type passes where it belongs and nowhere else, whatever the claims say.
+#[test]
+fn each_type_passes_its_own_verifier_only() {
+    for (verify, claims, accepted) in VERIFIERS {
+        for typ in TYPES {
+            let expected = accepted.contains(&typ).then_some(()).ok_or(JwtError::WrongType);
+            let token = forge(&typed(typ), &format!("{{{claims}}}"));
+            assert_eq!(verify(&token), expected, "{typ:?} {claims}");
+        }
+    }
+}
+
+/// O15, 73: even under a type that its verifier accepts, a token of another purpose is told by its claims.
+#[test]
+fn the_claims_of_one_purpose_never_pass_for_another() {
+    for (index, (_, claims, _)) in VERIFIERS.iter().enumerate() {
+        for (other, (verify, _, accepted)) in VERIFIERS.iter().enumerate() {
+            for typ in *accepted {
+                let token = forge(&typed(*typ), &format!("{{{claims}}}"));
+                assert_eq!(verify(&token).is_ok(), index == other, "{typ:?} {claims}");
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The tokens that RFC 7515 prints, as they are on the wire. The keys and signatures beside them are vectors of `jwk`.
+
+use super::*;
+
+/// The claims of appendices A.1 to A.3 and A.5.
+const JOE: &str =
+    "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ";
+
+/// O15, 65, 67: A.1 is symmetric, A.4 on a curve that no key here has, A.5 unsigned; no verifier gets as far as a key.
+#[test]
+fn the_tokens_of_rfc_7515_that_no_key_here_can_sign_are_refused() {
+    let refused = [
+        format!(
+            "eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.{JOE}.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+        ),
+        "eyJhbGciOiJFUzUxMiJ9.UGF5bG9hZA.AdwMgeerwtHoh-l192l60hp9wAHZFVJbLfD_UxMi70cwnZOYaRI1bKPWROc-mZZqwqT2SI-KGDKB34XO0aw_7Xdt\
+         AG8GaSwFKdCAPZgoXD2YBJZCPEX3xKpRwcdOO8KpEHwJjyqOgzDO7iKvU8vcnwNrmxYbSW9ERBXukOXolLzeO_Jn"
+            .to_owned(),
+        format!("eyJhbGciOiJub25lIn0.{JOE}."),
+    ];
+    for token in refused {
+        assert_eq!(refusal(&token), JwtError::UnsupportedAlgorithm, "{token}");
+        assert_eq!(
+            verify_id(&token, &id_policy()),
+            Err(JwtError::UnsupportedAlgorithm)
+        );
+        assert_eq!(verify_assertion(&token), Err(JwtError::UnsupportedAlgorithm));
+    }
+}

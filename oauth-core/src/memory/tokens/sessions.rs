@@ -1,0 +1,204 @@
+use std::collections::hash_map::Entry;
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+
+use super::{MemoryTokens, Tables, insert, set_once};
+use crate::memory::{count, lock};
+use crate::secret::TokenHash;
+use crate::session::SessionState;
+use crate::store::{
+    FamilyRevocation, Grant, Insertion, ResetOutcome, ResetTokenRecord, RevocationReason, RevokeOutcome,
+    Revoked, SessionId, SessionOutcome, SessionRecord, SessionStore,
+};
+use crate::store_error::StoreError;
+use crate::vocabulary::Subject;
+
+#[async_trait]
+impl SessionStore for MemoryTokens {
+    async fn insert_session(&self, session: SessionRecord) -> Result<Insertion, StoreError> {
+        let sessions = &mut lock(&self.tables).sessions;
+        if sessions.values().any(|other| other.id == session.id) {
+            return Ok(Insertion::Exists);
+        }
+        Ok(insert(sessions, session.hash, session))
+    }
+
+    async fn session(&self, hash: &TokenHash) -> Result<Option<SessionRecord>, StoreError> {
+        Ok(lock(&self.tables).sessions.get(hash).cloned())
+    }
+
+    async fn touch_session(&self, hash: &TokenHash, now: SystemTime) -> Result<SessionOutcome, StoreError> {
+        let mut tables = lock(&self.tables);
+        Ok(match tables.sessions.get_mut(hash) {
+            None => SessionOutcome::NotFound,
+            Some(session) => match session.touched(now) {
+                None => SessionOutcome::Over,
+                Some(touched) => {
+                    *session = touched;
+                    SessionOutcome::Done
+                }
+            },
+        })
+    }
+
+    async fn renew_session(
+        &self,
+        hash: &TokenHash,
+        new_hash: TokenHash,
+        now: SystemTime,
+    ) -> Result<SessionOutcome, StoreError> {
+        let sessions = &mut lock(&self.tables).sessions;
+        let Entry::Occupied(old) = sessions.entry(*hash) else {
+            return Ok(SessionOutcome::NotFound);
+        };
+        Ok(match old.get().renewed(new_hash, now) {
+            None => SessionOutcome::Over,
+            Some(renewed) => {
+                old.remove();
+                sessions.insert(new_hash, renewed);
+                SessionOutcome::Done
+            }
+        })
+    }
+
+    async fn end_session(
+        &self,
+        id: &SessionId,
+        reason: RevocationReason,
+        now: SystemTime,
+    ) -> Result<Revoked, StoreError> {
+        let end = End { reason, now };
+        Ok(lock(&self.tables).end(
+            &end,
+            |session| session.id == *id,
+            |grant| grant.session == Some(*id),
+        ))
+    }
+
+    async fn sessions_of(
+        &self,
+        subject: &Subject,
+        now: SystemTime,
+    ) -> Result<Vec<SessionRecord>, StoreError> {
+        let tables = lock(&self.tables);
+        let active = |session: &&SessionRecord| {
+            session.subject == *subject && session.state(now) == SessionState::Active
+        };
+        let mut sessions: Vec<_> = tables.sessions.values().filter(active).cloned().collect();
+        sessions.sort_by(|a, b| b.created_at.cmp(&a.created_at).then(a.id.cmp(&b.id)));
+        Ok(sessions)
+    }
+
+    async fn revoke_subject(
+        &self,
+        subject: &Subject,
+        keep: Option<&SessionId>,
+        reason: RevocationReason,
+        now: SystemTime,
+    ) -> Result<Revoked, StoreError> {
+        let end = End { reason, now };
+        Ok(lock(&self.tables).revoke_subject(&end, subject, keep))
+    }
+
+    async fn put_reset_token(&self, token: ResetTokenRecord) -> Result<(), StoreError> {
+        let mut tables = lock(&self.tables);
+        tables.drop_reset_tokens(token.subject.as_ref());
+        tables.reset_tokens.insert(token.hash, token);
+        Ok(())
+    }
+
+    async fn reset_token(&self, hash: &TokenHash) -> Result<Option<ResetTokenRecord>, StoreError> {
+        Ok(lock(&self.tables).reset_tokens.get(hash).cloned())
+    }
+
+    async fn redeem_reset_token(
+        &self,
+        hash: &TokenHash,
+        now: SystemTime,
+    ) -> Result<ResetOutcome, StoreError> {
+        let mut tables = lock(&self.tables);
+        let token = tables.reset_tokens.get(hash);
+        let Some((subject, expires_at)) =
+            token.and_then(|token| Some((token.subject.clone()?, token.expires_at)))
+        else {
+            return Ok(ResetOutcome::NotFound);
+        };
+        if now >= expires_at {
+            return Ok(ResetOutcome::Expired);
+        }
+        let reason = RevocationReason::PasswordReset;
+        let revoked = tables.revoke_subject(&End { reason, now }, &subject, None);
+        Ok(ResetOutcome::Redeemed { subject, revoked })
+    }
+
+    async fn purge_sessions(&self, now: SystemTime) -> Result<u64, StoreError> {
+        let mut tables = lock(&self.tables);
+        let rows = |tables: &Tables| tables.sessions.len() + tables.reset_tokens.len();
+        let before = rows(&tables);
+        tables
+            .sessions
+            .retain(|_, session| session.state(now) == SessionState::Active);
+        tables.reset_tokens.retain(|_, token| now < token.expires_at);
+        Ok(count(before - rows(&tables)))
+    }
+}
+
+struct End {
+    reason: RevocationReason,
+    now: SystemTime,
+}
+
+impl Tables {
+    /// Whether a code of this grant may still be redeemed.
+    pub(super) fn session_stands(&self, grant: &Grant) -> bool {
+        grant.session.is_none_or(|id| {
+            let session = self.sessions.values().find(|session| session.id == id);
+            session.is_some_and(|session| session.ended.is_none())
+        })
+    }
+
+    fn revoke_subject(&mut self, end: &End, subject: &Subject, keep: Option<&SessionId>) -> Revoked {
+        let revoked = self.end(
+            end,
+            |session| session.subject == *subject && Some(&session.id) != keep,
+            |grant| grant.subject == *subject && (keep.is_none() || grant.session.as_ref() != keep),
+        );
+        Revoked {
+            reset_tokens: self.drop_reset_tokens(Some(subject)),
+            ..revoked
+        }
+    }
+
+    /// Ends these sessions, and what was granted by these grants.
+    fn end(
+        &mut self,
+        end: &End,
+        ends: impl Fn(&SessionRecord) -> bool,
+        granted: impl Fn(&Grant) -> bool,
+    ) -> Revoked {
+        let mut revoked = Revoked::default();
+        for session in self.sessions.values_mut().filter(|session| ends(session)) {
+            if let Some(ended) = session.revoked(end.reason, end.now) {
+                *session = ended;
+                revoked.sessions += 1;
+            }
+        }
+        for family in self.families.values_mut().filter(|family| granted(&family.grant)) {
+            let outcome = set_once(&mut family.revoked, FamilyRevocation::new(end.reason, end.now));
+            revoked.families += u64::from(outcome == RevokeOutcome::Revoked);
+        }
+        let codes = self.codes.len();
+        self.codes
+            .retain(|_, code| code.redeemed.is_some() || !granted(&code.grant));
+        revoked.codes = count(codes - self.codes.len());
+        revoked
+    }
+
+    fn drop_reset_tokens(&mut self, subject: Option<&Subject>) -> u64 {
+        let before = self.reset_tokens.len();
+        self.reset_tokens
+            .retain(|_, token| token.subject.as_ref() != subject);
+        count(before - self.reset_tokens.len())
+    }
+}

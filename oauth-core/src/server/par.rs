@@ -1,0 +1,153 @@
+//! Pushed authorization requests, [RFC 9126](https://www.rfc-editor.org/rfc/rfc9126): the client sends what it asks for
+//! itself, and the browser brings the name of it alone.
+
+use bytes::Bytes;
+use http::header::CACHE_CONTROL;
+use http::{HeaderValue, Request, Response, StatusCode};
+use serde::Serialize;
+
+use super::AuthorizationServer;
+use super::answer::{Answer, Broken, Failure};
+use super::authorization_request;
+use super::authorize::{Checked, Refusal};
+use super::event::{AuthEvent, AuthEventKind};
+use super::form::form;
+use crate::error::{AuthorizationErrorCode, ErrorCode};
+use crate::params::Params;
+use crate::random::random_text;
+use crate::response::json;
+use crate::secret::TokenHash;
+use crate::store::{AuthorizationRequest, Insertion, PushedRequestRecord, RegisteredClient};
+use crate::vocabulary::RedirectUri;
+
+/// What a `request_uri` begins with, [RFC 9126 §2.2](https://www.rfc-editor.org/rfc/rfc9126#section-2.2).
+const PREFIX: &str = "urn:ietf:params:oauth:request_uri:";
+
+/// The name of a pushed request, when that is what the browser brings.
+pub(super) fn name(params: &Params) -> Option<&str> {
+    params.optional("request_uri")?.strip_prefix(PREFIX)
+}
+
+impl AuthorizationServer {
+    /// Answers `POST /par`: keeps a request for sixty seconds under a `request_uri` that nobody can guess.
+    ///
+    /// The client authenticates as at the token endpoint, and its request is checked as
+    /// [`authorize`](Self::authorize) checks one. There, `client_id` and `request_uri` then stand for it, and whatever
+    /// the browser brings beside them is ignored. The first sign-in that is answered spends it.
+    pub async fn par(&self, request: Request<Bytes>) -> Answer {
+        match self.pushed(&request).await {
+            Ok((response, event)) => Answer::new(response, vec![event]),
+            Err(failure) => failure.into_answer(Vec::new()),
+        }
+    }
+
+    async fn pushed(&self, request: &Request<Bytes>) -> Result<(Response<Bytes>, AuthEvent), Failure> {
+        let params = form(request)?;
+        let now = self.inner.clock.now();
+        let client = self.authenticate(request.headers(), &params, now).await?;
+        let checked = self
+            .pushable(&params, &client)
+            .map_err(|failure| failure.by(&client.id))?;
+        let name = random_text::<32>("", &*self.inner.entropy);
+        let record = PushedRequestRecord::new(TokenHash::of(&name), checked, now);
+        let event = AuthEvent::new(AuthEventKind::RequestPushed)
+            .by(&client.id)
+            .with_token(record.hash);
+        match self.inner.interactions.insert_pushed(record).await? {
+            Insertion::Inserted => Ok((created(&name), event)),
+            Insertion::Exists => Err(Broken::entropy_repeats().into()),
+        }
+    }
+
+    fn pushable(&self, params: &Params, client: &RegisteredClient) -> Result<AuthorizationRequest, Failure> {
+        let invalid =
+            |reason, description| Failure::described(ErrorCode::InvalidRequest, reason, description);
+        if params.optional("request_uri").is_some() {
+            return Err(invalid("request_uri_pushed", "a pushed request is no reference"));
+        }
+        let redirect_uri = params.optional("redirect_uri").and_then(|uri| uri.parse().ok());
+        let redirect_uri: RedirectUri = redirect_uri
+            .ok_or_else(|| invalid("redirect_uri_missing", "redirect_uri is missing or malformed"))?;
+        if !client.may_redirect_to(&redirect_uri) {
+            return Err(invalid(
+                "redirect_uri_not_registered",
+                "redirect_uri is not registered",
+            ));
+        }
+        let state = params.optional("state").and_then(|state| state.parse().ok());
+        authorization_request::read(
+            params,
+            client,
+            &redirect_uri,
+            state.as_ref(),
+            &self.inner.audience,
+        )
+        .map_err(|(error, reason)| Failure::refused(error_code(error), reason))
+    }
+
+    /// The pushed request of that name, brought by a browser for `client`.
+    ///
+    /// Where the client is in doubt the person is told: an attacker must not learn by a redirect of whom a name is.
+    pub(super) async fn brought(&self, name: &str, client: RegisteredClient) -> Result<Checked, Refusal> {
+        let hash = TokenHash::of(name);
+        let doubt = |reason| Refusal::Page(reason, Some(client.id.clone()));
+        let pushed = self
+            .inner
+            .interactions
+            .pushed(&hash)
+            .await
+            .map_err(Broken::from)?;
+        let pushed = pushed.ok_or_else(|| doubt("request_uri_unknown"))?;
+        if pushed.request.client_id != client.id {
+            return Err(doubt("request_uri_of_another_client"));
+        }
+        if !client.may_redirect_to(&pushed.request.redirect_uri) {
+            return Err(doubt("redirect_uri_not_registered"));
+        }
+        let over = |reason| {
+            let error = AuthorizationErrorCode::InvalidRequestUri;
+            Err(Refusal::of(&pushed.request, error, reason))
+        };
+        if pushed.completed {
+            return over("request_uri_spent");
+        }
+        if self.inner.clock.now() >= pushed.expires_at {
+            return over("request_uri_expired");
+        }
+        Ok(Checked {
+            request: pushed.request,
+            client,
+            pushed: Some(hash),
+        })
+    }
+}
+
+/// [RFC 9126 §2.2](https://www.rfc-editor.org/rfc/rfc9126#section-2.2), never to be cached.
+fn created(name: &str) -> Response<Bytes> {
+    #[derive(Serialize)]
+    struct Created {
+        request_uri: String,
+        expires_in: u64,
+    }
+    let body = Created {
+        request_uri: format!("{PREFIX}{name}"),
+        expires_in: PushedRequestRecord::LIFETIME.as_secs(),
+    };
+    let mut response = json(StatusCode::CREATED, &body);
+    let never = HeaderValue::from_static("no-cache, no-store");
+    response.headers_mut().insert(CACHE_CONTROL, never);
+    response
+}
+
+/// The code for a client that is told directly; of a user nothing is known yet.
+const fn error_code(error: AuthorizationErrorCode) -> ErrorCode {
+    use AuthorizationErrorCode as Error;
+    match error {
+        Error::UnauthorizedClient => ErrorCode::UnauthorizedClient,
+        Error::UnsupportedResponseType => ErrorCode::UnsupportedResponseType,
+        Error::InvalidScope => ErrorCode::InvalidScope,
+        Error::InvalidTarget => ErrorCode::InvalidTarget,
+        Error::RequestNotSupported => ErrorCode::RequestNotSupported,
+        _ => ErrorCode::InvalidRequest,
+    }
+}

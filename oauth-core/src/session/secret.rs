@@ -1,0 +1,159 @@
+use std::fmt;
+use std::str::FromStr;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::Sha256;
+use zeroize::Zeroizing;
+
+use crate::ports::Entropy;
+use crate::random::random_text;
+use crate::secret::TokenHash;
+
+/// What every secret begins with: it tells log scanners and people what was leaked.
+const PREFIX: &str = "ss_";
+
+/// The characters after the prefix: base64url of 256 bits.
+const LENGTH: usize = 43;
+
+/// The text is no secret of a session.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("not the secret of a session: `ss_` and 43 base64url characters are wanted")]
+#[non_exhaustive]
+pub struct InvalidSessionSecret;
+
+/// What the cookie of a session holds: its browser has it and nobody else. Stores have its [hash](Self::hash).
+#[derive(Clone)]
+pub struct SessionSecret(Zeroizing<String>);
+
+impl SessionSecret {
+    /// A new one, of 256 random bits.
+    #[must_use]
+    pub fn generate(entropy: &dyn Entropy) -> Self {
+        Self(random_text::<32>(PREFIX, entropy))
+    }
+
+    /// The secret itself, for the cookie and nothing else. Needs no quoting.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// What a store may see of it.
+    #[must_use]
+    pub fn hash(&self) -> TokenHash {
+        TokenHash::of(&self.0)
+    }
+}
+
+impl FromStr for SessionSecret {
+    type Err = InvalidSessionSecret;
+
+    fn from_str(text: &str) -> Result<Self, InvalidSessionSecret> {
+        let random = text.strip_prefix(PREFIX).ok_or(InvalidSessionSecret)?;
+        let base64url = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+        if random.len() == LENGTH && random.bytes().all(base64url) {
+            Ok(Self(Zeroizing::new(text.to_owned())))
+        } else {
+            Err(InvalidSessionSecret)
+        }
+    }
+}
+
+impl fmt::Debug for SessionSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SessionSecret([redacted])")
+    }
+}
+
+/// Keeps this from being of use for anything else that may be derived from the same secret.
+const LABEL: &[u8] = b"oauth-core csrf token";
+
+impl SessionSecret {
+    /// What a form carries to prove that it comes from this browser: 43 base64url characters, for a hidden field.
+    ///
+    /// Derived from the secret, so nothing is stored, and it changes whenever the secret does. It tells nothing about it.
+    ///
+    /// A browser in which nobody is signed in can be given a secret too, for the form of the sign-in: [`generate`](Self::generate)
+    /// one, put it in the [cookie](super::SessionCookie) and store no session under it. Signing in replaces it.
+    ///
+    /// ```
+    /// use oauth_core::{ports::OsEntropy, session::SessionSecret};
+    ///
+    /// let secret = SessionSecret::generate(&OsEntropy);
+    /// assert!(secret.is_csrf_token(&secret.csrf_token()));
+    /// assert!(!secret.is_csrf_token(&SessionSecret::generate(&OsEntropy).csrf_token()));
+    /// ```
+    #[must_use]
+    pub fn csrf_token(&self) -> Zeroizing<String> {
+        Zeroizing::new(URL_SAFE_NO_PAD.encode(self.csrf_mac().finalize().into_bytes()))
+    }
+
+    /// Whether `presented` is the [`csrf_token`](Self::csrf_token) of this secret, in a time that does not depend on where it
+    /// differs.
+    #[must_use]
+    pub fn is_csrf_token(&self, presented: &str) -> bool {
+        let mut tag = [0; 32];
+        let decoded = URL_SAFE_NO_PAD.decode_slice(presented, &mut tag);
+        decoded == Ok(tag.len()) && self.csrf_mac().verify_slice(&tag).is_ok()
+    }
+
+    #[expect(clippy::expect_used, reason = "HMAC takes a key of any length")]
+    fn csrf_mac(&self) -> Hmac<Sha256> {
+        let mut mac = Hmac::<Sha256>::new_from_slice(self.expose().as_bytes()).expect("any length is a key");
+        mac.update(LABEL);
+        mac
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secret(byte: u8) -> SessionSecret {
+        SessionSecret::generate(&move |bytes: &mut [u8]| bytes.fill(byte))
+    }
+
+    /// S1: a secret is opaque, of 256 random bits, and never prints; what a cookie could be cut by is none.
+    #[test]
+    fn a_session_secret_is_256_bits_in_base64url() {
+        let secret = secret(0xff);
+        assert_eq!(secret.expose(), "ss___________________________________________8");
+        assert_eq!(secret.hash(), TokenHash::of(secret.expose()));
+        assert_eq!(format!("{secret:?}"), "SessionSecret([redacted])");
+        assert!(secret.expose().parse::<SessionSecret>().is_ok());
+        let long = format!("{}A", secret.expose());
+        let cut = format!("ss_; Domain=a.example{}", "A".repeat(25));
+        for text in [
+            "",
+            "ss_",
+            "at___________________________________________8",
+            &long,
+            &cut,
+        ] {
+            assert!(text.parse::<SessionSecret>().is_err(), "{text:?}");
+        }
+    }
+
+    /// S4: a token is of one secret, so a page from before the secret changed posts nothing.
+    #[test]
+    fn a_csrf_token_is_of_one_session() {
+        let (first, second) = (secret(1), secret(2));
+        let token = first.csrf_token();
+        assert_eq!(token.len(), 43);
+        assert!(first.is_csrf_token(&token));
+        assert!(!second.is_csrf_token(&token));
+        let other_first = if token.starts_with('A') { "B" } else { "A" };
+        let flipped = format!("{other_first}{}", token.get(1..).unwrap());
+        for wrong in [
+            "",
+            first.expose(),
+            token.get(1..).unwrap(),
+            &flipped,
+            &format!("{}=", *token),
+        ] {
+            assert!(!first.is_csrf_token(wrong), "{wrong:?}");
+        }
+    }
+}

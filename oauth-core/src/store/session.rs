@@ -1,0 +1,270 @@
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use super::{RevocationReason, SessionId};
+use crate::secret::TokenHash;
+use crate::session::{SessionState, SessionTimeouts};
+use crate::time::later;
+use crate::vocabulary::Subject;
+
+/// A session is written to the store at most this many times within its idle timeout.
+const TOUCHES: u32 = 10;
+
+/// The session of one user in one browser.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SessionRecord {
+    /// The hash of the secret in the browser's cookie. Another one after each renewal.
+    pub hash: TokenHash,
+    /// Its name, which stays: for lists, for what was granted in it, and for events.
+    pub id: SessionId,
+    /// Who is signed in.
+    pub subject: Subject,
+    /// When they proved it.
+    pub auth_time: SystemTime,
+    /// When it began.
+    pub created_at: SystemTime,
+    /// When it was last used, give or take a tenth of the idle timeout. Only grows.
+    pub seen_at: SystemTime,
+    /// How long it may go unused.
+    pub idle: Duration,
+    /// The instant from which it opens nothing, however busy it was. Never moves.
+    pub expires_at: SystemTime,
+    /// What a list of sessions calls it, the browser's name for instance.
+    pub label: Option<String>,
+    /// Whether, when and why it ended early.
+    pub ended: Option<SessionEnd>,
+}
+
+/// The end of a session before its time.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SessionEnd {
+    /// Why.
+    pub reason: RevocationReason,
+    /// When.
+    pub at: SystemTime,
+}
+
+impl SessionEnd {
+    /// An end for `reason` at `at`.
+    #[must_use]
+    pub const fn new(reason: RevocationReason, at: SystemTime) -> Self {
+        Self { reason, at }
+    }
+}
+
+impl SessionRecord {
+    /// The session of `subject`, who has just proven who they are, under the cookie of this hash.
+    #[must_use]
+    pub fn new(
+        hash: TokenHash,
+        id: SessionId,
+        subject: Subject,
+        timeouts: SessionTimeouts,
+        now: SystemTime,
+    ) -> Self {
+        Self {
+            hash,
+            id,
+            subject,
+            auth_time: now,
+            created_at: now,
+            seen_at: now,
+            idle: timeouts.idle(),
+            expires_at: later(now, timeouts.absolute()),
+            label: None,
+            ended: None,
+        }
+    }
+
+    /// Calls the session `label` in lists.
+    #[must_use]
+    pub fn with_label(mut self, label: impl Into<String>) -> Self {
+        self.label = Some(label.into());
+        self
+    }
+
+    /// The instant of the earlier of its two ends, as it was used so far.
+    #[must_use]
+    pub fn active_until(&self) -> SystemTime {
+        later(self.seen_at, self.idle).min(self.expires_at)
+    }
+
+    /// Where the session stands at `now`. Of two limits the one that came first counts.
+    #[must_use]
+    pub fn state(&self, now: SystemTime) -> SessionState {
+        if self.ended.is_some() {
+            SessionState::Revoked
+        } else if now < self.active_until() {
+            SessionState::Active
+        } else if self.active_until() == self.expires_at {
+            SessionState::AbsoluteExpired
+        } else {
+            SessionState::IdleExpired
+        }
+    }
+
+    /// Whether a use at `now` is to be written down: the session is active, and was last seen a while ago.
+    #[must_use]
+    pub fn is_to_be_touched(&self, now: SystemTime) -> bool {
+        self.state(now) == SessionState::Active && now >= later(self.seen_at, self.idle / TOUCHES)
+    }
+
+    /// The session after a use at `now`; `None` when it is over.
+    #[must_use]
+    pub fn touched(&self, now: SystemTime) -> Option<Self> {
+        self.active(now).map(|session| Self {
+            seen_at: session.seen_at.max(now),
+            ..session
+        })
+    }
+
+    /// The session under a new secret, for a user who gained higher rights at `now`; `None` when it is over. It lasts no
+    /// longer for it.
+    #[must_use]
+    pub fn renewed(&self, hash: TokenHash, now: SystemTime) -> Option<Self> {
+        self.touched(now).map(|session| Self { hash, ..session })
+    }
+
+    /// The session, ended at `now`; `None` when it was over before.
+    #[must_use]
+    pub fn revoked(&self, reason: RevocationReason, now: SystemTime) -> Option<Self> {
+        self.active(now).map(|session| Self {
+            ended: Some(SessionEnd::new(reason, now)),
+            ..session
+        })
+    }
+
+    fn active(&self, now: SystemTime) -> Option<Self> {
+        (self.state(now) == SessionState::Active).then(|| self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::SessionTrigger;
+
+    const MINUTE: Duration = Duration::from_secs(60);
+    const NANOSECOND: Duration = Duration::from_nanos(1);
+
+    fn start() -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
+    }
+
+    fn session() -> SessionRecord {
+        let id = SessionId::from_bytes([7; 16]);
+        let timeouts = SessionTimeouts::default();
+        SessionRecord::new(
+            TokenHash::of("cookie"),
+            id,
+            "ada".parse().unwrap(),
+            timeouts,
+            start(),
+        )
+    }
+
+    /// What a record becomes by each trigger, and when that is.
+    fn happen(
+        record: &SessionRecord,
+        trigger: SessionTrigger,
+        now: SystemTime,
+    ) -> (SessionRecord, SystemTime) {
+        let same = || record.clone();
+        match trigger {
+            SessionTrigger::Used => (record.touched(now).unwrap_or_else(same), now),
+            SessionTrigger::Escalated => {
+                let renewed = record.renewed(TokenHash::of("another cookie"), now);
+                (renewed.unwrap_or_else(same), now)
+            }
+            SessionTrigger::Revoked => {
+                let revoked = record.revoked(RevocationReason::SignedOut, now);
+                (revoked.unwrap_or_else(same), now)
+            }
+            SessionTrigger::LeftIdle => (same(), now.max(record.seen_at + record.idle)),
+            SessionTrigger::GrewOld => {
+                // busy to the end
+                let mut busy = same();
+                busy.seen_at = busy.seen_at.max(record.expires_at - NANOSECOND);
+                (busy, now.max(record.expires_at))
+            }
+        }
+    }
+
+    /// S6: after any five things, a record stands where the table says, and never opens anything again once it was over.
+    #[test]
+    fn a_session_follows_the_table_of_its_states() {
+        let triggers = SessionTrigger::ALL;
+        for history in 0..triggers.len().pow(5) {
+            let (mut record, mut now, mut state) = (session(), start(), SessionState::Active);
+            for place in 0..5 {
+                let trigger = triggers[history / triggers.len().pow(place) % triggers.len()];
+                let next = state.after(trigger);
+                assert_eq!(next.is_some(), state == SessionState::Active, "{trigger:?}");
+                if let Some(next) = next {
+                    (record, now) = happen(&record, trigger, now);
+                    state = next;
+                } else {
+                    assert_eq!(record.touched(now), None);
+                    assert_eq!(record.renewed(TokenHash::of("thief"), now), None);
+                    assert_eq!(record.revoked(RevocationReason::SignedOut, now), None);
+                    assert!(!record.is_to_be_touched(now));
+                }
+                assert_eq!(record.state(now), state, "{trigger:?} in history {history}");
+            }
+        }
+        for state in SessionState::ALL {
+            assert_eq!(
+                state.after(SessionTrigger::Used).is_some(),
+                state == SessionState::Active
+            );
+        }
+    }
+
+    /// S2: to the nanosecond, from the clock alone, and the limit that came first is the one that counts.
+    #[test]
+    fn a_session_ends_idle_or_old_at_the_exact_instant() {
+        let session = session();
+        let idle = start() + 30 * MINUTE;
+        assert_eq!(session.state(idle - NANOSECOND), SessionState::Active);
+        assert_eq!(session.state(idle), SessionState::IdleExpired);
+        // left idle it stays, however old it becomes
+        assert_eq!(session.state(session.expires_at), SessionState::IdleExpired);
+        let mut busy = session.clone();
+        while let Some(used) = busy.touched(busy.seen_at + 29 * MINUTE) {
+            busy = used;
+        }
+        assert_eq!(busy.expires_at, start() + 8 * 60 * MINUTE);
+        assert_eq!(busy.state(busy.expires_at - NANOSECOND), SessionState::Active);
+        assert_eq!(busy.state(busy.expires_at), SessionState::AbsoluteExpired);
+    }
+
+    /// S2: a use is written down once in a tenth of the idle timeout, and a clock that goes back takes nothing away.
+    #[test]
+    fn a_touch_is_rare_and_only_moves_forward() {
+        let session = session();
+        let due = start() + 3 * MINUTE;
+        assert!(!session.is_to_be_touched(due - NANOSECOND));
+        assert!(session.is_to_be_touched(due));
+        assert!(!session.is_to_be_touched(start() + 30 * MINUTE));
+        let touched = session.touched(due).unwrap();
+        assert_eq!(touched.seen_at, due);
+        assert_eq!(touched.touched(start()).unwrap().seen_at, due);
+    }
+
+    /// S4: a renewed session has another secret, the same name, and not a moment longer to live.
+    #[test]
+    fn a_renewed_session_has_another_secret_and_the_same_end() {
+        let session = session();
+        let now = start() + MINUTE;
+        let renewed = session.renewed(TokenHash::of("another cookie"), now).unwrap();
+        let expected = SessionRecord {
+            hash: TokenHash::of("another cookie"),
+            seen_at: now,
+            ..session
+        };
+        assert_eq!(renewed, expected);
+    }
+}

@@ -1,0 +1,190 @@
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use super::{Insertion, RevocationReason, SessionId, SessionRecord, TokenStore};
+use crate::secret::TokenHash;
+use crate::store_error::StoreError;
+use crate::vocabulary::Subject;
+
+/// What became of a verb that needs a session which is not over.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[must_use]
+#[non_exhaustive]
+pub enum SessionOutcome {
+    /// The session was active, and the step is done.
+    Done,
+    /// It was idle too long, too old or ended; nothing changed.
+    Over,
+    /// There is none under that secret; nothing changed.
+    NotFound,
+}
+
+/// A password-reset token that was issued.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ResetTokenRecord {
+    /// The hash of the token.
+    pub hash: TokenHash,
+    /// Whose password it lets its owner set; `None` where nobody has the address that was asked for.
+    pub subject: Option<Subject>,
+    /// When it was issued.
+    pub issued_at: SystemTime,
+    /// The instant from which it opens nothing.
+    pub expires_at: SystemTime,
+}
+
+/// What became of redeeming a password-reset token.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[must_use]
+#[non_exhaustive]
+pub enum ResetOutcome {
+    /// It is spent, and its subject is signed out everywhere.
+    Redeemed {
+        /// Whose password may be set now.
+        subject: Subject,
+        /// What ended.
+        revoked: Revoked,
+    },
+    /// It is too old; nothing changed.
+    Expired,
+    /// There is none: it was never issued, is spent, a newer one took its place, or it is nobody's. Nothing changed.
+    NotFound,
+}
+
+/// How much ended.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[must_use]
+#[non_exhaustive]
+pub struct Revoked {
+    /// Sessions that were active.
+    pub sessions: u64,
+    /// Token families that were not revoked before.
+    pub families: u64,
+    /// Codes that were not redeemed.
+    pub codes: u64,
+    /// Password-reset tokens.
+    pub reset_tokens: u64,
+}
+
+/// Keeps sessions and password-reset tokens, and ends everything that lets somebody in.
+///
+/// A [`TokenStore`] too, of the same tables: ending a session ends what was granted in it, and signing out everywhere
+/// reaches across sessions, codes, token families and reset tokens, in one step.
+///
+/// # What an implementation must guarantee
+///
+/// See the [module](super), and:
+///
+/// - **The rules of a row are those of [`SessionRecord`]**: load it, call [`touched`](SessionRecord::touched),
+///   [`renewed`](SessionRecord::renewed) or [`revoked`](SessionRecord::revoked), write it, in one step. Of any number of callers
+///   that renew one session exactly one does.
+/// - **What was ended stays ended**: once [`end_session`](Self::end_session), [`revoke_subject`](Self::revoke_subject) or
+///   [`redeem_reset_token`](Self::redeem_reset_token) has answered, nothing from before is worth anything, whatever had begun
+///   before; and a reader sees either all of it ended or none.
+/// - A code that names a session is redeemed only while that session is there and was not ended:
+///   [`RedeemOutcome::SessionEnded`](super::RedeemOutcome::SessionEnded).
+/// - What belongs to another subject is untouched.
+/// - Of any number of callers that redeem one reset token exactly one gets `Redeemed`, and a subject has at most one.
+#[async_trait]
+pub trait SessionStore: TokenStore {
+    /// Stores a new session; never overwrites one of the same secret or name.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when nothing was stored or the answer was lost.
+    async fn insert_session(&self, session: SessionRecord) -> Result<Insertion, StoreError>;
+
+    /// Reads the session under a secret, also one that is over and was not purged yet.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot answer.
+    async fn session(&self, hash: &TokenHash) -> Result<Option<SessionRecord>, StoreError>;
+
+    /// Writes a use of the session at `now`.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot answer; calling again is safe.
+    async fn touch_session(&self, hash: &TokenHash, now: SystemTime) -> Result<SessionOutcome, StoreError>;
+
+    /// Puts the session under a new secret; the old one opens nothing from this step on.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when nothing was stored or the answer was lost: then neither secret is known to open anything.
+    async fn renew_session(
+        &self,
+        hash: &TokenHash,
+        new_hash: TokenHash,
+        now: SystemTime,
+    ) -> Result<SessionOutcome, StoreError>;
+
+    /// Ends a session, with the token families and codes whose grants name it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot answer; calling again is safe.
+    async fn end_session(
+        &self,
+        id: &SessionId,
+        reason: RevocationReason,
+        now: SystemTime,
+    ) -> Result<Revoked, StoreError>;
+
+    /// The sessions of `subject` that are active at `now`, the last begun first, by name where two began at once.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot answer.
+    async fn sessions_of(&self, subject: &Subject, now: SystemTime)
+    -> Result<Vec<SessionRecord>, StoreError>;
+
+    /// Ends everything of `subject`: sessions, token families, codes and reset tokens. The session `keep` goes on, with the
+    /// families and codes whose grants name it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot answer; calling again is safe.
+    async fn revoke_subject(
+        &self,
+        subject: &Subject,
+        keep: Option<&SessionId>,
+        reason: RevocationReason,
+        now: SystemTime,
+    ) -> Result<Revoked, StoreError>;
+
+    /// Stores a reset token in place of all others of the same subject, or of nobody.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when nothing was stored or the answer was lost; the older ones may be gone then.
+    async fn put_reset_token(&self, token: ResetTokenRecord) -> Result<(), StoreError>;
+
+    /// Reads a reset token, also one that has expired and was not purged yet.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot answer.
+    async fn reset_token(&self, hash: &TokenHash) -> Result<Option<ResetTokenRecord>, StoreError>;
+
+    /// Spends a reset token of somebody, with `now < expires_at`, and ends everything of its subject for
+    /// [`RevocationReason::PasswordReset`].
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when nothing was stored or the answer was lost; the token may be spent then, and its owner asks for
+    /// another.
+    async fn redeem_reset_token(&self, hash: &TokenHash, now: SystemTime)
+    -> Result<ResetOutcome, StoreError>;
+
+    /// Drops the sessions that are not active at `now` and the reset tokens with `expires_at <= now`, and answers how many
+    /// those were.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot answer; calling again is safe.
+    async fn purge_sessions(&self, now: SystemTime) -> Result<u64, StoreError>;
+}

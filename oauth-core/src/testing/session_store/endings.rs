@@ -1,0 +1,134 @@
+use std::time::Duration;
+
+use super::{alive, populate};
+use crate::store::{Insertion, RedeemOutcome, RevocationReason, Revoked, SessionStore};
+use crate::testing::race::{RACERS, race};
+use crate::testing::records::{answer, code, grant, hash, redemption, session, session_id, start};
+use crate::vocabulary::Subject;
+
+const REASON: RevocationReason = RevocationReason::SignedOutEverywhere;
+const NOTHING: [bool; 9] = [false; 9];
+const EVERYTHING: [bool; 9] = [true; 9];
+
+fn ada() -> Subject {
+    grant().subject
+}
+
+fn bob() -> Subject {
+    "bob".parse().expect("printable")
+}
+
+/// S1: families and codes that name it, and nothing else.
+pub async fn what_was_granted_in_a_session_ends_with_it(store: &dyn SessionStore) {
+    populate(store, "ada", &ada()).await;
+    let revoked = answer(store.end_session(&session_id("ada one"), REASON, start()).await);
+    let expected = Revoked {
+        sessions: 1,
+        families: 1,
+        codes: 1,
+        reset_tokens: 0,
+    };
+    assert_eq!(revoked, expected);
+    let left = [false, true, false, false, false, true, true, true, true];
+    assert_eq!(alive(store, "ada").await, left);
+}
+
+/// S3: also one that was stored when its session had ended already, or was never there.
+pub async fn a_code_of_a_session_that_ended_buys_nothing(store: &dyn SessionStore) {
+    let ended = session("ended");
+    assert_eq!(
+        answer(store.insert_session(ended.clone()).await),
+        Insertion::Inserted
+    );
+    let _counts = answer(store.end_session(&ended.id, REASON, start()).await);
+    for name in ["ended", "never there"] {
+        let mut late = code(name);
+        late.grant.session = Some(session_id(name));
+        assert_eq!(answer(store.insert_code(late).await), Insertion::Inserted);
+        let mut wanted = redemption(name, name);
+        wanted.family.grant.session = Some(session_id(name));
+        let redeemed = answer(store.redeem_code(wanted, start()).await);
+        assert_eq!(redeemed, RedeemOutcome::SessionEnded);
+        let bought = answer(store.refresh_token(&hash(&format!("{name} rt 0"))).await);
+        assert!(bought.is_none(), "{name}");
+        let spent = answer(store.code(&hash(name)).await).and_then(|code| code.redeemed);
+        assert_eq!(spent, None, "{name}");
+    }
+}
+
+/// S3: whichever comes first.
+pub async fn a_redemption_that_crosses_the_end_of_its_session_leaves_nothing_alive(store: &dyn SessionStore) {
+    let open = session("open");
+    assert_eq!(
+        answer(store.insert_session(open.clone()).await),
+        Insertion::Inserted
+    );
+    for index in 1..RACERS {
+        let mut code = code(&index.to_string());
+        code.grant.session = Some(open.id);
+        assert_eq!(answer(store.insert_code(code).await), Insertion::Inserted);
+    }
+    race(async |index| {
+        if index == 0 {
+            let _counts = store.end_session(&open.id, REASON, start()).await?;
+        } else {
+            let mut wanted = redemption(&index.to_string(), &index.to_string());
+            wanted.family.grant.session = Some(open.id);
+            let _any = store.redeem_code(wanted, start()).await?;
+        }
+        Ok(())
+    });
+    for index in 1..RACERS {
+        let bought = answer(store.refresh_token(&hash(&format!("{index} rt 0"))).await);
+        assert!(!bought.is_some_and(|state| state.is_active(start())), "{index}");
+    }
+}
+
+/// S3: sessions, families, codes and reset tokens, in one step.
+pub async fn everything_of_a_subject_ends_and_nothing_of_another(store: &dyn SessionStore) {
+    populate(store, "ada", &ada()).await;
+    populate(store, "bob", &bob()).await;
+    let revoked = answer(store.revoke_subject(&ada(), None, REASON, start()).await);
+    let all = Revoked {
+        sessions: 2,
+        families: 2,
+        codes: 2,
+        reset_tokens: 1,
+    };
+    assert_eq!(revoked, all);
+    assert_eq!(alive(store, "ada").await, NOTHING);
+    assert_eq!(alive(store, "bob").await, EVERYTHING);
+    let family = answer(store.refresh_token(&hash("ada alone rt 0")).await);
+    let revocation = family
+        .and_then(|state| state.family.revoked)
+        .expect("a revocation");
+    assert_eq!((revocation.reason, revocation.at), (REASON, start()));
+}
+
+/// S3: all but the browser that asks for it.
+pub async fn one_session_can_be_kept_with_what_was_granted_in_it(store: &dyn SessionStore) {
+    populate(store, "ada", &ada()).await;
+    let kept = session_id("ada one");
+    let revoked = answer(store.revoke_subject(&ada(), Some(&kept), REASON, start()).await);
+    assert_eq!((revoked.sessions, revoked.families, revoked.codes), (1, 1, 1));
+    let left = [true, false, true, true, true, false, false, false, false];
+    assert_eq!(alive(store, "ada").await, left);
+}
+
+/// S3: repeating it is safe, and the first reason stays.
+pub async fn a_second_revocation_finds_nothing(store: &dyn SessionStore) {
+    populate(store, "ada", &ada()).await;
+    let _counts = answer(store.revoke_subject(&ada(), None, REASON, start()).await);
+    let (reason, later) = (
+        RevocationReason::SuspiciousActivity,
+        start() + Duration::from_secs(60),
+    );
+    let second = answer(store.revoke_subject(&ada(), None, reason, later).await);
+    assert_eq!(second, Revoked::default());
+    let state = answer(store.refresh_token(&hash("ada alone rt 0")).await);
+    let revocation = state.and_then(|state| state.family.revoked);
+    assert_eq!(revocation.map(|revocation| revocation.reason), Some(REASON));
+    let session = answer(store.session(&hash("ada one")).await);
+    let end = session.and_then(|session| session.ended);
+    assert_eq!(end.map(|end| end.reason), Some(REASON));
+}

@@ -1,0 +1,386 @@
+//! Pushed authorization requests, RFC 9126.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, Request};
+use oauth_core::memory::MemoryTokens;
+use oauth_core::server::{Answer, Authorize, Decision, Interaction};
+use oauth_core::vocabulary::RegisteredRedirectUri;
+use serde_json::Value;
+
+use super::fixture::{
+    CALLBACK, Fixture, ISSUER, Pairs, Tokens, assert_error, basic, change, codes, post, reason, redirected,
+    web_request,
+};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+async fn push(fixture: &Fixture, pairs: &Pairs<'_>) -> Answer {
+    fixture.server.par(post(basic("web"), pairs)).await
+}
+
+/// The `request_uri` of a request of `web`.
+async fn pushed(fixture: &Fixture, pairs: &Pairs<'_>) -> String {
+    let answer = push(fixture, pairs).await;
+    assert_eq!(answer.response.status(), 201, "{answer:?}");
+    let body: Value = serde_json::from_slice(answer.response.body()).unwrap();
+    body.get("request_uri")
+        .and_then(Value::as_str)
+        .unwrap()
+        .to_owned()
+}
+
+/// What the browser brings in place of the request.
+fn reference(request_uri: &str) -> Pairs<'_> {
+    vec![("client_id", "web"), ("request_uri", request_uri)]
+}
+
+/// The refusal of a browser that nobody sent: a page, and no redirect.
+async fn shown(fixture: &Fixture, pairs: &Pairs<'_>) -> &'static str {
+    let answer = fixture.refused(pairs).await;
+    assert_eq!(answer.response.status(), 400, "{pairs:?}");
+    assert!(!answer.response.headers().contains_key("location"));
+    reason(&answer)
+}
+
+/// The refusal that the client is told by redirect.
+async fn told(fixture: &Fixture, pairs: &Pairs<'_>) -> (String, &'static str) {
+    let answer = fixture.refused(pairs).await;
+    let (address, query) = redirected(&answer.response);
+    assert_eq!(address, "https://app.example/callback");
+    assert_eq!(query.optional("state"), Some("a state & more"));
+    assert_eq!(query.optional("iss"), Some(ISSUER));
+    (query.optional("error").unwrap().to_owned(), reason(&answer))
+}
+
+/// O23: the answer names the request for a minute, with more than 128 bits that nobody can guess, and is never cached.
+#[tokio::test]
+async fn a_pushed_request_gets_a_name_for_sixty_seconds() {
+    let fixture = Fixture::new();
+    let answer = push(&fixture, &web_request()).await;
+    assert_eq!(answer.response.status(), 201);
+    assert_eq!(answer.response.headers()["cache-control"], "no-cache, no-store");
+    assert_eq!(answer.response.headers()["content-type"], "application/json");
+    let body: Value = serde_json::from_slice(answer.response.body()).unwrap();
+    let uri = body["request_uri"].as_str().unwrap();
+    let name = uri.strip_prefix("urn:ietf:params:oauth:request_uri:").unwrap();
+    assert_eq!(name.len(), 43);
+    assert_eq!(body, serde_json::json!({ "request_uri": uri, "expires_in": 60 }));
+    assert_eq!(codes(&answer.events), ["request_pushed"]);
+    assert!(!format!("{answer:?}").contains(name), "no name in a log");
+    assert_ne!(pushed(&fixture, &web_request()).await, uri);
+}
+
+/// O23: the name stands for the whole request, up to the tokens.
+#[tokio::test]
+async fn a_person_signs_in_by_a_pushed_request() {
+    let fixture = Fixture::new();
+    let uri = pushed(&fixture, &change(web_request(), "login_hint", Some("ada"))).await;
+    let interaction = fixture.interact(&reference(&uri)).await;
+    assert_eq!(interaction.details.login_hint.as_deref(), Some("ada"));
+    let (_, query) = redirected(&fixture.grant(&interaction).await.response);
+    assert_eq!(query.optional("state"), Some("a state & more"));
+    let tokens = Tokens::of(&fixture.redeem(query.optional("code").unwrap()).await);
+    assert!(fixture.is_active(&tokens.access).await);
+}
+
+/// O23: what was pushed counts, not what the browser brings beside the name: an attacker can change the latter.
+#[tokio::test]
+async fn parameters_beside_the_name_are_ignored() {
+    let fixture = Fixture::new();
+    let uri = pushed(
+        &fixture,
+        &change(web_request(), "scope", Some("openid read:charges")),
+    )
+    .await;
+    let mut pairs = reference(&uri);
+    pairs.extend([
+        ("scope", "openid read:charges write:charges"),
+        ("redirect_uri", "https://evil.example/callback"),
+        ("state", "forged"),
+        ("code_challenge", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"),
+        ("response_type", "token"),
+        ("prompt", "none"),
+        ("request", "e30.e30."),
+    ]);
+    let interaction = fixture.interact(&pairs).await;
+    assert_eq!(interaction.details.scopes.to_string(), "openid read:charges");
+    assert_eq!(interaction.details.redirect_uri.as_str(), CALLBACK);
+    let (_, query) = redirected(&fixture.grant(&interaction).await.response);
+    assert_eq!(query.optional("state"), Some("a state & more"));
+    let code = query.optional("code").unwrap();
+    Tokens::of(&fixture.redeem(code).await);
+}
+
+/// O23: the name of another client's request opens nothing and tells the client nothing; it stays good for its own.
+#[tokio::test]
+async fn a_name_is_bound_to_its_client() {
+    let fixture = Fixture::new();
+    let uri = pushed(&fixture, &web_request()).await;
+    for client in ["other", "native", "once"] {
+        let stolen = change(reference(&uri), "client_id", Some(client));
+        assert_eq!(shown(&fixture, &stolen).await, "request_uri_of_another_client");
+    }
+    let nobody = change(reference(&uri), "client_id", None);
+    assert_eq!(shown(&fixture, &nobody).await, "client_id_missing");
+    fixture.interact(&reference(&uri)).await;
+}
+
+/// O23: a name that was never given out is no name, however much it looks like one.
+#[tokio::test]
+async fn a_forged_name_is_shown_on_a_page() {
+    let fixture = Fixture::new();
+    let uri = pushed(&fixture, &web_request()).await;
+    let longer = format!("{uri}A");
+    let zeros = format!("urn:ietf:params:oauth:request_uri:{}", "A".repeat(43));
+    for forged in [
+        uri.split_at(uri.len() - 1).0,
+        longer.as_str(),
+        zeros.as_str(),
+        "urn:ietf:params:oauth:request_uri:",
+        "urn:ietf:params:oauth:request_uri:' OR 1=1 --",
+    ] {
+        assert_eq!(
+            shown(&fixture, &reference(forged)).await,
+            "request_uri_unknown",
+            "{forged}"
+        );
+    }
+    let mut twice = reference(&uri);
+    twice.push(("request_uri", &zeros));
+    assert_eq!(shown(&fixture, &twice).await, "client_or_redirect_uri_repeated");
+}
+
+/// O23: sixty seconds to the nanosecond; a sign-in that began in time may take its ten minutes.
+#[tokio::test]
+async fn a_name_expires_at_the_exact_instant() {
+    let fixture = Fixture::new();
+    let uri = pushed(&fixture, &web_request()).await;
+    fixture.clock.advance(60 * SECOND - Duration::from_nanos(1));
+    let interaction = fixture.interact(&reference(&uri)).await;
+    fixture.clock.advance(Duration::from_nanos(1));
+    let expected = ("invalid_request_uri".to_owned(), "request_uri_expired");
+    assert_eq!(told(&fixture, &reference(&uri)).await, expected);
+    fixture.clock.advance(9 * 60 * SECOND);
+    let answer = fixture.grant(&interaction).await;
+    assert_eq!(codes(&answer.events), ["authorization_granted"]);
+}
+
+/// O23: a reload of the page spends nothing, the first answer spends it for every page that is open, whatever the answer is.
+#[tokio::test]
+async fn a_name_is_spent_by_the_first_sign_in_that_is_answered() {
+    let fixture = Fixture::new();
+    for denied in [false, true] {
+        let uri = pushed(&fixture, &web_request()).await;
+        let first = fixture.interact(&reference(&uri)).await;
+        let second = fixture.interact(&reference(&uri)).await;
+        let answer = if denied {
+            answered(&fixture, &second, Decision::Denied).await
+        } else {
+            fixture.grant(&second).await
+        };
+        assert_eq!(answer.response.status(), 303);
+        let late = fixture.grant(&first).await;
+        assert_eq!(late.response.status(), 400);
+        assert!(!late.response.headers().contains_key("location"));
+        assert_eq!(reason(&late), "request_uri_spent");
+        let expected = ("invalid_request_uri".to_owned(), "request_uri_spent");
+        assert_eq!(told(&fixture, &reference(&uri)).await, expected);
+    }
+}
+
+async fn answered(fixture: &Fixture, interaction: &Interaction, decision: Decision) -> Answer {
+    let (id, browser) = (&interaction.id, interaction.browser.expose());
+    fixture
+        .server
+        .resume(&http::Method::POST, id, browser, decision)
+        .await
+}
+
+/// O23: who pushes proves to be the client, as at the token endpoint.
+#[tokio::test]
+async fn only_the_client_itself_can_push() {
+    let fixture = Fixture::new();
+    let without = fixture.server.par(post(HeaderMap::new(), &web_request())).await;
+    assert_error(&without, 401, "invalid_client");
+    let mut wrong = web_request();
+    wrong.push(("client_secret", "guess"));
+    let wrong = fixture.server.par(post(HeaderMap::new(), &wrong)).await;
+    assert_error(&wrong, 401, "invalid_client");
+    let foreign = fixture.server.par(post(basic("other"), &web_request())).await;
+    assert_error(&foreign, 400, "invalid_request");
+    assert_eq!(reason(&foreign), "client_id_mismatch");
+
+    let native = change(web_request(), "client_id", Some("native"));
+    let native = change(native, "redirect_uri", Some("http://127.0.0.1:50123/callback"));
+    let public = fixture.server.par(post(HeaderMap::new(), &native)).await;
+    assert_eq!(public.response.status(), 201);
+}
+
+/// Each fault, its error, and the precise reason. An absent value leaves the parameter out.
+const FAULTS: &[(&str, Option<&str>, &str, &str)] = &[
+    (
+        "request_uri",
+        Some("urn:ietf:params:oauth:request_uri:x"),
+        "invalid_request",
+        "request_uri_pushed",
+    ),
+    (
+        "request_uri",
+        Some("https://a.b/r"),
+        "invalid_request",
+        "request_uri_pushed",
+    ),
+    ("redirect_uri", None, "invalid_request", "redirect_uri_missing"),
+    (
+        "redirect_uri",
+        Some("javascript:alert(1)"),
+        "invalid_request",
+        "redirect_uri_missing",
+    ),
+    (
+        "redirect_uri",
+        Some("https://app.example/callback"),
+        "invalid_request",
+        "redirect_uri_not_registered",
+    ),
+    (
+        "redirect_uri",
+        Some("https://evil.example/callback"),
+        "invalid_request",
+        "redirect_uri_not_registered",
+    ),
+    ("state", None, "invalid_request", "state_missing"),
+    ("nonce", None, "invalid_request", "nonce_missing"),
+    (
+        "code_challenge",
+        None,
+        "invalid_request",
+        "code_challenge_missing",
+    ),
+    (
+        "code_challenge_method",
+        Some("plain"),
+        "invalid_request",
+        "code_challenge_method_not_s256",
+    ),
+    (
+        "response_type",
+        Some("token"),
+        "unsupported_response_type",
+        "response_type_unsupported",
+    ),
+    ("scope", Some("openid admin"), "invalid_scope", "scope_exceeded"),
+    (
+        "resource",
+        Some("https://other.example"),
+        "invalid_target",
+        "resource_exceeded",
+    ),
+    (
+        "request",
+        Some("e30.e30."),
+        "request_not_supported",
+        "request_object",
+    ),
+];
+
+/// O23: a request that `/authorize` would refuse is refused when it is pushed, in JSON and to the client alone.
+#[tokio::test]
+async fn each_fault_of_a_pushed_request_is_told_at_once() {
+    let fixture = Fixture::new();
+    for (name, value, error, expected) in FAULTS {
+        let answer = push(&fixture, &change(web_request(), name, *value)).await;
+        assert_error(&answer, 400, error);
+        assert_eq!(reason(&answer), *expected);
+        let client = answer.events[0].client_id.as_ref().map(|id| id.as_str());
+        assert_eq!(client, Some("web"), "{expected}");
+    }
+    fixture.change_client("web", |web| web.with_grant_types([])).await;
+    assert_error(&push(&fixture, &web_request()).await, 400, "unauthorized_client");
+}
+
+/// O23: a POST of a form of at most 64 KiB, without repeated parameters; the query is never read.
+#[tokio::test]
+async fn a_push_of_the_wrong_shape_is_refused() {
+    let fixture = Fixture::new();
+    for name in ["scope", "state", "extra"] {
+        let mut twice = change(web_request(), "extra", Some("1"));
+        twice.push((name, "read:charges"));
+        let answer = push(&fixture, &twice).await;
+        assert_error(&answer, 400, "invalid_request");
+        assert_eq!(reason(&answer), "parameter_repeated");
+    }
+    let mut big = post(basic("web"), &web_request());
+    *big.body_mut() = vec![b'a'; 70_000].into();
+    assert_error(&fixture.server.par(big).await, 413, "invalid_request");
+
+    let query = oauth_core::params::encode(web_request());
+    let mut get = Request::get(format!("/par?{query}")).body(Bytes::new()).unwrap();
+    get.headers_mut().extend(basic("web"));
+    let answer = fixture.server.par(get.clone()).await;
+    assert_error(&answer, 405, "invalid_request");
+    assert_eq!(answer.response.headers()["allow"], "POST");
+    *get.method_mut() = http::Method::POST;
+    let form = http::HeaderValue::from_static("application/x-www-form-urlencoded");
+    get.headers_mut().insert("content-type", form);
+    let unread = fixture.server.par(get).await;
+    assert_eq!(reason(&unread), "redirect_uri_missing");
+}
+
+/// O4, O23: an address that the client gave up meanwhile is not used, neither for a code nor for an error.
+#[tokio::test]
+async fn a_redirect_uri_withdrawn_after_the_push_is_not_used() {
+    let fixture = Fixture::new();
+    let uri = pushed(&fixture, &web_request()).await;
+    fixture
+        .change_client("web", |mut web| {
+            web.redirect_uris.clear();
+            web.with_redirect_uri(RegisteredRedirectUri::exact("https://app.example/new").unwrap())
+        })
+        .await;
+    assert_eq!(
+        shown(&fixture, &reference(&uri)).await,
+        "redirect_uri_not_registered"
+    );
+}
+
+/// O23: nothing is known of the user at the push; whether a page may be shown is answered to the browser.
+#[tokio::test]
+async fn a_silent_request_is_answered_where_the_user_is() {
+    let fixture = Fixture::new();
+    let uri = pushed(&fixture, &change(web_request(), "prompt", Some("none"))).await;
+    let expected = ("login_required".to_owned(), "prompt_none");
+    assert_eq!(told(&fixture, &reference(&uri)).await, expected);
+}
+
+/// O23: a server that wants every request pushed takes no other, and says so in its metadata.
+#[tokio::test]
+async fn a_server_may_take_pushed_requests_alone() {
+    let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
+        builder.with_pushed_requests_required()
+    });
+    let expected = ("invalid_request".to_owned(), "request_not_pushed");
+    assert_eq!(told(&fixture, &web_request()).await, expected);
+    let elsewhere = change(web_request(), "redirect_uri", Some("https://evil.example/"));
+    assert_eq!(shown(&fixture, &elsewhere).await, "redirect_uri_not_registered");
+    let uri = pushed(&fixture, &web_request()).await;
+    fixture.interact(&reference(&uri)).await;
+    let request = Request::get("/").body(Bytes::new()).unwrap();
+    let metadata: Value = serde_json::from_slice(fixture.server.metadata(&request).body()).unwrap();
+    assert_eq!(metadata["require_pushed_authorization_requests"], true);
+}
+
+/// O2, O23: a form posted to `/authorize` may bring the name as well.
+#[tokio::test]
+async fn a_posted_form_brings_a_name_too() {
+    let fixture = Fixture::new();
+    let uri = pushed(&fixture, &web_request()).await;
+    let posted = fixture
+        .server
+        .authorize(post(HeaderMap::new(), &reference(&uri)))
+        .await;
+    assert!(matches!(posted, Authorize::Interact(_)));
+}

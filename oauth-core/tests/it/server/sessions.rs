@@ -1,0 +1,90 @@
+//! What was granted in a session ends with it.
+
+use std::sync::Arc;
+
+use http::{HeaderMap, Method};
+use oauth_core::memory::MemoryTokens;
+use oauth_core::server::Decision;
+use oauth_core::session::{SessionCookie, Sessions};
+use oauth_core::store::{RevocationReason, SessionId};
+use oauth_core::testing::SeededEntropy;
+
+use super::fixture::{Fixture, Tokens, assert_error, reason, redirected, web_request};
+
+struct SignedIn {
+    fixture: Fixture,
+    sessions: Sessions,
+    session: SessionId,
+}
+
+impl SignedIn {
+    async fn new() -> Self {
+        let store = Arc::new(MemoryTokens::new());
+        let fixture = Fixture::with(store.clone(), |builder| builder);
+        let cookie = SessionCookie::new("session").unwrap();
+        let sessions = Sessions::new(store, cookie, fixture.clock.clone(), SeededEntropy::new(2));
+        let ada = "ada".parse().unwrap();
+        let begun = sessions.sign_in(&HeaderMap::new(), &ada, None).await.unwrap();
+        let session = begun.session.record.id;
+        Self {
+            fixture,
+            sessions,
+            session,
+        }
+    }
+
+    /// The code that Ada's yes in this session leads to.
+    async fn code(&self) -> String {
+        let interaction = self.fixture.interact(&web_request()).await;
+        let decision = Decision::Granted(self.fixture.ada().with_session(self.session));
+        let browser = interaction.browser.expose();
+        let server = &self.fixture.server;
+        let answer = server
+            .resume(&Method::POST, &interaction.id, browser, decision)
+            .await;
+        redirected(&answer.response)
+            .1
+            .optional("code")
+            .unwrap()
+            .to_owned()
+    }
+}
+
+/// S3: a code that is still out when its user signs out everywhere buys nothing.
+#[tokio::test]
+async fn a_code_buys_nothing_once_its_user_signed_out_everywhere() {
+    let ada = SignedIn::new().await;
+    let code = ada.code().await;
+    let everywhere = RevocationReason::SignedOutEverywhere;
+    let ended = ada
+        .sessions
+        .sign_out_everywhere(&"ada".parse().unwrap(), None, everywhere)
+        .await
+        .unwrap();
+    assert_eq!(ended.codes, 1);
+    let refused = ada.fixture.redeem(&code).await;
+    assert_error(&refused, 400, "invalid_grant");
+    assert_eq!(reason(&refused), "code_unknown");
+    // consented to in a session that had just ended
+    let code = ada.code().await;
+    let refused = ada.fixture.redeem(&code).await;
+    assert_error(&refused, 400, "invalid_grant");
+    assert_eq!(reason(&refused), "session_ended");
+}
+
+/// S3, O10: and a refresh token that came of it is worth nothing, for the reason that the session ended for.
+#[tokio::test]
+async fn a_refresh_token_ends_with_its_session() {
+    let ada = SignedIn::new().await;
+    let code = ada.code().await;
+    let tokens = Tokens::of(&ada.fixture.redeem(&code).await);
+    assert!(
+        ada.sessions
+            .end(&"ada".parse().unwrap(), &ada.session)
+            .await
+            .unwrap()
+    );
+    let refused = ada.fixture.refresh(&tokens.refresh).await;
+    assert_error(&refused, 400, "invalid_grant");
+    assert_eq!(reason(&refused), "token_family_revoked");
+}

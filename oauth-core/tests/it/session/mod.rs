@@ -1,0 +1,46 @@
+//! Browser sessions and password resets, over the public API.
+
+mod cookie;
+mod resets;
+mod sessions;
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use http::header::COOKIE;
+use http::{HeaderMap, HeaderValue};
+use oauth_core::memory::MemoryTokens;
+use oauth_core::session::{SessionCookie, Sessions};
+use oauth_core::testing::{ManualClock, SeededEntropy};
+use oauth_core::vocabulary::Subject;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Sessions over a store that the test can look into, at a clock that it sets.
+struct Fixture {
+    sessions: Sessions,
+    store: Arc<MemoryTokens>,
+    clock: ManualClock,
+}
+
+fn fixture() -> Fixture {
+    let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+    let (store, clock) = (Arc::new(MemoryTokens::new()), ManualClock::new(start));
+    let cookie = SessionCookie::new("session").unwrap();
+    let sessions = Sessions::new(store.clone(), cookie, clock.clone(), SeededEntropy::new(7));
+    Fixture {
+        sessions,
+        store,
+        clock,
+    }
+}
+
+fn subject(name: &str) -> Subject {
+    name.parse().unwrap()
+}
+
+/// What a browser sends that was given this cookie.
+fn browser(set_cookie: &HeaderValue) -> HeaderMap {
+    let pair = set_cookie.to_str().unwrap().split(';').next().unwrap();
+    HeaderMap::from_iter([(COOKIE, pair.parse().unwrap())])
+}
