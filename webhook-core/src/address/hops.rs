@@ -7,7 +7,7 @@ use http::{
         ACCEPT, ACCEPT_LANGUAGE, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_TYPE, LOCATION, USER_AGENT,
     },
 };
-use url::{Origin, Url};
+use url::Url;
 
 use super::{AddressPolicy, RefusedAddress, Target};
 
@@ -105,7 +105,7 @@ impl Hops {
             return Err(RefusedHop::Downgrade);
         }
         let target = self.vetted(to.as_str())?;
-        let same_origin = is_same(&from.origin(), &to.origin());
+        let same_origin = from.origin() == to.origin();
         redirected(request, response.status(), &target, same_origin).map(Some)
     }
 
@@ -171,9 +171,4 @@ fn method_after(method: &Method, status: StatusCode) -> Method {
 fn harmless(headers: &HeaderMap) -> HeaderMap {
     let kept = headers.iter().filter(|(name, _)| HARMLESS.contains(name));
     kept.map(|(name, value)| (name.clone(), value.clone())).collect()
-}
-
-/// An opaque origin is like no other, itself included.
-fn is_same(one: &Origin, other: &Origin) -> bool {
-    one.is_tuple() && one == other
 }

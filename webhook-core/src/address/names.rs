@@ -17,7 +17,6 @@ const SUFFIXES: &[(&str, &str)] = &[
     ("internal", INTERNAL),
     ("home.arpa", INTERNAL),
     ("svc", INTERNAL),
-    ("cluster.local", INTERNAL),
 ];
 
 /// What kind of name is refused; `name` is in lower case.

@@ -64,12 +64,14 @@ impl FromStr for Timestamp {
 
     fn from_str(text: &str) -> Result<Self, InvalidTimestamp> {
         let canonical = text == "0" || !text.starts_with('0');
-        let digits = (1..=MAX_DIGITS).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-        if canonical && digits {
-            text.parse().map(Self).map_err(|_| InvalidTimestamp(()))
-        } else {
-            Err(InvalidTimestamp(()))
+        if !canonical || !(1..=MAX_DIGITS).contains(&text.len()) {
+            return Err(InvalidTimestamp(()));
         }
+        let seconds = text.bytes().try_fold(0, |seconds, byte| {
+            byte.is_ascii_digit()
+                .then(|| 10 * seconds + u64::from(byte - b'0'))
+        });
+        seconds.map(Self).ok_or(InvalidTimestamp(()))
     }
 }
 

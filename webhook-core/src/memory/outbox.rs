@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque, hash_map::Entry},
+    ops::Bound::{Excluded, Unbounded},
     sync::{Mutex, MutexGuard, PoisonError},
     time::SystemTime,
 };
@@ -12,9 +13,10 @@ use crate::{
     event::EventId,
     ports::StoreError,
     sender::{
-        Attempt, Delivery, DeliveryFilter, DeliveryId, DeliveryState, EndpointId, Enqueue, Enqueued,
-        FailureReason, Lane, Lease, LeaseRequest, Leased, Leases, Outbox, Page, PurgeRequest, Receipt,
-        ReplayRequest, Retention, SetAside, Settled, Settlement, StoredEvent,
+        Attempt, Delivery, DeliveryFilter, DeliveryId, DeliveryState, Endpoint, EndpointId, Enqueue,
+        Enqueued, EventPlace, FailureReason, Lane, Lease, LeaseRequest, Leased, Leases, Missing,
+        MissingRequest, Outbox, Page, PurgeRequest, Receipt, ReplayRequest, Retention, SetAside, Settled,
+        Settlement, StoredEvent,
     },
 };
 
@@ -29,6 +31,7 @@ pub struct MemoryOutbox {
 #[derive(Debug, Default)]
 struct Tables {
     events: HashMap<EventId, StoredEvent>,
+    by_creation: BTreeSet<EventPlace>,
     deliveries: BTreeMap<DeliveryId, Delivery>,
     queues: BTreeMap<EndpointId, Queue>,
     attempts: HashMap<DeliveryId, BTreeMap<u64, Attempt>>,
@@ -57,7 +60,12 @@ impl Queue {
         self.lane.held_until.is_some_and(|until| until > now)
     }
 
-    fn due(&self, request: &LeaseRequest) -> VecDeque<DeliveryId> {
+    /// What may be leased, of what `is_wanted`.
+    fn due<'q>(
+        &'q self,
+        request: &LeaseRequest,
+        is_wanted: impl Fn(&DeliveryId) -> bool,
+    ) -> VecDeque<DeliveryId> {
         if self.is_held(request.now) {
             return VecDeque::new();
         }
@@ -69,10 +77,11 @@ impl Queue {
             .count();
         let share = usize::try_from(self.lane.health.limit).unwrap_or(usize::MAX);
         let room = request.per_endpoint.min(share).saturating_sub(in_flight);
-        let is_due = |row: &&(SystemTime, DeliveryId)| row.0 <= request.now;
-        let mut due: Vec<_> = (self.waiting.iter().take_while(is_due).take(room))
-            .chain(self.leased.iter().take_while(is_due).take(room))
-            .collect();
+        let first = |index: &'q BTreeSet<(SystemTime, DeliveryId)>| {
+            let due = index.iter().take_while(|(due_at, _)| *due_at <= request.now);
+            due.filter(|(_, id)| is_wanted(id)).take(room)
+        };
+        let mut due: Vec<_> = first(&self.waiting).chain(first(&self.leased)).collect();
         due.sort_unstable();
         due.into_iter().take(room).map(|(_, id)| id.clone()).collect()
     }
@@ -102,11 +111,33 @@ impl Tables {
         self.deliveries.insert(delivery.id.clone(), delivery);
     }
 
-    /// Leases what is due, in the order in which endpoints take turns.
+    /// Leases what is due: suspects first, as many as there may be, then the others.
     fn lease(&mut self, request: &LeaseRequest) -> Leases {
+        let suspects = LeaseRequest {
+            limit: request.limit.min(request.suspects),
+            ..*request
+        };
+        let mut leases = self.lease_those(&suspects, true);
+        let others = LeaseRequest {
+            limit: request.limit - leases.leased.len(),
+            ..*request
+        };
+        let others = self.lease_those(&others, false);
+        leases.leased.extend(others.leased);
+        leases.set_aside.extend(others.set_aside);
+        leases
+    }
+
+    /// Leases what is due and a suspect, or what is none, in the order in which endpoints take turns.
+    fn lease_those(&mut self, request: &LeaseRequest, suspects: bool) -> Leases {
         let mut queues: Vec<&Queue> = self.queues.values().collect();
         queues.sort_by_key(|queue| queue.last_turn);
-        let mut due: Vec<_> = queues.into_iter().map(|queue| queue.due(request)).collect();
+        let is_wanted = |id: &DeliveryId| {
+            let row = self.deliveries.get(id);
+            row.is_some_and(|row| row.becomes_suspect() == suspects)
+        };
+        let due = queues.into_iter().map(|queue| queue.due(request, is_wanted));
+        let mut due: Vec<_> = due.collect();
         let mut leases = Leases::default();
         while leases.leased.len() < request.limit {
             due.retain(|queue| !queue.is_empty());
@@ -164,7 +195,45 @@ impl Tables {
             self.deliveries.remove(&id);
             self.attempts.remove(&id);
         }
-        self.events.remove(event);
+        if let Some(event) = self.events.remove(event) {
+            self.by_creation.remove(&place(&event));
+        }
+    }
+
+    /// The deliveries that match, by ascending id.
+    fn matching(&self, filter: &DeliveryFilter) -> impl Iterator<Item = &Delivery> {
+        self.deliveries.values().filter(|delivery| {
+            let event = self.events.get(&delivery.id.event);
+            event.is_some_and(|event| filter.matches(delivery, event))
+        })
+    }
+
+    /// The next events created in the period, as many as are to be looked at.
+    fn next_events(&self, request: &MissingRequest) -> Vec<&StoredEvent> {
+        let after = request.after.as_ref().map_or(Unbounded, Excluded);
+        let places = self.by_creation.range((after, Unbounded));
+        let places = places.filter(|place| request.created.contains(place.created_at));
+        places
+            .take(request.limit)
+            .filter_map(|place| self.events.get(&place.id))
+            .collect()
+    }
+
+    fn replay_missing(&mut self, endpoint: &Endpoint, request: &MissingRequest) -> Missing {
+        let events = self.next_events(request);
+        let next = events.last().map(|event| place(event));
+        let missing: Vec<Delivery> = events
+            .iter()
+            .filter_map(|event| endpoint.delivery_of(&event.id, &event.event_type, request.now))
+            .filter(|delivery| !self.deliveries.contains_key(&delivery.id))
+            .collect();
+        let count = u64::try_from(missing.len()).unwrap_or(u64::MAX);
+        if !request.dry_run {
+            for delivery in missing {
+                self.write(delivery);
+            }
+        }
+        Missing { count, next }
     }
 
     fn settle(&mut self, settlement: Settlement) -> Receipt {
@@ -189,6 +258,13 @@ impl Tables {
     }
 }
 
+fn place(event: &StoredEvent) -> EventPlace {
+    EventPlace {
+        created_at: event.created_at,
+        id: event.id.clone(),
+    }
+}
+
 impl MemoryOutbox {
     fn tables(&self) -> MutexGuard<'_, Tables> {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
@@ -209,8 +285,10 @@ impl Outbox for MemoryOutbox {
                     Enqueued::Conflict
                 });
             }
-            Entry::Vacant(place) => {
-                place.insert(enqueue.event);
+            Entry::Vacant(vacant) => {
+                let event = vacant.insert(enqueue.event);
+                let place = place(event);
+                tables.by_creation.insert(place);
             }
         }
         for delivery in enqueue.deliveries {
@@ -238,11 +316,7 @@ impl Outbox for MemoryOutbox {
     async fn list(&self, filter: &DeliveryFilter, page: &Page) -> Result<Vec<Delivery>, StoreError> {
         let tables = self.tables();
         let behind = |delivery: &&Delivery| page.after.as_ref().is_none_or(|after| delivery.id > *after);
-        let matching = tables
-            .deliveries
-            .values()
-            .filter(behind)
-            .filter(|delivery| filter.matches(delivery));
+        let matching = tables.matching(filter).filter(behind);
         Ok(matching.take(page.limit).cloned().collect())
     }
 
@@ -254,11 +328,8 @@ impl Outbox for MemoryOutbox {
 
     async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError> {
         let mut tables = self.tables();
-        let matching = tables
-            .deliveries
-            .values()
-            .filter(|delivery| request.filter.matches(delivery));
-        let replayed: Vec<Delivery> = matching
+        let replayed: Vec<Delivery> = tables
+            .matching(&request.filter)
             .cloned()
             .filter_map(|mut delivery| delivery.replay(request.now).then_some(delivery))
             .collect();
@@ -269,6 +340,14 @@ impl Outbox for MemoryOutbox {
             }
         }
         Ok(count)
+    }
+
+    async fn replay_missing(
+        &self,
+        endpoint: &Endpoint,
+        request: &MissingRequest,
+    ) -> Result<Missing, StoreError> {
+        Ok(self.tables().replay_missing(endpoint, request))
     }
 }
 

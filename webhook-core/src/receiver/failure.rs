@@ -23,7 +23,7 @@ pub enum VerifyFailure {
     InvalidId,
     /// `Webhook-Timestamp` is not a [`Timestamp`](crate::event::Timestamp) in its canonical writing.
     InvalidTimestamp,
-    /// `Webhook-Signature` has more than 16 tokens or 4 KiB.
+    /// `Webhook-Signature` has more than 16 tokens or 4 KiB, or more than 4 Ed25519 signatures where one is asked for.
     TooManySignatures,
     /// No token has the tag and the writing of the scheme: most often the sender speaks another one.
     NoUsableSignature,

@@ -1,7 +1,5 @@
 //! The keys of a verifier, and the comparison of signatures with what they make.
 
-use subtle::{Choice, ConstantTimeEq};
-
 use super::VerifyFailure;
 #[cfg(feature = "ed25519")]
 use crate::signature::ed25519::{self, PublicKey};
@@ -55,41 +53,43 @@ fn check_hmac(
     signatures: &SignatureList<'_>,
     pieces: &[&[u8]],
 ) -> Result<(), VerifyFailure> {
-    let candidates = signatures
+    let mut candidates = signatures
         .tagged(scheme.tag())
-        .filter_map(|text| hmac_sha256::read(scheme.encoding(), text));
-    let mut candidates = candidates.peekable();
+        .filter_map(|text| hmac_sha256::read(scheme.encoding(), text))
+        .peekable();
     candidates.peek().ok_or(VerifyFailure::NoUsableSignature)?;
-    let mut macs = [[0; 32]; Keyring::<MacKey>::CAPACITY];
+    let mut macs = [const { None }; Keyring::<MacKey>::CAPACITY];
     for (mac, key) in macs.iter_mut().zip(ring.iter()) {
-        *mac = key.mac(pieces);
+        *mac = Some(key.mac(pieces));
     }
-    let mut right = Choice::from(0);
+    let mut right = false;
     for candidate in candidates {
-        for mac in macs.iter().take(ring.len()) {
-            right |= mac.ct_eq(&candidate);
+        for mac in macs.iter().map_while(Option::as_ref) {
+            right |= *mac == candidate;
         }
     }
-    if right.into() {
+    if right {
         Ok(())
     } else {
         Err(VerifyFailure::Mismatch)
     }
 }
 
-/// Tries every key on every signature; with public keys there is nothing to hide.
+/// Tries every key on every signature, at most 8 on 4; with public keys there is nothing to hide.
 #[cfg(feature = "ed25519")]
 fn check_ed25519(
     ring: &Keyring<PublicKey>,
     signatures: &SignatureList<'_>,
     pieces: &[&[u8]],
 ) -> Result<(), VerifyFailure> {
-    let mut candidates = signatures
-        .tagged(Scheme::Ed25519.tag())
-        .filter_map(ed25519::read)
-        .peekable();
-    candidates.peek().ok_or(VerifyFailure::NoUsableSignature)?;
-    if candidates.any(|candidate| ring.iter().any(|key| key.verifies(pieces, &candidate))) {
+    let candidates = signatures.tagged(Scheme::Ed25519.tag()).filter_map(ed25519::read);
+    match candidates.clone().take(ed25519::MAX_SIGNATURES + 1).count() {
+        0 => return Err(VerifyFailure::NoUsableSignature),
+        1..=ed25519::MAX_SIGNATURES => {}
+        _ => return Err(VerifyFailure::TooManySignatures),
+    }
+    let is_right = |candidate| ring.iter().any(|key| key.verifies(pieces, &candidate));
+    if candidates.into_iter().any(is_right) {
         Ok(())
     } else {
         Err(VerifyFailure::Mismatch)

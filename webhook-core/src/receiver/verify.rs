@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName};
+use http::HeaderMap;
 
 use super::{Verified, VerifyError, VerifyFailure, keys::Keys};
 #[cfg(feature = "ed25519")]
@@ -12,8 +12,8 @@ use crate::{
     event::{EventId, Timestamp},
     secret::{Keyring, SigningSecret},
     signature::{
-        Scheme, WEBHOOK_ID, WEBHOOK_TIMESTAMP,
-        header::{InvalidList, SignatureList},
+        Scheme, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP,
+        header::{SignatureList, TooLarge},
         hmac_sha256::MacKey,
     },
 };
@@ -124,16 +124,8 @@ impl Verifier {
         body: Bytes,
         now: SystemTime,
     ) -> Result<Verified<'h>, VerifyError> {
-        let id = single(headers, &WEBHOOK_ID)?;
-        let time = single(headers, &WEBHOOK_TIMESTAMP)?;
-        if !EventId::is_valid(id) {
-            return Err(VerifyFailure::InvalidId.into());
-        }
+        let Signed { id, time, signatures } = Signed::read(headers)?;
         let timestamp: Timestamp = time.parse().map_err(|_| VerifyFailure::InvalidTimestamp)?;
-        let signatures = SignatureList::of(headers).map_err(|invalid| match invalid {
-            InvalidList::Missing => VerifyFailure::MissingHeader,
-            InvalidList::TooLarge => VerifyFailure::TooManySignatures,
-        })?;
         let scheme = self.scheme();
         self.keys.check(&signatures, &scheme.signed(id, time, &body))?;
         self.check_time(timestamp, now)?;
@@ -170,17 +162,41 @@ impl Verifier {
     }
 }
 
-/// The value of a header that must stand exactly once.
-fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<&'h str, VerifyFailure> {
-    let mut values = headers.get_all(name).iter();
-    let value = values.next().ok_or(VerifyFailure::MissingHeader)?;
-    if values.next().is_some() {
-        return Err(VerifyFailure::RepeatedHeader);
+/// The three headers, found in one walk over all of them.
+struct Signed<'h> {
+    id: &'h str,
+    time: &'h str,
+    signatures: SignatureList<'h>,
+}
+
+impl<'h> Signed<'h> {
+    fn read(headers: &'h HeaderMap) -> Result<Self, VerifyFailure> {
+        let (mut id, mut time, mut signatures) = (None, None, None);
+        for (name, value) in headers {
+            let repeated = if name == WEBHOOK_ID {
+                id.replace(value)
+            } else if name == WEBHOOK_TIMESTAMP {
+                time.replace(value)
+            } else {
+                if name == WEBHOOK_SIGNATURE {
+                    let list = signatures.get_or_insert_with(SignatureList::default);
+                    list.add(value)
+                        .map_err(|TooLarge| VerifyFailure::TooManySignatures)?;
+                }
+                None
+            };
+            if repeated.is_some() {
+                return Err(VerifyFailure::RepeatedHeader);
+            }
+        }
+        let (Some(id), Some(time), Some(signatures)) = (id, time, signatures) else {
+            return Err(VerifyFailure::MissingHeader);
+        };
+        let id = id.to_str().ok().filter(|id| EventId::is_valid(id));
+        Ok(Self {
+            id: id.ok_or(VerifyFailure::InvalidId)?,
+            time: time.to_str().map_err(|_| VerifyFailure::InvalidTimestamp)?,
+            signatures,
+        })
     }
-    let invalid = if *name == WEBHOOK_ID {
-        VerifyFailure::InvalidId
-    } else {
-        VerifyFailure::InvalidTimestamp
-    };
-    value.to_str().map_err(|_| invalid)
 }

@@ -2,7 +2,8 @@
 //!
 //! An event is stored with one [`Delivery`] per endpoint ([`fan_out`], [`Outbox::enqueue`]) before the producer is answered. A
 //! [`Dispatcher`] leases what is due, signs it, sends it, and settles what came of it; a crash at any point costs a repetition,
-//! never an event. What failed for good is kept for inspection and [`replay`](Outbox::replay).
+//! never an event. What failed for good is kept for inspection and [`replay`](Outbox::replay), and an endpoint that came later
+//! gets [what it missed](Outbox::replay_missing).
 //!
 //! | module's subject | types |
 //! |---|---|
@@ -39,8 +40,8 @@ pub use endpoint::{
 };
 pub use health::{EndpointHealth, HealthEvent, Lane, Signal};
 pub use outbox::{
-    DeliveryFilter, Enqueue, Enqueued, LeaseRequest, Leased, Leases, Outbox, Page, PurgeRequest,
-    ReplayRequest, Retention, SetAside, StoredEvent, fan_out,
+    DeliveryFilter, Enqueue, Enqueued, EventPlace, LeaseRequest, Leased, Leases, Missing, MissingRequest,
+    Outbox, Page, Period, PurgeRequest, ReplayRequest, Retention, SetAside, StoredEvent, fan_out,
 };
 pub use policy::{Decision, DeliveryPolicy};
 pub use schedule::{InvalidSchedule, Schedule};

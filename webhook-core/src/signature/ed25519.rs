@@ -28,6 +28,9 @@ const WHSK: &str = "whsk_";
 const WHPK: &str = "whpk_";
 const SIGNATURE_LENGTH: usize = 64;
 const BASE64_LENGTH: usize = 88;
+/// How many signatures of one message are tried. Each costs a receiver one verification a key, each of which hashes the body,
+/// and anybody can write them; a sender that rotates has two.
+pub(crate) const MAX_SIGNATURES: usize = 4;
 
 /// The key that signs, kept by the sender alone.
 ///

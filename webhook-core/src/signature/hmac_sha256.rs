@@ -3,7 +3,7 @@
 use std::fmt;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use hmac::{Hmac, KeyInit, Mac};
+use hmac::{Hmac, KeyInit, Mac, digest::CtOutput};
 use sha2::Sha256;
 
 use crate::secret::SigningSecret;
@@ -17,7 +17,15 @@ const BASE64_LENGTH: usize = 44;
 #[derive(Clone)]
 pub(crate) struct MacKey(Hmac<Sha256>);
 
-pub(crate) type MacBytes = [u8; LENGTH];
+/// A MAC, compared in constant time.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct MacBytes(CtOutput<Hmac<Sha256>>);
+
+impl From<[u8; LENGTH]> for MacBytes {
+    fn from(bytes: [u8; LENGTH]) -> Self {
+        Self(CtOutput::new(bytes.into()))
+    }
+}
 
 impl MacKey {
     pub(crate) fn new(secret: &SigningSecret) -> Self {
@@ -31,7 +39,7 @@ impl MacKey {
         for piece in pieces {
             mac.update(piece);
         }
-        mac.finalize().into_bytes().into()
+        MacBytes(mac.finalize())
     }
 }
 
@@ -54,7 +62,7 @@ pub(crate) enum Encoding {
 pub(crate) fn write(encoding: Encoding, mac: &MacBytes, text: &mut String) {
     match encoding {
         Encoding::Hex => write_hex(mac, text),
-        Encoding::Base64 => BASE64_STANDARD.encode_string(mac, text),
+        Encoding::Base64 => BASE64_STANDARD.encode_string(mac.0.as_bytes(), text),
     }
 }
 
@@ -75,7 +83,7 @@ fn write_hex(mac: &MacBytes, text: &mut String) {
         }
     };
     let mut digits = [0; HEX_LENGTH];
-    for (pair, byte) in digits.as_chunks_mut::<2>().0.iter_mut().zip(mac) {
+    for (pair, byte) in digits.as_chunks_mut::<2>().0.iter_mut().zip(mac.0.as_bytes()) {
         *pair = [digit(byte >> 4), digit(byte & 0xf)];
     }
     text.push_str(str::from_utf8(&digits).unwrap_or_default());
@@ -89,7 +97,7 @@ fn read_hex(text: &[u8]) -> Option<MacBytes> {
     for (byte, pair) in mac.iter_mut().zip(text.as_chunks::<2>().0) {
         *byte = hex_digit(pair[0])? << 4 | hex_digit(pair[1])?;
     }
-    Some(mac)
+    Some(mac.into())
 }
 
 /// The value of a lowercase hexadecimal digit.
@@ -107,5 +115,5 @@ fn read_base64(text: &[u8]) -> Option<MacBytes> {
     if text.len() != BASE64_LENGTH || BASE64_STANDARD.decode_slice(text, &mut decoded).ok()? != LENGTH {
         return None;
     }
-    decoded.first_chunk().copied()
+    decoded.first_chunk().map(|mac| MacBytes::from(*mac))
 }

@@ -1,6 +1,7 @@
 //! One scheme with the key it signs with.
 
 use subtle::ConstantTimeEq as _;
+use zeroize::Zeroizing;
 
 use super::{
     Scheme,
@@ -29,6 +30,9 @@ enum Key {
 }
 
 impl Signer {
+    /// Room for a tag, a comma, the longest signature and a space.
+    pub(super) const TOKEN_LENGTH: usize = 96;
+
     /// Signs by [`Scheme::TimestampBodyHex`].
     #[must_use]
     pub fn timestamp_body_hex(secret: &SigningSecret) -> Self {
@@ -86,10 +90,8 @@ impl Signer {
 
     /// Whether both sign in the same way with the same key, told in constant time.
     pub(super) fn has_key_of(&self, other: &Self) -> bool {
-        let same = self
-            .expose_text()
-            .as_bytes()
-            .ct_eq(other.expose_text().as_bytes());
+        let [own, others] = [self, other].map(|signer| Zeroizing::new(signer.expose_text()));
+        let same = own.as_bytes().ct_eq(others.as_bytes());
         self.scheme() == other.scheme() && bool::from(same)
     }
 
@@ -106,7 +108,7 @@ impl Signer {
     /// The token for one message: tag, comma, signature.
     #[must_use]
     pub fn token(&self, id: &EventId, timestamp: Timestamp, body: &[u8]) -> String {
-        let mut token = String::new();
+        let mut token = String::with_capacity(Self::TOKEN_LENGTH);
         self.write_token(id, &timestamp.to_string(), body, &mut token);
         token
     }

@@ -4,12 +4,12 @@ use std::time::{Duration, SystemTime};
 
 use http::{HeaderMap, HeaderValue};
 
+#[cfg(feature = "ed25519")]
+use super::{Scheme, ed25519};
 use super::{Signer, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP};
 use crate::event::{EventId, Timestamp};
 
 const CAPACITY: usize = 8;
-/// Room for a tag, a comma, the longest signature and a space.
-const TOKEN_LENGTH: usize = 96;
 
 /// One to eight signers, newest first: the current ones, and retired ones until their time is over.
 ///
@@ -56,11 +56,20 @@ impl Signers {
     ///
     /// # Errors
     ///
-    /// When there are more than eight, or none of them is current.
+    /// When there are more than eight, or more than four of [`Scheme::Ed25519`], or none of them is current.
     pub fn new(signers: impl IntoIterator<Item = ActiveSigner>) -> Result<Self, InvalidSigners> {
         let signers: Vec<ActiveSigner> = signers.into_iter().take(CAPACITY + 1).collect();
         if signers.len() > CAPACITY {
             return Err(InvalidSigners("an endpoint has at most eight signers"));
+        }
+        #[cfg(feature = "ed25519")]
+        if signers
+            .iter()
+            .filter(|active| active.signer.scheme() == Scheme::Ed25519)
+            .count()
+            > ed25519::MAX_SIGNATURES
+        {
+            return Err(InvalidSigners("an endpoint has at most four Ed25519 signers"));
         }
         if signers.iter().all(|active| active.not_after.is_some()) {
             return Err(InvalidSigners("an endpoint has at least one current signer"));
@@ -129,7 +138,7 @@ impl Signers {
     #[must_use]
     pub fn sign(&self, id: &EventId, now: SystemTime, body: &[u8]) -> SignatureHeaders {
         let timestamp = Timestamp::from(now).to_string();
-        let mut signature = String::with_capacity(self.0.len() * TOKEN_LENGTH);
+        let mut signature = String::with_capacity(self.0.len() * Signer::TOKEN_LENGTH);
         for active in self.0.iter().filter(|active| active.signs_at(now)) {
             if !signature.is_empty() {
                 signature.push(' ');

@@ -127,7 +127,15 @@ pub async fn a_repetition_does_not_prolong_the_claim(store: &dyn Dedupe) {
         expires_at: start() + MEMORY + MEMORY,
         ..event("evt_1", "{}")
     };
-    assert_eq!(claim(store, later, start() + TICK).await, Claim::Duplicate);
+    assert_eq!(
+        claim(store, later.clone(), start() + TICK).await,
+        Claim::Duplicate
+    );
+    let other = Incoming {
+        digest: BodyDigest::of(b"other"),
+        ..later
+    };
+    assert_eq!(claim(store, other, start() + TICK).await, Claim::Conflict);
     assert_eq!(
         claim(store, event("evt_1", "{}"), start() + MEMORY).await,
         Claim::Enqueued

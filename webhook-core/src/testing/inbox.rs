@@ -118,6 +118,7 @@ pub async fn no_more_than_the_limit_is_taken(store: &dyn Inbox) {
     assert_eq!(take(store, 0, start()).await.len(), 0);
     assert_eq!(take(store, 3, start()).await.len(), 3);
     assert_eq!(take(store, 3, start()).await.len(), 2);
+    assert_eq!(take(store, usize::MAX, start() + LEASE).await.len(), 5);
 }
 
 /// W8: an event whose worker crashed is taken again at the exact instant its lease ends.

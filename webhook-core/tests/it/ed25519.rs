@@ -2,10 +2,13 @@
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use webhook_core::{
-    receiver::{Verifier, VerifyFailure},
-    secret::SigningSecret,
+    receiver::{
+        Verifier, VerifyFailure,
+        diagnosis::{Cause, Diagnosis},
+    },
+    secret::{Keyring, SigningSecret},
     signature::{
-        Signer,
+        Signer, Signers,
         ed25519::{PublicKey, SecretKey},
     },
 };
@@ -110,4 +113,56 @@ fn an_asymmetric_key_is_a_seed_or_a_pair_that_agrees() {
         assert!(SecretKey::from_whsk(&text).is_err(), "{text}");
     }
     assert_eq!(format!("{:?}", key(1)), "SecretKey(..)");
+}
+
+/// W2: a header full of well-formed signatures is refused before any is tried, so that a message costs a receiver at most 4
+/// times its keys in verifications; the last of four is tried with the last of eight keys.
+#[test]
+fn more_than_four_asymmetric_signatures_are_refused_untried() {
+    let ring = Keyring::new((1..=8).map(|byte| key(byte).public_key())).unwrap();
+    let verifier = Verifier::ed25519(ring.clone());
+    let diagnosis = Diagnosis::ed25519(ring);
+    let headers = signed(Signer::ed25519(&key(8)), now(), b"{}");
+    let right = headers["webhook-signature"].to_str().unwrap();
+    let other = signed(Signer::ed25519(&key(9)), now(), b"{}");
+    let wrong = other["webhook-signature"].to_str().unwrap();
+    for (wrong, expected) in [
+        (vec![wrong; 3], None),
+        (vec![wrong; 4], Some(VerifyFailure::TooManySignatures)),
+        (vec![wrong; 15], Some(VerifyFailure::TooManySignatures)),
+        // what is no signature costs nothing
+        (
+            [vec!["v1,x"; 10], vec!["v1a,x"; 2], vec![wrong; 3]].concat(),
+            None,
+        ),
+    ] {
+        // a right one in front would end the search, were any tried
+        for list in [
+            [wrong.as_slice(), &[right]].concat(),
+            [&[right], wrong.as_slice()].concat(),
+        ] {
+            let mut headers = headers.clone();
+            headers.insert("webhook-signature", list.join(" ").parse().unwrap());
+            assert_eq!(reason(&verifier, &headers, b"{}"), expected, "{list:?}");
+            let causes = diagnosis.causes(&headers, b"{}", now());
+            let explained = expected.map(|_| Cause::TooManySignatures);
+            assert_eq!(causes, explained.into_iter().collect::<Vec<_>>());
+        }
+    }
+}
+
+/// W6: a sender makes no more asymmetric signatures than a receiver of this suite tries.
+#[test]
+fn an_endpoint_has_at_most_four_asymmetric_signers() {
+    let add = |signers: Signers, byte| signers.with_also(Signer::ed25519(&key(byte)));
+    let mut signers = Signers::from(Signer::ed25519(&key(1)));
+    for byte in 2..=4 {
+        signers = add(signers, byte).unwrap();
+    }
+    let verifier = Verifier::ed25519(key(1).public_key());
+    assert_eq!(
+        reason(&verifier, &signed(signers.clone(), now(), b"{}"), b"{}"),
+        None
+    );
+    assert!(add(signers, 5).is_err());
 }

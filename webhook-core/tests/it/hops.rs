@@ -1,5 +1,7 @@
 //! Redirects: where they may lead, and what goes along.
 
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
 use http::{Method, Request, Response};
 use proptest::prelude::*;
@@ -14,8 +16,12 @@ fn request(method: Method, body: &'static str) -> Request<Bytes> {
         .header("cookie", "a=b")
         .header("x-api-key", "k")
         .header("webhook-signature", "v1,a")
+        .header("content-encoding", "gzip")
+        .header("content-language", "en")
         .header("content-type", "text/plain")
-        .header("accept", "image/png");
+        .header("accept", "image/png")
+        .header("accept-language", "en")
+        .header("user-agent", "fetcher");
     request.body(Bytes::from(body)).unwrap()
 }
 
@@ -98,13 +104,63 @@ fn nothing_but_the_harmless_headers_goes_to_another_origin() {
         let mut hops = Hops::new(policy.clone());
         let next = hops.follow(&request(Method::GET, ""), &answer(307, location));
         let next = next.unwrap().unwrap();
-        let names: Vec<_> = next.headers().keys().map(http::HeaderName::as_str).collect();
-        assert_eq!(names, ["accept"], "{location}");
+        let names: BTreeSet<_> = next.headers().keys().map(http::HeaderName::as_str).collect();
+        assert_eq!(
+            names,
+            BTreeSet::from(["accept", "accept-language", "user-agent"]),
+            "{location}"
+        );
     }
     for location in ["/other", "?e", "https://FILES.example.com:443/", ""] {
         let next = follow(location).unwrap().unwrap();
         assert_eq!(next.headers()["authorization"], "Bearer t", "{location}");
     }
+}
+
+/// W10: the port is part of an origin as is the scheme, also where the policy lets `http` use the port of `https`; and so is an
+/// address, which is no name.
+#[test]
+fn another_scheme_or_address_is_another_origin() {
+    let policy = AddressPolicy::new().danger_allow_http().with_port(443);
+    for (start, location) in [
+        ("http://files.example.com:443/", "https://files.example.com/"),
+        ("https://8.8.8.8/", "https://8.8.4.4/"),
+        ("https://8.8.8.8/", "https://[2606:4700::1111]/"),
+    ] {
+        let mut start_at = request(Method::GET, "");
+        *start_at.uri_mut() = start.parse().unwrap();
+        let next = Hops::new(policy.clone()).follow(&start_at, &answer(302, location));
+        assert!(
+            !next.unwrap().unwrap().headers().contains_key("authorization"),
+            "{start} {location}"
+        );
+    }
+}
+
+/// W10: a location that no URL parser reads ends the fetch; it is not taken for an answer without a location.
+#[test]
+fn an_unreadable_location_is_refused() {
+    for location in ["https://[::1", "https://exa mple.com/", "//"] {
+        assert_eq!(
+            follow(location).unwrap_err(),
+            RefusedHop::InvalidLocation,
+            "{location}"
+        );
+    }
+    let mut binary = answer(302, "/next");
+    let bytes = http::HeaderValue::from_bytes(b"/\xff").unwrap();
+    binary.headers_mut().insert("location", bytes);
+    let refused = Hops::new(AddressPolicy::new()).follow(&request(Method::GET, ""), &binary);
+    assert_eq!(refused.unwrap_err(), RefusedHop::InvalidLocation);
+}
+
+/// W10: the redirected request itself must have been one that the rules allow.
+#[test]
+fn a_request_that_the_rules_refuse_has_no_next_one() {
+    let mut start = request(Method::GET, "");
+    *start.uri_mut() = "https://10.0.0.1/".parse().unwrap();
+    let refused = Hops::new(AddressPolicy::new()).follow(&start, &answer(302, START));
+    assert!(matches!(refused, Err(RefusedHop::Address(_))), "{refused:?}");
 }
 
 /// W10: a body, or a method that changes something, is not carried to another origin.
@@ -145,11 +201,13 @@ fn the_method_follows_the_status() {
         assert_eq!(next.method(), expected, "{status} {method}");
         let kept = method == expected;
         assert_eq!(next.body().is_empty(), !kept, "{status} {method}");
-        assert_eq!(
-            next.headers().contains_key("content-type"),
-            kept,
-            "{status} {method}"
-        );
+        for name in ["content-encoding", "content-language", "content-type"] {
+            assert_eq!(
+                next.headers().contains_key(name),
+                kept,
+                "{status} {method} {name}"
+            );
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 )]
 
 mod address;
+mod allocations;
 mod diagnosis;
 mod ed25519;
 mod ends;

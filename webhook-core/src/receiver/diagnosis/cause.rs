@@ -20,7 +20,7 @@ pub enum Cause {
     TimestampInMilliseconds,
     /// `Webhook-Timestamp` is not a [`Timestamp`](crate::event::Timestamp) in its canonical writing.
     TimestampFormat,
-    /// `Webhook-Signature` has more than 16 tokens or 4 KiB.
+    /// `Webhook-Signature` has more than 16 tokens or 4 KiB, or more than 4 Ed25519 signatures where one is asked for.
     TooManySignatures,
     /// A signature is right but not written as `tag,signature` in the one writing of its scheme.
     SignatureFormat,
@@ -122,7 +122,9 @@ impl fmt::Display for Cause {
                 f.write_str("the timestamp counts milliseconds instead of seconds")
             }
             Self::TimestampFormat => f.write_str("the timestamp is not written as plain decimal seconds"),
-            Self::TooManySignatures => f.write_str("there are more than 16 signatures, or 4 KiB of them"),
+            Self::TooManySignatures => {
+                f.write_str("there are more than 16 signatures, or 4 KiB of them, or 4 of Ed25519")
+            }
             Self::SignatureFormat => {
                 f.write_str("the signature is right, but not written as its scheme says")
             }

@@ -14,7 +14,7 @@ use crate::{
     event::{EventId, Timestamp},
     signature::{
         Scheme, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP,
-        header::{InvalidList, SignatureList},
+        header::{SignatureList, TooLarge},
         hmac_sha256::{self, Encoding, MacBytes},
     },
 };
@@ -58,17 +58,13 @@ pub(super) struct Message<'h> {
 impl<'h> Message<'h> {
     /// Reads the headers, or says all that is missing.
     pub(super) fn read(headers: &'h HeaderMap) -> Result<Self, Vec<Cause>> {
-        let signatures = SignatureList::of(headers);
+        let signatures = list(headers);
         let (id, timestamp) = (single(headers, &WEBHOOK_ID), single(headers, &WEBHOOK_TIMESTAMP));
         let mut causes: Vec<Cause> = [&id, &timestamp]
             .into_iter()
             .filter_map(|part| part.clone().err())
             .collect();
-        match &signatures {
-            Err(InvalidList::Missing) => causes.push(Cause::MissingHeader(WEBHOOK_SIGNATURE)),
-            Err(InvalidList::TooLarge) => causes.push(Cause::TooManySignatures),
-            Ok(_) => {}
-        }
+        causes.extend(signatures.as_ref().err().cloned());
         let (Ok(id), Ok(timestamp), Ok(signatures)) = (id, timestamp, signatures) else {
             return Err(causes);
         };
@@ -136,6 +132,18 @@ fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<&'h str, Caus
     value.to_str().map_err(|_| malformed)
 }
 
+fn list(headers: &HeaderMap) -> Result<SignatureList<'_>, Cause> {
+    let mut lines = headers.get_all(WEBHOOK_SIGNATURE).iter().peekable();
+    if lines.peek().is_none() {
+        return Err(Cause::MissingHeader(WEBHOOK_SIGNATURE));
+    }
+    let mut list = SignatureList::default();
+    lines
+        .try_for_each(|line| list.add(line))
+        .map_err(|TooLarge| Cause::TooManySignatures)?;
+    Ok(list)
+}
+
 /// The time that the text means, and what is wrong with the text.
 fn time_of(text: &str) -> (Timestamp, Option<Cause>) {
     if let Ok(time) = text.parse() {
@@ -200,6 +208,7 @@ fn sloppy(text: &[u8]) -> Option<Candidate> {
     }
     [STANDARD, URL_SAFE].iter().find_map(|alphabet| {
         let decoded = GeneralPurpose::new(alphabet, LENIENT).decode(text).ok()?;
-        Some(candidate(decoded.try_into().ok()?, Writing::Base64))
+        let mac = <[u8; 32]>::try_from(decoded).ok()?;
+        Some(candidate(mac.into(), Writing::Base64))
     })
 }

@@ -15,7 +15,7 @@
 //!
 //! // leased once: nobody else gets it before the lease is over
 //! let until = now + Duration::from_secs(40);
-//! let request = LeaseRequest { now, until, limit: 1, per_endpoint: 1, quarantine_after: 5 };
+//! let request = LeaseRequest { now, until, limit: 1, per_endpoint: 1, suspects: 1, quarantine_after: 5 };
 //! assert_eq!(delivery.lease(&request), Lease::Taken);
 //! assert_eq!(delivery.lease(&request), Lease::Refused);
 //! let request = LeaseRequest { now: until, until: until + Duration::from_secs(40), ..request };
@@ -70,6 +70,9 @@ pub struct Delivery {
     /// How many leases in a row ended without a settlement: whoever held them crashed, or could not write.
     pub crashes: u32,
 }
+
+/// A delivery under its third lease in a row, or a later one, is a suspect: two lost leases may be somebody else's crashes.
+const SUSPECT: u32 = 2;
 
 /// What came of asking for the lease of a delivery.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -131,6 +134,23 @@ impl Delivery {
             reason: Some(FailureReason::Unreadable),
             ..self
         }
+    }
+
+    /// Whether at least two leases before the present one ended without a settlement.
+    ///
+    /// A crash counts against everything that was under way, the guilty and the bystanders. So a dispatcher takes one suspect at
+    /// a time, beside deliveries that are none: from the third on, each crash counts against one suspect alone, and whoever
+    /// has nothing to do with it gets an outcome when it is its turn, which clears it.
+    #[must_use]
+    pub const fn is_suspect(&self) -> bool {
+        self.crashes >= SUSPECT
+    }
+
+    /// Whether the next lease of a delivery that is due is that of a [suspect](Self::is_suspect): it is `Leased`, with one crash
+    /// or more before.
+    #[must_use]
+    pub fn becomes_suspect(&self) -> bool {
+        self.state == DeliveryState::Leased && self.crashes.saturating_add(1) >= SUSPECT
     }
 
     /// Whether it was leased and the lease has ended: at that very instant another dispatcher may take it.

@@ -24,6 +24,7 @@ fn request(now: SystemTime, until: SystemTime) -> LeaseRequest {
         until,
         limit: 1,
         per_endpoint: 1,
+        suspects: 1,
         quarantine_after: 5,
     }
 }
@@ -177,6 +178,7 @@ fn the_fifth_lost_lease_quarantines() {
     for n in 0..5 {
         assert_eq!(delivery.lease(&request(at(n), at(n + 1))), Lease::Taken);
         assert_eq!(u64::from(delivery.crashes), n);
+        assert_eq!(delivery.is_suspect(), n >= 2);
     }
     assert_eq!(delivery.lease(&request(at(4), at(9))), Lease::Refused);
     let before = delivery.clone();

@@ -1,16 +1,17 @@
 //! From a lease to its outcome: admit, sign, send, decide.
 
-use std::time::SystemTime;
+use std::{any::Any, panic::AssertUnwindSafe, time::SystemTime};
 
 use bytes::Bytes;
+use futures_util::FutureExt;
 use http::{HeaderValue, Method, Request, Response, header};
 
 use super::Dispatcher;
 use crate::{
     ports::{ExchangeLimits, StoreError, TransportError},
     sender::{
-        Attempt, AttemptResult, Delivery, Endpoint, EndpointState, KEPT_ANSWER, Leased, Outcome, Settlement,
-        StoredEvent,
+        Attempt, AttemptResult, Delivery, Disposition, Endpoint, EndpointState, FailureReason, KEPT_ANSWER,
+        Leased, Outcome, Settlement, StoredEvent,
     },
 };
 
@@ -19,6 +20,27 @@ pub(super) struct Finished {
     pub(super) settlement: Settlement,
     pub(super) outcome: Option<Outcome>,
     pub(super) endpoint_disabled: bool,
+}
+
+impl Finished {
+    /// The same lease as one that found its endpoint disabled, with nothing sent.
+    pub(super) fn lease(&self) -> Settlement {
+        Settlement {
+            delivery: self.settlement.delivery.clone(),
+            fence: self.settlement.fence,
+            disposition: Disposition::Failed(FailureReason::EndpointDisabled),
+            spent: false,
+            hold_endpoint_until: None,
+            attempt: None,
+        }
+    }
+}
+
+/// What a panic says, if it is a text.
+pub(super) fn panicked(who: &str, panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("{who} panicked: {}", text.unwrap_or("no text"))
 }
 
 impl Dispatcher {
@@ -88,7 +110,11 @@ impl Dispatcher {
             timeout: self.deadline,
             max_response_body: KEPT_ANSWER,
         });
-        self.transport.send(request).await
+        // the host's code: whatever it does costs one attempt, and not the exchanges beside it
+        let sent = AssertUnwindSafe(self.transport.send(request))
+            .catch_unwind()
+            .await;
+        sent.unwrap_or_else(|panic| Err(TransportError::other(panicked("the transport", &*panic))))
     }
 
     fn jitter(&self) -> u64 {

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! let wait = |next_due| select { sleep_until(next_due) => Continue, new_event.notified() => Continue, stop.told() => Break };
-//! dispatcher.run(wait, |handled| log(handled)).await?;
+//! dispatcher.run(wait, |told| log(told)).await;
 //! ```
 //!
 //! Several may run at once, in one process or in many: leases keep them apart. If the future is dropped, or the process dies, the
@@ -13,6 +13,7 @@
 
 mod exchange;
 mod round;
+mod run;
 
 use std::{
     fmt,
@@ -188,6 +189,12 @@ impl Dispatcher {
     ///
     /// A delivery that crashes its dispatcher would otherwise come back forever. It is listed with the dead letters, as
     /// [`Quarantined`](super::FailureReason::Quarantined), and may be replayed.
+    ///
+    /// A process that dies takes everything under way with it, and the guilty one cannot be told at first. So from the third
+    /// lease on a delivery is a [suspect](super::Delivery::is_suspect), of which each run has one under way at a time: with five,
+    /// what is set aside was the only suspect of its run when that ended, three times in a row. A process that dies for
+    /// reasons of its own sets at most one delivery aside in three deaths; one that nothing but a delivery kills sets no other
+    /// aside. With two or less that protection is gone.
     #[must_use]
     pub fn with_quarantine_after(self, crashes: u32) -> Self {
         Self {

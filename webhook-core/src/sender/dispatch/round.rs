@@ -1,7 +1,10 @@
 //! What is under way: leases taken, exchanges in the air, outcomes to be written.
 
 use std::{
-    ops::ControlFlow,
+    collections::BTreeSet,
+    mem,
+    ops::{ControlFlow, Range},
+    panic::AssertUnwindSafe,
     pin::pin,
     time::{Duration, SystemTime},
 };
@@ -12,121 +15,30 @@ use futures_util::{
     stream::FuturesUnordered,
 };
 
-use super::{Dispatcher, Handled, Report, exchange::Finished};
+use super::{
+    Dispatcher, Handled,
+    exchange::{Finished, panicked},
+};
 use crate::{
     ports::StoreError,
-    sender::{Disposition, EndpointState, HealthEvent, LeaseRequest, Leases, Receipt, SetAside, Settled},
+    sender::{
+        Disposition, EndpointId, EndpointState, HealthEvent, LeaseRequest, Leased, Leases, Receipt, SetAside,
+        Settled, Settlement,
+    },
 };
 
 /// How long a lease outlives the deadline of its exchange: time to load, sign and settle.
 const LEASE_MARGIN: Duration = Duration::from_secs(30);
 
-/// After so many deliveries a round ends although more are due, so that its report stays small.
-const LONGEST_ROUND: usize = 1024;
+/// How many deliveries a run has under way that may be what crashes it: with two, nobody could tell which it was.
+const SUSPECTS: usize = 1;
 
-/// When what is due cannot be leased, because all the leases its endpoint may have are under way.
-const LOOK_AGAIN: Duration = Duration::from_millis(250);
+/// When to look again for what is due and cannot be leased at the moment; twice as late each time, but for the last.
+const FIRST_LOOK: Duration = Duration::from_millis(250);
+const LONGEST_LOOK: Duration = Duration::from_secs(4);
 
 impl Dispatcher {
-    /// Delivers what is due until nothing more is, and says when to come back.
-    ///
-    /// The simple form, for a single pass: it returns only when its last exchange has ended, and looks for new work only when
-    /// one of them ends. [`run`](Self::run) is for a service. Outcomes are written as they come in, those that came together in
-    /// one step: a slow receiver keeps nobody's outcome waiting. After 1,024 deliveries it returns although more are due;
-    /// `next_due` is in the past then.
-    ///
-    /// # Errors
-    ///
-    /// The first [`StoreError`]. What was under way has been brought home; what could not be written comes up again when its
-    /// lease ends.
-    pub async fn run_due(&self) -> Result<Report, StoreError> {
-        let mut round = Round::new(self);
-        let mut handled = Vec::new();
-        let mut leased = 0;
-        loop {
-            if leased < LONGEST_ROUND {
-                leased += round.lease().await;
-                handled.append(&mut round.set_aside);
-            }
-            let Some(finished) = round.finished().await else {
-                break;
-            };
-            handled.extend(round.settle(finished).await);
-        }
-        round.end()?;
-        let due_at = self.outbox.next_due().await?;
-        let next_due = if leased < LONGEST_ROUND {
-            due_at.map(|due_at| self.not_at_once(due_at))
-        } else {
-            due_at
-        };
-        Ok(Report { handled, next_due })
-    }
-
-    /// Delivers, until `wait` says to stop. `settled` is told what became of each lease, once that is written.
-    ///
-    /// Whenever there are places free, `wait` is called with the moment at which something becomes due, if there is one. Its
-    /// future should end at that moment, or as soon as a new event is stored, and answer [`ControlFlow::Continue`]: what is
-    /// due is then sent at once, however many other exchanges hang. It is dropped when an exchange ends, and made anew; so a
-    /// wake must stay told until it is heard, as tokio's `Notify::notify_one` does. With no place free it is called with
-    /// `None`, as only an exchange that ends can change that.
-    ///
-    /// After [`ControlFlow::Break`] nothing more is leased, and `run` returns when all that is under way is settled.
-    ///
-    /// # Errors
-    ///
-    /// The first [`StoreError`], after what was under way has been brought home; what could not be written comes up again when
-    /// its lease ends. Wait a little and call again.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use std::{ops::ControlFlow, time::SystemTime};
-    /// # use webhook_core::{ports::StoreError, sender::Dispatcher};
-    /// # use tokio::sync::{Notify, watch};
-    /// async fn deliver(dispatcher: Dispatcher, new_event: &Notify, stop: watch::Receiver<bool>) -> Result<(), StoreError> {
-    ///     let wait = |next_due: Option<SystemTime>| {
-    ///         let mut stop = stop.clone();
-    ///         async move {
-    ///             tokio::select! {
-    ///                 () = sleep_until(next_due) => ControlFlow::Continue(()),
-    ///                 () = new_event.notified() => ControlFlow::Continue(()),
-    ///                 _ = stop.wait_for(|stop| *stop) => ControlFlow::Break(()),
-    ///             }
-    ///         }
-    ///     };
-    ///     dispatcher.run(wait, |handled| println!("{handled:?}")).await
-    /// }
-    /// # async fn sleep_until(_: Option<SystemTime>) {}
-    /// ```
-    pub async fn run<F>(
-        &self,
-        mut wait: impl FnMut(Option<SystemTime>) -> F,
-        mut settled: impl FnMut(Handled),
-    ) -> Result<(), StoreError>
-    where
-        F: Future<Output = ControlFlow<()>>,
-    {
-        let mut round = Round::new(self);
-        loop {
-            round.lease().await;
-            round.set_aside.drain(..).for_each(&mut settled);
-            let next_due = round.next_due().await;
-            if round.error.is_some() {
-                break;
-            }
-            let ControlFlow::Continue(finished) = round.finished_or(wait(next_due)).await else {
-                break;
-            };
-            round.settle(finished).await.into_iter().for_each(&mut settled);
-        }
-        while let Some(finished) = round.finished().await {
-            round.settle(finished).await.into_iter().for_each(&mut settled);
-        }
-        round.end()
-    }
-
-    async fn lease(&self, limit: usize) -> Result<Leases, StoreError> {
+    async fn lease(&self, limit: usize, suspects: usize) -> Result<Leases, StoreError> {
         let now = self.clock.now();
         let lease = self.deadline + LEASE_MARGIN;
         let request = LeaseRequest {
@@ -134,19 +46,19 @@ impl Dispatcher {
             until: now.checked_add(lease).unwrap_or(now),
             limit,
             per_endpoint: self.concurrency_per_endpoint,
+            suspects,
             quarantine_after: self.quarantine_after,
         };
         self.outbox.lease(&request).await
     }
 
-    /// What is due and was not leased a moment ago cannot be leased a moment later either.
-    fn not_at_once(&self, due_at: SystemTime) -> SystemTime {
-        let now = self.clock.now();
-        if due_at > now {
-            due_at
-        } else {
-            now.checked_add(LOOK_AGAIN).unwrap_or(now)
-        }
+    /// Does what a lease is for. Whatever the host's parts do, it ends in a value.
+    async fn end(&self, leased: Leased) -> Ended {
+        let is_suspect = leased.delivery.is_suspect();
+        let result = AssertUnwindSafe(self.work(leased)).catch_unwind().await;
+        let result =
+            result.unwrap_or_else(|panic| Err(StoreError::unavailable(panicked("the exchange", &*panic))));
+        Ended { is_suspect, result }
     }
 
     async fn settle(&self, finished: Vec<Finished>) -> Result<Vec<Handled>, StoreError> {
@@ -187,116 +99,202 @@ impl Dispatcher {
     }
 }
 
-/// The exchanges of one call, and the first error: after it nothing new is begun, but what is under way is brought home.
-struct Round<'d> {
+/// A lease that has come to its end, in one way or another.
+pub(super) struct Ended {
+    is_suspect: bool,
+    result: Result<Finished, StoreError>,
+}
+
+/// The exchanges of one call.
+pub(super) struct Round<'d> {
     dispatcher: &'d Dispatcher,
-    under_way: FuturesUnordered<BoxFuture<'d, Result<Finished, StoreError>>>,
-    set_aside: Vec<Handled>,
-    error: Option<StoreError>,
+    exchanges: Exchanges<'d>,
+    suspects: usize,
+    /// What was due and failed instead of being leased.
+    pub(super) set_aside: Vec<Handled>,
+    /// What went wrong with the stores.
+    pub(super) errors: Vec<StoreError>,
+    /// How many times in a row nothing could be leased of what is due.
+    in_vain: u32,
+    /// The time after a failure in which nothing is leased.
+    pause: Range<SystemTime>,
 }
 
 impl<'d> Round<'d> {
-    fn new(dispatcher: &'d Dispatcher) -> Self {
+    pub(super) fn new(dispatcher: &'d Dispatcher) -> Self {
         Self {
             dispatcher,
-            under_way: FuturesUnordered::new(),
+            exchanges: Exchanges::default(),
+            suspects: 0,
             set_aside: Vec::new(),
-            error: None,
+            errors: Vec::new(),
+            in_vain: 0,
+            pause: SystemTime::UNIX_EPOCH..SystemTime::UNIX_EPOCH,
         }
     }
 
     /// Fills every free place with what is due, and says how many it filled.
-    async fn lease(&mut self) -> usize {
-        let room = self.room();
-        if room == 0 {
+    pub(super) async fn lease(&mut self) -> usize {
+        let (dispatcher, room) = (self.dispatcher, self.room());
+        if room == 0 || self.pause.contains(&dispatcher.clock.now()) {
             return 0;
         }
-        let leases = self.dispatcher.lease(room).await;
+        let suspects = SUSPECTS.saturating_sub(self.suspects);
+        let leases = self.exchanges.beside(dispatcher.lease(room, suspects)).await;
         let Leases { leased, set_aside } = self.keep(leases).unwrap_or_default();
         self.set_aside.extend(set_aside.into_iter().map(failed_unsent));
-        let (count, dispatcher) = (leased.len(), self.dispatcher);
-        let exchanges = leased.into_iter().map(|leased| dispatcher.work(leased).boxed());
-        self.under_way.extend(exchanges);
+        let count = leased.len();
+        if count > 0 {
+            self.in_vain = 0;
+        }
+        self.suspects += leased
+            .iter()
+            .filter(|leased| leased.delivery.is_suspect())
+            .count();
+        let exchanges = leased.into_iter().map(|leased| dispatcher.end(leased).boxed());
+        self.exchanges.under_way.extend(exchanges);
         count
     }
 
     /// When there is something for the free places.
-    async fn next_due(&mut self) -> Option<SystemTime> {
+    pub(super) async fn next_due(&mut self) -> Option<SystemTime> {
         if self.room() == 0 {
             return None;
         }
-        let due_at = self.dispatcher.outbox.next_due().await;
-        let due_at = self.keep(due_at).flatten()?;
-        Some(self.dispatcher.not_at_once(due_at))
+        let (dispatcher, now) = (self.dispatcher, self.dispatcher.clock.now());
+        if self.pause.contains(&now) {
+            return Some(self.pause.end);
+        }
+        let due_at = self.exchanges.beside(dispatcher.outbox.next_due()).await;
+        match self.keep(due_at) {
+            None => Some(self.pause.end),
+            // what was not leased a moment ago cannot be leased a moment later either
+            Some(Some(due_at)) if due_at <= now => Some(self.look_again(now)),
+            Some(due_at) => due_at,
+        }
     }
 
     /// What has ended, once something has; `None` when nothing is under way. May be dropped: it loses nothing.
-    async fn finished(&mut self) -> Option<Vec<Result<Finished, StoreError>>> {
-        let mut finished = vec![self.under_way.next().await?];
-        while let Some(Some(next)) = self.under_way.next().now_or_never() {
-            finished.push(next);
-        }
-        Some(finished)
+    pub(super) async fn ended(&mut self) -> Option<Vec<Ended>> {
+        self.exchanges.ended().await
     }
 
     /// What has ended, once something has or `wait` says to go on.
-    async fn finished_or(
+    pub(super) async fn ended_or(
         &mut self,
         wait: impl Future<Output = ControlFlow<()>>,
-    ) -> ControlFlow<(), Vec<Result<Finished, StoreError>>> {
+    ) -> ControlFlow<(), Vec<Ended>> {
         let wait = pin!(wait);
-        if self.under_way.is_empty() {
+        if self.exchanges.is_empty() {
             return wait.await.map_continue(|()| Vec::new());
         }
-        match select(pin!(self.finished()), wait).await {
-            Either::Left((finished, _)) => ControlFlow::Continue(finished.unwrap_or_default()),
-            Either::Right((told, _)) => told.map_continue(|()| Vec::new()),
+        // `wait` first: under load something has always ended, and to stop must be heard all the same
+        match select(wait, pin!(self.exchanges.ended())).await {
+            Either::Left((told, ended)) => {
+                told.map_continue(|()| ended.now_or_never().flatten().unwrap_or_default())
+            }
+            Either::Right((ended, _)) => ControlFlow::Continue(ended.unwrap_or_default()),
         }
     }
 
     /// Writes outcomes. Must not be dropped half way, or they are lost and sent again.
-    async fn settle(&mut self, finished: Vec<Result<Finished, StoreError>>) -> Vec<Handled> {
-        let finished = finished
+    pub(super) async fn settle(&mut self, ended: Vec<Ended>) -> Vec<Handled> {
+        self.suspects -= ended.iter().filter(|ended| ended.is_suspect).count();
+        let finished: Vec<Finished> = ended
             .into_iter()
-            .filter_map(|ended| self.keep(ended))
+            .filter_map(|ended| self.keep(ended.result))
             .collect();
-        let handled = self.dispatcher.settle(finished).await;
+        let leases: Vec<_> = finished.iter().map(Finished::lease).collect();
+        let settled = self.dispatcher.settle(finished);
+        let handled = self.exchanges.beside(settled).await;
         let mut handled = self.keep(handled).unwrap_or_default();
-        for handled in &mut handled {
+        let mut disabled = BTreeSet::new();
+        for (handled, lease) in handled.iter_mut().zip(leases) {
+            let endpoint = &handled.delivery.endpoint;
             if let Some(HealthEvent::Disabled { .. }) = handled.health {
-                handled.endpoint_disabled = self.disable(handled).await;
+                handled.endpoint_disabled =
+                    disabled.contains(endpoint) || self.disable(endpoint, lease).await;
+                disabled.extend(handled.endpoint_disabled.then(|| endpoint.clone()));
             }
         }
         handled
     }
 
-    async fn disable(&mut self, given_up: &Handled) -> bool {
-        let endpoint = &given_up.delivery.endpoint;
+    /// Disables an endpoint that is given up, and only then has its health start anew: if we stop before, the next failure
+    /// gives it up again.
+    async fn disable(&mut self, endpoint: &EndpointId, lease: Settlement) -> bool {
         let endpoints = &self.dispatcher.endpoints;
-        let disabled = endpoints.set_state(endpoint, EndpointState::Disabled).await;
-        self.keep(disabled).unwrap_or_default()
-    }
-
-    fn end(self) -> Result<(), StoreError> {
-        self.error.map_or(Ok(()), Err)
+        let disabled = endpoints.set_state(endpoint, EndpointState::Disabled);
+        let disabled = self.exchanges.beside(disabled).await;
+        let Some(disabled) = self.keep(disabled) else {
+            return false;
+        };
+        let confirmed = self.dispatcher.outbox.settle(vec![lease]);
+        let confirmed = self.exchanges.beside(confirmed).await;
+        self.keep(confirmed);
+        disabled
     }
 
     /// How many exchanges may be begun.
     fn room(&self) -> usize {
-        if self.error.is_some() {
-            return 0;
-        }
-        self.dispatcher.concurrency.saturating_sub(self.under_way.len())
+        self.dispatcher
+            .concurrency
+            .saturating_sub(self.exchanges.under_way.len())
     }
 
     fn keep<T>(&mut self, result: Result<T, StoreError>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
             Err(error) => {
-                self.error.get_or_insert(error);
+                self.errors.push(error);
+                let now = self.dispatcher.clock.now();
+                self.pause = now..self.look_again(now);
                 None
             }
         }
+    }
+
+    fn look_again(&mut self, now: SystemTime) -> SystemTime {
+        let doubled = FIRST_LOOK.saturating_mul(2_u32.saturating_pow(self.in_vain));
+        self.in_vain = self.in_vain.saturating_add(1);
+        now.checked_add(doubled.min(LONGEST_LOOK)).unwrap_or(now)
+    }
+}
+
+/// The exchanges in the air, and those that came home while a store was asked.
+#[derive(Default)]
+struct Exchanges<'d> {
+    under_way: FuturesUnordered<BoxFuture<'d, Ended>>,
+    home: Vec<Ended>,
+}
+
+impl Exchanges<'_> {
+    /// Asks a store while the exchanges go on: what comes home during one write is settled together by the next.
+    async fn beside<T>(&mut self, verb: impl Future<Output = T>) -> T {
+        let mut verb = pin!(verb);
+        while !self.under_way.is_empty() {
+            match select(verb.as_mut(), self.under_way.next()).await {
+                Either::Left((answer, _)) => return answer,
+                Either::Right((ended, _)) => self.home.extend(ended),
+            }
+        }
+        verb.await
+    }
+
+    /// See [`Round::ended`].
+    async fn ended(&mut self) -> Option<Vec<Ended>> {
+        if self.home.is_empty() {
+            let first = self.under_way.next().await?;
+            self.home.push(first);
+        }
+        while let Some(Some(next)) = self.under_way.next().now_or_never() {
+            self.home.push(next);
+        }
+        Some(mem::take(&mut self.home))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.under_way.is_empty() && self.home.is_empty()
     }
 }
 

@@ -31,10 +31,10 @@ use std::{
 pub use id::{EndpointId, InvalidEndpointId};
 pub use store::{EndpointStore, Inserted};
 
-use super::{Destination, term::terms};
+use super::{Delivery, DeliveryId, Destination, term::terms};
 use crate::{
     address::{AddressPolicy, RefusedAddress},
-    event::EventType,
+    event::{EventId, EventType},
     signature::{Signer, Signers},
 };
 
@@ -132,6 +132,16 @@ impl Endpoint {
     #[must_use]
     pub fn subscribes_to(&self, event_type: &EventType) -> bool {
         self.state != EndpointState::Disabled && self.events.matches(event_type)
+    }
+
+    /// The delivery of an event to this endpoint, due at once, if it [gets](Self::subscribes_to) events of this type.
+    #[must_use]
+    pub fn delivery_of(&self, event: &EventId, event_type: &EventType, now: SystemTime) -> Option<Delivery> {
+        let id = || DeliveryId {
+            event: event.clone(),
+            endpoint: self.id.clone(),
+        };
+        self.subscribes_to(event_type).then(|| Delivery::new(id(), now))
     }
 
     /// Signs with a new secret from now on, and with the old ones of the same scheme for the overlap.

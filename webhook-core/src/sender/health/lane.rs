@@ -24,12 +24,17 @@ impl Lane {
     /// what came of it.
     ///
     /// A hold is extended and never shortened, even by a lease that was lost; the health only learns from what counted, so that
-    /// a repeated call teaches it nothing twice.
+    /// a repeated call teaches it nothing twice. A settlement that found the endpoint disabled has it start anew, whoever holds
+    /// the lease: should it be enabled again, nothing of before is held against it.
     pub fn settle(&mut self, settlement: &Settlement, settled: Settled) -> Option<HealthEvent> {
         if settled == Settled::Unknown {
             return None;
         }
         self.held_until = self.held_until.max(settlement.hold_endpoint_until);
+        if settlement.disposition == Disposition::Failed(FailureReason::EndpointDisabled) {
+            self.health = EndpointHealth::default();
+            return None;
+        }
         let attempt = settlement
             .attempt
             .as_ref()

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | concurrency | starts at 4; one more, up to 64, for each full window of successes; halved by 429, 503 and timeouts, once for all that was under way together; at least 1 |
 //! | breaker | opens after 5 failures without a success, for 1, 2, 4 … 60 minutes; then one delivery at a time is a probe; any answer but a failure closes it |
-//! | disabling | after 5 days of failures, at least 5, without a success |
+//! | disabling | after 5 days of failures, at least 5, without a success; once a settlement says that the endpoint is disabled, all starts anew |
 //!
 //! A failure is an exchange that brought no answer, or one to be tried again. A 4xx counts for the disabling alone, since it
 //! shows that somebody is there; a 429 does not even count for that.
@@ -93,7 +93,8 @@ pub enum HealthEvent {
     },
     /// The endpoint answers again.
     BreakerClosed,
-    /// The endpoint has failed for five days and is given up. The dispatcher disables it; its health starts anew.
+    /// The endpoint has failed for five days and is given up. The dispatcher disables it; until it has, every further failure
+    /// says so again.
     Disabled {
         /// Since when.
         failing_since: SystemTime,
@@ -172,7 +173,6 @@ impl EndpointHealth {
         if self.failures < FAILURES || now < given_up_at {
             return None;
         }
-        *self = Self::default();
         Some(HealthEvent::Disabled { failing_since })
     }
 

@@ -140,9 +140,9 @@ fn five_days_without_a_success_disable() {
             Some(HealthEvent::Disabled { failing_since: at(0) })
         );
         assert_eq!(
-            health,
-            EndpointHealth::default(),
-            "an operator may enable it again"
+            observe(&mut health, signal, days(5) + 1),
+            Some(HealthEvent::Disabled { failing_since: at(0) }),
+            "until somebody has disabled it"
         );
     }
 }
@@ -244,5 +244,28 @@ proptest! {
             check(&health);
             check_step(&before, &health, SIGNALS[signal], event);
         }
+    }
+
+    /// W17: whatever was before, an endpoint that answers again gets one delivery at a time no later than an hour on, has its
+    /// breaker closed by the first, and gets its 64 back.
+    #[test]
+    fn any_health_recovers_when_the_endpoint_does(
+        exchanges in proptest::collection::vec((0_usize..5, 0_u64..10_000, 0_u64..200_000), 0..200),
+    ) {
+        let mut health = EndpointHealth::default();
+        let mut now = 1_000_000;
+        for (signal, ago, pause) in exchanges {
+            now += pause;
+            health.observe(SIGNALS[signal], at(now - ago), at(now));
+        }
+        let again = health.counts_from.unwrap_or(at(now)).max(at(now));
+        prop_assert!(again <= at(now) + 60 * MINUTE);
+        let was_open = health.is_open();
+        let event = health.observe(Signal::Delivered, again, again);
+        prop_assert_eq!(event, was_open.then_some(HealthEvent::BreakerClosed));
+        for _ in 0..65 * 64 {
+            prop_assert_eq!(health.observe(Signal::Delivered, again, again), None);
+        }
+        prop_assert_eq!((health.limit, health.failures, health.is_open()), (64, 0, false));
     }
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::{
     event::{Envelope, EventId, EventType},
-    sender::{Delivery, DeliveryId, Endpoint},
+    sender::{Delivery, Endpoint},
 };
 
 /// An event as an outbox keeps it.
@@ -54,11 +54,7 @@ pub fn fan_out<'a>(
     let event = event.into();
     let deliveries = endpoints
         .into_iter()
-        .filter(|endpoint| endpoint.subscribes_to(&event.event_type))
-        .map(|endpoint| {
-            let (event, endpoint) = (event.id.clone(), endpoint.id.clone());
-            Delivery::new(DeliveryId { event, endpoint }, now)
-        })
+        .filter_map(|endpoint| endpoint.delivery_of(&event.id, &event.event_type, now))
         .collect();
     Enqueue { event, deliveries }
 }

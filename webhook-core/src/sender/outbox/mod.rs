@@ -1,18 +1,18 @@
 //! The outbox: where events wait until every endpoint has them.
 //!
-//! [`Outbox`] is the port; [`fan_out`] makes the rows of one event. A host with a SQL store calls `fan_out` itself and has the
-//! store write the rows inside the host's own transaction, so that the event is there exactly when the business row is:
+//! [`Outbox`] is the port; [`fan_out`] makes the rows of one event. A host with a SQL store has it call `fan_out` inside the host's
+//! own transaction, so that the event is there exactly when the business row is, for all who are registered by then:
 //!
 //! ```text
-//! let endpoints = endpoints.subscribed(&event.event_type).await?;   // before the transaction
-//! let enqueue = fan_out(event, &endpoints, now);                    // pure
 //! insert_charge(&tx, …)?;
-//! store::enqueue_in(&tx, &enqueue)?;                                // same transaction
+//! store::outbox::send_in(&tx, event, now)?;   // reads who subscribes, calls `fan_out`, writes the rows
 //! ```
 //!
 //! A host without one calls [`Dispatcher::send`](super::Dispatcher::send).
 
 mod enqueue;
+mod missing;
+mod period;
 mod retention;
 mod select;
 
@@ -21,10 +21,12 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 
 pub use enqueue::{Enqueue, Enqueued, StoredEvent, fan_out};
+pub use missing::{EventPlace, Missing, MissingRequest};
+pub use period::Period;
 pub use retention::{PurgeRequest, Retention};
 pub use select::{DeliveryFilter, Page, ReplayRequest};
 
-use super::{Attempt, Delivery, DeliveryId, FailureReason, Receipt, Settlement};
+use super::{Attempt, Delivery, DeliveryId, Endpoint, FailureReason, Receipt, Settlement};
 use crate::ports::StoreError;
 
 /// How much to lease, and for how long.
@@ -38,6 +40,8 @@ pub struct LeaseRequest {
     pub limit: usize,
     /// How many deliveries of one endpoint may be under lease at a time, those leased before included.
     pub per_endpoint: usize,
+    /// How many [suspects](Delivery::is_suspect) may be among them; zero while the dispatcher has one under way.
+    pub suspects: usize,
     /// The lease of a delivery that ends without a settlement for this many times in a row is the last: it is quarantined.
     pub quarantine_after: u32,
 }
@@ -104,6 +108,8 @@ pub trait Outbox: Send + Sync {
     ///   those it has that are not over (`Leased` and `due_at > now`).
     /// - Endpoints take turns, one delivery a turn, until `limit`: first those that never had a turn, then the one whose last
     ///   turn is longest ago. Within an endpoint the order is `due_at`, then the id.
+    /// - [Suspects](Delivery::is_suspect) come first, in the order of the turns too, but never more than `suspects`; those beyond
+    ///   are passed over, and what is due behind them is leased.
     /// - What is set aside takes neither a turn nor a place.
     ///
     /// # Errors
@@ -149,4 +155,24 @@ pub trait Outbox: Send + Sync {
     ///
     /// [`StoreError`]; repeating the call replays what is still failed.
     async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError>;
+
+    /// Makes the deliveries of events that an endpoint gets by now and has none of: it was registered after them, or was
+    /// disabled, or wanted less then.
+    ///
+    /// Looks at the next `limit` events created in the period, in the order of [`EventPlace`]. Each without a delivery to the
+    /// endpoint, in whatever state, gets the one that [`Endpoint::delivery_of`] decides on, as [`fan_out`] would: due at once,
+    /// with its whole schedule and lifetime before it, however old the event is, as after a [`replay`](Self::replay). All or
+    /// nothing, and of simultaneous calls one makes a delivery.
+    ///
+    /// Go on after [`Missing::next`] until it is `None`. What is stored meanwhile is decided by who stores it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]; repeating the call makes what is still missing. An event whose id or type cannot be read is one too: a
+    /// period beside it leaves it out.
+    async fn replay_missing(
+        &self,
+        endpoint: &Endpoint,
+        request: &MissingRequest,
+    ) -> Result<Missing, StoreError>;
 }

@@ -2,12 +2,25 @@
 
 use std::time::SystemTime;
 
+use super::{Period, StoredEvent};
 use crate::{
     event::EventId,
     sender::{Delivery, DeliveryId, DeliveryState, EndpointId},
 };
 
 /// Which deliveries: all conditions must hold, and the default has none.
+///
+/// What failed of the events of one hour:
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use webhook_core::sender::DeliveryFilter;
+///
+/// let ten = SystemTime::UNIX_EPOCH + Duration::from_hours(10);
+/// let eleven = ten + Duration::from_hours(1);
+/// let filter = DeliveryFilter::failed().with_created(ten..eleven);
+/// assert_eq!((filter.created.from, filter.created.before), (Some(ten), Some(eleven)));
+/// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct DeliveryFilter {
     /// Only of this event.
@@ -16,6 +29,12 @@ pub struct DeliveryFilter {
     pub endpoint: Option<EndpointId>,
     /// Only in one of these states; empty for any.
     pub states: Vec<DeliveryState>,
+    /// Only of events that were created in this, by the time they bear themselves ([`StoredEvent::created_at`]).
+    ///
+    /// It is the time that the receiver reads in the body and the host has in its own records, so both ends mean the same
+    /// events by it, and it never changes: neither retries, which end a day or two later, nor a replay move an event to another
+    /// period. An event that is sent long after it happened is found by when it happened.
+    pub created: Period,
 }
 
 impl DeliveryFilter {
@@ -66,9 +85,18 @@ impl DeliveryFilter {
         }
     }
 
-    /// Whether a delivery fulfils every condition.
+    /// Only deliveries of events that were created in this period, such as `ten..eleven` or `ten..`.
     #[must_use]
-    pub fn matches(&self, delivery: &Delivery) -> bool {
+    pub fn with_created(self, period: impl Into<Period>) -> Self {
+        Self {
+            created: period.into(),
+            ..self
+        }
+    }
+
+    /// Whether a delivery of this event fulfils every condition.
+    #[must_use]
+    pub fn matches(&self, delivery: &Delivery, event: &StoredEvent) -> bool {
         self.event
             .as_ref()
             .is_none_or(|event| *event == delivery.id.event)
@@ -77,6 +105,7 @@ impl DeliveryFilter {
                 .as_ref()
                 .is_none_or(|endpoint| *endpoint == delivery.id.endpoint)
             && (self.states.is_empty() || self.states.contains(&delivery.state))
+            && self.created.contains(event.created_at)
     }
 }
 

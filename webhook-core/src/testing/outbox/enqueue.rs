@@ -136,6 +136,14 @@ pub async fn hostile_ids_are_kept_apart(store: &dyn Outbox) {
             );
         }
     }
+    let page = Page {
+        after: None,
+        limit: 1_000,
+    };
+    let listed = list(store, &DeliveryFilter::default(), &page).await;
+    let listed: Vec<_> = listed.into_iter().map(|delivery| delivery.id).collect();
+    assert!(listed.is_sorted(), "byte by byte");
+    assert_eq!(listed.len(), ids.len() * ids.len());
     let mut leased = 0;
     loop {
         let due = lease_due(store, at(0)).await;

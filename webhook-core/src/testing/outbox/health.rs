@@ -5,13 +5,13 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 
 use super::{
-    LEASE, TICK, answered, at, delivery_id, enqueue, lease, lease_due, lease_one, lease_request, list, load,
-    settlement,
+    LEASE, TICK, answered, at, delivery_id, enqueue, enqueue_of, lease, lease_due, lease_one, lease_request,
+    list, load, next_due, settlement,
 };
 use crate::{
     sender::{
-        Attempt, DeliveryFilter, DeliveryState, Disposition, FailureReason, HealthEvent, Leased, Leases,
-        Outbox, Page, Receipt, ReplayRequest, SetAside, Settled, Settlement,
+        Attempt, DeliveryFilter, DeliveryState, Disposition, FailureReason, HealthEvent, LeaseRequest,
+        Leased, Leases, Outbox, Page, Receipt, ReplayRequest, SetAside, Settled, Settlement,
     },
     testing::race::race,
 };
@@ -64,15 +64,23 @@ pub async fn a_delivery_that_crashes_its_holders_is_quarantined(store: &dyn Outb
         assert_eq!(lease_one(store, now).await.delivery.crashes, crashes);
         now += LEASE;
     }
-    enqueue(store, "evt_2", &["ep_1", "ep_2"]).await;
-    let request = lease_request(now, 100, 100);
+    let mut others = enqueue_of("evt_2", "{}", &["ep_1", "ep_2"]);
+    for delivery in &mut others.deliveries {
+        delivery.due_at = now;
+    }
+    store.enqueue(others).await.expect("the store works");
+    let request = lease_request(now, 2, 100);
     let Leases { leased, set_aside } = store.lease(&request).await.expect("the store works");
     let id = delivery_id("evt_1", "ep_1");
     let expected = SetAside {
         delivery: id.clone(),
         reason: FailureReason::Quarantined,
     };
-    assert_eq!((leased.len(), set_aside), (2, vec![expected]), "the others go on");
+    assert_eq!(
+        (leased.len(), set_aside),
+        (2, vec![expected]),
+        "it takes nobody's place"
+    );
     let dead = list(store, &DeliveryFilter::dead_letters(), &Page::default()).await;
     let [dead] = dead.as_slice() else {
         panic!("one is dead")
@@ -90,6 +98,39 @@ pub async fn a_delivery_that_crashes_its_holders_is_quarantined(store: &dyn Outb
     assert_eq!(store.replay(&replay).await.expect("the store works"), 1);
     let again = lease_one(store, now).await;
     assert_eq!((again.delivery.crashes, again.delivery.fence), (0, 6));
+}
+
+/// W15: what was leased twice in vain comes one at a time, and keeps nothing waiting that is due behind it.
+pub async fn suspects_come_one_at_a_time(store: &dyn Outbox) {
+    for n in 0..3 {
+        enqueue(store, &format!("evt_{n}"), &["ep_1", "ep_2"]).await;
+    }
+    for lost in 0..2 {
+        let all = lease_due(store, at(0) + lost * LEASE).await;
+        assert!(all.len() == 6 && all.iter().all(|leased| !leased.delivery.is_suspect()));
+    }
+    let now = at(0) + 2 * LEASE;
+    for n in 3..6 {
+        enqueue(store, &format!("evt_{n}"), &["ep_1"]).await;
+    }
+    let look = async |limit, suspects| {
+        let request = LeaseRequest {
+            suspects,
+            ..lease_request(now, limit, 100)
+        };
+        let leased = lease(store, request).await;
+        let found = leased.iter().filter(|leased| leased.delivery.is_suspect());
+        (found.count(), leased.len())
+    };
+    assert_eq!(look(1, 1).await, (1, 1), "a suspect comes first");
+    assert_eq!(look(100, 0).await, (0, 3), "it is not waited for");
+    assert_eq!(look(100, 1).await, (1, 1), "the other endpoint has its turn");
+    assert_eq!(
+        look(100, 100).await,
+        (2, 2),
+        "an endpoint has no more leases than it may"
+    );
+    assert_eq!(next_due(store).await, Some(now), "two are left");
 }
 
 /// W15: any outcome that is written shows that the delivery crashes nobody.
@@ -114,23 +155,19 @@ pub async fn an_endpoint_has_as_many_leases_as_it_bears(store: &dyn Outbox) {
     assert!(settled.iter().all(|receipt| receipt.settled == Settled::Applied));
     let five = lease_due(store, at(0)).await;
     assert_eq!(five.len(), 5, "no simultaneous success is forgotten");
-    for (n, leased) in (1..).zip(&five) {
-        let throttled = Settlement {
-            spent: false,
-            ..outcome(
-                leased,
-                429,
-                Disposition::Held { due_at: at(60) },
-                at(0) + n * TICK,
-            )
-        };
-        let throttled = if n == 1 {
-            throttled
-        } else {
-            delivered(leased, at(0))
-        };
-        settle(store, throttled).await;
-    }
+    let [first, rest @ ..] = five.as_slice() else {
+        panic!("five are under way")
+    };
+    let wait = Disposition::Held { due_at: at(60) };
+    let throttled = Settlement {
+        spent: false,
+        ..outcome(first, 429, wait, at(0) + TICK)
+    };
+    // a batch teaches all that is in it
+    let batch = [throttled]
+        .into_iter()
+        .chain(rest.iter().map(|leased| delivered(leased, at(0))));
+    store.settle(batch.collect()).await.expect("the store works");
     assert_eq!(
         lease(store, lease_request(at(1), 100, 100)).await.len(),
         3,
@@ -191,6 +228,18 @@ pub async fn five_days_of_failures_give_an_endpoint_up(store: &dyn Outbox) {
     let failing_since = at(0);
     let given_up = settle(store, failed(&probe, at(0) + 5 * DAY)).await.health;
     assert_eq!(given_up, Some(HealthEvent::Disabled { failing_since }));
+    let again = lease_one(store, at(0) + 7 * DAY).await;
+    let given_up = settle(store, failed(&again, at(0) + 7 * DAY)).await.health;
+    assert_eq!(
+        given_up,
+        Some(HealthEvent::Disabled { failing_since }),
+        "until it is disabled"
+    );
+    let disabled = settlement(&again, Disposition::Failed(FailureReason::EndpointDisabled));
+    let receipt = settle(store, disabled).await;
+    assert_eq!((receipt.settled, receipt.health), (Settled::Stale, None));
+    let anew = lease_one(store, at(0) + 8 * DAY).await;
+    assert_eq!(settle(store, failed(&anew, at(0) + 8 * DAY)).await.health, None);
     let waiting = load(store, &delivery_id("evt_1", "ep_1"))
         .await
         .expect("it is kept");

@@ -5,13 +5,14 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::{
-    LEASE, answered, at, delivery_id, enqueue, ids, lease_due, lease_one, list, load, settle, settlement,
+    LEASE, TICK, answered, at, delivery_id, enqueue, enqueue_created, ids, lease_due, lease_one, list, load,
+    names, settle, settlement,
 };
 use crate::{
     ports::TransportErrorKind,
     sender::{
         Attempt, AttemptResult, Delivery, DeliveryFilter, DeliveryId, DeliveryState, Disposition,
-        FailureReason, KEPT_ANSWER, Outbox, Page, ReplayRequest, Settled, Settlement,
+        FailureReason, KEPT_ANSWER, Outbox, Page, Period, ReplayRequest, Settled, Settlement,
     },
     testing::race::race,
 };
@@ -40,13 +41,6 @@ async fn one_of_each(store: &dyn Outbox) {
     for (leased, disposition) in leased.iter().zip(dispositions) {
         settle(store, settlement(leased, disposition)).await;
     }
-}
-
-fn names(deliveries: &[Delivery]) -> Vec<String> {
-    deliveries
-        .iter()
-        .map(|delivery| delivery.id.to_string())
-        .collect()
 }
 
 /// W18: every condition narrows a list, and pages continue where the last one ended.
@@ -98,6 +92,77 @@ pub async fn a_list_is_filtered_ordered_and_paged(store: &dyn Outbox) {
     assert!(list(store, &DeliveryFilter::default(), &page).await.is_empty());
 }
 
+/// Events of three instants, each to both endpoints; nothing tells them apart but their own time.
+async fn three_instants(store: &dyn Outbox) {
+    enqueue_created(store, "evt_2", at(0), &["ep_1", "ep_2"]).await;
+    enqueue_created(store, "evt_3", at(10), &["ep_1", "ep_2"]).await;
+    enqueue_created(store, "evt_1", at(20), &["ep_1", "ep_2"]).await;
+}
+
+/// W18: a period has the events that say they were created in it, the first instant included and the last one not.
+pub async fn a_list_is_narrowed_to_the_events_of_a_period(store: &dyn Outbox) {
+    three_instants(store).await;
+    let check = async |filter: DeliveryFilter, expected: &[&str]| {
+        let found = list(store, &filter, &Page::default()).await;
+        assert_eq!(names(&found), expected, "{filter:?}");
+    };
+    let of = |period: Period| DeliveryFilter {
+        created: period,
+        ..DeliveryFilter::default().with_endpoint(delivery_id("evt_1", "ep_2").endpoint)
+    };
+    check(of((at(0)..at(10)).into()), &["evt_2/ep_2"]).await;
+    check(of((at(0)..at(10) + TICK).into()), &["evt_2/ep_2", "evt_3/ep_2"]).await;
+    check(of((at(0) + TICK..at(10)).into()), &[]).await;
+    check(of((at(10)..at(10)).into()), &[]).await;
+    check(of((at(20)..at(0)).into()), &[]).await;
+    check(of((at(10)..).into()), &["evt_1/ep_2", "evt_3/ep_2"]).await;
+    check(of((at(10) + TICK..).into()), &["evt_1/ep_2"]).await;
+    check(of((..at(20)).into()), &["evt_2/ep_2", "evt_3/ep_2"]).await;
+    check(of(Period::default()), &["evt_1/ep_2", "evt_2/ep_2", "evt_3/ep_2"]).await;
+
+    let since = || DeliveryFilter::default().with_created(at(10)..);
+    let event = delivery_id("evt_1", "ep_1").event;
+    check(since().with_event(event.clone()), &["evt_1/ep_1", "evt_1/ep_2"]).await;
+    check(
+        DeliveryFilter::default().with_created(..at(20)).with_event(event),
+        &[],
+    )
+    .await;
+    check(DeliveryFilter::failed().with_created(at(0)..), &[]).await;
+    let mut page = Page {
+        after: None,
+        limit: 3,
+    };
+    let first = list(store, &since(), &page).await;
+    page.after = first.last().map(|last| last.id.clone());
+    let rest = list(store, &since(), &page).await;
+    assert_eq!(names(&first), ["evt_1/ep_1", "evt_1/ep_2", "evt_3/ep_1"]);
+    assert_eq!(names(&rest), ["evt_3/ep_2"]);
+}
+
+/// W18: what failed of the events of an hour is replayed, whenever it failed, and again when it failed again.
+pub async fn what_failed_of_a_period_is_replayed(store: &dyn Outbox) {
+    three_instants(store).await;
+    let fail = async |now| {
+        let due = lease_due(store, now).await;
+        for due in &due {
+            let dead = Disposition::Failed(FailureReason::AttemptsExhausted);
+            settle(store, settlement(due, dead)).await;
+        }
+        ids(&due)
+    };
+    fail(at(1_000)).await;
+    let period = || DeliveryFilter::default().with_created(at(0)..at(20));
+    let to_one = || period().with_endpoint(delivery_id("evt_1", "ep_2").endpoint);
+    for now in [2_000, 3_000] {
+        assert_eq!(replay(store, period(), now, true).await, 4);
+        assert_eq!(replay(store, to_one(), now, false).await, 2);
+        assert_eq!(fail(at(now)).await, ["evt_2/ep_2", "evt_3/ep_2"]);
+    }
+    let later = DeliveryFilter::default().with_created(at(20) + TICK..);
+    assert_eq!(replay(store, later, 4_000, false).await, 0);
+}
+
 /// W18: the log has one row for each attempt, also of a lost lease, with the answer's bytes.
 pub async fn the_attempt_log_is_kept_in_order(store: &dyn Outbox) {
     let id = delivery_id("evt_1", "ep_1");
@@ -115,7 +180,14 @@ pub async fn the_attempt_log_is_kept_in_order(store: &dyn Outbox) {
         ..retry
     };
     assert_eq!(settle(store, retry.clone()).await, Settled::Applied);
-    assert_eq!(settle(store, retry).await, Settled::Stale);
+    let another = Settlement {
+        attempt: Some(Attempt {
+            duration: Duration::ZERO,
+            ..answered.clone()
+        }),
+        ..retry
+    };
+    assert_eq!(settle(store, another).await, Settled::Stale);
     let failed = Attempt {
         delivery: id.clone(),
         fence: lost.delivery.fence,

@@ -3,7 +3,8 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use super::{
-    LEASE, TICK, at, enqueue, ids, lease, lease_due, lease_one, lease_request, next_due, settle, settlement,
+    LEASE, TICK, at, enqueue, enqueue_of, ids, lease, lease_due, lease_one, lease_request, next_due, settle,
+    settlement,
 };
 use crate::{
     sender::{DeliveryState, Disposition, Outbox},
@@ -43,7 +44,17 @@ pub async fn a_due_time_is_never_rounded_down(store: &dyn Outbox) {
     assert!(lease_due(store, before).await.is_empty());
     let woken = next_due(store).await.expect("it waits");
     assert!((due_at..=due_at + MICROSECOND).contains(&woken));
-    lease_one(store, woken).await;
+    let leased = lease_one(store, woken).await;
+    let hold = due_at + LEASE;
+    let mut held = settlement(&leased, Disposition::Retry { due_at });
+    held.hold_endpoint_until = Some(hold);
+    settle(store, held).await;
+    assert!(
+        lease_due(store, hold - Duration::from_nanos(321))
+            .await
+            .is_empty()
+    );
+    lease_one(store, hold + MICROSECOND).await;
 }
 
 /// W15: who dies with a lease holds nobody up for longer than its end.
@@ -61,6 +72,11 @@ pub async fn endpoints_take_turns(store: &dyn Outbox) {
         enqueue(store, &format!("evt_a{n:02}"), &["ep_busy"]).await;
     }
     enqueue(store, "evt_b", &["ep_quiet", "ep_small"]).await;
+    let mut overdue = enqueue_of("evt_c", "{}", &["ep_busy"]);
+    for delivery in &mut overdue.deliveries {
+        delivery.due_at = at(0) - TICK;
+    }
+    store.enqueue(overdue).await.expect("the store works");
     let leased = lease(store, lease_request(at(0), 5, 5)).await;
     let to = |endpoint| {
         leased
@@ -71,7 +87,7 @@ pub async fn endpoints_take_turns(store: &dyn Outbox) {
     assert_eq!((to("ep_busy"), to("ep_quiet"), to("ep_small")), (3, 1, 1));
     // within an endpoint the order is that of the due time, then of the ids
     let busy = ids(&leased).into_iter().filter(|id| id.ends_with("ep_busy"));
-    assert!(busy.eq(["evt_a00/ep_busy", "evt_a01/ep_busy", "evt_a02/ep_busy"]));
+    assert!(busy.eq(["evt_c/ep_busy", "evt_a00/ep_busy", "evt_a01/ep_busy"]));
 }
 
 /// W17: with more endpoints than room, nobody waits for a second turn of another.
@@ -180,4 +196,14 @@ pub async fn next_due_is_the_earliest_moment_something_can_be_leased(store: &dyn
     let second = lease_one(store, at(200)).await;
     settle(store, settlement(&second, Disposition::Acked)).await;
     assert_eq!(next_due(store).await, Some(at(300)));
+
+    let first = lease_one(store, at(300)).await;
+    let mut held = settlement(&first, Disposition::Retry { due_at: at(600) });
+    held.hold_endpoint_until = Some(at(400));
+    settle(store, held).await;
+    assert_eq!(
+        next_due(store).await,
+        Some(at(600)),
+        "the end of a hold is nothing to wake for"
+    );
 }

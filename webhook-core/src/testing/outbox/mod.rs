@@ -5,6 +5,7 @@ mod enqueue;
 mod health;
 mod inspect;
 mod lease;
+mod missing;
 pub mod retention;
 mod settle;
 
@@ -20,11 +21,13 @@ pub use enqueue::{
 pub use health::{
     a_breaker_opens_and_its_probe_closes_it, a_delivery_that_crashes_its_holders_is_quarantined,
     an_endpoint_has_as_many_leases_as_it_bears, an_outcome_clears_the_count_of_crashes,
-    five_days_of_failures_give_an_endpoint_up, what_does_not_count_teaches_nothing,
+    five_days_of_failures_give_an_endpoint_up, suspects_come_one_at_a_time,
+    what_does_not_count_teaches_nothing,
 };
 pub use inspect::{
     a_dead_letter_is_replayed, a_dry_run_counts_and_changes_nothing, a_list_is_filtered_ordered_and_paged,
-    of_32_simultaneous_replays_one_counts, only_what_failed_is_replayed, the_attempt_log_is_kept_in_order,
+    a_list_is_narrowed_to_the_events_of_a_period, of_32_simultaneous_replays_one_counts,
+    only_what_failed_is_replayed, the_attempt_log_is_kept_in_order, what_failed_of_a_period_is_replayed,
 };
 pub use lease::{
     a_delivery_is_leased_again_from_the_exact_end_of_its_lease,
@@ -33,6 +36,12 @@ pub use lease::{
     next_due_is_the_earliest_moment_something_can_be_leased, no_endpoint_has_more_leases_than_it_may,
     no_more_than_the_limit_is_leased, of_32_simultaneous_leases_no_endpoint_has_more_than_it_may,
     of_32_simultaneous_leases_none_shares_a_delivery, the_endpoint_whose_turn_is_longest_ago_comes_first,
+};
+pub use missing::{
+    a_delivery_in_any_state_is_not_missing, a_dry_run_counts_what_is_missing_and_makes_nothing,
+    an_endpoint_gets_what_it_missed, missing_events_are_looked_at_in_pages,
+    of_32_simultaneous_looks_each_missing_delivery_is_made_once, only_events_of_the_period_are_missing,
+    only_what_the_endpoint_gets_is_missing,
 };
 pub use settle::{
     a_batch_is_answered_in_its_order, a_held_endpoint_is_skipped_until_the_exact_instant,
@@ -61,9 +70,18 @@ macro_rules! outbox {
             a_dead_letter_is_replayed
             a_dry_run_counts_and_changes_nothing
             a_list_is_filtered_ordered_and_paged
+            a_list_is_narrowed_to_the_events_of_a_period
             of_32_simultaneous_replays_one_counts
             only_what_failed_is_replayed
             the_attempt_log_is_kept_in_order
+            what_failed_of_a_period_is_replayed
+            a_delivery_in_any_state_is_not_missing
+            a_dry_run_counts_what_is_missing_and_makes_nothing
+            an_endpoint_gets_what_it_missed
+            missing_events_are_looked_at_in_pages
+            of_32_simultaneous_looks_each_missing_delivery_is_made_once
+            only_events_of_the_period_are_missing
+            only_what_the_endpoint_gets_is_missing
             a_delivery_is_leased_from_the_exact_instant_it_is_due
             a_due_time_is_never_rounded_down
             a_delivery_is_leased_again_from_the_exact_end_of_its_lease
@@ -88,6 +106,7 @@ macro_rules! outbox {
             an_endpoint_has_as_many_leases_as_it_bears
             an_outcome_clears_the_count_of_crashes
             five_days_of_failures_give_an_endpoint_up
+            suspects_come_one_at_a_time
             what_does_not_count_teaches_nothing
         }
     };
@@ -129,12 +148,26 @@ async fn enqueue(store: &dyn Outbox, event: &str, endpoints: &[&str]) {
     assert_eq!(enqueued.expect("the store works"), Enqueued::Enqueued);
 }
 
+/// An event that says it was created then, accepted at the beginning.
+async fn enqueue_created(store: &dyn Outbox, event: &str, created_at: SystemTime, endpoints: &[&str]) {
+    let mut enqueue = enqueue_of(event, "{}", endpoints);
+    enqueue.event.created_at = created_at;
+    let enqueued = store.enqueue(enqueue).await;
+    assert_eq!(enqueued.expect("the store works"), Enqueued::Enqueued);
+}
+
+fn names(deliveries: &[Delivery]) -> Vec<String> {
+    let ids = deliveries.iter().map(|delivery| delivery.id.to_string());
+    ids.collect()
+}
+
 fn lease_request(now: SystemTime, limit: usize, per_endpoint: usize) -> LeaseRequest {
     LeaseRequest {
         now,
         until: now + LEASE,
         limit,
         per_endpoint,
+        suspects: limit,
         quarantine_after: 5,
     }
 }

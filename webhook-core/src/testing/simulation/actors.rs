@@ -6,18 +6,21 @@ use std::{ops::ControlFlow, sync::Arc, time::Duration};
 
 use super::{
     Stores,
+    census::CrashPoint,
+    ending::ALL,
     network::{DEADLINE, STRAGGLING, SimulatedTransport},
-    scenario::Scenario,
+    scenario::{OLD, Scenario},
     scheduler::LONGEST_RESTART,
     sites::{Site, Sites},
     stores::{SimulatedEndpoints, SimulatedOutbox},
-    world::{Actor, ActorClock, SKEW, World},
+    world::{Actor, ActorClock, LONGEST_STALL, SKEW, STEP, World},
 };
 use crate::{
-    event::Envelope,
+    event::{Envelope, EventId},
     ports::StoreError,
     sender::{
-        DeliveryFilter, Dispatcher, EndpointState, EndpointStore, Enqueued, Outbox, ReplayRequest, Rotation,
+        DeliveryFilter, DeliveryId, Dispatcher, EndpointState, EndpointStore, Enqueued, Outbox, PurgeRequest,
+        ReplayRequest, Rotation,
     },
     testing::SeededEntropy,
 };
@@ -56,16 +59,14 @@ impl Stage {
                     ControlFlow::Break(())
                 }
             };
-            let pause = match self.dispatcher(actor).run(wait, |_| ()).await {
-                Ok(()) => {
-                    restarts_at = None;
-                    world.check(|state| state.monitor.drained(actor));
-                    let mut state = world.state();
-                    state.census.drains += 1;
-                    state.tell(|| format!("{actor}: has stopped"));
-                    state.choices.time(LONGEST_RESTART)
-                }
-                Err(_) => Duration::from_secs(1),
+            self.dispatcher(actor).run(wait, drop).await;
+            restarts_at = None;
+            world.check(|state| state.monitor.drained(actor));
+            let pause = {
+                let mut state = world.state();
+                state.census.drains += 1;
+                state.tell(|| format!("{actor}: has stopped"));
+                state.choices.time(LONGEST_RESTART)
             };
             world.sleep(pause).await;
         }
@@ -84,7 +85,9 @@ impl Stage {
                     told += 1;
                     let mut state = world.state();
                     let everybody = self.sites.0.iter().map(|site| site.endpoint.clone()).collect();
-                    state.ledger.accepted.insert(event.id().clone(), everybody);
+                    if state.ledger.told.insert(event.id().clone()) {
+                        state.ledger.accepted.insert(event.id().clone(), everybody);
+                    }
                     if state.choices.happens(700) {
                         return;
                     }
@@ -143,16 +146,83 @@ impl Stage {
         }
     }
 
+    /// Lets go of old events, and sees which these are.
+    pub(super) async fn purge(self, after: Duration) {
+        let world = &self.world;
+        world.sleep(after.saturating_sub(world.now())).await;
+        self.insist(async || {
+            world.pass(Actor::Operator, CrashPoint::InPurge).await?;
+            let request = PurgeRequest {
+                before: world.wall(Actor::Operator) - OLD,
+                failed: world.state().choices.happens(500),
+                limit: ALL.limit,
+            };
+            let purged = world.verb(self.stores.retention.purge(&request)).await?;
+            let all = DeliveryFilter::default();
+            let kept = world.verb(self.stores.outbox.list(&all, &ALL)).await?;
+            world.check(|state| {
+                state.census.purged += purged;
+                let accepted = &mut state.ledger.accepted;
+                let gone = |event: &&EventId| kept.iter().all(|row| row.id.event != **event);
+                let events: Vec<EventId> = accepted.keys().filter(gone).cloned().collect();
+                accepted.retain(|event, _| !events.contains(event));
+                events.iter().try_for_each(|event| state.monitor.purged(event))
+            });
+            world.pass(Actor::Operator, CrashPoint::InPurge).await
+        })
+        .await;
+    }
+
     /// Sets the clock of a dispatcher anew.
     pub(super) async fn jump(self, index: usize, after: Duration) {
         self.world.sleep(after.saturating_sub(self.world.now())).await;
-        self.world.jump(Actor::Dispatcher(index));
+        self.world.jump(Actor::Dispatcher(index), SKEW);
+    }
+
+    /// Lets the clock of a dispatcher be wrong by minutes, for a while.
+    pub(super) async fn step(self, index: usize, after: Duration) {
+        let (world, actor) = (&self.world, Actor::Dispatcher(index));
+        world.sleep(after.saturating_sub(world.now())).await;
+        {
+            let mut state = world.state();
+            state.census.clock_steps += 1;
+            state.monitor.clocks_part();
+        }
+        world.jump(actor, STEP);
+        let pause = world.state().choices.time(Duration::from_mins(2));
+        world.sleep(pause).await;
+        world.jump(actor, SKEW);
+    }
+
+    /// Cuts a dispatcher off from the stores for a while.
+    pub(super) async fn part(self, index: usize, after: Duration) {
+        let world = &self.world;
+        world.sleep(after.saturating_sub(world.now())).await;
+        let time = world.state().choices.time(LONGEST_STALL);
+        world.cut_off(Actor::Dispatcher(index), time);
+    }
+
+    /// Has a dispatcher die again and again for some minutes.
+    pub(super) async fn die(self, index: usize, after: Duration) {
+        let world = &self.world;
+        world.sleep(after.saturating_sub(world.now())).await;
+        let time = world.state().choices.time(Duration::from_mins(10));
+        world.dies(Actor::Dispatcher(index), time);
     }
 
     async fn insist<T>(&self, verb: impl AsyncFn() -> Result<T, StoreError>) {
         while verb().await.is_err() {
             self.world.sleep(Duration::from_secs(1)).await;
         }
+    }
+
+    /// The delivery that kills whoever sends it.
+    fn poison(&self) -> Option<DeliveryId> {
+        let site = self.sites.0.get(self.scenario.poison?)?;
+        Some(DeliveryId {
+            event: envelope(0).id().clone(),
+            endpoint: site.endpoint.clone(),
+        })
     }
 
     fn outbox(&self, actor: Actor) -> SimulatedOutbox {
@@ -176,6 +246,7 @@ impl Stage {
             world: self.world.clone(),
             actor,
             sites: self.sites.clone(),
+            poison: self.poison(),
         };
         let seed = self.world.state().choices.number();
         Dispatcher::new(

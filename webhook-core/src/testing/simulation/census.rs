@@ -30,6 +30,8 @@ pub enum CrashPoint {
     InRotation,
     /// The operator, before or after failed deliveries are replayed.
     InReplay,
+    /// The operator, before or after old events are purged.
+    InPurge,
     /// A receiver, before an event is claimed and queued.
     BeforeReceipt,
     /// A receiver, after an event was claimed and queued, and before it answered.
@@ -40,7 +42,7 @@ pub enum CrashPoint {
 
 impl CrashPoint {
     /// Every one.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::BeforeEventCommit,
         Self::AfterEventCommit,
         Self::BeforeClaim,
@@ -53,6 +55,7 @@ impl CrashPoint {
         Self::InStateChange,
         Self::InRotation,
         Self::InReplay,
+        Self::InPurge,
         Self::BeforeReceipt,
         Self::AfterReceipt,
         Self::AnyAwait,
@@ -69,6 +72,12 @@ pub struct Census {
     pub store_errors: u64,
     /// How often a process stood still for longer than its leases may last.
     pub stalls: u64,
+    /// How often a dispatcher reached no store for a while.
+    pub partitions: u64,
+    /// How often a clock was wrong by minutes.
+    pub clock_steps: u64,
+    /// How often a delivery killed its dispatcher.
+    pub poisonings: u64,
     /// Leases that were taken.
     pub leases: u64,
     /// Leases that were taken over from a dispatcher that had lost them.
@@ -87,6 +96,8 @@ pub struct Census {
     pub late: u64,
     /// Deliveries that started anew.
     pub replays: u64,
+    /// Events that were purged.
+    pub purged: u64,
     /// Secrets that changed.
     pub rotations: u64,
     /// Dispatchers that were told to stop, and did.
@@ -110,6 +121,9 @@ impl Census {
         }
         self.store_errors += other.store_errors;
         self.stalls += other.stalls;
+        self.partitions += other.partitions;
+        self.clock_steps += other.clock_steps;
+        self.poisonings += other.poisonings;
         self.leases += other.leases;
         self.takeovers += other.takeovers;
         self.set_aside += other.set_aside;
@@ -119,6 +133,7 @@ impl Census {
         self.stale += other.stale;
         self.late += other.late;
         self.replays += other.replays;
+        self.purged += other.purged;
         self.rotations += other.rotations;
         self.drains += other.drains;
         self.steps += other.steps;
@@ -127,6 +142,6 @@ impl Census {
 
     /// Everything that delayed somebody through no fault of an endpoint.
     pub(super) fn faults(&self) -> u64 {
-        self.crashes.values().sum::<u64>() + self.store_errors + self.stalls + self.drains
+        self.crashes.values().sum::<u64>() + self.store_errors + self.stalls + self.partitions + self.drains
     }
 }

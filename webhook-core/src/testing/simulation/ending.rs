@@ -14,7 +14,12 @@ use crate::{
 };
 
 /// More deliveries than a run has.
-const ALL: usize = 1_000;
+const MOST: usize = 1_000;
+
+pub(super) const ALL: Page = Page {
+    after: None,
+    limit: MOST,
+};
 
 /// How often it is looked whether everything has come to rest.
 const LOOK: Duration = Duration::from_mins(10);
@@ -64,12 +69,8 @@ impl Stage {
         while !self.is_at_rest().await? {
             world.sleep(LOOK).await;
         }
-        let page = Page {
-            after: None,
-            limit: ALL,
-        };
         let rows = world
-            .verb(self.stores.outbox.list(&DeliveryFilter::default(), &page))
+            .verb(self.stores.outbox.list(&DeliveryFilter::default(), &ALL))
             .await?;
         self.check_logs(&rows).await?;
         let queued = self.queued().await?;
@@ -79,7 +80,7 @@ impl Stage {
     }
 
     async fn is_at_rest(&self) -> Result<bool, StoreError> {
-        let all_accepted = self.world.state().ledger.accepted.len() == self.scenario.events.len();
+        let all_accepted = self.world.state().ledger.told.len() == self.scenario.events.len();
         Ok(all_accepted && self.world.verb(self.stores.outbox.next_due()).await?.is_none())
     }
 
@@ -87,7 +88,7 @@ impl Stage {
     async fn queued(&self) -> Result<BTreeMap<DeliveryId, usize>, StoreError> {
         let now = self.world.wall(Actor::Operator);
         let lease = Duration::from_mins(1);
-        let taken = self.world.verb(self.stores.inbox.take(ALL, now, lease)).await?;
+        let taken = self.world.verb(self.stores.inbox.take(MOST, now, lease)).await?;
         let mut queued = BTreeMap::new();
         for key in taken.into_iter().map(|taken| taken.ticket.key) {
             let site = self.sites.0.iter().find(|site| site.source() == key.source);

@@ -17,6 +17,9 @@ use crate::{
     sender::{Delivery, DeliveryId, Disposition, EndpointId, LeaseRequest, Settled, Settlement},
 };
 
+/// After so many lost leases in a row a delivery is set aside.
+const QUARANTINED_AFTER: u32 = 5;
+
 /// What is known of all deliveries of a run.
 #[derive(Debug)]
 pub(super) struct Monitor {
@@ -26,6 +29,11 @@ pub(super) struct Monitor {
     gates: BTreeMap<EndpointId, SystemTime>,
     drained: BTreeSet<Actor>,
     replays_begun: u32,
+    clocks_apart: bool,
+    /// Deliveries that killed their dispatchers, once for each row of them.
+    guilty: u64,
+    /// Deliveries that were set aside and had killed nobody.
+    innocent: u64,
 }
 
 #[derive(Debug, Default)]
@@ -37,8 +45,10 @@ struct Row {
     due_at: Option<SystemTime>,
     is_over: bool,
     holder: Option<Holder>,
-    /// How many requests each dispatcher may still send: one for each lease it was given.
-    permits: BTreeMap<Actor, u32>,
+    /// The requests that each dispatcher may still send: one for each lease it was given, until that ends by its clock.
+    permits: BTreeMap<Actor, BTreeMap<u64, SystemTime>>,
+    /// How many dispatchers it has killed in a row.
+    kills: u32,
     /// How many rows its attempt log must have.
     logged: BTreeSet<u64>,
 }
@@ -67,6 +77,9 @@ impl Monitor {
             gates: BTreeMap::new(),
             drained: BTreeSet::new(),
             replays_begun: 0,
+            clocks_apart: false,
+            guilty: 0,
+            innocent: 0,
         }
     }
 
@@ -83,6 +96,23 @@ impl Monitor {
         for row in self.rows.values_mut() {
             row.permits.remove(&who);
         }
+    }
+
+    /// A clock is wrong by minutes: from now on who is in good health may lose a lease.
+    pub(super) fn clocks_part(&mut self) {
+        self.clocks_apart = true;
+    }
+
+    /// A delivery has killed its dispatcher.
+    pub(super) fn poisoned(&mut self, id: &DeliveryId) -> Checked {
+        let row = self.rows.entry(id.clone()).or_default();
+        row.kills += 1;
+        self.guilty += u64::from(row.kills == 1);
+        check(
+            row.kills <= QUARANTINED_AFTER,
+            Invariant::TheGuiltyAreSetAside,
+            || format!("{id} has killed {} dispatchers", row.kills),
+        )
     }
 
     pub(super) fn replay_begins(&mut self) {
@@ -113,13 +143,7 @@ impl Monitor {
             check(is_new || row.is_over, Invariant::AttemptsAreBounded, || {
                 format!("{id} starts anew although it was not over")
             })?;
-            *row = Row {
-                lives: row.lives + 1,
-                started_at: Some(leased.started_at),
-                permits: std::mem::take(&mut row.permits),
-                logged: std::mem::take(&mut row.logged),
-                ..Row::default()
-            };
+            row.start_anew(leased.started_at);
         }
         check(!row.is_over, Invariant::OneFenceSettles, || {
             format!("{who} leases {id}, which is over")
@@ -143,12 +167,13 @@ impl Monitor {
         })?;
         let lost = row.holder.take();
         check(
-            lost.as_ref().is_none_or(|lost| lost.excused),
+            self.clocks_apart || lost.as_ref().is_none_or(|lost| lost.excused),
             Invariant::AttemptsAreBounded,
             || format!("{who} takes {id} over from {lost:?}, which was in good health"),
         )?;
         row.fence = leased.fence;
-        *row.permits.entry(who).or_default() += 1;
+        let permits = row.permits.entry(who).or_default();
+        permits.insert(leased.fence, request.until);
         row.holder = Some(Holder {
             who,
             excused: false,
@@ -157,26 +182,39 @@ impl Monitor {
         Ok(lost.is_some())
     }
 
-    /// A delivery was ended because its dispatchers crashed again and again.
-    pub(super) fn set_aside(&mut self, id: &DeliveryId) -> Checked {
+    /// A delivery was ended because its dispatchers crashed again and again. So many faults were not a delivery's doing.
+    pub(super) fn set_aside(&mut self, id: &DeliveryId, faults: u64) -> Checked {
         let Some(row) = self.rows.get_mut(id) else {
             return Ok(());
         };
         row.is_over = true;
         let lost = row.holder.take();
         check(
-            lost.is_none_or(|lost| lost.excused),
+            self.clocks_apart || lost.is_none_or(|lost| lost.excused),
             Invariant::AttemptsAreBounded,
             || format!("{id} is set aside while its dispatcher is in good health"),
+        )?;
+        self.innocent += u64::from(row.kills == 0);
+        // each was the only suspect three times; one that kills does so twice before it is a suspect itself
+        let deserved = self.innocent * 3 <= faults + self.guilty * 2;
+        check(
+            self.clocks_apart || deserved,
+            Invariant::TheGuiltyAreSetAside,
+            || {
+                format!(
+                    "{id} is the {}. bystander that is set aside after {faults} faults",
+                    self.innocent
+                )
+            },
         )
     }
 
     /// A request left.
-    pub(super) fn sent(&mut self, who: Actor, id: &DeliveryId) -> Checked {
+    pub(super) fn sent(&mut self, who: Actor, id: &DeliveryId, now: SystemTime) -> Checked {
         self.is_running(who)?;
         let row = self.rows.entry(id.clone()).or_default();
-        check(row.spend_permit(who), Invariant::AttemptsAreBounded, || {
-            format!("{who} sends {id} more often than it has leased it")
+        check(row.spend_permit(who, now), Invariant::AttemptsAreBounded, || {
+            format!("{who} sends {id} without a lease, or a second time under one")
         })
     }
 
@@ -198,7 +236,7 @@ impl Monitor {
         if settlement.attempt.is_some() {
             row.logged.insert(settlement.fence);
         } else {
-            row.spend_permit(who);
+            row.permits.entry(who).or_default().remove(&settlement.fence);
         }
         match settled {
             Settled::Applied => {
@@ -210,6 +248,7 @@ impl Monitor {
                     )
                 })?;
                 let asked = holder.map(|holder| holder.asked).unwrap_or_default();
+                row.kills = 0;
                 row.move_on(settlement, asked)?;
                 if let Some(until) = asked.endpoint {
                     let gate = self.gates.entry(id.endpoint.clone()).or_insert(until);
@@ -232,6 +271,15 @@ impl Monitor {
         }
     }
 
+    /// An event is gone.
+    pub(super) fn purged(&self, event: &EventId) -> Checked {
+        let mut rows = self.rows.iter().filter(|(id, _)| id.event == *event);
+        let live = rows.find(|(_, row)| !row.is_over);
+        check(live.is_none(), Invariant::NothingIsLost, || {
+            format!("{live:?} is purged")
+        })
+    }
+
     /// A dispatcher was told to stop, and has.
     pub(super) fn drained(&mut self, who: Actor) -> Checked {
         self.drained.insert(who);
@@ -250,9 +298,9 @@ impl Monitor {
         self.drained.remove(&who);
     }
 
-    /// Whether a delivery failed before and was replayed: then it is late by right.
-    pub(super) fn was_replayed(&self, id: &DeliveryId) -> bool {
-        self.rows.get(id).is_some_and(|row| row.lives > 1)
+    /// When a delivery that failed was replayed last, by the operator's clock.
+    pub(super) fn replayed_at(&self, id: &DeliveryId) -> Option<SystemTime> {
+        self.rows.get(id).filter(|row| row.lives > 1)?.started_at
     }
 
     /// How many attempts the log of a delivery must have.
@@ -269,12 +317,22 @@ impl Monitor {
 }
 
 impl Row {
-    /// `false` when there is none.
-    fn spend_permit(&mut self, who: Actor) -> bool {
+    /// What is known of the life before does not count, but for what may still be sent and what is in the log.
+    fn start_anew(&mut self, started_at: SystemTime) {
+        *self = Self {
+            lives: self.lives + 1,
+            started_at: Some(started_at),
+            permits: std::mem::take(&mut self.permits),
+            logged: std::mem::take(&mut self.logged),
+            ..Self::default()
+        };
+    }
+
+    /// `false` when there is none that is still good.
+    fn spend_permit(&mut self, who: Actor, now: SystemTime) -> bool {
         let permits = self.permits.entry(who).or_default();
-        let left = permits.checked_sub(1);
-        *permits = left.unwrap_or_default();
-        left.is_some()
+        permits.retain(|_, until| *until > now);
+        permits.pop_first().is_some()
     }
 
     /// The step of a settlement that counts.
@@ -298,7 +356,9 @@ impl Row {
 /// What producers were told, and what receivers have.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
-    /// For each event whose storing was confirmed: who must get it.
+    /// The events whose storing was confirmed.
+    pub(super) told: BTreeSet<EventId>,
+    /// For each of them that is not purged: who must get it.
     pub(super) accepted: BTreeMap<EventId, BTreeSet<EndpointId>>,
     /// When an event was stored.
     pub(super) stored_at: BTreeMap<EventId, Duration>,
@@ -320,12 +380,18 @@ impl Ledger {
     }
 
     /// Whether a healthy endpoint got an event in time.
-    pub(super) fn is_prompt(&self, id: &DeliveryId, now: Duration, bound: Duration) -> Checked {
+    ///
+    /// In time is what counts from its storing, or from `since`, when it was replayed.
+    pub(super) fn is_prompt(
+        &self,
+        id: &DeliveryId,
+        since: Option<Duration>,
+        now: Duration,
+        bound: Duration,
+    ) -> Checked {
         let first = self.received.get(id).is_some_and(|times| times.len() == 1);
-        let waited = self
-            .stored_at
-            .get(&id.event)
-            .map(|stored_at| now.saturating_sub(*stored_at));
+        let since = since.or_else(|| self.stored_at.get(&id.event).copied());
+        let waited = since.map(|since| now.saturating_sub(since));
         let late = waited.filter(|waited| first && *waited > bound);
         check(late.is_none(), Invariant::HealthyIsServed, || {
             format!("{id} came after {late:?}, which is more than {bound:?}")

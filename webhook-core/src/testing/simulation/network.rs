@@ -105,6 +105,7 @@ pub(super) struct SimulatedTransport {
     pub(super) world: Arc<World>,
     pub(super) actor: Actor,
     pub(super) sites: Arc<Sites>,
+    pub(super) poison: Option<DeliveryId>,
 }
 
 #[async_trait]
@@ -119,8 +120,13 @@ impl Transport for SimulatedTransport {
             state.tell(|| format!("{}: sends {delivery}: {fate:?}", self.actor));
             fate
         };
-        self.world
-            .check(|state| state.monitor.sent(self.actor, &delivery));
+        self.world.check(|state| {
+            let now = state.wall(self.actor);
+            state.monitor.sent(self.actor, &delivery, now)
+        });
+        if self.poison.as_ref() == Some(&delivery) {
+            self.world.poison(self.actor, &delivery).await;
+        }
         let answer = self.forward(fate, site, &delivery, request);
         self.world.end_perhaps(self.actor, CrashPoint::AfterSend).await;
         let answer = self.exchange(fate, &answer, timeout).await;

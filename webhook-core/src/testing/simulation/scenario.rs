@@ -8,6 +8,9 @@ use crate::sender::{DeliveryPolicy, Schedule};
 /// How long things go wrong. After that everybody is well, and has all the time it takes.
 pub(super) const CHAOS: Duration = Duration::from_mins(30);
 
+/// What is older may be purged: no producer repeats itself for so long.
+pub(super) const OLD: Duration = Duration::from_mins(10);
+
 /// When the events of a run come.
 const BUSY: Duration = Duration::from_secs(40);
 
@@ -25,8 +28,18 @@ pub(super) struct Scenario {
     /// When an endpoint that is not well is paused.
     pub(super) pauses: Vec<(usize, Duration)>,
     pub(super) replays: Vec<Duration>,
-    /// When the clock of a dispatcher jumps.
+    /// When old events are purged.
+    pub(super) purge: Option<Duration>,
+    /// When the clock of a dispatcher jumps a little.
     pub(super) jumps: Vec<(usize, Duration)>,
+    /// When it is wrong by minutes, for a while.
+    pub(super) steps: Vec<(usize, Duration)>,
+    /// When a dispatcher is cut off from the stores.
+    pub(super) partitions: Vec<(usize, Duration)>,
+    /// When a dispatcher begins to die again and again.
+    pub(super) deaths: Vec<(usize, Duration)>,
+    /// Whose first event kills every dispatcher that sends it.
+    pub(super) poison: Option<usize>,
 }
 
 impl Scenario {
@@ -60,7 +73,12 @@ impl Scenario {
                 .filter(|(index, _)| *index > 0)
                 .collect(),
             replays: often(300, 2, CHAOS).into_iter().map(|(_, after)| after).collect(),
+            purge: choices.happens(300).then(|| OLD + choices.time(CHAOS - OLD)),
             jumps: often(500, dispatchers, BUSY),
+            steps: often(60, dispatchers, BUSY),
+            partitions: often(150, dispatchers, BUSY),
+            deaths: often(80, dispatchers, BUSY),
+            poison: choices.happens(100).then(|| choices.index(tempers.len())),
             tempers,
         }
     }

@@ -8,7 +8,7 @@ use std::fmt;
 pub enum Invariant {
     /// An event whose storing was confirmed ends acknowledged and in its receiver's queue, or visibly failed.
     NothingIsLost,
-    /// One request a lease, no more leases that spend an attempt than the schedule and its replays have, and no lease is lost
+    /// One request a lease and while it lasts, no more leases that spend an attempt than the schedule and its replays have, and no lease is lost
     /// without a fault.
     AttemptsAreBounded,
     /// Nothing is leased before it is due, or before the moment that its receiver asked for.
@@ -21,6 +21,8 @@ pub enum Invariant {
     SecretsOverlap,
     /// A healthy endpoint is served within the bound beside one that hangs.
     HealthyIsServed,
+    /// A delivery that kills its dispatchers is set aside after five, and no bystander for each three faults of others.
+    TheGuiltyAreSetAside,
     /// Given fair time, everything comes to an end.
     EverythingEnds,
     /// Whoever was told to stop leaves nothing under way and does nothing more.

@@ -17,10 +17,19 @@ use super::{
     monitor::{Ledger, Monitor},
     violation::{Broken, Checked},
 };
-use crate::ports::{Clock, StoreError};
+use crate::{
+    ports::{Clock, StoreError},
+    sender::DeliveryId,
+};
 
 /// How far a clock may be from the true time, to either side.
 pub(super) const SKEW: Duration = Duration::from_secs(5);
+
+/// How far a clock may be wrong for a while; receivers still accept what is signed by it.
+pub(super) const STEP: Duration = Duration::from_mins(4);
+
+/// How likely a process that dies for reasons of its own does so at each point, of a thousand.
+const DYING: u64 = 400;
 
 /// How long a process may stand still, longer than its leases last.
 pub(super) const LONGEST_STALL: Duration = Duration::from_secs(60);
@@ -76,6 +85,10 @@ pub(super) struct State {
     timer_count: u64,
     /// By dispatcher: how far its clock is ahead of the slowest one there may be.
     clocks: BTreeMap<Actor, Duration>,
+    /// Until when a dispatcher reaches no store.
+    cut_off: BTreeMap<Actor, Duration>,
+    /// Until when a dispatcher keeps dying.
+    dying: BTreeMap<Actor, Duration>,
     /// By dispatcher: whether something was stored that it has not looked for yet.
     woken: BTreeMap<Actor, (bool, Option<Waker>)>,
 }
@@ -101,6 +114,8 @@ impl World {
             timers: BTreeMap::new(),
             timer_count: 0,
             clocks: BTreeMap::new(),
+            cut_off: BTreeMap::new(),
+            dying: BTreeMap::new(),
             woken: BTreeMap::new(),
         })))
     }
@@ -119,10 +134,10 @@ impl World {
         self.state().wall(actor)
     }
 
-    /// Sets the clock of `actor` anew, within the bound.
-    pub(super) fn jump(&self, actor: Actor) {
+    /// Sets the clock of `actor` anew, not further than this from the true time.
+    pub(super) fn jump(&self, actor: Actor, within: Duration) {
         let mut state = self.state();
-        let ahead = state.choices.time(SKEW * 2);
+        let ahead = STEP - within + state.choices.time(within * 2);
         state.clocks.insert(actor, ahead);
         state.tell(|| format!("{actor}: clock is set to {ahead:?} ahead of the slowest"));
     }
@@ -190,9 +205,37 @@ impl World {
         }
     }
 
-    /// A point at which a process may end, and a store may fail.
-    pub(super) async fn pass(&self, actor: Actor, point: CrashPoint) -> Result<(), StoreError> {
+    /// A dispatcher reaches no store for a while.
+    pub(super) fn cut_off(&self, actor: Actor, time: Duration) {
+        let mut state = self.state();
+        let end = state.now + time;
+        state.cut_off.insert(actor, end);
+        state.census.partitions += 1;
+        state.tell(|| format!("{actor}: reaches no store for {time:?}"));
+    }
+
+    /// A process dies again and again for a while, for reasons of its own.
+    pub(super) fn dies(&self, actor: Actor, time: Duration) {
+        let mut state = self.state();
+        let end = state.now + time;
+        state.dying.insert(actor, end);
+        state.tell(|| format!("{actor}: keeps dying for {time:?}"));
+    }
+
+    /// The way to a store.
+    pub(super) async fn reach(&self, actor: Actor) -> Result<(), StoreError> {
         self.dawdle().await;
+        let mut state = self.state();
+        if state.cut_off.get(&actor).is_some_and(|end| *end > state.now) {
+            state.monitor.excuse(actor);
+            return Err(StoreError::unavailable("cut off"));
+        }
+        Ok(())
+    }
+
+    /// A point at which a process may end, and a store may fail or be out of reach.
+    pub(super) async fn pass(&self, actor: Actor, point: CrashPoint) -> Result<(), StoreError> {
+        self.reach(actor).await?;
         self.end_perhaps(actor, point).await;
         let mut state = self.state();
         if state.choices.happens(state.weather.errors) {
@@ -208,7 +251,7 @@ impl World {
     pub(super) async fn end_perhaps(&self, actor: Actor, point: CrashPoint) {
         let ends = {
             let mut state = self.state();
-            let ends = state.choices.happens(state.weather.crashes);
+            let ends = state.choices.happens(state.likelihood_of_death(actor));
             if ends {
                 state.crash(actor, point);
             }
@@ -218,6 +261,16 @@ impl World {
             // the scheduler drops the whole task before anything else happens
             pending::<()>().await;
         }
+    }
+
+    /// What is being sent kills its process.
+    pub(super) async fn poison(&self, actor: Actor, delivery: &DeliveryId) {
+        self.check(|state| {
+            state.census.poisonings += 1;
+            state.crash(actor, CrashPoint::AfterSend);
+            state.monitor.poisoned(delivery)
+        });
+        pending::<()>().await;
     }
 
     /// Runs one verb of a store. While one waits for something outside, virtual time stands still.
@@ -272,8 +325,22 @@ impl State {
     }
 
     pub(super) fn wall(&self, actor: Actor) -> SystemTime {
-        let ahead = self.clocks.get(&actor).copied().unwrap_or(SKEW);
+        let ahead = self.clocks.get(&actor).copied().unwrap_or(STEP);
         start() + self.now + ahead
+    }
+
+    /// How much time had passed when the operator's clock showed this.
+    pub(super) fn passed_at(&self, time: SystemTime) -> Duration {
+        let ago = self
+            .wall(Actor::Operator)
+            .duration_since(time)
+            .unwrap_or_default();
+        self.now.saturating_sub(ago)
+    }
+
+    fn likelihood_of_death(&self, actor: Actor) -> u64 {
+        let is_dying = self.dying.get(&actor).is_some_and(|end| *end > self.now);
+        if is_dying { DYING } else { self.weather.crashes }
     }
 
     pub(super) fn tell(&mut self, line: impl FnOnce() -> String) {

@@ -1,4 +1,4 @@
-//! An outbox that fails when it is told to.
+//! An outbox that fails, or takes its time, when it is told to.
 
 use std::{
     sync::{
@@ -8,23 +8,37 @@ use std::{
     time::SystemTime,
 };
 
+use tokio::sync::Notify;
 use webhook_core::{
     memory::MemoryOutbox,
     ports::StoreError,
     sender::{
-        Attempt, Delivery, DeliveryFilter, DeliveryId, Enqueue, Enqueued, LeaseRequest, Leases, Outbox, Page,
-        Receipt, ReplayRequest, Settlement,
+        Attempt, Delivery, DeliveryFilter, DeliveryId, Endpoint, Enqueue, Enqueued, LeaseRequest, Leases,
+        Missing, MissingRequest, Outbox, Page, Receipt, ReplayRequest, Settlement,
     },
 };
 
 use super::fixture::broken;
 
-/// An outbox that cannot write outcomes while it is told so, and notes how many it writes at a time.
+/// An outbox that cannot write outcomes while it is told so, or only when it is let go on, and notes how many it writes at a
+/// time.
 #[derive(Default)]
 pub(super) struct Failing {
     pub(super) outbox: Arc<MemoryOutbox>,
     pub(super) broken: AtomicBool,
+    pub(super) slow: AtomicBool,
+    pub(super) go_on: Notify,
     pub(super) batches: Mutex<Vec<usize>>,
+}
+
+impl Failing {
+    /// In front of `outbox`, and in order until it is told otherwise.
+    pub(super) fn over(outbox: &Arc<MemoryOutbox>) -> Arc<Self> {
+        Arc::new(Self {
+            outbox: outbox.clone(),
+            ..Self::default()
+        })
+    }
 }
 
 #[async_trait::async_trait]
@@ -40,6 +54,9 @@ impl Outbox for Failing {
     async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Receipt>, StoreError> {
         if self.broken.load(Ordering::Relaxed) {
             return Err(broken());
+        }
+        if self.slow.load(Ordering::Relaxed) {
+            self.go_on.notified().await;
         }
         self.batches.lock().unwrap().push(settlements.len());
         self.outbox.settle(settlements).await
@@ -59,5 +76,13 @@ impl Outbox for Failing {
 
     async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError> {
         self.outbox.replay(request).await
+    }
+
+    async fn replay_missing(
+        &self,
+        endpoint: &Endpoint,
+        request: &MissingRequest,
+    ) -> Result<Missing, StoreError> {
+        self.outbox.replay_missing(endpoint, request).await
     }
 }

@@ -108,6 +108,17 @@ impl<T: Transport + Clone + 'static> Fixture<T> {
         }
     }
 
+    /// Another dispatcher, over an outbox in front of the fixture's.
+    pub(super) fn dispatcher_over(&self, outbox: Arc<dyn Outbox>) -> Dispatcher {
+        Dispatcher::new(
+            outbox,
+            self.endpoints.clone(),
+            Arc::new(self.transport.clone()),
+            self.clock.clone(),
+            SeededEntropy::new(1),
+        )
+    }
+
     /// With these endpoints, each for every event.
     pub(super) async fn with_endpoints(self, ids: &[&str]) -> Self {
         for id in ids {
@@ -151,6 +162,7 @@ struct Exchange {
     host: String,
     answer: Option<Answer>,
     waker: Option<Waker>,
+    heard: bool,
 }
 
 impl HangingTransport {
@@ -162,6 +174,11 @@ impl HangingTransport {
             .iter()
             .map(|exchange| exchange.host.clone())
             .collect()
+    }
+
+    /// Whether the exchange went on once it was answered.
+    pub(super) fn has_heard(&self, index: usize) -> bool {
+        self.0.lock().unwrap()[index].heard
     }
 
     pub(super) fn answer(&self, index: usize, answer: Answer) {
@@ -183,12 +200,14 @@ impl Transport for HangingTransport {
                 host,
                 answer: None,
                 waker: None,
+                heard: false,
             });
             exchanges.len() - 1
         };
         poll_fn(|context| {
             let exchange = &mut self.0.lock().unwrap()[index];
             exchange.waker = Some(context.waker().clone());
+            exchange.heard = exchange.answer.is_some();
             exchange.answer.take().map_or(Poll::Pending, Poll::Ready)
         })
         .await

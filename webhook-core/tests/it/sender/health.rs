@@ -1,19 +1,27 @@
 //! How an endpoint does, as the host sees it, and what is set aside.
 
-use std::{pin::pin, sync::Arc, time::Duration};
+use std::{
+    pin::pin,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use futures_util::FutureExt;
 use http::StatusCode;
 use webhook_core::{
+    event::EventType,
+    memory::MemoryEndpoints,
+    ports::StoreError,
     sender::{
-        DeliveryState, Dispatcher, Disposition, EndpointState, EndpointStore, FailureReason, HealthEvent,
+        DeliveryState, Dispatcher, Endpoint, EndpointId, EndpointState, EndpointStore, HealthEvent, Inserted,
+        Rotated, Rotation,
     },
     testing::SeededEntropy,
 };
 
 use super::{
     failing::Failing,
-    fixture::{Fixture, HangingTransport, answer, delivery_id, start},
+    fixture::{Fixture, HangingTransport, answer, broken, delivery_id, start},
 };
 
 /// W17: an endpoint that keeps failing is left alone, what waits for it spends no attempt, and one answer lets all go out.
@@ -81,28 +89,78 @@ async fn an_endpoint_that_fails_for_five_days_is_disabled() {
     assert_eq!(fixture.run().await.handled[0].health, None, "its days start anew");
 }
 
-/// W15: a delivery that takes one dispatcher after the other with it is set aside, and the host is told.
-#[tokio::test]
-async fn what_crashes_its_dispatchers_is_set_aside() {
-    let fixture = Fixture::over(HangingTransport::default())
-        .with_endpoints(&["ep_1"])
-        .await;
-    fixture.send("evt_1").await;
-    for _ in 0..5 {
-        assert!(fixture.dispatcher.run_due().now_or_never().is_none());
-        fixture.clock.advance(Duration::from_secs(40));
+/// Endpoints that cannot be disabled: the verb fails, or the process ends in it.
+struct Undisabled {
+    endpoints: Arc<MemoryEndpoints>,
+    mishaps: Mutex<Vec<Mishap>>,
+}
+
+enum Mishap {
+    Error,
+    Crash,
+}
+
+#[async_trait::async_trait]
+impl EndpointStore for Undisabled {
+    async fn insert(&self, endpoint: Endpoint) -> Result<Inserted, StoreError> {
+        self.endpoints.insert(endpoint).await
     }
-    let report = fixture.run().await;
-    let [handled] = report.handled.as_slice() else {
-        panic!("one was set aside")
-    };
-    assert_eq!(handled.delivery, delivery_id("evt_1", "ep_1"));
-    assert_eq!(handled.outcome, None);
-    assert_eq!(
-        handled.disposition,
-        Disposition::Failed(FailureReason::Quarantined)
+
+    async fn load(&self, id: &EndpointId) -> Result<Option<Endpoint>, StoreError> {
+        self.endpoints.load(id).await
+    }
+
+    async fn subscribed(&self, event_type: &EventType) -> Result<Vec<Endpoint>, StoreError> {
+        self.endpoints.subscribed(event_type).await
+    }
+
+    async fn set_state(&self, id: &EndpointId, state: EndpointState) -> Result<bool, StoreError> {
+        let mishap = self.mishaps.lock().unwrap().pop();
+        match mishap {
+            Some(Mishap::Error) => Err(broken()),
+            Some(Mishap::Crash) => std::future::pending().await,
+            None => self.endpoints.set_state(id, state).await,
+        }
+    }
+
+    async fn rotate(&self, id: &EndpointId, rotation: &Rotation) -> Result<Rotated, StoreError> {
+        self.endpoints.rotate(id, rotation).await
+    }
+}
+
+/// W16: that an endpoint is given up is not forgotten when it cannot be disabled at once, nor when the process ends before it is.
+#[tokio::test]
+async fn an_endpoint_that_could_not_be_disabled_is_given_up_again() {
+    let fixture = Fixture::over(|_| async { answer(StatusCode::NOT_FOUND) });
+    let fixture = fixture.with_endpoints(&["ep_1"]).await;
+    let endpoints = Arc::new(Undisabled {
+        endpoints: fixture.endpoints.clone(),
+        mishaps: Mutex::new(vec![Mishap::Crash, Mishap::Error]),
+    });
+    let dispatcher = Dispatcher::new(
+        fixture.outbox.clone(),
+        endpoints,
+        Arc::new(fixture.transport),
+        fixture.clock.clone(),
+        SeededEntropy::new(1),
     );
-    assert_eq!((fixture.transport.hosts().len(), report.next_due), (5, None));
+    let id = "ep_1".parse().unwrap();
+    let state = async || fixture.endpoints.load(&id).await.unwrap().unwrap().state;
+    for hour in 0..120_u32 {
+        fixture.clock.set(start() + hour * Duration::from_secs(60 * 60));
+        fixture.send(&format!("evt_{hour}")).await;
+        dispatcher.run_due().await.unwrap();
+    }
+    fixture.clock.advance(Duration::from_secs(60 * 60));
+    fixture.send("evt_error").await;
+    dispatcher.run_due().await.unwrap_err();
+    fixture.send("evt_crash").await;
+    assert!(dispatcher.run_due().now_or_never().is_none());
+    assert_eq!(state().await, EndpointState::Enabled);
+    fixture.send("evt_last").await;
+    let report = dispatcher.run_due().await.unwrap();
+    assert!(report.handled[0].endpoint_disabled);
+    assert_eq!(state().await, EndpointState::Disabled);
 }
 
 /// W15: outcomes that come together are written in one step, and one that comes alone waits for no other.
@@ -112,17 +170,8 @@ async fn outcomes_that_come_together_are_written_together() {
     let endpoints: Vec<&str> = endpoints.iter().map(String::as_str).collect();
     let fixture = Fixture::over(HangingTransport::default());
     let fixture = fixture.with_endpoints(&endpoints).await;
-    let counting = Arc::new(Failing {
-        outbox: fixture.outbox.clone(),
-        ..Failing::default()
-    });
-    let dispatcher = Dispatcher::new(
-        counting.clone(),
-        fixture.endpoints.clone(),
-        Arc::new(fixture.transport.clone()),
-        fixture.clock.clone(),
-        SeededEntropy::new(1),
-    );
+    let counting = Failing::over(&fixture.outbox);
+    let dispatcher = fixture.dispatcher_over(counting.clone());
     for n in 0..4 {
         fixture.send(&format!("evt_{n}")).await;
     }

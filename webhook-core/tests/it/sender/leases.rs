@@ -210,18 +210,9 @@ async fn a_lost_answer_is_delivered_again_and_processed_once() {
 async fn an_outcome_that_cannot_be_written_is_sent_again() {
     let fixture = Fixture::scripted((0..2).map(|_| answer(StatusCode::OK)));
     let fixture = fixture.with_endpoints(&["ep_1"]).await;
-    let failing = Arc::new(Failing {
-        outbox: fixture.outbox.clone(),
-        broken: true.into(),
-        ..Failing::default()
-    });
-    let dispatcher = Dispatcher::new(
-        failing.clone(),
-        fixture.endpoints.clone(),
-        Arc::new(fixture.transport.clone()),
-        fixture.clock.clone(),
-        SeededEntropy::new(1),
-    );
+    let failing = Failing::over(&fixture.outbox);
+    failing.broken.store(true, Ordering::Relaxed);
+    let dispatcher = fixture.dispatcher_over(failing.clone());
     fixture.send("evt_1").await;
     dispatcher.run_due().await.unwrap_err();
     failing.broken.store(false, Ordering::Relaxed);

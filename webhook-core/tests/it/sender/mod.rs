@@ -5,12 +5,17 @@ mod endpoints;
 mod failing;
 mod fixture;
 mod health;
+mod host;
 mod inspection;
+mod kit;
 mod leases;
 mod neighbours;
+mod panics;
+mod quarantine;
 mod requests;
 mod retries;
 mod running;
+mod writing;
 
 mod memory_outbox {
     webhook_core::testing::outbox!(

@@ -56,7 +56,8 @@ async fn latencies(endpoints: Range<usize>) -> Vec<Duration> {
 
     let host = Host::default();
     let latencies = Mutex::new(Vec::new());
-    let settled = |handled: Handled| {
+    let settled = |told: Result<Handled, _>| {
+        let handled = told.unwrap();
         if handled.disposition == Disposition::Acked {
             let waited = fixture
                 .now()

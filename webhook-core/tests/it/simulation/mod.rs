@@ -43,7 +43,16 @@ fn no_crash_breaks_a_promise_of_the_engine() {
         }
         let rare = [total.stale, total.late, total.set_aside, total.takeovers];
         let usual = [total.duplicates, total.replays, total.rotations, total.drains];
-        assert!(rare.iter().chain(&usual).all(|count| *count > 0), "{total:#?}");
+        let trouble = [
+            total.partitions,
+            total.clock_steps,
+            total.poisonings,
+            total.purged,
+        ];
+        assert!(
+            rare.iter().chain(&usual).chain(&trouble).all(|count| *count > 0),
+            "{total:#?}"
+        );
     }
     // shown with --nocapture: what the runs came through
     println!("{count} seeds: {total:#?}");

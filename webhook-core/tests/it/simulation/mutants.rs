@@ -17,8 +17,8 @@ use webhook_core::{
     ports::StoreError,
     receiver::{BodyDigest, Claim, Dedupe, EventKey, Finish, Inbox, Incoming, Queued, Ticket},
     sender::{
-        Attempt, Delivery, DeliveryFilter, DeliveryId, Enqueue, Enqueued, LeaseRequest, Leases, Outbox, Page,
-        Receipt, ReplayRequest, Settled, Settlement,
+        Attempt, Delivery, DeliveryFilter, DeliveryId, Endpoint, Enqueue, Enqueued, LeaseRequest, Leases,
+        Missing, MissingRequest, Outbox, Page, Receipt, ReplayRequest, Settled, Settlement,
     },
     testing::simulation::{Invariant, Stores, simulate},
 };
@@ -34,7 +34,7 @@ fn a_store_that_settles_without_a_fence_is_found() {
 /// W13, W15: a lease that nobody settles, and nobody lost, is found.
 #[test]
 fn a_dispatcher_that_forgets_to_settle_is_found() {
-    check(Flaw::NeverSettles, Invariant::AttemptsAreBounded);
+    check(Flaw::NeverSettles, Invariant::DrainedIsOver);
 }
 
 /// W11, W14: an endpoint that is called before the moment it asked for is found.
@@ -47,6 +47,18 @@ fn a_lease_that_ignores_the_hold_of_an_endpoint_is_found() {
 #[test]
 fn a_lease_before_the_due_time_is_found() {
     check(Flaw::LeasesEarly, Invariant::NeverTooEarly);
+}
+
+/// W15: a delivery that kills one dispatcher after the other is found.
+#[test]
+fn an_outbox_that_sets_nothing_aside_is_found() {
+    check(Flaw::NeverSetsAside, Invariant::TheGuiltyAreSetAside);
+}
+
+/// W15: bystanders that are set aside with the guilty are found.
+#[test]
+fn an_outbox_that_convicts_bystanders_is_found() {
+    check(Flaw::ForgetsSuspects, Invariant::TheGuiltyAreSetAside);
 }
 
 /// W15: an event that was accepted and not stored is found.
@@ -110,6 +122,8 @@ enum Flaw {
     NeverSettles,
     IgnoresHold,
     LeasesEarly,
+    NeverSetsAside,
+    ForgetsSuspects,
     LosesEvents,
     LosesOutcomes,
     /// None: it is only slow.
@@ -146,8 +160,11 @@ impl Outbox for Flawed {
 
     async fn lease(&self, request: &LeaseRequest) -> Result<Leases, StoreError> {
         let mut request = *request;
-        if self.flaw == Flaw::LeasesEarly {
-            request.now += Duration::from_secs(2);
+        match self.flaw {
+            Flaw::LeasesEarly => request.now += Duration::from_secs(2),
+            Flaw::NeverSetsAside => request.quarantine_after = u32::MAX,
+            Flaw::ForgetsSuspects => request.suspects = request.limit,
+            _ => {}
         }
         self.inner.lease(&request).await
     }
@@ -190,6 +207,14 @@ impl Outbox for Flawed {
 
     async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError> {
         self.inner.replay(request).await
+    }
+
+    async fn replay_missing(
+        &self,
+        endpoint: &Endpoint,
+        request: &MissingRequest,
+    ) -> Result<Missing, StoreError> {
+        self.inner.replay_missing(endpoint, request).await
     }
 }
 

@@ -27,12 +27,12 @@ impl EndpointStore for SimulatedEndpoints {
     }
 
     async fn load(&self, id: &EndpointId) -> Result<Option<Endpoint>, StoreError> {
-        self.world.dawdle().await;
+        self.world.reach(self.actor).await?;
         self.world.verb(self.inner.load(id)).await
     }
 
     async fn subscribed(&self, event_type: &EventType) -> Result<Vec<Endpoint>, StoreError> {
-        self.world.dawdle().await;
+        self.world.reach(self.actor).await?;
         self.world.verb(self.inner.subscribed(event_type)).await
     }
 

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use crate::{
     ports::StoreError,
     sender::{
-        Attempt, Delivery, DeliveryFilter, DeliveryId, Enqueue, Enqueued, LeaseRequest, Leased, Leases,
-        Outbox, Page, Receipt, ReplayRequest, SetAside, Settled, Settlement,
+        Attempt, Delivery, DeliveryFilter, DeliveryId, Endpoint, Enqueue, Enqueued, LeaseRequest, Leased,
+        Leases, Missing, MissingRequest, Outbox, Page, Receipt, ReplayRequest, SetAside, Settled, Settlement,
     },
     testing::simulation::{
         census::CrashPoint,
@@ -44,7 +44,7 @@ impl Outbox for SimulatedOutbox {
         // most looks find nothing, and would be most of the crashes
         let looks_only = world.state().choices.happens(950);
         if looks_only {
-            world.dawdle().await;
+            world.reach(self.actor).await?;
         } else {
             world.pass(self.actor, CrashPoint::BeforeClaim).await?;
         }
@@ -90,7 +90,7 @@ impl Outbox for SimulatedOutbox {
     }
 
     async fn next_due(&self) -> Result<Option<SystemTime>, StoreError> {
-        self.world.dawdle().await;
+        self.world.reach(self.actor).await?;
         self.world.verb(self.inner.next_due()).await
     }
 
@@ -119,6 +119,16 @@ impl Outbox for SimulatedOutbox {
         world.pass(self.actor, CrashPoint::InReplay).await?;
         Ok(count)
     }
+
+    async fn replay_missing(
+        &self,
+        endpoint: &Endpoint,
+        request: &MissingRequest,
+    ) -> Result<Missing, StoreError> {
+        self.world
+            .verb(self.inner.replay_missing(endpoint, request))
+            .await
+    }
 }
 
 impl SimulatedOutbox {
@@ -129,7 +139,8 @@ impl SimulatedOutbox {
                 .tell(|| format!("{}: sets {delivery} aside: {reason}", self.actor));
             self.world.check(|state| {
                 state.census.set_aside += 1;
-                state.monitor.set_aside(delivery)
+                let own = state.census.faults() - state.census.poisonings;
+                state.monitor.set_aside(delivery, own)
             });
         }
         !set_aside.is_empty()

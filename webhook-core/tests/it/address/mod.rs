@@ -1,5 +1,7 @@
 //! Where a webhook may go.
 
+mod special_blocks;
+
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use proptest::prelude::*;
@@ -13,57 +15,41 @@ fn ip(text: &str) -> IpAddr {
     text.parse().unwrap()
 }
 
-/// W10: the first and the last address of every special-purpose block is refused.
-#[test]
-fn the_ends_of_every_special_block_are_refused() {
-    let blocks = [
-        ("0.0.0.0", "0.255.255.255"),
-        ("10.0.0.0", "10.255.255.255"),
-        ("100.64.0.0", "100.127.255.255"),
-        ("127.0.0.0", "127.255.255.255"),
-        ("169.254.0.0", "169.254.255.255"),
-        ("172.16.0.0", "172.31.255.255"),
-        ("192.0.0.0", "192.0.0.255"),
-        ("192.0.2.0", "192.0.2.255"),
-        ("192.31.196.0", "192.31.196.255"),
-        ("192.52.193.0", "192.52.193.255"),
-        ("192.88.99.0", "192.88.99.255"),
-        ("192.168.0.0", "192.168.255.255"),
-        ("192.175.48.0", "192.175.48.255"),
-        ("198.18.0.0", "198.19.255.255"),
-        ("198.51.100.0", "198.51.100.255"),
-        ("203.0.113.0", "203.0.113.255"),
-        ("224.0.0.0", "239.255.255.255"),
-        ("240.0.0.0", "255.255.255.255"),
-        ("168.63.129.16", "168.63.129.16"),
-        ("::", "1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
-        ("::1", "::ffff:127.0.0.1"),
-        ("64:ff9b::", "64:ff9b::ffff:ffff"),
-        ("64:ff9b:1::", "64:ff9b:1:ffff:ffff:ffff:ffff:ffff"),
-        ("100::", "100::ffff:ffff:ffff:ffff"),
-        ("2001::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff"),
-        ("2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff"),
-        ("2002::", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
-        ("2620:4f:8000::", "2620:4f:8000:ffff:ffff:ffff:ffff:ffff"),
-        ("3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff"),
-        ("4000::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
-        ("5f00::", "5f00:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
-        ("fc00::", "fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
-        ("fe80::", "febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
-        ("fec0::", "feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
-        ("ff00::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
-    ];
-    for address in blocks.iter().flat_map(|(first, last)| [first, last]) {
-        assert!(
-            matches!(strict().vet_ip(ip(address)), Err(RefusedAddress::Network { .. })),
-            "{address}"
-        );
+fn block_of(address: IpAddr) -> Option<&'static str> {
+    match strict().vet_ip(address) {
+        Err(RefusedAddress::Network { block, .. }) => Some(block),
+        _ => None,
     }
 }
 
-/// W10: the neighbours of the special blocks are ordinary addresses.
+/// W10: an address is refused from the first to the last of each special-purpose block, and by the block's own word.
 #[test]
-fn the_neighbours_of_special_blocks_pass() {
+fn every_special_block_is_refused_from_end_to_end() {
+    for (first, last, purpose) in special_blocks::ALL {
+        for address in [first, last] {
+            assert_eq!(block_of(ip(address)), Some(*purpose), "{address}");
+        }
+    }
+}
+
+/// W10: no block reaches further than it must: its neighbours are ordinary, or belong to another one.
+#[test]
+fn no_special_block_reaches_further_than_its_ends() {
+    let neighbour = |address: &str, step: i8| match ip(address) {
+        IpAddr::V4(v4) => v4
+            .to_bits()
+            .checked_add_signed(step.into())
+            .map(|bits| Ipv4Addr::from_bits(bits).into()),
+        IpAddr::V6(v6) => v6
+            .to_bits()
+            .checked_add_signed(step.into())
+            .map(|bits| Ipv6Addr::from_bits(bits).into()),
+    };
+    for (first, last, purpose) in special_blocks::ALL {
+        for neighbour in [neighbour(first, -1), neighbour(last, 1)].into_iter().flatten() {
+            assert_ne!(block_of(neighbour), Some(*purpose), "{neighbour}");
+        }
+    }
     let all = "1.0.0.0 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 \
         169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 192.0.1.0 192.0.3.0 192.167.255.255 \
         192.169.0.0 198.17.255.255 198.20.0.0 203.0.112.255 203.0.114.0 223.255.255.255 \
@@ -102,6 +88,8 @@ fn embedded_ipv4_addresses_are_decoded() {
         Some("metadata or platform service of a cloud")
     );
     assert_eq!(refused("2600::200:5efe:8.8.8.8"), None);
+    // no interface identifier of ISATAP
+    assert_eq!(refused("2600::100:5efe:10.0.0.1"), None);
 }
 
 /// W10: a declared translator's addresses are judged by what they translate to; others stay refused.
@@ -109,10 +97,24 @@ fn embedded_ipv4_addresses_are_decoded() {
 fn a_declared_nat64_prefix_is_decoded() {
     let policy = strict().with_nat64_prefix("64:ff9b::".parse().unwrap());
     assert_eq!(policy.vet_ip(ip("64:ff9b::8.8.8.8")), Ok(()));
+    assert_eq!(policy.vet_ip(ip("64:ff9b::203.0.114.7")), Ok(()));
     assert!(policy.vet_ip(ip("64:ff9b::10.0.0.1")).is_err());
     assert!(policy.vet_ip(ip("64:ff9b::169.254.169.254")).is_err());
-    assert!(policy.vet_ip(ip("64:ff9b:1::8.8.8.8")).is_err());
+    // outside the prefix, be it by its last bit
+    for address in [
+        "64:ff9b:1::8.8.8.8",
+        "64:ff9b::1:8.8.8.8",
+        "64:ff9a:ffff:ffff:ffff:ffff:808:808",
+    ] {
+        assert!(policy.vet_ip(ip(address)).is_err(), "{address}");
+    }
     assert!(strict().vet_ip(ip("64:ff9b::8.8.8.8")).is_err());
+    // what is declared is the prefix, whatever follows it
+    let policy = strict().with_nat64_prefix("2001:db8:1:2:3:4:5:6".parse().unwrap());
+    assert_eq!(policy.vet_ip(ip("2001:db8:1:2:3:4:808:808")), Ok(()));
+    assert!(policy.vet_ip(ip("2001:db8:1:2:3:4:a00:1")).is_err());
+    assert!(policy.vet_ip(ip("2001:db8:1:2:3:5:808:808")).is_err());
+    assert!(policy.vet_ip(ip("2001:db8:1:2:2:4:808:808")).is_err());
 }
 
 /// W10: the metadata services of clouds are refused by their own name.
@@ -133,6 +135,7 @@ fn metadata_services_are_refused_by_name() {
         "METADATA.goog",
         "metadata.google.internal.",
         "x.metadata.goog",
+        "instance-data.ec2.internal",
         "metadata.tencentyun.com",
     ] {
         assert_eq!(
@@ -213,7 +216,7 @@ fn names_of_the_own_network_are_refused() {
             "{host}"
         );
     }
-    let all = "example.com notlocalhost.com local.example.com internal.example xn--bcher-kva.example \
+    let all = "example.com notlocalhost.com not.thelocalhost notmetadata.goog local.example.com internal.example xn--bcher-kva.example \
         localhost.example.com";
     for host in all.split(' ') {
         assert!(strict().vet(&format!("https://{host}/")).is_ok(), "{host}");
@@ -261,8 +264,20 @@ fn scheme_port_and_credentials_are_strict() {
         Err(RefusedAddress::Port(80))
     );
     assert!(vet(&strict().danger_allow_http(), "http://10.0.0.1/").is_err());
-    let long = format!("https://example.com/{}", "a".repeat(2048));
-    assert_eq!(vet(&strict(), &long), Err(RefusedAddress::InvalidUrl));
+    assert_eq!(
+        vet(&strict().danger_allow_http(), "ftp://example.com:80/"),
+        Err(RefusedAddress::Scheme)
+    );
+    let ports = strict().with_port(8443).with_port(9443);
+    assert_eq!(vet(&ports, "https://example.com:8443/"), Ok(()));
+    assert_eq!(vet(&ports, "https://example.com:9443/"), Ok(()));
+    assert_eq!(
+        vet(&ports, "https://example.com:7443/"),
+        Err(RefusedAddress::Port(7443))
+    );
+    let of_length = |length: usize| format!("{:a<length$}", "https://example.com/");
+    assert_eq!(vet(&strict(), &of_length(2048)), Ok(()));
+    assert_eq!(vet(&strict(), &of_length(2049)), Err(RefusedAddress::InvalidUrl));
 }
 
 /// W10: the opening for demos opens this machine and nothing else.
@@ -272,6 +287,8 @@ fn the_opening_for_loopback_opens_nothing_else() {
     for url in [
         "http://127.0.0.1:8081/hook",
         "http://localhost:8081/hook",
+        "http://localhost.:8081/hook",
+        "http://desk.localhost:8081/hook",
         "https://[::1]:9/",
         "http://[::ffff:127.0.0.1]:9/",
         "http://127.1:1/",
@@ -279,6 +296,20 @@ fn the_opening_for_loopback_opens_nothing_else() {
         assert!(demo.vet(url).is_ok(), "{url}");
     }
     assert_eq!(demo.vet_resolved(&[ip("127.0.0.1"), ip("::1")]), Ok(()));
+    for address in [
+        "10.0.0.1",
+        "169.254.169.254",
+        "0.0.0.0",
+        "::",
+        "fe80::1",
+        "2600::5efe:127.0.0.1",
+    ] {
+        assert!(demo.vet_ip(ip(address)).is_err(), "{address}");
+        assert!(
+            demo.vet_resolved(&[ip("127.0.0.1"), ip(address)]).is_err(),
+            "{address}"
+        );
+    }
     for url in [
         "http://10.0.0.1:8081/",
         "http://169.254.169.254/",
@@ -287,6 +318,9 @@ fn the_opening_for_loopback_opens_nothing_else() {
         "http://0.0.0.0:8081/",
         "http://[fe80::1]/",
         "https://intranet/",
+        "http://notlocalhost:8081/",
+        "ftp://localhost/",
+        "http://user@localhost:8081/",
     ] {
         assert!(demo.vet(url).is_err(), "{url}");
     }
@@ -301,8 +335,10 @@ fn one_refused_address_refuses_the_name() {
         Ok(())
     );
     for refused in ["10.0.0.1", "::1", "::ffff:127.0.0.1", "169.254.169.254"] {
-        for addresses in [[ip("8.8.8.8"), ip(refused)], [ip(refused), ip("8.8.8.8")]] {
-            assert!(strict().vet_resolved(&addresses).is_err(), "{refused}");
+        for place in 0..4 {
+            let mut addresses = [ip("8.8.8.8"); 4];
+            addresses[place] = ip(refused);
+            assert!(strict().vet_resolved(&addresses).is_err(), "{refused} {place}");
         }
     }
 }
@@ -313,6 +349,7 @@ fn a_target_says_whom_to_connect_to() {
     let target = strict().vet("HTTPS://Hooks.Example.COM/a/../in?x=1#y").unwrap();
     assert_eq!(target.as_str(), "https://hooks.example.com/in?x=1");
     assert_eq!(target.uri().to_string(), target.as_str());
+    assert_eq!(target.to_string(), target.as_str());
     assert_eq!(
         (target.host(), target.port()),
         (&Host::Name("hooks.example.com".to_owned()), 443)

@@ -1,0 +1,67 @@
+//! A span of time.
+
+use std::{
+    ops::{Range, RangeFrom, RangeTo},
+    time::SystemTime,
+};
+
+/// A span of time: from one instant on, and before another. The default is all of it.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use webhook_core::sender::Period;
+///
+/// let ten = SystemTime::UNIX_EPOCH + Duration::from_hours(10);
+/// let eleven = ten + Duration::from_hours(1);
+/// let hour = Period::from(ten..eleven);
+/// assert!(hour.contains(ten) && !hour.contains(eleven));
+/// assert!(Period::from(ten..).contains(eleven));
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Period {
+    /// Not earlier than this.
+    pub from: Option<SystemTime>,
+    /// Earlier than this.
+    pub before: Option<SystemTime>,
+}
+
+impl Period {
+    /// Whether an instant lies in it.
+    #[must_use]
+    pub fn contains(&self, instant: SystemTime) -> bool {
+        self.from.is_none_or(|from| from <= instant) && self.before.is_none_or(|before| instant < before)
+    }
+
+    /// Whether it is all of time.
+    #[must_use]
+    pub const fn is_all(&self) -> bool {
+        self.from.is_none() && self.before.is_none()
+    }
+}
+
+impl From<Range<SystemTime>> for Period {
+    fn from(range: Range<SystemTime>) -> Self {
+        Self {
+            from: Some(range.start),
+            before: Some(range.end),
+        }
+    }
+}
+
+impl From<RangeFrom<SystemTime>> for Period {
+    fn from(range: RangeFrom<SystemTime>) -> Self {
+        Self {
+            from: Some(range.start),
+            before: None,
+        }
+    }
+}
+
+impl From<RangeTo<SystemTime>> for Period {
+    fn from(range: RangeTo<SystemTime>) -> Self {
+        Self {
+            from: None,
+            before: Some(range.end),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What is set aside because it crashes its dispatchers, and what only was there.
+
+use std::{pin::pin, time::Duration};
+
+use futures_util::FutureExt;
+use http::StatusCode;
+use webhook_core::sender::{
+    Delivery, DeliveryFilter, DeliveryState, Disposition, FailureReason, Handled, Outbox, Page,
+};
+
+use super::fixture::{Fixture, HangingTransport, answer, delivery_id};
+
+/// The deadline and the margin of a lease.
+const LEASE: Duration = Duration::from_secs(40);
+
+const POISON: &str = "ep-poison";
+
+async fn in_state(fixture: &Fixture<HangingTransport>, state: DeliveryState) -> Vec<Delivery> {
+    let filter = DeliveryFilter::in_states([state]);
+    fixture.outbox.list(&filter, &Page::default()).await.unwrap()
+}
+
+/// Answers until nothing more is sent. `false` as soon as the poison is on its way, and the process dies of it.
+async fn survives(fixture: &Fixture<HangingTransport>, handled: &mut Vec<Handled>) -> bool {
+    let mut round = pin!(fixture.dispatcher.run_due());
+    let mut answered = fixture.transport.hosts().len();
+    loop {
+        if let Some(report) = round.as_mut().now_or_never() {
+            handled.extend(report.unwrap().handled);
+            return true;
+        }
+        let hosts = fixture.transport.hosts();
+        for (index, host) in hosts.iter().enumerate().skip(answered) {
+            if host.starts_with(POISON) {
+                return false;
+            }
+            fixture.transport.answer(index, answer(StatusCode::OK));
+        }
+        answered = hosts.len();
+    }
+}
+
+/// W15: a delivery that takes one dispatcher after the other with it is set aside, and the host is told.
+#[tokio::test]
+async fn what_crashes_its_dispatchers_is_set_aside() {
+    let fixture = Fixture::over(HangingTransport::default())
+        .with_endpoints(&["ep_1"])
+        .await;
+    fixture.send("evt_1").await;
+    for _ in 0..5 {
+        assert!(fixture.dispatcher.run_due().now_or_never().is_none());
+        fixture.clock.advance(LEASE);
+    }
+    let report = fixture.run().await;
+    let [handled] = report.handled.as_slice() else {
+        panic!("one was set aside")
+    };
+    assert_eq!(handled.delivery, delivery_id("evt_1", "ep_1"));
+    assert_eq!(handled.outcome, None);
+    assert_eq!(
+        handled.disposition,
+        Disposition::Failed(FailureReason::Quarantined)
+    );
+    assert_eq!((fixture.transport.hosts().len(), report.next_due), (5, None));
+}
+
+/// W15: a process that dies for reasons of its own sets no more than one delivery aside in three deaths.
+#[tokio::test]
+async fn who_dies_for_reasons_of_its_own_takes_no_bystander_with_it() {
+    let endpoints: Vec<String> = (0..16).map(|n| format!("ep_{n}")).collect();
+    let endpoints: Vec<&str> = endpoints.iter().map(String::as_str).collect();
+    let fixture = Fixture::over(HangingTransport::default());
+    let fixture = fixture.with_endpoints(&endpoints).await;
+    for n in 0..4 {
+        fixture.send(&format!("evt_{n}")).await;
+    }
+    for deaths in 1..=40 {
+        assert!(fixture.dispatcher.run_due().now_or_never().is_none());
+        fixture.clock.advance(LEASE);
+        let set_aside = in_state(&fixture, DeliveryState::DeadLetter).await.len();
+        assert!(set_aside <= deaths / 3, "{set_aside} after {deaths} deaths");
+    }
+    assert!(!in_state(&fixture, DeliveryState::Leased).await.is_empty());
+}
+
+/// W15: of all that is under way when a delivery kills its dispatchers, that one is set aside and no other.
+#[tokio::test]
+async fn only_the_guilty_is_set_aside() {
+    let endpoints: Vec<String> = (0..16).map(|n| format!("ep_{n}")).collect();
+    let endpoints = endpoints.iter().map(String::as_str).chain(["ep_poison"]);
+    let fixture = Fixture::over(HangingTransport::default());
+    let fixture = fixture.with_endpoints(&endpoints.collect::<Vec<_>>()).await;
+    fixture.send("evt_1").await;
+    let mut handled = Vec::new();
+    let mut deaths = 0;
+    for _ in 0..40 {
+        deaths += u32::from(!survives(&fixture, &mut handled).await);
+        fixture.clock.advance(LEASE);
+    }
+    assert_eq!(deaths, 5);
+    let set_aside = in_state(&fixture, DeliveryState::DeadLetter).await;
+    let [poison] = set_aside.as_slice() else {
+        panic!("{set_aside:?}")
+    };
+    assert_eq!(poison.id, delivery_id("evt_1", "ep_poison"));
+    assert_eq!(poison.reason, Some(FailureReason::Quarantined));
+    assert_eq!(in_state(&fixture, DeliveryState::Acked).await.len(), 16);
+}
