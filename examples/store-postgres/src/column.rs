@@ -4,6 +4,8 @@ use std::error::Error;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
+use webhook_core::sender::Period;
+
 use crate::database::DatabaseError;
 
 /// A time as nanoseconds since 1970: exact between the years 1677 and 2262, so that a record comes back equal to what was
@@ -13,6 +15,16 @@ pub(crate) fn nanoseconds(time: SystemTime) -> i64 {
         Ok(since) => span(since),
         Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |n| -n),
     }
+}
+
+/// The first and the last instant of a period as times stand in columns, both of them in it.
+pub(crate) fn instants(period: &Period) -> (i64, i64) {
+    (
+        period.from.map_or(i64::MIN, nanoseconds),
+        period
+            .before
+            .map_or(i64::MAX, |before| nanoseconds(before).saturating_sub(1)),
+    )
 }
 
 /// The time that [`nanoseconds`] made a number of.

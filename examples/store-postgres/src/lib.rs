@@ -2,6 +2,8 @@
 
 mod column;
 mod database;
+mod json;
+mod oauth;
 mod purge;
 mod webhook;
 

@@ -8,40 +8,92 @@ use crate::database::{Database, DatabaseError};
 /// Rows that one step deletes at most.
 const AT_ONCE: usize = 500;
 
+/// The rows of a table on which a condition holds, as far as nobody else works on them.
+macro_rules! delete {
+    ($table:literal, $condition:literal) => {
+        concat!(
+            "DELETE FROM ",
+            $table,
+            " WHERE ctid = ANY(ARRAY(
+             SELECT ctid FROM ",
+            $table,
+            " WHERE ",
+            $condition,
+            " LIMIT $2 FOR UPDATE SKIP LOCKED))"
+        )
+    };
+}
+
+const CODES: &str = delete!("oauth_code", "purge_at <= $1");
+
+const ACCESS_TOKENS: &str = delete!("oauth_access_token", "expires_at <= $1");
+
+const REFRESH_TOKENS: &str = "DELETE FROM oauth_refresh_token WHERE ctid = ANY(ARRAY(
+     SELECT token.ctid
+     FROM oauth_family AS family JOIN oauth_refresh_token AS token ON token.family = family.id
+     WHERE family.retain_until <= $1 LIMIT $2 FOR UPDATE OF token SKIP LOCKED))";
+
+/// Runs after [`REFRESH_TOKENS`]: a family goes after its last refresh token.
+const FAMILIES: &str = delete!(
+    "oauth_family",
+    "retain_until <= $1 AND NOT EXISTS (SELECT FROM oauth_refresh_token WHERE family = oauth_family.id)"
+);
+
+const INTERACTIONS: &str = delete!("oauth_interaction", "expires_at <= $1");
+
+const PUSHED_REQUESTS: &str = delete!("oauth_pushed_request", "retain_until <= $1");
+
+const SESSIONS: &str = delete!("oauth_session", "active_until <= $1");
+
+const RESET_TOKENS: &str = delete!("oauth_reset_token", "expires_at <= $1");
+
+const CLAIMS: &str = delete!("webhook_claim", "expires_at <= $1");
+
+pub(crate) const OF_TOKENS: &[&str] = &[CODES, ACCESS_TOKENS, REFRESH_TOKENS, FAMILIES];
+pub(crate) const OF_INTERACTIONS: &[&str] = &[INTERACTIONS, PUSHED_REQUESTS];
+pub(crate) const OF_SESSIONS: &[&str] = &[SESSIONS, RESET_TOKENS];
+const OF_EVERYTHING: &[&[&str]] = &[OF_TOKENS, OF_INTERACTIONS, OF_SESSIONS, &[CLAIMS]];
+
 impl Database {
-    /// Deletes the claims that have ended at `now`, and answers how many these were.
+    /// Deletes what has expired at `now`, and answers how many rows that were.
     ///
     /// Call it now and then, such as once a minute, from as many machines as you like: each takes what the others leave.
-    /// Nothing depends on it but the size of the table.
+    /// Nothing depends on it but the size of the tables: what has expired is never seen. Registered clients, endpoints, events,
+    /// deliveries and their log stay until the host deletes them (events with theirs by `Retention::purge`).
     ///
     /// # Errors
     ///
     /// [`DatabaseError`]; calling again is safe.
     pub async fn purge(&self, now: SystemTime) -> Result<u64, DatabaseError> {
-        let mut purged = 0;
-        loop {
-            let rows = self.purge_some(now).await?;
-            purged += rows;
-            if rows < AT_ONCE as u64 {
-                return Ok(purged);
-            }
-        }
+        self.purge_by(&OF_EVERYTHING.concat(), now).await
     }
 
-    async fn purge_some(&self, now: SystemTime) -> Result<u64, DatabaseError> {
+    /// Runs each statement, a `DELETE` of at most `$2` rows that are dead at `$1`, until it finds none.
+    pub(crate) async fn purge_by(
+        &self,
+        statements: &[&'static str],
+        now: SystemTime,
+    ) -> Result<u64, DatabaseError> {
+        let mut purged = 0;
+        for statement in statements.iter().copied() {
+            loop {
+                let rows = self.purge_some(statement, now).await?;
+                purged += rows;
+                if rows < AT_ONCE as u64 {
+                    break;
+                }
+            }
+        }
+        Ok(purged)
+    }
+
+    async fn purge_some(&self, statement: &'static str, now: SystemTime) -> Result<u64, DatabaseError> {
         self.run(move |pool| async move {
-            let purged = sqlx::query(
-                "WITH ended AS (
-                     SELECT source_digest, event FROM webhook_claim
-                     WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED
-                 )
-                 DELETE FROM webhook_claim AS claim USING ended
-                 WHERE claim.source_digest = ended.source_digest AND claim.event = ended.event",
-            )
-            .bind(nanoseconds(now))
-            .bind(limit(AT_ONCE))
-            .execute(&pool)
-            .await?;
+            let purged = sqlx::query(statement)
+                .bind(nanoseconds(now))
+                .bind(limit(AT_ONCE))
+                .execute(&pool)
+                .await?;
             Ok(purged.rows_affected())
         })
         .await

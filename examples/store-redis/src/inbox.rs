@@ -13,7 +13,7 @@ use webhook_core::receiver::{Claim, Dedupe, EventKey, Finish, Inbox, Incoming, Q
 
 use crate::database::{Database, DatabaseError};
 use crate::instant::{digits, keep};
-use crate::script::{CLAIM, FINISH, TAKE};
+use crate::script::{CLAIM, FINISH, TAKE, run};
 
 #[async_trait]
 impl Dedupe for Database {
@@ -31,7 +31,7 @@ impl Dedupe for Database {
             .arg(name)
             .arg(&event.body[..]);
         let claim = self.run(|mut connection| async move {
-            match claim.invoke_async(&mut connection).await? {
+            match run(&claim, &mut connection).await? {
                 0 => Ok(Claim::Enqueued),
                 1 => Ok(Claim::Duplicate),
                 2 => Ok(Claim::Conflict),
@@ -50,12 +50,13 @@ impl Inbox for Database {
         }
         let until = now.checked_add(lease).unwrap_or(now);
         let mut take = self.on_queue(&TAKE);
+        take.key(self.key("unreadable"));
         take.arg(digits(now))
             .arg(digits(until))
-            .arg(i64::try_from(limit).unwrap_or(i64::MAX));
+            .arg(u32::try_from(limit).unwrap_or(u32::MAX));
         let taken = self.run(|mut connection| async move {
-            let taken: Vec<(Vec<u8>, u64, Vec<u8>, u32)> = take.invoke_async(&mut connection).await?;
-            taken.into_iter().map(queued).collect()
+            let taken: Vec<(Vec<u8>, u64, Vec<u8>, u32)> = run(&take, &mut connection).await?;
+            readable(taken.into_iter().map(queued))
         });
         Ok(taken.await?)
     }
@@ -64,7 +65,7 @@ impl Inbox for Database {
         let mut finish = self.on_queue(&FINISH);
         finish.arg(ticket.lease).arg(name(&ticket.key));
         let finish = self.run(|mut connection| async move {
-            let done: bool = finish.invoke_async(&mut connection).await?;
+            let done: bool = run(&finish, &mut connection).await?;
             Ok(if done { Finish::Done } else { Finish::Stale })
         });
         Ok(finish.await?)
@@ -111,6 +112,18 @@ fn queued((name, lease, body, attempt): (Vec<u8>, u64, Vec<u8>, u32)) -> Result<
         body: Bytes::from(body),
         attempt,
     })
+}
+
+/// Those that can be read: one that cannot is an error only where it stops nobody.
+fn readable<T>(taken: impl Iterator<Item = Result<T, DatabaseError>>) -> Result<Vec<T>, DatabaseError> {
+    let (mut read, mut error) = (Vec::new(), None);
+    for event in taken {
+        match event {
+            Ok(event) => read.push(event),
+            Err(unreadable) => error = Some(unreadable),
+        }
+    }
+    error.filter(|_| read.is_empty()).map_or(Ok(read), Err)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use webhook_core::ports::StoreError;
 use webhook_core::receiver::{Advance, LatestSeen, Position, ResourceKey};
 
 use crate::database::{Database, DatabaseError};
-use crate::script::ADVANCE;
+use crate::script::{ADVANCE, run};
 
 #[async_trait]
 impl LatestSeen for Database {
@@ -14,7 +14,7 @@ impl LatestSeen for Database {
         let mut advance = ADVANCE.key(self.key(format_args!("latest:{}:{source}:{resource}", source.len())));
         advance.arg(format!("{:020}", position.as_u64()));
         let advance = self.run(|mut connection| async move {
-            match advance.invoke_async(&mut connection).await? {
+            match run(&advance, &mut connection).await? {
                 0 => Ok(Advance::Newer),
                 1 => Ok(Advance::Same),
                 2 => Ok(Advance::Older),

@@ -2,7 +2,10 @@
 
 use std::sync::LazyLock;
 
-use redis::Script;
+use redis::aio::ConnectionManager;
+use redis::{FromRedisValue, Script, ScriptInvocation, Value, from_redis_value};
+
+use crate::database::DatabaseError;
 
 pub(crate) static ADVANCE: LazyLock<Script> =
     LazyLock::new(|| Script::new(include_str!("scripts/advance.lua")));
@@ -10,3 +13,13 @@ pub(crate) static CLAIM: LazyLock<Script> = LazyLock::new(|| Script::new(include
 pub(crate) static TAKE: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("scripts/take.lua")));
 pub(crate) static FINISH: LazyLock<Script> =
     LazyLock::new(|| Script::new(include_str!("scripts/finish.lua")));
+
+/// Runs a script. An answer of another type is what a script of ours never gives, and not a broken connection.
+pub(crate) async fn run<T: FromRedisValue>(
+    script: &ScriptInvocation<'_>,
+    connection: &mut ConnectionManager,
+) -> Result<T, DatabaseError> {
+    let answer: Value = script.invoke_async(connection).await?;
+    // the error would quote it
+    from_redis_value(answer).map_err(|_| DatabaseError::corrupt("an answer of another type"))
+}

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use rusqlite::ToSql;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
+use webhook_core::sender::Period;
 
 /// A time as INTEGER nanoseconds since 1970-01-01T00:00:00Z.
 ///
@@ -30,12 +31,25 @@ pub struct Time(pub SystemTime);
 
 impl ToSql for Time {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        let nanoseconds = match self.0.duration_since(SystemTime::UNIX_EPOCH) {
-            Ok(since) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
-            Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |n| -n),
-        };
-        Ok(ToSqlOutput::from(nanoseconds))
+        Ok(ToSqlOutput::from(nanoseconds(self.0)))
     }
+}
+
+fn nanoseconds(time: SystemTime) -> i64 {
+    match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
+        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |n| -n),
+    }
+}
+
+/// The first and the last instant of a period as times stand in columns, both of them in it.
+pub(crate) fn instants(period: &Period) -> (i64, i64) {
+    (
+        period.from.map_or(i64::MIN, nanoseconds),
+        period
+            .before
+            .map_or(i64::MAX, |before| nanoseconds(before).saturating_sub(1)),
+    )
 }
 
 impl FromSql for Time {

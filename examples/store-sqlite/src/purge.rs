@@ -28,6 +28,15 @@ const FAMILIES: &str = "DELETE FROM oauth_family WHERE rowid IN (
 const INTERACTIONS: &str = "DELETE FROM oauth_interaction WHERE rowid IN (
     SELECT rowid FROM oauth_interaction WHERE expires_at <= ?1 LIMIT ?2)";
 
+const SESSIONS: &str = "DELETE FROM oauth_session WHERE rowid IN (
+    SELECT rowid FROM oauth_session WHERE active_until <= ?1 LIMIT ?2)";
+
+const RESET_TOKENS: &str = "DELETE FROM oauth_reset_token WHERE rowid IN (
+    SELECT rowid FROM oauth_reset_token WHERE expires_at <= ?1 LIMIT ?2)";
+
+const PUSHED_REQUESTS: &str = "DELETE FROM oauth_pushed_request WHERE rowid IN (
+    SELECT rowid FROM oauth_pushed_request WHERE retain_until <= ?1 LIMIT ?2)";
+
 const IDEMPOTENCY_RECORDS: &str = "DELETE FROM idempotency_record WHERE rowid IN (
     SELECT rowid FROM idempotency_record WHERE expires_at <= ?1 LIMIT ?2)";
 
@@ -35,8 +44,14 @@ const CLAIMS: &str = "DELETE FROM webhook_claim WHERE (source, event) IN (
     SELECT source, event FROM webhook_claim WHERE expires_at <= ?1 LIMIT ?2)";
 
 pub(crate) const OF_TOKENS: &[&str] = &[CODES, ACCESS_TOKENS, REFRESH_TOKENS, FAMILIES];
-pub(crate) const OF_INTERACTIONS: &[&str] = &[INTERACTIONS];
-const OF_EVERYTHING: &[&[&str]] = &[OF_TOKENS, OF_INTERACTIONS, &[IDEMPOTENCY_RECORDS, CLAIMS]];
+pub(crate) const OF_INTERACTIONS: &[&str] = &[INTERACTIONS, PUSHED_REQUESTS];
+pub(crate) const OF_SESSIONS: &[&str] = &[SESSIONS, RESET_TOKENS];
+const OF_EVERYTHING: &[&[&str]] = &[
+    OF_TOKENS,
+    OF_INTERACTIONS,
+    OF_SESSIONS,
+    &[IDEMPOTENCY_RECORDS, CLAIMS],
+];
 
 impl Database {
     /// Deletes what has expired at `now` from every store of the suite, and answers how many rows that were.

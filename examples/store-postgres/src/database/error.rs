@@ -4,8 +4,6 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use webhook_core::ports::StoreError;
-
 /// A verb, a query or a connection that did not succeed.
 ///
 /// `Display` says what happened in a few words; [`source`](Error::source) has the driver's own error.
@@ -58,11 +56,28 @@ impl Error for DatabaseError {
 
 impl From<sqlx::Error> for DatabaseError {
     fn from(error: sqlx::Error) -> Self {
-        Self::new(DatabaseErrorKind::of(&error), error)
+        let kind = DatabaseErrorKind::of(&error);
+        match error.as_database_error() {
+            // its detail shows the row that was refused, with the secrets that are in it
+            Some(refused) if refused.code().is_some_and(|code| code.starts_with("23")) => {
+                Self::new(kind, refused.message())
+            }
+            _ => Self::new(kind, error),
+        }
     }
 }
 
-impl From<DatabaseError> for StoreError {
+impl From<DatabaseError> for oauth_core::store_error::StoreError {
+    fn from(error: DatabaseError) -> Self {
+        if error.kind().is_transient() {
+            Self::unavailable(error)
+        } else {
+            Self::corrupt(error)
+        }
+    }
+}
+
+impl From<DatabaseError> for webhook_core::ports::StoreError {
     fn from(error: DatabaseError) -> Self {
         if error.kind().is_transient() {
             Self::unavailable(error)

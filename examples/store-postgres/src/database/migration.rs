@@ -9,7 +9,12 @@ use super::error::{DatabaseError, DatabaseErrorKind};
 const SUITE: &str = "store-postgres";
 
 /// The suite's own tables. A release appends a step and never edits one.
-const STEPS: &[&str] = &[include_str!("../schema/0001.sql")];
+const STEPS: &[&str] = &[
+    include_str!("../schema/0001.sql"),
+    include_str!("../schema/0002.sql"),
+    include_str!("../schema/0003.sql"),
+    include_str!("../schema/0004.sql"),
+];
 
 pub(super) async fn migrate_suite(pool: &PgPool) -> Result<(), DatabaseError> {
     migrate(pool, SUITE, STEPS).await
@@ -17,9 +22,13 @@ pub(super) async fn migrate_suite(pool: &PgPool) -> Result<(), DatabaseError> {
 
 /// Brings the tables of a component to the version that `steps` describe, all in one transaction.
 ///
-/// Processes that start together wait for each other at a lock of the schema, and all but the first find nothing to do.
+/// Where there is nothing to do it only reads, so that a program whose role may not make tables can start. Processes that start
+/// together wait for each other at a lock of the schema, and all but the first find nothing to do.
 pub(super) async fn migrate(pool: &PgPool, name: &str, steps: &[&'static str]) -> Result<(), DatabaseError> {
     let mut transaction = begin(pool).await?;
+    if has_tables(&mut transaction).await? && steps_left(&mut transaction, name, steps).await?.is_empty() {
+        return Ok(transaction.commit().await?);
+    }
     // another process may be at it for longer than a verb would wait
     sqlx::raw_sql("SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
         .execute(&mut *transaction)
@@ -33,37 +42,48 @@ pub(super) async fn migrate(pool: &PgPool, name: &str, steps: &[&'static str]) -
     )
     .execute(&mut *transaction)
     .await?;
-    run_steps(&mut transaction, name, steps).await?;
+    for step in steps_left(&mut transaction, name, steps).await? {
+        sqlx::raw_sql(*step).execute(&mut *transaction).await?;
+    }
+    note(&mut transaction, name, steps.len()).await?;
     Ok(transaction.commit().await?)
 }
 
-async fn run_steps(
+/// Whether this very schema, not another one of the `search_path`, has a table of components.
+async fn has_tables(connection: &mut PgConnection) -> Result<bool, DatabaseError> {
+    let found =
+        sqlx::query_scalar("SELECT to_regclass(format('%I.store_component', current_schema())) IS NOT NULL");
+    Ok(found.fetch_one(connection).await?)
+}
+
+/// The steps that have not run.
+async fn steps_left<'s>(
     connection: &mut PgConnection,
     name: &str,
-    steps: &[&'static str],
-) -> Result<(), DatabaseError> {
+    steps: &'s [&'static str],
+) -> Result<&'s [&'static str], DatabaseError> {
     let version: Option<i32> = sqlx::query_scalar("SELECT version FROM store_component WHERE name = $1")
         .bind(name)
-        .fetch_optional(&mut *connection)
+        .fetch_optional(connection)
         .await?;
     let reached = usize::try_from(version.unwrap_or(0)).map_err(DatabaseError::corrupt)?;
-    if reached > steps.len() {
+    steps.get(reached..).ok_or_else(|| {
         let reason = format!(
             "version {reached} of {name} in the database, {} known",
             steps.len()
         );
-        return Err(DatabaseError::new(DatabaseErrorKind::Incompatible, reason));
-    }
-    for step in steps.iter().skip(reached) {
-        sqlx::raw_sql(*step).execute(&mut *connection).await?;
-    }
+        DatabaseError::new(DatabaseErrorKind::Incompatible, reason)
+    })
+}
+
+async fn note(connection: &mut PgConnection, name: &str, version: usize) -> Result<(), DatabaseError> {
     sqlx::query(
         "INSERT INTO store_component (name, version) VALUES ($1, $2)
          ON CONFLICT (name) DO UPDATE SET version = excluded.version WHERE store_component.version < excluded.version",
     )
     .bind(name)
-    .bind(i32::try_from(steps.len()).unwrap_or(i32::MAX))
-    .execute(&mut *connection)
+    .bind(i32::try_from(version).unwrap_or(i32::MAX))
+    .execute(connection)
     .await?;
     Ok(())
 }

@@ -19,8 +19,9 @@ pub use self::clock::DatabaseClock;
 pub use self::error::{DatabaseError, DatabaseErrorKind};
 
 /// What each connection asks of the server: a machine that dies in the middle of a transaction holds its locks no longer than
-/// this, and nobody waits for a lock or a statement for ever.
-const SETTINGS: [(&str, &str); 3] = [
+/// this, and nobody waits for a lock or a statement for ever. Verbs of one statement take the default isolation.
+const SETTINGS: [(&str, &str); 4] = [
+    ("default_transaction_isolation", "read committed"),
     ("idle_in_transaction_session_timeout", "60s"),
     ("lock_timeout", "10s"),
     ("statement_timeout", "30s"),
@@ -34,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A handle on the suite's tables. Clones share its connections.
 ///
-/// The webhook stores of the suite are implemented for it.
+/// The stores of `oauth_core` and `webhook_core` are implemented for it.
 #[derive(Clone)]
 pub struct Database {
     pool: PgPool,
@@ -84,7 +85,7 @@ impl Database {
     /// Brings a host's own tables to the version that `steps` describe, in one transaction.
     ///
     /// Step N takes component `name` from version N to N + 1 and runs once per schema, however many processes start at once. A
-    /// release appends steps and never edits one. The suite's tables are `store_component` and `webhook_*`, and its component
+    /// release appends steps and never edits one. The suite's tables are `store_component`, `oauth_*` and `webhook_*`, and its component
     /// is `store-postgres`; any other name is the host's.
     ///
     /// # Errors
@@ -120,4 +121,10 @@ impl fmt::Debug for Database {
 /// Begins a verb's transaction, whatever isolation the server has as its default.
 pub(crate) async fn begin(pool: &PgPool) -> Result<Transaction<'static, Postgres>, DatabaseError> {
     Ok(pool.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await?)
+}
+
+/// Begins one that waits for a lock for two seconds only: longer than a verb holds one, and shorter than a lease.
+pub(crate) async fn begin_impatient(pool: &PgPool) -> Result<Transaction<'static, Postgres>, DatabaseError> {
+    let begin = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '2s'";
+    Ok(pool.begin_with(begin).await?)
 }

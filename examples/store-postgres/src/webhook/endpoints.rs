@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
-use sqlx::{PgPool, Postgres, Transaction};
+use sqlx::{PgExecutor, PgPool, Postgres, Transaction};
 use webhook_core::event::EventType;
 use webhook_core::ports::StoreError;
 use webhook_core::sender::{
@@ -107,7 +107,10 @@ async fn load_locked(
     found.map(endpoint).transpose()
 }
 
-async fn subscribed(pool: &PgPool, event_type: &EventType) -> Result<Vec<Endpoint>, DatabaseError> {
+pub(super) async fn subscribed(
+    connection: impl PgExecutor<'_>,
+    event_type: &EventType,
+) -> Result<Vec<Endpoint>, DatabaseError> {
     let found: Vec<Columns> = sqlx::query_as(
         "SELECT id, url, events, signers, state
          FROM webhook_subscription JOIN webhook_endpoint ON id = endpoint
@@ -115,7 +118,7 @@ async fn subscribed(pool: &PgPool, event_type: &EventType) -> Result<Vec<Endpoin
     )
     .bind(event_type.as_str())
     .bind(EVERY_TYPE)
-    .fetch_all(pool)
+    .fetch_all(connection)
     .await?;
     found.into_iter().map(endpoint).collect()
 }

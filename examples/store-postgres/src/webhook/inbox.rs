@@ -100,14 +100,14 @@ async fn take(
     until: SystemTime,
 ) -> Result<Vec<Queued>, DatabaseError> {
     let taken: Vec<Columns> = sqlx::query_as(
-        "WITH free AS (
-             SELECT seq FROM webhook_received WHERE leased_until IS NULL OR leased_until <= $1
-             ORDER BY seq LIMIT $2 FOR UPDATE SKIP LOCKED
-         ), taken AS (
-             UPDATE webhook_received AS received
+        "WITH taken AS (
+             UPDATE webhook_received
              SET leased_until = $3, lease = nextval('webhook_lease'), takes = takes + 1
-             FROM free WHERE received.seq = free.seq
-             RETURNING received.seq, source, event, lease, body, takes
+             WHERE seq = ANY(ARRAY(
+                 SELECT seq FROM webhook_received WHERE leased_until IS NULL OR leased_until <= $1
+                 ORDER BY seq LIMIT $2 FOR UPDATE SKIP LOCKED
+             ))
+             RETURNING seq, source, event, lease, body, takes
          )
          SELECT source, event, lease, body, takes FROM taken ORDER BY seq",
     )
@@ -116,7 +116,19 @@ async fn take(
     .bind(nanoseconds(until))
     .fetch_all(pool)
     .await?;
-    taken.into_iter().map(queued).collect()
+    readable(taken.into_iter().map(queued))
+}
+
+/// Those that can be read: one that cannot is an error only where it stops nobody, and comes again after its lease.
+fn readable<T>(taken: impl Iterator<Item = Result<T, DatabaseError>>) -> Result<Vec<T>, DatabaseError> {
+    let (mut read, mut error) = (Vec::new(), None);
+    for event in taken {
+        match event {
+            Ok(event) => read.push(event),
+            Err(unreadable) => error = Some(unreadable),
+        }
+    }
+    error.filter(|_| read.is_empty()).map_or(Ok(read), Err)
 }
 
 /// The columns in the order of the query.

@@ -23,7 +23,7 @@ use webhook_core::memory::MemoryInbox;
 use webhook_core::ports::{Clock, Entropy, OsEntropy};
 use webhook_core::receiver::{Inbox, Outcome, Receiver, Verifier};
 use webhook_core::secret::SigningSecret;
-use webhook_core::sender::{Dispatcher, Endpoint, EndpointStore, Enqueued, Inserted};
+use webhook_core::sender::{Dispatcher, Endpoint, EndpointStore, Enqueued, Handled, Inserted};
 use webhook_core::signature::Signer;
 
 use crate::server::schema;
@@ -228,12 +228,12 @@ async fn dispatcher() {
             .await;
         ControlFlow::Continue(())
     };
-    loop {
-        if let Err(error) = dispatcher.run(wait, drop).await {
+    let told = |told: Result<Handled, _>| {
+        if let Err(error) = told {
             eprintln!("{error}");
         }
-        sleep(Duration::from_millis(100)).await;
-    }
+    };
+    dispatcher.run(wait, told).await;
 }
 
 /// A receiver behind a real server, and what came to it.

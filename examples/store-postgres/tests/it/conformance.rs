@@ -1,7 +1,42 @@
-//! The kits of webhook-core against PostgreSQL (X5), each case in a schema of its own.
+//! The kits of the crates against PostgreSQL (X5), each case in a schema of its own.
+
+mod clients {
+    oauth_core::testing::client_store!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        crate::server::fresh!()
+    );
+}
+
+mod interactions {
+    oauth_core::testing::interaction_store!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        crate::server::fresh!()
+    );
+}
+
+mod sessions {
+    oauth_core::testing::session_store!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        crate::server::fresh!()
+    );
+}
+
+mod tokens {
+    oauth_core::testing::token_store!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        crate::server::fresh!()
+    );
+}
 
 mod outbox {
     webhook_core::testing::outbox!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        crate::server::fresh!()
+    );
+}
+
+mod retention {
+    webhook_core::testing::retention!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         crate::server::fresh!()
     );

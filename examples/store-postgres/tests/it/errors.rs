@@ -1,5 +1,6 @@
 //! What the ports say when the database is not as they left it.
 
+use std::error::Error;
 use std::time::Duration;
 
 use sqlx::postgres::PgPoolOptions;
@@ -9,12 +10,12 @@ use webhook_core::ports::{StoreError, StoreErrorKind};
 use webhook_core::receiver::{Dedupe, Inbox};
 use webhook_core::secret::SigningSecret;
 use webhook_core::sender::{
-    DeliveryFilter, DeliveryState, Disposition, Endpoint, EndpointStore, FailureReason, Outbox, Page,
+    DeliveryFilter, DeliveryState, Disposition, Endpoint, EndpointStore, FailureReason, Outbox, Page, Settled,
 };
 use webhook_core::signature::Signer;
 
 use crate::server::{fresh, schema};
-use crate::support::{LEASE, START, event, execute, incoming, lease, request, settlement};
+use crate::support::{LEASE, START, event, execute, incoming, lease, request, settle, settlement};
 
 async fn list(database: &Database) -> Result<usize, StoreError> {
     Ok(database
@@ -197,6 +198,116 @@ async fn a_replica_and_a_lock_that_is_held_too_long_are_reported_as_unavailable(
     other.rollback().await.unwrap();
 
     let replica = schema.pool(&[("default_transaction_read_only", "on")]).await;
+    let replica = Database::with_pool(replica).await.unwrap();
+    assert_eq!(list(&replica).await.unwrap(), 1);
+    let error = replica.enqueue(event(2, &["ep_1"])).await.unwrap_err();
+    assert_eq!(error.kind(), StoreErrorKind::Unavailable);
+    let without_tables = schema!();
+    let replica = without_tables
+        .pool(&[("default_transaction_read_only", "on")])
+        .await;
     let error = Database::with_pool(replica).await.unwrap_err();
     assert_eq!(error.kind(), DatabaseErrorKind::Unavailable);
+}
+
+/// W15: of a batch, what cannot be read is not settled, and the rest is; health that cannot be read starts anew.
+#[tokio::test]
+async fn what_cannot_be_read_is_settled_by_nobody_and_stops_nobody() {
+    let database = fresh!();
+    database.enqueue(event(1, &["ep_1", "ep_2"])).await.unwrap();
+    let leased = lease(&database, 2).await;
+    for broken in [
+        "UPDATE webhook_ready SET attempts = -1 WHERE endpoint = 'ep_1'",
+        "UPDATE webhook_lane SET failures = -1, pauses = 1::bigint << 40 WHERE endpoint = 'ep_2'",
+    ] {
+        execute(database.pool(), broken).await;
+    }
+    let batch = leased
+        .iter()
+        .map(|leased| settlement(leased, Disposition::Acked))
+        .collect();
+    assert_eq!(
+        settle(&database, batch).await,
+        [Settled::Unknown, Settled::Applied]
+    );
+    let later = database.lease(&request(START + LEASE, 2)).await.unwrap();
+    assert_eq!((later.leased.len(), later.set_aside.len()), (0, 1));
+}
+
+/// W8: an arrival that cannot be read stops none of those that came with it.
+#[tokio::test]
+async fn an_arrival_that_cannot_be_read_stops_nobody() {
+    let database = fresh!();
+    for number in 1..=2 {
+        database
+            .claim_and_enqueue(incoming(number, START + LEASE), START)
+            .await
+            .unwrap();
+    }
+    execute(
+        database.pool(),
+        r"UPDATE webhook_received SET source = '\xff' WHERE event = 'evt_1'",
+    )
+    .await;
+    let taken = database.take(2, START, LEASE).await.unwrap();
+    assert_eq!(taken.len(), 1);
+    assert_eq!(taken[0].ticket.key, incoming(2, START).key);
+    let error = database.take(1, START + LEASE, LEASE).await.unwrap_err();
+    assert_eq!(error.kind(), StoreErrorKind::Corrupt);
+}
+
+/// W15: who may only read finds tables that are up to date, and is told so when it writes.
+#[tokio::test]
+async fn a_role_that_may_make_no_tables_can_start() {
+    let schema = schema!();
+    schema
+        .database()
+        .await
+        .enqueue(event(1, &["ep_1"]))
+        .await
+        .unwrap();
+    let reader = schema.pool(&[("role", "pg_read_all_data")]).await;
+    let reader = Database::with_pool(reader).await.unwrap();
+    assert_eq!(list(&reader).await.unwrap(), 1);
+    let error = reader.enqueue(event(2, &["ep_1"])).await.unwrap_err();
+    assert_eq!(error.kind(), StoreErrorKind::Corrupt);
+}
+
+/// X5: what the server or the client says of a failure shows neither the secrets of a row nor the password.
+#[tokio::test]
+async fn no_error_shows_a_secret() {
+    let schema = schema!();
+    let database = schema.database().await;
+    execute(
+        database.pool(),
+        "ALTER TABLE webhook_endpoint ADD CHECK (url LIKE 'https://internal%')",
+    )
+    .await;
+    let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    let signer = Signer::standard_webhooks(&SigningSecret::from_whsec(secret).unwrap());
+    let url = "https://hooks.example.com/".parse().unwrap();
+    let endpoint = Endpoint::register("ep_1".parse().unwrap(), &url, signer, &AddressPolicy::new()).unwrap();
+    let refused = database.insert(endpoint).await.unwrap_err();
+    let said = told(&refused);
+    assert!(
+        !said.contains(secret) && said.contains("webhook_endpoint_url_check"),
+        "{said}"
+    );
+
+    for url in [
+        "postgres://nobody:hunter2@127.0.0.1:1/postgres",
+        "postgres://nobody:hunter2@127.0.0.1:x/postgres",
+        "postgress://nobody:hunter2@127.0.0.1/postgres",
+        "postgres://nobody:hunter2@127.0.0.1/postgres?sslmode=hunter2",
+    ] {
+        let error = Database::connect(url).await.unwrap_err();
+        let said = told(&error);
+        assert!(!said.contains("hunter2@") && !said.contains(":hunter2"), "{said}");
+    }
+}
+
+/// All that a log could show of an error.
+fn told(error: &dyn Error) -> String {
+    let this = format!("{error} {error:?}\n");
+    this + &error.source().map(told).unwrap_or_default()
 }

@@ -4,10 +4,12 @@
 
 mod chaos;
 mod conformance;
+mod contention;
 mod crash;
 mod database;
 mod errors;
 mod outbox;
 mod purge;
+mod retention;
 mod server;
 mod support;

@@ -7,13 +7,13 @@ use futures_util::future::join_all;
 use store_postgres::{Database, DatabaseErrorKind, outbox, sqlx};
 use webhook_core::ports::TransportErrorKind;
 use webhook_core::sender::{
-    Attempt, AttemptResult, DeliveryState, Disposition, Enqueued, FailureReason, Outbox, ReplayRequest,
-    Settled, Settlement,
+    Attempt, AttemptResult, DeliveryState, Disposition, EndpointStore, Enqueued, FailureReason, Outbox,
+    ReplayRequest, Settled, Settlement,
 };
 
 use crate::server::{fresh, schema};
 use crate::support::{
-    START, count, deliveries, event, lease, note_and_enqueue, settle, settlement, with_notes,
+    START, count, deliveries, endpoint, event, lease, note_and_enqueue, settle, settlement, with_notes,
 };
 
 /// W15: the event is there exactly when the caller's row is.
@@ -63,6 +63,23 @@ async fn a_serializable_transaction_is_told_to_come_again() {
         .await
         .unwrap_err();
     assert_eq!(error.kind(), DatabaseErrorKind::Busy);
+}
+
+/// W15, W16: who gets an event is decided when it is stored, also if they have registered since the transaction began.
+#[tokio::test]
+async fn an_event_goes_to_all_who_are_registered_by_then() {
+    let database = with_notes(fresh!()).await;
+    let mut transaction = database.pool().begin().await.unwrap();
+    sqlx::query("INSERT INTO note (id) VALUES (1)")
+        .execute(&mut *transaction)
+        .await
+        .unwrap();
+    database.insert(endpoint("ep_9")).await.unwrap();
+    let sent = outbox::send_in(&mut transaction, event(1, &[]).event, START).await;
+    assert_eq!(sent.unwrap(), Enqueued::Enqueued);
+    assert!(deliveries(&database).await.is_empty(), "it is not committed");
+    transaction.commit().await.unwrap();
+    assert_eq!(deliveries(&database).await[0].id.to_string(), "evt_1/ep_9");
 }
 
 /// W18: what is over leaves the hot table, and comes back with a replay.

@@ -4,12 +4,15 @@ use std::time::{Duration, SystemTime};
 
 use sqlx::{AssertSqlSafe, PgPool};
 use store_postgres::{Database, DatabaseError, outbox, sqlx};
+use webhook_core::address::AddressPolicy;
 use webhook_core::event::Envelope;
 use webhook_core::receiver::{BodyDigest, EventKey, Incoming};
+use webhook_core::secret::SigningSecret;
 use webhook_core::sender::{
-    Delivery, DeliveryFilter, DeliveryId, Disposition, Enqueue, Enqueued, LeaseRequest, Leased, Outbox, Page,
-    Settled, Settlement, StoredEvent,
+    Delivery, DeliveryFilter, DeliveryId, Disposition, Endpoint, Enqueue, Enqueued, LeaseRequest, Leased,
+    Outbox, Page, Settled, Settlement, StoredEvent,
 };
+use webhook_core::signature::Signer;
 
 pub(crate) const START: SystemTime = SystemTime::UNIX_EPOCH;
 pub(crate) const LEASE: Duration = Duration::from_secs(40);
@@ -34,6 +37,15 @@ pub(crate) fn event(number: usize, endpoints: &[&str]) -> Enqueue {
     }
 }
 
+pub(crate) fn signer(secret: u8) -> Signer {
+    Signer::standard_webhooks(&SigningSecret::from_bytes(&[secret; 32]).unwrap())
+}
+
+pub(crate) fn endpoint(id: &str) -> Endpoint {
+    let url = "https://hooks.example.com/".parse().unwrap();
+    Endpoint::register(id.parse().unwrap(), &url, signer(7), &AddressPolicy::new()).unwrap()
+}
+
 /// The same event, on its way in.
 pub(crate) fn incoming(number: usize, expires_at: SystemTime) -> Incoming {
     let StoredEvent { id, body, .. } = event(number, &[]).event;
@@ -56,6 +68,7 @@ pub(crate) fn request(now: SystemTime, limit: usize) -> LeaseRequest {
         until: now + LEASE,
         limit,
         per_endpoint: 1_000,
+        suspects: limit,
         quarantine_after: 5,
     }
 }

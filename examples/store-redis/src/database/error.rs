@@ -57,8 +57,23 @@ impl Error for DatabaseError {
 
 impl From<RedisError> for DatabaseError {
     fn from(error: RedisError) -> Self {
-        Self::new(DatabaseErrorKind::of(error.kind(), error.code()), error)
+        let kind = DatabaseErrorKind::of(error.kind(), error.code());
+        match error.kind() {
+            // what the server says of a command that it refuses, or what it answered: both quote it, password and body included
+            ErrorKind::AuthenticationFailed | ErrorKind::Parse | ErrorKind::UnexpectedReturnType => {
+                Self::new(kind, error.category())
+            }
+            _ if error.code() == Some("ERR") => Self::new(kind, unquoted(error.detail())),
+            _ => Self::new(kind, error),
+        }
     }
+}
+
+/// What a server says of a command, without the arguments that it quotes.
+fn unquoted(detail: Option<&str>) -> String {
+    let told = detail.unwrap_or_default();
+    let told = told.split_once("with args").map_or(told, |(told, _)| told);
+    format!("ERR {told}")
 }
 
 impl From<DatabaseError> for StoreError {

@@ -31,13 +31,19 @@ pub struct Database {
 impl Database {
     /// Connects. Every key is `{prefix}:…`, so that stores with different prefixes share nothing.
     ///
-    /// The braces keep all keys in one slot of a cluster.
-    ///
     /// # Errors
     ///
     /// [`Unavailable`](DatabaseErrorKind::Unavailable) when the server cannot be reached,
-    /// [`Failed`](DatabaseErrorKind::Failed) when the URL is not one, the server refuses it, or no tokio runtime is running.
+    /// [`Failed`](DatabaseErrorKind::Failed) when the URL is not one, the prefix is empty or has braces of its own, the server
+    /// refuses the connection, or no tokio runtime is running.
     pub async fn connect(url: &str, prefix: &str) -> Result<Self, DatabaseError> {
+        // the keys of one prefix could be those of another one otherwise, or be spread over slots
+        if prefix.is_empty() || prefix.contains(['{', '}']) {
+            return Err(DatabaseError::new(
+                DatabaseErrorKind::Failed,
+                "a prefix is some text without braces",
+            ));
+        }
         let runtime =
             Handle::try_current().map_err(|error| DatabaseError::new(DatabaseErrorKind::Failed, error))?;
         let config = ConnectionManagerConfig::new()

@@ -3,7 +3,7 @@
 -- A claim is its digest of 32 bytes and the 20 digits of its end.
 local claim = redis.call('GET', KEYS[1])
 if claim then
-    if #claim ~= 52 then
+    if #claim ~= 52 or not string.match(claim, '^%d+$', 33) then
         return redis.error_reply('CORRUPT not a claim')
     end
     if string.sub(claim, 33) > ARGV[1] then

@@ -8,6 +8,10 @@ use super::error::{DatabaseError, DatabaseErrorKind};
 const SUITE: &[&str] = &[
     include_str!("../schema/0001.sql"),
     include_str!("../schema/0002.sql"),
+    include_str!("../schema/0003.sql"),
+    include_str!("../schema/0004.sql"),
+    include_str!("../schema/0005.sql"),
+    include_str!("../schema/0006.sql"),
 ];
 
 /// Brings the suite's tables to the present version.

@@ -6,7 +6,8 @@ use std::time::SystemTime;
 
 use http_conventions::testing::idempotency_store as idempotency;
 use oauth_core::testing::{
-    client_store as clients, interaction_store as interactions, token_store as tokens,
+    client_store as clients, interaction_store as interactions, session_store as sessions,
+    token_store as tokens,
 };
 use rusqlite::Connection;
 use rusqlite::trace::{TraceEvent, TraceEventCodes};
@@ -26,12 +27,19 @@ const WALKS: &[(&str, &str)] = &[
         "SCAN webhook_delivery USING INDEX webhook_delivery_failed",
         "what has failed, by ascending id",
     ),
+    (
+        "SCAN webhook_delivery USING INDEX webhook_delivery_live",
+        "what is live, which is as much as waits, to be sorted by id",
+    ),
     ("SCAN webhook_lease", "has one row"),
     (
         "SCAN webhook_received",
         "oldest first, past what is under lease, which is as much as workers hold",
     ),
-    ("USE TEMP B-TREE FOR ORDER BY", "the endpoints of one event type"),
+    (
+        "USE TEMP B-TREE FOR ORDER BY",
+        "the endpoints of one event type; what is live, or of the events of a period, by ascending id",
+    ),
 ];
 
 #[derive(Clone, Default)]
@@ -86,7 +94,13 @@ async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
         idempotency::a_released_key_is_unused_again,
         clients::a_client_is_found_as_it_was_put,
         interactions::an_interaction_is_taken_once,
+        interactions::a_pushed_request_is_spent_with_the_first_of_its_interactions,
         interactions::purging_drops_what_has_expired_and_nothing_else,
+        sessions::a_reset_token_is_redeemed_once_and_ends_everything,
+        sessions::a_session_that_is_over_is_neither_touched_nor_renewed,
+        sessions::purging_drops_sessions_that_are_over_and_nothing_else,
+        sessions::the_active_sessions_of_a_subject_are_listed,
+        sessions::what_was_granted_in_a_session_ends_with_it,
         tokens::redeeming_spends_the_code_and_stores_the_family_and_its_tokens,
         tokens::rotating_leaves_a_tombstone_and_one_leaf,
         tokens::tombstones_outlive_what_was_issued,
@@ -101,9 +115,13 @@ async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
         outbox::a_hold_is_extended_and_never_shortened,
         outbox::the_attempt_log_is_kept_in_order,
         outbox::a_list_is_filtered_ordered_and_paged,
+        outbox::a_list_is_narrowed_to_the_events_of_a_period,
+        outbox::what_failed_of_a_period_is_replayed,
+        outbox::missing_events_are_looked_at_in_pages,
         outbox::a_dead_letter_is_replayed,
         outbox::next_due_is_the_earliest_moment_something_can_be_leased,
         outbox::a_delivery_that_crashes_its_holders_is_quarantined,
+        outbox::suspects_come_one_at_a_time,
         outbox::a_breaker_opens_and_its_probe_closes_it,
         retention::failed_deliveries_go_only_when_asked,
     );

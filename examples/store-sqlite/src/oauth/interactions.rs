@@ -1,10 +1,10 @@
-//! Sign-ins under way (O24), in `oauth_interaction`.
+//! Sign-ins under way (O24), in `oauth_interaction`, and pushed requests (O23), in `oauth_pushed_request`.
 
 use std::time::SystemTime;
 
 use async_trait::async_trait;
 use oauth_core::secret::TokenHash;
-use oauth_core::store::{Insertion, InteractionRecord, InteractionStore, TakeOutcome};
+use oauth_core::store::{Insertion, InteractionRecord, InteractionStore, PushedRequestRecord, TakeOutcome};
 use oauth_core::store_error::StoreError;
 use rusqlite::{Connection, OptionalExtension, Transaction};
 
@@ -47,6 +47,32 @@ impl InteractionStore for Database {
             .await?)
     }
 
+    async fn insert_pushed(&self, pushed: PushedRequestRecord) -> Result<Insertion, StoreError> {
+        let pushed = Document::new(pushed)?;
+        let insert = self.write(move |transaction| -> Result<_, DatabaseError> {
+            let mut statement = transaction.prepare_cached(
+                "INSERT INTO oauth_pushed_request (hash, retain_until, completed, record) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (hash) DO NOTHING",
+            )?;
+            let record = &pushed.record;
+            let (hash, retain_until) = (record.hash.as_bytes(), Time(record.retain_until));
+            Ok(insertion(statement.execute((
+                hash,
+                retain_until,
+                record.completed,
+                &pushed.text,
+            ))?))
+        });
+        Ok(insert.await?)
+    }
+
+    async fn pushed(&self, hash: &TokenHash) -> Result<Option<PushedRequestRecord>, StoreError> {
+        let hash = *hash;
+        Ok(self
+            .read(move |connection| load_pushed(connection, &hash))
+            .await?)
+    }
+
     async fn purge_interactions(&self, now: SystemTime) -> Result<u64, StoreError> {
         Ok(self.purge_by(purge::OF_INTERACTIONS, now).await?)
     }
@@ -60,6 +86,27 @@ fn load(connection: &Connection, id: &TokenHash) -> Result<Option<InteractionRec
     Ok(record.map(|Json(interaction)| interaction))
 }
 
+fn load_pushed(
+    connection: &Connection,
+    hash: &TokenHash,
+) -> Result<Option<PushedRequestRecord>, DatabaseError> {
+    let mut statement =
+        connection.prepare_cached("SELECT record, completed FROM oauth_pushed_request WHERE hash = ?1")?;
+    let pushed = statement.query_row([hash.as_bytes()], |row| {
+        let Json(mut pushed): Json<PushedRequestRecord> = row.get(0)?;
+        pushed.completed = row.get(1)?;
+        Ok(pushed)
+    });
+    Ok(pushed.optional()?)
+}
+
+/// Spends the pushed request; false when it was spent before, or is gone.
+fn complete(transaction: &Transaction<'_>, hash: &TokenHash) -> Result<bool, DatabaseError> {
+    let mut statement = transaction
+        .prepare_cached("UPDATE oauth_pushed_request SET completed = 1 WHERE hash = ?1 AND NOT completed")?;
+    Ok(statement.execute([hash.as_bytes()])? == 1)
+}
+
 fn take(
     transaction: &Transaction<'_>,
     id: &TokenHash,
@@ -71,6 +118,11 @@ fn take(
     };
     if interaction.expires_at <= now {
         return Ok(TakeOutcome::Expired);
+    }
+    if let Some(pushed) = &interaction.pushed
+        && !complete(transaction, pushed)?
+    {
+        return Ok(TakeOutcome::RequestSpent);
     }
     transaction
         .prepare_cached("DELETE FROM oauth_interaction WHERE id = ?1")?

@@ -98,7 +98,10 @@ fn load(connection: &Connection, id: &EndpointId) -> Result<Option<Endpoint>, Da
     Ok(statement.query_row([id.as_str()], endpoint).optional()?)
 }
 
-fn subscribed(connection: &Connection, event_type: &EventType) -> Result<Vec<Endpoint>, DatabaseError> {
+pub(super) fn subscribed(
+    connection: &Connection,
+    event_type: &EventType,
+) -> Result<Vec<Endpoint>, DatabaseError> {
     let mut statement = connection.prepare_cached(
         "SELECT id, url, events, signers, state
          FROM webhook_subscription JOIN webhook_endpoint ON id = endpoint

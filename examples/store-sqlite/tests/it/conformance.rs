@@ -21,6 +21,12 @@ macro_rules! kits {
                 $store
             );
         }
+        mod sessions {
+            oauth_core::testing::session_store!(
+                #[tokio::test]
+                $store
+            );
+        }
         mod tokens {
             oauth_core::testing::token_store!(
                 #[tokio::test]

@@ -74,6 +74,7 @@ async fn lease(database: &Database) -> Leases {
         until: now + Duration::from_secs(40),
         limit: 10,
         per_endpoint: 10,
+        suspects: 10,
         quarantine_after: 5,
     };
     database.lease(&request).await.unwrap()

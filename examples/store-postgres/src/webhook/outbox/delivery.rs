@@ -107,7 +107,11 @@ pub(super) async fn update(
              DELETE FROM webhook_ready AS ready USING batch
              WHERE ready.event = batch.event AND ready.endpoint = batch.endpoint
          )
-         INSERT INTO webhook_finished SELECT * FROM batch"
+         INSERT INTO webhook_finished (",
+        columns!(),
+        ") SELECT ",
+        columns!(),
+        " FROM batch"
     );
     execute(connection, change, &live).await?;
     execute(connection, finish, &finished).await
@@ -125,7 +129,11 @@ pub(super) async fn revive(
              DELETE FROM webhook_finished AS finished USING batch
              WHERE finished.event = batch.event AND finished.endpoint = batch.endpoint
          )
-         INSERT INTO webhook_ready SELECT * FROM batch"
+         INSERT INTO webhook_ready (",
+        columns!(),
+        ") SELECT ",
+        columns!(),
+        " FROM batch"
     );
     execute(connection, revive, deliveries).await
 }
@@ -175,26 +183,29 @@ async fn execute(
     Ok(())
 }
 
-/// Those of the ids that there are, live or finished.
+/// Those of the ids that there are, live or finished, and that can be read: any other is left to the lease that meets it.
 pub(super) async fn load(
     connection: &mut PgConnection,
     ids: impl Iterator<Item = &DeliveryId>,
 ) -> Result<HashMap<DeliveryId, Delivery>, DatabaseError> {
     let (events, endpoints): (Vec<&str>, Vec<&str>) =
         ids.map(|id| (id.event.as_str(), id.endpoint.as_str())).unzip();
-    let rows: Vec<Columns> = sqlx::query_as(
+    let rows: Vec<Columns> = sqlx::query_as(concat!(
         "WITH key AS MATERIALIZED (SELECT * FROM unnest($1::text[], $2::text[]) AS key (event, endpoint))
-         SELECT ready.* FROM key JOIN webhook_ready AS ready USING (event, endpoint)
+         SELECT ",
+        columns!(),
+        " FROM key JOIN webhook_ready USING (event, endpoint)
          UNION ALL
-         SELECT finished.* FROM key JOIN webhook_finished AS finished USING (event, endpoint)",
-    )
+         SELECT ",
+        columns!(),
+        " FROM key JOIN webhook_finished USING (event, endpoint)"
+    ))
     .bind(events)
     .bind(endpoints)
     .fetch_all(connection)
     .await?;
-    let deliveries = rows.into_iter().map(|row| {
-        let delivery = from_columns(&row)?;
-        Ok((delivery.id.clone(), delivery))
-    });
-    deliveries.collect()
+    let deliveries = rows.iter().filter_map(|row| from_columns(row).ok());
+    Ok(deliveries
+        .map(|delivery| (delivery.id.clone(), delivery))
+        .collect())
 }

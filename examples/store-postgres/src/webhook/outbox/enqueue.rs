@@ -1,11 +1,14 @@
 //! Storing an event with its deliveries, also in the caller's own transaction.
 
+use std::time::SystemTime;
+
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
-use webhook_core::sender::{Delivery, DeliveryState, Enqueue, Enqueued};
+use webhook_core::sender::{Delivery, DeliveryState, Enqueue, Enqueued, StoredEvent, fan_out};
 
 use super::delivery::{self, batch, columns};
 use crate::column::nanoseconds;
 use crate::database::{DatabaseError, DatabaseErrorKind};
+use crate::webhook::endpoints;
 
 /// One statement is a transaction of its own.
 pub(super) async fn enqueue(pool: &PgPool, enqueue: &Enqueue) -> Result<Enqueued, DatabaseError> {
@@ -13,7 +16,9 @@ pub(super) async fn enqueue(pool: &PgPool, enqueue: &Enqueue) -> Result<Enqueued
     enqueue_on(&mut connection, enqueue).await
 }
 
-/// Stores an event with its deliveries in the caller's own transaction: the event is there exactly when the caller's rows are.
+/// Stores an event for every endpoint that subscribes to it, in the caller's own transaction: the event is there exactly when
+/// the caller's rows are, and who gets it is decided there and then. An endpoint that another transaction is about to register
+/// comes after the event.
 ///
 /// The first event ever for an endpoint makes its lane, and two transactions that do so wait for each other: commit soon.
 ///
@@ -30,7 +35,7 @@ pub(super) async fn enqueue(pool: &PgPool, enqueue: &Enqueue) -> Result<Enqueued
 /// use std::time::SystemTime;
 /// use store_postgres::{Database, outbox, sqlx};
 /// use webhook_core::event::Envelope;
-/// use webhook_core::sender::{EndpointStore, Enqueued, fan_out};
+/// use webhook_core::sender::Enqueued;
 ///
 /// let database = Database::connect("postgres://postgres@127.0.0.1:5432/desk").await?;
 /// database.migrate("desk", &["CREATE TABLE charge (id TEXT PRIMARY KEY)"]).await?;
@@ -39,16 +44,28 @@ pub(super) async fn enqueue(pool: &PgPool, enqueue: &Enqueue) -> Result<Enqueued
 /// let event = Envelope::new(
 ///     "evt_1".parse()?, "charge.created".parse()?, "1".parse()?, now, br#"{"id":"ch_1"}"#,
 /// )?;
-/// let endpoints = database.subscribed(event.event_type()).await?;
-/// let enqueue = fan_out(event, &endpoints, now);
-///
 /// let mut transaction = database.pool().begin().await?;
 /// sqlx::query("INSERT INTO charge (id) VALUES ('ch_1')").execute(&mut *transaction).await?;
-/// assert_eq!(outbox::enqueue_in(&mut transaction, &enqueue).await?, Enqueued::Enqueued);
+/// assert_eq!(outbox::send_in(&mut transaction, event, now).await?, Enqueued::Enqueued);
 /// transaction.commit().await?;
 /// # Ok(())
 /// # }
 /// ```
+pub async fn send_in(
+    transaction: &mut Transaction<'_, Postgres>,
+    event: impl Into<StoredEvent> + Send,
+    now: SystemTime,
+) -> Result<Enqueued, DatabaseError> {
+    let event = event.into();
+    let endpoints = endpoints::subscribed(&mut **transaction, &event.event_type).await?;
+    enqueue_on(transaction, &fan_out(event, &endpoints, now)).await
+}
+
+/// Stores an event with deliveries of the caller's own choice in the caller's own transaction; [`send_in`] chooses them too.
+///
+/// # Errors
+///
+/// As [`send_in`].
 pub async fn enqueue_in(
     transaction: &mut Transaction<'_, Postgres>,
     enqueue: &Enqueue,
@@ -83,11 +100,15 @@ async fn insert(connection: &mut PgConnection, enqueue: &Enqueue) -> Result<bool
              INSERT INTO webhook_lane (endpoint) SELECT DISTINCT endpoint COLLATE \"C\" FROM batch ORDER BY 1
              ON CONFLICT DO NOTHING
          ), ready AS (
-             INSERT INTO webhook_ready SELECT ",
+             INSERT INTO webhook_ready (",
+        columns!(),
+        ") SELECT ",
         columns!(),
         " FROM batch WHERE live
          ), finished AS (
-             INSERT INTO webhook_finished SELECT ",
+             INSERT INTO webhook_finished (",
+        columns!(),
+        ") SELECT ",
         columns!(),
         " FROM batch WHERE NOT live
          )

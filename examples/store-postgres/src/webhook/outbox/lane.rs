@@ -10,7 +10,28 @@ use webhook_core::sender::{EndpointHealth, EndpointId, Lane, LeaseRequest};
 use crate::column::{limit, nanoseconds, number, term, time};
 use crate::database::DatabaseError;
 
-/// Waits for these lanes and holds them until the transaction ends.
+/// Makes the lane of an endpoint that nothing is known of, unless it is there.
+pub(super) async fn open(connection: &mut PgConnection, endpoint: &EndpointId) -> Result<(), DatabaseError> {
+    sqlx::query("INSERT INTO webhook_lane (endpoint) VALUES ($1) ON CONFLICT DO NOTHING")
+        .bind(endpoint.as_str())
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Waits for these lanes and holds them until the transaction ends, whatever is in them.
+pub(super) async fn hold(
+    transaction: &mut Transaction<'_, Postgres>,
+    endpoints: &[&str],
+) -> Result<(), DatabaseError> {
+    sqlx::query("SELECT FROM webhook_lane WHERE endpoint = ANY($1) ORDER BY endpoint FOR UPDATE")
+        .bind(endpoints)
+        .execute(&mut **transaction)
+        .await?;
+    Ok(())
+}
+
+/// Holds these lanes, and reads them.
 pub(super) async fn lock(
     transaction: &mut Transaction<'_, Postgres>,
     endpoints: &[&str],
@@ -37,13 +58,18 @@ type Columns = (
     Option<i64>,
 );
 
-fn from_columns(
-    (endpoint, held_until, limit, successes, failures, failing_since, pauses, counts_from): Columns,
-) -> Result<(EndpointId, Lane), DatabaseError> {
+/// A lane that cannot be read is as good as new: what it tells of its endpoint is soon learned again.
+fn from_columns(row: Columns) -> Result<(EndpointId, Lane), DatabaseError> {
+    Ok((term(&row.0)?, lane(row).unwrap_or_default()))
+}
+
+fn lane(
+    (_, held_until, limit, successes, failures, failing_since, pauses, counts_from): Columns,
+) -> Result<Lane, DatabaseError> {
     let unknown = EndpointHealth::default();
     let count = |stored: Option<i64>, unknown| stored.map_or(Ok(unknown), number);
     let instant = |stored: Option<i64>| stored.map(time).transpose();
-    let lane = Lane {
+    Ok(Lane {
         held_until: instant(held_until)?,
         health: EndpointHealth {
             limit: count(limit, unknown.limit)?,
@@ -53,8 +79,7 @@ fn from_columns(
             pauses: count(pauses, unknown.pauses)?,
             counts_from: instant(counts_from)?,
         },
-    };
-    Ok((term(&endpoint)?, lane))
+    })
 }
 
 /// Writes lanes that the transaction holds.
@@ -96,18 +121,42 @@ pub(super) async fn update(
     Ok(())
 }
 
+/// `busy`: the endpoints that have something live of which a condition holds, each with the earliest time at which any of that is
+/// due. From one to the next is one look into the index `webhook_ready_due`, or that of the suspects: neither a long backlog nor
+/// lanes without one cost anything.
+macro_rules! busy {
+    ($rows:expr) => {
+        concat!(
+            "WITH RECURSIVE busy AS (
+                 (SELECT endpoint, due_at FROM webhook_ready AS ready WHERE ",
+            $rows,
+            "     ORDER BY endpoint, due_at, event LIMIT 1)
+                 UNION ALL
+                 SELECT next.endpoint, next.due_at FROM busy CROSS JOIN LATERAL (
+                     SELECT endpoint, due_at FROM webhook_ready AS ready WHERE ready.endpoint > busy.endpoint AND ",
+            $rows,
+            "        ORDER BY endpoint, due_at, event LIMIT 1
+                 ) AS next
+             )"
+        )
+    };
+}
+pub(super) use busy;
+
 /// The lanes that have something due and room for it, in the order of their turns; each has at least one to give.
 ///
-/// Both questions are one look into an index for each lane, however much waits in it.
+/// Takes a condition on its rows.
 macro_rules! due_lanes {
-    () => {
-        "SELECT endpoint FROM webhook_lane AS lane
-         WHERE (held_until IS NULL OR held_until <= $1)
-           AND (SELECT min(due_at) FROM webhook_ready AS ready WHERE ready.endpoint = lane.endpoint) <= $1
-           AND (SELECT count(*) FROM webhook_ready AS leased
-                WHERE leased.endpoint = lane.endpoint AND leased.state = 'leased' AND leased.due_at > $1)
-               < least($2, coalesce(concurrency, $3))
-         ORDER BY last_turn, endpoint LIMIT $4"
+    ($rows:expr) => {
+        concat!(
+            busy!($rows),
+            " SELECT lane.endpoint FROM busy JOIN webhook_lane AS lane USING (endpoint)
+              WHERE due_at <= $1 AND (held_until IS NULL OR held_until <= $1)
+                AND (SELECT count(*) FROM webhook_ready AS leased
+                     WHERE leased.endpoint = lane.endpoint AND leased.state = 'leased' AND leased.due_at > $1)
+                    < least($2, coalesce(concurrency, $3))
+              ORDER BY last_turn, lane.endpoint LIMIT $4"
+        )
     };
 }
 
@@ -116,12 +165,34 @@ pub(super) fn first_limit() -> i64 {
     EndpointHealth::default().limit.into()
 }
 
+/// The rows whose next lease is that of a suspect: see `Delivery::becomes_suspect`.
+macro_rules! suspects {
+    () => {
+        "ready.state = 'leased' AND ready.crashes > 0"
+    };
+}
+
+macro_rules! others {
+    () => {
+        "NOT (ready.state = 'leased' AND ready.crashes > 0)"
+    };
+}
+
+pub(super) use {others, suspects};
+
+/// Which rows of a lane are meant.
+#[derive(Clone, Copy)]
+pub(super) enum Kind {
+    Suspects,
+    Others,
+}
+
 /// Those of them that nobody works on, held until the transaction ends.
 pub(super) async fn lock_free(
     transaction: &mut Transaction<'_, Postgres>,
     request: &LeaseRequest,
 ) -> Result<Vec<String>, DatabaseError> {
-    let free = sqlx::query_scalar(concat!(due_lanes!(), " FOR UPDATE SKIP LOCKED"))
+    let free = sqlx::query_scalar(concat!(due_lanes!(others!()), " FOR UPDATE OF lane SKIP LOCKED"))
         .bind(nanoseconds(request.now))
         .bind(limit(request.per_endpoint))
         .bind(first_limit())
@@ -130,8 +201,16 @@ pub(super) async fn lock_free(
 }
 
 /// All of them, also those that somebody works on.
-pub(super) async fn due(pool: &PgPool, request: &LeaseRequest) -> Result<Vec<String>, DatabaseError> {
-    let due = sqlx::query_scalar(due_lanes!())
+pub(super) async fn due(
+    pool: &PgPool,
+    request: &LeaseRequest,
+    kind: Kind,
+) -> Result<Vec<String>, DatabaseError> {
+    let lanes = match kind {
+        Kind::Suspects => due_lanes!(suspects!()),
+        Kind::Others => due_lanes!(others!()),
+    };
+    let due = sqlx::query_scalar(lanes)
         .bind(nanoseconds(request.now))
         .bind(limit(request.per_endpoint))
         .bind(first_limit())

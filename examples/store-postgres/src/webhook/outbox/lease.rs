@@ -1,7 +1,8 @@
 //! Fair leases (W17): endpoints first, then their due deliveries, one a turn.
 //!
 //! A dispatcher takes the lanes that nobody works on and is done, if that was enough. If not, it waits for the others: what is
-//! due is never left behind because two dispatchers looked at once.
+//! due is never left behind because two dispatchers looked at once. It waits for a moment only, and keeps what it has whatever
+//! comes of that: leases that nobody hears of would end as if their holder had crashed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,43 +10,84 @@ use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 use webhook_core::sender::{Delivery, Lease, LeaseRequest, Leased, Leases, SetAside, StoredEvent};
 
 use super::delivery::{self, columns};
-use super::lane;
+use super::lane::{self, Kind, others, suspects};
 use crate::column::{limit, nanoseconds, term, time};
-use crate::database::{DatabaseError, begin};
+use crate::database::{DatabaseError, DatabaseErrorKind, begin, begin_impatient};
 
+/// Suspects first, as many as there may be, then the others.
 pub(super) async fn lease(pool: &PgPool, request: &LeaseRequest) -> Result<Leases, DatabaseError> {
-    let mut leases = from_free_lanes(pool, request).await?;
-    while leases.leased.len() < request.limit {
-        let rest = LeaseRequest {
-            limit: request.limit - leases.leased.len(),
-            ..*request
-        };
-        // it ends: lanes that turn out empty were emptied by others while we waited, and those are not due any more
-        let Some(more) = from_any_lanes(pool, &rest).await? else {
-            break;
-        };
-        leases.set_aside.extend(more.set_aside);
-        leases.leased.extend(more.leased);
+    let mut leases = Leases::default();
+    from_all_lanes(
+        pool,
+        request.limit.min(request.suspects),
+        request,
+        Kind::Suspects,
+        &mut leases,
+    )
+    .await?;
+    let others = rest(request.limit, request, &leases);
+    match from_free_lanes(pool, &others).await {
+        Ok(more) => add(&mut leases, more),
+        Err(_) if leases != Leases::default() => return Ok(leases),
+        Err(error) => return Err(error),
     }
+    from_all_lanes(pool, request.limit, request, Kind::Others, &mut leases).await?;
     Ok(leases)
+}
+
+/// Goes on until there are so many leases, or nothing is due any more.
+async fn from_all_lanes(
+    pool: &PgPool,
+    limit: usize,
+    request: &LeaseRequest,
+    kind: Kind,
+    leases: &mut Leases,
+) -> Result<(), DatabaseError> {
+    while leases.leased.len() < limit {
+        // it ends: lanes that turn out empty were emptied by others while we waited, and those are not due any more
+        match from_any_lanes(pool, &rest(limit, request, leases), kind).await {
+            Ok(Some(more)) => add(leases, more),
+            Ok(None) => break,
+            // somebody sits on a lane: it is left to the next call
+            Err(error) if error.kind() == DatabaseErrorKind::Busy => break,
+            // whatever it is, the next verb meets it too
+            Err(_) if *leases != Leases::default() => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn rest(limit: usize, request: &LeaseRequest, leases: &Leases) -> LeaseRequest {
+    let limit = limit.saturating_sub(leases.leased.len());
+    LeaseRequest { limit, ..*request }
+}
+
+fn add(leases: &mut Leases, more: Leases) {
+    leases.leased.extend(more.leased);
+    leases.set_aside.extend(more.set_aside);
 }
 
 async fn from_free_lanes(pool: &PgPool, request: &LeaseRequest) -> Result<Leases, DatabaseError> {
     let mut transaction = begin(pool).await?;
     let lanes = lane::lock_free(&mut transaction, request).await?;
-    lease_from(transaction, &lanes, request).await
+    lease_from(transaction, &lanes, request, Kind::Others).await
 }
 
 /// `None` when no lane is due.
-async fn from_any_lanes(pool: &PgPool, request: &LeaseRequest) -> Result<Option<Leases>, DatabaseError> {
-    let lanes = lane::due(pool, request).await?;
+async fn from_any_lanes(
+    pool: &PgPool,
+    request: &LeaseRequest,
+    kind: Kind,
+) -> Result<Option<Leases>, DatabaseError> {
+    let lanes = lane::due(pool, request, kind).await?;
     if lanes.is_empty() {
         return Ok(None);
     }
-    let mut transaction = begin(pool).await?;
+    let mut transaction = begin_impatient(pool).await?;
     let names: Vec<&str> = lanes.iter().map(String::as_str).collect();
-    lane::lock(&mut transaction, &names).await?;
-    lease_from(transaction, &lanes, request).await.map(Some)
+    lane::hold(&mut transaction, &names).await?;
+    lease_from(transaction, &lanes, request, kind).await.map(Some)
 }
 
 /// Leases from lanes that the transaction holds.
@@ -55,13 +97,14 @@ async fn lease_from(
     mut transaction: Transaction<'_, Postgres>,
     lanes: &[String],
     request: &LeaseRequest,
+    kind: Kind,
 ) -> Result<Leases, DatabaseError> {
     let mut leases = Leases::default();
     if lanes.is_empty() {
         return Ok(leases);
     }
     loop {
-        let rows = due(&mut transaction, lanes, request).await?;
+        let rows = due(&mut transaction, lanes, request, kind).await?;
         let events = events(&mut transaction, &rows).await?;
         let sorted = Sorted::of(&rows, &events, request);
         if sorted.is_clean() {
@@ -139,14 +182,9 @@ impl Sorted {
     }
 }
 
-/// What is due in these lanes and has room, in the order of the turns: the first of each lane, then the second of each.
-async fn due(
-    connection: &mut PgConnection,
-    lanes: &[String],
-    request: &LeaseRequest,
-) -> Result<Vec<delivery::Columns>, DatabaseError> {
-    let most_of_one = request.limit.saturating_sub(lanes.len()).saturating_add(1);
-    let due = sqlx::query_as(
+/// The statement of [`due`], by a condition on the rows.
+macro_rules! due_rows {
+    ($rows:expr) => {
         concat!("SELECT ", columns!(), "
          FROM (SELECT ready.*, lane.last_turn,
                       row_number() OVER (PARTITION BY ready.endpoint ORDER BY ready.due_at, ready.event) AS turn
@@ -158,19 +196,34 @@ async fn due(
                      WHERE endpoint = ANY($3) AND (held_until IS NULL OR held_until <= $1)) AS lane
                CROSS JOIN LATERAL (
                    SELECT * FROM webhook_ready AS ready
-                   WHERE ready.endpoint = lane.endpoint AND ready.due_at <= $1
+                   WHERE ready.endpoint = lane.endpoint AND ready.due_at <= $1 AND ", $rows, "
                    ORDER BY ready.due_at, ready.event LIMIT greatest(least(lane.room, $4), 0)
                ) AS ready) AS due
-         ORDER BY turn, last_turn, endpoint LIMIT $5"),
-    )
-    .bind(nanoseconds(request.now))
-    .bind(limit(request.per_endpoint))
-    .bind(lanes)
-    .bind(limit(most_of_one))
-    .bind(limit(request.limit))
-    .bind(lane::first_limit())
-    .fetch_all(connection)
-    .await?;
+         ORDER BY turn, last_turn, endpoint LIMIT $5")
+    };
+}
+
+/// What is due in these lanes and has room, in the order of the turns: the first of each lane, then the second of each.
+async fn due(
+    connection: &mut PgConnection,
+    lanes: &[String],
+    request: &LeaseRequest,
+    kind: Kind,
+) -> Result<Vec<delivery::Columns>, DatabaseError> {
+    let most_of_one = request.limit.saturating_sub(lanes.len()).saturating_add(1);
+    let rows = match kind {
+        Kind::Suspects => due_rows!(suspects!()),
+        Kind::Others => due_rows!(others!()),
+    };
+    let due = sqlx::query_as(rows)
+        .bind(nanoseconds(request.now))
+        .bind(limit(request.per_endpoint))
+        .bind(lanes)
+        .bind(limit(most_of_one))
+        .bind(limit(request.limit))
+        .bind(lane::first_limit())
+        .fetch_all(connection)
+        .await?;
     Ok(due)
 }
 

@@ -9,6 +9,8 @@ mod delivery;
 mod enqueue;
 mod lane;
 mod lease;
+mod missing;
+mod retention;
 mod search;
 mod settle;
 
@@ -18,11 +20,11 @@ use async_trait::async_trait;
 use sqlx::PgPool;
 use webhook_core::ports::StoreError;
 use webhook_core::sender::{
-    Attempt, Delivery, DeliveryFilter, DeliveryId, Enqueue, Enqueued, LeaseRequest, Leases, Outbox, Page,
-    Receipt, ReplayRequest, Settlement,
+    Attempt, Delivery, DeliveryFilter, DeliveryId, Endpoint, Enqueue, Enqueued, LeaseRequest, Leases,
+    Missing, MissingRequest, Outbox, Page, PurgeRequest, Receipt, ReplayRequest, Retention, Settlement,
 };
 
-pub use self::enqueue::enqueue_in;
+pub use self::enqueue::{enqueue_in, send_in};
 use crate::column::time;
 use crate::database::{Database, DatabaseError};
 
@@ -66,17 +68,33 @@ impl Outbox for Database {
         let replayed = self.run(|pool| async move { search::replay(&pool, &request).await });
         Ok(replayed.await?)
     }
+
+    async fn replay_missing(
+        &self,
+        endpoint: &Endpoint,
+        request: &MissingRequest,
+    ) -> Result<Missing, StoreError> {
+        let (endpoint, request) = (endpoint.clone(), request.clone());
+        let missing = self.run(|pool| async move { missing::replay(&pool, &endpoint, &request).await });
+        Ok(missing.await?)
+    }
 }
 
-/// One look into the index for each lane, however much waits in it.
+#[async_trait]
+impl Retention for Database {
+    async fn purge(&self, request: &PurgeRequest) -> Result<u64, StoreError> {
+        let request = *request;
+        let purged = self.run(move |pool| async move { retention::purge(&pool, &request).await });
+        Ok(purged.await?)
+    }
+}
+
+/// One look into the index for each endpoint that has something live, however much that is.
 async fn next_due(pool: &PgPool) -> Result<Option<SystemTime>, DatabaseError> {
-    let due: Option<i64> = sqlx::query_scalar(
-        "SELECT min(CASE WHEN due_at IS NOT NULL THEN greatest(due_at, held_until) END)
-         FROM (SELECT held_until, (
-                   SELECT min(due_at) FROM webhook_ready AS ready WHERE ready.endpoint = lane.endpoint
-               ) AS due_at
-               FROM webhook_lane AS lane) AS lane",
-    )
+    let due: Option<i64> = sqlx::query_scalar(concat!(
+        lane::busy!("true"),
+        " SELECT min(greatest(due_at, held_until)) FROM busy JOIN webhook_lane USING (endpoint)"
+    ))
     .fetch_one(pool)
     .await?;
     due.map(time).transpose()

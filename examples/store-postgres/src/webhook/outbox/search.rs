@@ -4,7 +4,7 @@ use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 use webhook_core::sender::{Delivery, DeliveryFilter, DeliveryId, DeliveryState, Page, ReplayRequest};
 
 use super::delivery::{self, columns};
-use crate::column::limit;
+use crate::column::{instants, limit};
 use crate::database::{DatabaseError, begin};
 
 /// Rows that a replay holds in memory at most.
@@ -85,6 +85,13 @@ impl Search {
         }
         if let Some(endpoint) = &filter.endpoint {
             self.0.push(" AND endpoint = ").push_bind(endpoint.as_str());
+        }
+        if !filter.created.is_all() {
+            let (first, last) = instants(&filter.created);
+            self.0
+                .push(" AND EXISTS (SELECT FROM webhook_event WHERE id = event AND created_at BETWEEN ")
+                .push_bind(first);
+            self.0.push(" AND ").push_bind(last).push(")");
         }
         if !filter.states.is_empty() {
             let states: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();

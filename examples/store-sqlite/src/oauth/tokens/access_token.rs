@@ -38,7 +38,7 @@ pub(super) fn insert_new(
 ) -> Result<(), DatabaseError> {
     match insert(transaction, token)? {
         Insertion::Inserted => Ok(()),
-        Insertion::Exists => Err(DatabaseError::new(
+        _ => Err(DatabaseError::new(
             DatabaseErrorKind::Failed,
             "the access token's hash is taken",
         )),

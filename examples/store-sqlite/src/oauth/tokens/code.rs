@@ -11,7 +11,7 @@ use super::{access_token, family, refresh_token};
 use crate::column::Time;
 use crate::database::DatabaseError;
 use crate::json::{Document, Json};
-use crate::oauth::insertion;
+use crate::oauth::{insertion, sessions};
 
 pub(super) fn insert(
     transaction: &Transaction<'_>,
@@ -67,6 +67,11 @@ pub(super) fn redeem(
         }
         Some((None, Time(expires_at))) if expires_at <= now => return Ok(RedeemOutcome::Expired),
         Some((None, _)) => {}
+    }
+    if let Some(session) = &purchase.family.record.grant.session
+        && !sessions::stands(transaction, session)?
+    {
+        return Ok(RedeemOutcome::SessionEnded);
     }
     let family = purchase.family.record.id;
     transaction

@@ -14,15 +14,92 @@ use super::delivery;
 use crate::column::{Time, limit};
 use crate::database::{DatabaseError, DatabaseErrorKind};
 
+/// The statements for rows that an index has and a condition names.
+macro_rules! kind {
+    ($index:literal, $condition:literal) => {
+        Kind {
+            lanes: concat!(
+                "SELECT endpoint, min(concurrency, ?2) - (
+                     SELECT count(*) FROM webhook_delivery AS held INDEXED BY webhook_delivery_leased
+                     WHERE held.endpoint = lane.endpoint AND held.state = 'leased' AND held.due_at > ?1
+                 ) AS room
+                 FROM webhook_lane AS lane
+                 WHERE (held_until IS NULL OR held_until <= ?1)
+                   AND EXISTS (
+                       SELECT 1 FROM webhook_delivery AS due INDEXED BY ",
+                $index,
+                " WHERE due.endpoint = lane.endpoint AND due.due_at <= ?1 AND ",
+                $condition,
+                ") AND room > 0 ORDER BY last_turn, endpoint LIMIT ?3"
+            ),
+            due: concat!(
+                "SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes
+                 FROM webhook_delivery INDEXED BY ",
+                $index,
+                " WHERE endpoint = ?1 AND due_at <= ?2 AND ",
+                $condition,
+                " ORDER BY due_at, event LIMIT ?3"
+            ),
+        }
+    };
+}
+
 /// An endpoint whose turn it is.
 struct Lane {
     endpoint: String,
     due: VecDeque<Delivery>,
 }
 
+/// Suspects first, as many as there may be, then the others.
 pub(super) fn lease(transaction: &Transaction<'_>, request: &LeaseRequest) -> Result<Leases, DatabaseError> {
+    let mut leases = Leases::default();
+    let suspects = request.limit.min(request.suspects);
+    lease_those(transaction, request, (SUSPECTS, suspects), &mut leases)?;
+    lease_those(transaction, request, (OTHERS, request.limit), &mut leases)?;
+    Ok(leases)
+}
+
+/// What is set aside takes nobody's place: after it there is another look, until there are so many leases.
+fn lease_those(
+    transaction: &Transaction<'_>,
+    request: &LeaseRequest,
+    (kind, limit): (Kind, usize),
+    leases: &mut Leases,
+) -> Result<(), DatabaseError> {
+    loop {
+        let rest = LeaseRequest {
+            limit: limit.saturating_sub(leases.leased.len()),
+            ..*request
+        };
+        let more = look(transaction, &rest, kind)?;
+        let is_clean = more.set_aside.is_empty();
+        leases.leased.extend(more.leased);
+        leases.set_aside.extend(more.set_aside);
+        if is_clean {
+            return Ok(());
+        }
+    }
+}
+
+/// How to find the live rows of a lane of one kind: see `Delivery::becomes_suspect`.
+#[derive(Clone, Copy)]
+struct Kind {
+    lanes: &'static str,
+    due: &'static str,
+}
+
+const SUSPECTS: Kind = kind!("webhook_delivery_suspect", "state = 'leased' AND crashes > 0");
+const OTHERS: Kind = kind!(
+    "webhook_delivery_live",
+    "state IN ('ready', 'retry_scheduled', 'leased') AND NOT (state = 'leased' AND crashes > 0)"
+);
+
+fn look(transaction: &Transaction<'_>, request: &LeaseRequest, kind: Kind) -> Result<Leases, DatabaseError> {
+    if request.limit == 0 {
+        return Ok(Leases::default());
+    }
     let mut set_aside = Vec::new();
-    let mut lanes = lanes(transaction, request, &mut set_aside)?;
+    let mut lanes = lanes(transaction, request, kind, &mut set_aside)?;
     let mut turn = last_turn(transaction)?;
     let mut events = Events::default();
     let mut leased = Vec::new();
@@ -71,22 +148,10 @@ fn aside(
 fn lanes(
     transaction: &Transaction<'_>,
     request: &LeaseRequest,
+    kind: Kind,
     set_aside: &mut Vec<SetAside>,
 ) -> Result<Vec<Lane>, DatabaseError> {
-    let mut statement = transaction.prepare_cached(
-        "SELECT endpoint, min(concurrency, ?2) - (
-             SELECT count(*) FROM webhook_delivery AS held INDEXED BY webhook_delivery_leased
-             WHERE held.endpoint = lane.endpoint AND held.state = 'leased' AND held.due_at > ?1
-         ) AS room
-         FROM webhook_lane AS lane
-         WHERE (held_until IS NULL OR held_until <= ?1)
-           AND EXISTS (
-               SELECT 1 FROM webhook_delivery AS due INDEXED BY webhook_delivery_live
-               WHERE due.endpoint = lane.endpoint AND due.due_at <= ?1
-                 AND due.state IN ('ready', 'retry_scheduled', 'leased'))
-           AND room > 0
-         ORDER BY last_turn, endpoint LIMIT ?3",
-    )?;
+    let mut statement = transaction.prepare_cached(kind.lanes)?;
     let values = (
         Time(request.now),
         limit(request.per_endpoint),
@@ -97,7 +162,7 @@ fn lanes(
 
     let most = limit(request.limit.saturating_sub(found.len())).saturating_add(1);
     let lanes = found.into_iter().map(|(endpoint, room)| {
-        let rows = due(transaction, &endpoint, request.now, room.min(most))?;
+        let rows = due(transaction, kind, (&endpoint, request.now, room.min(most)))?;
         let mut due = VecDeque::with_capacity(rows.len());
         for row in rows {
             match row {
@@ -112,16 +177,10 @@ fn lanes(
 
 fn due(
     transaction: &Transaction<'_>,
-    endpoint: &str,
-    now: SystemTime,
-    count: i64,
+    kind: Kind,
+    (endpoint, now, count): (&str, SystemTime, i64),
 ) -> Result<Vec<Result<Delivery, Key>>, DatabaseError> {
-    let mut statement = transaction.prepare_cached(
-        "SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes
-         FROM webhook_delivery INDEXED BY webhook_delivery_live
-         WHERE endpoint = ?1 AND due_at <= ?2 AND state IN ('ready', 'retry_scheduled', 'leased')
-         ORDER BY due_at, event LIMIT ?3",
-    )?;
+    let mut statement = transaction.prepare_cached(kind.due)?;
     let due = statement.query_map((endpoint, Time(now), count), |row| Ok(readable(row)))?;
     due.map(|row| row?).collect()
 }

@@ -7,6 +7,7 @@
 mod delivery;
 mod lane;
 mod lease;
+mod missing;
 mod retention;
 mod search;
 mod settle;
@@ -17,10 +18,12 @@ use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension, Transaction};
 use webhook_core::ports::StoreError;
 use webhook_core::sender::{
-    Attempt, Delivery, DeliveryFilter, DeliveryId, Enqueue, Enqueued, LeaseRequest, Leases, Outbox, Page,
-    PurgeRequest, Receipt, ReplayRequest, Retention, Settlement, StoredEvent,
+    Attempt, Delivery, DeliveryFilter, DeliveryId, Endpoint, Enqueue, Enqueued, LeaseRequest, Leases,
+    Missing, MissingRequest, Outbox, Page, PurgeRequest, Receipt, ReplayRequest, Retention, Settlement,
+    StoredEvent, fan_out,
 };
 
+use super::endpoints;
 use crate::column::Time;
 use crate::database::{Database, DatabaseError};
 
@@ -73,20 +76,44 @@ impl Outbox for Database {
             .write(move |transaction| search::replay(transaction, &request))
             .await?)
     }
+
+    async fn replay_missing(
+        &self,
+        endpoint: &Endpoint,
+        request: &MissingRequest,
+    ) -> Result<Missing, StoreError> {
+        let (endpoint, request) = (endpoint.clone(), request.clone());
+        Ok(self
+            .write(move |transaction| missing::replay(transaction, &endpoint, &request))
+            .await?)
+    }
 }
 
 #[async_trait]
 impl Retention for Database {
     async fn purge(&self, request: &PurgeRequest) -> Result<u64, StoreError> {
-        let request = *request;
-        Ok(self
-            .write(move |transaction| retention::purge(transaction, &request))
-            .await?)
+        let mut purged = 0;
+        loop {
+            let left = request
+                .limit
+                .saturating_sub(usize::try_from(purged).unwrap_or(usize::MAX));
+            let batch = PurgeRequest {
+                limit: left.min(retention::AT_ONCE),
+                ..*request
+            };
+            let gone = self
+                .write(move |transaction| retention::purge(transaction, &batch))
+                .await?;
+            purged += gone;
+            if gone == 0 || gone < batch.limit as u64 {
+                return Ok(purged);
+            }
+        }
     }
 }
 
-/// Stores an event with its deliveries in the caller's own transaction: the event is there exactly when the caller's
-/// rows are.
+/// Stores an event for every endpoint that subscribes to it, in the caller's own transaction: the event is there exactly when
+/// the caller's rows are, and who gets it is decided there and then.
 ///
 /// # Errors
 ///
@@ -100,7 +127,7 @@ impl Retention for Database {
 /// use std::time::SystemTime;
 /// use store_sqlite::{Database, DatabaseError, outbox};
 /// use webhook_core::event::Envelope;
-/// use webhook_core::sender::{EndpointStore, Enqueued, fan_out};
+/// use webhook_core::sender::Enqueued;
 ///
 /// let database = Database::open_in_memory()?;
 /// database.migrate("desk", &["CREATE TABLE charge (id TEXT PRIMARY KEY) STRICT"]).await?;
@@ -109,18 +136,31 @@ impl Retention for Database {
 /// let event = Envelope::new(
 ///     "evt_1".parse()?, "charge.created".parse()?, "1".parse()?, now, br#"{"id":"ch_1"}"#,
 /// )?;
-/// let endpoints = database.subscribed(event.event_type()).await?;
-/// let enqueue = fan_out(event, &endpoints, now);
-/// let enqueued = database
+/// let sent = database
 ///     .write(move |transaction| -> Result<Enqueued, DatabaseError> {
 ///         transaction.execute("INSERT INTO charge (id) VALUES ('ch_1')", ())?;
-///         outbox::enqueue_in(transaction, &enqueue)
+///         outbox::send_in(transaction, event, now)
 ///     })
 ///     .await?;
-/// assert_eq!(enqueued, Enqueued::Enqueued);
+/// assert_eq!(sent, Enqueued::Enqueued);
 /// # Ok(())
 /// # }
 /// ```
+pub fn send_in(
+    transaction: &Transaction<'_>,
+    event: impl Into<StoredEvent>,
+    now: SystemTime,
+) -> Result<Enqueued, DatabaseError> {
+    let event = event.into();
+    let endpoints = endpoints::subscribed(transaction, &event.event_type)?;
+    enqueue_in(transaction, &fan_out(event, &endpoints, now))
+}
+
+/// Stores an event with deliveries of the caller's own choice in the caller's own transaction; [`send_in`] chooses them too.
+///
+/// # Errors
+///
+/// [`DatabaseError`]; the verb must hand it on, so that all of it is undone.
 pub fn enqueue_in(transaction: &Transaction<'_>, enqueue: &Enqueue) -> Result<Enqueued, DatabaseError> {
     let event = &enqueue.event;
     if let Some(stored) = delivery::event(transaction, &event.id)? {

@@ -6,6 +6,10 @@ use webhook_core::sender::PurgeRequest;
 use crate::column::{Time, limit};
 use crate::database::DatabaseError;
 
+/// Events that one step deletes at most: the writer is never held for long.
+pub(super) const AT_ONCE: usize = 100;
+
+/// Deletes as many as the request allows, in one step.
 pub(super) fn purge(transaction: &Transaction<'_>, request: &PurgeRequest) -> Result<u64, DatabaseError> {
     let old = over(transaction, request)?;
     for statement in [

@@ -5,7 +5,7 @@ use rusqlite::{Connection, Transaction, params_from_iter};
 use webhook_core::sender::{Delivery, DeliveryFilter, DeliveryState, Page, ReplayRequest};
 
 use super::delivery;
-use crate::column::limit;
+use crate::column::{instants, limit};
 use crate::database::DatabaseError;
 
 pub(super) fn list(
@@ -17,7 +17,10 @@ pub(super) fn list(
     if let Some(after) = &page.after {
         search.require(
             "(event, endpoint) > (?, ?)",
-            &[after.event.as_str(), after.endpoint.as_str()],
+            [
+                after.event.as_str().to_owned(),
+                after.endpoint.as_str().to_owned(),
+            ],
         );
     }
     search.run(connection, limit(page.limit))
@@ -26,7 +29,7 @@ pub(super) fn list(
 /// Replays what matches and has failed.
 pub(super) fn replay(transaction: &Transaction<'_>, request: &ReplayRequest) -> Result<u64, DatabaseError> {
     let mut search = Search::of(&request.filter);
-    search.require(FAILED, &[]);
+    search.require(FAILED, NOTHING);
     let mut replayed = 0;
     for mut delivery in search.run(transaction, i64::MAX)? {
         if delivery.replay(request.now) {
@@ -39,42 +42,66 @@ pub(super) fn replay(transaction: &Transaction<'_>, request: &ReplayRequest) -> 
     Ok(replayed)
 }
 
-/// The condition of the index `webhook_delivery_failed`, word for word.
+const NOTHING: [i64; 0] = [];
+
+/// The conditions of the indexes `webhook_delivery_failed` and `webhook_delivery_live`, word for word.
 const FAILED: &str = "state IN ('permanent_failure', 'dead_letter')";
+const LIVE: &str = "state IN ('ready', 'retry_scheduled', 'leased')";
 
 /// Conditions that all must hold, and the values in them.
-#[derive(Default)]
 struct Search {
+    rows: &'static str,
     conditions: Vec<String>,
     values: Vec<Value>,
 }
 
 impl Search {
     fn of(filter: &DeliveryFilter) -> Self {
-        let mut search = Self::default();
+        let mut search = Self {
+            rows: Self::rows(filter),
+            conditions: Vec::new(),
+            values: Vec::new(),
+        };
         if let Some(event) = &filter.event {
-            search.require("event = ?", &[event.as_str()]);
+            search.require("event = ?", [event.as_str().to_owned()]);
         }
         if let Some(endpoint) = &filter.endpoint {
-            search.require("endpoint = ?", &[endpoint.as_str()]);
+            search.require("endpoint = ?", [endpoint.as_str().to_owned()]);
+        }
+        if !filter.created.is_all() {
+            let (first, last) = instants(&filter.created);
+            search.require("created_at BETWEEN ? AND ?", [first, last]);
         }
         if !filter.states.is_empty() {
-            let states: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
+            let states = filter.states.iter().map(|state| state.as_str().to_owned());
             search.require(
                 format!("state IN ({})", vec!["?"; states.len()].join(", ")),
-                &states,
+                states,
             );
-            if filter.states.iter().copied().all(DeliveryState::is_failed) {
-                search.require(FAILED, &[]);
-            }
+        }
+        if all(filter, DeliveryState::is_failed) {
+            search.require(FAILED, NOTHING);
+        } else if all(filter, DeliveryState::is_live) {
+            search.require(LIVE, NOTHING);
         }
         search
     }
 
-    fn require(&mut self, condition: impl Into<String>, values: &[&str]) {
+    /// Where to look: in as little as the filter allows, which SQLite cannot know without counting.
+    fn rows(filter: &DeliveryFilter) -> &'static str {
+        if !filter.created.is_all() {
+            // the events of the period first, then their deliveries
+            "webhook_event CROSS JOIN webhook_delivery ON event = id"
+        } else if filter.event.is_none() && all(filter, DeliveryState::is_live) {
+            "webhook_delivery INDEXED BY webhook_delivery_live"
+        } else {
+            "webhook_delivery"
+        }
+    }
+
+    fn require<T: Into<Value>>(&mut self, condition: impl Into<String>, values: impl IntoIterator<Item = T>) {
         self.conditions.push(condition.into());
-        self.values
-            .extend(values.iter().map(|value| Value::from((*value).to_owned())));
+        self.values.extend(values.into_iter().map(Into::into));
     }
 
     fn run(mut self, connection: &Connection, rows: i64) -> Result<Vec<Delivery>, DatabaseError> {
@@ -86,9 +113,15 @@ impl Search {
         self.values.push(Value::Integer(rows));
         let mut statement = connection.prepare_cached(&format!(
             "SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes
-             FROM webhook_delivery WHERE {conditions} ORDER BY event, endpoint LIMIT ?",
+             FROM {} WHERE {conditions} ORDER BY event, endpoint LIMIT ?",
+            self.rows
         ))?;
         let found = statement.query_map(params_from_iter(self.values), delivery::from_row)?;
         Ok(found.collect::<Result<_, _>>()?)
     }
+}
+
+/// Whether the filter names states, and all of them are so.
+fn all(filter: &DeliveryFilter, are: impl Fn(DeliveryState) -> bool) -> bool {
+    !filter.states.is_empty() && filter.states.iter().copied().all(are)
 }

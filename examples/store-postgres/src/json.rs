@@ -1,0 +1,49 @@
+//! Whole records as JSON text in one column, for the crates whose records are serde values.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::database::{DatabaseError, DatabaseErrorKind};
+
+/// A record beside its text.
+pub(crate) struct Document<T> {
+    pub(crate) record: T,
+    pub(crate) text: String,
+}
+
+impl<T: Serialize> Document<T> {
+    pub(crate) fn new(record: T) -> Result<Self, DatabaseError> {
+        let failed = |error| DatabaseError::new(DatabaseErrorKind::Failed, error);
+        Ok(Self {
+            text: serde_json::to_string(&record).map_err(failed)?,
+            record,
+        })
+    }
+}
+
+/// A record read back from its text.
+pub(crate) fn record<T: DeserializeOwned>(text: &str) -> Result<T, DatabaseError> {
+    serde_json::from_str(text).map_err(|error| {
+        // its own words show what was found there
+        DatabaseError::corrupt(format!("no such record, by byte {} of its text", error.column()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+
+    use super::*;
+    use crate::database::DatabaseErrorKind;
+
+    #[test]
+    fn what_cannot_be_read_is_not_shown() {
+        let error = record::<u32>(r#""the address of somebody""#).unwrap_err();
+        assert_eq!(error.kind(), DatabaseErrorKind::Corrupt);
+        let source = error.source().unwrap().to_string();
+        assert!(
+            !source.contains("somebody") && source.contains("byte 25"),
+            "{source}"
+        );
+    }
+}

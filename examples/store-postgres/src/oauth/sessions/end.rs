@@ -1,0 +1,144 @@
+//! The end of what a session or a subject has.
+//!
+//! Codes go before families: a redemption that holds a code stores its family, and is waited for at the code.
+
+use std::time::SystemTime;
+
+use oauth_core::secret::TokenHash;
+use oauth_core::store::{
+    FamilyRevocation, ResetOutcome, RevocationReason, Revoked, SessionId, SessionRecord,
+};
+use oauth_core::vocabulary::Subject;
+use sqlx::{PgConnection, PgPool};
+
+use super::{reset_token, row};
+use crate::database::{DatabaseError, begin};
+use crate::json::Document;
+use crate::oauth::subject;
+
+/// The end that sessions and families are given.
+pub(super) struct End {
+    reason: RevocationReason,
+    now: SystemTime,
+    revocation: Document<FamilyRevocation>,
+}
+
+impl End {
+    pub(super) fn new(reason: RevocationReason, now: SystemTime) -> Result<Self, DatabaseError> {
+        let revocation = Document::new(FamilyRevocation::new(reason, now))?;
+        Ok(Self {
+            reason,
+            now,
+            revocation,
+        })
+    }
+
+    /// Ends those of these sessions that are not over, and answers how many that were.
+    async fn sessions(
+        &self,
+        connection: &mut PgConnection,
+        sessions: impl IntoIterator<Item = SessionRecord>,
+    ) -> Result<u64, DatabaseError> {
+        let revoked = |session: SessionRecord| session.revoked(self.reason, self.now);
+        let ended: Vec<_> = sessions.into_iter().filter_map(revoked).collect();
+        let count = ended.len() as u64;
+        if count > 0 {
+            row::write(connection, ended).await?;
+        }
+        Ok(count)
+    }
+}
+
+/// Ends the session, with what was granted in it. Its row is held from before, so that no redemption is under way.
+pub(super) async fn session(pool: &PgPool, id: &SessionId, end: &End) -> Result<Revoked, DatabaseError> {
+    let mut transaction = begin(pool).await?;
+    let mut revoked = Revoked::default();
+    let session = row::lock(&mut transaction, id).await?;
+    revoked.sessions = end.sessions(&mut transaction, session).await?;
+    let codes = sqlx::query(
+        "DELETE FROM oauth_code WHERE hash = ANY(ARRAY(
+             SELECT hash FROM oauth_code WHERE session = $1 AND redeemed IS NULL ORDER BY hash FOR UPDATE))",
+    );
+    let codes = codes.bind(id.as_bytes()).execute(&mut *transaction).await?;
+    revoked.codes = codes.rows_affected();
+    let families = sqlx::query(
+        "UPDATE oauth_family SET revocation = $2 WHERE id = ANY(ARRAY(
+             SELECT id FROM oauth_family WHERE session = $1 AND revocation IS NULL ORDER BY id FOR NO KEY UPDATE))",
+    );
+    let families = families.bind(id.as_bytes()).bind(&end.revocation.text);
+    revoked.families = families.execute(&mut *transaction).await?.rows_affected();
+    transaction.commit().await?;
+    Ok(revoked)
+}
+
+/// Ends everything of the subject but the session `keep` and what was granted in it.
+pub(super) async fn everything(
+    pool: &PgPool,
+    subject: &Subject,
+    keep: Option<&SessionId>,
+    end: &End,
+) -> Result<Revoked, DatabaseError> {
+    let mut transaction = subject::begin_alone(pool, subject).await?;
+    let revoked = everything_on(&mut transaction, subject, keep, end).await?;
+    transaction.commit().await?;
+    Ok(revoked)
+}
+
+/// Spends a reset token, and ends everything of its subject.
+pub(super) async fn by_reset_token(
+    pool: &PgPool,
+    hash: &TokenHash,
+    end: &End,
+) -> Result<ResetOutcome, DatabaseError> {
+    let token = reset_token::load(pool, hash).await?;
+    let Some((subject, expires_at)) = token.and_then(|token| Some((token.subject?, token.expires_at))) else {
+        return Ok(ResetOutcome::NotFound);
+    };
+    if expires_at <= end.now {
+        return Ok(ResetOutcome::Expired);
+    }
+    let mut transaction = subject::begin_alone(pool, &subject).await?;
+    // another may have spent it before the lock
+    if reset_token::load(&mut *transaction, hash).await?.is_none() {
+        return Ok(ResetOutcome::NotFound);
+    }
+    // the token is one of those that go
+    let revoked = everything_on(&mut transaction, &subject, None, end).await?;
+    transaction.commit().await?;
+    Ok(ResetOutcome::Redeemed { subject, revoked })
+}
+
+async fn everything_on(
+    connection: &mut PgConnection,
+    subject: &Subject,
+    keep: Option<&SessionId>,
+    end: &End,
+) -> Result<Revoked, DatabaseError> {
+    let mut revoked = Revoked::default();
+    let sessions = row::lock_active_of(connection, subject, end.now).await?;
+    let sessions = sessions.into_iter().filter(|session| Some(&session.id) != keep);
+    revoked.sessions = end.sessions(connection, sessions).await?;
+    let kept = keep.map(SessionId::as_bytes);
+    let codes = sqlx::query(
+        "DELETE FROM oauth_code WHERE hash = ANY(ARRAY(
+             SELECT hash FROM oauth_code
+             WHERE subject = $1 AND redeemed IS NULL AND ($2 IS NULL OR session IS DISTINCT FROM $2)
+             ORDER BY hash FOR UPDATE))",
+    );
+    let codes = codes.bind(subject.as_str()).bind(kept);
+    revoked.codes = codes.execute(&mut *connection).await?.rows_affected();
+    let families = sqlx::query(
+        "UPDATE oauth_family SET revocation = $3 WHERE id = ANY(ARRAY(
+             SELECT id FROM oauth_family
+             WHERE subject = $1 AND revocation IS NULL AND ($2 IS NULL OR session IS DISTINCT FROM $2)
+             ORDER BY id FOR NO KEY UPDATE))",
+    );
+    let families = families
+        .bind(subject.as_str())
+        .bind(kept)
+        .bind(&end.revocation.text);
+    revoked.families = families.execute(&mut *connection).await?.rows_affected();
+    let reset_tokens = sqlx::query("DELETE FROM oauth_reset_token WHERE subject = $1").bind(subject.as_str());
+    revoked.reset_tokens = reset_tokens.execute(connection).await?.rows_affected();
+    Ok(revoked)
+}

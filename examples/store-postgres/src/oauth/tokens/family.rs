@@ -1,0 +1,69 @@
+//! Token families, the unit of revocation, in `oauth_family`.
+
+use oauth_core::store::{FamilyId, FamilyRevocation, RevokeOutcome, SessionId, TokenFamily};
+use sqlx::{PgConnection, PgPool};
+
+use crate::column::nanoseconds;
+use crate::database::DatabaseError;
+use crate::json::{self, Document};
+
+pub(super) async fn insert(
+    connection: &mut PgConnection,
+    family: &Document<TokenFamily>,
+) -> Result<(), DatabaseError> {
+    let record = &family.record;
+    let revocation = record.revoked.map(Document::new).transpose()?;
+    sqlx::query(
+        "INSERT INTO oauth_family (id, subject, session, expires_at, retain_until, revocation, record)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+    )
+    .bind(record.id.as_bytes())
+    .bind(record.grant.subject.as_str())
+    .bind(record.grant.session.as_ref().map(SessionId::as_bytes))
+    .bind(nanoseconds(record.expires_at))
+    .bind(nanoseconds(record.retain_until))
+    .bind(revocation.map(|revocation| revocation.text))
+    .bind(&family.text)
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// The family of these columns, `record` and `revocation`.
+pub(super) fn from_columns(record: &str, revocation: Option<&str>) -> Result<TokenFamily, DatabaseError> {
+    let mut family: TokenFamily = json::record(record)?;
+    family.revoked = revocation.map(json::record).transpose()?;
+    Ok(family)
+}
+
+/// Ends the family, or finds why not; the first revocation stays.
+///
+/// A rotation that is under way holds the row: what it issued is dead once this answers.
+pub(super) async fn revoke(
+    pool: &PgPool,
+    id: &FamilyId,
+    revocation: &Document<FamilyRevocation>,
+) -> Result<RevokeOutcome, DatabaseError> {
+    loop {
+        let revoked =
+            sqlx::query("UPDATE oauth_family SET revocation = $2 WHERE id = $1 AND revocation IS NULL")
+                .bind(id.as_bytes())
+                .bind(&revocation.text)
+                .execute(pool)
+                .await?;
+        if revoked.rows_affected() > 0 {
+            return Ok(RevokeOutcome::Revoked);
+        }
+        let found: Option<bool> =
+            sqlx::query_scalar("SELECT revocation IS NOT NULL FROM oauth_family WHERE id = $1")
+                .bind(id.as_bytes())
+                .fetch_optional(pool)
+                .await?;
+        match found {
+            Some(true) => return Ok(RevokeOutcome::AlreadyRevoked),
+            None => return Ok(RevokeOutcome::NotFound),
+            // it came between the two statements
+            Some(false) => {}
+        }
+    }
+}

@@ -1,0 +1,89 @@
+-- Hashes and ids are BYTEA. Where there is a `record` it is the whole record as JSON (as TEXT: a name may hold any character), and the
+-- columns beside it are what is searched by and what changes.
+
+CREATE TABLE oauth_client (
+    id     TEXT COLLATE "C" PRIMARY KEY,
+    record TEXT NOT NULL
+);
+
+CREATE TABLE oauth_interaction (
+    id         BYTEA PRIMARY KEY,
+    expires_at BIGINT NOT NULL,
+    record     TEXT NOT NULL
+);
+CREATE INDEX oauth_interaction_expired ON oauth_interaction (expires_at);
+
+-- requests that clients have pushed
+CREATE TABLE oauth_pushed_request (
+    hash         BYTEA PRIMARY KEY,
+    retain_until BIGINT NOT NULL,
+    completed    BOOLEAN NOT NULL,
+    record       TEXT NOT NULL
+);
+CREATE INDEX oauth_pushed_request_purgeable ON oauth_pushed_request (retain_until);
+
+CREATE TABLE oauth_session (
+    id           BYTEA PRIMARY KEY,
+    hash         BYTEA NOT NULL UNIQUE,
+    subject      TEXT COLLATE "C" NOT NULL,
+    active_until BIGINT NOT NULL,  -- the earlier of its two ends, or when it was ended
+    record       TEXT NOT NULL
+);
+CREATE INDEX oauth_session_of_subject ON oauth_session (subject, active_until);
+CREATE INDEX oauth_session_over ON oauth_session (active_until);
+
+CREATE TABLE oauth_reset_token (
+    hash       BYTEA PRIMARY KEY,
+    subject    TEXT COLLATE "C" NOT NULL UNIQUE,  -- '' where it is nobody's
+    expires_at BIGINT NOT NULL,
+    record     TEXT NOT NULL
+);
+CREATE INDEX oauth_reset_token_expired ON oauth_reset_token (expires_at);
+
+CREATE TABLE oauth_code (
+    hash         BYTEA PRIMARY KEY,
+    subject      TEXT COLLATE "C" NOT NULL,
+    session      BYTEA,
+    expires_at   BIGINT NOT NULL,
+    retain_until BIGINT NOT NULL,
+    redeemed     BYTEA,  -- the family it bought
+    record       TEXT NOT NULL,
+    purge_at     BIGINT NOT NULL GENERATED ALWAYS AS (CASE WHEN redeemed IS NULL THEN expires_at ELSE retain_until END) STORED
+);
+CREATE INDEX oauth_code_purgeable ON oauth_code (purge_at);
+CREATE INDEX oauth_code_of_subject ON oauth_code (subject) WHERE redeemed IS NULL;
+CREATE INDEX oauth_code_of_session ON oauth_code (session) WHERE redeemed IS NULL AND session IS NOT NULL;
+
+-- Whoever rotates a token of a family, or revokes the family, holds the lock of its row.
+CREATE TABLE oauth_family (
+    id           BYTEA PRIMARY KEY,
+    subject      TEXT COLLATE "C" NOT NULL,
+    session      BYTEA,
+    expires_at   BIGINT NOT NULL,
+    retain_until BIGINT NOT NULL,
+    revocation   TEXT,  -- the whole revocation as JSON
+    record       TEXT NOT NULL
+);
+CREATE INDEX oauth_family_purgeable ON oauth_family (retain_until);
+CREATE INDEX oauth_family_of_subject ON oauth_family (subject) WHERE revocation IS NULL;
+CREATE INDEX oauth_family_of_session ON oauth_family (session) WHERE revocation IS NULL AND session IS NOT NULL;
+
+CREATE TABLE oauth_refresh_token (
+    hash       BYTEA PRIMARY KEY,
+    family     BYTEA NOT NULL REFERENCES oauth_family (id),
+    expires_at BIGINT NOT NULL,
+    rotated_at BIGINT,
+    record     TEXT NOT NULL
+);
+CREATE INDEX oauth_refresh_token_of_family ON oauth_refresh_token (family);
+-- one live leaf per family, whoever writes
+CREATE UNIQUE INDEX oauth_refresh_token_leaf ON oauth_refresh_token (family) WHERE rotated_at IS NULL;
+
+CREATE TABLE oauth_access_token (
+    hash       BYTEA PRIMARY KEY,
+    family     BYTEA,
+    expires_at BIGINT NOT NULL,
+    revoked_at BIGINT,
+    record     TEXT NOT NULL
+);
+CREATE INDEX oauth_access_token_expired ON oauth_access_token (expires_at);

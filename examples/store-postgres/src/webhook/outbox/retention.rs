@@ -1,0 +1,115 @@
+//! Letting go of old events with all that belongs to them (W18).
+//!
+//! A purge waits for nobody: what others work on at the moment it leaves to the next one. It holds each event, so that no delivery
+//! of it is made meanwhile, and the event's deliveries, so that none is replayed.
+
+use sqlx::{PgConnection, PgPool};
+use webhook_core::sender::PurgeRequest;
+
+use crate::column::{limit, nanoseconds};
+use crate::database::{DatabaseError, begin};
+
+/// Events that one transaction deletes at most.
+const AT_ONCE: usize = 100;
+
+pub(super) async fn purge(pool: &PgPool, request: &PurgeRequest) -> Result<u64, DatabaseError> {
+    let (mut purged, mut after) = (0, (i64::MIN, String::new()));
+    while purged < request.limit {
+        let events = AT_ONCE.min(request.limit - purged);
+        let mut transaction = begin(pool).await?;
+        let Some((last, old)) = hold(&mut transaction, request, &after, events).await? else {
+            break;
+        };
+        let over = over(&mut transaction, request, &old).await?;
+        purged += delete(&mut transaction, &over).await?;
+        transaction.commit().await?;
+        after = last;
+    }
+    Ok(purged as u64)
+}
+
+/// Whether the event `$id` is over at `$1`; of failed deliveries too, if `$2`.
+macro_rules! is_over {
+    ($id:literal) => {
+        concat!(
+            "NOT EXISTS (SELECT FROM webhook_ready WHERE event = ",
+            $id,
+            ") AND NOT EXISTS (
+                 SELECT FROM webhook_finished
+                 WHERE event = ",
+            $id,
+            " AND (started_at >= $1
+                   OR NOT (state = 'acked' OR ($2 AND state IN ('permanent_failure', 'dead_letter')))))"
+        )
+    };
+}
+
+/// Where an event stands among all: its time and its id.
+type Place = (i64, String);
+
+/// Holds the next old events that nobody else holds, until the transaction ends; with the place of the last.
+async fn hold(
+    connection: &mut PgConnection,
+    request: &PurgeRequest,
+    after: &Place,
+    events: usize,
+) -> Result<Option<(Place, Vec<String>)>, DatabaseError> {
+    let mut found: Vec<Place> = sqlx::query_as(concat!(
+        "SELECT created_at, id FROM webhook_event AS event
+         WHERE created_at < $1 AND (created_at, id) > ($3, $4) AND ",
+        is_over!("event.id"),
+        " ORDER BY created_at, id LIMIT $5 FOR UPDATE SKIP LOCKED"
+    ))
+    .bind(nanoseconds(request.before))
+    .bind(request.failed)
+    .bind(after.0)
+    .bind(&after.1)
+    .bind(limit(events))
+    .fetch_all(connection)
+    .await?;
+    let ids = found.iter().map(|(_, id)| id.clone()).collect();
+    Ok(found.pop().map(|last| (last, ids)))
+}
+
+/// Those of them that are still over now that their deliveries are held too, and whose deliveries nobody else held.
+async fn over(
+    connection: &mut PgConnection,
+    request: &PurgeRequest,
+    events: &[String],
+) -> Result<Vec<String>, DatabaseError> {
+    let held: Vec<(String, String)> = sqlx::query_as(
+        "SELECT event, endpoint FROM webhook_finished WHERE event = ANY($1) FOR UPDATE SKIP LOCKED",
+    )
+    .bind(events)
+    .fetch_all(&mut *connection)
+    .await?;
+    let (of, to): (Vec<String>, Vec<String>) = held.into_iter().unzip();
+    let over = sqlx::query_scalar(concat!(
+        "SELECT event.id FROM unnest($3::text[]) AS event (id)
+         WHERE ",
+        is_over!("event.id"),
+        " AND NOT EXISTS (
+              SELECT FROM webhook_finished AS finished
+              WHERE finished.event = event.id AND (finished.event, finished.endpoint) NOT IN (
+                  SELECT * FROM unnest($4::text[], $5::text[])))"
+    ))
+    .bind(nanoseconds(request.before))
+    .bind(request.failed)
+    .bind(events)
+    .bind(of)
+    .bind(to);
+    Ok(over.fetch_all(connection).await?)
+}
+
+/// Deletes events that are held, with their deliveries and the log of these, and says how many.
+async fn delete(connection: &mut PgConnection, events: &[String]) -> Result<usize, DatabaseError> {
+    sqlx::query(
+        "WITH attempts AS (DELETE FROM webhook_attempt WHERE event = ANY($1)),
+              deliveries AS (DELETE FROM webhook_finished WHERE event = ANY($1))
+         DELETE FROM webhook_event WHERE id = ANY($1)",
+    )
+    .bind(events)
+    .execute(connection)
+    .await?;
+    Ok(events.len())
+}

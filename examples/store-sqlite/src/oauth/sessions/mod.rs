@@ -1,0 +1,210 @@
+//! Sessions (S1–S4), password-reset tokens (S5), and the end of everything that a subject or a session has.
+
+mod reset_token;
+mod row;
+
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use oauth_core::secret::TokenHash;
+use oauth_core::store::{
+    FamilyRevocation, Insertion, ResetOutcome, ResetTokenRecord, RevocationReason, Revoked, SessionId,
+    SessionOutcome, SessionRecord, SessionStore,
+};
+use oauth_core::store_error::StoreError;
+use oauth_core::vocabulary::Subject;
+use rusqlite::{Params, Transaction};
+
+use crate::database::{Database, DatabaseError};
+use crate::json::Document;
+use crate::purge;
+
+pub(super) use row::stands;
+
+#[async_trait]
+impl SessionStore for Database {
+    async fn insert_session(&self, session: SessionRecord) -> Result<Insertion, StoreError> {
+        let session = Document::new(session)?;
+        Ok(self
+            .write(move |transaction| row::insert(transaction, &session))
+            .await?)
+    }
+
+    async fn session(&self, hash: &TokenHash) -> Result<Option<SessionRecord>, StoreError> {
+        let hash = *hash;
+        Ok(self
+            .read(move |connection| row::by_hash(connection, &hash))
+            .await?)
+    }
+
+    async fn touch_session(&self, hash: &TokenHash, now: SystemTime) -> Result<SessionOutcome, StoreError> {
+        let hash = *hash;
+        Ok(self
+            .write(move |transaction| row::change(transaction, &hash, |session| session.touched(now)))
+            .await?)
+    }
+
+    async fn renew_session(
+        &self,
+        hash: &TokenHash,
+        new_hash: TokenHash,
+        now: SystemTime,
+    ) -> Result<SessionOutcome, StoreError> {
+        let hash = *hash;
+        Ok(self
+            .write(move |transaction| {
+                row::change(transaction, &hash, |session| session.renewed(new_hash, now))
+            })
+            .await?)
+    }
+
+    async fn end_session(
+        &self,
+        id: &SessionId,
+        reason: RevocationReason,
+        now: SystemTime,
+    ) -> Result<Revoked, StoreError> {
+        let (id, end) = (*id, End::new(reason, now)?);
+        Ok(self
+            .write(move |transaction| end_session(transaction, &id, &end))
+            .await?)
+    }
+
+    async fn sessions_of(
+        &self,
+        subject: &Subject,
+        now: SystemTime,
+    ) -> Result<Vec<SessionRecord>, StoreError> {
+        let subject = subject.clone();
+        Ok(self
+            .read(move |connection| row::active_of(connection, &subject, now))
+            .await?)
+    }
+
+    async fn revoke_subject(
+        &self,
+        subject: &Subject,
+        keep: Option<&SessionId>,
+        reason: RevocationReason,
+        now: SystemTime,
+    ) -> Result<Revoked, StoreError> {
+        let (subject, keep, end) = (subject.clone(), keep.copied(), End::new(reason, now)?);
+        Ok(self
+            .write(move |transaction| revoke_subject(transaction, &subject, keep, &end))
+            .await?)
+    }
+
+    async fn put_reset_token(&self, token: ResetTokenRecord) -> Result<(), StoreError> {
+        let token = Document::new(token)?;
+        Ok(self
+            .write(move |transaction| reset_token::put(transaction, &token))
+            .await?)
+    }
+
+    async fn reset_token(&self, hash: &TokenHash) -> Result<Option<ResetTokenRecord>, StoreError> {
+        let hash = *hash;
+        Ok(self
+            .read(move |connection| reset_token::load(connection, &hash))
+            .await?)
+    }
+
+    async fn redeem_reset_token(
+        &self,
+        hash: &TokenHash,
+        now: SystemTime,
+    ) -> Result<ResetOutcome, StoreError> {
+        let (hash, end) = (*hash, End::new(RevocationReason::PasswordReset, now)?);
+        let redeem = self.write(move |transaction| -> Result<_, DatabaseError> {
+            let token = reset_token::load(transaction, &hash)?;
+            let Some((subject, expires_at)) =
+                token.and_then(|token| Some((token.subject?, token.expires_at)))
+            else {
+                return Ok(ResetOutcome::NotFound);
+            };
+            if expires_at <= now {
+                return Ok(ResetOutcome::Expired);
+            }
+            // the token is one of those that go
+            let revoked = revoke_subject(transaction, &subject, None, &end)?;
+            Ok(ResetOutcome::Redeemed { subject, revoked })
+        });
+        Ok(redeem.await?)
+    }
+
+    async fn purge_sessions(&self, now: SystemTime) -> Result<u64, StoreError> {
+        Ok(self.purge_by(purge::OF_SESSIONS, now).await?)
+    }
+}
+
+/// The end that sessions and families are given.
+struct End {
+    reason: RevocationReason,
+    now: SystemTime,
+    revocation: Document<FamilyRevocation>,
+}
+
+impl End {
+    fn new(reason: RevocationReason, now: SystemTime) -> Result<Self, DatabaseError> {
+        let revocation = Document::new(FamilyRevocation::new(reason, now))?;
+        Ok(Self {
+            reason,
+            now,
+            revocation,
+        })
+    }
+}
+
+fn end_session(transaction: &Transaction<'_>, id: &SessionId, end: &End) -> Result<Revoked, DatabaseError> {
+    let mut revoked = Revoked::default();
+    if let Some(session) = row::by_id(transaction, id)? {
+        revoked.sessions = row::end(transaction, &session, end.reason, end.now)?;
+    }
+    let named = id.to_string();
+    revoked.families = count(
+        transaction,
+        "UPDATE oauth_family SET revocation = ?2 WHERE session = ?1 AND revocation IS NULL",
+        (&named, &end.revocation.text),
+    )?;
+    revoked.codes = count(
+        transaction,
+        "DELETE FROM oauth_code WHERE session = ?1 AND redeemed IS NULL",
+        [&named],
+    )?;
+    Ok(revoked)
+}
+
+fn revoke_subject(
+    transaction: &Transaction<'_>,
+    subject: &Subject,
+    keep: Option<SessionId>,
+    end: &End,
+) -> Result<Revoked, DatabaseError> {
+    let mut revoked = Revoked::default();
+    for session in row::of_subject(transaction, subject)? {
+        if Some(session.id) != keep {
+            revoked.sessions += row::end(transaction, &session, end.reason, end.now)?;
+        }
+    }
+    let kept = keep.map(|id| id.to_string());
+    revoked.families = count(
+        transaction,
+        "UPDATE oauth_family SET revocation = ?3
+         WHERE subject = ?1 AND revocation IS NULL AND (?2 IS NULL OR session IS NOT ?2)",
+        (subject.as_str(), &kept, &end.revocation.text),
+    )?;
+    revoked.codes = count(
+        transaction,
+        "DELETE FROM oauth_code WHERE subject = ?1 AND redeemed IS NULL AND (?2 IS NULL OR session IS NOT ?2)",
+        (subject.as_str(), &kept),
+    )?;
+    revoked.reset_tokens = count(
+        transaction,
+        "DELETE FROM oauth_reset_token WHERE subject = ?1",
+        [subject.as_str()],
+    )?;
+    Ok(revoked)
+}
+
+fn count(transaction: &Transaction<'_>, statement: &str, values: impl Params) -> Result<u64, DatabaseError> {
+    Ok(transaction.prepare_cached(statement)?.execute(values)? as u64)
+}
