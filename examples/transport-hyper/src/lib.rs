@@ -25,6 +25,7 @@
 //! again all the same. HTTP/1.1 only; TLS 1.2 or later, always verified; no proxy from the environment, no content codings.
 //! Deliveries follow no redirect; [`HyperTransport::fetch`], for URLs found in payloads, at most three, each vetted anew.
 
+mod connect;
 mod resolve;
 mod tls;
 mod transport;

@@ -4,11 +4,10 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
-use futures_util::future::{Either, select, select_ok};
+use futures_util::future::{Either, select};
 use http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use http::{HeaderValue, Request, Response, Uri, uri::Scheme};
 use http_body_util::{BodyExt, Full};
@@ -17,18 +16,13 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use rustls::{RootCertStore, pki_types::ServerName};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use webhook_core::address::{AddressPolicy, Hops, Host, RefusedAddress, Target};
 use webhook_core::ports::{ExchangeLimits, Transport, TransportError};
 
-use crate::{Resolve, SystemResolver, tls};
+use crate::{Resolve, SystemResolver, connect::connect, tls};
 
-/// How long one address has to itself before the next one is tried beside it (RFC 8305 §5).
-const CONNECT_STAGGER: Duration = Duration::from_millis(250);
-/// Every address is vetted; so many of them are tried.
-const MAX_CONNECT_ATTEMPTS: usize = 4;
 const MAX_RESPONSE_HEAD: usize = 64 * 1024;
 
 /// Sends webhook deliveries; clones share everything.
@@ -167,22 +161,6 @@ impl fmt::Debug for HyperTransport {
     }
 }
 
-async fn connect(addresses: &[SocketAddr]) -> std::io::Result<TcpStream> {
-    let mut wait = Duration::ZERO;
-    let attempts = addresses.iter().take(MAX_CONNECT_ATTEMPTS).map(|&address| {
-        let head_start = wait;
-        wait += CONNECT_STAGGER;
-        Box::pin(async move {
-            sleep(head_start).await;
-            TcpStream::connect(address).await
-        })
-    });
-    // vetting has refused the empty list, on which `select_ok` would panic
-    let (connected, _) = select_ok(attempts).await?;
-    connected.set_nodelay(true)?;
-    Ok(connected)
-}
-
 /// The request as it goes over the wire: to the vetted target, framed by this transport alone.
 fn prepared(request: Request<Bytes>, target: &Target) -> Result<Request<Full<Bytes>>, TransportError> {
     let (mut parts, body) = request.into_parts();
@@ -244,9 +222,11 @@ async fn capped(mut body: Incoming, limit: usize) -> Bytes {
     while kept.len() < limit
         && let Some(Ok(frame)) = body.frame().await
     {
-        kept.extend_from_slice(frame.data_ref().map_or(&[], |data| data));
+        let data: &[u8] = frame.data_ref().map_or(&[], |data| data);
+        // no more than fits: what is cut off later would stay in memory as long as what is kept
+        let fits = data.get(..limit - kept.len()).unwrap_or(data);
+        kept.extend_from_slice(fits);
     }
-    kept.truncate(limit);
     kept.freeze()
 }
 

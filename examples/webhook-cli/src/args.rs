@@ -11,7 +11,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Reads words; `valued` flags take a value, after a space or `=`, and `switches` none.
+    /// Reads words; `valued` flags take a value, after a space or `=`, and `switches` none. After `--` are operands only.
     pub(crate) fn parse(
         words: Vec<String>,
         valued: &[&'static str],
@@ -20,9 +20,16 @@ impl Args {
         let (mut values, mut operands) = (Vec::new(), Vec::new());
         let mut words = words.into_iter();
         while let Some(word) = words.next() {
-            if !word.starts_with("--") {
+            if word == "--" {
+                operands.extend(words);
+                break;
+            }
+            if !word.starts_with('-') {
                 operands.push(word);
                 continue;
+            }
+            if word == "--help" || word == "-h" {
+                return Err(Failure::Help);
             }
             let (name, attached) = match word.split_once('=') {
                 Some((name, value)) => (name.to_owned(), Some(value.to_owned())),

@@ -3,13 +3,13 @@
 use store_sqlite::Database;
 use webhook_core::sender::{AttemptResult, Delivery, DeliveryFilter, Outbox, Page};
 
-use crate::{Failure, args::Args, failed, show, store};
+use crate::{Failure, args::Args, caused, show, store};
 
 const PAGE: usize = 100;
 
 pub(crate) async fn run(words: Vec<String>) -> Result<(), Failure> {
-    let [event, endpoint, state] = store::FLAGS;
-    let args = Args::parse(words, &[event, endpoint, state, "--limit"], &["--attempts"])?;
+    let valued = [&store::FLAGS[..], &["--limit"]].concat();
+    let args = Args::parse(words, &valued, &["--attempts"])?;
     let (file, filter) = (args.operand("the file")?, store::filter(&args)?);
     let limit: usize = args.read("--limit", "a number")?.unwrap_or(PAGE);
     let database = store::open(file)?;
@@ -37,7 +37,7 @@ pub(crate) async fn table(
             after: after.take(),
             limit: PAGE,
         };
-        let deliveries = database.list(filter, &page).await.map_err(failed)?;
+        let deliveries = database.list(filter, &page).await.map_err(caused)?;
         for delivery in &deliveries {
             if shown == limit {
                 return Ok((shown, false));
@@ -56,7 +56,7 @@ pub(crate) async fn table(
 }
 
 async fn attempts(database: &Database, delivery: &Delivery) -> Result<(), Failure> {
-    for attempt in database.attempts(&delivery.id).await.map_err(failed)? {
+    for attempt in database.attempts(&delivery.id).await.map_err(caused)? {
         let result = match &attempt.result {
             AttemptResult::Answered { status, body } => format!("{status} {}", show::foreign(body, 80)),
             AttemptResult::Failed { kind, message } => {

@@ -1,4 +1,6 @@
-//! `--scheme` and `--secret`.
+//! `--scheme`, and where secrets come from.
+
+use std::{fs::File, io::Read};
 
 use webhook_core::{
     receiver::{Verifier, diagnosis::Diagnosis},
@@ -9,10 +11,14 @@ use webhook_core::{
     },
 };
 
-use crate::{Failure, args::Args, usage};
+use crate::{Failure, args::Args, failed, usage};
 
 /// The flags of this module.
-pub(crate) const FLAGS: [&str; 2] = ["--scheme", "--secret"];
+pub(crate) const FLAGS: [&str; 3] = ["--scheme", "--secret", "--secret-file"];
+
+/// Where secrets are looked for that no flag gives.
+const VARIABLE: &str = "WEBHOOK_SECRET";
+const MAX_SECRET_FILE: u64 = 64 * 1024;
 
 #[derive(Clone, Copy)]
 enum Scheme {
@@ -37,7 +43,8 @@ fn scheme(args: &Args) -> Result<Scheme, Failure> {
 /// What signs, by the command line.
 pub(crate) fn signers(args: &Args) -> Result<Signers, Failure> {
     let scheme = scheme(args)?;
-    let active = args.all("--secret").map(|text| {
+    let secrets = secrets(args)?;
+    let active = secrets.iter().map(|text| {
         let signer = match scheme {
             Scheme::Ed25519 => Signer::ed25519(&SecretKey::from_whsk(text).map_err(refused)?),
             Scheme::Standard => Signer::standard_webhooks(&hmac(scheme, text)?),
@@ -50,17 +57,18 @@ pub(crate) fn signers(args: &Args) -> Result<Signers, Failure> {
         })
     });
     let active = active.collect::<Result<Vec<_>, Failure>>()?;
-    Signers::new(active).map_err(|_| usage("--secret must stand one to eight times"))
+    Signers::new(active).map_err(|_| too_many())
 }
 
 /// What verifies, and what says why it does not, by the command line.
 pub(crate) fn verifier(args: &Args) -> Result<(Verifier, Diagnosis), Failure> {
     let scheme = scheme(args)?;
+    let secrets = secrets(args)?;
     if let Scheme::Ed25519 = scheme {
-        let keys = ring(args.all("--secret").map(|text| public_key(text).map_err(refused)))?;
+        let keys = ring(secrets.iter().map(|text| public_key(text).map_err(refused)))?;
         return Ok((Verifier::ed25519(keys.clone()), Diagnosis::ed25519(keys)));
     }
-    let keys = ring(args.all("--secret").map(|text| hmac(scheme, text)))?;
+    let keys = ring(secrets.iter().map(|text| hmac(scheme, text)))?;
     let theirs = keys.clone();
     Ok(match scheme {
         Scheme::Hex => (
@@ -80,7 +88,37 @@ pub(crate) fn verifier(args: &Args) -> Result<(Verifier, Diagnosis), Failure> {
 
 fn ring<K>(keys: impl Iterator<Item = Result<K, Failure>>) -> Result<Keyring<K>, Failure> {
     let keys = keys.collect::<Result<Vec<K>, Failure>>()?;
-    Keyring::new(keys).map_err(|_| usage("--secret must stand one to eight times"))
+    Keyring::new(keys).map_err(|_| too_many())
+}
+
+/// The secrets of the flags, and only without these the ones of the environment; there is one at least.
+fn secrets(args: &Args) -> Result<Vec<String>, Failure> {
+    let mut secrets: Vec<String> = args.all("--secret").map(str::to_owned).collect();
+    for file in args.all("--secret-file") {
+        let mut text = String::new();
+        File::open(file)
+            .and_then(|file| file.take(MAX_SECRET_FILE).read_to_string(&mut text))
+            .map_err(|error| failed(format!("{file}: {error}")))?;
+        secrets.extend(lines(&text));
+    }
+    if !args.has("--secret") && !args.has("--secret-file") {
+        let text = std::env::var(VARIABLE).unwrap_or_default();
+        secrets.extend(lines(&text));
+    }
+    if secrets.is_empty() {
+        return Err(usage(format!(
+            "a secret is missing: --secret, --secret-file or {VARIABLE}"
+        )));
+    }
+    Ok(secrets)
+}
+
+fn lines(text: &str) -> impl Iterator<Item = String> {
+    text.lines().filter(|line| !line.is_empty()).map(str::to_owned)
+}
+
+fn too_many() -> Failure {
+    usage("there are more than eight secrets")
 }
 
 fn hmac(scheme: Scheme, text: &str) -> Result<SigningSecret, Failure> {
@@ -101,5 +139,5 @@ fn public_key(text: &str) -> Result<PublicKey, InvalidSecret> {
 
 /// Says what is wrong, and never with what.
 fn refused(error: InvalidSecret) -> Failure {
-    usage(format!("--secret is refused: {error}"))
+    usage(format!("a secret is refused: {error}"))
 }

@@ -1,11 +1,13 @@
 //! `webhook send`: signed events to a receiver, one or many.
 
 use std::collections::BTreeMap;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 use futures_util::stream::{self, StreamExt};
 use http::{Request, Response, header::CONTENT_TYPE};
+use tokio::time::interval;
 use transport_hyper::HyperTransport;
 use webhook_core::{
     address::AddressPolicy,
@@ -17,7 +19,7 @@ use webhook_core::{
 use crate::{
     Failure,
     args::Args,
-    failed, keys,
+    caused, failed, interrupt, keys,
     show::{self, Progress},
     usage,
 };
@@ -50,10 +52,11 @@ struct Tally {
 }
 
 pub(crate) async fn run(words: Vec<String>) -> Result<(), Failure> {
-    let [scheme, secret] = keys::FLAGS;
+    let [scheme, secret, file] = keys::FLAGS;
     let valued = [
         scheme,
         secret,
+        file,
         "--data",
         "--type",
         "--id",
@@ -62,12 +65,10 @@ pub(crate) async fn run(words: Vec<String>) -> Result<(), Failure> {
         "--timeout",
     ];
     let args = Args::parse(words, &valued, &[])?;
-    let count: usize = args.read("--count", "a number")?.unwrap_or(1);
-    let concurrency: usize = args.read("--concurrency", "a number")?.unwrap_or(8);
+    let number = "a whole number from 1";
+    let count = args.read("--count", number)?.map_or(1, NonZeroUsize::get);
+    let concurrency = args.read("--concurrency", number)?.map_or(8, NonZeroUsize::get);
     let id: Option<EventId> = args.read("--id", "1 to 256 visible ASCII characters without a dot")?;
-    if count == 0 || concurrency == 0 {
-        return Err(usage("--count and --concurrency are at least 1"));
-    }
     if id.is_some() && count > 1 {
         return Err(usage("--id is for one event, and --count asks for more"));
     }
@@ -86,7 +87,9 @@ fn job(args: &Args) -> Result<Job, Failure> {
         .vet(url)
         .map_err(|refused| usage(format!("`{url}` is refused: {refused}")))?;
     let signers = keys::signers(args)?;
-    let timeout: u64 = args.read("--timeout", "whole seconds")?.unwrap_or(10);
+    let timeout = args
+        .read("--timeout", "whole seconds from 1")?
+        .map_or(10, NonZeroU64::get);
     let event_type: Option<EventType> = args.read("--type", "dotted lowercase words")?;
     let content = match (args.one("--data")?, event_type) {
         (Some(data), Some(event_type)) => Content::Object(event_type, data.to_owned().into()),
@@ -117,11 +120,7 @@ fn job(args: &Args) -> Result<Job, Failure> {
 async fn one(job: &Job, id: Option<EventId>) -> Result<(), Failure> {
     let id = id.unwrap_or_else(|| EventId::generate(&OsEntropy));
     let begin = Instant::now();
-    let answer = job
-        .transport
-        .send(job.request(&id)?)
-        .await
-        .map_err(|error| failed(said(&error)))?;
+    let answer = job.transport.send(job.request(&id)?).await.map_err(caused)?;
     let took = show::duration(begin.elapsed());
     let body = show::foreign(answer.body(), 400);
     let line = format!("{} in {took}: {id} {body}", answer.status());
@@ -135,17 +134,21 @@ async fn one(job: &Job, id: Option<EventId>) -> Result<(), Failure> {
 
 async fn many(job: &Job, count: usize, concurrency: usize) -> Result<(), Failure> {
     let begin = Instant::now();
-    let (mut tally, progress, mut drawn) = (Tally::default(), Progress::new(), begin);
-    let exchanges = stream::iter(0..count).map(|_| async {
+    let (mut tally, progress, mut redraw) = (Tally::default(), Progress::new(), interval(REDRAW));
+    // what has begun when Ctrl-C comes is waited for, and nothing more is begun
+    let interrupted = tokio::spawn(interrupt::first());
+    let exchanges = stream::iter(0..count).take_until(interrupted).map(|_| async {
         let request = job.request(&EventId::generate(&OsEntropy))?;
         Ok::<_, Failure>(job.transport.send(request).await)
     });
     let mut exchanges = std::pin::pin!(exchanges.buffer_unordered(concurrency));
-    while let Some(answer) = exchanges.next().await {
-        tally.add(&answer?);
-        if drawn.elapsed() > REDRAW {
-            drawn = Instant::now();
-            progress.show(&tally.summary(count, begin.elapsed()));
+    loop {
+        tokio::select! {
+            answer = exchanges.next() => match answer {
+                Some(answer) => tally.add(&answer?),
+                None => break,
+            },
+            _ = redraw.tick() => progress.show(&tally.summary(count, begin.elapsed())),
         }
     }
     progress.clear();
@@ -153,6 +156,8 @@ async fn many(job: &Job, count: usize, concurrency: usize) -> Result<(), Failure
     if tally.acknowledged == count {
         show::line(&summary);
         Ok(())
+    } else if tally.done < count {
+        Err(failed(format!("interrupted: {summary}")))
     } else {
         Err(failed(summary))
     }
@@ -189,7 +194,7 @@ impl Tally {
         match answer {
             Ok(answer) if answer.status().is_success() => self.acknowledged += 1,
             Ok(answer) => *self.others.entry(answer.status().to_string()).or_default() += 1,
-            Err(error) => *self.others.entry(error.to_string()).or_default() += 1,
+            Err(error) => *self.others.entry(show::chain(error)).or_default() += 1,
         }
     }
 
@@ -207,13 +212,5 @@ impl Tally {
             self.acknowledged,
             show::duration(elapsed)
         )
-    }
-}
-
-/// The error and what caused it.
-fn said(error: &TransportError) -> String {
-    match std::error::Error::source(error) {
-        Some(source) => format!("{error}: {source}"),
-        None => error.to_string(),
     }
 }

@@ -1,11 +1,15 @@
 //! What the terminal gets to see.
 
+use std::error::Error;
 use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 
-use crate::{Failure, failed};
+use crate::{Failure, caused, failed};
+
+/// The largest body that is read; the largest that receivers take is far smaller.
+const MAX_BODY: usize = 64 << 20;
 
 /// Colours, where the terminal has them.
 #[derive(Clone, Copy)]
@@ -28,21 +32,34 @@ pub(crate) fn line(line: &str) {
     text(&format!("{line}\n"));
 }
 
+/// A line on stderr; if nobody reads that, the exit code has to do.
+pub(crate) fn complaint(line: &str) {
+    io::stderr().lock().write_all(format!("{line}\n").as_bytes()).ok();
+}
+
 /// `text` in a colour, if stdout shows it to somebody who wants it.
 pub(crate) fn painted(colour: Colour, text: &str) -> String {
     let refuses = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-    if is_dumb || refuses("NO_COLOR") || !io::stdout().is_terminal() {
+    if is_dumb() || refuses("NO_COLOR") || !is_watched() {
         return text.to_owned();
     }
     format!("\x1b[{}m{text}\x1b[0m", colour as u8)
+}
+
+/// Whether somebody looks at stdout as it is written.
+pub(crate) fn is_watched() -> bool {
+    io::stdout().is_terminal()
+}
+
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_none_or(|term| term == "dumb")
 }
 
 /// What somebody else wrote, fit for a terminal: no controls, and at most `width` characters.
 pub(crate) fn foreign(text: &[u8], width: usize) -> String {
     let text = String::from_utf8_lossy(text);
     let visible = |c: char| {
-        if c.is_control() || is_reordering(c) {
+        if c.is_control() || is_deceptive(c) {
             '\u{fffd}'
         } else {
             c
@@ -56,27 +73,44 @@ pub(crate) fn foreign(text: &[u8], width: usize) -> String {
     shown
 }
 
-/// Characters that make a terminal show others in another order.
-fn is_reordering(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// Characters that a terminal does not show, or that make it show others elsewhere.
+fn is_deceptive(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+    )
 }
 
-/// All of stdin.
+/// An error and what caused it. Peers have their say in some, as in the names of a certificate.
+pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
+    let (mut causes, mut next) = (Vec::new(), Some(error));
+    while let Some(error) = next {
+        causes.push(error.to_string());
+        next = error.source();
+    }
+    foreign(causes.join(": ").as_bytes(), 400)
+}
+
+/// All of stdin, up to what is a body at all.
 pub(crate) fn stdin() -> Result<Bytes, Failure> {
+    let stdin = io::stdin().lock();
+    if stdin.is_terminal() {
+        complaint("the body is read from the terminal, up to Ctrl-D");
+    }
     let mut body = Vec::new();
-    io::stdin().lock().read_to_end(&mut body).map_err(failed)?;
+    let limit = MAX_BODY as u64 + 1;
+    stdin.take(limit).read_to_end(&mut body).map_err(caused)?;
+    if body.len() > MAX_BODY {
+        return Err(failed(format!("the body is larger than {} MiB", MAX_BODY >> 20)));
+    }
     Ok(body.into())
 }
 
 /// A time as `2026-11-21T09:30:00Z`.
 pub(crate) fn time(time: SystemTime) -> String {
-    let seconds = time
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_secs();
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
     // days since 0000-03-01, in eras of 400 years
-    let days = days + 719_468;
+    let days = seconds(time) / 86_400 + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
@@ -88,8 +122,23 @@ pub(crate) fn time(time: SystemTime) -> String {
         march_based - 9
     };
     let year = era * 400 + year_of_era + u64::from(month <= 2);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    format!("{year:04}-{month:02}-{day:02}T{}Z", time_of_day(time))
+}
+
+/// A time as `09:30:00`, in UTC.
+pub(crate) fn time_of_day(time: SystemTime) -> String {
+    let second = seconds(time);
+    format!(
+        "{:02}:{:02}:{:02}",
+        second / 3600 % 24,
+        second / 60 % 60,
+        second % 60
+    )
+}
+
+fn seconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH);
+    since.unwrap_or_default().as_secs()
 }
 
 /// A line on stderr that overwrites itself; silent unless somebody watches.
@@ -97,11 +146,12 @@ pub(crate) struct Progress(bool);
 
 impl Progress {
     pub(crate) fn new() -> Self {
-        Self(io::stderr().is_terminal())
+        Self(io::stderr().is_terminal() && !is_dumb())
     }
 
     pub(crate) fn show(&self, text: &str) {
-        self.write(&format!("\r\x1b[K{text}"));
+        // without wrapping: of a line that is longer than the terminal is wide, only the last row could be overwritten
+        self.write(&format!("\r\x1b[?7l{text}\x1b[K\x1b[?7h"));
     }
 
     pub(crate) fn clear(&self) {
@@ -151,7 +201,17 @@ mod tests {
             foreign(b"a\x1b[2J\r\n\x07b", 20),
             "a\u{fffd}[2J\u{fffd}\u{fffd}\u{fffd}b"
         );
-        assert_eq!(foreign("a\u{202e}b".as_bytes(), 20), "a\u{fffd}b");
+        for deceptive in [
+            "\u{202e}",
+            "\u{61c}",
+            "\u{200b}",
+            "\u{2028}",
+            "\u{9b}",
+            "\u{e0041}",
+            "\u{feff}",
+        ] {
+            assert_eq!(foreign(format!("a{deceptive}b").as_bytes(), 20), "a\u{fffd}b");
+        }
         assert_eq!(foreign(b"abcdef", 4), "abc…");
         assert_eq!(foreign(b"abcd\xff", 5), "abcd\u{fffd}");
     }

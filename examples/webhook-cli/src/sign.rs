@@ -11,8 +11,8 @@ use webhook_core::{
 use crate::{Failure, args::Args, failed, keys, show};
 
 pub(crate) fn run(words: Vec<String>) -> Result<(), Failure> {
-    let [scheme, secret] = keys::FLAGS;
-    let args = Args::parse(words, &[scheme, secret, "--id", "--timestamp"], &[])?.without_operands()?;
+    let [scheme, secret, file] = keys::FLAGS;
+    let args = Args::parse(words, &[scheme, secret, file, "--id", "--timestamp"], &[])?.without_operands()?;
     let signers = keys::signers(&args)?;
     let id: Option<EventId> = args.read("--id", "1 to 256 visible ASCII characters without a dot")?;
     let id = id.unwrap_or_else(|| EventId::generate(&OsEntropy));

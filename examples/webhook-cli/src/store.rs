@@ -1,22 +1,24 @@
 //! A file of store-sqlite, and which of its deliveries are meant.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use store_sqlite::{
     Database,
     rusqlite::{Connection, OpenFlags},
 };
-use webhook_core::sender::{Delivery, DeliveryFilter, DeliveryState};
+use webhook_core::event::Timestamp;
+use webhook_core::sender::{Delivery, DeliveryFilter, DeliveryState, Period};
 
 use crate::{Failure, args::Args, failed, show};
 
 /// The flags of this module.
-pub(crate) const FLAGS: [&str; 3] = ["--event", "--endpoint", "--state"];
+pub(crate) const FLAGS: [&str; 5] = ["--event", "--endpoint", "--state", "--from", "--before"];
 
 /// Opens a file that is a store already: opening makes tables, and must not do so in whatever is named.
 pub(crate) fn open(file: &str) -> Result<Database, Failure> {
     let said = |error| failed(format!("{file}: {error}"));
-    let look = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(said)?;
+    // this error names the file itself
+    let look = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
     look.busy_timeout(Duration::from_secs(5)).map_err(said)?;
     let tables = "SELECT count(*) FROM sqlite_schema WHERE name IN ('webhook_delivery', 'store_component')";
     let found: u32 = look.query_row(tables, (), |row| row.get(0)).map_err(said)?;
@@ -24,7 +26,7 @@ pub(crate) fn open(file: &str) -> Result<Database, Failure> {
         return Err(failed(format!("{file}: no database of store-sqlite")));
     }
     drop(look);
-    Database::open(file).map_err(|error| failed(format!("{file}: {error}")))
+    Database::open(file).map_err(|error| failed(format!("{file}: {}", show::chain(&error))))
 }
 
 /// The deliveries that the flags ask for.
@@ -42,7 +44,12 @@ pub(crate) fn filter(args: &Args) -> Result<DeliveryFilter, Failure> {
     if let Some(endpoint) = args.read("--endpoint", "an endpoint id")? {
         filter = filter.with_endpoint(endpoint);
     }
-    Ok(filter)
+    let time = |flag| -> Result<Option<SystemTime>, Failure> {
+        let time: Option<Timestamp> = args.read(flag, "whole Unix seconds")?;
+        Ok(time.map(SystemTime::from))
+    };
+    let (from, before) = (time("--from")?, time("--before")?);
+    Ok(filter.with_created(Period { from, before }))
 }
 
 /// The first line of a table of deliveries.

@@ -8,8 +8,8 @@ use webhook_core::receiver::{VerifyFailure, diagnosis::Cause};
 use crate::{Failure, args::Args, failed, keys, show, usage};
 
 pub(crate) fn run(words: Vec<String>) -> Result<(), Failure> {
-    let [scheme, secret] = keys::FLAGS;
-    let valued = [scheme, secret, "--header", "--now", "--tolerance"];
+    let [scheme, secret, file] = keys::FLAGS;
+    let valued = [scheme, secret, file, "--header", "--now", "--tolerance"];
     let args = Args::parse(words, &valued, &["--explain"])?.without_operands()?;
     let (mut verifier, mut diagnosis) = keys::verifier(&args)?;
     let tolerance: Option<u64> = args.read("--tolerance", "whole seconds")?;

@@ -10,28 +10,29 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "what it is for")]
 
 mod options;
+mod worker;
 
-use std::time::{Duration, SystemTime};
-use std::{error::Error, net::TcpListener, process::ExitCode, sync::Arc};
+use std::{error::Error, iter::successors, net::TcpListener, process::ExitCode, sync::Arc, time::SystemTime};
 
+use bytes::Bytes;
 use http::{Response, StatusCode};
 use http_body_util::Full;
 use options::Options;
-use tokio::{signal::ctrl_c, sync::Notify, time::timeout};
-use webhook_core::receiver::{Inbox, Receiver, Verifier};
-use webhook_core::{event::Envelope, memory::MemoryInbox, secret::SigningSecret};
-
-const LEASE: Duration = Duration::from_secs(60);
+use tokio::{signal::ctrl_c, sync::Notify};
+use webhook_core::receiver::{Receiver, Verifier};
+use webhook_core::{memory::MemoryInbox, secret::SigningSecret};
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    match run().await {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
-    }
+    let Err(error) = run().await else {
+        return ExitCode::SUCCESS;
+    };
+    let causes = successors(Some(&*error as &dyn Error), |&cause| cause.source());
+    eprintln!(
+        "{}",
+        causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    );
+    ExitCode::FAILURE
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {
@@ -41,7 +42,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let receiver = Receiver::builder("sender", verifier, inbox.clone(), SystemTime::now).build()?;
     let listener = TcpListener::bind(options.listen)?;
     println!("listening on http://{}", listener.local_addr()?);
-    tokio::spawn(work(inbox, Arc::clone(&arrived)));
+    tokio::spawn(worker::work(inbox, Arc::clone(&arrived)));
     let handle = move |request| {
         let (receiver, arrived) = (receiver.clone(), Arc::clone(&arrived));
         async move {
@@ -51,34 +52,11 @@ async fn run() -> Result<(), Box<dyn Error>> {
         }
     };
     let refuse = |status: StatusCode| {
-        let mut response = Response::default();
-        *response.status_mut() = status;
-        response
+        Response::builder()
+            .status(status)
+            .body(Bytes::new())
+            .unwrap_or_default()
     };
     let interrupted = async { ctrl_c().await.unwrap_or(()) };
     Ok(adapter_hyper::serve(listener, handle, refuse, Default::default(), interrupted).await?)
-}
-
-/// Takes what is queued, and again what was taken and not finished within its lease.
-async fn work(inbox: Arc<dyn Inbox>, arrived: Arc<Notify>) {
-    loop {
-        let jobs = inbox.take(64, SystemTime::now(), LEASE).await;
-        let jobs = jobs.unwrap_or_else(|error| {
-            eprintln!("{error}");
-            Vec::new()
-        });
-        if jobs.is_empty() {
-            timeout(LEASE, arrived.notified()).await.ok();
-        }
-        for job in jobs {
-            match Envelope::parse(job.body) {
-                Ok(event) => println!("{} {}", event.event_type(), event.id()),
-                Err(error) => println!("{}: {error}", job.ticket.key.id),
-            }
-            // what is not marked as done is taken again after its lease
-            if let Err(error) = inbox.finish(&job.ticket).await {
-                eprintln!("{error}");
-            }
-        }
-    }
 }

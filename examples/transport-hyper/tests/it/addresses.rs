@@ -3,7 +3,9 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
+use tokio::time::timeout;
 use transport_hyper::HyperTransport;
 use webhook_core::address::AddressPolicy;
 use webhook_core::ports::{Transport, TransportErrorKind};
@@ -151,4 +153,42 @@ async fn the_next_address_is_tried_when_one_is_closed() {
     let url = receiver.url("http", NAME);
     let (sent, _) = tokio::join!(transport.send(post(&url)), receiver.answer(OK));
     assert_eq!(sent.unwrap().status(), 200);
+}
+
+/// Four dead addresses of one family do not hide the one of the other that lives.
+#[tokio::test]
+async fn a_dead_family_does_not_hide_the_other() {
+    let receiver = Receiver::bind().await;
+    let url = receiver.url("http", NAME);
+    for (family, addresses) in [
+        (
+            "IPv6 is dead",
+            [
+                "::1",
+                "::ffff:127.0.0.2",
+                "::ffff:127.0.0.3",
+                "::ffff:127.0.0.4",
+                "127.0.0.1",
+            ],
+        ),
+        (
+            "IPv4 is dead",
+            [
+                "127.0.0.2",
+                "127.0.0.3",
+                "127.0.0.4",
+                "127.0.0.5",
+                "::ffff:127.0.0.1",
+            ],
+        ),
+    ] {
+        let transport =
+            HyperTransport::new(receiver.loopback_policy()).with_resolver(resolves_to(&addresses));
+        let (sent, answered) = tokio::join!(
+            transport.send(post(&url)),
+            timeout(Duration::from_secs(9), receiver.answer(OK))
+        );
+        assert_eq!(sent.unwrap().status(), 200, "{family}");
+        assert!(answered.is_ok());
+    }
 }

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use http::{Request, Response};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use transport_hyper::HyperTransport;
 use webhook_core::ports::{ExchangeLimits, Transport, TransportError, TransportErrorKind};
 
@@ -16,9 +17,7 @@ async fn exchange(answer: &[u8], limits: ExchangeLimits) -> Result<Response<Byte
     let answering = async {
         let (mut stream, _) = receiver.listener.accept().await.unwrap();
         crate::receiver::read_request(&mut stream).await;
-        tokio::io::AsyncWriteExt::write_all(&mut stream, answer)
-            .await
-            .ok();
+        stream.write_all(answer).await.ok();
     };
     tokio::join!(transport.send(request), answering).0
 }
@@ -99,6 +98,34 @@ async fn a_body_that_breaks_off_is_kept_as_far_as_it_came() {
         (answered.status().as_u16(), answered.body().as_ref()),
         (200, b"half".as_slice())
     );
+}
+
+/// A receiver may refuse a request by its head alone: what it says is the answer, though the body never got through. Whether it
+/// waits for the sender to hang up or closes at once, which resets the connection.
+#[tokio::test]
+async fn an_answer_before_the_body_was_read_is_the_answer() {
+    for waits in [true, false] {
+        let receiver = Receiver::bind().await;
+        let transport = HyperTransport::new(receiver.loopback_policy());
+        let mut request = post(&receiver.url("http", "127.0.0.1"));
+        // more than the buffers of both kernels hold
+        *request.body_mut() = Bytes::from(vec![b'x'; 32 << 20]);
+        let answering = async {
+            let (mut stream, _) = receiver.listener.accept().await.unwrap();
+            let mut head = [0; 16];
+            stream.read_exact(&mut head).await.unwrap();
+            let answer = b"HTTP/1.1 413 Content Too Large\r\nretry-after: 9\r\ncontent-length: 3\r\n\r\nbig";
+            stream.write_all(answer).await.unwrap();
+            waits.then_some(stream)
+        };
+        let (answered, _open) = tokio::join!(transport.send(request), answering);
+        let answered = answered.unwrap();
+        assert_eq!(
+            (answered.status().as_u16(), answered.body().as_ref()),
+            (413, b"big".as_slice())
+        );
+        assert_eq!(answered.headers()["retry-after"], "9");
+    }
 }
 
 #[tokio::test]

@@ -5,5 +5,7 @@ mod addresses;
 mod deadline;
 mod exchange;
 mod fetch;
+mod floods;
+mod proxy;
 mod receiver;
 mod tls;

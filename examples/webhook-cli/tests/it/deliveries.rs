@@ -1,8 +1,8 @@
 //! `inspect` and `replay` on a file of store-sqlite.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use store_sqlite::Database;
@@ -12,7 +12,10 @@ use webhook_core::{address::AddressPolicy, event::Envelope, secret::SigningSecre
 
 use crate::program::{SECRET, code, text, webhook};
 
-/// A store whose one delivery was refused for good.
+/// When the event says it was created, in Unix seconds.
+const CREATED: u64 = 1_700_000_000;
+
+/// A store whose one delivery was refused for good, and with an endpoint that came later.
 async fn failed_delivery(file: &Path) {
     let database = Database::open(file).unwrap();
     let policy = AddressPolicy::new();
@@ -23,8 +26,9 @@ async fn failed_delivery(file: &Path) {
         &url,
         Signer::standard_webhooks(&secret),
         &policy,
-    );
-    database.insert(endpoint.unwrap()).await.unwrap();
+    )
+    .unwrap();
+    database.insert(endpoint.clone()).await.unwrap();
     let store = Arc::new(database);
     let refusing = |_| async {
         let answer = http::Response::builder()
@@ -34,7 +38,7 @@ async fn failed_delivery(file: &Path) {
     };
     let dispatcher = Dispatcher::new(
         store.clone(),
-        store,
+        store.clone(),
         Arc::new(refusing),
         SystemTime::now,
         OsEntropy,
@@ -44,12 +48,17 @@ async fn failed_delivery(file: &Path) {
         id.unwrap(),
         kind.unwrap(),
         version.unwrap(),
-        SystemTime::now(),
+        SystemTime::UNIX_EPOCH + Duration::from_secs(CREATED),
         b"{}",
     )
     .unwrap();
     dispatcher.send(event).await.unwrap();
     dispatcher.run_due().await.unwrap();
+    let later = Endpoint {
+        id: "later".parse().unwrap(),
+        ..endpoint
+    };
+    store.insert(later).await.unwrap();
 }
 
 /// W18: deliveries and their attempts are listed, and replayed, of which a dry run says the number and does nothing.
@@ -83,6 +92,103 @@ fn failed_deliveries_are_inspected_and_replayed() {
     assert!(shown(&["replay", file, "--endpoint", "other"]).contains("0 deliveries are due again"));
     assert!(shown(&["replay", file, "--event", "evt_1"]).contains("1 deliveries are due again"));
     assert!(shown(&["inspect", file]).contains("ready"));
+}
+
+/// A store with a failed delivery, and what the command says that ends well.
+fn shown(file: &Path, words: &[&str]) -> String {
+    let (command, rest) = words.split_first().unwrap();
+    let words = [&[*command, file.to_str().unwrap()], rest].concat();
+    let output = webhook(&words, b"");
+    assert_eq!(code(&output), 0, "{words:?} {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+fn with_failed_delivery() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("desk.sqlite");
+    tokio::runtime::Runtime::new()
+        .unwrap()
+        .block_on(failed_delivery(&file));
+    (folder, file)
+}
+
+/// W18: a replay is narrowed to the events that were created in a period, whose end is not in it.
+#[test]
+fn what_failed_of_a_period_is_sent_again() {
+    let (_folder, file) = with_failed_delivery();
+    let (at, after) = (CREATED.to_string(), (CREATED + 1).to_string());
+    for (words, found) in [
+        (["--from", &after, "--before", "1700009999"], 0),
+        (["--from", "0", "--before", &at], 0),
+        (["--from", &at, "--before", &after], 1),
+    ] {
+        let inspected = shown(&file, &[&["inspect"], &words[..]].concat());
+        assert!(
+            inspected.ends_with(&format!("{found} deliveries\n")),
+            "{inspected}"
+        );
+        let replayed = shown(&file, &[&["replay"], &words[..]].concat());
+        assert_eq!(replayed, format!("{found} deliveries are due again\n"));
+    }
+}
+
+/// W18: an endpoint that came later is sent what it has missed, once.
+#[test]
+fn an_endpoint_is_sent_what_it_missed() {
+    let (_folder, file) = with_failed_delivery();
+    let missing = ["replay", "--missing", "--endpoint", "later"];
+    let after = (CREATED + 1).to_string();
+    assert_eq!(
+        shown(&file, &[&missing[..], &["--from", &after]].concat()),
+        "0 deliveries are due for the first time\n"
+    );
+    for _ in 0..2 {
+        let dry_run = shown(&file, &[&missing[..], &["--dry-run"]].concat());
+        assert_eq!(dry_run, "1 deliveries would be sent for the first time\n");
+    }
+    for made in [1, 0] {
+        assert_eq!(
+            shown(&file, &missing),
+            format!("{made} deliveries are due for the first time\n")
+        );
+    }
+    let none = webhook(
+        &[
+            "replay",
+            file.to_str().unwrap(),
+            "--missing",
+            "--endpoint",
+            "nobody",
+        ],
+        b"",
+    );
+    assert_eq!(
+        (code(&none), text(&none.stderr).as_str()),
+        (1, "nobody: no such endpoint\n")
+    );
+}
+
+/// A replay says what it is of, in words that go together.
+#[test]
+fn a_replay_of_nothing_in_particular_is_refused() {
+    let (_folder, file) = with_failed_delivery();
+    for words in [
+        &[][..],
+        &["--missing"],
+        &["--missing", "--all"],
+        &["--missing", "--endpoint", "later", "--event", "evt_1"],
+        &["--missing", "--endpoint", "later", "--state", "dead_letter"],
+        &["--all", "--from", "0"],
+        &["--from", "ten"],
+        &["--state", "acked", "--all"],
+    ] {
+        let output = webhook(&[&["replay", file.to_str().unwrap()], words].concat(), b"");
+        assert_eq!(
+            (code(&output), text(&output.stderr).lines().count()),
+            (2, 1),
+            "{words:?}"
+        );
+    }
 }
 
 /// A file that is no store, or none at all, is left as it is.

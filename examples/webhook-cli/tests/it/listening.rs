@@ -95,6 +95,33 @@ fn what_is_sent_is_shown_by_the_listener() {
     }
 }
 
+/// A pipe gets each line whole, with the day, and the reason on it: what reads it goes by lines.
+#[test]
+fn a_pipe_gets_whole_lines() {
+    let mut listening = Listening::start();
+    let id = format!("evt_{}", "7".repeat(200));
+    let event_type = "charge.dispute.evidence.created";
+    for secret in [SECRET, OTHER] {
+        let url = listening.url.clone();
+        let words = [
+            "send", &url, "--secret", secret, "--data", "{}", "--type", event_type, "--id", &id,
+        ];
+        webhook(&words, b"");
+    }
+    let line = listening.line();
+    let (time, rest) = line.split_once("  ").unwrap();
+    assert!(time.len() == 20 && time.ends_with('Z'), "{line}");
+    assert!(
+        rest.starts_with(&format!("verified   204  {event_type}  {id}  ")),
+        "{line}"
+    );
+    let line = listening.line();
+    assert!(
+        line.contains(&id) && line.ends_with(" B  no signature is right\n"),
+        "{line}"
+    );
+}
+
 /// Many events are sent at once and counted; progress is for terminals alone.
 #[test]
 fn many_are_sent_and_counted() {

@@ -2,6 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod deliveries;
+mod hostile;
 mod listening;
 mod program;
 mod signatures;
+#[cfg(unix)]
+mod terminal;

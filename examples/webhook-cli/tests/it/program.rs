@@ -14,6 +14,7 @@ pub(crate) const BODY: &[u8] = br#"{"type":"invoice.paid","data":{"object":{"id"
 pub(crate) fn webhook(words: &[&str], stdin: &[u8]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_webhook"))
         .args(words)
+        .env_remove("WEBHOOK_SECRET")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

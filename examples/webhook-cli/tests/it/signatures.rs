@@ -158,6 +158,17 @@ fn bad_usage_exits_with_2_and_one_line() {
         &["sign", "--secret", SECRET, "--timestamp", "1e9"],
         &["sign", "--secret", SECRET, "--id", "a", "--id", "b"],
         &["sign", "--secret", SECRET, "extra"],
+        &["sign", "--secret", SECRET, "--", "extra"],
+        &["sign", "--secret", SECRET, "-x"],
+        &[
+            "send",
+            "http://127.0.0.1:1/",
+            "--secret",
+            SECRET,
+            "--timeout",
+            "0",
+        ],
+        &["inspect", "-x"],
         &["sign", "--secret", WHSK],
         &["sign", "--scheme", "ed25519", "--secret", WHPK],
         &["verify", "--secret", SECRET, "--header", "no colon"],
@@ -195,7 +206,37 @@ fn bad_usage_exits_with_2_and_one_line() {
         assert_eq!((code(&output), said.lines().count()), (2, 1), "{words:?} {said}");
         assert!(!said.contains("short") && !said.contains("Tzuc4"), "{said}");
     }
-    let help = webhook(&["--help"], b"");
-    assert_eq!(code(&help), 0);
-    assert!(text(&help.stdout).starts_with("usage: webhook sign"));
+}
+
+/// Help is for who asks for it: a value that reads so is a value.
+#[test]
+fn help_is_a_flag_and_not_a_value() {
+    for words in [
+        &["--help"] as &[&str],
+        &["help"],
+        &["sign", "-h"],
+        &["verify", "--header", "a: b", "--help"],
+    ] {
+        let help = webhook(words, b"");
+        assert_eq!((code(&help), text(&help.stderr).as_str()), (0, ""), "{words:?}");
+        assert!(text(&help.stdout).starts_with("usage: webhook sign"));
+    }
+    let signed = webhook(&["sign", "--secret", SECRET, "--id", "--help"], b"");
+    assert!(text(&signed.stdout).starts_with("Webhook-Id: --help\n"));
+    let operand = webhook(&["inspect", "--", "--help"], b"");
+    assert_eq!(code(&operand), 1);
+}
+
+/// Nothing is put in the place of bytes that are no text, which would make another secret of it.
+#[cfg(unix)]
+#[test]
+fn words_that_are_no_text_are_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let word = std::ffi::OsStr::from_bytes(b"text:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\xff");
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_webhook"))
+        .args(["sign", "--secret"])
+        .arg(word)
+        .output()
+        .unwrap();
+    assert_eq!(code(&output), 2);
 }

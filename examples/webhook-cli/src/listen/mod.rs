@@ -1,5 +1,7 @@
 //! `webhook listen`: a receiver that shows what arrives, one line for each message.
 
+mod row;
+
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -7,7 +9,6 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode};
 use http_body_util::Full;
-use tokio::signal::ctrl_c;
 use webhook_core::{
     event::Envelope,
     memory::MemoryInbox,
@@ -18,11 +19,14 @@ use webhook_core::{
 use crate::{
     Failure,
     args::Args,
-    failed, keys,
+    caused, failed, interrupt, keys,
     show::{self, Colour},
     verify,
 };
+use row::Row;
 
+/// How much of a body is shown.
+const SHOWN: usize = 4000;
 const LEASE: Duration = Duration::from_secs(60);
 
 /// What a message is received and shown with.
@@ -31,11 +35,13 @@ struct Desk {
     receiver: Receiver,
     inbox: Arc<MemoryInbox>,
     diagnosis: Option<Arc<Diagnosis>>,
+    with_body: bool,
 }
 
 pub(crate) async fn run(words: Vec<String>) -> Result<(), Failure> {
-    let [scheme, secret] = keys::FLAGS;
-    let args = Args::parse(words, &[scheme, secret, "--listen"], &["--explain"])?.without_operands()?;
+    let [scheme, secret, file] = keys::FLAGS;
+    let valued = [scheme, secret, file, "--listen"];
+    let args = Args::parse(words, &valued, &["--body", "--explain"])?.without_operands()?;
     let (verifier, diagnosis) = keys::verifier(&args)?;
     let listen: Option<SocketAddr> = args.read("--listen", "an address with a port, as 127.0.0.1:8090")?;
     let inbox = Arc::new(MemoryInbox::default());
@@ -44,6 +50,7 @@ pub(crate) async fn run(words: Vec<String>) -> Result<(), Failure> {
         receiver: receiver.build().map_err(failed)?,
         inbox,
         diagnosis: args.has("--explain").then(|| Arc::new(diagnosis)),
+        with_body: args.has("--body"),
     };
     let listener =
         TcpListener::bind(listen.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 8090)))).map_err(failed)?;
@@ -56,13 +63,13 @@ pub(crate) async fn run(words: Vec<String>) -> Result<(), Failure> {
         async move { desk.receive(request).await.map(Full::new) }
     };
     let refuse = |status: StatusCode| {
-        let mut response = Response::default();
-        *response.status_mut() = status;
-        response
+        Response::builder()
+            .status(status)
+            .body(Bytes::new())
+            .unwrap_or_default()
     };
-    let interrupted = async { ctrl_c().await.unwrap_or(()) };
-    let served = adapter_hyper::serve(listener, handle, refuse, Default::default(), interrupted);
-    served.await.map_err(failed)
+    let served = adapter_hyper::serve(listener, handle, refuse, Default::default(), interrupt::first());
+    served.await.map_err(caused)
 }
 
 impl Desk {
@@ -95,25 +102,27 @@ impl Desk {
             Outcome::Enqueued | Outcome::Duplicate | Outcome::Conflict
         );
         // nothing that was not signed is read, let alone shown as if it were
-        let event_type = match Envelope::parse(body.clone()) {
-            Ok(event) if is_verified => event.event_type().to_string(),
-            _ => "-".to_owned(),
-        };
-        let id = headers.get(WEBHOOK_ID).map_or(&b"-"[..], |id| id.as_bytes());
+        let event = is_verified.then(|| Envelope::parse(body.clone()).ok()).flatten();
+        let event_type = event.map_or_else(|| "-".to_owned(), |event| event.event_type().to_string());
         let now = SystemTime::now();
-        let line = format!(
-            "{}  {}  {}  {:<24}  {:<36}  {:>7} B  {why}",
-            show::painted(Colour::Dim, &show::time(now)),
-            show::painted(colour, &format!("{verdict:<9}")),
-            status.as_u16(),
-            show::foreign(event_type.as_bytes(), 24),
-            show::foreign(id, 36),
-            body.len(),
-        );
+        let row = Row {
+            verdict,
+            colour,
+            status: status.as_u16(),
+            event_type: event_type.as_bytes(),
+            id: headers.get(WEBHOOK_ID).map_or(b"-", |id| id.as_bytes()),
+            size: body.len(),
+            why,
+        };
         let causes = match (outcome, &self.diagnosis) {
             (Outcome::Rejected(_), Some(diagnosis)) => Some(diagnosis.causes(headers, body, now)),
             _ => None,
         };
-        show::line(&format!("{}{}", line.trim_end(), verify::explained(causes)));
+        let shown = if is_verified && self.with_body {
+            format!("\n  {}", show::foreign(body, SHOWN))
+        } else {
+            verify::explained(causes)
+        };
+        show::line(&format!("{}{shown}", row.text(now, show::is_watched())));
     }
 }

@@ -1,0 +1,152 @@
+//! Peers, pipes and inputs that mean no good.
+
+use std::io::{BufRead, BufReader, Read, Write, pipe};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+
+use crate::program::{SECRET, code, text, webhook};
+
+const STEERING: &str = "\x1b[2J\x1b]0;owned\x07\u{9b}31m\u{202e}\u{61c}\u{2028}\u{200b}";
+
+fn is_plain(text: &str) -> bool {
+    text.chars()
+        .all(|c| c == '\n' || !c.is_control() && !"\u{202e}\u{61c}\u{2028}\u{200b}".contains(c))
+}
+
+/// What a receiver answers cannot steer the sender's terminal.
+#[test]
+fn an_answer_is_shown_without_its_controls() {
+    let receiver = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", receiver.local_addr().unwrap());
+    let answering = std::thread::spawn(move || {
+        for status in ["200", "422"] {
+            let (mut stream, _) = receiver.accept().unwrap();
+            stream.read_exact(&mut [0; 4]).unwrap();
+            let head = format!(
+                "HTTP/1.1 {status} X\r\ncontent-length: {}\r\n\r\n",
+                STEERING.len()
+            );
+            stream.write_all(format!("{head}{STEERING}").as_bytes()).unwrap();
+            // ends when the sender has read it and hangs up
+            stream.read_to_end(&mut Vec::new()).ok();
+        }
+    });
+    for expected in [0, 1] {
+        let sent = webhook(&["send", &url, "--secret", SECRET, "--data", "{}"], b"");
+        let shown = text(&sent.stdout) + &text(&sent.stderr);
+        assert_eq!(code(&sent), expected, "{shown}");
+        assert!(shown.contains("owned") && is_plain(&shown), "{shown:?}");
+    }
+    answering.join().unwrap();
+}
+
+/// What a caller sends cannot steer the listener's terminal, not even before it is verified.
+#[test]
+fn a_request_is_shown_without_its_controls() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_webhook"))
+        .args([
+            "listen",
+            "--secret",
+            SECRET,
+            "--listen",
+            "127.0.0.1:0",
+            "--explain",
+            "--body",
+        ])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+    let greeting = output.next().unwrap().unwrap();
+    let mut caller = TcpStream::connect(greeting.strip_prefix("listening on http://").unwrap()).unwrap();
+    let id = STEERING.replace(|c: char| c.is_ascii_control(), "");
+    let head = format!(
+        "POST / HTTP/1.1\r\nhost: a\r\nwebhook-id: {id}\r\ncontent-length: {}\r\n\r\n",
+        STEERING.len()
+    );
+    caller.write_all(format!("{head}{STEERING}").as_bytes()).unwrap();
+    let line = output.next().unwrap().unwrap();
+    assert!(
+        line.contains("refused") && line.contains("owned") && is_plain(&line),
+        "{line:?}"
+    );
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Readers that have left make neither a panic nor another exit code.
+#[test]
+fn closed_pipes_are_borne() {
+    for (words, expected) in [
+        (["sign", "--secret", SECRET], 0),
+        (["sing", "--secret", SECRET], 2),
+    ] {
+        let ((out, out_end), (err, err_end)) = (pipe().unwrap(), pipe().unwrap());
+        drop((out, err));
+        let status = Command::new(env!("CARGO_BIN_EXE_webhook"))
+            .args(words)
+            .stdin(Stdio::null())
+            .stdout(out_end)
+            .stderr(err_end)
+            .status();
+        assert_eq!(status.unwrap().code(), Some(expected), "{words:?}");
+    }
+}
+
+/// A stdin without end is not kept in memory without end; bytes that are no text are signed as they are.
+#[test]
+fn a_body_is_any_bytes_up_to_a_bound() {
+    let sign = |body: &[u8]| {
+        webhook(
+            &["sign", "--secret", SECRET, "--id", "a", "--timestamp", "1"],
+            body,
+        )
+    };
+    let endless = sign(&vec![0; (64 << 20) + 1]);
+    assert_eq!((code(&endless), text(&endless.stdout).as_str()), (1, ""));
+    assert!(text(&endless.stderr).contains("larger than 64 MiB"));
+    let (binary, other) = (sign(b"\0\xff\xfe\r\n"), sign(b"\0\xff\xfe\n"));
+    assert_eq!((code(&binary), code(&other)), (0, 0));
+    assert_ne!(binary.stdout, other.stdout);
+}
+
+/// Secrets come from files and the environment too, where no other user sees them; flags go before the environment.
+#[test]
+fn secrets_need_not_stand_on_the_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("secrets");
+    let (new, old) = ("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", SECRET);
+    std::fs::write(&path, format!("{new}\r\n\n{old}\n")).unwrap();
+    let file = path.to_str().unwrap();
+    let sign = |words: &[&str], variable: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_webhook"))
+            .args(["sign", "--id", "a", "--timestamp", "1"])
+            .args(words)
+            .env("WEBHOOK_SECRET", variable)
+            .stdin(Stdio::null())
+            .output();
+        let output = output.unwrap();
+        (code(&output), text(&output.stdout), text(&output.stderr))
+    };
+    let both = sign(&["--secret", new, "--secret", old], "");
+    assert_eq!(both.0, 0);
+    assert_eq!(sign(&["--secret-file", file], "nonsense"), both);
+    assert_eq!(sign(&[], &format!("{new}\n{old}")), both);
+    assert_eq!(
+        sign(&["--secret", new, "--secret-file", file, "--secret", old], "").0,
+        0
+    );
+    std::fs::write(&path, "").unwrap();
+    let empty = sign(&["--secret-file", file], new);
+    assert!(
+        empty.0 == 2 && empty.2.contains("a secret is missing"),
+        "{}",
+        empty.2
+    );
+    let absent = sign(&["--secret-file", "/nowhere"], new);
+    assert!(
+        absent.0 == 1 && absent.2.starts_with("/nowhere: "),
+        "{}",
+        absent.2
+    );
+}

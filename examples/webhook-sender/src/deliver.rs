@@ -1,0 +1,38 @@
+//! The engine at work, and how it is stopped.
+
+use std::time::{Duration, SystemTime};
+use std::{ops::ControlFlow, sync::Arc};
+
+use tokio::{signal::ctrl_c, sync::Notify, time::sleep};
+use webhook_core::ports::StoreError;
+use webhook_core::sender::{Dispatcher, Handled};
+
+use crate::with_causes;
+
+/// How soon it is seen what another process has stored.
+const POLL: Duration = Duration::from_secs(1);
+
+/// Delivers what is due until Ctrl-C, and then what has begun.
+pub(crate) async fn until_ctrl_c(dispatcher: &Dispatcher) {
+    let stop = Arc::new(Notify::new());
+    let stopped = Arc::clone(&stop);
+    tokio::spawn(async move {
+        ctrl_c().await.ok();
+        stop.notify_one();
+    });
+    let wait = |next_due: Option<SystemTime>| {
+        let until_due = next_due.map(|due| due.duration_since(SystemTime::now()).unwrap_or_default());
+        let stopped = Arc::clone(&stopped);
+        async move {
+            tokio::select! {
+                () = sleep(until_due.unwrap_or(POLL).min(POLL)) => ControlFlow::Continue(()),
+                () = stopped.notified() => ControlFlow::Break(()),
+            }
+        }
+    };
+    let tell = |told: Result<Handled, StoreError>| match told {
+        Ok(handled) => println!("{:?} {}", handled.disposition, handled.delivery.event),
+        Err(error) => eprintln!("{}", with_causes(&error)),
+    };
+    dispatcher.run(wait, tell).await;
+}
