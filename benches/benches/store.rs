@@ -7,10 +7,10 @@
 use std::cell::Cell;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::SystemTime;
 
-use criterion::{Bencher, Criterion, SamplingMode, Throughput};
-use futures_util::future::join_all;
+use benches::keep_in_flight;
+use criterion::{Criterion, SamplingMode, Throughput};
 use oauth_core::{
     grant::{TokenPolicy, authorization_code, refresh_token},
     pkce::CodeVerifier,
@@ -30,27 +30,6 @@ const INSERT: &str = "INSERT INTO charge (amount, customer) VALUES (?1, ?2)";
 const CHARGE: (i64, &str) = (1000, "cus_01JD2Q8M7XK3");
 const MANY: usize = 64;
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-
-/// Measures one write with as many always in flight as there are lanes: each begins its next when its last is durable.
-fn keep_in_flight<S>(
-    bencher: &mut Bencher<'_>,
-    runtime: &Runtime,
-    lanes: &[S],
-    lane: &impl AsyncFn(&S, u64),
-) {
-    bencher.iter_custom(|writes| {
-        let each = writes.div_ceil(lanes.len() as u64);
-        let start = Instant::now();
-        runtime.block_on(join_all(lanes.iter().map(|state| lane(state, each))));
-        per_write(start.elapsed(), each * lanes.len() as u64, writes)
-    });
-}
-
-/// The part of `elapsed` that falls to `writes` of all that were made: there is never less than one a lane.
-fn per_write(elapsed: Duration, made: u64, writes: u64) -> Duration {
-    let nanoseconds = elapsed.as_nanos() * u128::from(writes) / u128::from(made);
-    Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX))
-}
 
 /// A table of the host, written through `Database::write`.
 fn charges(criterion: &mut Criterion, runtime: &Runtime, directory: &Path) {
@@ -138,6 +117,7 @@ impl Rotations {
             client_id: &self.client.id,
             redirect_uri: None,
             code_verifier: Some(VERIFIER),
+            resources: &[],
         };
         let decision = authorization_code::redeem(&code, &request, &self.policy, self.now);
         let authorization_code::Decision::Redeem(plan) = decision else {
@@ -181,6 +161,7 @@ impl Rotations {
         let request = refresh_token::Request {
             client: &self.client,
             scopes: None,
+            resources: &[],
         };
         let decision = refresh_token::rotate(&state, &request, &self.policy, self.now);
         let refresh_token::Decision::Rotate(plan) = decision else {

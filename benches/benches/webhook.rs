@@ -1,4 +1,4 @@
-//! Signing and verifying messages of Standard Webhooks, against its reference library and against nothing but the MAC.
+//! Signing and verifying messages of Standard Webhooks, against three other libraries and against nothing but the MAC.
 #![expect(
     clippy::expect_used,
     reason = "a bench ends where something is not as it was set up"
@@ -9,17 +9,17 @@ use std::time::SystemTime;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bytes::Bytes;
-use criterion::{BenchmarkId, Criterion};
+use criterion::{BenchmarkGroup, BenchmarkId, Criterion, measurement::WallTime};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::HeaderMap;
 use sha2::Sha256;
-use standardwebhooks::Webhook;
 use webhook_core::{
     event::{EventId, Timestamp},
     receiver::Verifier,
     secret::{Keyring, SigningSecret},
     signature::{Signer, Signers},
 };
+use webhook_verify::{Provider, Secret, VerifyOptions};
 
 const ID: &str = "msg_2KWPBgLlAfxdpx2AI54pPJ85f4W";
 const KEY: [u8; 32] = [7; 32];
@@ -33,6 +33,8 @@ struct Message {
     headers: HeaderMap,
     floor: Hmac<Sha256>,
 }
+
+type Group<'a> = BenchmarkGroup<'a, WallTime>;
 
 impl Message {
     fn new(size: usize) -> Self {
@@ -65,6 +67,16 @@ impl Message {
         mac
     }
 
+    /// The same, signed by somebody else.
+    fn forged(&self) -> HeaderMap {
+        let mut headers = self.headers.clone();
+        let secret = SigningSecret::from_bytes(&[9; 32]).expect("a secret");
+        let signers = Signers::from(Signer::standard_webhooks(&secret));
+        let signed = signers.sign(&self.id, self.timestamp.into(), &self.body);
+        signed.insert_into(&mut headers);
+        headers
+    }
+
     fn header(&self, name: &str) -> &str {
         let value = self.headers.get(name).expect("a header");
         value.to_str().expect("visible ASCII")
@@ -79,89 +91,96 @@ fn signer() -> Signer {
     Signer::standard_webhooks(&secret())
 }
 
+/// All that a row of verify is given; it says whether it accepts.
+type Verifies<'a> = &'a dyn Fn(&HeaderMap) -> bool;
+
+/// Measures verifiers that accept the message and refuse a forged one.
+fn verify_each(group: &mut Group<'_>, message: &Message, size: usize, rows: &[(&str, Verifies<'_>)]) {
+    let forged = message.forged();
+    for (name, verifies) in rows {
+        assert!(verifies(&message.headers) && !verifies(&forged), "{name}");
+        group.bench_function(BenchmarkId::new(*name, size), |b| {
+            b.iter(|| assert!(verifies(black_box(&message.headers))));
+        });
+    }
+}
+
 fn verify(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("webhook/verify");
-    let peer = Webhook::from_bytes(KEY.to_vec()).expect("a secret");
     let ours = Verifier::standard_webhooks(secret());
     let other = SigningSecret::from_bytes(&[8; 32]).expect("a secret");
     let two_keys = Verifier::standard_webhooks(Keyring::new([other, secret()]).expect("a ring"));
+    let standardwebhooks = standardwebhooks::Webhook::from_bytes(KEY.to_vec()).expect("a secret");
+    let svix = svix::webhooks::Webhook::from_bytes(KEY.to_vec()).expect("a secret");
+    let webhook_verify = Secret::new(secret().expose_whsec());
     for size in SIZES {
         let message = Message::new(size);
         let timestamp = message.header("webhook-timestamp");
-        let signature = message.header("webhook-signature");
-        let tag = BASE64_STANDARD
-            .decode(signature.strip_prefix("v1,").expect("a tag"))
-            .expect("base64");
-
-        // the peer reads the clock itself, so all but the floor do
-        let verified = |verifier: &Verifier| {
-            let verified = verifier.verify(
-                black_box(&message.headers),
-                message.body.clone(),
-                SystemTime::now(),
-            );
-            verified.expect("a valid message").body().len()
+        // the peers read the clock themselves, so all but the floor do
+        let verified = |verifier: &Verifier, headers: &HeaderMap| {
+            let verified = verifier.verify(headers, message.body.clone(), SystemTime::now());
+            verified.is_ok_and(|verified| black_box(verified.body()).len() == size)
         };
-        group.bench_function(BenchmarkId::new("ours", size), |b| b.iter(|| verified(&ours)));
-        group.bench_function(BenchmarkId::new("standardwebhooks", size), |b| {
-            b.iter(|| {
-                peer.verify(black_box(&message.body), black_box(&message.headers))
-                    .expect("valid");
-            });
-        });
+        let rows: [(&str, Verifies<'_>); 5] = [
+            ("ours", &|headers| verified(&ours, headers)),
+            ("ours, second of two keys", &|headers| {
+                verified(&two_keys, headers)
+            }),
+            ("standardwebhooks", &|headers| {
+                standardwebhooks.verify(&message.body, headers).is_ok()
+            }),
+            ("svix", &|headers| svix.verify(&message.body, headers).is_ok()),
+            ("webhook-verify", &|headers| {
+                let (provider, options) = (Provider::StandardWebhooks, VerifyOptions::default());
+                webhook_verify::verify(provider, headers, &message.body, &webhook_verify, options).is_ok()
+            }),
+        ];
+        verify_each(&mut group, &message, size, &rows);
+        let token = message.header("webhook-signature").strip_prefix("v1,");
+        let tag = BASE64_STANDARD.decode(token.expect("a tag")).expect("base64");
         group.bench_function(BenchmarkId::new("floor", size), |b| {
             b.iter(|| {
-                message
-                    .mac(black_box(timestamp))
-                    .verify_slice(black_box(&tag))
-                    .expect("valid");
+                let mac = message.mac(black_box(timestamp));
+                mac.verify_slice(black_box(&tag)).expect("valid");
             });
-        });
-        group.bench_function(BenchmarkId::new("ours, second of two keys", size), |b| {
-            b.iter(|| verified(&two_keys));
         });
     }
     group.finish();
 }
 
+/// Makes a token.
+type Signs<'a> = &'a dyn Fn() -> String;
+
 fn sign(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("webhook/sign");
-    let peer = Webhook::from_bytes(KEY.to_vec()).expect("a secret");
+    let standardwebhooks = standardwebhooks::Webhook::from_bytes(KEY.to_vec()).expect("a secret");
+    let svix = svix::webhooks::Webhook::from_bytes(KEY.to_vec()).expect("a secret");
     let signer = signer();
     let signers = Signers::from(signer.clone());
     for size in SIZES {
         let message = Message::new(size);
+        let (id, body) = (&message.id, &message.body);
         let seconds = i64::try_from(message.timestamp.as_seconds()).expect("this age");
         let timestamp = message.header("webhook-timestamp");
-        let token = peer.sign(ID, seconds, &message.body).expect("signed");
-        assert_eq!(token, signer.token(&message.id, message.timestamp, &message.body));
-
-        group.bench_function(BenchmarkId::new("ours", size), |b| {
-            b.iter(|| {
-                signer.token(
-                    black_box(&message.id),
-                    message.timestamp,
-                    black_box(&message.body),
-                )
-            });
-        });
-        group.bench_function(BenchmarkId::new("standardwebhooks", size), |b| {
-            b.iter(|| {
-                peer.sign(black_box(ID), seconds, black_box(&message.body))
-                    .expect("signed")
-            });
+        let rows: [(&str, Signs<'_>); 3] = [
+            ("ours", &|| signer.token(id, message.timestamp, black_box(body))),
+            ("standardwebhooks", &|| {
+                let token = standardwebhooks.sign(ID, seconds, black_box(body));
+                token.expect("signed")
+            }),
+            ("svix", &|| {
+                svix.sign(ID, seconds, black_box(body)).expect("signed")
+            }),
+        ];
+        for (name, signs) in rows {
+            assert_eq!(signs(), message.header("webhook-signature"), "{name}");
+            group.bench_function(BenchmarkId::new(name, size), |b| b.iter(signs));
+        }
+        group.bench_function(BenchmarkId::new("ours, all three headers", size), |b| {
+            b.iter(|| signers.sign(id, message.timestamp.into(), black_box(body)));
         });
         group.bench_function(BenchmarkId::new("floor", size), |b| {
             b.iter(|| message.mac(black_box(timestamp)).finalize());
-        });
-        group.bench_function(BenchmarkId::new("ours, all three headers", size), |b| {
-            b.iter(|| {
-                signers.sign(
-                    black_box(&message.id),
-                    message.timestamp.into(),
-                    black_box(&message.body),
-                )
-            });
         });
     }
     group.finish();

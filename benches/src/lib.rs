@@ -1,10 +1,24 @@
-//! What the benches share: how long a row is measured, and what runs futures that wait.
+//! What the benches share: how a row is measured, and the two ends of a delivery.
+#![expect(
+    clippy::expect_used,
+    reason = "a bench ends where something is not as it was set up"
+)]
+
+mod in_flight;
+mod postgres;
+mod sender;
+mod sink;
 
 use std::io;
 use std::time::Duration;
 
 use criterion::Criterion;
 use tokio::runtime::{Builder, Runtime};
+
+pub use in_flight::keep_in_flight;
+pub use postgres::Schema;
+pub use sender::{Sender, loopback};
+pub use sink::Sink;
 
 /// Half a second of warming up and a second and a half of measuring a row; options of the command line go before.
 #[must_use]
@@ -22,5 +36,16 @@ pub fn criterion() -> Criterion {
 ///
 /// The operating system refuses what a runtime needs.
 pub fn runtime() -> io::Result<Runtime> {
-    Builder::new_current_thread().build()
+    Builder::new_current_thread().enable_all().build()
+}
+
+/// The one in the middle of a few measurements, the upper one of two.
+///
+/// # Panics
+///
+/// When there is none.
+#[must_use]
+pub fn median(mut measured: Vec<f64>) -> f64 {
+    measured.sort_by(f64::total_cmp);
+    *measured.get(measured.len() / 2).expect("a measurement")
 }

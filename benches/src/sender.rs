@@ -1,0 +1,128 @@
+//! Our sending side as a host puts it together: a store, HTTP over sockets, a dispatcher.
+
+use std::{
+    cell::Cell,
+    ops::ControlFlow,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use bytes::Bytes;
+use tokio::{sync::Notify, time::sleep};
+use transport_hyper::HyperTransport;
+use webhook_core::{
+    address::AddressPolicy,
+    ports::{OsEntropy, StoreError},
+    secret::SigningSecret,
+    sender::{
+        Dispatcher, Disposition, Endpoint, EndpointStore, Enqueued, Handled, Outbox, StoredEvent, fan_out,
+    },
+    signature::Signer,
+};
+
+/// Endpoints at one sink, and a dispatcher with the usual settings that delivers to them.
+#[derive(Debug)]
+pub struct Sender<S> {
+    store: Arc<S>,
+    dispatcher: Dispatcher,
+    endpoints: Vec<Endpoint>,
+    body: Bytes,
+    new_event: Notify,
+}
+
+impl<S: Outbox + EndpointStore + 'static> Sender<S> {
+    /// Registers an endpoint for each URL. Every event will have this body.
+    ///
+    /// # Panics
+    ///
+    /// When the store does not take them.
+    pub async fn new(store: S, urls: impl IntoIterator<Item = String>, body: Bytes) -> Self {
+        let store = Arc::new(store);
+        let transport = Arc::new(HyperTransport::new(loopback()));
+        let dispatcher = Dispatcher::new(
+            store.clone(),
+            store.clone(),
+            transport,
+            SystemTime::now,
+            OsEntropy,
+        )
+        .with_address_policy(loopback());
+        let secret = SigningSecret::from_bytes(&[7; 32]).expect("a secret");
+        let mut endpoints = Vec::new();
+        for (number, url) in urls.into_iter().enumerate() {
+            let id = format!("ep_{number}").parse().expect("an id");
+            let url = url.parse().expect("a URL");
+            let signer = Signer::standard_webhooks(&secret);
+            let endpoint = Endpoint::register(id, &url, signer, &loopback()).expect("a loopback address");
+            store.insert(endpoint.clone()).await.expect("stored");
+            endpoints.push(endpoint);
+        }
+        Self {
+            store,
+            dispatcher,
+            endpoints,
+            body,
+            new_event: Notify::new(),
+        }
+    }
+
+    /// Stores an event for one endpoint, and wakes the dispatcher.
+    ///
+    /// # Panics
+    ///
+    /// When there is one under this id, or no such endpoint.
+    pub async fn enqueue(&self, id: &str, endpoint: usize) {
+        let now = SystemTime::now();
+        let event = StoredEvent {
+            id: id.parse().expect("an id"),
+            event_type: "invoice.paid".parse().expect("a type"),
+            created_at: now,
+            body: self.body.clone(),
+        };
+        let enqueue = fan_out(event, self.endpoints.get(endpoint), now);
+        let enqueued = self.store.enqueue(enqueue).await;
+        assert_eq!(enqueued.expect("stored"), Enqueued::Enqueued);
+        self.new_event.notify_one();
+    }
+
+    /// Delivers until so many have been accepted; each is told as soon as that is written.
+    ///
+    /// # Panics
+    ///
+    /// When the store fails.
+    pub async fn deliver(&self, count: usize, accepted: impl Fn(Handled)) {
+        let (left, over) = (Cell::new(count), Notify::new());
+        let wait = |next_due| async move {
+            tokio::select! {
+                () = until(next_due) => {}
+                () = self.new_event.notified() => {}
+            }
+            ControlFlow::Continue(())
+        };
+        let settled = |told: Result<Handled, StoreError>| {
+            let handled = told.expect("a store that works");
+            if handled.disposition == Disposition::Acked {
+                left.set(left.get() - 1);
+                accepted(handled);
+            }
+            if left.get() == 0 {
+                over.notify_one();
+            }
+        };
+        tokio::select! {
+            () = self.dispatcher.run(wait, settled) => {}
+            () = over.notified() => {}
+        }
+    }
+}
+
+async fn until(due_at: Option<SystemTime>) {
+    let left = due_at.map(|due_at| due_at.duration_since(SystemTime::now()).unwrap_or_default());
+    sleep(left.unwrap_or(Duration::MAX)).await;
+}
+
+/// Addresses as a bench has them.
+#[must_use]
+pub fn loopback() -> AddressPolicy {
+    AddressPolicy::new().danger_allow_loopback()
+}
