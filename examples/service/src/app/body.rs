@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use bytes::Bytes;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
@@ -27,7 +27,7 @@ pub(super) fn full(response: Response<Bytes>) -> Response<Body> {
 ///
 /// # Errors
 ///
-/// 415 for another media type, 400 for text that is not JSON of this form.
+/// 415 for another media type and for a content coding, 400 for text that is not JSON of this form.
 pub(super) fn read_json<T: DeserializeOwned>(request: &Request<Bytes>) -> Result<T, Problem> {
     let content_type = request
         .headers()
@@ -37,6 +37,10 @@ pub(super) fn read_json<T: DeserializeOwned>(request: &Request<Bytes>) -> Result
     let essence = content_type.split(';').next().unwrap_or_default().trim();
     if !essence.eq_ignore_ascii_case("application/json") {
         return Err(Problem::new(ErrorStatus::UNSUPPORTED_MEDIA_TYPE).with_detail("send application/json"));
+    }
+    if request.headers().contains_key(CONTENT_ENCODING) {
+        let detail = "send the body as it is, without Content-Encoding";
+        return Err(Problem::new(ErrorStatus::UNSUPPORTED_MEDIA_TYPE).with_detail(detail));
     }
     // a derived structure would also be read from an array of its members
     if request.body().trim_ascii_start().first() != Some(&b'{') {

@@ -146,6 +146,7 @@ impl App {
             Route::Login | Route::Consent => {
                 page::told_to_people(&request, self.sign_in(&route, &request).await)
             }
+            Route::PushedRequests => Ok(self.told(self.server.par(request).await)),
             Route::Token => Ok(self.told(self.server.token(request).await)),
             Route::Introspect => Ok(self.told(self.server.introspect(request).await)),
             Route::Revoke => Ok(self.told(self.server.revoke(request).await)),

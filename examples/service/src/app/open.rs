@@ -9,7 +9,7 @@ use http_conventions::idempotency::Idempotency;
 use http_conventions::pagination::{CursorKey, CursorKeyring};
 use http_conventions::problem::ProblemBase;
 use juniper::RootNode;
-use oauth_core::jose::{KeySet, SigningKey};
+use oauth_core::jose::{KeySet, SigningKey, SigningKeys};
 use oauth_core::resource::ResourceServer;
 use oauth_core::server::AuthorizationServer;
 use oauth_core::vocabulary::Scopes;
@@ -204,7 +204,7 @@ fn authorization_server(
         .with_tokens(Arc::new(database.clone()))
         .with_clock(clock.as_port())
         .with_entropy(oauth_core::ports::OsEntropy)
-        .with_signing_key(signing_key)
+        .with_signing_keys(SigningKeys::new(signing_key))
         .with_audience(base_url)
         .with_scopes(scopes)
         .build()

@@ -14,6 +14,7 @@ pub(super) enum Route {
     Login,
     Consent,
     Authorize,
+    PushedRequests,
     Token,
     Introspect,
     Revoke,
@@ -44,6 +45,7 @@ impl Route {
             ["login"] => Self::Login,
             ["consent"] => Self::Consent,
             ["authorize"] => Self::Authorize,
+            ["par"] => Self::PushedRequests,
             ["token"] => Self::Token,
             ["oauth", "introspect"] => Self::Introspect,
             ["oauth", "revoke"] => Self::Revoke,
@@ -101,6 +103,7 @@ impl Route {
             | Self::Customers => &[Method::GET, Method::HEAD, Method::POST, Method::OPTIONS],
             Self::Charge(_) => &[Method::GET, Method::HEAD, Method::PUT, Method::OPTIONS],
             Self::Consent
+            | Self::PushedRequests
             | Self::Token
             | Self::Introspect
             | Self::Revoke

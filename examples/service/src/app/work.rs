@@ -3,6 +3,8 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
 
+use webhook_core::{ports::StoreError, sender::Handled};
+
 use super::App;
 use crate::with_sources;
 
@@ -38,13 +40,13 @@ impl App {
     }
 
     async fn deliver_events(&self) {
-        loop {
-            let wait = |next_due| self.wait_for_events(next_due);
-            if let Err(error) = self.dispatcher.run(wait, drop).await {
+        let wait = |next_due| self.wait_for_events(next_due);
+        let told = |told: Result<Handled, StoreError>| {
+            if let Err(error) = told {
                 (self.log)(&format!("delivery: {}", with_sources(&error)));
-                tokio::time::sleep(AFTER_FAILURE).await;
             }
-        }
+        };
+        self.dispatcher.run(wait, told).await;
     }
 
     async fn wait_for_events(&self, next_due: Option<SystemTime>) -> ControlFlow<()> {

@@ -46,6 +46,7 @@ const MISTAKES: &[Case] = &[
     ("POST", "/v1/charges", AS_JSON, r#"{"amount":1,"currency":"EUR"}"#, 422),
     ("POST", "/v1/charges", AS_JSON, r#"{"amount":1,"currency":"eur","customer":"cus_00000000000000000000000000000000"}"#, 422),
     ("POST", "/v1/charges", &[SIGNED_IN, ("content-type", "text/plain")], "{}", 415),
+    ("POST", "/v1/charges", &[SIGNED_IN, JSON, ("content-encoding", "gzip")], r#"{"amount":1,"currency":"eur"}"#, 415),
     ("POST", "/v1/charges", &[SIGNED_IN, JSON, ("idempotency-key", "\"")], r#"{"amount":1,"currency":"eur"}"#, 400),
     ("PUT", "/v1/charges/ch_00000000000000000000000000000000", AS_JSON, r#"{"amount":1,"currency":"eur"}"#, 404),
     ("POST", "/v1/customers", AS_JSON, r#"{"name":" "}"#, 422),

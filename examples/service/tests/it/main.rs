@@ -1,6 +1,7 @@
 //! The service as a whole: its documents, its pages, its bad inputs, its tours.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod authorization;
 mod bad_input;
 mod compliance;
 mod desk;

@@ -82,6 +82,7 @@ fn check(binary: &str) {
             "get, head, put, options",
         ),
         ("/token", "post, options"),
+        ("/par", "post, options"),
         ("/graphql", "get, head, post, options"),
         ("/login", "get, head, post, options"),
     ] {
