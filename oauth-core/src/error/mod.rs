@@ -3,7 +3,7 @@
 //! Two shapes: [`ErrorResponse`] is the JSON answer of the token endpoint and its neighbours
 //! ([RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2)), [`AuthorizationErrorResponse`]
 //! travels through the browser ([RFC 6749 §4.1.2.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1)).
-//! Both are values: nothing of what broke inside is in them.
+//! Both are values: nothing of what broke inside is in them. What it was the host learns: a [`Reason`].
 //!
 //! ```
 //! use oauth_core::error::{ErrorCode, ErrorResponse};
@@ -15,7 +15,9 @@
 //! ```
 
 mod authorization;
+mod reason;
 mod token;
 
 pub use authorization::{AuthorizationErrorCode, AuthorizationErrorResponse, redirect};
+pub use reason::Reason;
 pub use token::{ErrorCode, ErrorResponse};

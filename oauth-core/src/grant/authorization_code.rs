@@ -4,7 +4,7 @@
 use std::time::SystemTime;
 
 use super::{AccessTokenLifetime, AccessTokenPlan, TokenPolicy, narrow};
-use crate::error::ErrorCode;
+use crate::error::{ErrorCode, Reason};
 use crate::pkce::CodeVerifier;
 use crate::secret::TokenHash;
 use crate::store::{
@@ -67,17 +67,17 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The stable code of the reason, for events.
+    /// The reason as events name it.
     #[must_use]
-    pub const fn code(self) -> &'static str {
+    pub const fn reason(self) -> Reason {
         match self {
-            Self::ClientMismatch => "code_of_another_client",
-            Self::Expired => "code_expired",
-            Self::RedirectUriMismatch => "redirect_uri_mismatch",
-            Self::VerifierMissing => "code_verifier_missing",
-            Self::VerifierMalformed => "code_verifier_malformed",
-            Self::VerifierMismatch => "code_verifier_mismatch",
-            Self::ResourceExceeded => "resource_exceeded",
+            Self::ClientMismatch => Reason::CodeOfAnotherClient,
+            Self::Expired => Reason::CodeExpired,
+            Self::RedirectUriMismatch => Reason::RedirectUriMismatch,
+            Self::VerifierMissing => Reason::CodeVerifierMissing,
+            Self::VerifierMalformed => Reason::CodeVerifierMalformed,
+            Self::VerifierMismatch => Reason::CodeVerifierMismatch,
+            Self::ResourceExceeded => Reason::ResourceExceeded,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use super::{AccessTokenPlan, TokenPolicy, narrow};
-use crate::error::ErrorCode;
+use crate::error::{ErrorCode, Reason};
 use crate::store::{GrantType, RegisteredClient};
 use crate::time::later;
 use crate::vocabulary::{Audience, OPENID, Scopes};
@@ -38,13 +38,13 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The stable code of the reason, for events.
+    /// The reason as events name it.
     #[must_use]
-    pub const fn code(self) -> &'static str {
+    pub const fn reason(self) -> Reason {
         match self {
-            Self::NotAllowed => "grant_type_not_allowed",
-            Self::ScopeExceeded => "scope_exceeded",
-            Self::ResourceExceeded => "resource_exceeded",
+            Self::NotAllowed => Reason::GrantTypeNotAllowed,
+            Self::ScopeExceeded => Reason::ScopeExceeded,
+            Self::ResourceExceeded => Reason::ResourceExceeded,
         }
     }
 

@@ -4,7 +4,7 @@
 use std::time::SystemTime;
 
 use super::{AccessTokenPlan, TokenPolicy, narrow};
-use crate::error::ErrorCode;
+use crate::error::{ErrorCode, Reason};
 use crate::secret::TokenHash;
 use crate::store::{
     self, AccessTokenRecord, FamilyId, RefreshTokenRecord, RefreshTokenState, RegisteredClient,
@@ -58,15 +58,15 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The stable code of the reason, for events.
+    /// The reason as events name it.
     #[must_use]
-    pub const fn code(self) -> &'static str {
+    pub const fn reason(self) -> Reason {
         match self {
-            Self::ClientMismatch => "refresh_token_of_another_client",
-            Self::FamilyRevoked => "token_family_revoked",
-            Self::Expired => "refresh_token_expired",
-            Self::ScopeExceeded => "scope_exceeded",
-            Self::ResourceExceeded => "resource_exceeded",
+            Self::ClientMismatch => Reason::RefreshTokenOfAnotherClient,
+            Self::FamilyRevoked => Reason::TokenFamilyRevoked,
+            Self::Expired => Reason::RefreshTokenExpired,
+            Self::ScopeExceeded => Reason::ScopeExceeded,
+            Self::ResourceExceeded => Reason::ResourceExceeded,
         }
     }
 

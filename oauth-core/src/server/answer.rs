@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::Response;
 
 use super::event::{AuthEvent, AuthEventKind};
-use crate::error::{ErrorCode, ErrorResponse};
+use crate::error::{ErrorCode, ErrorResponse, Reason};
 use crate::jose::SigningError;
 use crate::store_error::{StoreError, StoreErrorKind};
 use crate::vocabulary::ClientId;
@@ -63,7 +63,7 @@ pub(super) enum Failure {
 pub(super) struct Refused {
     pub(super) response: Box<Response<Bytes>>,
     pub(super) kind: AuthEventKind,
-    pub(super) reason: &'static str,
+    pub(super) reason: Reason,
     pub(super) client_id: Option<ClientId>,
 }
 
@@ -71,18 +71,18 @@ pub(super) struct Refused {
 #[derive(Debug)]
 pub(super) struct Broken {
     pub(super) error: ErrorCode,
-    pub(super) reason: &'static str,
+    pub(super) reason: Reason,
     pub(super) cause: Arc<dyn Error + Send + Sync>,
 }
 
 impl Failure {
     /// A refusal with an OAuth error.
-    pub(super) fn refused(error: ErrorCode, reason: &'static str) -> Self {
+    pub(super) fn refused(error: ErrorCode, reason: Reason) -> Self {
         Self::with_response(ErrorResponse::new(error).into_response(), reason)
     }
 
     /// A refusal with an OAuth error and a sentence for the developer of the client.
-    pub(super) fn described(error: ErrorCode, reason: &'static str, description: &'static str) -> Self {
+    pub(super) fn described(error: ErrorCode, reason: Reason, description: &'static str) -> Self {
         Self::with_response(
             ErrorResponse::new(error)
                 .with_description(description)
@@ -92,7 +92,7 @@ impl Failure {
     }
 
     /// A refusal with any response.
-    pub(super) fn with_response(response: Response<Bytes>, reason: &'static str) -> Self {
+    pub(super) fn with_response(response: Response<Bytes>, reason: Reason) -> Self {
         Self::Refused(Refused {
             response: Box::new(response),
             kind: AuthEventKind::RequestRefused,
@@ -148,8 +148,8 @@ impl Broken {
 impl From<StoreError> for Broken {
     fn from(error: StoreError) -> Self {
         let (code, reason) = match error.kind() {
-            StoreErrorKind::Unavailable => (ErrorCode::TemporarilyUnavailable, "store_unavailable"),
-            _ => (ErrorCode::ServerError, "store_corrupt"),
+            StoreErrorKind::Unavailable => (ErrorCode::TemporarilyUnavailable, Reason::StoreUnavailable),
+            _ => (ErrorCode::ServerError, Reason::StoreCorrupt),
         };
         Self {
             error: code,
@@ -163,7 +163,7 @@ impl From<SigningError> for Broken {
     fn from(error: SigningError) -> Self {
         Self {
             error: ErrorCode::ServerError,
-            reason: "signing_failed",
+            reason: Reason::SigningFailed,
             cause: Arc::new(error),
         }
     }
@@ -179,7 +179,7 @@ impl Broken {
     pub(super) fn entropy_repeats() -> Self {
         Self {
             error: ErrorCode::ServerError,
-            reason: "entropy_repeats",
+            reason: Reason::EntropyRepeats,
             cause: Arc::new(EntropyRepeats),
         }
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::form;
-use crate::error::AuthorizationErrorCode as Error;
+use crate::error::{AuthorizationErrorCode as Error, Reason};
 use crate::grant::narrow;
 use crate::params::Params;
 use crate::pkce::{self, CodeChallenge};
@@ -20,7 +20,7 @@ const MAX_HINT: usize = 256;
 const NO_PROMPT: &str = "none";
 
 /// What the client is told, and the precise reason, which it is not.
-pub(super) type Reason = (Error, &'static str);
+pub(super) type Declined = (Error, Reason);
 
 /// Checks everything whose fault the client is told; that no parameter is repeated was checked before.
 pub(super) fn read(
@@ -29,17 +29,17 @@ pub(super) fn read(
     redirect_uri: &RedirectUri,
     state: Option<&State>,
     audience: &[Audience],
-) -> Result<AuthorizationRequest, Reason> {
-    let state = state.ok_or((Error::InvalidRequest, "state_missing"))?;
+) -> Result<AuthorizationRequest, Declined> {
+    let state = state.ok_or((Error::InvalidRequest, Reason::StateMissing))?;
     offered(params)?;
     if !client.may_use(GrantType::AuthorizationCode) {
-        return Err((Error::UnauthorizedClient, "grant_type_not_allowed"));
+        return Err((Error::UnauthorizedClient, Reason::GrantTypeNotAllowed));
     }
     let code_challenge = code_challenge(params)?;
     let scopes = params.optional("scope").and_then(|scope| scope.parse().ok());
-    let scopes: Scopes = scopes.ok_or((Error::InvalidScope, "scope_missing"))?;
+    let scopes: Scopes = scopes.ok_or((Error::InvalidScope, Reason::ScopeMissing))?;
     if !scopes.is_subset(&client.scopes) {
-        return Err((Error::InvalidScope, "scope_exceeded"));
+        return Err((Error::InvalidScope, Reason::ScopeExceeded));
     }
     Ok(AuthorizationRequest {
         client_id: client.id.clone(),
@@ -58,74 +58,74 @@ pub(super) fn read(
 }
 
 /// Refuses what OAuth knows and this server does not offer.
-fn offered(params: &Params) -> Result<(), Reason> {
+fn offered(params: &Params) -> Result<(), Declined> {
     if params.optional("request").is_some() {
-        return Err((Error::RequestNotSupported, "request_object"));
+        return Err((Error::RequestNotSupported, Reason::RequestObject));
     }
     if params.optional("request_uri").is_some() {
-        return Err((Error::RequestUriNotSupported, "request_uri"));
+        return Err((Error::RequestUriNotSupported, Reason::RequestUri));
     }
     match params.optional("response_type") {
         Some("code") => {}
-        Some(_) => return Err((Error::UnsupportedResponseType, "response_type_unsupported")),
-        None => return Err((Error::InvalidRequest, "response_type_missing")),
+        Some(_) => return Err((Error::UnsupportedResponseType, Reason::ResponseTypeUnsupported)),
+        None => return Err((Error::InvalidRequest, Reason::ResponseTypeMissing)),
     }
     match params.optional("response_mode") {
         None | Some("query") => Ok(()),
-        Some(_) => Err((Error::InvalidRequest, "response_mode_unsupported")),
+        Some(_) => Err((Error::InvalidRequest, Reason::ResponseModeUnsupported)),
     }
 }
 
 /// An absent method means `plain` ([RFC 7636 §4.3](https://www.rfc-editor.org/rfc/rfc7636#section-4.3)) and is refused as such.
-fn code_challenge(params: &Params) -> Result<CodeChallenge, Reason> {
+fn code_challenge(params: &Params) -> Result<CodeChallenge, Declined> {
     if params.optional("code_challenge_method") != Some(pkce::METHOD) {
-        return Err((Error::InvalidRequest, "code_challenge_method_not_s256"));
+        return Err((Error::InvalidRequest, Reason::CodeChallengeMethodNotS256));
     }
     let challenge = params
         .optional("code_challenge")
-        .ok_or((Error::InvalidRequest, "code_challenge_missing"))?;
+        .ok_or((Error::InvalidRequest, Reason::CodeChallengeMissing))?;
     challenge
         .parse()
-        .map_err(|_| (Error::InvalidRequest, "code_challenge_malformed"))
+        .map_err(|_| (Error::InvalidRequest, Reason::CodeChallengeMalformed))
 }
 
 /// The resource servers asked for, each of them one that tokens are issued for.
-fn resources(params: &Params, audience: &[Audience]) -> Result<Vec<Audience>, Reason> {
-    let resources = form::resources(params).map_err(|_| (Error::InvalidTarget, "resource_malformed"))?;
+fn resources(params: &Params, audience: &[Audience]) -> Result<Vec<Audience>, Declined> {
+    let resources = form::resources(params).map_err(|_| (Error::InvalidTarget, Reason::ResourceMalformed))?;
     match narrow(audience, &resources) {
         Some(_) => Ok(resources),
-        None => Err((Error::InvalidTarget, "resource_exceeded")),
+        None => Err((Error::InvalidTarget, Reason::ResourceExceeded)),
     }
 }
 
-fn nonce(params: &Params, scopes: &Scopes) -> Result<Option<Nonce>, Reason> {
+fn nonce(params: &Params, scopes: &Scopes) -> Result<Option<Nonce>, Declined> {
     let nonce = params.optional("nonce").map(str::parse).transpose();
-    let nonce = nonce.map_err(|_| (Error::InvalidRequest, "nonce_malformed"))?;
+    let nonce = nonce.map_err(|_| (Error::InvalidRequest, Reason::NonceMalformed))?;
     if nonce.is_none() && scopes.contains_str(OPENID) {
-        return Err((Error::InvalidRequest, "nonce_missing"));
+        return Err((Error::InvalidRequest, Reason::NonceMissing));
     }
     Ok(nonce)
 }
 
 /// The pages that the client wants shown. Values that nobody knows are left out, as the specification advises.
-fn prompts(params: &Params) -> Result<BTreeSet<Prompt>, Reason> {
+fn prompts(params: &Params) -> Result<BTreeSet<Prompt>, Declined> {
     let values: Vec<_> = params.optional("prompt").unwrap_or_default().split(' ').collect();
     match *values.as_slice() {
         ref several if several.len() > 1 && several.contains(&NO_PROMPT) => {
-            Err((Error::InvalidRequest, "prompt_none_with_others"))
+            Err((Error::InvalidRequest, Reason::PromptNoneWithOthers))
         }
         ref several => Ok(several.iter().copied().filter_map(Prompt::of).collect()),
     }
 }
 
-fn max_age(params: &Params) -> Result<Option<Duration>, Reason> {
+fn max_age(params: &Params) -> Result<Option<Duration>, Declined> {
     let Some(text) = params.optional("max_age") else {
         return Ok(None);
     };
     // the integer parser would take a plus sign
     let digits = text.bytes().all(|byte| byte.is_ascii_digit()).then_some(text);
     let seconds = digits.and_then(|digits| digits.parse().ok());
-    let seconds = seconds.ok_or((Error::InvalidRequest, "max_age_malformed"))?;
+    let seconds = seconds.ok_or((Error::InvalidRequest, Reason::MaxAgeMalformed))?;
     Ok(Some(Duration::from_secs(seconds)))
 }
 

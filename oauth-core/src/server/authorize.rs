@@ -11,7 +11,7 @@ use super::form::{MAX_BODY, REPEATABLE, method_not_allowed};
 use super::interaction::Interaction;
 use super::page::error_page;
 use super::par;
-use crate::error::{AuthorizationErrorCode, AuthorizationErrorResponse, ErrorCode};
+use crate::error::{AuthorizationErrorCode, AuthorizationErrorResponse, ErrorCode, Reason};
 use crate::params::{Params, is_form};
 use crate::secret::TokenHash;
 use crate::store::{AuthorizationRequest, RegisteredClient};
@@ -42,7 +42,7 @@ pub(super) struct Checked {
 /// Why a request goes no further.
 pub(super) enum Refusal {
     /// Whose request this is, or where its answer goes, is in doubt: told to the person, never to the address.
-    Page(&'static str, Option<ClientId>),
+    Page(Reason, Option<ClientId>),
     /// Told to the client.
     Redirect(Box<Redirect>),
     /// Neither GET nor POST.
@@ -55,17 +55,13 @@ pub(super) struct Redirect {
     to: RedirectUri,
     state: Option<State>,
     error: AuthorizationErrorCode,
-    reason: &'static str,
+    reason: Reason,
     client_id: ClientId,
 }
 
 impl Refusal {
     /// Tells the client of a request that was checked already.
-    pub(super) fn of(
-        request: &AuthorizationRequest,
-        error: AuthorizationErrorCode,
-        reason: &'static str,
-    ) -> Self {
+    pub(super) fn of(request: &AuthorizationRequest, error: AuthorizationErrorCode, reason: Reason) -> Self {
         Self::Redirect(Box::new(Redirect {
             to: request.redirect_uri.clone(),
             state: Some(request.state.clone()),
@@ -109,17 +105,17 @@ impl AuthorizationServer {
             .iter()
             .any(|name| matches!(*name, "client_id" | "redirect_uri" | "request_uri"))
         {
-            return Err(Refusal::Page("client_or_redirect_uri_repeated", None));
+            return Err(Refusal::Page(Reason::ClientOrRedirectUriRepeated, None));
         }
         let client_id = params.optional("client_id").and_then(|id| id.parse().ok());
-        let client_id: ClientId = client_id.ok_or(Refusal::Page("client_id_missing", None))?;
+        let client_id: ClientId = client_id.ok_or(Refusal::Page(Reason::ClientIdMissing, None))?;
         let client = self
             .inner
             .clients
             .client(&client_id)
             .await
             .map_err(Broken::from)?;
-        let client = client.ok_or(Refusal::Page("client_unknown", Some(client_id)))?;
+        let client = client.ok_or(Refusal::Page(Reason::ClientUnknown, Some(client_id)))?;
         let checked = match par::name(&params) {
             Some(name) => self.brought(name, client).await,
             None => self.asked(&params, &repeated, client),
@@ -127,7 +123,7 @@ impl AuthorizationServer {
         if checked.request.silent {
             // whether somebody is signed in is the host's to know, and asking it takes a page
             let error = AuthorizationErrorCode::LoginRequired;
-            return Err(Refusal::of(&checked.request, error, "prompt_none"));
+            return Err(Refusal::of(&checked.request, error, Reason::PromptNone));
         }
         Ok(checked)
     }
@@ -141,16 +137,16 @@ impl AuthorizationServer {
     ) -> Result<Checked, Refusal> {
         let doubt = |reason| Refusal::Page(reason, Some(client.id.clone()));
         let redirect_uri = params.optional("redirect_uri").and_then(|uri| uri.parse().ok());
-        let redirect_uri: RedirectUri = redirect_uri.ok_or_else(|| doubt("redirect_uri_missing"))?;
+        let redirect_uri: RedirectUri = redirect_uri.ok_or_else(|| doubt(Reason::RedirectUriMissing))?;
         if !client.may_redirect_to(&redirect_uri) {
-            return Err(doubt("redirect_uri_not_registered"));
+            return Err(doubt(Reason::RedirectUriNotRegistered));
         }
         let state = params.optional("state").and_then(|state| state.parse().ok());
         let state: Option<State> = state.filter(|_| !repeated.contains(&"state"));
         let read = if !repeated.is_empty() {
-            Err((AuthorizationErrorCode::InvalidRequest, "parameter_repeated"))
+            Err((AuthorizationErrorCode::InvalidRequest, Reason::ParameterRepeated))
         } else if self.inner.pushed_requests_required {
-            Err((AuthorizationErrorCode::InvalidRequest, "request_not_pushed"))
+            Err((AuthorizationErrorCode::InvalidRequest, Reason::RequestNotPushed))
         } else {
             let audience = &self.inner.audience;
             authorization_request::read(params, &client, &redirect_uri, state.as_ref(), audience)
@@ -190,7 +186,7 @@ impl AuthorizationServer {
             }
             Refusal::Method => Answer::new(
                 method_not_allowed("GET, POST"),
-                vec![refused("method_not_allowed")],
+                vec![refused(Reason::MethodNotAllowed)],
             ),
             Refusal::Broken(broken) => broken_page(broken),
         }
@@ -216,13 +212,13 @@ fn params(request: &Request<Bytes>) -> Result<Params, Refusal> {
     let text = match *request.method() {
         Method::GET => request.uri().query().unwrap_or_default().as_bytes(),
         Method::POST if is_form(request.headers()) => request.body(),
-        Method::POST => return Err(Refusal::Page("content_type_not_a_form", None)),
+        Method::POST => return Err(Refusal::Page(Reason::ContentTypeNotAForm, None)),
         _ => return Err(Refusal::Method),
     };
     if text.len() > MAX_BODY {
-        return Err(Refusal::Page("request_too_large", None));
+        return Err(Refusal::Page(Reason::RequestTooLarge, None));
     }
-    Params::parse(text).map_err(|_| Refusal::Page("malformed_parameters", None))
+    Params::parse(text).map_err(|_| Refusal::Page(Reason::MalformedParameters, None))
 }
 
 /// Every name that came more than once.

@@ -9,7 +9,7 @@ use super::AuthorizationServer;
 use super::answer::{Failure, Refused};
 use super::event::AuthEventKind;
 use crate::basic::BasicCredentials;
-use crate::error::{ErrorCode, ErrorResponse};
+use crate::error::{ErrorCode, ErrorResponse, Reason};
 use crate::params::Params;
 use crate::secret::{ClientSecret, TokenHash};
 use crate::store::{ClientAuthentication, ClientSecrets, RegisteredClient};
@@ -69,32 +69,32 @@ impl AuthorizationServer {
         if authorizations + in_form.count() > 1 {
             return Err(Failure::described(
                 ErrorCode::InvalidRequest,
-                "several_client_authentications",
+                Reason::SeveralClientAuthentications,
                 "authenticate by exactly one method",
             ));
         }
         if let Some(header) = headers.get(AUTHORIZATION) {
             let credentials = BasicCredentials::parse(header)
-                .map_err(|_| self.invalid_client("malformed_basic_credentials", None))?;
+                .map_err(|_| self.invalid_client(Reason::MalformedBasicCredentials, None))?;
             return with_basic(credentials, params);
         }
         let client_id = params.optional("client_id").and_then(|id| id.parse().ok());
         let Some(client_id) = client_id else {
-            return Err(self.invalid_client("client_id_missing", None));
+            return Err(self.invalid_client(Reason::ClientIdMissing, None));
         };
         if params.optional("client_assertion").is_some() {
-            return Err(self.invalid_client("unsupported_client_authentication", Some(client_id)));
+            return Err(self.invalid_client(Reason::ClientAssertionUnsupported, Some(client_id)));
         }
         let method = match params.optional("client_secret").map(str::parse) {
             None => Method::None,
             Some(Ok(secret)) => Method::Post(secret),
-            Some(Err(_)) => return Err(self.invalid_client("malformed_client_secret", Some(client_id))),
+            Some(Err(_)) => return Err(self.invalid_client(Reason::MalformedClientSecret, Some(client_id))),
         };
         Ok(Presented { client_id, method })
     }
 
     /// 401 for every reason alike, so that nobody learns which clients exist.
-    pub(super) fn invalid_client(&self, reason: &'static str, client_id: Option<ClientId>) -> Failure {
+    pub(super) fn invalid_client(&self, reason: Reason, client_id: Option<ClientId>) -> Failure {
         let response = ErrorResponse::new(ErrorCode::InvalidClient)
             .with_basic_challenge(&self.inner.issuer)
             .into_response();
@@ -115,7 +115,7 @@ fn with_basic(credentials: BasicCredentials, params: &Params) -> Result<Presente
     {
         return Err(Failure::described(
             ErrorCode::InvalidRequest,
-            "client_id_mismatch",
+            Reason::ClientIdMismatch,
             "client_id differs from the authenticated client",
         ));
     }
@@ -132,7 +132,7 @@ fn verified(
     client: Option<RegisteredClient>,
     method: &Method,
     now: SystemTime,
-) -> Result<RegisteredClient, &'static str> {
+) -> Result<RegisteredClient, Reason> {
     let nobody = ClientSecrets {
         current: TokenHash::from_bytes([0; 32]),
         previous: None,
@@ -145,9 +145,9 @@ fn verified(
     let accepted = std::hint::black_box(method.secret().is_none_or(|secret| secrets.accept(secret, now)));
     let method_fits = fitting.is_some();
     match client {
-        None => Err("client_unknown"),
-        Some(_) if !method_fits => Err("client_authentication_method_mismatch"),
-        Some(_) if !accepted => Err("client_secret_mismatch"),
+        None => Err(Reason::ClientUnknown),
+        Some(_) if !method_fits => Err(Reason::ClientAuthenticationMismatch),
+        Some(_) if !accepted => Err(Reason::ClientSecretMismatch),
         Some(client) => Ok(client),
     }
 }

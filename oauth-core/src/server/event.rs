@@ -1,5 +1,6 @@
+use crate::error::Reason;
 use crate::secret::TokenHash;
-use crate::store::FamilyId;
+use crate::store::{FamilyId, GrantType, RevocationReason};
 use crate::vocabulary::{ClientId, Subject};
 
 /// Something that happened at an endpoint, for the host's audit log and its alarms.
@@ -11,8 +12,12 @@ use crate::vocabulary::{ClientId, Subject};
 pub struct AuthEvent {
     /// What happened.
     pub kind: AuthEventKind,
-    /// Why, as a stable code: the precise reason behind a refusal, the grant behind an issue.
-    pub reason: Option<&'static str>,
+    /// The precise reason behind a refusal or a fault.
+    pub reason: Option<Reason>,
+    /// The grant that tokens were issued for.
+    pub grant_type: Option<GrantType>,
+    /// Why a family was revoked.
+    pub revocation: Option<RevocationReason>,
     /// The client, as authenticated; as claimed when authentication failed.
     pub client_id: Option<ClientId>,
     /// The SHA-256 of the user's subject.
@@ -28,6 +33,8 @@ impl AuthEvent {
         Self {
             kind,
             reason: None,
+            grant_type: None,
+            revocation: None,
             client_id: None,
             subject: None,
             family: None,
@@ -35,8 +42,18 @@ impl AuthEvent {
         }
     }
 
-    pub(super) const fn because(mut self, reason: &'static str) -> Self {
+    pub(super) const fn because(mut self, reason: Reason) -> Self {
         self.reason = Some(reason);
+        self
+    }
+
+    pub(super) const fn by_grant(mut self, grant_type: GrantType) -> Self {
+        self.grant_type = Some(grant_type);
+        self
+    }
+
+    pub(super) const fn ended_by(mut self, revocation: RevocationReason) -> Self {
+        self.revocation = Some(revocation);
         self
     }
 

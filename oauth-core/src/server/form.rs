@@ -5,7 +5,7 @@ use http::header::ALLOW;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 
 use super::answer::Failure;
-use crate::error::{ErrorCode, ErrorResponse};
+use crate::error::{ErrorCode, ErrorResponse, Reason};
 use crate::params::{Params, is_form};
 use crate::vocabulary::{Audience, InvalidAudience};
 
@@ -25,30 +25,30 @@ pub(super) fn form(request: &Request<Bytes>) -> Result<Params, Failure> {
     if request.method() != Method::POST {
         return Err(Failure::with_response(
             method_not_allowed("POST"),
-            "method_not_allowed",
+            Reason::MethodNotAllowed,
         ));
     }
     if !is_form(request.headers()) {
         return Err(Failure::described(
             ErrorCode::InvalidRequest,
-            "content_type_not_a_form",
+            Reason::ContentTypeNotAForm,
             "the content type must be application/x-www-form-urlencoded",
         ));
     }
     if request.body().len() > MAX_BODY {
-        return Err(Failure::with_response(too_large(), "body_too_large"));
+        return Err(Failure::with_response(too_large(), Reason::BodyTooLarge));
     }
     let params = Params::parse(request.body()).map_err(|_| {
         Failure::described(
             ErrorCode::InvalidRequest,
-            "malformed_parameters",
+            Reason::MalformedParameters,
             "the form is malformed",
         )
     })?;
     if params.repeated(&REPEATABLE).is_some() {
         return Err(Failure::described(
             ErrorCode::InvalidRequest,
-            "parameter_repeated",
+            Reason::ParameterRepeated,
             "a parameter must not be repeated",
         ));
     }

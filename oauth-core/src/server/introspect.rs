@@ -10,6 +10,7 @@ use super::AuthorizationServer;
 use super::answer::{Answer, Failure};
 use super::form::form;
 use super::token::required;
+use crate::error::Reason;
 use crate::response::json;
 use crate::secret::TokenHash;
 use crate::store::{AccessTokenState, Grant, RefreshTokenState, RegisteredClient};
@@ -68,7 +69,7 @@ impl AuthorizationServer {
         let now = self.inner.clock.now();
         let caller = self.authenticate(request.headers(), &params, now).await?;
         if !caller.is_confidential() {
-            return Err(self.invalid_client("public_client_may_not_introspect", Some(caller.id)));
+            return Err(self.invalid_client(Reason::CallerIsPublic, Some(caller.id)));
         }
         let hash = TokenHash::of(required(&params, "token")?);
         // the hint only says where to look first

@@ -12,7 +12,7 @@ use super::authorization_request;
 use super::authorize::{Checked, Refusal};
 use super::event::{AuthEvent, AuthEventKind};
 use super::form::form;
-use crate::error::{AuthorizationErrorCode, ErrorCode};
+use crate::error::{AuthorizationErrorCode, ErrorCode, Reason};
 use crate::params::Params;
 use crate::random::random_text;
 use crate::response::json;
@@ -63,14 +63,17 @@ impl AuthorizationServer {
         let invalid =
             |reason, description| Failure::described(ErrorCode::InvalidRequest, reason, description);
         if params.optional("request_uri").is_some() {
-            return Err(invalid("request_uri_pushed", "a pushed request is no reference"));
+            return Err(invalid(
+                Reason::RequestUriPushed,
+                "a pushed request is no reference",
+            ));
         }
         let redirect_uri = params.optional("redirect_uri").and_then(|uri| uri.parse().ok());
         let redirect_uri: RedirectUri = redirect_uri
-            .ok_or_else(|| invalid("redirect_uri_missing", "redirect_uri is missing or malformed"))?;
+            .ok_or_else(|| invalid(Reason::RedirectUriMissing, "redirect_uri is missing or malformed"))?;
         if !client.may_redirect_to(&redirect_uri) {
             return Err(invalid(
-                "redirect_uri_not_registered",
+                Reason::RedirectUriNotRegistered,
                 "redirect_uri is not registered",
             ));
         }
@@ -97,22 +100,22 @@ impl AuthorizationServer {
             .pushed(&hash)
             .await
             .map_err(Broken::from)?;
-        let pushed = pushed.ok_or_else(|| doubt("request_uri_unknown"))?;
+        let pushed = pushed.ok_or_else(|| doubt(Reason::RequestUriUnknown))?;
         if pushed.request.client_id != client.id {
-            return Err(doubt("request_uri_of_another_client"));
+            return Err(doubt(Reason::RequestUriOfAnotherClient));
         }
         if !client.may_redirect_to(&pushed.request.redirect_uri) {
-            return Err(doubt("redirect_uri_not_registered"));
+            return Err(doubt(Reason::RedirectUriNotRegistered));
         }
         let over = |reason| {
             let error = AuthorizationErrorCode::InvalidRequestUri;
             Err(Refusal::of(&pushed.request, error, reason))
         };
         if pushed.completed {
-            return over("request_uri_spent");
+            return over(Reason::RequestUriSpent);
         }
         if self.inner.clock.now() >= pushed.expires_at {
-            return over("request_uri_expired");
+            return over(Reason::RequestUriExpired);
         }
         Ok(Checked {
             request: pushed.request,

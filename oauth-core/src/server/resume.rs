@@ -6,11 +6,11 @@ use http::Method;
 
 use super::AuthorizationServer;
 use super::answer::{Answer, Broken};
-use super::authorization_request::Reason;
+use super::authorization_request::Declined;
 use super::authorize::broken_page;
 use super::event::{AuthEvent, AuthEventKind};
 use super::page::error_page;
-use crate::error::{AuthorizationErrorCode, AuthorizationErrorResponse, redirect};
+use crate::error::{AuthorizationErrorCode, AuthorizationErrorResponse, Reason, redirect};
 use crate::grant::narrow;
 use crate::secret::{AuthorizationCode, TokenHash};
 use crate::store::{
@@ -93,7 +93,7 @@ impl Authentication {
 /// What the browser is sent back with.
 enum Outcome {
     /// Nothing, and nowhere: a page.
-    Page(&'static str),
+    Page(Reason),
     /// A code, to the client.
     Code(AuthorizationRequest, AuthorizationCode, AuthEvent),
     /// An error, to the client.
@@ -129,9 +129,9 @@ impl AuthorizationServer {
             .await?
         {
             TakeOutcome::Taken(record) => (record.request, record.created_at),
-            TakeOutcome::Expired => return Ok(Outcome::Page("interaction_expired")),
-            TakeOutcome::RequestSpent => return Ok(Outcome::Page("request_uri_spent")),
-            TakeOutcome::NotFound => return Ok(Outcome::Page("interaction_unknown")),
+            TakeOutcome::Expired => return Ok(Outcome::Page(Reason::InteractionExpired)),
+            TakeOutcome::RequestSpent => return Ok(Outcome::Page(Reason::RequestUriSpent)),
+            TakeOutcome::NotFound => return Ok(Outcome::Page(Reason::InteractionUnknown)),
         };
         // the client may have been changed while the user was at the page
         let client = self.inner.clients.client(&request.client_id).await?;
@@ -139,7 +139,7 @@ impl AuthorizationServer {
             client.may_redirect_to(&request.redirect_uri) && client.may_use(GrantType::AuthorizationCode)
         });
         let Some(client) = client else {
-            return Ok(Outcome::Page("client_changed"));
+            return Ok(Outcome::Page(Reason::ClientChanged));
         };
         match decision {
             Decision::Granted(user) => {
@@ -169,7 +169,7 @@ impl AuthorizationServer {
         now: SystemTime,
     ) -> Result<Outcome, Broken> {
         let granted = if self.is_client(&user.subject).await? {
-            Err((AuthorizationErrorCode::ServerError, "subject_is_a_client"))
+            Err((AuthorizationErrorCode::ServerError, Reason::SubjectIsAClient))
         } else {
             grant(&request, asked_at, user, &self.inner.audience)
         };
@@ -235,13 +235,13 @@ fn grant(
     asked_at: SystemTime,
     user: Authentication,
     audience: &[Audience],
-) -> Result<Grant, Reason> {
+) -> Result<Grant, Declined> {
     use AuthorizationErrorCode as Error;
     if request
         .signed_in_since(asked_at)
         .is_some_and(|since| user.auth_time < since)
     {
-        return Err((Error::LoginRequired, "sign_in_too_old"));
+        return Err((Error::LoginRequired, Reason::SignInTooOld));
     }
     // a host that grants more than was asked for grants what was asked for
     let scopes = match &user.scopes {
@@ -249,9 +249,10 @@ fn grant(
         Some(granted) => request.scopes.intersection(granted),
     };
     if scopes.is_empty() {
-        return Err((Error::AccessDenied, "nothing_granted"));
+        return Err((Error::AccessDenied, Reason::NothingGranted));
     }
-    let audience = narrow(audience, &request.resources).ok_or((Error::InvalidTarget, "resource_exceeded"))?;
+    let audience =
+        narrow(audience, &request.resources).ok_or((Error::InvalidTarget, Reason::ResourceExceeded))?;
     Ok(Grant {
         audience,
         session: user.session,

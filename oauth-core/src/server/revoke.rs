@@ -10,6 +10,7 @@ use super::answer::{Answer, Failure};
 use super::event::{AuthEvent, AuthEventKind};
 use super::form::form;
 use super::token::required;
+use crate::error::Reason;
 use crate::response::uncached;
 use crate::secret::TokenHash;
 use crate::store::{RegisteredClient, RevocationReason, RevokeOutcome};
@@ -92,7 +93,7 @@ impl AuthorizationServer {
             .revoke_family(&state.family.id, reason, now)
             .await?;
         let event = AuthEvent::new(AuthEventKind::FamilyRevoked)
-            .because(reason.code())
+            .ended_by(reason)
             .by(&caller.id);
         let event = event
             .about(&state.family.grant.subject)
@@ -104,7 +105,7 @@ impl AuthorizationServer {
 
 fn foreign(caller: &RegisteredClient, hash: TokenHash) -> AuthEvent {
     AuthEvent::new(AuthEventKind::RequestRefused)
-        .because("token_of_another_client")
+        .because(Reason::TokenOfAnotherClient)
         .by(&caller.id)
         .with_token(hash)
 }

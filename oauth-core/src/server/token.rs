@@ -10,7 +10,7 @@ use super::answer::{Answer, Broken, Failure};
 use super::event::{AuthEvent, AuthEventKind};
 use super::form::{self, form};
 use super::issue::Issued;
-use crate::error::ErrorCode;
+use crate::error::{ErrorCode, Reason};
 use crate::grant::authorization_code::Redemption;
 use crate::grant::refresh_token::RotationPlan;
 use crate::grant::{authorization_code, client_credentials, refresh_token};
@@ -57,14 +57,14 @@ impl AuthorizationServer {
             return Err(refusal(
                 client,
                 ErrorCode::UnsupportedGrantType,
-                "grant_type_unsupported",
+                Reason::GrantTypeUnsupported,
             ));
         };
         if !client.may_use(grant_type) {
             return Err(refusal(
                 client,
                 ErrorCode::UnauthorizedClient,
-                "grant_type_not_allowed",
+                Reason::GrantTypeNotAllowed,
             ));
         }
         let exchange = Exchange {
@@ -87,7 +87,7 @@ impl AuthorizationServer {
             Err(_) => None,
         };
         let Some(record) = record else {
-            return Err(exchange.invalid_grant("code_unknown"));
+            return Err(exchange.invalid_grant(Reason::CodeUnknown));
         };
         let resources = resources(&exchange)?;
         let request = authorization_code::Request {
@@ -101,7 +101,7 @@ impl AuthorizationServer {
             authorization_code::Decision::RevokeFamily(family) => {
                 self.end_family(exchange, Theft::Code(record.hash), family).await
             }
-            authorization_code::Decision::Refuse(why) => Err(exchange.refuse(why.error(), why.code())),
+            authorization_code::Decision::Refuse(why) => Err(exchange.refuse(why.error(), why.reason())),
         }
     }
 
@@ -126,7 +126,7 @@ impl AuthorizationServer {
         match self.inner.tokens.redeem_code(redemption, exchange.now).await? {
             RedeemOutcome::Redeemed => {
                 let issued = AuthEvent::new(AuthEventKind::TokensIssued)
-                    .because("authorization_code")
+                    .by_grant(GrantType::AuthorizationCode)
                     .with_token(code);
                 exchange.events.push(
                     issued
@@ -144,9 +144,9 @@ impl AuthorizationServer {
             RedeemOutcome::AlreadyRedeemed { family } => {
                 self.end_family(exchange, Theft::Code(code), family).await
             }
-            RedeemOutcome::Expired => Err(exchange.invalid_grant("code_expired")),
-            RedeemOutcome::SessionEnded => Err(exchange.invalid_grant("session_ended")),
-            RedeemOutcome::NotFound => Err(exchange.invalid_grant("code_unknown")),
+            RedeemOutcome::Expired => Err(exchange.invalid_grant(Reason::CodeExpired)),
+            RedeemOutcome::SessionEnded => Err(exchange.invalid_grant(Reason::SessionEnded)),
+            RedeemOutcome::NotFound => Err(exchange.invalid_grant(Reason::CodeUnknown)),
         }
     }
 
@@ -158,7 +158,7 @@ impl AuthorizationServer {
             Err(_) => None,
         };
         let Some(state) = state else {
-            return Err(exchange.invalid_grant("refresh_token_unknown"));
+            return Err(exchange.invalid_grant(Reason::RefreshTokenUnknown));
         };
         let request = refresh_token::Request {
             client: exchange.client,
@@ -173,7 +173,7 @@ impl AuthorizationServer {
                 self.end_family(exchange, Theft::RefreshToken(state.token.hash), family)
                     .await
             }
-            refresh_token::Decision::Refuse(why) => Err(exchange.refuse(why.error(), why.code())),
+            refresh_token::Decision::Refuse(why) => Err(exchange.refuse(why.error(), why.reason())),
         }
     }
 
@@ -209,9 +209,9 @@ impl AuthorizationServer {
                 self.end_family(exchange, Theft::RefreshToken(presented), family.id)
                     .await
             }
-            RotateOutcome::FamilyRevoked => Err(exchange.invalid_grant("token_family_revoked")),
-            RotateOutcome::Expired => Err(exchange.invalid_grant("refresh_token_expired")),
-            RotateOutcome::NotFound => Err(exchange.invalid_grant("refresh_token_unknown")),
+            RotateOutcome::FamilyRevoked => Err(exchange.invalid_grant(Reason::TokenFamilyRevoked)),
+            RotateOutcome::Expired => Err(exchange.invalid_grant(Reason::RefreshTokenExpired)),
+            RotateOutcome::NotFound => Err(exchange.invalid_grant(Reason::RefreshTokenUnknown)),
         }
     }
 
@@ -224,7 +224,7 @@ impl AuthorizationServer {
             audience: &self.inner.audience,
         };
         let plan = client_credentials::issue(&request, &self.inner.policy, exchange.now)
-            .map_err(|why| exchange.refuse(why.error(), why.code()))?;
+            .map_err(|why| exchange.refuse(why.error(), why.reason()))?;
         let access = self.make_access_token(plan, None, None)?;
         match self
             .inner
@@ -233,7 +233,8 @@ impl AuthorizationServer {
             .await?
         {
             Insertion::Inserted => {
-                let issued = AuthEvent::new(AuthEventKind::TokensIssued).because("client_credentials");
+                let issued =
+                    AuthEvent::new(AuthEventKind::TokensIssued).by_grant(GrantType::ClientCredentials);
                 exchange.events.push(issued.by(&exchange.client.id));
                 Ok(Issued {
                     access: &access,
@@ -253,11 +254,17 @@ impl AuthorizationServer {
         theft: Theft,
         family: FamilyId,
     ) -> Result<Response<Bytes>, Failure> {
-        let (kind, reason, token) = match theft {
-            Theft::Code(code) => (AuthEventKind::CodeReplayed, RevocationReason::CodeReplayed, code),
+        let (kind, end, why, token) = match theft {
+            Theft::Code(code) => (
+                AuthEventKind::CodeReplayed,
+                RevocationReason::CodeReplayed,
+                Reason::CodeReplayed,
+                code,
+            ),
             Theft::RefreshToken(token) => (
                 AuthEventKind::RefreshTokenReused,
                 RevocationReason::RefreshTokenReused,
+                Reason::RefreshTokenReused,
                 token,
             ),
         };
@@ -271,14 +278,14 @@ impl AuthorizationServer {
         if self
             .inner
             .tokens
-            .revoke_family(&family, reason, exchange.now)
+            .revoke_family(&family, end, exchange.now)
             .await?
             == RevokeOutcome::Revoked
         {
-            let revoked = AuthEvent::new(AuthEventKind::FamilyRevoked).because(reason.code());
+            let revoked = AuthEvent::new(AuthEventKind::FamilyRevoked).ended_by(end);
             exchange.events.push(revoked.by(client_id).of_family(family));
         }
-        Err(exchange.invalid_grant(reason.code()))
+        Err(exchange.invalid_grant(why))
     }
 }
 
@@ -289,28 +296,28 @@ enum Theft {
 }
 
 impl Exchange<'_> {
-    fn refuse(&self, error: ErrorCode, reason: &'static str) -> Failure {
+    fn refuse(&self, error: ErrorCode, reason: Reason) -> Failure {
         refusal(self.client, error, reason)
     }
 
     /// One error for everything that can be wrong with a code or a refresh token.
-    fn invalid_grant(&self, reason: &'static str) -> Failure {
+    fn invalid_grant(&self, reason: Reason) -> Failure {
         self.refuse(ErrorCode::InvalidGrant, reason)
     }
 }
 
-fn refusal(client: &RegisteredClient, error: ErrorCode, reason: &'static str) -> Failure {
+fn refusal(client: &RegisteredClient, error: ErrorCode, reason: Reason) -> Failure {
     Failure::refused(error, reason).by(&client.id)
 }
 
 fn scopes(exchange: &Exchange<'_>) -> Result<Option<Scopes>, Failure> {
     let scopes = exchange.params.optional("scope").map(str::parse).transpose();
-    scopes.map_err(|_| exchange.refuse(ErrorCode::InvalidScope, "malformed_scope"))
+    scopes.map_err(|_| exchange.refuse(ErrorCode::InvalidScope, Reason::MalformedScope))
 }
 
 fn resources(exchange: &Exchange<'_>) -> Result<Vec<Audience>, Failure> {
     form::resources(exchange.params)
-        .map_err(|_| exchange.refuse(ErrorCode::InvalidTarget, "resource_malformed"))
+        .map_err(|_| exchange.refuse(ErrorCode::InvalidTarget, Reason::ResourceMalformed))
 }
 
 /// A parameter that must be there.
@@ -318,7 +325,7 @@ pub(super) fn required<'a>(params: &'a Params, name: &'static str) -> Result<&'a
     params.optional(name).ok_or_else(|| {
         Failure::described(
             ErrorCode::InvalidRequest,
-            "parameter_missing",
+            Reason::ParameterMissing,
             "a required parameter is missing",
         )
     })

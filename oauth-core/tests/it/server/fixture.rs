@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response};
 use oauth_core::basic::BasicCredentials;
+use oauth_core::error::Reason;
 use oauth_core::jose::{KeySet, SigningKey, SigningKeys};
 use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
 use oauth_core::params::{Params, encode};
@@ -337,6 +338,7 @@ pub(crate) fn reason(answer: &Answer) -> &'static str {
         .events
         .last()
         .and_then(|event| event.reason)
+        .map(Reason::code)
         .expect("a reason")
 }
 

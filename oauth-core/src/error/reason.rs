@@ -1,0 +1,183 @@
+//! The precise reason behind a refusal, which the host learns and the peer does not.
+
+macro_rules! reasons {
+    ($($(#[$docs:meta])* $name:ident = $code:literal $checklist:tt,)*) => {
+        /// Why something was refused, or what failed: one wire error outside, one precise reason inside.
+        ///
+        /// Peers are told one of the few errors of the RFCs; an [`AuthEvent`](crate::server::AuthEvent) and the refusals of
+        /// [`grant`](crate::grant) carry this.
+        #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+        #[non_exhaustive]
+        pub enum Reason {
+            $($(#[$docs])* $name,)*
+        }
+
+        impl Reason {
+            /// Every reason.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+
+            /// Its stable code, for logs and alarms.
+            #[must_use]
+            pub const fn code(self) -> &'static str {
+                match self {
+                    $(Self::$name => $code,)*
+                }
+            }
+
+            /// The numbers in the checklist of `COMPLIANCE.md` that it enforces; none for a fault of the server's own.
+            #[must_use]
+            pub const fn checklist(self) -> &'static [u16] {
+                match self {
+                    $(Self::$name => &$checklist,)*
+                }
+            }
+        }
+    };
+}
+
+reasons! {
+    /// The body is larger than any request needs.
+    BodyTooLarge = "body_too_large" [4],
+    /// Somebody without credentials asks what a token is worth.
+    CallerIsPublic = "public_client_may_not_introspect" [60],
+    /// The client authenticates by an assertion, which is not on offer.
+    ClientAssertionUnsupported = "unsupported_client_authentication" [6],
+    /// The client authenticates in another way than it is registered for.
+    ClientAuthenticationMismatch = "client_authentication_method_mismatch" [6, 13],
+    /// The client lost its redirect URI or its grant while the user was at the page.
+    ClientChanged = "client_changed" [15, 47],
+    /// `client_id` in the form is another than in the header.
+    ClientIdMismatch = "client_id_mismatch" [8],
+    /// No `client_id`, or none that could be one.
+    ClientIdMissing = "client_id_missing" [15],
+    /// A parameter that says where the answer goes came twice.
+    ClientOrRedirectUriRepeated = "client_or_redirect_uri_repeated" [1, 15],
+    /// The secret is not that of the client.
+    ClientSecretMismatch = "client_secret_mismatch" [9],
+    /// No such client is registered.
+    ClientUnknown = "client_unknown" [10, 15],
+    /// `code_challenge` is not 43 characters of canonical base64url.
+    CodeChallengeMalformed = "code_challenge_malformed" [21],
+    /// `code_challenge_method` is absent, which means `plain`, or not `S256`.
+    CodeChallengeMethodNotS256 = "code_challenge_method_not_s256" [20],
+    /// No `code_challenge`.
+    CodeChallengeMissing = "code_challenge_missing" [20],
+    /// The code is too old.
+    CodeExpired = "code_expired" [35],
+    /// The code was issued to another client.
+    CodeOfAnotherClient = "code_of_another_client" [35, 43],
+    /// The code was redeemed before, and everything else is in order.
+    CodeReplayed = "code_replayed" [41],
+    /// No such code.
+    CodeUnknown = "code_unknown" [35],
+    /// `code_verifier` is not 43 to 128 unreserved characters.
+    CodeVerifierMalformed = "code_verifier_malformed" [36],
+    /// The verifier does not hash to the challenge.
+    CodeVerifierMismatch = "code_verifier_mismatch" [37, 42],
+    /// No `code_verifier`.
+    CodeVerifierMissing = "code_verifier_missing" [39],
+    /// The body is no form.
+    ContentTypeNotAForm = "content_type_not_a_form" [3],
+    /// A key of 256 random bits was there already.
+    EntropyRepeats = "entropy_repeats" [],
+    /// The client is not registered for the grant.
+    GrantTypeNotAllowed = "grant_type_not_allowed" [57],
+    /// The grant is not on offer.
+    GrantTypeUnsupported = "grant_type_unsupported" [2],
+    /// The user took longer than ten minutes.
+    InteractionExpired = "interaction_expired" [89],
+    /// No such sign-in is under way in this browser, or it was answered before.
+    InteractionUnknown = "interaction_unknown" [89],
+    /// The `Authorization` header is not that of the scheme Basic.
+    MalformedBasicCredentials = "malformed_basic_credentials" [7],
+    /// `client_secret` has characters that no secret has.
+    MalformedClientSecret = "malformed_client_secret" [9],
+    /// The query or form cannot be read.
+    MalformedParameters = "malformed_parameters" [4],
+    /// `scope` is not a list of scope tokens.
+    MalformedScope = "malformed_scope" [23],
+    /// `max_age` is no number of seconds.
+    MaxAgeMalformed = "max_age_malformed" [34],
+    /// The endpoint knows another method.
+    MethodNotAllowed = "method_not_allowed" [3],
+    /// `nonce` is too long or has other than printable characters.
+    NonceMalformed = "nonce_malformed" [25],
+    /// `openid` without `nonce`.
+    NonceMissing = "nonce_missing" [25],
+    /// The user granted nothing of what was asked for.
+    NothingGranted = "nothing_granted" [31],
+    /// A required parameter is missing.
+    ParameterMissing = "parameter_missing" [2],
+    /// A parameter came more than once.
+    ParameterRepeated = "parameter_repeated" [1],
+    /// `prompt=none`: whether somebody is signed in takes a page to find out.
+    PromptNone = "prompt_none" [34],
+    /// `prompt=none` beside other values.
+    PromptNoneWithOthers = "prompt_none_with_others" [34],
+    /// `redirect_uri` is not the one that the code was sent to.
+    RedirectUriMismatch = "redirect_uri_mismatch" [35],
+    /// No `redirect_uri`, or none that could be one.
+    RedirectUriMissing = "redirect_uri_missing" [17],
+    /// `redirect_uri` is not one of the client's.
+    RedirectUriNotRegistered = "redirect_uri_not_registered" [16, 18],
+    /// The refresh token was left idle too long, or its family is too old.
+    RefreshTokenExpired = "refresh_token_expired" [48],
+    /// The refresh token was issued to another client.
+    RefreshTokenOfAnotherClient = "refresh_token_of_another_client" [46],
+    /// The refresh token was rotated before.
+    RefreshTokenReused = "refresh_token_reused" [52],
+    /// No such refresh token.
+    RefreshTokenUnknown = "refresh_token_unknown" [56],
+    /// The server takes pushed requests alone.
+    RequestNotPushed = "request_not_pushed" [32],
+    /// `request` is not on offer.
+    RequestObject = "request_object" [34],
+    /// The authorization request is larger than any needs to be.
+    RequestTooLarge = "request_too_large" [4],
+    /// `request_uri` names something else than a pushed request.
+    RequestUri = "request_uri" [34],
+    /// The pushed request is too old.
+    RequestUriExpired = "request_uri_expired" [32],
+    /// The request was pushed by another client.
+    RequestUriOfAnotherClient = "request_uri_of_another_client" [32],
+    /// A pushed request that is a reference itself.
+    RequestUriPushed = "request_uri_pushed" [32],
+    /// The pushed request was completed before.
+    RequestUriSpent = "request_uri_spent" [32],
+    /// No such pushed request.
+    RequestUriUnknown = "request_uri_unknown" [32],
+    /// A resource was asked for that is not granted, or that no token is issued for.
+    ResourceExceeded = "resource_exceeded" [49],
+    /// `resource` is no absolute URI without fragment.
+    ResourceMalformed = "resource_malformed" [49],
+    /// `response_mode` is not `query`.
+    ResponseModeUnsupported = "response_mode_unsupported" [19],
+    /// No `response_type`.
+    ResponseTypeMissing = "response_type_missing" [19],
+    /// `response_type` is not `code`.
+    ResponseTypeUnsupported = "response_type_unsupported" [19],
+    /// More scopes were asked for than may be had.
+    ScopeExceeded = "scope_exceeded" [23, 49],
+    /// No `scope`, or none that could be one.
+    ScopeMissing = "scope_missing" [23],
+    /// The session in which the grant was given has ended.
+    SessionEnded = "session_ended" [110],
+    /// The client authenticates by several methods at once.
+    SeveralClientAuthentications = "several_client_authentications" [5],
+    /// The user signed in longer ago than the client takes.
+    SignInTooOld = "sign_in_too_old" [34],
+    /// The signer failed.
+    SigningFailed = "signing_failed" [],
+    /// No `state`, or none that could be one.
+    StateMissing = "state_missing" [24],
+    /// A store gave what it cannot have been given.
+    StoreCorrupt = "store_corrupt" [],
+    /// A store did not answer.
+    StoreUnavailable = "store_unavailable" [],
+    /// The user would be taken for a client.
+    SubjectIsAClient = "subject_is_a_client" [58],
+    /// The family of the token was revoked.
+    TokenFamilyRevoked = "token_family_revoked" [52, 64],
+    /// A client asks to revoke the token of another; nothing happens.
+    TokenOfAnotherClient = "token_of_another_client" [61],
+}
