@@ -1,0 +1,218 @@
+// npm `openid-client` as a client of the service: every flow it knows that the service offers, and what must be refused.
+// usage: node relying_party.mjs ISSUER
+
+import assert from "node:assert/strict";
+import * as oidc from "openid-client";
+import * as oauth from "oauth4webapi";
+import { Browser } from "./browser.mjs";
+
+const ISSUER = new URL(process.argv[2]);
+// the demo's user and clients, as the service puts them into its database
+const PERSON = { email: "ada@example.com", password: "correct horse battery staple" };
+const WEB_CALLBACK = new URL("http://127.0.0.1:9999/callback");
+// a native application listens wherever there is room; its registration names no port
+const NATIVE_CALLBACK = new URL("http://127.0.0.1:53219/callback");
+// the service names scopes in order
+const EVERYTHING = "email openid profile read:charges write:charges";
+
+const execute = [oidc.allowInsecureRequests];
+const discovered = (id, authentication, options = {}) =>
+  oidc.discovery(ISSUER, id, undefined, authentication, { execute: [...execute, oidc.enableNonRepudiationChecks], ...options });
+
+const web = await discovered("demo-web", oidc.ClientSecretBasic("demo-web-secret"));
+const native = await discovered("demo-native", oidc.None());
+const service = await discovered("demo-service", oidc.ClientSecretBasic("demo-service-secret"));
+
+// One authorization request: where to send the browser, and what its answer is checked against.
+async function request(client, callback, { scope = EVERYTHING, pushed = false } = {}) {
+  const checks = {
+    pkceCodeVerifier: oidc.randomPKCECodeVerifier(),
+    expectedState: oidc.randomState(),
+    expectedNonce: oidc.randomNonce(),
+    idTokenExpected: true,
+  };
+  const parameters = {
+    redirect_uri: callback.href,
+    scope,
+    state: checks.expectedState,
+    nonce: checks.expectedNonce,
+    code_challenge: await oidc.calculatePKCECodeChallenge(checks.pkceCodeVerifier),
+    code_challenge_method: "S256",
+  };
+  const build = pushed ? oidc.buildAuthorizationUrlWithPAR : oidc.buildAuthorizationUrl;
+  return { url: await build(client, parameters), checks };
+}
+
+async function answered(client, callback, options) {
+  const { url, checks } = await request(client, callback, options);
+  const answer = await new Browser().signIn(url, callback, { person: PERSON });
+  return { answer, checks };
+}
+
+async function signedIn(client, callback, options) {
+  const { answer, checks } = await answered(client, callback, options);
+  return oidc.authorizationCodeGrant(client, answer, checks);
+}
+
+const isActive = async (token) => (await oidc.tokenIntrospection(web, token)).active;
+
+async function isRefused(call, error, status = 400) {
+  await assert.rejects(call, (thrown) => {
+    assert.equal(thrown.error ?? thrown.cause?.[0]?.parameters?.error, error, String(thrown));
+    assert.equal(thrown.status ?? thrown.cause?.status, status);
+    return true;
+  });
+}
+
+// A 401 says by its challenge how to authenticate; the peer reads that and leaves the body.
+const isUnauthorized = (call) => assert.rejects(call, ({ status }) => status === 401);
+
+const charges = (tokens) =>
+  oidc.fetchProtectedResource(web, tokens.access_token, new URL("/v1/charges", ISSUER), "GET");
+
+const checks = {
+  async "discovery by OpenID Connect and by RFC 8414 finds one server"() {
+    const other = await discovered("demo-web", undefined, { algorithm: "oauth2" });
+    const { supportsPKCE, ...metadata } = web.serverMetadata();
+    assert.ok(web.serverMetadata().supportsPKCE());
+    assert.deepEqual({ ...other.serverMetadata(), supportsPKCE: undefined }, { ...metadata, supportsPKCE: undefined });
+  },
+
+  async "a person signs in by code and PKCE, and the client may call the API"() {
+    const tokens = await signedIn(web, WEB_CALLBACK);
+    const { sub, email, name, aud, at_hash } = tokens.claims();
+    assert.deepEqual([sub, email, name, aud], ["usr_ada", PERSON.email, "Ada Lovelace", "demo-web"]);
+    assert.ok(at_hash);
+    assert.equal(tokens.token_type, "bearer");
+    assert.equal(tokens.scope, EVERYTHING);
+    assert.equal((await charges(tokens)).status, 200);
+  },
+
+  async "the access token is what RFC 9068 says"() {
+    const tokens = await signedIn(web, WEB_CALLBACK);
+    const call = new Request(new URL("/v1/charges", ISSUER), {
+      headers: { authorization: `Bearer ${tokens.access_token}` },
+    });
+    const claims = await oauth.validateJwtAccessToken(web.serverMetadata(), call, ISSUER.origin, {
+      [oauth.allowInsecureRequests]: true,
+    });
+    assert.equal(claims.client_id, "demo-web");
+    assert.equal(claims.scope, EVERYTHING);
+  },
+
+  async "a native application signs a person in without a secret, on any port"() {
+    const tokens = await signedIn(native, NATIVE_CALLBACK, { scope: "openid read:charges" });
+    assert.equal(tokens.claims().aud, "demo-native");
+    const next = await oidc.refreshTokenGrant(native, tokens.refresh_token);
+    assert.equal((await charges(next)).status, 200);
+  },
+
+  async "a person who says no is heard"() {
+    const { url, checks } = await request(web, WEB_CALLBACK);
+    const answer = await new Browser().signIn(url, WEB_CALLBACK, { person: PERSON, allow: false });
+    await assert.rejects(oidc.authorizationCodeGrant(web, answer, checks), { error: "access_denied" });
+  },
+
+  async "a wrong verifier buys nothing and spends nothing"() {
+    const { answer, checks } = await answered(web, WEB_CALLBACK);
+    const guess = { ...checks, pkceCodeVerifier: oidc.randomPKCECodeVerifier() };
+    await isRefused(oidc.authorizationCodeGrant(web, answer, guess), "invalid_grant");
+    assert.ok((await oidc.authorizationCodeGrant(web, answer, checks)).access_token);
+  },
+
+  async "of four redemptions of one code one buys, and a replay ends what was bought"() {
+    const { answer, checks } = await answered(web, WEB_CALLBACK);
+    const calls = Array.from({ length: 4 }, () => oidc.authorizationCodeGrant(web, answer, checks));
+    const bought = (await Promise.allSettled(calls)).filter(({ status }) => status === "fulfilled");
+    assert.equal(bought.length, 1);
+    await isRefused(oidc.authorizationCodeGrant(web, answer, checks), "invalid_grant");
+    const [{ value: tokens }] = bought;
+    assert.equal(await isActive(tokens.access_token), false);
+    await isRefused(oidc.refreshTokenGrant(web, tokens.refresh_token), "invalid_grant");
+  },
+
+  async "a refresh rotates, and keeps who the person is"() {
+    const first = await signedIn(web, WEB_CALLBACK);
+    const second = await oidc.refreshTokenGrant(web, first.refresh_token);
+    assert.notEqual(second.refresh_token, first.refresh_token);
+    assert.equal(second.claims().sub, first.claims().sub);
+    assert.equal(second.claims().auth_time, first.claims().auth_time);
+    const narrow = await oidc.refreshTokenGrant(web, second.refresh_token, { scope: "read:charges" });
+    assert.equal(narrow.scope, "read:charges");
+    await isRefused(oidc.refreshTokenGrant(web, narrow.refresh_token, { scope: "write:refunds" }), "invalid_scope");
+    const whole = await oidc.refreshTokenGrant(web, narrow.refresh_token);
+    assert.equal(whole.scope, EVERYTHING);
+  },
+
+  async "of four uses of one refresh token one rotates, and the chain ends"() {
+    const tokens = await signedIn(web, WEB_CALLBACK);
+    const calls = Array.from({ length: 4 }, () => oidc.refreshTokenGrant(web, tokens.refresh_token));
+    const rotated = (await Promise.allSettled(calls)).filter(({ status }) => status === "fulfilled");
+    assert.equal(rotated.length, 1);
+    const [{ value: next }] = rotated;
+    await isRefused(oidc.refreshTokenGrant(web, next.refresh_token), "invalid_grant");
+    assert.equal(await isActive(next.access_token), false);
+  },
+
+  async "introspection describes what is active, to whom it concerns"() {
+    const tokens = await signedIn(web, WEB_CALLBACK);
+    const told = await oidc.tokenIntrospection(web, tokens.access_token);
+    const { active, sub, client_id, token_type, iss, aud, scope } = told;
+    assert.deepEqual(
+      { active, sub, client_id, token_type, iss, aud, scope },
+      { active: true, sub: "usr_ada", client_id: "demo-web", token_type: "Bearer", iss: web.serverMetadata().issuer, aud: ISSUER.origin, scope: EVERYTHING },
+    );
+    assert.ok(await isActive(tokens.refresh_token));
+    assert.deepEqual(await oidc.tokenIntrospection(web, "unknown"), { active: false });
+    assert.deepEqual(await oidc.tokenIntrospection(service, tokens.refresh_token), { active: false });
+    await isUnauthorized(oidc.tokenIntrospection(native, tokens.access_token));
+  },
+
+  async "revoking an access token ends it alone, revoking a refresh token ends the chain"() {
+    const tokens = await signedIn(web, WEB_CALLBACK);
+    await oidc.tokenRevocation(service, tokens.refresh_token);
+    assert.ok(await isActive(tokens.refresh_token), "another client ended it");
+    await oidc.tokenRevocation(web, tokens.access_token, { token_type_hint: "access_token" });
+    assert.equal(await isActive(tokens.access_token), false);
+    const next = await oidc.refreshTokenGrant(web, tokens.refresh_token);
+    await oidc.tokenRevocation(web, next.refresh_token);
+    assert.equal(await isActive(next.access_token), false);
+    assert.equal(await isActive(next.refresh_token), false);
+    await oidc.tokenRevocation(web, "unknown");
+  },
+
+  async "a pushed request signs a person in, once"() {
+    const { url, checks } = await request(web, WEB_CALLBACK, { pushed: true });
+    assert.deepEqual([...url.searchParams.keys()].sort(), ["client_id", "request_uri"]);
+    const answer = await new Browser().signIn(url, WEB_CALLBACK, { person: PERSON });
+    const tokens = await oidc.authorizationCodeGrant(web, answer, checks);
+    assert.equal(tokens.claims().sub, "usr_ada");
+    const again = await new Browser().signIn(url, WEB_CALLBACK, { person: PERSON });
+    await assert.rejects(oidc.authorizationCodeGrant(web, again, checks), { error: "invalid_request_uri" });
+  },
+
+  async "a client acts for itself"() {
+    const tokens = await oidc.clientCredentialsGrant(service, { scope: "read:charges" });
+    assert.equal(tokens.refresh_token ?? tokens.id_token, undefined);
+    assert.equal(tokens.scope, "read:charges");
+    assert.equal((await charges(tokens)).status, 200);
+    await isRefused(oidc.clientCredentialsGrant(service, { scope: "openid" }), "invalid_scope");
+    await isRefused(oidc.clientCredentialsGrant(web), "unauthorized_client");
+  },
+
+  async "a wrong secret is no secret"() {
+    const thief = await discovered("demo-service", oidc.ClientSecretBasic("demo-service-secreT"));
+    await isUnauthorized(oidc.clientCredentialsGrant(thief));
+  },
+};
+
+for (const [name, check] of Object.entries(checks)) {
+  try {
+    await check();
+  } catch (error) {
+    console.error(`interop: ${name}: failed`);
+    throw error;
+  }
+  console.log(`  ok  ${name}`);
+}
+console.log(`interop: ${Object.keys(checks).length} checks with npm openid-client agree`);
