@@ -43,6 +43,8 @@ const INTERACTIONS: &str = delete!("oauth_interaction", "expires_at <= $1");
 
 const PUSHED_REQUESTS: &str = delete!("oauth_pushed_request", "retain_until <= $1");
 
+const REPLAYS: &str = delete!("oauth_replay", "expires_at <= $1");
+
 const SESSIONS: &str = delete!("oauth_session", "active_until <= $1");
 
 const RESET_TOKENS: &str = delete!("oauth_reset_token", "expires_at <= $1");
@@ -51,8 +53,9 @@ const CLAIMS: &str = delete!("webhook_claim", "expires_at <= $1");
 
 pub(crate) const OF_TOKENS: &[&str] = &[CODES, ACCESS_TOKENS, REFRESH_TOKENS, FAMILIES];
 pub(crate) const OF_INTERACTIONS: &[&str] = &[INTERACTIONS, PUSHED_REQUESTS];
+pub(crate) const OF_REPLAYS: &[&str] = &[REPLAYS];
 pub(crate) const OF_SESSIONS: &[&str] = &[SESSIONS, RESET_TOKENS];
-const OF_EVERYTHING: &[&[&str]] = &[OF_TOKENS, OF_INTERACTIONS, OF_SESSIONS, &[CLAIMS]];
+const OF_EVERYTHING: &[&[&str]] = &[OF_TOKENS, OF_INTERACTIONS, OF_REPLAYS, OF_SESSIONS, &[CLAIMS]];
 
 impl Database {
     /// Deletes what has expired at `now`, and answers how many rows that were.

@@ -37,6 +37,9 @@ const RESET_TOKENS: &str = "DELETE FROM oauth_reset_token WHERE rowid IN (
 const PUSHED_REQUESTS: &str = "DELETE FROM oauth_pushed_request WHERE rowid IN (
     SELECT rowid FROM oauth_pushed_request WHERE retain_until <= ?1 LIMIT ?2)";
 
+const REPLAYS: &str = "DELETE FROM oauth_replay WHERE rowid IN (
+    SELECT rowid FROM oauth_replay WHERE expires_at <= ?1 LIMIT ?2)";
+
 const IDEMPOTENCY_RECORDS: &str = "DELETE FROM idempotency_record WHERE rowid IN (
     SELECT rowid FROM idempotency_record WHERE expires_at <= ?1 LIMIT ?2)";
 
@@ -45,10 +48,12 @@ const CLAIMS: &str = "DELETE FROM webhook_claim WHERE (source, event) IN (
 
 pub(crate) const OF_TOKENS: &[&str] = &[CODES, ACCESS_TOKENS, REFRESH_TOKENS, FAMILIES];
 pub(crate) const OF_INTERACTIONS: &[&str] = &[INTERACTIONS, PUSHED_REQUESTS];
+pub(crate) const OF_REPLAYS: &[&str] = &[REPLAYS];
 pub(crate) const OF_SESSIONS: &[&str] = &[SESSIONS, RESET_TOKENS];
 const OF_EVERYTHING: &[&[&str]] = &[
     OF_TOKENS,
     OF_INTERACTIONS,
+    OF_REPLAYS,
     OF_SESSIONS,
     &[IDEMPOTENCY_RECORDS, CLAIMS],
 ];

@@ -5,12 +5,14 @@
 
 mod clients;
 mod interactions;
+mod replays;
 mod tokens;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use clients::MemoryClients;
 pub use interactions::MemoryInteractions;
+pub use replays::MemoryReplays;
 pub use tokens::MemoryTokens;
 
 /// Locks, also after a panic elsewhere: every step leaves the tables whole before it could panic.

@@ -5,6 +5,7 @@
 //! | registered clients | [`ClientStore`] | [`RegisteredClient`] |
 //! | sign-ins under way, pushed requests | [`InteractionStore`] | [`InteractionRecord`], [`PushedRequestRecord`] |
 //! | codes, families, tokens | [`TokenStore`] | [`AuthorizationCodeRecord`], [`TokenFamily`], [`RefreshTokenRecord`], [`AccessTokenRecord`] |
+//! | names that may be used once | [`ReplayStore`] | |
 //! | sessions, password resets | [`SessionStore`] | [`SessionRecord`], [`ResetTokenRecord`] |
 //!
 //! Codes and tokens are one aggregate because redeeming a code creates a family and its first tokens in the same
@@ -30,6 +31,7 @@ mod client;
 mod id;
 mod interaction;
 mod pushed_request;
+mod replay_store;
 mod session;
 mod session_store;
 mod token;
@@ -42,6 +44,7 @@ pub use client::{
 pub use id::{FamilyId, InvalidFamilyId, InvalidSessionId, SessionId};
 pub use interaction::{AuthorizationRequest, InteractionRecord, InteractionStore, Prompt, TakeOutcome};
 pub use pushed_request::PushedRequestRecord;
+pub use replay_store::{ReplayStore, SpendOutcome};
 pub use session::{SessionEnd, SessionRecord};
 pub use session_store::{ResetOutcome, ResetTokenRecord, Revoked, SessionOutcome, SessionStore};
 pub use token::{

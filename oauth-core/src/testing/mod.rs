@@ -18,13 +18,14 @@ mod records;
 
 pub mod client_store;
 pub mod interaction_store;
+pub mod replay_store;
 pub mod session_store;
 pub mod token_store;
 
 pub use clock::ManualClock;
 pub use entropy::SeededEntropy;
 
-pub use crate::{client_store, interaction_store, session_store, token_store};
+pub use crate::{client_store, interaction_store, replay_store, session_store, token_store};
 
 /// Makes one test of each case of a kit; what the kit macros expand to.
 #[doc(hidden)]

@@ -16,6 +16,13 @@ mod interactions {
     );
 }
 
+mod replays {
+    oauth_core::testing::replay_store!(
+        #[tokio::test]
+        oauth_core::memory::MemoryReplays::new()
+    );
+}
+
 mod tokens {
     oauth_core::testing::token_store!(
         #[tokio::test]

@@ -14,6 +14,7 @@ const STEPS: &[&str] = &[
     include_str!("../schema/0002.sql"),
     include_str!("../schema/0003.sql"),
     include_str!("../schema/0004.sql"),
+    include_str!("../schema/0005.sql"),
 ];
 
 pub(super) async fn migrate_suite(pool: &PgPool) -> Result<(), DatabaseError> {

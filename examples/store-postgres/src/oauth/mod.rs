@@ -1,10 +1,11 @@
-//! The stores of `oauth_core`: clients, interactions, sessions, and codes with the tokens they bought.
+//! The stores of `oauth_core`: clients, interactions, spent names, sessions, and codes with the tokens they bought.
 //!
 //! Whoever waits for a row holds only rows that come before it in this order: the lock of a subject, sessions, codes, families, tokens;
 //! of several of a kind, by their keys. So nobody waits in a circle.
 
 mod clients;
 mod interactions;
+mod replays;
 mod sessions;
 mod subject;
 mod tokens;

@@ -14,6 +14,13 @@ mod interactions {
     );
 }
 
+mod replays {
+    oauth_core::testing::replay_store!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        crate::server::fresh!()
+    );
+}
+
 mod sessions {
     oauth_core::testing::session_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -12,6 +12,7 @@ const SUITE: &[&str] = &[
     include_str!("../schema/0004.sql"),
     include_str!("../schema/0005.sql"),
     include_str!("../schema/0006.sql"),
+    include_str!("../schema/0007.sql"),
 ];
 
 /// Brings the suite's tables to the present version.

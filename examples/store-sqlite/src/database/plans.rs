@@ -6,8 +6,8 @@ use std::time::SystemTime;
 
 use http_conventions::testing::idempotency_store as idempotency;
 use oauth_core::testing::{
-    client_store as clients, interaction_store as interactions, session_store as sessions,
-    token_store as tokens,
+    client_store as clients, interaction_store as interactions, replay_store as replays,
+    session_store as sessions, token_store as tokens,
 };
 use rusqlite::Connection;
 use rusqlite::trace::{TraceEvent, TraceEventCodes};
@@ -96,6 +96,7 @@ async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
         interactions::an_interaction_is_taken_once,
         interactions::a_pushed_request_is_spent_with_the_first_of_its_interactions,
         interactions::purging_drops_what_has_expired_and_nothing_else,
+        replays::purging_drops_forgotten_names_and_nothing_else,
         sessions::a_reset_token_is_redeemed_once_and_ends_everything,
         sessions::a_session_that_is_over_is_neither_touched_nor_renewed,
         sessions::purging_drops_sessions_that_are_over_and_nothing_else,

@@ -1,7 +1,8 @@
-//! The stores of `oauth_core`: clients, interactions, sessions, and codes with the tokens they bought.
+//! The stores of `oauth_core`: clients, interactions, spent names, sessions, and codes with the tokens they bought.
 
 mod clients;
 mod interactions;
+mod replays;
 mod sessions;
 mod tokens;
 

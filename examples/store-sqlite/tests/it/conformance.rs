@@ -21,6 +21,12 @@ macro_rules! kits {
                 $store
             );
         }
+        mod replays {
+            oauth_core::testing::replay_store!(
+                #[tokio::test]
+                $store
+            );
+        }
         mod sessions {
             oauth_core::testing::session_store!(
                 #[tokio::test]

@@ -1,0 +1,52 @@
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+
+use super::{count, lock};
+use crate::secret::TokenHash;
+use crate::store::{ReplayStore, SpendOutcome};
+use crate::store_error::StoreError;
+
+/// Spent names in memory.
+///
+/// # Security
+///
+/// A process that starts again has forgotten them: an assertion that it took just before can be replayed until it expires.
+#[derive(Debug, Default)]
+pub struct MemoryReplays {
+    ends: Mutex<HashMap<TokenHash, SystemTime>>,
+}
+
+impl MemoryReplays {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+#[async_trait]
+impl ReplayStore for MemoryReplays {
+    async fn insert_once(
+        &self,
+        key: TokenHash,
+        expires_at: SystemTime,
+        now: SystemTime,
+    ) -> Result<SpendOutcome, StoreError> {
+        let mut ends = lock(&self.ends);
+        if ends.get(&key).is_some_and(|end| now < *end) {
+            return Ok(SpendOutcome::Seen);
+        }
+        ends.insert(key, expires_at);
+        Ok(SpendOutcome::Fresh)
+    }
+
+    async fn purge_replays(&self, now: SystemTime) -> Result<u64, StoreError> {
+        let mut ends = lock(&self.ends);
+        let before = ends.len();
+        ends.retain(|_, end| now < *end);
+        Ok(count(before - ends.len()))
+    }
+}
