@@ -122,9 +122,3 @@ impl fmt::Debug for Database {
 pub(crate) async fn begin(pool: &PgPool) -> Result<Transaction<'static, Postgres>, DatabaseError> {
     Ok(pool.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await?)
 }
-
-/// Begins one that waits for a lock for two seconds only: longer than a verb holds one, and shorter than a lease.
-pub(crate) async fn begin_impatient(pool: &PgPool) -> Result<Transaction<'static, Postgres>, DatabaseError> {
-    let begin = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '2s'";
-    Ok(pool.begin_with(begin).await?)
-}

@@ -187,27 +187,6 @@ async fn a_hostile_error_text_does_not_stop_a_batch() {
     assert_eq!(database.attempts(&attempt.delivery).await.unwrap(), [attempt]);
 }
 
-/// W17: a dispatcher passes by an endpoint that another one works on, and waits for it only when nothing else is due.
-#[tokio::test]
-async fn a_lane_in_use_holds_nobody_up_who_has_other_work() {
-    let database = fresh!();
-    database.enqueue(event(1, &["ep_1", "ep_2"])).await.unwrap();
-    let mut other = database.pool().begin().await.unwrap();
-    sqlx::query("SELECT FROM webhook_lane WHERE endpoint = 'ep_1' FOR UPDATE")
-        .execute(&mut *other)
-        .await
-        .unwrap();
-
-    let first = lease(&database, 1).await;
-    assert_eq!(first[0].delivery.id.to_string(), "evt_1/ep_2");
-    let waiting = tokio::spawn({
-        let database = database.clone();
-        async move { lease(&database, 1).await }
-    });
-    other.rollback().await.unwrap();
-    assert_eq!(waiting.await.unwrap()[0].delivery.id.to_string(), "evt_1/ep_1");
-}
-
 /// One dispatcher: it leases and settles, in an order of its own, until nothing is due; answers what it settled.
 async fn dispatch(database: Database, reversed: bool) -> Vec<String> {
     let mut done = Vec::new();

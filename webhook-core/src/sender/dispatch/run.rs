@@ -54,8 +54,8 @@ impl Dispatcher {
     /// wake must stay told until it is heard, as tokio's `Notify::notify_one` does. With no place free it is called with
     /// `None`, as only an exchange that ends can change that.
     ///
-    /// What is due may be out of reach for a moment, because other dispatchers have all the leases of its endpoint: then
-    /// `wait` is given a moment soon, and each time a later one, from a quarter of a second to four.
+    /// What is due may be out of reach for a moment, because other dispatchers have all the leases of its endpoint, or are just
+    /// taking one: then `wait` is given a moment soon, and each time a later one, from a quarter of a second to four.
     ///
     /// After [`ControlFlow::Break`] nothing more is leased, and `run` returns when all that is under way is settled.
     ///

@@ -111,6 +111,8 @@ pub trait Outbox: Send + Sync {
     /// - [Suspects](Delivery::is_suspect) come first, in the order of the turns too, but never more than `suspects`; those beyond
     ///   are passed over, and what is due behind them is leased.
     /// - What is set aside takes neither a turn nor a place.
+    /// - Endpoints on which another verb is at work may be passed over: what is due to them is leased by that one, or by a later
+    ///   call. So nobody waits behind a process that stands still.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use sqlx::{PgConnection, PgPool, Postgres, Transaction};
+use sqlx::{PgConnection, Postgres, Transaction};
 use webhook_core::sender::{EndpointHealth, EndpointId, Lane, LeaseRequest};
 
 use crate::column::{limit, nanoseconds, number, term, time};
@@ -143,9 +143,7 @@ macro_rules! busy {
 }
 pub(super) use busy;
 
-/// The lanes that have something due and room for it, in the order of their turns; each has at least one to give.
-///
-/// Takes a condition on its rows.
+/// The statement of [`lock_free`], by a condition on the rows: lanes in the order of their turns; each has at least one to give.
 macro_rules! due_lanes {
     ($rows:expr) => {
         concat!(
@@ -155,7 +153,7 @@ macro_rules! due_lanes {
                 AND (SELECT count(*) FROM webhook_ready AS leased
                      WHERE leased.endpoint = lane.endpoint AND leased.state = 'leased' AND leased.due_at > $1)
                     < least($2, coalesce(concurrency, $3))
-              ORDER BY last_turn, lane.endpoint LIMIT $4"
+              ORDER BY last_turn, lane.endpoint LIMIT $4 FOR UPDATE OF lane SKIP LOCKED"
         )
     };
 }
@@ -187,22 +185,9 @@ pub(super) enum Kind {
     Others,
 }
 
-/// Those of them that nobody works on, held until the transaction ends.
+/// The lanes that have some of them due and room for it, and that nobody works on, held until the transaction ends.
 pub(super) async fn lock_free(
-    transaction: &mut Transaction<'_, Postgres>,
-    request: &LeaseRequest,
-) -> Result<Vec<String>, DatabaseError> {
-    let free = sqlx::query_scalar(concat!(due_lanes!(others!()), " FOR UPDATE OF lane SKIP LOCKED"))
-        .bind(nanoseconds(request.now))
-        .bind(limit(request.per_endpoint))
-        .bind(first_limit())
-        .bind(limit(request.limit));
-    Ok(free.fetch_all(&mut **transaction).await?)
-}
-
-/// All of them, also those that somebody works on.
-pub(super) async fn due(
-    pool: &PgPool,
+    connection: &mut PgConnection,
     request: &LeaseRequest,
     kind: Kind,
 ) -> Result<Vec<String>, DatabaseError> {
@@ -210,12 +195,12 @@ pub(super) async fn due(
         Kind::Suspects => due_lanes!(suspects!()),
         Kind::Others => due_lanes!(others!()),
     };
-    let due = sqlx::query_scalar(lanes)
+    let free = sqlx::query_scalar(lanes)
         .bind(nanoseconds(request.now))
         .bind(limit(request.per_endpoint))
         .bind(first_limit())
         .bind(limit(request.limit));
-    Ok(due.fetch_all(pool).await?)
+    Ok(free.fetch_all(connection).await?)
 }
 
 /// Notes that these have had a turn, in this order.

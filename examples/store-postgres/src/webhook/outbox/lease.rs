@@ -1,128 +1,66 @@
 //! Fair leases (W17): endpoints first, then their due deliveries, one a turn.
 //!
-//! A dispatcher takes the lanes that nobody works on and is done, if that was enough. If not, it waits for the others: what is
-//! due is never left behind because two dispatchers looked at once. It waits for a moment only, and keeps what it has whatever
-//! comes of that: leases that nobody hears of would end as if their holder had crashed.
+//! A dispatcher takes the lanes that nobody works on, and waits for none: what is due in another one is leased by who holds it, or
+//! by a later call. So one that stands still with a lane in its hands holds up that endpoint alone.
 
 use std::collections::{HashMap, HashSet};
 
-use sqlx::{PgConnection, PgPool, Postgres, Transaction};
+use sqlx::{PgConnection, PgPool};
 use webhook_core::sender::{Delivery, Lease, LeaseRequest, Leased, Leases, SetAside, StoredEvent};
 
 use super::delivery::{self, columns};
 use super::lane::{self, Kind, others, suspects};
 use crate::column::{limit, nanoseconds, term, time};
-use crate::database::{DatabaseError, DatabaseErrorKind, begin, begin_impatient};
+use crate::database::{DatabaseError, begin};
 
 /// Suspects first, as many as there may be, then the others.
 pub(super) async fn lease(pool: &PgPool, request: &LeaseRequest) -> Result<Leases, DatabaseError> {
+    let mut transaction = begin(pool).await?;
     let mut leases = Leases::default();
-    from_all_lanes(
-        pool,
-        request.limit.min(request.suspects),
-        request,
-        Kind::Suspects,
-        &mut leases,
-    )
-    .await?;
-    let others = rest(request.limit, request, &leases);
-    match from_free_lanes(pool, &others).await {
-        Ok(more) => add(&mut leases, more),
-        Err(_) if leases != Leases::default() => return Ok(leases),
-        Err(error) => return Err(error),
+    let suspects = request.limit.min(request.suspects);
+    for (kind, limit) in [(Kind::Suspects, suspects), (Kind::Others, request.limit)] {
+        let limit = limit.saturating_sub(leases.leased.len());
+        let more = lease_those(&mut transaction, &LeaseRequest { limit, ..*request }, kind).await?;
+        leases.leased.extend(more.leased);
+        leases.set_aside.extend(more.set_aside);
     }
-    from_all_lanes(pool, request.limit, request, Kind::Others, &mut leases).await?;
+    transaction.commit().await?;
     Ok(leases)
 }
 
-/// Goes on until there are so many leases, or nothing is due any more.
-async fn from_all_lanes(
-    pool: &PgPool,
-    limit: usize,
-    request: &LeaseRequest,
-    kind: Kind,
-    leases: &mut Leases,
-) -> Result<(), DatabaseError> {
-    while leases.leased.len() < limit {
-        // it ends: lanes that turn out empty were emptied by others while we waited, and those are not due any more
-        match from_any_lanes(pool, &rest(limit, request, leases), kind).await {
-            Ok(Some(more)) => add(leases, more),
-            Ok(None) => break,
-            // somebody sits on a lane: it is left to the next call
-            Err(error) if error.kind() == DatabaseErrorKind::Busy => break,
-            // whatever it is, the next verb meets it too
-            Err(_) if *leases != Leases::default() => break,
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-fn rest(limit: usize, request: &LeaseRequest, leases: &Leases) -> LeaseRequest {
-    let limit = limit.saturating_sub(leases.leased.len());
-    LeaseRequest { limit, ..*request }
-}
-
-fn add(leases: &mut Leases, more: Leases) {
-    leases.leased.extend(more.leased);
-    leases.set_aside.extend(more.set_aside);
-}
-
-async fn from_free_lanes(pool: &PgPool, request: &LeaseRequest) -> Result<Leases, DatabaseError> {
-    let mut transaction = begin(pool).await?;
-    let lanes = lane::lock_free(&mut transaction, request).await?;
-    lease_from(transaction, &lanes, request, Kind::Others).await
-}
-
-/// `None` when no lane is due.
-async fn from_any_lanes(
-    pool: &PgPool,
-    request: &LeaseRequest,
-    kind: Kind,
-) -> Result<Option<Leases>, DatabaseError> {
-    let lanes = lane::due(pool, request, kind).await?;
-    if lanes.is_empty() {
-        return Ok(None);
-    }
-    let mut transaction = begin_impatient(pool).await?;
-    let names: Vec<&str> = lanes.iter().map(String::as_str).collect();
-    lane::hold(&mut transaction, &names).await?;
-    lease_from(transaction, &lanes, request, kind).await.map(Some)
-}
-
-/// Leases from lanes that the transaction holds.
-///
 /// What must be set aside goes first, and then there is another look: it takes nobody's place.
-async fn lease_from(
-    mut transaction: Transaction<'_, Postgres>,
-    lanes: &[String],
+async fn lease_those(
+    connection: &mut PgConnection,
     request: &LeaseRequest,
     kind: Kind,
 ) -> Result<Leases, DatabaseError> {
     let mut leases = Leases::default();
+    if request.limit == 0 {
+        return Ok(leases);
+    }
+    let lanes = lane::lock_free(connection, request, kind).await?;
     if lanes.is_empty() {
         return Ok(leases);
     }
     loop {
-        let rows = due(&mut transaction, lanes, request, kind).await?;
-        let events = events(&mut transaction, &rows).await?;
+        let rows = due(connection, &lanes, request, kind).await?;
+        let events = events(connection, &rows).await?;
         let sorted = Sorted::of(&rows, &events, request);
         if sorted.is_clean() {
             leases.leased = sorted.leased;
             break;
         }
-        delivery::update(&mut transaction, &sorted.failed.iter().collect::<Vec<_>>()).await?;
-        delivery::remove(&mut transaction, &sorted.nameless).await?;
+        delivery::update(connection, &sorted.failed.iter().collect::<Vec<_>>()).await?;
+        delivery::remove(connection, &sorted.nameless).await?;
         leases
             .set_aside
             .extend(sorted.failed.into_iter().filter_map(set_aside));
     }
     let changed: Vec<&Delivery> = leases.leased.iter().map(|leased| &leased.delivery).collect();
     if !changed.is_empty() {
-        delivery::update(&mut transaction, &changed).await?;
-        lane::take_turns(&mut transaction, &last_turns(&changed)).await?;
+        delivery::update(connection, &changed).await?;
+        lane::take_turns(connection, &last_turns(&changed)).await?;
     }
-    transaction.commit().await?;
     Ok(leases)
 }
 
