@@ -57,18 +57,15 @@ async fn is_there() -> bool {
 }
 
 /// One line for a suite, written past the test harness, which keeps what a passing test prints to itself.
-fn skip(suite: &'static str) {
+pub(crate) fn skip(suite: &'static str, missing: &str) {
     static SKIPPED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
-    assert!(
-        env::var("CI").as_deref() != Ok("true"),
-        "CI needs the PostgreSQL of TEST_POSTGRES_URL"
-    );
+    assert!(env::var("CI").as_deref() != Ok("true"), "CI needs {missing}");
     if SKIPPED
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .insert(suite)
     {
-        let line = format!("skipped, nothing proven: {suite} (no PostgreSQL; set TEST_POSTGRES_URL)\n");
+        let line = format!("skipped, nothing proven: {suite} (needs {missing})\n");
         stderr().write_all(line.as_bytes()).unwrap();
     }
 }
@@ -86,7 +83,7 @@ pub(crate) struct Schema {
 impl Schema {
     pub(crate) async fn fresh(suite: &'static str) -> Option<Self> {
         if !is_there().await {
-            skip(suite);
+            skip(suite, "the PostgreSQL of TEST_POSTGRES_URL");
             return None;
         }
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
