@@ -98,7 +98,7 @@ mod tests {
         parse(&format!("Basic {}", STANDARD.encode(pair)))
     }
 
-    /// O6: both halves are form-urldecoded, and the first colon splits.
+    /// O6, 7: both halves are form-urldecoded, and the first colon splits.
     #[test]
     fn both_halves_are_form_urldecoded() {
         let credentials = parse_pair("my+app%3A1:p%25a+ss:w%2Brd").unwrap();
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(credentials.secret.expose(), "p%a ss:w+rd");
     }
 
-    /// O6: the scheme is case-insensitive, everything else is strict.
+    /// O6, 7: the scheme is case-insensitive, everything else is strict.
     #[test]
     fn malformed_credentials_are_refused() {
         assert!(parse("bAsIc czZCaGRSa3F0MzpnWDFmQmF0M2JW").is_ok());

@@ -184,6 +184,7 @@ mod tests {
         check(b"", None);
     }
 
+    /// 2: `name=` is as good as no `name`, [RFC 6749 §3.1](https://www.rfc-editor.org/rfc/rfc6749#section-3.1).
     #[test]
     fn an_empty_value_is_absent() {
         let params = Params::parse(b"a=&b&c=1&&d=%20").unwrap();

@@ -153,7 +153,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// O7: the vector of RFC 7636 appendix B, from octets to challenge.
+    /// O7, 21, 37: the vector of RFC 7636 appendix B, from octets to challenge.
     #[test]
     fn the_vector_of_rfc_7636_appendix_b_holds() {
         let octets = [
@@ -168,7 +168,7 @@ mod tests {
         );
     }
 
-    /// O7: the grammar of the verifier is checked before it is hashed.
+    /// O7, 36: the grammar of the verifier is checked before it is hashed.
     #[test]
     fn a_verifier_is_43_to_128_unreserved_characters() {
         for length in [43, 44, 127, 128] {
@@ -188,7 +188,7 @@ mod tests {
         assert!("-._~".repeat(11).parse::<CodeVerifier>().is_ok());
     }
 
-    /// O2: an S256 challenge has one spelling.
+    /// O2, 21: an S256 challenge has one spelling.
     #[test]
     fn a_challenge_is_43_canonical_base64url_characters() {
         let canonical = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
@@ -208,7 +208,7 @@ mod tests {
         assert!("a".repeat(100_000).parse::<CodeChallenge>().is_err());
     }
 
-    /// O7: no other verifier fits, not even the challenge itself, which `plain` would accept.
+    /// O7, 38: no other verifier fits, not even the challenge itself, which `plain` would accept.
     #[test]
     fn the_challenge_is_not_its_own_verifier() {
         let challenge: CodeChallenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM".parse().unwrap();
@@ -222,7 +222,7 @@ mod tests {
     }
 
     proptest! {
-        /// O7: exactly the verifier matches.
+        /// O7, 37: exactly the verifier matches.
         #[test]
         fn a_verifier_matches_its_own_challenge_only(a in "[a-zA-Z0-9._~-]{43,128}", b in "[a-zA-Z0-9._~-]{43,128}") {
             let (first, second): (CodeVerifier, CodeVerifier) = (a.parse().unwrap(), b.parse().unwrap());

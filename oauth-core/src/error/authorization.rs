@@ -165,7 +165,7 @@ mod tests {
         .into_response(&uri.parse().unwrap(), method)
     }
 
-    /// O3: `iss` and the exact state on errors, the existing query kept.
+    /// O3, 26: `iss` and the exact state on errors, the existing query kept.
     #[test]
     fn an_error_carries_state_and_issuer() {
         let response = refused("https://app.example/cb?x=1", &Method::GET);
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(response.headers()["referrer-policy"], "no-referrer");
     }
 
-    /// O3: 303 after POST, 302 after GET, never 307.
+    /// O3, 27, 28: 303 after POST, 302 after GET, never 307.
     #[test]
     fn a_post_is_answered_with_303() {
         assert_eq!(refused("https://app.example/cb", &Method::GET).status(), 302);

@@ -177,7 +177,7 @@ reasons! {
     /// The user would be taken for a client.
     SubjectIsAClient = "subject_is_a_client" [58],
     /// The family of the token was revoked.
-    TokenFamilyRevoked = "token_family_revoked" [52, 64],
+    TokenFamilyRevoked = "token_family_revoked" [52],
     /// A client asks to revoke the token of another; nothing happens.
     TokenOfAnotherClient = "token_of_another_client" [61],
 }

@@ -98,7 +98,7 @@ const FAULTS: [Fault; 5] = {
     ]
 };
 
-/// O6, O7: each fault refuses a redemption, of a fresh code and of a spent one alike: no fault, no theft.
+/// O6, O7, 35: each fault refuses a redemption, of a fresh code and of a spent one alike: no fault, no theft.
 #[test]
 fn each_fault_refuses_a_redemption() {
     use authorization_code::{Decision, Refusal, Request, redeem};
@@ -223,7 +223,7 @@ fn a_rotation_is_decided_in_order() {
     }
 }
 
-/// O21: the last link of a chain does not outlive the chain.
+/// O21, 48: the last link of a chain does not outlive the chain.
 #[test]
 fn a_successor_never_outlives_its_family() {
     let client =

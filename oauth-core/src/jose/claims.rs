@@ -169,7 +169,7 @@ mod tests {
         check(nearly(105), 5, Err(JwtError::NotYetValid));
     }
 
-    /// O15: the later of `nbf` and `iat` counts, whichever it is.
+    /// O15, 74: the later of `nbf` and `iat` counts, whichever it is.
     #[test]
     fn life_begins_with_the_later_of_two_dates() {
         for not_before in [None, Some(at(90).into()), Some(at(100).into())] {
@@ -217,6 +217,7 @@ mod tests {
         }
     }
 
+    /// 74: clocks that differ by more than a minute are somebody's to mend.
     #[test]
     fn a_leeway_never_exceeds_a_minute() {
         assert_eq!(capped(Duration::from_secs(3600)), Duration::from_secs(60));

@@ -115,7 +115,7 @@ mod tests {
         SessionSecret::generate(&move |bytes: &mut [u8]| bytes.fill(byte))
     }
 
-    /// S1: a secret is opaque, of 256 random bits, and never prints; what a cookie could be cut by is none.
+    /// S1, 103: a secret is opaque, of 256 random bits, and never prints; what a cookie could be cut by is none.
     #[test]
     fn a_session_secret_is_256_bits_in_base64url() {
         let secret = secret(0xff);
@@ -136,7 +136,7 @@ mod tests {
         }
     }
 
-    /// S4: a token is of one secret, so a page from before the secret changed posts nothing.
+    /// S4, 109: a token is of one secret, so a page from before the secret changed posts nothing.
     #[test]
     fn a_csrf_token_is_of_one_session() {
         let (first, second) = (secret(1), secret(2));

@@ -88,7 +88,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// S2: 30 to 60 idle minutes, 5 to 15 where the risk is high, and eight hours at all.
+    /// S2, 105: 30 to 60 idle minutes, 5 to 15 where the risk is high, and eight hours at all.
     #[test]
     fn a_session_lasts_up_to_an_idle_hour_and_eight_hours() {
         type Make = fn(Duration, Duration) -> Result<SessionTimeouts, InvalidTimeout>;

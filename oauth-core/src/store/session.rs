@@ -223,7 +223,7 @@ mod tests {
         }
     }
 
-    /// S2: to the nanosecond, from the clock alone, and the limit that came first is the one that counts.
+    /// S2, 105: to the nanosecond, from the clock alone, and the limit that came first is the one that counts.
     #[test]
     fn a_session_ends_idle_or_old_at_the_exact_instant() {
         let session = session();
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(busy.state(busy.expires_at), SessionState::AbsoluteExpired);
     }
 
-    /// S2: a use is written down once in a tenth of the idle timeout, and a clock that goes back takes nothing away.
+    /// S2, 108: a use is written down once in a tenth of the idle timeout, and a clock that goes back takes nothing away.
     #[test]
     fn a_touch_is_rare_and_only_moves_forward() {
         let session = session();

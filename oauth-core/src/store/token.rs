@@ -193,7 +193,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// O13: a token whose family is gone is dead: whoever removed the family meant to end it.
+    /// O13, 45: a token whose family is gone is dead: whoever removed the family meant to end it.
     #[test]
     fn a_token_without_its_family_is_dead() {
         let now = SystemTime::UNIX_EPOCH;

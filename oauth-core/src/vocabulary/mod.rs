@@ -140,6 +140,7 @@ mod tests {
         assert_eq!("demo web".parse::<ClientId>().unwrap().as_str(), "demo web");
     }
 
+    /// 25: long enough for every client, too short to fill a store.
     #[test]
     fn words_have_a_longest_length() {
         assert!("s".repeat(2048).parse::<State>().is_ok());

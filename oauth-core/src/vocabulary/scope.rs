@@ -176,7 +176,7 @@ mod tests {
         assert!(Scopes::default().is_subset(&granted));
     }
 
-    /// O17: the grammar of RFC 6749 §3.3 for tokens and lists.
+    /// O17, 23: the grammar of RFC 6749 §3.3 for tokens and lists.
     #[test]
     fn the_grammar_is_that_of_rfc_6749() {
         for text in [
@@ -188,6 +188,7 @@ mod tests {
         assert_eq!(scopes("b a"), scopes("a b"));
     }
 
+    /// 4: before anything is made of it.
     #[test]
     fn a_list_of_half_a_million_tokens_is_refused_at_once() {
         let tokens = |count| "a ".repeat(count).trim_end().parse::<Scopes>();

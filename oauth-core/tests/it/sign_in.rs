@@ -126,7 +126,7 @@ fn scopes() -> Scopes {
     "openid read:charges".parse().unwrap()
 }
 
-/// O1, O15, O18: a person is signed in, known by name, and served by the API, by this crate's three roles.
+/// O1, O15, O18, 58: a person is signed in, known by name, and served by the API, by this crate's three roles.
 #[tokio::test]
 async fn a_person_is_signed_in_and_served() {
     let world = World::new();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn root() -> PathBuf {
+pub(super) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
@@ -55,7 +55,7 @@ fn rows(table: &str) -> Vec<Row> {
 }
 
 /// Every Rust source below a folder, generated ones left out.
-fn sources(folder: &Path, found: &mut Vec<String>) {
+pub(super) fn sources(folder: &Path, found: &mut Vec<String>) {
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let path = entry.path();
         if path.is_dir() && !path.ends_with("target") {
@@ -67,7 +67,7 @@ fn sources(folder: &Path, found: &mut Vec<String>) {
 }
 
 /// Whether a test of this name says in its documentation that it proves this rule.
-fn proves(sources: &[String], test: &str, id: &str) -> bool {
+pub(super) fn proves(sources: &[String], test: &str, id: &str) -> bool {
     let opening = format!("fn {test}(");
     let bears = |line: &str| {
         line.strip_prefix("///").is_some_and(|text| {

@@ -3,6 +3,7 @@
 
 mod authorization;
 mod bad_input;
+mod checklist;
 mod compliance;
 mod desk;
 mod idempotency;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::vocabulary::Scopes;
 
-/// O14, O15, 65 to 77: the forgery that is none passes, so that the refusals below mean something.
+/// O14, O15, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77: the forgery that is none passes, so that the refusals below mean something.
 #[test]
 fn a_proper_token_is_accepted() {
     let token = forge(&header("at+jwt"), &format!("{{{CLAIMS}}}"));

@@ -18,7 +18,7 @@ fn bob() -> Subject {
     "bob".parse().expect("printable")
 }
 
-/// S1: families and codes that name it, and nothing else.
+/// S1, 110: families and codes that name it, and nothing else.
 pub async fn what_was_granted_in_a_session_ends_with_it(store: &dyn SessionStore) {
     populate(store, "ada", &ada()).await;
     let revoked = answer(store.end_session(&session_id("ada one"), REASON, start()).await);
@@ -33,7 +33,7 @@ pub async fn what_was_granted_in_a_session_ends_with_it(store: &dyn SessionStore
     assert_eq!(alive(store, "ada").await, left);
 }
 
-/// S3: also one that was stored when its session had ended already, or was never there.
+/// S3, 110: also one that was stored when its session had ended already, or was never there.
 pub async fn a_code_of_a_session_that_ended_buys_nothing(store: &dyn SessionStore) {
     let ended = session("ended");
     assert_eq!(
@@ -84,7 +84,7 @@ pub async fn a_redemption_that_crosses_the_end_of_its_session_leaves_nothing_ali
     }
 }
 
-/// S3: sessions, families, codes and reset tokens, in one step.
+/// S3, 107: sessions, families, codes and reset tokens, in one step.
 pub async fn everything_of_a_subject_ends_and_nothing_of_another(store: &dyn SessionStore) {
     populate(store, "ada", &ada()).await;
     populate(store, "bob", &bob()).await;
@@ -105,7 +105,7 @@ pub async fn everything_of_a_subject_ends_and_nothing_of_another(store: &dyn Ses
     assert_eq!((revocation.reason, revocation.at), (REASON, start()));
 }
 
-/// S3: all but the browser that asks for it.
+/// S3, 107: all but the browser that asks for it.
 pub async fn one_session_can_be_kept_with_what_was_granted_in_it(store: &dyn SessionStore) {
     populate(store, "ada", &ada()).await;
     let kept = session_id("ada one");

@@ -30,7 +30,7 @@ pub async fn a_reset_token_is_read_back_as_it_was_stored(store: &dyn SessionStor
     assert_eq!(answer(store.reset_token(&hash("nothing")).await), None);
 }
 
-/// S5: only the newest is worth anything; those of others are untouched.
+/// S5, 112: only the newest is worth anything; those of others are untouched.
 pub async fn a_newer_reset_token_takes_the_place_of_the_older(store: &dyn SessionStore) {
     let issued = [
         ("bob's", Some(bob())),
@@ -54,7 +54,7 @@ pub async fn a_newer_reset_token_takes_the_place_of_the_older(store: &dyn Sessio
     }
 }
 
-/// S3, S5: its subject is signed out everywhere in the same step.
+/// S3, S5, 113: its subject is signed out everywhere in the same step.
 pub async fn a_reset_token_is_redeemed_once_and_ends_everything(store: &dyn SessionStore) {
     populate(store, "ada", &ada()).await;
     populate(store, "bob", &bob()).await;
@@ -77,7 +77,7 @@ pub async fn a_reset_token_is_redeemed_once_and_ends_everything(store: &dyn Sess
     assert_eq!(reason, Some(RevocationReason::PasswordReset));
 }
 
-/// S5: what was issued for an address that nobody has.
+/// S5, 114: what was issued for an address that nobody has.
 pub async fn a_reset_token_of_nobody_opens_nothing(store: &dyn SessionStore) {
     answer(store.put_reset_token(reset("nobody's", None)).await);
     assert_eq!(redeemed(store, "nobody's").await, ResetOutcome::NotFound);
@@ -97,7 +97,7 @@ pub async fn a_reset_token_expires_at_the_exact_instant(store: &dyn SessionStore
     ));
 }
 
-/// S5: single use, whoever comes at once.
+/// S5, 111: single use, whoever comes at once.
 pub async fn one_of_32_redemptions_of_a_reset_token_succeeds(store: &dyn SessionStore) {
     populate(store, "ada", &ada()).await;
     let token = hash("ada reset");

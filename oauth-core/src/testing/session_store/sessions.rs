@@ -157,7 +157,7 @@ pub async fn the_active_sessions_of_a_subject_are_listed(store: &dyn SessionStor
     assert_eq!(idle, []);
 }
 
-/// S4: whoever comes at once, one secret is left.
+/// S4, 106: whoever comes at once, one secret is left.
 pub async fn one_of_32_renewals_is_done(store: &dyn SessionStore) {
     let old = stored(store, session("old")).await;
     let outcomes = race(|index| store.renew_session(&old.hash, hash(&index.to_string()), start()));

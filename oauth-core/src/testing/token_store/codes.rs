@@ -65,7 +65,7 @@ pub async fn an_insert_never_overwrites_a_code_or_a_token(store: &dyn TokenStore
     assert_eq!(kept, Some((first, None)));
 }
 
-/// O6: one step: the code is spent, everything it buys is there and alive.
+/// O6, 45: one step: the code is spent, everything it buys is there and alive.
 pub async fn redeeming_spends_the_code_and_stores_the_family_and_its_tokens(store: &dyn TokenStore) {
     redeemed(store, "f").await;
     let spent = AuthorizationCodeRecord {

@@ -14,7 +14,7 @@ pub async fn fresh_codes_go_when_they_expire(store: &dyn TokenStore) {
     assert_eq!(answer(store.code(&hash("c")).await), None);
 }
 
-/// O6, O10: spent codes and rotated tokens betray a theft for as long as anything they led to can be alive.
+/// O6, O10, 44: spent codes and rotated tokens betray a theft for as long as anything they led to can be alive.
 pub async fn tombstones_outlive_what_was_issued(store: &dyn TokenStore) {
     redeemed(store, "f").await;
     assert_eq!(

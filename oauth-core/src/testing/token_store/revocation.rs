@@ -32,7 +32,7 @@ pub async fn revoking_a_family_ends_all_of_it_once(store: &dyn TokenStore) {
     );
 }
 
-/// O13: its family lives on.
+/// O13, 62: its family lives on.
 pub async fn revoking_an_access_token_ends_it_alone(store: &dyn TokenStore) {
     redeemed(store, "f").await;
     assert_eq!(

@@ -6,7 +6,7 @@ use crate::testing::records::{
     NANOSECOND, access, answer, code, family, family_id, hash, redemption, refresh, rotation, start,
 };
 
-/// O9: the presented token is a tombstone, its successor alive, in one step.
+/// O9, 51: the presented token is a tombstone, its successor alive, in one step.
 pub async fn rotating_leaves_a_tombstone_and_one_leaf(store: &dyn TokenStore) {
     redeemed(store, "f").await;
     let outcome = answer(store.rotate(rotation("f rt 0", "f rt 1", "f"), start()).await);
@@ -76,7 +76,7 @@ pub async fn a_family_expires_at_the_exact_instant(store: &dyn TokenStore) {
     );
 }
 
-/// O10: of 32 rotations of one token one succeeds, and one leaf is alive afterwards.
+/// O10, 51: of 32 rotations of one token one succeeds, and one leaf is alive afterwards.
 pub async fn one_of_32_rotations_wins(store: &dyn TokenStore) {
     redeemed(store, "f").await;
     let successors: Vec<_> = (0..RACERS).map(|index| format!("successor {index}")).collect();
@@ -130,7 +130,7 @@ pub async fn a_revoked_family_never_rotates_again(store: &dyn TokenStore) {
     assert_eq!(answer(store.access_token(&hash("at of f rt 2")).await), None);
 }
 
-/// O10: whatever a rotation that raced the revocation issued is dead once both have answered.
+/// O10, 52: whatever a rotation that raced the revocation issued is dead once both have answered.
 pub async fn revocation_wins_over_rotations_that_race_it(store: &dyn TokenStore) {
     redeemed(store, "f").await;
     let id = family_id("f");

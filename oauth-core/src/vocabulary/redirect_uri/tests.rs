@@ -6,7 +6,7 @@ fn matches(registered: &RegisteredRedirectUri, presented: &str) -> bool {
     presented.parse().is_ok_and(|uri| registered.matches(&uri))
 }
 
-/// O4: matched byte for byte, so every near miss is a miss.
+/// O4, 16: matched byte for byte, so every near miss is a miss.
 #[test]
 fn an_exact_uri_matches_itself_only() {
     let registered = RegisteredRedirectUri::exact("https://app.example/cb?tenant=1").unwrap();
@@ -36,7 +36,7 @@ fn an_exact_uri_matches_itself_only() {
     }
 }
 
-/// O4: no wildcard; an asterisk is an ordinary character.
+/// O4, 16: no wildcard; an asterisk is an ordinary character.
 #[test]
 fn an_asterisk_means_itself() {
     let registered = RegisteredRedirectUri::exact("https://app.example/*").unwrap();
@@ -113,7 +113,7 @@ fn only_the_two_loopback_addresses_can_be_registered_with_any_port() {
     }
 }
 
-/// O4: what may be a redirect URI at all.
+/// O4, 16: what may be a redirect URI at all.
 #[test]
 fn a_redirect_uri_is_https_or_loopback_or_private_use() {
     for text in [
@@ -147,7 +147,7 @@ fn a_redirect_uri_is_https_or_loopback_or_private_use() {
     }
 }
 
-/// O3: an existing query is kept.
+/// O3, 18: an existing query is kept.
 #[test]
 fn a_query_is_added_to_what_is_there() {
     let check = |uri: &str, expected: &str| {
@@ -181,7 +181,7 @@ proptest! {
         }
     }
 
-    /// O4: two different texts never match exactly.
+    /// O4, 16, 18: two different texts never match exactly.
     #[test]
     fn an_exact_match_means_equal_bytes(a in "https://[a-c]{1,2}/[a-c%./?]{0,4}", b in "https://[a-c]{1,2}/[a-c%./?]{0,4}") {
         if let (Ok(registered), Ok(presented)) = (RegisteredRedirectUri::exact(&a), b.parse::<RedirectUri>()) {

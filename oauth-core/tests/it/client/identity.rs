@@ -61,7 +61,7 @@ fn an_identity_is_verified_before_it_is_believed() {
     assert_eq!(identity(&|_| {}, "at", &thief), Err(JwtError::UnknownKey));
 }
 
-/// O18: after a refresh the ID token must be about the same person; it needs no nonce.
+/// O18, 54: after a refresh the ID token must be about the same person; it needs no nonce.
 #[test]
 fn a_refreshed_identity_is_the_same_person() {
     let key = SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(7)).unwrap();

@@ -10,7 +10,7 @@ use super::fixture::{
     CALLBACK, CHALLENGE, Fixture, ISSUER, Pairs, change, codes, post, reason, redirected, web_request,
 };
 
-/// O2, O24: a valid request becomes an interaction that names who asks for what.
+/// O2, O24, 15, 17, 19, 20: a valid request becomes an interaction that names who asks for what.
 #[tokio::test]
 async fn a_valid_request_is_handed_to_the_host() {
     let fixture = Fixture::new();
@@ -26,7 +26,7 @@ async fn a_valid_request_is_handed_to_the_host() {
     assert_ne!(interaction.id, interaction.browser.expose());
 }
 
-/// O2: POST works as GET does.
+/// O2, 30: POST works as GET does.
 #[tokio::test]
 async fn a_posted_request_is_handed_to_the_host() {
     let fixture = Fixture::new();
@@ -44,7 +44,7 @@ async fn a_posted_request_is_handed_to_the_host() {
     assert!(matches!(outcome, Authorize::Respond(answer) if answer.response.status() == 400));
 }
 
-/// O2: parameters nobody knows, and those of OpenID Connect that need no answer, are no error.
+/// O2, 29, 34: parameters nobody knows, and those of OpenID Connect that need no answer, are no error.
 #[tokio::test]
 async fn unknown_parameters_are_ignored() {
     let fixture = Fixture::new();
@@ -88,7 +88,7 @@ async fn a_login_hint_is_short_text_or_none() {
     }
 }
 
-/// O3, O4: a fault of `client_id` or `redirect_uri` is shown on a page and never redirected.
+/// O3, O4, 15, 17, 28: a fault of `client_id` or `redirect_uri` is shown on a page and never redirected.
 #[tokio::test]
 async fn a_doubtful_client_or_redirect_uri_is_never_redirected() {
     let fixture = Fixture::new();
@@ -134,6 +134,13 @@ async fn a_doubtful_client_or_redirect_uri_is_never_redirected() {
             answer.response.headers()["content-type"],
             "text/html; charset=utf-8"
         );
+        for (name, value) in [
+            ("x-frame-options", "DENY"),
+            ("referrer-policy", "no-referrer"),
+            ("cache-control", "no-store"),
+        ] {
+            assert_eq!(answer.response.headers()[name], value);
+        }
         let page = String::from_utf8_lossy(answer.response.body());
         assert!(
             !page.contains("evil") && !page.contains("app.example"),
@@ -222,7 +229,7 @@ const FAULTS: &str = "
     prompt                | none          | login_required            | prompt_none
 ";
 
-/// O1, O2: each other fault is told to the client, with its error, the state and the issuer.
+/// O1, O2, 19, 20, 23, 25: each other fault is told to the client, with its error, the state and the issuer.
 #[tokio::test]
 async fn every_other_fault_is_told_to_the_client_by_redirect() {
     let fixture = Fixture::new();
@@ -252,7 +259,7 @@ async fn every_other_fault_is_told_to_the_client_by_redirect() {
     }
 }
 
-/// O2, O5: without a usable state there is nothing to send back, and no code.
+/// O2, O5, 24: without a usable state there is nothing to send back, and no code.
 #[tokio::test]
 async fn state_is_mandatory() {
     let fixture = Fixture::new();
@@ -265,7 +272,7 @@ async fn state_is_mandatory() {
     }
 }
 
-/// O2: whatever is repeated, the request is refused; a repeated state is not echoed.
+/// O2, 1: whatever is repeated, the request is refused; a repeated state is not echoed.
 #[tokio::test]
 async fn a_repeated_parameter_is_refused() {
     let fixture = Fixture::new();
@@ -289,7 +296,7 @@ async fn a_repeated_parameter_is_refused() {
     assert_eq!(reason(&fixture.refused(&unknown).await), "parameter_repeated");
 }
 
-/// O2: without `openid` no nonce is needed; one that is sent is kept.
+/// O2, 25: without `openid` no nonce is needed; one that is sent is kept.
 #[tokio::test]
 async fn nonce_goes_with_openid() {
     let fixture = Fixture::new();
@@ -302,7 +309,7 @@ async fn nonce_goes_with_openid() {
     fixture.interact(&change(plain, "nonce", Some("a-nonce"))).await;
 }
 
-/// O3: an error after a POST is a 303, so that the browser drops the body.
+/// O3, 27, 28: an error after a POST is a 303, so that the browser drops the body.
 #[tokio::test]
 async fn a_refused_post_is_answered_by_303() {
     let fixture = Fixture::new();

@@ -14,7 +14,7 @@ use super::fixture::{
 
 const CLIENT_CREDENTIALS: (&str, &str) = ("grant_type", "client_credentials");
 
-/// O6: each client authenticates the way it is registered for, and no other.
+/// O6, 5, 6, 10: each client authenticates the way it is registered for, and no other.
 #[tokio::test]
 async fn the_registered_method_is_the_only_one() {
     let fixture = Fixture::new();
@@ -61,7 +61,7 @@ async fn the_registered_method_is_the_only_one() {
     }
 }
 
-/// O6: exactly one method; two are `invalid_request`, also when both are right.
+/// O6, 5: exactly one method; two are `invalid_request`, also when both are right.
 #[tokio::test]
 async fn two_methods_at_once_are_refused() {
     let fixture = Fixture::new();
@@ -103,7 +103,7 @@ async fn two_methods_at_once_are_refused() {
     }
 }
 
-/// O6: a `client_id` in the form may repeat that of the header, and must not contradict it.
+/// O6, 8: a `client_id` in the form may repeat that of the header, and must not contradict it.
 #[tokio::test]
 async fn the_client_id_of_the_form_must_be_that_of_the_header() {
     let fixture = Fixture::new();
@@ -115,7 +115,7 @@ async fn the_client_id_of_the_form_must_be_that_of_the_header() {
     assert_eq!(reason(&answer), "client_id_mismatch");
 }
 
-/// O26: whatever is wrong with the credentials, the answer is one 401 with a challenge.
+/// O26, 6, 9, 10, 13: whatever is wrong with the credentials, the answer is one 401 with a challenge.
 #[tokio::test]
 async fn failed_authentications_are_indistinguishable() {
     let fixture = Fixture::new();
@@ -172,7 +172,7 @@ async fn failed_authentications_are_indistinguishable() {
     }
 }
 
-/// O25: during a rotation two secrets open, and the old one no longer than it was told to.
+/// O25, 9: during a rotation two secrets open, and the old one no longer than it was told to.
 #[tokio::test]
 async fn two_secrets_open_during_rotation() {
     let fixture = Fixture::new();
@@ -248,7 +248,7 @@ async fn grants_are_those_on_offer_and_registered() {
     );
 }
 
-/// O26: a missing parameter is `invalid_request`.
+/// O26, 2: a missing parameter is `invalid_request`.
 #[tokio::test]
 async fn a_missing_parameter_is_an_invalid_request() {
     let fixture = Fixture::new();
@@ -269,7 +269,7 @@ async fn a_missing_parameter_is_an_invalid_request() {
     assert_error(&fixture.revoke_as("web", &[]).await, 400, "invalid_request");
 }
 
-/// O6, O26: whatever is repeated, known or not, the request is refused and nothing is consumed.
+/// O6, O26, 1: whatever is repeated, known or not, the request is refused and nothing is consumed.
 #[tokio::test]
 async fn a_repeated_parameter_is_an_invalid_request() {
     let fixture = Fixture::new();
@@ -293,7 +293,7 @@ async fn a_repeated_parameter_is_an_invalid_request() {
     }
 }
 
-/// O26: requests of the wrong shape get the documented status, at all three endpoints, and no panic.
+/// O26, 3, 4, 30: requests of the wrong shape get the documented status, at all three endpoints, and no panic.
 #[tokio::test]
 async fn requests_of_the_wrong_shape_are_refused() {
     let fixture = Fixture::new();

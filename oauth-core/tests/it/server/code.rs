@@ -10,7 +10,7 @@ use super::fixture::{
     redemption, web_request, wrong_verifier,
 };
 
-/// O6, O7, O8: the whole answer, for the verifier of RFC 7636 appendix B.
+/// O6, O7, O8, 1, 3, 35, 38, 39: the whole answer, for the verifier of RFC 7636 appendix B.
 #[tokio::test]
 async fn a_code_buys_tokens() {
     let fixture = Fixture::new();
@@ -109,7 +109,7 @@ async fn an_id_token_needs_openid_and_a_refresh_token_its_grant() {
     assert!(!tokens.access.is_empty());
 }
 
-/// O6: a public client redeems with its `client_id` alone; PKCE is what proves it.
+/// O6, 13: a public client redeems with its `client_id` alone; PKCE is what proves it.
 #[tokio::test]
 async fn a_public_client_redeems_without_a_secret() {
     let fixture = Fixture::new();
@@ -155,7 +155,7 @@ async fn a_redirect_uri_is_optional_and_exact() {
     );
 }
 
-/// O6, O7: a missing, malformed or wrong verifier buys nothing, and consumes nothing.
+/// O6, O7, 36, 39, 43: a missing, malformed or wrong verifier buys nothing, and consumes nothing.
 #[tokio::test]
 async fn a_wrong_verifier_buys_nothing_and_consumes_nothing() {
     let fixture = Fixture::new();
@@ -183,7 +183,7 @@ async fn a_wrong_verifier_buys_nothing_and_consumes_nothing() {
     Tokens::of(&fixture.redeem(&code).await);
 }
 
-/// O6: a code lives 60 seconds, to the instant.
+/// O6, 35: a code lives 60 seconds, to the instant.
 #[tokio::test]
 async fn a_code_expires_after_sixty_seconds() {
     let fixture = Fixture::new();
@@ -198,7 +198,7 @@ async fn a_code_expires_after_sixty_seconds() {
     assert_eq!(reason(&answer), "code_expired");
 }
 
-/// O6: a code that leaked to another client neither buys anything nor dies.
+/// O6, 43: a code that leaked to another client neither buys anything nor dies.
 #[tokio::test]
 async fn another_client_cannot_use_or_kill_a_code() {
     let fixture = Fixture::new();
@@ -209,7 +209,7 @@ async fn another_client_cannot_use_or_kill_a_code() {
     Tokens::of(&fixture.redeem(&code).await);
 }
 
-/// O6: who has the code and nothing else cannot end the session of its owner by replaying it.
+/// O6, 42: who has the code and nothing else cannot end the session of its owner by replaying it.
 #[tokio::test]
 async fn a_replay_that_is_not_otherwise_valid_revokes_nothing() {
     let fixture = Fixture::new();
@@ -240,7 +240,7 @@ async fn a_replay_that_is_not_otherwise_valid_revokes_nothing() {
     assert!(fixture.is_active(&tokens.refresh).await);
 }
 
-/// O6: a replay with everything in order means that two have the code: what it bought dies at once, however late.
+/// O6, 41: a replay with everything in order means that two have the code: what it bought dies at once, however late.
 #[tokio::test]
 async fn a_replay_that_is_otherwise_valid_revokes_the_family() {
     for late in [1, 61, 3_600, 29 * 24 * 3_600] {
@@ -273,7 +273,7 @@ async fn a_replay_that_is_otherwise_valid_revokes_the_family() {
     }
 }
 
-/// O6, O26: everything that is wrong with a code looks the same from outside.
+/// O6, O26, 56: everything that is wrong with a code looks the same from outside.
 #[tokio::test]
 async fn refusals_of_a_code_are_indistinguishable() {
     let fixture = Fixture::new();
@@ -328,7 +328,7 @@ async fn the_redirect_uri_of_the_request_is_the_one_that_counts() {
     );
 }
 
-/// O6: the code is read from the form, never from the query.
+/// O6, 3: the code is read from the form, never from the query.
 #[tokio::test]
 async fn a_query_is_not_read() {
     let fixture = Fixture::new();

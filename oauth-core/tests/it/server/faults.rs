@@ -14,19 +14,22 @@ use oauth_core::store::{
 };
 use oauth_core::store_error::StoreError;
 
-use super::fixture::{Fixture, Tokens, assert_error, basic, codes, post, web_request};
+use super::fixture::{Fixture, Tokens, assert_error, basic, codes, post, reason, web_request};
 
 /// The memory store, with a switch.
 #[derive(Default)]
 struct Faulty {
     store: MemoryTokens,
     down: AtomicBool,
+    garbled: AtomicBool,
 }
 
 impl Faulty {
     fn up(&self) -> Result<&MemoryTokens, StoreError> {
         if self.down.load(Ordering::Relaxed) {
             Err(StoreError::unavailable("the disk is full of secrets"))
+        } else if self.garbled.load(Ordering::Relaxed) {
+            Err(StoreError::corrupt("a row of secrets"))
         } else {
             Ok(&self.store)
         }
@@ -80,7 +83,7 @@ impl TokenStore for Faulty {
     }
 }
 
-/// O13, O26: 503 with `Retry-After`, the cause for the host alone, and nothing consumed.
+/// O13, O26, 63: 503 with `Retry-After`, the cause for the host alone, and nothing consumed.
 #[tokio::test]
 async fn a_store_that_is_down_is_a_503_and_consumes_nothing() {
     let store = Arc::new(Faulty::default());
@@ -101,6 +104,7 @@ async fn a_store_that_is_down_is_a_503_and_consumes_nothing() {
         assert_error(&answer, 503, "temporarily_unavailable");
         assert!(answer.response.headers().contains_key("retry-after"));
         assert_eq!(codes(&answer.events), ["server_failed"]);
+        assert_eq!(reason(&answer), "store_unavailable");
         assert!(!String::from_utf8_lossy(answer.response.body()).contains("disk"));
         assert!(answer.fault.is_some_and(|fault| {
             fault
@@ -111,6 +115,19 @@ async fn a_store_that_is_down_is_a_503_and_consumes_nothing() {
     store.down.store(false, Ordering::Relaxed);
     Tokens::of(&fixture.redeem(&code).await);
     Tokens::of(&fixture.refresh(&tokens.refresh).await);
+}
+
+/// O26: coming back does not help where a row cannot be read, so nobody is told to.
+#[tokio::test]
+async fn a_store_that_cannot_read_its_rows_is_a_500() {
+    let store = Arc::new(Faulty::default());
+    let fixture = Fixture::with(store.clone(), |builder| builder);
+    let tokens = fixture.sign_in().await;
+    store.garbled.store(true, Ordering::Relaxed);
+    let answer = fixture.refresh(&tokens.refresh).await;
+    assert_error(&answer, 500, "server_error");
+    assert!(!answer.response.headers().contains_key("retry-after"));
+    assert_eq!(reason(&answer), "store_corrupt");
 }
 
 /// O24: on the front channel the person sees a page.

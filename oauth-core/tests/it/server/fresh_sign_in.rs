@@ -25,7 +25,7 @@ async fn grant(fixture: &Fixture, interaction: &Interaction, ago: Duration) -> A
         .await
 }
 
-/// O24: a host that answers `prompt=login` or `max_age` with a sign-in that is too old gets no code for it.
+/// O24, 34: a host that answers `prompt=login` or `max_age` with a sign-in that is too old gets no code for it.
 #[tokio::test]
 async fn a_sign_in_that_is_too_old_is_not_granted() {
     let fixture = Fixture::new();
@@ -65,7 +65,7 @@ async fn time_spent_at_the_page_makes_no_sign_in_too_old() {
     assert!(redirected(&answer.response).1.optional("code").is_some());
 }
 
-/// O24: the host is told what the client wants of its pages, and since when the user must have signed in.
+/// O24, 34: the host is told what the client wants of its pages, and since when the user must have signed in.
 #[tokio::test]
 async fn the_host_learns_what_the_client_wants_of_its_pages() {
     let fixture = Fixture::new();
@@ -101,7 +101,7 @@ async fn the_host_learns_what_the_client_wants_of_its_pages() {
     assert_eq!(forged.ui_locales, None);
 }
 
-/// O2: an age that is no whole number, and `none` beside another prompt, are refused.
+/// O2, 34: an age that is no whole number, and `none` beside another prompt, are refused.
 #[tokio::test]
 async fn a_malformed_age_or_prompt_is_refused() {
     let fixture = Fixture::new();

@@ -8,7 +8,7 @@ use oauth_core::vocabulary::RegisteredRedirectUri;
 
 use super::fixture::{Fixture, ISSUER, Tokens, change, codes, reason, redirected, web_request};
 
-/// O3: code, state and issuer go to the redirect URI, whose own query stays.
+/// O3, 24, 26: code, state and issuer go to the redirect URI, whose own query stays.
 #[tokio::test]
 async fn a_granted_request_is_redirected_with_code_state_and_issuer() {
     let fixture = Fixture::new();
@@ -28,7 +28,7 @@ async fn a_granted_request_is_redirected_with_code_state_and_issuer() {
     assert_eq!(codes(&answer.events), ["authorization_granted"]);
 }
 
-/// O3: 303 after a POST, 302 after a GET.
+/// O3, 27: 303 after a POST, 302 after a GET.
 #[tokio::test]
 async fn the_status_depends_on_the_method_that_is_answered() {
     let fixture = Fixture::new();
@@ -60,7 +60,7 @@ async fn a_denied_request_is_redirected_with_access_denied() {
     assert_eq!(codes(&answer.events), ["authorization_denied"]);
 }
 
-/// O24: whoever knows the id but not the cookie neither sees nor answers the interaction, nor spends it.
+/// O24, 31: whoever knows the id but not the cookie neither sees nor answers the interaction, nor spends it.
 #[tokio::test]
 async fn another_browser_neither_sees_nor_answers() {
     let fixture = Fixture::new();
@@ -142,7 +142,7 @@ async fn an_interaction_ends_after_ten_minutes() {
     );
 }
 
-/// O24: less than was asked for may be granted, more never is, and nothing is a refusal.
+/// O24, 31: less than was asked for may be granted, more never is, and nothing is a refusal.
 #[tokio::test]
 async fn the_user_grants_what_was_asked_for_or_less() {
     let fixture = Fixture::new();
@@ -170,7 +170,7 @@ async fn the_user_grants_what_was_asked_for_or_less() {
     }
 }
 
-/// O24: what the client lost while the user was at the page is not granted any more.
+/// O24, 31: what the client lost while the user was at the page is not granted any more.
 #[tokio::test]
 async fn scopes_and_grants_withdrawn_meanwhile_are_not_granted() {
     let fixture = Fixture::new();
@@ -196,7 +196,7 @@ async fn scopes_and_grants_withdrawn_meanwhile_are_not_granted() {
     );
 }
 
-/// O11: a user whose name is a client's id could be taken for the client, and gets no code.
+/// O11, 58: a user whose name is a client's id could be taken for the client, and gets no code.
 #[tokio::test]
 async fn a_user_cannot_be_taken_for_a_client() {
     let fixture = Fixture::new();

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::fixture::{API, Fixture, ISSUER, Tokens, assert_error, basic, codes, post};
 
-/// O12: everything the interface promises of an active access token.
+/// O12, 60, 62: everything the interface promises of an active access token.
 #[tokio::test]
 async fn an_active_access_token_is_described() {
     let fixture = Fixture::new();
@@ -71,7 +71,7 @@ async fn an_active_refresh_token_is_described_to_its_client() {
     }
 }
 
-/// O12: a caller sees tokens that are meant for it, and of others learns nothing.
+/// O12, 60: a caller sees tokens that are meant for it, and of others learns nothing.
 #[tokio::test]
 async fn a_caller_sees_only_tokens_meant_for_it() {
     let fixture = Fixture::new();
@@ -92,7 +92,7 @@ async fn a_caller_sees_only_tokens_meant_for_it() {
     }
 }
 
-/// O12: unknown, malformed, expired, rotated and revoked tokens are all exactly `{"active":false}`.
+/// O12, 61: unknown, malformed, expired, rotated and revoked tokens are all exactly `{"active":false}`.
 #[tokio::test]
 async fn an_inactive_token_is_just_that() {
     let fixture = Fixture::new();
@@ -164,7 +164,7 @@ fn with_other_signature(token: &str) -> String {
     format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature))
 }
 
-/// O12: the hint says where to look first, and a wrong one costs nothing.
+/// O12, 61: the hint says where to look first, and a wrong one costs nothing.
 #[tokio::test]
 async fn a_wrong_hint_does_not_hide_a_token() {
     let fixture = Fixture::new();
@@ -179,7 +179,7 @@ async fn a_wrong_hint_does_not_hide_a_token() {
     }
 }
 
-/// O12: a bad caller gets 401 with a challenge, and a public client is one.
+/// O12, 60: a bad caller gets 401 with a challenge, and a public client is one.
 #[tokio::test]
 async fn only_an_authenticated_caller_may_ask() {
     let fixture = Fixture::new();

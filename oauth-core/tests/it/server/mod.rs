@@ -13,6 +13,7 @@ mod introspection;
 mod metadata;
 mod model;
 mod par;
+mod reasons;
 mod refresh;
 mod resource_indicators;
 mod revocation;

@@ -73,7 +73,7 @@ async fn a_pushed_request_gets_a_name_for_sixty_seconds() {
     assert_ne!(pushed(&fixture, &web_request()).await, uri);
 }
 
-/// O23: the name stands for the whole request, up to the tokens.
+/// O23, 32: the name stands for the whole request, up to the tokens.
 #[tokio::test]
 async fn a_person_signs_in_by_a_pushed_request() {
     let fixture = Fixture::new();
@@ -86,7 +86,7 @@ async fn a_person_signs_in_by_a_pushed_request() {
     assert!(fixture.is_active(&tokens.access).await);
 }
 
-/// O23: what was pushed counts, not what the browser brings beside the name: an attacker can change the latter.
+/// O23, 29: what was pushed counts, not what the browser brings beside the name: an attacker can change the latter.
 #[tokio::test]
 async fn parameters_beside_the_name_are_ignored() {
     let fixture = Fixture::new();
@@ -114,7 +114,7 @@ async fn parameters_beside_the_name_are_ignored() {
     Tokens::of(&fixture.redeem(code).await);
 }
 
-/// O23: the name of another client's request opens nothing and tells the client nothing; it stays good for its own.
+/// O23, 32: the name of another client's request opens nothing and tells the client nothing; it stays good for its own.
 #[tokio::test]
 async fn a_name_is_bound_to_its_client() {
     let fixture = Fixture::new();
@@ -153,7 +153,7 @@ async fn a_forged_name_is_shown_on_a_page() {
     assert_eq!(shown(&fixture, &twice).await, "client_or_redirect_uri_repeated");
 }
 
-/// O23: sixty seconds to the nanosecond; a sign-in that began in time may take its ten minutes.
+/// O23, 32: sixty seconds to the nanosecond; a sign-in that began in time may take its ten minutes.
 #[tokio::test]
 async fn a_name_expires_at_the_exact_instant() {
     let fixture = Fixture::new();
@@ -168,7 +168,7 @@ async fn a_name_expires_at_the_exact_instant() {
     assert_eq!(codes(&answer.events), ["authorization_granted"]);
 }
 
-/// O23: a reload of the page spends nothing, the first answer spends it for every page that is open, whatever the answer is.
+/// O23, 32: a reload of the page spends nothing, the first answer spends it for every page that is open, whatever the answer is.
 #[tokio::test]
 async fn a_name_is_spent_by_the_first_sign_in_that_is_answered() {
     let fixture = Fixture::new();

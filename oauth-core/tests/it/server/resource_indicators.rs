@@ -45,7 +45,7 @@ async fn a_token_is_for_the_resources_that_were_asked_for() {
     }
 }
 
-/// O9: each access token may be for some of what was granted, and the next one for all of it again.
+/// O9, 49: each access token may be for some of what was granted, and the next one for all of it again.
 #[tokio::test]
 async fn a_narrower_resource_narrows_the_access_token_only() {
     let fixture = two_apis();
@@ -62,7 +62,7 @@ async fn a_narrower_resource_narrows_the_access_token_only() {
     );
 }
 
-/// O26: a resource that was not granted is an `invalid_target`, and neither code nor token is consumed by asking.
+/// O26, 49: a resource that was not granted is an `invalid_target`, and neither code nor token is consumed by asking.
 #[tokio::test]
 async fn a_resource_beyond_the_grant_is_refused_and_consumes_nothing() {
     let fixture = two_apis();
@@ -91,7 +91,7 @@ async fn a_resource_beyond_the_grant_is_refused_and_consumes_nothing() {
     assert_eq!(told["aud"], FILES);
 }
 
-/// O6: a spent code with a resource that was never granted is no replay that counts.
+/// O6, 42: a spent code with a resource that was never granted is no replay that counts.
 #[tokio::test]
 async fn a_replay_for_a_foreign_resource_revokes_nothing() {
     let fixture = two_apis();

@@ -6,7 +6,7 @@ use super::fixture::{
     Fixture, Tokens, assert_error, basic, change, codes, post, reason, redemption, web_request,
 };
 
-/// O13: revoking a refresh token ends the whole chain, before the answer.
+/// O13, 63: revoking a refresh token ends the whole chain, before the answer.
 #[tokio::test]
 async fn revoking_a_refresh_token_ends_the_chain() {
     for (revoked, hint) in [
@@ -33,7 +33,7 @@ async fn revoking_a_refresh_token_ends_the_chain() {
     }
 }
 
-/// O13, O14: revoking a JWT access token ends that one, and introspection knows.
+/// O13, O14, 62: revoking a JWT access token ends that one, and introspection knows.
 #[tokio::test]
 async fn revoking_an_access_token_ends_it_alone() {
     let fixture = Fixture::new();
@@ -62,7 +62,7 @@ async fn revoking_an_access_token_ends_it_alone() {
     assert_eq!(told, serde_json::json!({ "active": false }));
 }
 
-/// O13: unknown, malformed and already revoked tokens are no error.
+/// O13, 63: unknown, malformed and already revoked tokens are no error.
 #[tokio::test]
 async fn any_token_is_answered_by_200() {
     let fixture = Fixture::new();
@@ -96,7 +96,7 @@ async fn any_token_is_answered_by_200() {
     }
 }
 
-/// O13: another client's token is left alone, and the answer does not tell.
+/// O13, 61: another client's token is left alone, and the answer does not tell.
 #[tokio::test]
 async fn another_client_revokes_nothing_and_learns_nothing() {
     let fixture = Fixture::new();

@@ -72,7 +72,7 @@ async fn a_code_buys_nothing_once_its_user_signed_out_everywhere() {
     assert_eq!(reason(&refused), "session_ended");
 }
 
-/// S3, O10: and a refresh token that came of it is worth nothing, for the reason that the session ended for.
+/// S3, O10, 110: and a refresh token that came of it is worth nothing, for the reason that the session ended for.
 #[tokio::test]
 async fn a_refresh_token_ends_with_its_session() {
     let ada = SignedIn::new().await;

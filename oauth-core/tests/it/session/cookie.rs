@@ -30,7 +30,7 @@ fn read(cookie: &SessionCookie, lines: &[&str]) -> Option<String> {
     cookie.read(&sent(lines)).map(|secret| secret.expose().to_owned())
 }
 
-/// S1: HttpOnly, Secure, SameSite=Lax, Path, Max-Age, and the prefix that keeps other hosts from setting it.
+/// S1, 104: HttpOnly, Secure, SameSite=Lax, Path, Max-Age, and the prefix that keeps other hosts from setting it.
 #[test]
 fn a_cookie_is_for_this_host_over_tls_alone() {
     let written = cookie().set(&secret(), Duration::from_millis(28_800_999));
@@ -41,7 +41,7 @@ fn a_cookie_is_for_this_host_over_tls_alone() {
     assert_eq!(cookie().clear(), cleared);
 }
 
-/// S1: a Domain or another Path rules `__Host-` out, as browsers would refuse it.
+/// S1, 104: a Domain or another Path rules `__Host-` out, as browsers would refuse it.
 #[test]
 fn a_domain_or_a_path_costs_the_host_prefix() {
     let shared = cookie().with_domain("example.com").unwrap();
@@ -135,7 +135,7 @@ fn a_cookie_is_found_by_its_whole_name() {
     }
 }
 
-/// S1: two cookies of the name that differ mean that somebody else set one, and nobody can tell which.
+/// S1, 104: two cookies of the name that differ mean that somebody else set one, and nobody can tell which.
 #[test]
 fn of_two_cookies_that_differ_none_is_believed() {
     let (first, second) = (

@@ -5,7 +5,7 @@ use oauth_core::store::{ResetOutcome, RevocationReason, Revoked, SessionStore};
 
 use super::{MINUTE, browser, fixture, subject};
 
-/// S3, S5: good once, and whoever was signed in with the old password is so no more.
+/// S3, S5, 111, 113, 115: good once, and whoever was signed in with the old password is so no more.
 #[tokio::test]
 async fn a_reset_signs_its_subject_out_everywhere() {
     let fixture = fixture();
@@ -52,7 +52,7 @@ async fn a_reset_signs_its_subject_out_everywhere() {
     assert_eq!(fixture.sessions.reset_subject(&token).await.unwrap(), None);
 }
 
-/// S5: fifteen minutes, to the instant.
+/// S5, 111: fifteen minutes, to the instant.
 #[tokio::test]
 async fn a_reset_token_is_good_for_fifteen_minutes() {
     let fixture = fixture();
@@ -70,7 +70,7 @@ async fn a_reset_token_is_good_for_fifteen_minutes() {
     );
 }
 
-/// S5: a newer token, or a new password by other means, makes the older worth nothing.
+/// S5, 112, 115: a newer token, or a new password by other means, makes the older worth nothing.
 #[tokio::test]
 async fn only_the_newest_reset_token_is_good() {
     let fixture = fixture();
@@ -101,7 +101,7 @@ async fn only_the_newest_reset_token_is_good() {
     );
 }
 
-/// S5: asking for an address that nobody has costs the same store step, leaves one row however often it is done, and opens
+/// S5, 114: asking for an address that nobody has costs the same store step, leaves one row however often it is done, and opens
 /// nothing.
 #[tokio::test]
 async fn an_unknown_account_costs_the_same_work() {

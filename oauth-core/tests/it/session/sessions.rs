@@ -9,7 +9,7 @@ async fn state(fixture: &Fixture, headers: &HeaderMap) -> Option<SignedOut> {
     fixture.sessions.authenticate(headers).await.unwrap().err()
 }
 
-/// S1: the cookie is opaque and ends with the session; the store has its hash alone; signing out ends it there.
+/// S1, 103: the cookie is opaque and ends with the session; the store has its hash alone; signing out ends it there.
 #[tokio::test]
 async fn a_browser_is_signed_in_and_out() {
     let fixture = fixture();
@@ -41,7 +41,7 @@ async fn a_browser_is_signed_in_and_out() {
     fixture.sessions.sign_out(&HeaderMap::new()).await.unwrap();
 }
 
-/// S1: who had set a cookie in the victim's browser has nothing: signing in takes another secret, and ends what was there.
+/// S1, 106: who had set a cookie in the victim's browser has nothing: signing in takes another secret, and ends what was there.
 #[tokio::test]
 async fn a_session_cannot_be_fixed_beforehand() {
     let fixture = fixture();
@@ -61,7 +61,7 @@ async fn a_session_cannot_be_fixed_beforehand() {
     assert_eq!(state(&fixture, &browser(&ada.set_cookie)).await, None);
 }
 
-/// S2: from the clock alone, to the second; use prolongs a session, and never beyond its absolute end.
+/// S2, 105: from the clock alone, to the second; use prolongs a session, and never beyond its absolute end.
 #[tokio::test]
 async fn a_session_ends_when_it_is_left_or_old() {
     let fixture = fixture();
@@ -96,7 +96,7 @@ async fn a_session_ends_when_it_is_left_or_old() {
     );
 }
 
-/// S2: a busy session is written now and then, not at each request.
+/// S2, 108: a busy session is written now and then, not at each request.
 #[tokio::test]
 async fn a_busy_session_is_written_now_and_then() {
     let fixture = fixture();
@@ -116,7 +116,7 @@ async fn a_busy_session_is_written_now_and_then() {
     assert_eq!(written.len(), 4, "the first, and three in ten minutes");
 }
 
-/// S4: the secret from before is dead, the session goes on, and its forms are of the new secret.
+/// S4, 106, 109: the secret from before is dead, the session goes on, and its forms are of the new secret.
 #[tokio::test]
 async fn a_renewed_session_has_another_secret() {
     let fixture = fixture();
@@ -147,7 +147,7 @@ async fn a_renewed_session_has_another_secret() {
     );
 }
 
-/// S3: one's own sessions, one by one and all at once; nobody else's.
+/// S3, 107: one's own sessions, one by one and all at once; nobody else's.
 #[tokio::test]
 async fn sessions_are_listed_and_ended_by_their_subject() {
     let fixture = fixture();

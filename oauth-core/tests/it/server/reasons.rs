@@ -1,0 +1,186 @@
+//! What the host is told of refusals that all look alike to the peer.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Request};
+use oauth_core::basic::BasicCredentials;
+use oauth_core::error::Reason;
+use oauth_core::memory::MemoryTokens;
+use oauth_core::server::{Answer, Authorize, Decision};
+
+use super::fixture::{Fixture, Pairs, basic, change, post, reason, redemption, secret, web_request};
+
+const CLIENT_CREDENTIALS: (&str, &str) = ("grant_type", "client_credentials");
+
+async fn check(fixture: &Fixture, request: Request<Bytes>, expected: Reason) {
+    let answer = fixture.server.token(request).await;
+    assert_eq!(reason(&answer), expected.code());
+}
+
+/// O26, 5, 6, 7, 9, 10, 13: one 401 outside; inside, what was wrong with the credentials.
+#[tokio::test]
+async fn each_failed_authentication_has_its_reason() {
+    let fixture = Fixture::new();
+    let none = |pairs: &[(&str, &str)]| post(HeaderMap::new(), pairs);
+    check(&fixture, none(&[CLIENT_CREDENTIALS]), Reason::ClientIdMissing).await;
+    check(
+        &fixture,
+        none(&[CLIENT_CREDENTIALS, ("client_id", "nobody")]),
+        Reason::ClientUnknown,
+    )
+    .await;
+    let unreadable = [
+        CLIENT_CREDENTIALS,
+        ("client_id", "web"),
+        ("client_secret", "\u{e9}"),
+    ];
+    check(&fixture, none(&unreadable), Reason::MalformedClientSecret).await;
+    let assertion = [
+        CLIENT_CREDENTIALS,
+        ("client_id", "web"),
+        ("client_assertion", "a.b.c"),
+    ];
+    check(&fixture, none(&assertion), Reason::ClientAssertionUnsupported).await;
+    let without = [CLIENT_CREDENTIALS, ("client_id", "web")];
+    check(&fixture, none(&without), Reason::ClientAuthenticationMismatch).await;
+
+    let malformed = HeaderMap::from_iter([(AUTHORIZATION, HeaderValue::from_static("Basic !!!"))]);
+    check(
+        &fixture,
+        post(malformed, &[CLIENT_CREDENTIALS]),
+        Reason::MalformedBasicCredentials,
+    )
+    .await;
+    let foreign = BasicCredentials {
+        client_id: "service".parse().unwrap(),
+        secret: secret("web"),
+    };
+    let foreign = HeaderMap::from_iter([(AUTHORIZATION, foreign.to_header())]);
+    check(
+        &fixture,
+        post(foreign, &[CLIENT_CREDENTIALS]),
+        Reason::ClientSecretMismatch,
+    )
+    .await;
+
+    let public = post(HeaderMap::new(), &[("client_id", "native"), ("token", "t")]);
+    assert_eq!(
+        reason(&fixture.server.introspect(public).await),
+        Reason::CallerIsPublic.code()
+    );
+}
+
+/// O26, 1, 2, 3, 4, 23, 57: what is wrong with a token request from a client that is who it says.
+#[tokio::test]
+async fn each_faulty_token_request_has_its_reason() {
+    let fixture = Fixture::new();
+    let table: [(&str, Pairs<'_>, Reason); 5] = [
+        ("web", vec![], Reason::ParameterMissing),
+        (
+            "web",
+            vec![("grant_type", "password")],
+            Reason::GrantTypeUnsupported,
+        ),
+        ("web", vec![CLIENT_CREDENTIALS], Reason::GrantTypeNotAllowed),
+        (
+            "web",
+            vec![("grant_type", "refresh_token"), ("refresh_token", "rt_guess")],
+            Reason::RefreshTokenUnknown,
+        ),
+        (
+            "service",
+            vec![CLIENT_CREDENTIALS, ("scope", "a\"b")],
+            Reason::MalformedScope,
+        ),
+    ];
+    for (client, pairs, expected) in table {
+        check(&fixture, post(basic(client), &pairs), expected).await;
+    }
+    let code = fixture.code().await;
+    let native = change(redemption(&code), "redirect_uri", None);
+    let native = post(
+        HeaderMap::new(),
+        &[native.as_slice(), &[("client_id", "native")]].concat(),
+    );
+    check(&fixture, native, Reason::CodeOfAnotherClient).await;
+}
+
+/// O26, 3, 4: what is wrong with a request before anybody looks inside.
+#[tokio::test]
+async fn each_faulty_shape_has_its_reason() {
+    let fixture = Fixture::new();
+    let of_type = |content_type: &'static str, body: Vec<u8>| {
+        let mut request = post(basic("web"), &[]);
+        request
+            .headers_mut()
+            .insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        *request.body_mut() = body.into();
+        request
+    };
+    let form = "application/x-www-form-urlencoded";
+    let get = Request::get("/token").body(Bytes::new()).unwrap();
+    check(&fixture, get, Reason::MethodNotAllowed).await;
+    check(
+        &fixture,
+        of_type("application/json", Vec::new()),
+        Reason::ContentTypeNotAForm,
+    )
+    .await;
+    check(&fixture, of_type(form, vec![b'a'; 70_000]), Reason::BodyTooLarge).await;
+    check(
+        &fixture,
+        of_type(form, b"a=%".to_vec()),
+        Reason::MalformedParameters,
+    )
+    .await;
+
+    let large = of_type(form, vec![b'a'; 70_000]);
+    let answer = fixture.server.authorize(large).await;
+    let Authorize::Respond(answer) = answer else {
+        unreachable!("a page that says no")
+    };
+    assert_eq!(reason(&answer), Reason::RequestTooLarge.code());
+}
+
+/// O24, 31: a user who grants nothing.
+#[tokio::test]
+async fn granting_nothing_has_its_reason() {
+    let fixture = Fixture::new();
+    let interaction = fixture.interact(&web_request()).await;
+    let nothing = fixture.ada().with_scopes("email".parse().unwrap());
+    let (id, browser) = (&interaction.id, interaction.browser.expose());
+    let decision = Decision::Granted(nothing);
+    let answer = fixture
+        .server
+        .resume(&http::Method::POST, id, browser, decision)
+        .await;
+    assert_eq!(reason(&answer), Reason::NothingGranted.code());
+}
+
+/// O26: an entropy source that repeats itself, and a clock from before 1970, are faults of the server's own.
+#[tokio::test]
+async fn faults_of_the_host_have_their_reason() {
+    let repeating = |bytes: &mut [u8]| bytes.fill(7);
+    let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
+        builder.with_entropy(repeating)
+    });
+    fixture.interact(&web_request()).await;
+    let again = fixture.refused(&web_request()).await;
+    assert_eq!(
+        (again.response.status().as_u16(), reason(&again)),
+        (500, Reason::EntropyRepeats.code())
+    );
+
+    let fixture = Fixture::new();
+    fixture
+        .clock
+        .set(SystemTime::UNIX_EPOCH - Duration::from_secs(3_600));
+    let answer: Answer = fixture.token_as("service", &vec![CLIENT_CREDENTIALS]).await;
+    assert_eq!(
+        (answer.response.status().as_u16(), reason(&answer)),
+        (500, Reason::SigningFailed.code())
+    );
+}
