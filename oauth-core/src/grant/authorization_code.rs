@@ -199,7 +199,7 @@ impl Redemption {
                 generation: 0,
                 issued_at,
                 expires_at: self.refresh_expires_at,
-                rotated_at: None,
+                rotated: None,
             }),
             family: TokenFamily {
                 id: family,

@@ -13,7 +13,7 @@
 //! use oauth_core::pkce::CodeVerifier;
 //! use oauth_core::ports::OsEntropy;
 //! use oauth_core::secret::{AuthorizationCode, RefreshToken, TokenHash};
-//! use oauth_core::store::{AuthorizationCodeRecord, FamilyId, Grant, RefreshTokenState, RegisteredClient};
+//! use oauth_core::store::{AuthorizationCodeRecord, FamilyId, Grant, RefreshTokenState, RegisteredClient, Rotated};
 //!
 //! let (policy, now) = (TokenPolicy::default(), SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000));
 //! let client = RegisteredClient::public("app".parse()?).with_scopes("read:charges".parse()?);
@@ -44,7 +44,7 @@
 //! let mut state = RefreshTokenState::new(stored.refresh.ok_or("no refresh token")?, stored.family);
 //! let first = refresh_token::rotate(&state, &request, &policy, tomorrow);
 //! assert!(matches!(first, refresh_token::Decision::Rotate(_)));
-//! state.token.rotated_at = Some(tomorrow);
+//! state.token.rotated = Some(Rotated::new(tomorrow, TokenHash::of("its successor"), TokenHash::of("the second access token")));
 //! let second = refresh_token::rotate(&state, &request, &policy, tomorrow);
 //! assert_eq!(second, refresh_token::Decision::RevokeFamily(family));
 //! # Ok::<_, Box<dyn std::error::Error>>(())

@@ -97,7 +97,7 @@ pub fn rotate(
     if state.family.revoked.is_some() {
         return Decision::Refuse(Refusal::FamilyRevoked);
     }
-    if state.token.rotated_at.is_some() {
+    if state.token.rotated.is_some() {
         return Decision::RevokeFamily(state.family.id);
     }
     if state.is_expired(now) {
@@ -175,9 +175,10 @@ impl RotationPlan {
                 generation: self.generation,
                 issued_at: self.access.issued_at,
                 expires_at: self.expires_at,
-                rotated_at: None,
+                rotated: None,
             },
             access,
+            salt: None,
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::pkce::CodeVerifier;
 use crate::secret::{ClientSecret, TokenHash};
 use crate::store::{
     AuthorizationCodeRecord, ClientSecrets, FamilyId, FamilyRevocation, Grant, GrantType, RefreshTokenRecord,
-    RefreshTokenState, RegisteredClient, RevocationReason, TokenFamily,
+    RefreshTokenState, RegisteredClient, RevocationReason, Rotated, TokenFamily,
 };
 use crate::vocabulary::Scopes;
 
@@ -56,7 +56,7 @@ fn refresh() -> RefreshTokenState {
         generation: 3,
         issued_at: now(),
         expires_at: now() + 14 * DAY,
-        rotated_at: None,
+        rotated: None,
     };
     let family = TokenFamily {
         id: FAMILY,
@@ -194,12 +194,13 @@ fn a_rotation_is_decided_in_order() {
     let wide: Scopes = "read:charges write:charges".parse().unwrap();
     let elsewhere = ["https://elsewhere.example".parse().unwrap()];
     let revocation = FamilyRevocation::new(RevocationReason::Requested, now());
+    let rotated = Rotated::new(now(), TokenHash::of("successor"), TokenHash::of("access token"));
     // each column is one thing that may be wrong; the first that is decides
     for faults in 0..64_u8 {
         let wrong = |bit: u8| faults & (1 << bit) != 0;
         let mut state = refresh();
         state.family.revoked = wrong(1).then_some(revocation);
-        state.token.rotated_at = wrong(2).then_some(now());
+        state.token.rotated = wrong(2).then_some(rotated);
         let at = if wrong(3) {
             state.token.expires_at
         } else {

@@ -32,6 +32,7 @@ mod id;
 mod interaction;
 mod pushed_request;
 mod replay_store;
+mod rotation;
 mod session;
 mod session_store;
 mod token;
@@ -45,6 +46,7 @@ pub use id::{FamilyId, InvalidFamilyId, InvalidSessionId, SessionId};
 pub use interaction::{AuthorizationRequest, InteractionRecord, InteractionStore, Prompt, TakeOutcome};
 pub use pushed_request::PushedRequestRecord;
 pub use replay_store::{ReplayStore, SpendOutcome};
+pub use rotation::{Rotated, RotationSalt, Successor};
 pub use session::{SessionEnd, SessionRecord};
 pub use session_store::{ResetOutcome, ResetTokenRecord, Revoked, SessionOutcome, SessionStore};
 pub use token::{

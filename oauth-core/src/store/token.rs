@@ -2,7 +2,7 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FamilyId, Grant};
+use super::{FamilyId, Grant, Rotated, Successor};
 use crate::secret::TokenHash;
 use crate::vocabulary::{Audience, ClientId, Scopes, Subject};
 
@@ -97,8 +97,8 @@ pub struct RefreshTokenRecord {
     pub issued_at: SystemTime,
     /// The instant from which it was left idle too long.
     pub expires_at: SystemTime,
-    /// When it was exchanged for its successor. The only field that changes.
-    pub rotated_at: Option<SystemTime>,
+    /// When and for what it was exchanged. The only field that changes.
+    pub rotated: Option<Rotated>,
 }
 
 /// An access token.
@@ -158,7 +158,7 @@ impl AccessTokenState {
     }
 }
 
-/// A refresh token and its family, read in one snapshot.
+/// A refresh token, its family and what it was exchanged for, read in one snapshot.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct RefreshTokenState {
@@ -166,19 +166,31 @@ pub struct RefreshTokenState {
     pub token: RefreshTokenRecord,
     /// Its family.
     pub family: TokenFamily,
+    /// What it was exchanged for: none while it is the leaf, and none once one of the two tokens was purged.
+    pub successor: Option<Successor>,
 }
 
 impl RefreshTokenState {
     /// The token beside its family.
     #[must_use]
     pub const fn new(token: RefreshTokenRecord, family: TokenFamily) -> Self {
-        Self { token, family }
+        Self {
+            token,
+            family,
+            successor: None,
+        }
+    }
+
+    /// With what the token was exchanged for.
+    #[must_use]
+    pub fn with_successor(self, successor: Option<Successor>) -> Self {
+        Self { successor, ..self }
     }
 
     /// Whether the token can be refreshed at `now`.
     #[must_use]
     pub fn is_active(&self, now: SystemTime) -> bool {
-        self.token.rotated_at.is_none() && self.family.revoked.is_none() && !self.is_expired(now)
+        self.token.rotated.is_none() && self.family.revoked.is_none() && !self.is_expired(now)
     }
 
     /// Whether the token was left idle too long, or its family is too old.

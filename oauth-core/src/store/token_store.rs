@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::{
     AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, FamilyId, Insertion, RefreshTokenRecord,
-    RefreshTokenState, RevocationReason, TokenFamily,
+    RefreshTokenState, RevocationReason, Rotated, RotationSalt, TokenFamily,
 };
 use crate::secret::TokenHash;
 use crate::store_error::StoreError;
@@ -33,6 +33,16 @@ pub struct Rotation {
     pub successor: RefreshTokenRecord,
     /// The access token issued with it.
     pub access: AccessTokenRecord,
+    /// What the two were derived with; none when they were made at random.
+    pub salt: Option<RotationSalt>,
+}
+
+impl Rotation {
+    /// What the tombstone of the presented token is to tell when it is exchanged at `at`.
+    #[must_use]
+    pub const fn rotated(&self, at: SystemTime) -> Rotated {
+        Rotated::new(at, self.successor.hash, self.access.hash).with_salt(self.salt)
+    }
 }
 
 /// What became of redeeming a code. The checks are made in the order `NotFound`, `AlreadyRedeemed`, `Expired`,
@@ -97,7 +107,7 @@ pub enum RevokeOutcome {
 /// - of any number of callers that rotate one token exactly one gets `Rotated`: under every interleaving a family has
 ///   **at most one refresh token that was not rotated**;
 /// - once `revoke_family` has answered, no `rotate` of that family succeeds, also one that had begun before;
-/// - a lookup reads the token and its family in one snapshot.
+/// - a lookup reads the token, its family and what it was exchanged for in one snapshot.
 ///
 /// In SQL, `redeem_code` and `rotate` are one transaction around an `UPDATE … WHERE redeemed IS NULL` or
 /// `… WHERE rotated_at IS NULL` whose row count decides; `rotate` also locks the family's row.
@@ -142,14 +152,15 @@ pub trait TokenStore: Send + Sync {
     /// [`StoreError`] when the store cannot answer.
     async fn access_token(&self, hash: &TokenHash) -> Result<Option<AccessTokenState>, StoreError>;
 
-    /// Reads a refresh token and its family, also a rotated or revoked one.
+    /// Reads a refresh token and its family, also a rotated or revoked one; of a rotated one also the two tokens that it was
+    /// exchanged for.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when the store cannot answer.
     async fn refresh_token(&self, hash: &TokenHash) -> Result<Option<RefreshTokenState>, StoreError>;
 
-    /// Marks the presented token as rotated and stores its successor and the access token, when the token is its
+    /// Marks the presented token as [`rotated`](Rotation::rotated) and stores its successor and the access token, when the token is its
     /// family's leaf, the family stands, and `now` is before the expiry of both.
     ///
     /// # Errors

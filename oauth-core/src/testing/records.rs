@@ -8,7 +8,7 @@ use crate::secret::TokenHash;
 use crate::session::SessionTimeouts;
 use crate::store::{
     AccessTokenRecord, AuthorizationCodeRecord, CodeRedemption, FamilyId, Grant, RefreshTokenRecord,
-    ResetTokenRecord, Rotation, SessionId, SessionRecord, TokenFamily,
+    ResetTokenRecord, Rotation, RotationSalt, SessionId, SessionRecord, TokenFamily,
 };
 use crate::vocabulary::Subject;
 
@@ -82,7 +82,7 @@ pub(super) fn refresh(label: &str, family: &str, generation: u32) -> RefreshToke
         generation,
         issued_at: start(),
         expires_at: start() + 14 * DAY,
-        rotated_at: None,
+        rotated: None,
     }
 }
 
@@ -100,6 +100,11 @@ pub(super) fn access(label: &str, family: Option<&str>) -> AccessTokenRecord {
         expires_at: start() + 10 * MINUTE,
         revoked_at: None,
     }
+}
+
+pub(super) fn salt(label: &str) -> RotationSalt {
+    let bytes = hash(label).as_bytes().last_chunk().copied();
+    RotationSalt::from_bytes(bytes.expect("a hash is longer than a salt"))
 }
 
 pub(super) fn session_id(label: &str) -> SessionId {
@@ -134,11 +139,12 @@ pub(super) fn redemption(code: &str, f: &str) -> CodeRedemption {
     }
 }
 
-/// Exchanges `presented` for `successor` of the family `F`, and an access token `at of SUCCESSOR`.
+/// Exchanges `presented` for `successor` of the family `F`, and an access token `at of SUCCESSOR`, with a salt of its own.
 pub(super) fn rotation(presented: &str, successor: &str, f: &str) -> Rotation {
     Rotation {
         presented: hash(presented),
         successor: refresh(successor, f, 1),
         access: access(&format!("at of {successor}"), Some(f)),
+        salt: Some(salt(successor)),
     }
 }

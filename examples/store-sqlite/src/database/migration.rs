@@ -13,6 +13,7 @@ const SUITE: &[&str] = &[
     include_str!("../schema/0005.sql"),
     include_str!("../schema/0006.sql"),
     include_str!("../schema/0007.sql"),
+    include_str!("../schema/0008.sql"),
 ];
 
 /// Brings the suite's tables to the present version.

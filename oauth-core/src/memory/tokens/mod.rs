@@ -12,7 +12,7 @@ use crate::secret::TokenHash;
 use crate::store::{
     AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, CodeRedemption, FamilyId, FamilyRevocation,
     Insertion, RedeemOutcome, RefreshTokenRecord, RefreshTokenState, ResetTokenRecord, RevocationReason,
-    RevokeOutcome, RotateOutcome, Rotation, SessionRecord, TokenFamily, TokenStore,
+    RevokeOutcome, RotateOutcome, Rotated, Rotation, SessionRecord, Successor, TokenFamily, TokenStore,
 };
 use crate::store_error::StoreError;
 
@@ -73,11 +73,7 @@ impl TokenStore for MemoryTokens {
 
     async fn refresh_token(&self, hash: &TokenHash) -> Result<Option<RefreshTokenState>, StoreError> {
         let tables = lock(&self.tables);
-        let found = tables
-            .refresh
-            .get(hash)
-            .and_then(|token| Some((token, tables.families.get(&token.family)?)));
-        Ok(found.map(|(token, family)| RefreshTokenState::new(token.clone(), family.clone())))
+        Ok(tables.refresh_token(hash))
     }
 
     async fn rotate(&self, rotation: Rotation, now: SystemTime) -> Result<RotateOutcome, StoreError> {
@@ -115,6 +111,19 @@ impl TokenStore for MemoryTokens {
 }
 
 impl Tables {
+    fn refresh_token(&self, hash: &TokenHash) -> Option<RefreshTokenState> {
+        let token = self.refresh.get(hash)?;
+        let family = self.families.get(&token.family)?;
+        let state = RefreshTokenState::new(token.clone(), family.clone());
+        Some(state.with_successor(token.rotated.and_then(|rotated| self.successor(&rotated))))
+    }
+
+    fn successor(&self, rotated: &Rotated) -> Option<Successor> {
+        let refresh = self.refresh.get(&rotated.successor)?;
+        let access = self.access.get(&rotated.access)?;
+        Some(Successor::new(refresh.clone(), access.clone()))
+    }
+
     fn redeem_code(&mut self, redemption: CodeRedemption, now: SystemTime) -> RedeemOutcome {
         let stands = self.session_stands(&redemption.family.grant);
         let Some(code) = self.codes.get_mut(&redemption.code) else {
@@ -147,13 +156,13 @@ impl Tables {
         if family.revoked.is_some() {
             return RotateOutcome::FamilyRevoked;
         }
-        if presented.rotated_at.is_some() {
+        if presented.rotated.is_some() {
             return RotateOutcome::Superseded;
         }
         if now >= presented.expires_at || now >= family.expires_at {
             return RotateOutcome::Expired;
         }
-        presented.rotated_at = Some(now);
+        presented.rotated = Some(rotation.rotated(now));
         self.refresh.insert(rotation.successor.hash, rotation.successor);
         self.access.insert(rotation.access.hash, rotation.access);
         RotateOutcome::Rotated

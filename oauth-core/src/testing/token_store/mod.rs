@@ -29,6 +29,7 @@ macro_rules! token_store {
             a_spent_code_is_a_replay_however_late
             one_of_32_redemptions_wins
             rotating_leaves_a_tombstone_and_one_leaf
+            a_tombstone_is_read_with_what_took_its_place
             a_tombstone_rotates_into_nothing
             an_unknown_token_rotates_into_nothing
             a_refresh_token_expires_at_the_exact_instant

@@ -1,6 +1,8 @@
 use super::redeemed;
 use crate::secret::TokenHash;
-use crate::store::{Insertion, RedeemOutcome, RevocationReason, RevokeOutcome, RotateOutcome, TokenStore};
+use crate::store::{
+    Insertion, RedeemOutcome, RevocationReason, RevokeOutcome, RotateOutcome, Rotation, Successor, TokenStore,
+};
 use crate::testing::race::{RACERS, race};
 use crate::testing::records::{
     NANOSECOND, access, answer, code, family, family_id, hash, redemption, refresh, rotation, start,
@@ -13,13 +15,51 @@ pub async fn rotating_leaves_a_tombstone_and_one_leaf(store: &dyn TokenStore) {
     assert_eq!(outcome, RotateOutcome::Rotated);
 
     let old = answer(store.refresh_token(&hash("f rt 0")).await).expect("a tombstone");
-    assert_eq!(old.token.rotated_at, Some(start()));
+    assert_eq!(
+        old.token.rotated,
+        Some(rotation("f rt 0", "f rt 1", "f").rotated(start()))
+    );
     assert!(!old.is_active(start()));
     let new = answer(store.refresh_token(&hash("f rt 1")).await).expect("the leaf");
     assert!(new.is_active(start()));
     assert_eq!((new.token, new.family), (refresh("f rt 1", "f", 1), family("f")));
     let access_token = answer(store.access_token(&hash("at of f rt 1")).await).expect("it was issued");
     assert_eq!(access_token.token, access("at of f rt 1", Some("f")));
+}
+
+/// O10, 51, 53: a tombstone is read with the two tokens it was exchanged for as they are now, from which a retry is told from a
+/// theft; a leaf, and a tombstone whose access token was purged, with none.
+pub async fn a_tombstone_is_read_with_what_took_its_place(store: &dyn TokenStore) {
+    redeemed(store, "f").await;
+    let random = Rotation {
+        salt: None,
+        ..rotation("f rt 1", "f rt 2", "f")
+    };
+    for rotation in [rotation("f rt 0", "f rt 1", "f"), random.clone()] {
+        let rotated = answer(store.rotate(rotation, start()).await);
+        assert_eq!(rotated, RotateOutcome::Rotated);
+    }
+    let access_hash = hash("at of f rt 1");
+    let revoked = answer(store.revoke_access_token(&access_hash, start()).await);
+    assert_eq!(revoked, RevokeOutcome::Revoked);
+
+    let state = answer(store.refresh_token(&hash("f rt 0")).await).expect("a tombstone");
+    let mut successor = Successor::new(refresh("f rt 1", "f", 1), access("at of f rt 1", Some("f")));
+    successor.refresh.rotated = Some(random.rotated(start()));
+    successor.access.revoked_at = Some(start());
+    assert_eq!(state.successor, Some(successor));
+    let state = answer(store.refresh_token(&hash("f rt 1")).await).expect("a tombstone");
+    let leaf = Successor::new(refresh("f rt 2", "f", 1), access("at of f rt 2", Some("f")));
+    assert_eq!(state.successor, Some(leaf.clone()));
+    let state = answer(store.refresh_token(&hash("f rt 2")).await).expect("the leaf");
+    assert_eq!(state.successor, None);
+
+    assert_eq!(answer(store.purge_tokens(leaf.access.expires_at).await), 3);
+    let state = answer(store.refresh_token(&hash("f rt 1")).await).expect("a tombstone");
+    assert_eq!(
+        (state.token.rotated, state.successor),
+        (Some(random.rotated(start())), None)
+    );
 }
 
 /// O10: nothing changes, and the leaf stays the leaf: revoking is the caller's decision.
@@ -154,5 +194,5 @@ pub async fn revocation_wins_over_rotations_that_race_it(store: &dyn TokenStore)
 }
 
 async fn is_leaf(store: &dyn TokenStore, hash: TokenHash) -> bool {
-    answer(store.refresh_token(&hash).await).is_some_and(|state| state.token.rotated_at.is_none())
+    answer(store.refresh_token(&hash).await).is_some_and(|state| state.token.rotated.is_none())
 }

@@ -60,10 +60,19 @@ pub(super) async fn load(pool: &PgPool, hash: &TokenHash) -> Result<Option<Acces
 }
 
 fn state((token, revoked_at, family, revocation): Columns) -> Result<AccessTokenState, DatabaseError> {
-    let mut token: AccessTokenRecord = json::record(&token)?;
-    token.revoked_at = revoked_at.map(time).transpose()?;
+    let token = from_columns(&token, revoked_at)?;
     let family = family.map(|family| family::from_columns(&family, revocation.as_deref()));
     Ok(AccessTokenState::new(token, family.transpose()?))
+}
+
+/// The token of these columns, `record` and `revoked_at`.
+pub(super) fn from_columns(
+    record: &str,
+    revoked_at: Option<i64>,
+) -> Result<AccessTokenRecord, DatabaseError> {
+    let mut token: AccessTokenRecord = json::record(record)?;
+    token.revoked_at = revoked_at.map(time).transpose()?;
+    Ok(token)
 }
 
 /// Ends this one token, or finds why not; the first time stays.

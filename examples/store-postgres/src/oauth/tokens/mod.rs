@@ -75,12 +75,13 @@ impl TokenStore for Database {
     }
 
     async fn rotate(&self, rotation: Rotation, now: SystemTime) -> Result<RotateOutcome, StoreError> {
-        let presented = rotation.presented;
-        let successor = Document::new(rotation.successor)?;
-        let access = Document::new(rotation.access)?;
-        let rotated = self.run(move |pool| async move {
-            refresh_token::rotate(&pool, &presented, (&successor, &access), now).await
-        });
+        let step = refresh_token::Step {
+            presented: rotation.presented,
+            rotated: rotation.rotated(now),
+            successor: Document::new(rotation.successor)?,
+            access: Document::new(rotation.access)?,
+        };
+        let rotated = self.run(move |pool| async move { refresh_token::rotate(&pool, &step).await });
         Ok(rotated.await?)
     }
 

@@ -1,12 +1,13 @@
 //! Refresh tokens, the live leaf of each family and the tombstones behind it, in `oauth_refresh_token`.
 
-use std::time::SystemTime;
-
 use oauth_core::secret::TokenHash;
-use oauth_core::store::{AccessTokenRecord, RefreshTokenRecord, RefreshTokenState, RotateOutcome};
-use sqlx::{PgConnection, PgPool};
+use oauth_core::store::{
+    AccessTokenRecord, RefreshTokenRecord, RefreshTokenState, RotateOutcome, Rotated, RotationSalt, Successor,
+};
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, PgPool, Row as _};
 
-use super::family;
+use super::{access_token, family};
 use crate::column::{nanoseconds, time};
 use crate::database::{DatabaseError, DatabaseErrorKind};
 use crate::json::{self, Document};
@@ -16,54 +17,96 @@ pub(super) async fn insert(
     token: &Document<RefreshTokenRecord>,
 ) -> Result<(), DatabaseError> {
     let record = &token.record;
+    let rotated = record.rotated.as_ref();
     sqlx::query(
-        "INSERT INTO oauth_refresh_token (hash, family, expires_at, rotated_at, record) VALUES ($1, $2, $3, $4, $5)",
+        "INSERT INTO oauth_refresh_token (hash, family, expires_at, rotated_at, successor, access_token, salt, record)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
     )
     .bind(record.hash.as_bytes())
     .bind(record.family.as_bytes())
     .bind(nanoseconds(record.expires_at))
-    .bind(record.rotated_at.map(nanoseconds))
+    .bind(rotated.map(|rotated| nanoseconds(rotated.at)))
+    .bind(rotated.map(|rotated| rotated.successor.as_bytes()))
+    .bind(rotated.map(|rotated| rotated.access.as_bytes()))
+    .bind(rotated.and_then(|rotated| rotated.salt.as_ref().map(RotationSalt::as_bytes)))
     .bind(&token.text)
     .execute(connection)
     .await?;
     Ok(())
 }
 
-type Columns = (String, Option<i64>, String, Option<String>);
-
 pub(super) async fn load(
     pool: &PgPool,
     hash: &TokenHash,
 ) -> Result<Option<RefreshTokenState>, DatabaseError> {
-    let found: Option<Columns> = sqlx::query_as(
-        "SELECT token.record, token.rotated_at, family.record, family.revocation
+    let found = sqlx::query(
+        "SELECT token.record, token.rotated_at, token.successor, token.access_token, token.salt,
+                family.record, family.revocation,
+                successor.record, successor.rotated_at, successor.successor, successor.access_token, successor.salt,
+                access.record, access.revoked_at
          FROM oauth_refresh_token AS token JOIN oauth_family AS family ON family.id = token.family
+              LEFT JOIN oauth_refresh_token AS successor ON successor.hash = token.successor
+              LEFT JOIN oauth_access_token AS access ON access.hash = token.access_token
          WHERE token.hash = $1",
     )
     .bind(hash.as_bytes())
     .fetch_optional(pool)
     .await?;
-    found.map(state).transpose()
+    Ok(found.as_ref().map(state).transpose()?.flatten())
 }
 
-fn state((token, rotated_at, family, revocation): Columns) -> Result<RefreshTokenState, DatabaseError> {
-    let mut token: RefreshTokenRecord = json::record(&token)?;
-    token.rotated_at = rotated_at.map(time).transpose()?;
-    let family = family::from_columns(&family, revocation.as_deref())?;
-    Ok(RefreshTokenState::new(token, family))
+fn state(row: &PgRow) -> Result<Option<RefreshTokenState>, DatabaseError> {
+    let Some(token) = from_row(row, 0)? else {
+        return Ok(None);
+    };
+    let family = family::from_columns(row.try_get(5)?, row.try_get(6)?)?;
+    Ok(Some(
+        RefreshTokenState::new(token, family).with_successor(successor(row)?),
+    ))
 }
 
-/// Exchanges the presented token for `successor`, which becomes the leaf, in one statement.
+/// What a rotation issued, as long as both tokens are kept.
+fn successor(row: &PgRow) -> Result<Option<Successor>, DatabaseError> {
+    let (Some(refresh), Some(access)) = (from_row(row, 7)?, row.try_get(12)?) else {
+        return Ok(None);
+    };
+    let access = access_token::from_columns(access, row.try_get(13)?)?;
+    Ok(Some(Successor::new(refresh, access)))
+}
+
+/// The token whose `record`, `rotated_at`, `successor`, `access_token` and `salt` are the columns from `first`; none when they
+/// are null.
+fn from_row(row: &PgRow, first: usize) -> Result<Option<RefreshTokenRecord>, DatabaseError> {
+    let Some(record) = row.try_get(first)? else {
+        return Ok(None);
+    };
+    let mut token: RefreshTokenRecord = json::record(record)?;
+    token.rotated = match row.try_get(first + 1)? {
+        None => None,
+        Some(at) => {
+            let hash = |column| row.try_get(column).map(TokenHash::from_bytes);
+            let salt: Option<[u8; 16]> = row.try_get(first + 4)?;
+            let rotated = Rotated::new(time(at)?, hash(first + 2)?, hash(first + 3)?);
+            Some(rotated.with_salt(salt.map(RotationSalt::from_bytes)))
+        }
+    };
+    Ok(Some(token))
+}
+
+/// A rotation as it is to be written.
+pub(super) struct Step {
+    pub(super) presented: TokenHash,
+    pub(super) rotated: Rotated,
+    pub(super) successor: Document<RefreshTokenRecord>,
+    pub(super) access: Document<AccessTokenRecord>,
+}
+
+/// Exchanges the presented token for its successor, which becomes the leaf, in one statement.
 ///
 /// Rotations and revocations of one family happen one after the other, because each holds its row; what the one before made of the
 /// token shows in the update, which takes only what was not rotated.
-pub(super) async fn rotate(
-    pool: &PgPool,
-    presented: &TokenHash,
-    (successor, access): (&Document<RefreshTokenRecord>, &Document<AccessTokenRecord>),
-    now: SystemTime,
-) -> Result<RotateOutcome, DatabaseError> {
-    let (refresh_token, access_token) = (&successor.record, &access.record);
+pub(super) async fn rotate(pool: &PgPool, step: &Step) -> Result<RotateOutcome, DatabaseError> {
+    let (refresh_token, access_token) = (&step.successor.record, &step.access.record);
     let standing: Option<(bool, bool, bool, bool, bool)> = sqlx::query_as(
         "WITH standing AS MATERIALIZED (
              SELECT family.id = $4 AS same_family, family.revocation IS NOT NULL AS revoked,
@@ -72,7 +115,8 @@ pub(super) async fn rotate(
              FROM oauth_refresh_token AS token JOIN oauth_family AS family ON family.id = token.family
              WHERE token.hash = $1 FOR NO KEY UPDATE OF family
          ), rotated AS (
-             UPDATE oauth_refresh_token AS token SET rotated_at = $2 FROM standing
+             UPDATE oauth_refresh_token AS token
+             SET rotated_at = $2, successor = $3, access_token = $7, salt = $11 FROM standing
              WHERE token.hash = $1 AND token.rotated_at IS NULL AND NOT revoked AND NOT expired AND same_family
              RETURNING token.family
          ), successor AS (
@@ -84,16 +128,17 @@ pub(super) async fn rotate(
          )
          SELECT same_family, revoked, rotated, expired, EXISTS (SELECT FROM rotated) FROM standing",
     )
-    .bind(presented.as_bytes())
-    .bind(nanoseconds(now))
+    .bind(step.presented.as_bytes())
+    .bind(nanoseconds(step.rotated.at))
     .bind(refresh_token.hash.as_bytes())
     .bind(refresh_token.family.as_bytes())
     .bind(nanoseconds(refresh_token.expires_at))
-    .bind(&successor.text)
+    .bind(&step.successor.text)
     .bind(access_token.hash.as_bytes())
     .bind(access_token.family.as_ref().map(|family| &family.as_bytes()[..]))
     .bind(nanoseconds(access_token.expires_at))
-    .bind(&access.text)
+    .bind(&step.access.text)
+    .bind(step.rotated.salt.as_ref().map(RotationSalt::as_bytes))
     .fetch_optional(pool)
     .await?;
     let Some((same_family, is_revoked, is_rotated, is_expired, done)) = standing else {

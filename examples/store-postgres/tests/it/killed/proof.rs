@@ -65,7 +65,7 @@ async fn links(database: &Database) -> BTreeMap<FamilyId, Vec<(u32, bool)>> {
 }
 
 fn is_rotated(state: &RefreshTokenState) -> bool {
-    state.token.rotated_at.is_some()
+    state.token.rotated.is_some()
 }
 
 /// What was answered is there, in one family, and it is as alive as its client was told.

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{AccessTokenRecord, AccessTokenState, FamilyId, Insertion, RevokeOutcome};
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 
 use super::family;
 use crate::column::Time;
@@ -55,11 +55,21 @@ pub(super) fn load(
          WHERE token.hash = ?1",
     )?;
     let state = statement.query_row([hash.as_bytes()], |row| {
-        let Json(mut token): Json<AccessTokenRecord> = row.get(0)?;
-        token.revoked_at = row.get::<_, Option<_>>(1)?.map(|Time(at)| at);
+        let Json(token) = row.get(0)?;
+        let token = with_revocation(token, row, 1)?;
         Ok(AccessTokenState::new(token, family::from_row(row, 2)?))
     });
     Ok(state.optional()?)
+}
+
+/// The token with what the column `revoked_at` says.
+pub(super) fn with_revocation(
+    mut token: AccessTokenRecord,
+    row: &Row<'_>,
+    revoked_at: usize,
+) -> rusqlite::Result<AccessTokenRecord> {
+    token.revoked_at = row.get::<_, Option<_>>(revoked_at)?.map(|Time(at)| at);
+    Ok(token)
 }
 
 /// Ends this one token; the first time stays.

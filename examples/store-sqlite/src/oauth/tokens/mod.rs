@@ -79,15 +79,15 @@ impl TokenStore for Database {
     }
 
     async fn rotate(&self, rotation: Rotation, now: SystemTime) -> Result<RotateOutcome, StoreError> {
-        let presented = rotation.presented;
-        let (successor, access) = (
-            Document::new(rotation.successor)?,
-            Document::new(rotation.access)?,
-        );
-        let rotate = self.write(move |transaction| {
-            refresh_token::rotate(transaction, &presented, (&successor, &access), now)
-        });
-        Ok(rotate.await?)
+        let step = refresh_token::Step {
+            presented: rotation.presented,
+            rotated: rotation.rotated(now),
+            successor: Document::new(rotation.successor)?,
+            access: Document::new(rotation.access)?,
+        };
+        Ok(self
+            .write(move |transaction| refresh_token::rotate(transaction, &step))
+            .await?)
     }
 
     async fn revoke_family(

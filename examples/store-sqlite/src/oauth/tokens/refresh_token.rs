@@ -3,8 +3,11 @@
 use std::time::SystemTime;
 
 use oauth_core::secret::TokenHash;
-use oauth_core::store::{AccessTokenRecord, FamilyId, RefreshTokenRecord, RefreshTokenState, RotateOutcome};
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use oauth_core::store::{
+    AccessTokenRecord, FamilyId, RefreshTokenRecord, RefreshTokenState, RotateOutcome, Rotated, RotationSalt,
+    Successor,
+};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 
 use super::{access_token, family};
 use crate::column::Time;
@@ -16,14 +19,19 @@ pub(super) fn insert(
     token: &Document<RefreshTokenRecord>,
 ) -> Result<(), DatabaseError> {
     let mut statement = transaction.prepare_cached(
-        "INSERT INTO oauth_refresh_token (hash, family, expires_at, rotated_at, record) VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT INTO oauth_refresh_token (hash, family, expires_at, rotated_at, successor, access_token, salt, record)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?;
     let record = &token.record;
+    let rotated = record.rotated.as_ref();
     statement.execute((
         record.hash.as_bytes(),
         record.family.as_bytes(),
         Time(record.expires_at),
-        record.rotated_at.map(Time),
+        rotated.map(|rotated| Time(rotated.at)),
+        rotated.map(|rotated| rotated.successor.as_bytes()),
+        rotated.map(|rotated| rotated.access.as_bytes()),
+        rotated.and_then(|rotated| rotated.salt.as_ref().map(RotationSalt::as_bytes)),
         &token.text,
     ))?;
     Ok(())
@@ -34,26 +42,64 @@ pub(super) fn load(
     hash: &TokenHash,
 ) -> Result<Option<RefreshTokenState>, DatabaseError> {
     let mut statement = connection.prepare_cached(
-        "SELECT token.record, token.rotated_at, family.record, family.revocation
+        "SELECT token.record, token.rotated_at, token.successor, token.access_token, token.salt,
+                family.record, family.revocation,
+                successor.record, successor.rotated_at, successor.successor, successor.access_token, successor.salt,
+                access.record, access.revoked_at
          FROM oauth_refresh_token AS token JOIN oauth_family AS family ON family.id = token.family
+              LEFT JOIN oauth_refresh_token AS successor ON successor.hash = token.successor
+              LEFT JOIN oauth_access_token AS access ON access.hash = token.access_token
          WHERE token.hash = ?1",
     )?;
     let state = statement.query_row([hash.as_bytes()], |row| {
-        let Json(mut token): Json<RefreshTokenRecord> = row.get(0)?;
-        token.rotated_at = row.get::<_, Option<_>>(1)?.map(|Time(at)| at);
-        Ok(family::from_row(row, 2)?.map(|family| RefreshTokenState::new(token, family)))
+        let (Some(token), Some(family)) = (from_row(row, 0)?, family::from_row(row, 5)?) else {
+            return Ok(None);
+        };
+        Ok(Some(
+            RefreshTokenState::new(token, family).with_successor(successor(row)?),
+        ))
     });
     Ok(state.optional()?.flatten())
 }
 
-/// Exchanges the presented token for `successor`, which becomes the leaf.
-pub(super) fn rotate(
-    transaction: &Transaction<'_>,
-    presented: &TokenHash,
-    (successor, access): (&Document<RefreshTokenRecord>, &Document<AccessTokenRecord>),
-    now: SystemTime,
-) -> Result<RotateOutcome, DatabaseError> {
-    let Some(leaf) = Standing::of(transaction, presented)? else {
+/// What a rotation issued, as long as both tokens are kept.
+fn successor(row: &Row<'_>) -> rusqlite::Result<Option<Successor>> {
+    let (Some(refresh), Some(Json(access))) = (from_row(row, 7)?, row.get(12)?) else {
+        return Ok(None);
+    };
+    let access = access_token::with_revocation(access, row, 13)?;
+    Ok(Some(Successor::new(refresh, access)))
+}
+
+/// The token whose `record`, `rotated_at`, `successor`, `access_token` and `salt` are the columns from `first`; none when they
+/// are null.
+fn from_row(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<RefreshTokenRecord>> {
+    let Some(Json(mut token)): Option<Json<RefreshTokenRecord>> = row.get(first)? else {
+        return Ok(None);
+    };
+    token.rotated = match row.get(first + 1)? {
+        None => None,
+        Some(Time(at)) => {
+            let hash = |column| row.get(column).map(TokenHash::from_bytes);
+            let salt = row.get::<_, Option<_>>(first + 4)?;
+            let rotated = Rotated::new(at, hash(first + 2)?, hash(first + 3)?);
+            Some(rotated.with_salt(salt.map(RotationSalt::from_bytes)))
+        }
+    };
+    Ok(Some(token))
+}
+
+/// A rotation as it is to be written.
+pub(super) struct Step {
+    pub(super) presented: TokenHash,
+    pub(super) rotated: Rotated,
+    pub(super) successor: Document<RefreshTokenRecord>,
+    pub(super) access: Document<AccessTokenRecord>,
+}
+
+/// Exchanges the presented token for its successor, which becomes the leaf.
+pub(super) fn rotate(transaction: &Transaction<'_>, step: &Step) -> Result<RotateOutcome, DatabaseError> {
+    let Some(leaf) = Standing::of(transaction, &step.presented)? else {
         return Ok(RotateOutcome::NotFound);
     };
     if leaf.is_family_revoked {
@@ -62,18 +108,26 @@ pub(super) fn rotate(
     if leaf.is_rotated {
         return Ok(RotateOutcome::Superseded);
     }
-    if leaf.expires_at <= now {
+    if leaf.expires_at <= step.rotated.at {
         return Ok(RotateOutcome::Expired);
     }
-    if leaf.family != successor.record.family {
+    if leaf.family != step.successor.record.family {
         let reason = "the successor belongs to another family";
         return Err(DatabaseError::new(DatabaseErrorKind::Failed, reason));
     }
-    transaction
-        .prepare_cached("UPDATE oauth_refresh_token SET rotated_at = ?2 WHERE hash = ?1")?
-        .execute((presented.as_bytes(), Time(now)))?;
-    insert(transaction, successor)?;
-    access_token::insert_new(transaction, access)?;
+    let mut statement = transaction.prepare_cached(
+        "UPDATE oauth_refresh_token SET rotated_at = ?2, successor = ?3, access_token = ?4, salt = ?5
+         WHERE hash = ?1",
+    )?;
+    statement.execute((
+        step.presented.as_bytes(),
+        Time(step.rotated.at),
+        step.rotated.successor.as_bytes(),
+        step.rotated.access.as_bytes(),
+        step.rotated.salt.as_ref().map(RotationSalt::as_bytes),
+    ))?;
+    insert(transaction, &step.successor)?;
+    access_token::insert_new(transaction, &step.access)?;
     Ok(RotateOutcome::Rotated)
 }
 
