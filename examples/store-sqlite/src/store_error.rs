@@ -1,6 +1,6 @@
 //! How each crate of the suite is told of a failure: as transient, or as one that somebody has to look at.
 
-use crate::database::DatabaseError;
+use crate::database::{DatabaseError, DatabaseErrorKind};
 
 impl From<DatabaseError> for http_conventions::idempotency::StoreError {
     fn from(error: DatabaseError) -> Self {
@@ -29,5 +29,16 @@ impl From<DatabaseError> for webhook_core::ports::StoreError {
         } else {
             Self::corrupt(error)
         }
+    }
+}
+
+/// What the codec of the signers says.
+impl From<webhook_core::ports::StoreError> for DatabaseError {
+    fn from(error: webhook_core::ports::StoreError) -> Self {
+        let kind = match error.kind() {
+            webhook_core::ports::StoreErrorKind::Corrupt => DatabaseErrorKind::Corrupt,
+            _ => DatabaseErrorKind::Unavailable,
+        };
+        Self::new(kind, error)
     }
 }

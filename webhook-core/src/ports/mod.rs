@@ -1,4 +1,4 @@
-//! What this crate asks of its host: the time, randomness and one HTTP exchange.
+//! What this crate asks of its host: the time, randomness, one HTTP exchange and, if it wants, encryption of what is stored.
 //!
 //! Storage has its own traits beside the logic that calls them, such as [`receiver::Dedupe`](crate::receiver::Dedupe).
 //! Each is held as an `Arc<dyn …>`; the in-memory ones are in [`memory`](crate::memory).
@@ -11,11 +11,13 @@
 //! assert!(clock.now() > SystemTime::UNIX_EPOCH);
 //! ```
 
+mod sealer;
 mod store_error;
 mod transport;
 
 use std::time::SystemTime;
 
+pub use sealer::{SealError, Sealer};
 pub use store_error::{StoreError, StoreErrorKind};
 pub use transport::{ExchangeLimits, Transport, TransportError, TransportErrorKind};
 

@@ -36,7 +36,7 @@ pub use destination::{Destination, InvalidDestination};
 pub use dispatch::{Dispatcher, Handled, Report};
 pub use endpoint::{
     Endpoint, EndpointId, EndpointState, EndpointStore, EventFilter, Inserted, InvalidEndpointId, Rotated,
-    Rotation,
+    Rotation, SignersAtRest,
 };
 pub use health::{EndpointHealth, HealthEvent, Lane, Signal};
 pub use outbox::{

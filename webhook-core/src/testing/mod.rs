@@ -22,6 +22,7 @@ pub mod endpoint_store;
 pub mod inbox;
 pub mod latest_seen;
 pub mod outbox;
+pub mod sealer;
 pub mod simulation;
 
 pub use clock::ManualClock;
@@ -29,7 +30,7 @@ pub use entropy::SeededEntropy;
 pub use outbox::retention;
 pub use transport::ScriptedTransport;
 
-pub use crate::{dedupe_store, endpoint_store, inbox_store, latest_seen, outbox, retention};
+pub use crate::{dedupe_store, endpoint_store, inbox_store, latest_seen, outbox, retention, sealer};
 
 /// Makes one test of each case of a kit; what the macros of the kits expand to.
 #[doc(hidden)]

@@ -87,6 +87,17 @@ impl From<DatabaseError> for webhook_core::ports::StoreError {
     }
 }
 
+/// What the codec of the signers says.
+impl From<webhook_core::ports::StoreError> for DatabaseError {
+    fn from(error: webhook_core::ports::StoreError) -> Self {
+        let kind = match error.kind() {
+            webhook_core::ports::StoreErrorKind::Corrupt => DatabaseErrorKind::Corrupt,
+            _ => DatabaseErrorKind::Unavailable,
+        };
+        Self::new(kind, error)
+    }
+}
+
 /// What a caller can do about a [`DatabaseError`].
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]

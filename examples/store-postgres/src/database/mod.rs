@@ -14,6 +14,7 @@ use std::time::Duration;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{PgPool, Postgres, Transaction};
 use tokio::runtime::Handle;
+use webhook_core::sender::SignersAtRest;
 
 pub use self::clock::DatabaseClock;
 pub use self::error::{DatabaseError, DatabaseErrorKind};
@@ -40,6 +41,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub struct Database {
     pool: PgPool,
     runtime: Handle,
+    pub(crate) signers: SignersAtRest,
 }
 
 impl Database {
@@ -73,7 +75,17 @@ impl Database {
         let runtime =
             Handle::try_current().map_err(|error| DatabaseError::new(DatabaseErrorKind::Failed, error))?;
         migration::migrate_suite(&pool).await?;
-        Ok(Self { pool, runtime })
+        Ok(Self {
+            pool,
+            runtime,
+            signers: SignersAtRest::in_clear(),
+        })
+    }
+
+    /// Keeps the signing secrets of webhook endpoints in this way, and not in clear. Every process needs the same.
+    #[must_use]
+    pub fn with_signers_at_rest(self, signers: SignersAtRest) -> Self {
+        Self { signers, ..self }
     }
 
     /// The connections: begin your own transactions here.

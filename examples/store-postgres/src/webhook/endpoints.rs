@@ -1,21 +1,18 @@
 //! Registered endpoints (W16), in `webhook_endpoint`; `webhook_subscription` finds those of one event type.
 
 use std::collections::BTreeSet;
-use std::error::Error;
-use std::time::SystemTime;
 
 use async_trait::async_trait;
-use serde::{Deserialize, Serialize};
 use sqlx::{PgExecutor, PgPool, Postgres, Transaction};
 use webhook_core::event::EventType;
 use webhook_core::ports::StoreError;
 use webhook_core::sender::{
     Endpoint, EndpointId, EndpointState, EndpointStore, EventFilter, Inserted, Rotated, Rotation,
+    SignersAtRest,
 };
-use webhook_core::signature::{ActiveSigner, Signer, Signers};
 
 use crate::column::term;
-use crate::database::{Database, DatabaseError, DatabaseErrorKind, begin};
+use crate::database::{Database, DatabaseError, begin};
 
 /// The subscription of an endpoint that gets everything; no event type is written like this.
 const EVERY_TYPE: &str = "*";
@@ -23,19 +20,20 @@ const EVERY_TYPE: &str = "*";
 #[async_trait]
 impl EndpointStore for Database {
     async fn insert(&self, endpoint: Endpoint) -> Result<Inserted, StoreError> {
-        let inserted = self.run(|pool| async move { insert(&pool, &endpoint).await });
+        let signers = self.signers.write(&endpoint.id, &endpoint.signers)?;
+        let inserted = self.run(|pool| async move { insert(&pool, &endpoint, &signers).await });
         Ok(inserted.await?)
     }
 
     async fn load(&self, id: &EndpointId) -> Result<Option<Endpoint>, StoreError> {
-        let id = id.clone();
-        let loaded = self.run(|pool| async move { load(&pool, &id).await });
+        let (id, signers) = (id.clone(), self.signers.clone());
+        let loaded = self.run(|pool| async move { load(&pool, &id, &signers).await });
         Ok(loaded.await?)
     }
 
     async fn subscribed(&self, event_type: &EventType) -> Result<Vec<Endpoint>, StoreError> {
-        let event_type = event_type.clone();
-        let subscribed = self.run(|pool| async move { subscribed(&pool, &event_type).await });
+        let (event_type, signers) = (event_type.clone(), self.signers.clone());
+        let subscribed = self.run(|pool| async move { subscribed(&pool, &event_type, &signers).await });
         Ok(subscribed.await?)
     }
 
@@ -46,13 +44,13 @@ impl EndpointStore for Database {
     }
 
     async fn rotate(&self, id: &EndpointId, rotation: &Rotation) -> Result<Rotated, StoreError> {
-        let (id, rotation) = (id.clone(), rotation.clone());
-        let rotated = self.run(|pool| async move { rotate(&pool, &id, &rotation).await });
+        let (id, rotation, signers) = (id.clone(), rotation.clone(), self.signers.clone());
+        let rotated = self.run(|pool| async move { rotate(&pool, &id, &rotation, &signers).await });
         Ok(rotated.await?)
     }
 }
 
-async fn insert(pool: &PgPool, endpoint: &Endpoint) -> Result<Inserted, DatabaseError> {
+async fn insert(pool: &PgPool, endpoint: &Endpoint, signers: &str) -> Result<Inserted, DatabaseError> {
     let types: Option<Vec<&str>> = match &endpoint.events {
         EventFilter::All => None,
         EventFilter::Only(types) => Some(types.iter().map(EventType::as_str).collect()),
@@ -70,7 +68,7 @@ async fn insert(pool: &PgPool, endpoint: &Endpoint) -> Result<Inserted, Database
     .bind(endpoint.id.as_str())
     .bind(endpoint.url.as_str())
     .bind(types)
-    .bind(text_of(&endpoint.signers)?)
+    .bind(signers)
     .bind(endpoint.state.as_str())
     .bind(EVERY_TYPE)
     .fetch_one(pool)
@@ -85,18 +83,23 @@ async fn insert(pool: &PgPool, endpoint: &Endpoint) -> Result<Inserted, Database
 /// The columns in the order of the queries.
 type Columns = (String, String, Option<Vec<String>>, String, String);
 
-async fn load(pool: &PgPool, id: &EndpointId) -> Result<Option<Endpoint>, DatabaseError> {
+async fn load(
+    pool: &PgPool,
+    id: &EndpointId,
+    signers: &SignersAtRest,
+) -> Result<Option<Endpoint>, DatabaseError> {
     let found: Option<Columns> =
         sqlx::query_as("SELECT id, url, events, signers, state FROM webhook_endpoint WHERE id = $1")
             .bind(id.as_str())
             .fetch_optional(pool)
             .await?;
-    found.map(endpoint).transpose()
+    found.map(|columns| endpoint(columns, signers)).transpose()
 }
 
 async fn load_locked(
     transaction: &mut Transaction<'_, Postgres>,
     id: &EndpointId,
+    signers: &SignersAtRest,
 ) -> Result<Option<Endpoint>, DatabaseError> {
     let found: Option<Columns> = sqlx::query_as(
         "SELECT id, url, events, signers, state FROM webhook_endpoint WHERE id = $1 FOR UPDATE",
@@ -104,12 +107,13 @@ async fn load_locked(
     .bind(id.as_str())
     .fetch_optional(&mut **transaction)
     .await?;
-    found.map(endpoint).transpose()
+    found.map(|columns| endpoint(columns, signers)).transpose()
 }
 
-pub(super) async fn subscribed(
+async fn subscribed(
     connection: impl PgExecutor<'_>,
     event_type: &EventType,
+    signers: &SignersAtRest,
 ) -> Result<Vec<Endpoint>, DatabaseError> {
     let found: Vec<Columns> = sqlx::query_as(
         "SELECT id, url, events, signers, state
@@ -120,7 +124,26 @@ pub(super) async fn subscribed(
     .bind(EVERY_TYPE)
     .fetch_all(connection)
     .await?;
-    found.into_iter().map(endpoint).collect()
+    found
+        .into_iter()
+        .map(|columns| endpoint(columns, signers))
+        .collect()
+}
+
+/// The same endpoints by their ids alone: to send them something takes no secret.
+pub(super) async fn subscribers(
+    connection: impl PgExecutor<'_>,
+    event_type: &EventType,
+) -> Result<Vec<EndpointId>, DatabaseError> {
+    let found: Vec<String> = sqlx::query_scalar(
+        "SELECT id FROM webhook_subscription JOIN webhook_endpoint ON id = endpoint
+         WHERE event_type IN ($1, $2) AND state <> 'disabled' ORDER BY id",
+    )
+    .bind(event_type.as_str())
+    .bind(EVERY_TYPE)
+    .fetch_all(connection)
+    .await?;
+    found.iter().map(|id| term(id)).collect()
 }
 
 async fn set_state(pool: &PgPool, id: &EndpointId, state: EndpointState) -> Result<bool, DatabaseError> {
@@ -132,16 +155,21 @@ async fn set_state(pool: &PgPool, id: &EndpointId, state: EndpointState) -> Resu
     Ok(set.rows_affected() > 0)
 }
 
-async fn rotate(pool: &PgPool, id: &EndpointId, rotation: &Rotation) -> Result<Rotated, DatabaseError> {
+async fn rotate(
+    pool: &PgPool,
+    id: &EndpointId,
+    rotation: &Rotation,
+    signers: &SignersAtRest,
+) -> Result<Rotated, DatabaseError> {
     let mut transaction = begin(pool).await?;
-    let Some(mut endpoint) = load_locked(&mut transaction, id).await? else {
+    let Some(mut endpoint) = load_locked(&mut transaction, id, signers).await? else {
         return Ok(Rotated::Unknown);
     };
     let rotated = endpoint.rotate(rotation);
     if rotated == Rotated::Rotated {
         sqlx::query("UPDATE webhook_endpoint SET signers = $2 WHERE id = $1")
             .bind(id.as_str())
-            .bind(text_of(&endpoint.signers)?)
+            .bind(signers.write(id, &endpoint.signers)?)
             .execute(&mut *transaction)
             .await?;
     }
@@ -149,53 +177,25 @@ async fn rotate(pool: &PgPool, id: &EndpointId, rotation: &Rotation) -> Result<R
     Ok(rotated)
 }
 
-fn endpoint((id, url, events, signers, state): Columns) -> Result<Endpoint, DatabaseError> {
+fn endpoint(
+    (id, url, events, stored, state): Columns,
+    signers: &SignersAtRest,
+) -> Result<Endpoint, DatabaseError> {
     let types = |types: Vec<String>| {
         types
             .iter()
             .map(|text| term(text))
             .collect::<Result<BTreeSet<_>, _>>()
     };
+    let id = term(&id)?;
     Ok(Endpoint {
-        id: term(&id)?,
+        signers: signers.read(&id, &stored)?,
+        id,
         url: term(&url)?,
         events: events
             .map(types)
             .transpose()?
             .map_or(EventFilter::All, EventFilter::Only),
-        signers: signers_of(&signers).map_err(DatabaseError::corrupt)?,
         state: term(&state)?,
     })
-}
-
-/// A signer in its column.
-#[derive(Deserialize, Serialize)]
-struct StoredSigner {
-    scheme: String,
-    secret: String,
-    not_after: Option<SystemTime>,
-}
-
-fn text_of(signers: &Signers) -> Result<String, DatabaseError> {
-    let stored = signers.iter().map(|active| StoredSigner {
-        scheme: active.signer.scheme().to_string(),
-        secret: active.signer.expose_text(),
-        not_after: active.not_after,
-    });
-    serde_json::to_string(&stored.collect::<Vec<_>>())
-        .map_err(|error| DatabaseError::new(DatabaseErrorKind::Failed, error))
-}
-
-fn signers_of(text: &str) -> Result<Signers, Box<dyn Error + Send + Sync>> {
-    let stored: Vec<StoredSigner> = serde_json::from_str(text)?;
-    let active = stored
-        .into_iter()
-        .map(|stored| -> Result<_, Box<dyn Error + Send + Sync>> {
-            let signer = Signer::from_text(stored.scheme.parse()?, &stored.secret)?;
-            Ok(ActiveSigner {
-                signer,
-                not_after: stored.not_after,
-            })
-        });
-    Ok(Signers::new(active.collect::<Result<Vec<_>, _>>()?)?)
 }

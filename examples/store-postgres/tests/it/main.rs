@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../../../store-sqlite/tests/it/aes_256_gcm.rs"]
+mod aes_256_gcm;
 mod chaos;
 mod conformance;
 mod contention;
@@ -13,5 +15,6 @@ mod outbox;
 mod own_server;
 mod purge;
 mod retention;
+mod sealed;
 mod server;
 mod support;

@@ -31,6 +31,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::{Connection, Transaction};
+use webhook_core::sender::SignersAtRest;
 
 use self::job::{Answer, BoxedJob, job};
 use self::worker::Worker;
@@ -73,6 +74,7 @@ const READERS: usize = 2;
 #[derive(Clone, Debug)]
 pub struct Database {
     threads: Arc<Threads>,
+    pub(crate) signers: SignersAtRest,
 }
 
 /// The order matters: the writer closes last, so that it can move the log into the file and remove it.
@@ -128,7 +130,14 @@ impl Database {
         };
         Ok(Self {
             threads: Arc::new(threads),
+            signers: SignersAtRest::in_clear(),
         })
+    }
+
+    /// Keeps the signing secrets of webhook endpoints in this way, and not in clear. Give it to every handle on the file.
+    #[must_use]
+    pub fn with_signers_at_rest(self, signers: SignersAtRest) -> Self {
+        Self { signers, ..self }
     }
 
     /// Runs `verb` as one atomic, durable step.

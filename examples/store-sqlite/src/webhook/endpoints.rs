@@ -1,18 +1,16 @@
 //! Registered endpoints (W16), in `webhook_endpoint`; `webhook_subscription` finds those of one event type.
 
 use std::collections::BTreeSet;
-use std::error::Error;
-use std::time::SystemTime;
 
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use webhook_core::event::{EventType, InvalidEventType};
 use webhook_core::ports::StoreError;
 use webhook_core::sender::{
-    Endpoint, EndpointId, EndpointState, EndpointStore, EventFilter, Inserted, Rotated, Rotation,
+    Destination, Endpoint, EndpointId, EndpointState, EndpointStore, EventFilter, Inserted, Rotated,
+    Rotation, SignersAtRest,
 };
-use webhook_core::signature::{ActiveSigner, Signer, Signers};
 
 use crate::column::Term;
 use crate::database::{Database, DatabaseError};
@@ -24,20 +22,23 @@ const EVERY_TYPE: &str = "*";
 #[async_trait]
 impl EndpointStore for Database {
     async fn insert(&self, endpoint: Endpoint) -> Result<Inserted, StoreError> {
+        let signers = self.signers.write(&endpoint.id, &endpoint.signers)?;
         Ok(self
-            .write(move |transaction| insert(transaction, &endpoint))
+            .write(move |transaction| insert(transaction, &endpoint, &signers))
             .await?)
     }
 
     async fn load(&self, id: &EndpointId) -> Result<Option<Endpoint>, StoreError> {
-        let id = id.clone();
-        Ok(self.read(move |connection| load(connection, &id)).await?)
+        let (id, signers) = (id.clone(), self.signers.clone());
+        Ok(self
+            .read(move |connection| load(connection, &id, &signers))
+            .await?)
     }
 
     async fn subscribed(&self, event_type: &EventType) -> Result<Vec<Endpoint>, StoreError> {
-        let event_type = event_type.clone();
+        let (event_type, signers) = (event_type.clone(), self.signers.clone());
         Ok(self
-            .read(move |connection| subscribed(connection, &event_type))
+            .read(move |connection| subscribed(connection, &event_type, &signers))
             .await?)
     }
 
@@ -52,14 +53,18 @@ impl EndpointStore for Database {
     }
 
     async fn rotate(&self, id: &EndpointId, rotation: &Rotation) -> Result<Rotated, StoreError> {
-        let (id, rotation) = (id.clone(), rotation.clone());
+        let (id, rotation, signers) = (id.clone(), rotation.clone(), self.signers.clone());
         Ok(self
-            .write(move |transaction| rotate(transaction, &id, &rotation))
+            .write(move |transaction| rotate(transaction, &id, &rotation, &signers))
             .await?)
     }
 }
 
-fn insert(transaction: &Transaction<'_>, endpoint: &Endpoint) -> Result<Inserted, DatabaseError> {
+fn insert(
+    transaction: &Transaction<'_>,
+    endpoint: &Endpoint,
+    signers: &str,
+) -> Result<Inserted, DatabaseError> {
     let types = match &endpoint.events {
         EventFilter::All => None,
         EventFilter::Only(types) => Some(types.iter().map(EventType::as_str).collect::<Vec<_>>()),
@@ -74,14 +79,7 @@ fn insert(transaction: &Transaction<'_>, endpoint: &Endpoint) -> Result<Inserted
          ON CONFLICT (id) DO NOTHING",
     )?;
     let (id, url) = (endpoint.id.as_str(), endpoint.url.as_str());
-    if statement.execute((
-        id,
-        url,
-        events,
-        text_of(&endpoint.signers)?,
-        endpoint.state.as_str(),
-    ))? == 0
-    {
+    if statement.execute((id, url, events, signers, endpoint.state.as_str()))? == 0 {
         return Ok(Inserted::AlreadyExists);
     }
     let mut subscribe = transaction
@@ -92,56 +90,98 @@ fn insert(transaction: &Transaction<'_>, endpoint: &Endpoint) -> Result<Inserted
     Ok(Inserted::Inserted)
 }
 
-fn load(connection: &Connection, id: &EndpointId) -> Result<Option<Endpoint>, DatabaseError> {
+fn load(
+    connection: &Connection,
+    id: &EndpointId,
+    signers: &SignersAtRest,
+) -> Result<Option<Endpoint>, DatabaseError> {
     let mut statement = connection
         .prepare_cached("SELECT id, url, events, signers, state FROM webhook_endpoint WHERE id = ?1")?;
-    Ok(statement.query_row([id.as_str()], endpoint).optional()?)
+    let found = statement.query_row([id.as_str()], Stored::from_row).optional()?;
+    found.map(|stored| stored.read(signers)).transpose()
 }
 
-pub(super) fn subscribed(
+fn subscribed(
     connection: &Connection,
     event_type: &EventType,
+    signers: &SignersAtRest,
 ) -> Result<Vec<Endpoint>, DatabaseError> {
     let mut statement = connection.prepare_cached(
         "SELECT id, url, events, signers, state
          FROM webhook_subscription JOIN webhook_endpoint ON id = endpoint
          WHERE event_type IN (?1, ?2) AND state <> 'disabled' ORDER BY id",
     )?;
-    let endpoints = statement.query_map([event_type.as_str(), EVERY_TYPE], endpoint)?;
-    Ok(endpoints.collect::<Result<_, _>>()?)
+    let endpoints = statement.query_map([event_type.as_str(), EVERY_TYPE], Stored::from_row)?;
+    endpoints.map(|stored| stored?.read(signers)).collect()
+}
+
+/// The same endpoints by their ids alone: to send them something takes no secret.
+pub(super) fn subscribers(
+    connection: &Connection,
+    event_type: &EventType,
+) -> Result<Vec<EndpointId>, DatabaseError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id FROM webhook_subscription JOIN webhook_endpoint ON id = endpoint
+         WHERE event_type IN (?1, ?2) AND state <> 'disabled' ORDER BY id",
+    )?;
+    let ids = statement.query_map([event_type.as_str(), EVERY_TYPE], |row| {
+        row.get(0).map(|Term(id)| id)
+    })?;
+    Ok(ids.collect::<Result<_, _>>()?)
 }
 
 fn rotate(
     transaction: &Transaction<'_>,
     id: &EndpointId,
     rotation: &Rotation,
+    signers: &SignersAtRest,
 ) -> Result<Rotated, DatabaseError> {
-    let Some(mut endpoint) = load(transaction, id)? else {
+    let Some(mut endpoint) = load(transaction, id, signers)? else {
         return Ok(Rotated::Unknown);
     };
     let rotated = endpoint.rotate(rotation);
     if rotated == Rotated::Rotated {
         transaction
             .prepare_cached("UPDATE webhook_endpoint SET signers = ?2 WHERE id = ?1")?
-            .execute((id.as_str(), text_of(&endpoint.signers)?))?;
+            .execute((id.as_str(), signers.write(id, &endpoint.signers)?))?;
     }
     Ok(rotated)
 }
 
-fn endpoint(row: &Row<'_>) -> rusqlite::Result<Endpoint> {
-    let (Term(id), Term(url), Term(state)) = (row.get(0)?, row.get(1)?, row.get(4)?);
-    let events = match row.get(2)? {
-        None => EventFilter::All,
-        Some(Json(EventTypes(types))) => EventFilter::Only(types),
-    };
-    let Json(StoredSigners(signers)) = row.get(3)?;
-    Ok(Endpoint {
-        id,
-        url,
-        events,
-        signers,
-        state,
-    })
+/// A row, with its signers as they stand there.
+struct Stored {
+    endpoint: EndpointId,
+    url: Destination,
+    events: EventFilter,
+    signers: String,
+    state: EndpointState,
+}
+
+impl Stored {
+    fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let (Term(endpoint), Term(url), Term(state)) = (row.get(0)?, row.get(1)?, row.get(4)?);
+        let events = match row.get(2)? {
+            None => EventFilter::All,
+            Some(Json(EventTypes(types))) => EventFilter::Only(types),
+        };
+        Ok(Self {
+            endpoint,
+            url,
+            events,
+            signers: row.get(3)?,
+            state,
+        })
+    }
+
+    fn read(self, signers: &SignersAtRest) -> Result<Endpoint, DatabaseError> {
+        Ok(Endpoint {
+            signers: signers.read(&self.endpoint, &self.signers)?,
+            id: self.endpoint,
+            url: self.url,
+            events: self.events,
+            state: self.state,
+        })
+    }
 }
 
 /// The types that an endpoint asked for, read back from their column.
@@ -158,42 +198,5 @@ impl TryFrom<Vec<String>> for EventTypes {
             .map(EventType::try_from)
             .collect::<Result<_, _>>()
             .map(Self)
-    }
-}
-
-/// A signer in its column.
-#[derive(Deserialize, Serialize)]
-struct StoredSigner {
-    scheme: String,
-    secret: String,
-    not_after: Option<SystemTime>,
-}
-
-fn text_of(signers: &Signers) -> Result<String, DatabaseError> {
-    let stored = signers.iter().map(|active| StoredSigner {
-        scheme: active.signer.scheme().to_string(),
-        secret: active.signer.expose_text(),
-        not_after: active.not_after,
-    });
-    Ok(Document::new(stored.collect::<Vec<_>>())?.text)
-}
-
-/// The signers of an endpoint, read back from their column.
-#[derive(Deserialize)]
-#[serde(try_from = "Vec<StoredSigner>")]
-struct StoredSigners(Signers);
-
-impl TryFrom<Vec<StoredSigner>> for StoredSigners {
-    type Error = Box<dyn Error + Send + Sync>;
-
-    fn try_from(stored: Vec<StoredSigner>) -> Result<Self, Self::Error> {
-        let active = stored.into_iter().map(|stored| -> Result<_, Self::Error> {
-            let signer = Signer::from_text(stored.scheme.parse()?, &stored.secret)?;
-            Ok(ActiveSigner {
-                signer,
-                not_after: stored.not_after,
-            })
-        });
-        Ok(Self(Signers::new(active.collect::<Result<Vec<_>, _>>()?)?))
     }
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod aes_256_gcm;
 mod conformance;
 mod crash;
 mod database;
@@ -9,4 +10,5 @@ mod errors;
 mod group_commit;
 mod outbox;
 mod purge;
+mod sealed;
 mod support;

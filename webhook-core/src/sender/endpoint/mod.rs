@@ -20,6 +20,7 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 
+mod at_rest;
 mod id;
 mod store;
 
@@ -28,6 +29,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+pub use at_rest::SignersAtRest;
 pub use id::{EndpointId, InvalidEndpointId};
 pub use store::{EndpointStore, Inserted};
 

@@ -20,7 +20,8 @@ pub enum Inserted {
 ///
 /// - **Each verb is one atomic step**, durable before it answers.
 /// - **[`rotate`](Self::rotate) loses nothing**: of two rotations at once, the second sees what the first wrote.
-/// - **Signers hold secrets.** Whoever reads the store can forge messages; encrypt them at rest where others can.
+/// - **Signers hold secrets.** Whoever reads the store can forge messages: [`SignersAtRest`](super::SignersAtRest) writes and reads
+///   them, sealed where the host has a key.
 ///
 /// The kit `testing::endpoint_store!` checks this.
 #[async_trait]

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::{
     event::{Envelope, EventId, EventType},
-    sender::{Delivery, Endpoint},
+    sender::{Delivery, DeliveryId, Endpoint, EndpointId},
 };
 
 /// An event as an outbox keeps it.
@@ -40,6 +40,22 @@ pub struct Enqueue {
     pub event: StoredEvent,
     /// One for each endpoint that gets it; none is fine.
     pub deliveries: Vec<Delivery>,
+}
+
+impl Enqueue {
+    /// The rows for one event to these endpoints, due at once: for a store that has found itself who
+    /// [gets](Endpoint::subscribes_to) it. [`fan_out`] decides that too.
+    #[must_use]
+    pub fn to(event: StoredEvent, endpoints: impl IntoIterator<Item = EndpointId>, now: SystemTime) -> Self {
+        let delivery = |endpoint| {
+            let event = event.id.clone();
+            Delivery::new(DeliveryId { event, endpoint }, now)
+        };
+        Self {
+            deliveries: endpoints.into_iter().map(delivery).collect(),
+            event,
+        }
+    }
 }
 
 /// The rows for one event: a delivery for each endpoint that subscribes to its type and is not disabled.

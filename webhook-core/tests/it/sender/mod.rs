@@ -1,6 +1,7 @@
 //! The sending side, from the accepted event to the settled delivery.
 
 mod addresses;
+mod at_rest;
 mod endpoints;
 mod failing;
 mod fixture;

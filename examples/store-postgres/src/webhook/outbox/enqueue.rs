@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
-use webhook_core::sender::{Delivery, DeliveryState, Enqueue, Enqueued, StoredEvent, fan_out};
+use webhook_core::sender::{Delivery, DeliveryState, Enqueue, Enqueued, StoredEvent};
 
 use super::delivery::{self, batch, columns};
 use crate::column::nanoseconds;
@@ -57,8 +57,8 @@ pub async fn send_in(
     now: SystemTime,
 ) -> Result<Enqueued, DatabaseError> {
     let event = event.into();
-    let endpoints = endpoints::subscribed(&mut **transaction, &event.event_type).await?;
-    enqueue_on(transaction, &fan_out(event, &endpoints, now)).await
+    let subscribers = endpoints::subscribers(&mut **transaction, &event.event_type).await?;
+    enqueue_on(transaction, &Enqueue::to(event, subscribers, now)).await
 }
 
 /// Stores an event with deliveries of the caller's own choice in the caller's own transaction; [`send_in`] chooses them too.

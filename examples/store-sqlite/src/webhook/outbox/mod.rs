@@ -20,7 +20,7 @@ use webhook_core::ports::StoreError;
 use webhook_core::sender::{
     Attempt, Delivery, DeliveryFilter, DeliveryId, Endpoint, Enqueue, Enqueued, LeaseRequest, Leases,
     Missing, MissingRequest, Outbox, Page, PurgeRequest, Receipt, ReplayRequest, Retention, Settlement,
-    StoredEvent, fan_out,
+    StoredEvent,
 };
 
 use super::endpoints;
@@ -152,8 +152,8 @@ pub fn send_in(
     now: SystemTime,
 ) -> Result<Enqueued, DatabaseError> {
     let event = event.into();
-    let endpoints = endpoints::subscribed(transaction, &event.event_type)?;
-    enqueue_in(transaction, &fan_out(event, &endpoints, now))
+    let subscribers = endpoints::subscribers(transaction, &event.event_type)?;
+    enqueue_in(transaction, &Enqueue::to(event, subscribers, now))
 }
 
 /// Stores an event with deliveries of the caller's own choice in the caller's own transaction; [`send_in`] chooses them too.
