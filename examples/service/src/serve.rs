@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 use crate::app::{App, Config};
 use crate::cli::{Command, DatabaseChoice, Options, USAGE};
 use crate::clock::DemoClock;
+use crate::mail::Letters;
 use crate::{seed, tour, with_sources};
 
 /// What a server needs to serve.
@@ -83,6 +84,12 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
     config.sign_in_as = options.sign_in_as.clone();
     config.danger_deliver_to_loopback = address.ip().is_loopback();
     config.log = Arc::new(|line| complain(line));
+    config.mail = Arc::new(|letter| {
+        say(&format!(
+            "mail to {}: {}\n{}",
+            letter.to, letter.subject, letter.text
+        ));
+    });
     let app = Arc::new(App::open(config).await?);
     say(&banner(&base_url, options));
     run(server, listener, app, Duration::from_secs(5), interrupted()).await?;
@@ -97,10 +104,12 @@ async fn run_tour(server: &impl AsyncFn(Serving) -> io::Result<()>) -> Result<bo
     let mut config = Config::new(&base_url, Database::open(folder.path().join("tour.sqlite"))?);
     config.clock = clock.clone();
     config.danger_deliver_to_loopback = true;
+    let letters = Letters::default();
+    config.mail = letters.as_mail();
     let app = Arc::new(App::open(config).await?);
     let (stop, stopped) = oneshot::channel::<()>();
     let walk = async {
-        let passed = tour::walk(&base_url, &clock).await;
+        let passed = tour::walk(&base_url, &clock, &letters).await;
         let _served = stop.send(());
         passed
     };

@@ -3,8 +3,10 @@
 //! The order of each request: request id → route and method → sign-in → scope → idempotent replay → preconditions → handler →
 //! request id, on every exit. The adapters under `examples/` put a server around [`App::handle`].
 
+mod account;
 mod assets;
 mod body;
+mod browser;
 mod caller;
 mod charges;
 mod console;
@@ -35,6 +37,7 @@ use http_conventions::problem::{ErrorStatus, Problem, ProblemBase};
 use http_conventions::request_id::RequestId;
 use oauth_core::resource::ResourceServer;
 use oauth_core::server::{Answer, AuthEvent, AuthorizationServer};
+use oauth_core::session::Sessions;
 use store_sqlite::Database;
 use tokio::sync::watch;
 use webhook_core::address::AddressPolicy;
@@ -45,6 +48,7 @@ use self::graph::{Host, Mutation, Query, Subscription};
 use self::route::Route;
 use crate::clock::DemoClock;
 use crate::desk::{Desk, DeskError};
+use crate::mail::Mail;
 use crate::with_sources;
 
 pub use body::Body;
@@ -62,9 +66,11 @@ pub struct App {
     sign_in_as: Option<String>,
     clock: DemoClock,
     log: Log,
+    mail: Mail,
     desk: Desk,
     database: Database,
     server: AuthorizationServer,
+    sessions: Sessions,
     resources: ResourceServer,
     idempotency: Idempotency,
     cursors: CursorKeyring,
@@ -145,6 +151,11 @@ impl App {
             Route::Authorize => self.authorize(request).await,
             Route::Login | Route::Consent => {
                 page::told_to_people(&request, self.sign_in(&route, &request).await)
+            }
+            Route::ForgottenPassword => page::told_to_people(&request, self.forgotten(&request).await),
+            Route::PasswordReset => page::told_to_people(&request, self.reset(&request).await),
+            Route::Account | Route::AccountForm(_) => {
+                page::told_to_people(&request, self.account(&route, &request).await)
             }
             Route::PushedRequests => Ok(self.told(self.server.par(request).await)),
             Route::Token => Ok(self.told(self.server.token(request).await)),

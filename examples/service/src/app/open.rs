@@ -12,6 +12,7 @@ use juniper::RootNode;
 use oauth_core::jose::{KeySet, SigningKey, SigningKeys};
 use oauth_core::resource::ResourceServer;
 use oauth_core::server::AuthorizationServer;
+use oauth_core::session::{SessionCookie, Sessions};
 use oauth_core::vocabulary::Scopes;
 use store_sqlite::Database;
 use thiserror::Error;
@@ -24,6 +25,7 @@ use super::graph::{Host, Mutation, Query, Subscription};
 use super::{App, Log};
 use crate::clock::DemoClock;
 use crate::desk::Desk;
+use crate::mail::Mail;
 use crate::seed;
 use crate::with_sources;
 
@@ -45,10 +47,12 @@ pub struct Config {
     pub danger_deliver_to_loopback: bool,
     /// Where lines about what happened go.
     pub log: Log,
+    /// Where letters to users go.
+    pub mail: Mail,
 }
 
 impl Config {
-    /// A service at `base_url` over `database`, on the machine's time, that logs nothing.
+    /// A service at `base_url` over `database`, on the machine's time, that logs nothing and sends no letters.
     #[must_use]
     pub fn new(base_url: impl Into<String>, database: Database) -> Self {
         Self {
@@ -58,6 +62,7 @@ impl Config {
             sign_in_as: None,
             danger_deliver_to_loopback: false,
             log: Arc::new(|_| {}),
+            mail: Arc::new(|_| {}),
         }
     }
 }
@@ -112,6 +117,7 @@ impl App {
             sign_in_as,
             danger_deliver_to_loopback,
             log,
+            mail,
         } = config;
         let desk = Desk::open(database.clone(), clock.clone())
             .await
@@ -129,6 +135,7 @@ impl App {
             cursors: graph_cursors(&desk).await?,
         });
         Ok(Self {
+            sessions: sessions(&base_url, &database, &clock)?,
             server: authorization_server(&base_url, &database, &clock, signing_key.clone())?,
             resources: resource_server(&base_url, &signing_key)?,
             idempotency: Idempotency::new(
@@ -151,6 +158,7 @@ impl App {
             sign_in_as,
             clock,
             log,
+            mail,
             desk,
             database,
             closing: watch::Sender::new(false),
@@ -209,6 +217,23 @@ fn authorization_server(
         .with_scopes(scopes)
         .build()
         .map_err(at("the authorization server"))
+}
+
+/// Who is signed in at which browser. A demo on plain HTTP has a cookie that browsers take there.
+fn sessions(base_url: &str, database: &Database, clock: &DemoClock) -> Result<Sessions, OpenError> {
+    let cookie = SessionCookie::new("session").map_err(at("the cookie of sessions"))?;
+    let cookie = if base_url.starts_with("https:") {
+        cookie
+    } else {
+        cookie.danger_over_plain_http()
+    };
+    let store = Arc::new(database.clone());
+    Ok(Sessions::new(
+        store,
+        cookie,
+        clock.as_port(),
+        oauth_core::ports::OsEntropy,
+    ))
 }
 
 /// Webhooks go to public https addresses; those of a demo to its own machine, too.

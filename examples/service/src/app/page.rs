@@ -89,6 +89,10 @@ pub(super) fn told_to_people(request: &Request<Bytes>, handled: Handled) -> Hand
             "This sign-in cannot go on",
             "It has expired, is over, or was begun in another browser. Go back to the application and start again.",
         ),
+        StatusCode::FORBIDDEN => (
+            "This page was out of date",
+            "Nothing was changed. Go back, load the page again, and try once more.",
+        ),
         _ => (
             "That did not work",
             "Go back to the application and try again in a moment.",

@@ -13,6 +13,10 @@ pub(super) enum Route {
     SignInCallback,
     Login,
     Consent,
+    Account,
+    AccountForm(AccountForm),
+    ForgottenPassword,
+    PasswordReset,
     Authorize,
     PushedRequests,
     Token,
@@ -35,6 +39,27 @@ pub(super) enum Route {
     ProblemType(String),
 }
 
+/// What a form of the account page does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AccountForm {
+    SignOut,
+    SignOutEverywhere,
+    EndSession,
+    Password,
+}
+
+impl AccountForm {
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "sign-out" => Some(Self::SignOut),
+            "sign-out-everywhere" => Some(Self::SignOutEverywhere),
+            "end-session" => Some(Self::EndSession),
+            "password" => Some(Self::Password),
+            _ => None,
+        }
+    }
+}
+
 impl Route {
     /// The route of a path; `None` for a path of which there is none, an identifier of the wrong form included.
     pub(super) fn of(path: &str) -> Option<Self> {
@@ -44,6 +69,10 @@ impl Route {
             ["callback"] => Self::SignInCallback,
             ["login"] => Self::Login,
             ["consent"] => Self::Consent,
+            ["account"] => Self::Account,
+            ["account", form] => Self::AccountForm(AccountForm::named(form)?),
+            ["password", "forgotten"] => Self::ForgottenPassword,
+            ["password", "reset"] => Self::PasswordReset,
             ["authorize"] => Self::Authorize,
             ["par"] => Self::PushedRequests,
             ["token"] => Self::Token,
@@ -87,6 +116,7 @@ impl Route {
             Self::Console
             | Self::Asset(_)
             | Self::SignInCallback
+            | Self::Account
             | Self::ServerMetadata
             | Self::Jwks
             | Self::Refund(..)
@@ -96,13 +126,16 @@ impl Route {
             | Self::WebhookDelivery(_)
             | Self::ProblemType(_) => &[Method::GET, Method::HEAD, Method::OPTIONS],
             Self::Login
+            | Self::Consent
+            | Self::ForgottenPassword
+            | Self::PasswordReset
             | Self::Authorize
             | Self::Graph
             | Self::Charges
             | Self::Refunds(_)
             | Self::Customers => &[Method::GET, Method::HEAD, Method::POST, Method::OPTIONS],
             Self::Charge(_) => &[Method::GET, Method::HEAD, Method::PUT, Method::OPTIONS],
-            Self::Consent
+            Self::AccountForm(_)
             | Self::PushedRequests
             | Self::Token
             | Self::Introspect

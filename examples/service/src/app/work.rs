@@ -14,8 +14,6 @@ const AFTER_FAILURE: Duration = Duration::from_secs(1);
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// How often what has expired is deleted.
 const LET_GO: Duration = Duration::from_secs(60);
-/// No sign-in takes longer: its interaction ends before.
-const LONGEST_SIGN_IN: Duration = Duration::from_secs(60 * 60);
 
 impl App {
     /// Works until dropped. Drop it only after the server has drained: what is then left waits in the database.
@@ -67,12 +65,8 @@ impl App {
 
     async fn let_go(&self) {
         loop {
-            let now = self.clock.now();
-            if let Err(error) = self.database.purge(now).await {
+            if let Err(error) = self.database.purge(self.clock.now()).await {
                 let _told = self.refused(error.into());
-            }
-            if let Err(error) = self.desk.forget_sign_ins(now - LONGEST_SIGN_IN).await {
-                let _told = self.refused(error);
             }
             tokio::time::sleep(LET_GO).await;
         }

@@ -31,6 +31,9 @@ const UPDATES_KEPT: usize = 256;
 /// Passwords that are hashed at a time, so that a flood of sign-ins takes neither every core nor the memory.
 const HASHED_AT_ONCE: usize = 2;
 
+/// The desk's tables. Who typed a password is in the session since the second step.
+const STEPS: &[&str] = &[include_str!("schema.sql"), "DROP TABLE sign_in"];
+
 /// Which rows of a list: at most `limit`, from `from` on (without it), in `order`.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
@@ -111,7 +114,7 @@ impl Desk {
     ///
     /// A [`DatabaseError`] when the tables cannot be made.
     pub async fn open(database: Database, clock: DemoClock) -> Result<Self, DatabaseError> {
-        database.migrate("desk", &[include_str!("schema.sql")]).await?;
+        database.migrate("desk", STEPS).await?;
         let (updates, _) = broadcast::channel(UPDATES_KEPT);
         Ok(Self {
             database,

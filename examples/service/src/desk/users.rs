@@ -1,13 +1,10 @@
 //! The people who sign in, with their passwords hashed by Argon2id.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
-use oauth_core::secret::TokenHash;
-use store_sqlite::column::Time;
 use store_sqlite::rusqlite::{self, OptionalExtension, Row, params};
 
 use super::{Desk, DeskError};
@@ -103,61 +100,36 @@ impl Desk {
             .await
     }
 
-    /// Remembers between the two pages that `user` typed the password for this interaction.
+    /// The user of this subject.
     ///
     /// # Errors
     ///
     /// [`DeskError::Database`].
-    pub async fn begin_consent(&self, interaction: &str, user: &User) -> Result<(), DeskError> {
-        let (interaction, subject, now) =
-            (TokenHash::of(interaction), user.subject.clone(), self.clock.now());
+    pub async fn user_by_subject(&self, subject: &str) -> Result<Option<User>, DeskError> {
+        let subject = subject.to_owned();
         self.database
-            .write(move |transaction| {
-                transaction
-                    .prepare_cached("INSERT OR REPLACE INTO sign_in (interaction, subject, auth_time) VALUES (?1, ?2, ?3)")?
-                    .execute(params![interaction.as_bytes(), subject, Time(now)])?;
-                Ok::<_, DeskError>(())
-            })
-            .await
-    }
-
-    /// Forgets who typed a password before `time` and never came to the second page.
-    ///
-    /// # Errors
-    ///
-    /// [`DeskError::Database`].
-    pub async fn forget_sign_ins(&self, time: SystemTime) -> Result<(), DeskError> {
-        self.database
-            .write(move |transaction| {
-                transaction.execute("DELETE FROM sign_in WHERE auth_time < ?1", params![Time(time)])?;
-                Ok::<_, DeskError>(())
-            })
-            .await
-    }
-
-    /// Takes what [`begin_consent`](Self::begin_consent) remembered: who, and when they typed the password. Once.
-    ///
-    /// # Errors
-    ///
-    /// [`DeskError::Database`].
-    pub async fn end_consent(&self, interaction: &str) -> Result<Option<(User, SystemTime)>, DeskError> {
-        let interaction = TokenHash::of(interaction);
-        self.database
-            .write(move |transaction| {
-                let mut taken = transaction.prepare_cached(
-                    "DELETE FROM sign_in WHERE interaction = ?1 RETURNING subject, auth_time",
-                )?;
-                let taken = taken
-                    .query_row([interaction.as_bytes()], |row| {
-                        Ok((row.get::<_, String>(0)?, row.get::<_, Time>(1)?))
-                    })
-                    .optional()?;
-                let Some((subject, Time(auth_time))) = taken else {
-                    return Ok(None);
-                };
+            .read(move |connection| {
                 let mut query =
-                    transaction.prepare_cached("SELECT subject, email, name FROM user WHERE subject = ?1")?;
-                Ok::<_, DeskError>(Some((query.query_row([subject], user)?, auth_time)))
+                    connection.prepare_cached("SELECT subject, email, name FROM user WHERE subject = ?1")?;
+                Ok(query.query_row([subject], user).optional()?)
+            })
+            .await
+    }
+
+    /// Gives the user of this subject another password. Their sessions are the caller's to end.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError::Database`].
+    pub async fn set_password(&self, subject: &str, password: String) -> Result<(), DeskError> {
+        let (subject, hash) = (subject.to_owned(), self.hash(password).await);
+        self.database
+            .write(move |transaction| {
+                transaction.execute(
+                    "UPDATE user SET password_hash = ?2 WHERE subject = ?1",
+                    params![subject, hash],
+                )?;
+                Ok::<_, DeskError>(())
             })
             .await
     }

@@ -1,13 +1,15 @@
 //! The tour: a client that walks through the whole service over HTTP and checks every answer.
 //!
 //! It signs in with oauth-core's client half and receives webhooks with webhook-core's receiver half, so both sides of each
-//! protocol are at work. The one thing it does besides HTTP is to advance the service's clock.
+//! protocol are at work. All it does besides HTTP is to advance the service's clock and to read the user's letters.
 
+mod browser;
 mod charges;
 mod graph;
 mod http;
 mod receiver;
 mod report;
+mod sessions;
 mod sign_in;
 mod tokens;
 mod webhooks;
@@ -21,11 +23,13 @@ use serde_json::Value;
 
 use self::report::{Mismatch, Report, Stopped, mismatch};
 use crate::clock::DemoClock;
+use crate::mail::Letters;
 
 /// What the tour carries from step to step.
 struct Tour<'a> {
     base_url: &'a str,
     clock: &'a DemoClock,
+    letters: &'a Letters,
     report: Report<Stdout>,
 }
 
@@ -37,10 +41,11 @@ struct Tokens {
 }
 
 /// Walks through the service at `base_url`, printing a line a step; true when every step passed.
-pub async fn walk(base_url: &str, clock: &DemoClock) -> bool {
+pub async fn walk(base_url: &str, clock: &DemoClock, letters: &Letters) -> bool {
     let mut tour = Tour {
         base_url,
         clock,
+        letters,
         report: Report::on_stdout(),
     };
     let stopped = all(&mut tour).await;
@@ -52,7 +57,8 @@ async fn all(tour: &mut Tour<'_>) -> Result<(), Stopped> {
     charges::chapter(tour, &tokens).await?;
     graph::chapter(tour, &tokens).await?;
     webhooks::chapter(tour).await?;
-    tokens::chapter(tour, tokens).await
+    tokens::chapter(tour, tokens).await?;
+    sessions::chapter(tour).await
 }
 
 impl Tour<'_> {

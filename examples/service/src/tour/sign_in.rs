@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, COOKIE};
+use http::header::ACCEPT;
 use http::{Method, Request, StatusCode};
 use oauth_core::client::{
     AuthorizationGrant, Client, ClientCredentials, PendingAuthorization, Provider, TokenResponse,
@@ -11,6 +11,7 @@ use oauth_core::client::{
 use oauth_core::jose::KeySet;
 use oauth_core::ports::OsEntropy;
 
+use super::browser::{Browser, see_other};
 use super::http::{Answer, send};
 use super::report::{Mismatch, Step, Stopped, expect, found, mismatch, passed};
 use super::{Tokens, Tour};
@@ -18,6 +19,9 @@ use crate::seed::{EMAIL, PASSWORD, WEB_REDIRECT_URI, WEB_SECRET};
 
 /// Everything but `write:refunds`, which the tour must be refused.
 const SCOPE: &str = "openid email profile read:charges write:charges";
+
+/// What the tour's first browser calls itself.
+pub(super) const DESKTOP: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
 pub(super) async fn chapter(tour: &mut Tour<'_>) -> Result<Tokens, Stopped> {
     tour.report.chapter("Sign in: authorization code with PKCE");
@@ -29,15 +33,16 @@ pub(super) async fn chapter(tour: &mut Tour<'_>) -> Result<Tokens, Stopped> {
 
     let client = client(provider);
     let client = tour.report.step("a client: demo-web", client)?;
-    let step = authorize(tour, &client).await;
+    let mut browser = Browser::new(tour, DESKTOP);
+    let step = authorize(tour, &client, &mut browser, "").await;
     let begun = tour.report.step("the browser goes to /authorize", step)?;
-    let step = without_cookie(tour, &begun).await;
+    let step = elsewhere(tour, &begun).await;
     tour.report.step("the link in another browser: nothing", step)?;
-    let step = wrong_password(tour, &begun).await;
+    let step = wrong_password(&mut browser, &begun).await;
     tour.report.step("the login page, a wrong password", step)?;
-    let step = log_in(tour, &begun).await;
-    tour.report.step("the right one: the consent page", step)?;
-    let step = consent(tour, begun).await;
+    let step = log_in(&mut browser, &begun).await;
+    tour.report.step("the right one: a session", step)?;
+    let step = consent(tour, &mut browser, begun).await;
     let grant = tour.report.step("allowed: back to the client", step)?;
     let step = exchange(tour, &client, grant).await;
     let response = tour.report.step("the code for tokens", step)?;
@@ -46,19 +51,34 @@ pub(super) async fn chapter(tour: &mut Tour<'_>) -> Result<Tokens, Stopped> {
     Ok(tokens_of(&response))
 }
 
-/// The whole way again, as one step.
-pub(super) async fn again(tour: &Tour<'_>) -> Step<Tokens> {
+/// The whole way again in this browser, as one step.
+pub(super) async fn again(tour: &Tour<'_>, browser: &mut Browser) -> Step<Tokens> {
     let (provider, _) = discover(tour).await?.into_value();
     let client = client(provider)?.into_value();
-    let begun = authorize(tour, &client).await?.into_value();
-    log_in(tour, &begun).await?;
-    let grant = consent(tour, begun).await?.into_value();
+    let begun = authorize(tour, &client, browser, "").await?.into_value();
+    let answer = browser.get(&begun.login).await?;
+    let asked = answer.response.status() == StatusCode::OK;
+    let way = if asked {
+        log_in(browser, &begun).await?;
+        "/authorize, /login, /consent, /token"
+    } else {
+        "/authorize, /consent, /token"
+    };
+    let grant = consent(tour, browser, begun).await?.into_value();
     let response = exchange(tour, &client, grant).await?.into_value();
-    found(
-        "/authorize, /login, /consent, /token",
-        "200, a new chain of tokens",
-        tokens_of(&response),
-    )
+    found(way, "200, a new chain of tokens", tokens_of(&response))
+}
+
+/// What the browser is shown by a client that asks for more: the page that `/login` is, or where it leads.
+pub(super) async fn ask(
+    tour: &Tour<'_>,
+    browser: &mut Browser,
+    more: &str,
+) -> Result<(Answer, String), Mismatch> {
+    let (provider, _) = discover(tour).await?.into_value();
+    let client = client(provider)?.into_value();
+    let begun = authorize(tour, &client, browser, more).await?.into_value();
+    Ok((browser.get(&begun.login).await?, begun.consent()))
 }
 
 fn tokens_of(response: &TokenResponse) -> Tokens {
@@ -72,29 +92,12 @@ fn tokens_of(response: &TokenResponse) -> Tokens {
     }
 }
 
-fn get(url: &str, cookie: Option<&str>) -> Result<Request<Bytes>, Mismatch> {
-    let mut request = Request::builder()
+fn get(url: &str) -> Result<Request<Bytes>, Mismatch> {
+    Request::builder()
         .method(Method::GET)
         .uri(url)
-        .header(ACCEPT, "text/html");
-    if let Some(cookie) = cookie {
-        request = request.header(COOKIE, cookie);
-    }
-    request
+        .header(ACCEPT, "application/json")
         .body(Bytes::new())
-        .map_err(|error| mismatch(url, "a request", error))
-}
-
-fn post(url: &str, cookie: &str, fields: &[(&str, &str)]) -> Result<Request<Bytes>, Mismatch> {
-    let body = form_urlencoded::Serializer::new(String::new())
-        .extend_pairs(fields)
-        .finish();
-    Request::builder()
-        .method(Method::POST)
-        .uri(url)
-        .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
-        .header(COOKIE, cookie)
-        .body(Bytes::from(body))
         .map_err(|error| mismatch(url, "a request", error))
 }
 
@@ -104,7 +107,7 @@ fn made<T, E: Display>(what: &'static str, value: Result<T, E>) -> Result<T, Mis
 }
 
 async fn discover(tour: &Tour<'_>) -> Step<(Provider, String)> {
-    let answer = send(get(&tour.url("/.well-known/openid-configuration"), None)?).await?;
+    let answer = send(get(&tour.url("/.well-known/openid-configuration"))?).await?;
     answer
         .expect(StatusCode::OK)?
         .expect_at("/issuer", tour.base_url)?;
@@ -125,7 +128,7 @@ async fn discover(tour: &Tour<'_>) -> Step<(Provider, String)> {
 }
 
 async fn keys(jwks_uri: &str) -> Step<KeySet> {
-    let answer = send(get(jwks_uri, None)?).await?;
+    let answer = send(get(jwks_uri)?).await?;
     answer.expect(StatusCode::OK)?;
     let keys =
         KeySet::parse(answer.response.body()).map_err(|error| mismatch(&answer.sent, "keys", error))?;
@@ -156,14 +159,18 @@ struct Begun {
     pending: PendingAuthorization,
     login: String,
     interaction: String,
-    cookie: String,
 }
 
-async fn authorize(tour: &Tour<'_>, client: &Client) -> Step<Begun> {
+impl Begun {
+    fn consent(&self) -> String {
+        format!("/consent?interaction={}", self.interaction)
+    }
+}
+
+async fn authorize(tour: &Tour<'_>, client: &Client, browser: &mut Browser, more: &str) -> Step<Begun> {
     let (url, pending) = client.authorize(&made("scopes", SCOPE.parse())?, &OsEntropy, tour.clock.now());
-    let answer = send(get(&url, None)?).await?;
-    answer.expect(StatusCode::SEE_OTHER)?;
-    let login = answer.expect_header("location")?.to_owned();
+    let answer = browser.get(&format!("{url}{more}")).await?;
+    let login = see_other(&answer)?;
     let cookie = answer.expect_header("set-cookie")?;
     expect(
         &answer.sent,
@@ -171,7 +178,6 @@ async fn authorize(tour: &Tour<'_>, client: &Client) -> Step<Begun> {
         cookie.contains("HttpOnly; SameSite=Lax"),
         true,
     )?;
-    let cookie = cookie.split(';').next().unwrap_or_default().to_owned();
     let (path, interaction) = login
         .split_once("?interaction=")
         .ok_or_else(|| mismatch(&answer.sent, "/login", &login))?;
@@ -180,28 +186,27 @@ async fn authorize(tour: &Tour<'_>, client: &Client) -> Step<Begun> {
         pending,
         interaction: interaction.to_owned(),
         login: login.clone(),
-        cookie,
     };
     found("GET /authorize?…&code_challenge_method=S256", got, begun)
 }
 
-async fn without_cookie(tour: &Tour<'_>, begun: &Begun) -> Step {
-    let answer = send(get(&tour.url(&begun.login), None)?).await?;
+async fn elsewhere(tour: &Tour<'_>, begun: &Begun) -> Step {
+    let answer = Browser::new(tour, DESKTOP).get(&begun.login).await?;
     answer.expect(StatusCode::BAD_REQUEST)?;
     passed("GET /login without the cookie", "400")
 }
 
-async fn try_password(tour: &Tour<'_>, begun: &Begun, password: &str) -> Result<Answer, Mismatch> {
+async fn try_password(browser: &mut Browser, begun: &Begun, password: &str) -> Result<Answer, Mismatch> {
     let fields = [
         ("interaction", begun.interaction.as_str()),
         ("email", EMAIL),
         ("password", password),
     ];
-    send(post(&tour.url("/login"), &begun.cookie, &fields)?).await
+    browser.post("/login", &fields).await
 }
 
-async fn wrong_password(tour: &Tour<'_>, begun: &Begun) -> Step {
-    let page = send(get(&tour.url(&begun.login), Some(&begun.cookie))?).await?;
+async fn wrong_password(browser: &mut Browser, begun: &Begun) -> Step {
+    let page = browser.get(&begun.login).await?;
     page.expect(StatusCode::OK)?;
     expect(
         &page.sent,
@@ -209,42 +214,41 @@ async fn wrong_password(tour: &Tour<'_>, begun: &Begun) -> Step {
         page.text().contains("<form method=\"post\" action=\"/login\">"),
         true,
     )?;
-    let answer = try_password(tour, begun, "incorrect horse").await?;
+    let answer = try_password(browser, begun, "incorrect horse").await?;
     answer.expect(StatusCode::UNPROCESSABLE_ENTITY)?;
     passed("GET /login, POST /login", "200, then 422 with the page again")
 }
 
-async fn log_in(tour: &Tour<'_>, begun: &Begun) -> Step {
-    let answer = try_password(tour, begun, PASSWORD).await?;
-    answer.expect(StatusCode::OK)?;
-    expect(
-        &answer.sent,
-        "a form",
-        answer
-            .text()
-            .contains("<form method=\"post\" action=\"/consent\">"),
-        true,
-    )?;
-    passed("POST /login", format_args!("200, what {EMAIL} is to allow"))
+async fn log_in(browser: &mut Browser, begun: &Begun) -> Step {
+    let answer = try_password(browser, begun, PASSWORD).await?;
+    let consent = see_other(&answer)?;
+    expect(&answer.sent, "to", consent.as_str(), begun.consent().as_str())?;
+    let cookie = answer.expect_header("set-cookie")?;
+    let attributes = cookie.split_once("; ").map(|(_, attributes)| attributes);
+    let expected = "Path=/; Max-Age=28800; HttpOnly; SameSite=Lax";
+    expect(&answer.sent, "a cookie with", attributes, Some(expected))?;
+    passed("POST /login", "303 to /consent, a session cookie for 8 h")
 }
 
-async fn consent(tour: &Tour<'_>, begun: Begun) -> Step<AuthorizationGrant> {
+async fn consent(tour: &Tour<'_>, browser: &mut Browser, begun: Begun) -> Step<AuthorizationGrant> {
+    let page = browser.get(&begun.consent()).await?;
+    page.expect(StatusCode::OK)?;
+    expect(&page.sent, "who allows it", page.text().contains(EMAIL), true)?;
     let fields = [("interaction", begun.interaction.as_str()), ("decision", "allow")];
-    let answer = send(post(&tour.url("/consent"), &begun.cookie, &fields)?).await?;
-    answer.expect(StatusCode::SEE_OTHER)?;
-    let location = answer.expect_header("location")?;
+    let answer = browser.post("/consent", &fields).await?;
+    let location = see_other(&answer)?;
     let query = location
         .strip_prefix(WEB_REDIRECT_URI)
         .and_then(|rest| rest.strip_prefix('?'));
     let query =
-        query.ok_or_else(|| mismatch(&answer.sent, format_args!("{WEB_REDIRECT_URI}?…"), location))?;
+        query.ok_or_else(|| mismatch(&answer.sent, format_args!("{WEB_REDIRECT_URI}?…"), &location))?;
     let grant = begun
         .pending
         .finish(query, tour.clock.now())
         .map_err(|error| mismatch(&answer.sent, "an answer that fits the request", error))?;
     found(
-        "POST /consent",
-        "303 with code, state and iss; state and iss fit",
+        "GET /consent, POST /consent",
+        "200, 303 with code, state and iss; state and iss fit",
         grant,
     )
 }

@@ -2,6 +2,7 @@
 
 use http::{Method, StatusCode};
 
+use super::browser::Browser;
 use super::http::{Answer, send};
 use super::report::{Mismatch, Step, Stopped, expect, found, passed};
 use super::{Tokens, Tour, sign_in};
@@ -26,7 +27,8 @@ pub(super) async fn chapter(tour: &mut Tour<'_>, old: Tokens) -> Result<(), Stop
     let step = refused(tour, &new.refresh).await;
     tour.report.step("and its last refresh token with it", step)?;
 
-    let step = sign_in::again(tour).await;
+    let mut browser = Browser::new(tour, sign_in::DESKTOP);
+    let step = sign_in::again(tour, &mut browser).await;
     let fresh = tour.report.step("the user signs in again", step)?;
     let step = active(tour, &fresh).await;
     tour.report.step("a new chain is active", step)?;
@@ -95,7 +97,7 @@ async fn active(tour: &Tour<'_>, tokens: &Tokens) -> Step {
     )
 }
 
-async fn refused(tour: &Tour<'_>, refresh_token: &str) -> Step {
+pub(super) async fn refused(tour: &Tour<'_>, refresh_token: &str) -> Step {
     let answer = ask_to_refresh(tour, refresh_token).await?;
     answer
         .expect(StatusCode::BAD_REQUEST)?

@@ -7,6 +7,7 @@ use http::{HeaderMap, Request, Response};
 use http_body_util::BodyExt;
 use serde_json::Value;
 use service::app::{App, Config};
+use service::clock::DemoClock;
 use store_sqlite::Database;
 
 pub(crate) const BASE: &str = "http://127.0.0.1:8080";
@@ -19,6 +20,14 @@ pub(crate) async fn open() -> Arc<App> {
 /// A service over a database that the test reaches, too.
 pub(crate) async fn open_over(database: Database) -> Arc<App> {
     Arc::new(App::open(Config::new(BASE, database)).await.unwrap())
+}
+
+/// A fresh service, and its clock for the test to move.
+pub(crate) async fn open_at() -> (Arc<App>, DemoClock) {
+    let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
+    let clock = DemoClock::new();
+    config.clock = clock.clone();
+    (Arc::new(App::open(config).await.unwrap()), clock)
 }
 
 /// A whole answer.

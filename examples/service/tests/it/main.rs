@@ -1,15 +1,19 @@
 //! The service as a whole: its documents, its pages, its bad inputs, its tours.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod account;
 mod authorization;
 mod bad_input;
+mod browser;
 mod checklist;
 mod compliance;
 mod desk;
 mod idempotency;
 mod methods;
+mod pages;
 mod preconditions;
 mod refunds;
+mod reset;
 mod sign_in;
 mod subscriptions;
 mod tour;

@@ -1,6 +1,7 @@
-//! The pages of a sign-in, and what an attacker makes of them.
+//! The way of a user from a client to its code, and what an attacker makes of it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::Response;
@@ -8,88 +9,98 @@ use serde_json::Value;
 use service::app::App;
 use store_sqlite::Database;
 
-use crate::desk::{ALL_SCOPES, BASE, FORM, ask, header, json, open, request};
+use crate::browser::{Browser, EMAIL, HTML, PASSWORD, text, where_to};
+use crate::desk::{ALL_SCOPES, FORM, ask, header, json, open, open_at, request};
 
 /// The appendix B pair of RFC 7636.
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 const REDIRECT: &str = "http://127.0.0.1:9999/callback";
-const HTML: (&str, &str) = ("accept", "text/html,application/xhtml+xml;q=0.9");
 
 /// A sign-in that has begun in some browser.
-struct Begun {
-    login: String,
-    interaction: String,
-    set_cookie: String,
-    cookie: String,
+pub(crate) struct Begun {
+    pub(crate) login: String,
+    pub(crate) interaction: String,
+    pub(crate) set_cookie: String,
 }
 
-fn authorize_url() -> String {
-    let scope = ALL_SCOPES.replace(' ', "+");
-    format!(
-        "/authorize?response_type=code&client_id=demo-native&redirect_uri={REDIRECT}&scope={scope}&state=s\
-         &code_challenge={CHALLENGE}&code_challenge_method=S256"
-    )
-}
+impl Begun {
+    fn consent(&self) -> String {
+        format!("/consent?interaction={}", self.interaction)
+    }
 
-async fn begin(app: &Arc<App>) -> Begun {
-    let response = ask(app, request("GET", &authorize_url(), &[HTML], "")).await;
-    assert_eq!(response.status(), 303, "{response:?}");
-    assert_eq!(header(response.headers(), "cache-control"), "no-store");
-    let login = header(response.headers(), "location").to_owned();
-    let set_cookie = header(response.headers(), "set-cookie").to_owned();
-    Begun {
-        interaction: login.strip_prefix("/login?interaction=").unwrap().to_owned(),
-        cookie: set_cookie.split(';').next().unwrap().to_owned(),
-        login,
-        set_cookie,
+    /// The name of its cookie.
+    fn cookie(&self) -> &str {
+        self.set_cookie.split('=').next().unwrap()
     }
 }
 
-async fn post(app: &Arc<App>, path: &str, cookie: &str, fields: &[(&str, &str)]) -> Response<Bytes> {
-    let body = form_urlencoded::Serializer::new(String::new())
-        .extend_pairs(fields)
-        .finish();
-    ask(
-        app,
-        request("POST", path, &[FORM, HTML, ("cookie", cookie)], body),
+pub(crate) fn authorize_url(more: &str) -> String {
+    let scope = ALL_SCOPES.replace(' ', "+");
+    format!(
+        "/authorize?response_type=code&client_id=demo-native&redirect_uri={REDIRECT}&scope={scope}&state=s\
+         &code_challenge={CHALLENGE}&code_challenge_method=S256{more}"
     )
-    .await
 }
 
-async fn log_in(app: &Arc<App>, begun: &Begun, password: &str) -> Response<Bytes> {
+pub(crate) async fn begin(browser: &mut Browser, more: &str) -> Begun {
+    let response = browser.get(&authorize_url(more)).await;
+    let login = where_to(&response).to_owned();
+    assert_eq!(header(response.headers(), "cache-control"), "no-store");
+    Begun {
+        interaction: login.strip_prefix("/login?interaction=").unwrap().to_owned(),
+        set_cookie: header(response.headers(), "set-cookie").to_owned(),
+        login,
+    }
+}
+
+/// Shows the login page and sends it with this password.
+pub(crate) async fn log_in(browser: &mut Browser, begun: &Begun, password: &str) -> Response<Bytes> {
+    browser.get(&begun.login).await;
+    send_password(browser, begun, password).await
+}
+
+async fn send_password(browser: &mut Browser, begun: &Begun, password: &str) -> Response<Bytes> {
     let fields = [
         ("interaction", begun.interaction.as_str()),
-        ("email", "ada@example.com"),
+        ("email", EMAIL),
         ("password", password),
     ];
-    post(app, "/login", &begun.cookie, &fields).await
+    browser.post("/login", &fields).await
 }
 
-const PASSWORD: &str = "correct horse battery staple";
-
-async fn decide(app: &Arc<App>, begun: &Begun, cookie: &str, decision: &str) -> Response<Bytes> {
+/// Shows the consent page and sends it with this decision.
+pub(crate) async fn decide(browser: &mut Browser, begun: &Begun, decision: &str) -> Response<Bytes> {
+    browser.get(&begun.consent()).await;
     let fields = [
         ("interaction", begun.interaction.as_str()),
         ("decision", decision),
     ];
-    post(app, "/consent", cookie, &fields).await
+    browser.post("/consent", &fields).await
 }
 
-/// The `Authorization` of the demo's user, who signs in for it.
-pub(crate) async fn access_token(app: &Arc<App>) -> String {
-    let begun = begin(app).await;
-    assert_eq!(log_in(app, &begun, PASSWORD).await.status(), 200);
-    let back = decide(app, &begun, &begun.cookie, "allow").await;
-    let location = header(back.headers(), "location");
-    let query = location.strip_prefix(REDIRECT).unwrap().trim_start_matches('?');
-    let (_, code) = form_urlencoded::parse(query.as_bytes())
+/// The tokens that a user gives the client, signing in where the browser has no session.
+pub(crate) async fn tokens(app: &Arc<App>, browser: &mut Browser) -> Value {
+    let begun = begin(browser, "").await;
+    let mut page = browser.get(&begun.login).await;
+    if page.status() == 200 {
+        page = send_password(browser, &begun, PASSWORD).await;
+    }
+    assert_eq!(where_to(&page), begun.consent());
+    let back = decide(browser, &begun, "allow").await;
+    let query = where_to(&back).strip_prefix(REDIRECT).unwrap();
+    let (_, code) = form_urlencoded::parse(query.trim_start_matches('?').as_bytes())
         .find(|(name, _)| name == "code")
         .unwrap();
     let body = format!(
         "grant_type=authorization_code&client_id=demo-native&code={code}&redirect_uri={REDIRECT}&code_verifier={VERIFIER}"
     );
-    let tokens = json(&ask(app, request("POST", "/token", &[FORM], body)).await);
+    json(&ask(app, request("POST", "/token", &[FORM], body)).await)
+}
+
+/// The `Authorization` of the demo's user, who signs in for it.
+pub(crate) async fn access_token(app: &Arc<App>) -> String {
+    let tokens = tokens(app, &mut Browser::new(app)).await;
     format!(
         "Bearer {}",
         tokens.get("access_token").and_then(Value::as_str).unwrap()
@@ -99,96 +110,195 @@ pub(crate) async fn access_token(app: &Arc<App>) -> String {
 /// S1: the cookie is out of reach of scripts and of forms on other sites, and gone when the sign-in is over.
 #[tokio::test]
 async fn the_cookie_of_a_sign_in_is_for_this_browser_alone() {
-    let app = open().await;
-    let begun = begin(&app).await;
+    let mut browser = Browser::new(&open().await);
+    let begun = begin(&mut browser, "").await;
     let attributes = begun.set_cookie.split_once(';').unwrap().1;
     assert_eq!(attributes, " HttpOnly; SameSite=Lax; Path=/; Max-Age=600");
-    log_in(&app, &begun, PASSWORD).await;
-    let back = decide(&app, &begun, &begun.cookie, "allow").await;
-    let name = begun.cookie.split('=').next().unwrap();
-    assert!(header(back.headers(), "set-cookie").starts_with(&format!("{name}=; ")));
-    assert!(header(back.headers(), "set-cookie").contains("Max-Age=0"));
+    log_in(&mut browser, &begun, PASSWORD).await;
+    assert!(browser.cookies.contains_key(begun.cookie()));
+    decide(&mut browser, &begun, "allow").await;
+    assert!(!browser.cookies.contains_key(begun.cookie()));
 }
 
-/// S1: over TLS the cookie is `Secure` and bound to its host by its name.
+/// S1: over TLS the cookies are `Secure` and bound to their host by their names.
 #[tokio::test]
 async fn over_tls_the_cookie_is_secure_and_of_this_host() {
     let config = service::app::Config::new("https://desk.example.com", Database::open_in_memory().unwrap());
-    let app = Arc::new(App::open(config).await.unwrap());
-    let begun = begin(&app).await;
+    let mut browser = Browser::new(&Arc::new(App::open(config).await.unwrap()));
+    let begun = begin(&mut browser, "").await;
     assert!(
         begun.set_cookie.starts_with("__Host-interaction-"),
         "{}",
         begun.set_cookie
     );
     assert!(begun.set_cookie.ends_with("; Secure"), "{}", begun.set_cookie);
-    assert_eq!(log_in(&app, &begun, PASSWORD).await.status(), 200);
+    let signed_in = log_in(&mut browser, &begun, PASSWORD).await;
+    let cookie = header(signed_in.headers(), "set-cookie");
+    assert!(cookie.starts_with("__Host-session=ss_"), "{cookie}");
+    assert!(
+        cookie.ends_with("; Path=/; Max-Age=28800; Secure; HttpOnly; SameSite=Lax"),
+        "{cookie}"
+    );
+    assert_eq!(where_to(&signed_in), begun.consent());
 }
 
 /// O24: a link sent to a victim, and a form posted from another site, carry no cookie and lead nowhere.
 #[tokio::test]
 async fn a_sign_in_goes_on_only_in_the_browser_that_began_it() {
     let app = open().await;
-    let (victim, attacker) = (begin(&app).await, begin(&app).await);
-    for cookie in ["", attacker.cookie.as_str(), "interaction=x", "other=x; ="] {
-        let page = ask(&app, request("GET", &victim.login, &[("cookie", cookie)], "")).await;
-        assert_eq!(page.status(), 400, "{cookie}");
-        let stolen = Begun {
-            cookie: cookie.to_owned(),
-            ..begin(&app).await
-        };
-        assert_eq!(log_in(&app, &stolen, PASSWORD).await.status(), 400, "{cookie}");
+    let (mut victim, mut attacker) = (Browser::new(&app), Browser::new(&app));
+    let begun = begin(&mut victim, "").await;
+    attacker.sign_in().await;
+    let theirs = begin(&mut attacker, "").await;
+    let mut bare = Browser::new(&app);
+    bare.cookies.insert("interaction".to_owned(), "x".to_owned());
+    for browser in [&mut bare, &mut attacker] {
+        assert_eq!(browser.get(&begun.login).await.status(), 400);
+        assert_eq!(browser.get(&begun.consent()).await.status(), 400);
+        browser.get("/account").await;
+        assert_eq!(send_password(browser, &begun, PASSWORD).await.status(), 400);
+        assert_eq!(decide(browser, &begun, "allow").await.status(), 400);
     }
-    assert_eq!(log_in(&app, &victim, PASSWORD).await.status(), 200);
-    for cookie in ["", attacker.cookie.as_str()] {
-        assert_eq!(
-            decide(&app, &victim, cookie, "allow").await.status(),
-            400,
-            "{cookie}"
-        );
-    }
+    // the victim led into the attacker's sign-in
+    assert_eq!(victim.get(&theirs.login).await.status(), 400);
     // and what the attacker tried has not used it up
-    assert_eq!(decide(&app, &victim, &victim.cookie, "allow").await.status(), 303);
+    log_in(&mut victim, &begun, PASSWORD).await;
+    let back = decide(&mut victim, &begun, "allow").await;
+    assert!(where_to(&back).starts_with(REDIRECT));
 }
 
-/// O24: consent without a password is none, and neither page works a second time.
+/// O24: consent without a password is none, and an interaction is answered once.
 #[tokio::test]
 async fn consent_needs_the_password_and_counts_once() {
-    let app = open().await;
-    let begun = begin(&app).await;
-    assert_eq!(decide(&app, &begun, &begun.cookie, "allow").await.status(), 400);
-    assert_eq!(log_in(&app, &begun, "wrong").await.status(), 422);
-    assert_eq!(decide(&app, &begun, &begun.cookie, "allow").await.status(), 400);
-    assert_eq!(log_in(&app, &begun, PASSWORD).await.status(), 200);
-    assert_eq!(decide(&app, &begun, &begun.cookie, "allow").await.status(), 303);
-    assert_eq!(decide(&app, &begun, &begun.cookie, "allow").await.status(), 400);
-    assert_eq!(log_in(&app, &begun, PASSWORD).await.status(), 400);
+    let mut browser = Browser::new(&open().await);
+    let begun = begin(&mut browser, "").await;
+    assert_eq!(where_to(&browser.get(&begun.consent()).await), begun.login);
+    assert_eq!(decide(&mut browser, &begun, "allow").await.status(), 403);
+    let wrong = log_in(&mut browser, &begun, "wrong").await;
+    assert_eq!(wrong.status(), 422);
+    assert_eq!(
+        where_to(&decide(&mut browser, &begun, "allow").await),
+        begun.login
+    );
+    let right = log_in(&mut browser, &begun, PASSWORD).await;
+    assert_eq!(where_to(&right), begun.consent());
+    let back = decide(&mut browser, &begun, "allow").await;
+    assert!(where_to(&back).starts_with(REDIRECT));
+    assert_eq!(decide(&mut browser, &begun, "allow").await.status(), 400);
+    assert_eq!(log_in(&mut browser, &begun, PASSWORD).await.status(), 400);
 }
 
+/// O24, S4: a form that another site made, or that was shown to somebody else or before the sign-in, does nothing.
+#[tokio::test]
+async fn a_form_is_taken_only_from_whom_it_was_given_to() {
+    let app = open().await;
+    let mut other = Browser::new(&app);
+    other.sign_in().await;
+    let mut browser = Browser::new(&app);
+    let begun = begin(&mut browser, "").await;
+    browser.get(&begun.login).await;
+    let before = browser.token.clone();
+    for token in ["", "x", other.token.as_str()] {
+        browser.token = token.to_owned();
+        let page = send_password(&mut browser, &begun, PASSWORD).await;
+        assert_eq!(page.status(), 403, "{token}");
+        assert!(!browser.is_signed_in().await);
+    }
+    log_in(&mut browser, &begun, PASSWORD).await;
+    for token in ["", &before, &other.token] {
+        let token = token.to_owned();
+        let mut forged = browser.clone();
+        forged.token = token.clone();
+        let fields = [("interaction", begun.interaction.as_str()), ("decision", "allow")];
+        assert_eq!(forged.post("/consent", &fields).await.status(), 403, "{token}");
+        for form in ["sign-out", "sign-out-everywhere", "end-session", "password"] {
+            forged.token = token.clone();
+            let refused = forged.post(&format!("/account/{form}"), &[]).await;
+            assert_eq!(refused.status(), 403, "{form} {token}");
+        }
+    }
+    let back = decide(&mut browser, &begun, "allow").await;
+    assert!(where_to(&back).contains("code="));
+}
+
+/// O24: two sign-ins in one browser do not disturb each other, and the second asks for no password.
 #[tokio::test]
 async fn two_sign_ins_in_one_browser_do_not_disturb_each_other() {
-    let app = open().await;
-    let (one, other) = (begin(&app).await, begin(&app).await);
-    let jar = format!("{}; {}", one.cookie, other.cookie);
+    let mut browser = Browser::new(&open().await);
+    let (one, other) = (begin(&mut browser, "").await, begin(&mut browser, "").await);
+    log_in(&mut browser, &one, PASSWORD).await;
+    assert_eq!(where_to(&browser.get(&other.login).await), other.consent());
     for begun in [one, other] {
-        let begun = Begun {
-            cookie: jar.clone(),
-            ..begun
-        };
-        assert_eq!(log_in(&app, &begun, PASSWORD).await.status(), 200);
-        assert_eq!(decide(&app, &begun, &jar, "allow").await.status(), 303);
+        let back = decide(&mut browser, &begun, "allow").await;
+        assert!(where_to(&back).starts_with(REDIRECT));
     }
+}
+
+/// O24, S1: whoever has a session is not asked for the password, unless the client wants it typed anew; then the client gets
+/// nothing by the old one.
+#[tokio::test]
+async fn a_session_does_unless_the_client_wants_a_fresh_password() {
+    let (app, clock) = open_at().await;
+    let mut browser = Browser::new(&app);
+    browser.sign_in().await;
+    clock.advance(Duration::from_secs(120));
+    for more in ["", "&prompt=consent", "&max_age=600"] {
+        let begun = begin(&mut browser, more).await;
+        assert_eq!(
+            where_to(&browser.get(&begun.login).await),
+            begun.consent(),
+            "{more}"
+        );
+    }
+    for more in ["&prompt=login", "&max_age=60"] {
+        clock.advance(Duration::from_secs(120));
+        let begun = begin(&mut browser, more).await;
+        let page = browser.get(&begun.login).await;
+        assert_eq!(page.status(), 200, "{more}");
+        assert!(!text(&page).contains("Go on as"), "{more}");
+        // past the pages, with the token of another form of the same session
+        let mut impatient = browser.clone();
+        let fields = [("interaction", begun.interaction.as_str()), ("decision", "allow")];
+        assert_eq!(where_to(&browser.get(&begun.consent()).await), begun.login);
+        let fresh = send_password(&mut browser, &begun, PASSWORD).await;
+        assert_eq!(where_to(&fresh), begun.consent(), "{more}");
+        assert_eq!(impatient.post("/consent", &fields).await.status(), 403, "{more}");
+        let back = decide(&mut browser, &begun, "allow").await;
+        assert!(where_to(&back).contains("code="), "{more}");
+    }
+    // a sign-in counts from the second it was in
+    clock.advance(Duration::from_secs(2));
+    let begun = begin(&mut browser, "&prompt=login").await;
+    browser.get("/account").await;
+    let fields = [("interaction", begun.interaction.as_str()), ("decision", "allow")];
+    let back = browser.post("/consent", &fields).await;
+    assert!(where_to(&back).contains("error=login_required"), "{back:?}");
+}
+
+/// O24: a user may choose to be somebody else, when the client or they themselves want it.
+#[tokio::test]
+async fn a_user_may_choose_who_to_be() {
+    let mut browser = Browser::new(&open().await);
+    browser.sign_in().await;
+    let begun = begin(&mut browser, "&prompt=select_account").await;
+    let page = text(&browser.get(&begun.login).await);
+    assert!(page.contains(&format!("Go on as {EMAIL}")), "{page}");
+    let page = text(&browser.get(&begun.consent()).await);
+    let other = format!("{}&amp;switch=1", begun.login);
+    assert!(page.contains(&other), "{page}");
+    let page = browser.get(&other.replace("&amp;", "&")).await;
+    assert_eq!(page.status(), 200);
 }
 
 /// O3: a refusal by the user goes back to the client as an error; so does an answer that is no answer.
 #[tokio::test]
 async fn whoever_does_not_allow_denies() {
-    let app = open().await;
+    let mut browser = Browser::new(&open().await);
+    browser.sign_in().await;
     for decision in ["deny", "", "ALLOW"] {
-        let begun = begin(&app).await;
-        log_in(&app, &begun, PASSWORD).await;
-        let back = decide(&app, &begun, &begun.cookie, decision).await;
-        let location = header(back.headers(), "location");
+        let begun = begin(&mut browser, "").await;
+        let back = decide(&mut browser, &begun, decision).await;
+        let location = where_to(&back);
         assert!(
             location.contains("error=access_denied") && !location.contains("code="),
             "{location}"
@@ -196,164 +306,16 @@ async fn whoever_does_not_allow_denies() {
     }
 }
 
-/// O24: every page forbids frames and everything inline or from elsewhere, and has nothing of that.
-#[tokio::test]
-async fn every_page_has_a_policy_that_it_keeps() {
-    let app = open().await;
-    let begun = begin(&app).await;
-    let pages = [
-        ("'none'", ask(&app, request("GET", "/", &[HTML], "")).await),
-        (
-            "'none'",
-            ask(&app, request("GET", "/callback?code=x", &[HTML], "")).await,
-        ),
-        (
-            "'none'",
-            ask(&app, request("GET", "/problems/invalid-body", &[HTML], "")).await,
-        ),
-        (
-            "'none'",
-            ask(&app, request("GET", "/login?interaction=x", &[HTML], "")).await,
-        ),
-        (
-            "'self'",
-            ask(
-                &app,
-                request("GET", &begun.login, &[HTML, ("cookie", &begun.cookie)], ""),
-            )
-            .await,
-        ),
-        ("'self'", log_in(&app, &begun, "<script>").await),
-        (
-            "'self' http://127.0.0.1:9999",
-            log_in(&app, &begun, PASSWORD).await,
-        ),
-    ];
-    for (form_action, page) in pages {
-        assert_keeps_its_policy(&page, form_action);
-    }
-}
-
-fn assert_keeps_its_policy(page: &Response<Bytes>, form_action: &str) {
-    let policy = header(page.headers(), "content-security-policy");
-    assert!(
-        policy.starts_with("default-src 'none'; style-src 'self'; "),
-        "{policy}"
-    );
-    assert!(
-        policy.contains("frame-ancestors 'none'") && policy.contains("base-uri 'none'"),
-        "{policy}"
-    );
-    assert!(
-        policy.ends_with(&format!("form-action {form_action}")),
-        "{policy}"
-    );
-    assert!(!policy.contains("unsafe"), "{policy}");
-    assert_eq!(header(page.headers(), "x-frame-options"), "DENY");
-    assert_eq!(header(page.headers(), "cache-control"), "no-store");
-    let text = String::from_utf8_lossy(page.body());
-    assert!(text.starts_with("<!doctype html>"), "{text}");
-    for inline in [
-        "<style",
-        " style=",
-        "<script>",
-        " onclick=",
-        " onsubmit=",
-        "javascript:",
-        "https://",
-    ] {
-        assert!(!text.contains(inline), "{inline} in {text}");
-    }
-}
-
-/// `/graphql` is an explorer to a browser, under a policy of its own, and the graph to everybody else.
-#[tokio::test]
-async fn the_graph_shows_a_browser_an_explorer() {
-    let app = open().await;
-    let accept = (
-        "accept",
-        "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8",
-    );
-    let page = ask(&app, request("GET", "/graphql", &[accept], "")).await;
-    assert_eq!(
-        (page.status().as_u16(), header(page.headers(), "content-type")),
-        (200, "text/html; charset=utf-8")
-    );
-    assert!(header(page.headers(), "content-security-policy").contains("frame-ancestors 'none'"));
-    let answer = ask(&app, request("GET", "/graphql?query=%7B__typename%7D", &[], "")).await;
-    assert_eq!(
-        json(&answer).pointer("/data/__typename"),
-        Some(&Value::from("Query"))
-    );
-}
-
-/// What the pages load is there, with the type that `nosniff` insists on, and is asked about again by its tag.
-#[tokio::test]
-async fn what_the_pages_load_is_served() {
-    let app = open().await;
-    for (path, content_type) in [
-        ("/assets/desk.css", "text/css; charset=utf-8"),
-        ("/assets/console.js", "text/javascript; charset=utf-8"),
-        ("/assets/icon.svg", "image/svg+xml"),
-    ] {
-        let asset = ask(&app, request("GET", path, &[], "")).await;
-        assert_eq!(
-            (asset.status().as_u16(), header(asset.headers(), "content-type")),
-            (200, content_type)
-        );
-        let tag = header(asset.headers(), "etag");
-        let again = ask(&app, request("GET", path, &[("if-none-match", tag)], "")).await;
-        assert_eq!((again.status().as_u16(), again.body().len()), (304, 0));
-    }
-}
-
-/// H13: a person is told in words, a program by a problem.
-#[tokio::test]
-async fn a_sign_in_that_is_over_is_told_as_its_reader_reads() {
-    let app = open().await;
-    let person = ask(&app, request("GET", "/login?interaction=x", &[HTML], "")).await;
-    assert_eq!(person.status(), 400);
-    assert_eq!(
-        header(person.headers(), "content-type"),
-        "text/html; charset=utf-8"
-    );
-    assert!(String::from_utf8_lossy(person.body()).contains("start again"));
-    let program = ask(
-        &app,
-        request("GET", "/login?interaction=x", &[("accept", "*/*")], ""),
-    )
-    .await;
-    assert_eq!(
-        header(program.headers(), "content-type"),
-        "application/problem+json"
-    );
-}
-
-/// What a client or a user typed stands in the pages as text.
-#[tokio::test]
-async fn what_was_typed_is_escaped() {
-    let app = open().await;
-    let begun = begin(&app).await;
-    let fields = [
-        ("interaction", begun.interaction.as_str()),
-        ("email", "\"><script>alert(1)</script>"),
-        ("password", "x"),
-    ];
-    let page = post(&app, "/login", &begun.cookie, &fields).await;
-    assert_eq!(page.status(), 422);
-    assert!(!String::from_utf8_lossy(page.body()).contains("<script>"));
-}
-
 /// `--sign-in-as`: the way to the code without a page; somebody who does not exist keeps the service from starting.
 #[tokio::test]
 async fn sign_in_as_skips_the_pages_for_a_user_who_exists() {
     let open_as = async |email: &str| {
-        let mut config = service::app::Config::new(BASE, Database::open_in_memory().unwrap());
+        let mut config = service::app::Config::new(crate::desk::BASE, Database::open_in_memory().unwrap());
         config.sign_in_as = Some(email.to_owned());
         App::open(config).await
     };
-    let app = Arc::new(open_as("ada@example.com").await.unwrap());
-    let response = ask(&app, request("GET", &authorize_url(), &[], "")).await;
+    let app = Arc::new(open_as(EMAIL).await.unwrap());
+    let response = ask(&app, request("GET", &authorize_url(""), &[HTML], "")).await;
     assert_eq!(response.status(), 302);
     assert!(header(response.headers(), "location").starts_with(&format!("{REDIRECT}?")));
     assert!(open_as("nobody@example.com").await.is_err());

@@ -1,0 +1,215 @@
+//! `/account`: where somebody is signed in, and how they end that.
+
+mod device;
+mod password;
+mod reset;
+
+use std::time::{Duration, SystemTime};
+
+use askama::Template;
+use bytes::Bytes;
+use http::{Method, Request, StatusCode};
+use oauth_core::params::Params;
+use oauth_core::session::Session;
+use oauth_core::store::{RevocationReason, SessionId, SessionRecord};
+
+use self::device::Device;
+use super::browser::{Browser, form, not_given, see_other};
+use super::lists::query_parameter;
+use super::page::{Does, rendered};
+use super::route::{AccountForm, Route};
+use super::{App, Handled};
+use crate::desk::User;
+
+#[derive(Template)]
+#[template(path = "account.html")]
+struct AccountPage<'a> {
+    user: &'a User,
+    initial: char,
+    csrf_token: &'a str,
+    sessions: Vec<SessionShown>,
+    notice: Option<&'static str>,
+    password_error: Option<&'static str>,
+    shortest_password: usize,
+}
+
+struct SessionShown {
+    id: SessionId,
+    device: Device,
+    begun: String,
+    seen: String,
+    /// Whether it is that of the page's browser.
+    here: bool,
+}
+
+impl SessionShown {
+    fn of(record: &SessionRecord, here: &SessionId, now: SystemTime) -> Self {
+        Self {
+            id: record.id,
+            device: Device::of(record.label.as_deref().unwrap_or_default()),
+            begun: ago(now, record.created_at),
+            seen: ago(now, record.seen_at),
+            here: record.id == *here,
+        }
+    }
+}
+
+/// Where a form leads that has nobody behind it.
+const SIGN_IN: &str = "/login";
+
+impl App {
+    /// The account page and its forms.
+    pub(super) async fn account(&self, route: &Route, request: &Request<Bytes>) -> Handled {
+        match route {
+            Route::AccountForm(posted) if *request.method() == Method::POST => {
+                self.account_form(*posted, request).await
+            }
+            _ => self.show_account(request).await,
+        }
+    }
+
+    async fn show_account(&self, request: &Request<Bytes>) -> Handled {
+        let browser = self.browser(request.headers()).await?;
+        let Some((user, session)) = self.user_of(&browser).await? else {
+            return Ok(see_other(SIGN_IN, None));
+        };
+        let notice = query_parameter(request, "notice").and_then(|notice| notice_of(&notice));
+        self.account_page(
+            &browser,
+            &user,
+            session,
+            Said {
+                notice,
+                password_error: None,
+            },
+        )
+        .await
+    }
+
+    async fn account_form(&self, posted: AccountForm, request: &Request<Bytes>) -> Handled {
+        let form = form(request)?;
+        let browser = self.browser(request.headers()).await?;
+        if !browser.was_given(&form) {
+            return Err(not_given());
+        }
+        let Some((user, session)) = self.user_of(&browser).await? else {
+            return Ok(see_other(SIGN_IN, None));
+        };
+        match posted {
+            AccountForm::SignOut => self.sign_out(request).await,
+            AccountForm::SignOutEverywhere => self.sign_out_everywhere(session).await,
+            AccountForm::EndSession => self.end_session(&form, session).await,
+            AccountForm::Password => {
+                let changed = self.change_password(request, &form, &user, session).await?;
+                let error = match changed {
+                    Ok(cookie) => return Ok(see_other("/account?notice=password", [cookie])),
+                    Err(error) => Some(error),
+                };
+                let said = Said {
+                    notice: None,
+                    password_error: error,
+                };
+                self.account_page(&browser, &user, session, said).await
+            }
+        }
+    }
+
+    async fn sign_out(&self, request: &Request<Bytes>) -> Handled {
+        let cleared = self.sessions.sign_out(request.headers()).await;
+        let cleared = cleared.map_err(|error| self.unanswered(&error))?;
+        Ok(see_other("/login?notice=signed-out", [cleared]))
+    }
+
+    async fn sign_out_everywhere(&self, session: &Session) -> Handled {
+        let (subject, reason) = (&session.record.subject, RevocationReason::SignedOutEverywhere);
+        let revoked = self.sessions.sign_out_everywhere(subject, None, reason).await;
+        let revoked = revoked.map_err(|error| self.unanswered(&error))?;
+        (self.log)(&format!("{subject} signed out everywhere: {revoked:?}"));
+        let cleared = self.sessions.cookie().clear();
+        Ok(see_other("/login?notice=everywhere", [cleared]))
+    }
+
+    async fn end_session(&self, form: &Params, session: &Session) -> Handled {
+        if let Some(id) = form.optional("session").and_then(|id| id.parse().ok()) {
+            let subject = &session.record.subject;
+            let ended = self.sessions.end(subject, &id).await;
+            if ended.map_err(|error| self.unanswered(&error))? {
+                (self.log)(&format!("{subject} ended session {id}"));
+            }
+        }
+        // one that is over already, or somebody else's, is not in the list that is shown next
+        Ok(see_other("/account?notice=ended", None))
+    }
+
+    async fn account_page(&self, browser: &Browser, user: &User, session: &Session, said: Said) -> Handled {
+        let sessions = self.sessions.of(&session.record.subject).await;
+        let sessions = sessions.map_err(|error| self.unanswered(&error))?;
+        let status = match said.password_error {
+            Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            None => StatusCode::OK,
+        };
+        let (here, now) = (&session.record.id, self.clock.now());
+        let mut sessions: Vec<_> = sessions
+            .iter()
+            .map(|record| SessionShown::of(record, here, now))
+            .collect();
+        sessions.sort_by_key(|session| !session.here);
+        let page = AccountPage {
+            user,
+            initial: user.name.chars().next().unwrap_or('?'),
+            csrf_token: &browser.csrf_token(),
+            sessions,
+            notice: said.notice,
+            password_error: said.password_error,
+            shortest_password: password::SHORTEST,
+        };
+        rendered(status, &page, &Does::Send(Vec::new()))
+    }
+}
+
+/// What the page says about the form that was sent last.
+struct Said {
+    notice: Option<&'static str>,
+    password_error: Option<&'static str>,
+}
+
+fn notice_of(notice: &str) -> Option<&'static str> {
+    match notice {
+        "ended" => Some("That session has ended, with everything that was allowed in it."),
+        "password" => Some("Your password is changed. Every other session has ended."),
+        _ => None,
+    }
+}
+
+/// How long before `now` something was, as people say it.
+fn ago(now: SystemTime, then: SystemTime) -> String {
+    let minutes = now.duration_since(then).unwrap_or(Duration::ZERO).as_secs() / 60;
+    match (minutes / 60, minutes) {
+        (0, 0) => "just now".to_owned(),
+        (0, 1) => "a minute ago".to_owned(),
+        (0, minutes) => format!("{minutes} minutes ago"),
+        (1, _) => "an hour ago".to_owned(),
+        (hours, _) => format!("{hours} hours ago"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_told_as_people_tell_it() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+        for (seconds, text) in [
+            (0, "just now"),
+            (59, "just now"),
+            (60, "a minute ago"),
+            (3599, "59 minutes ago"),
+            (3600, "an hour ago"),
+            (7200, "2 hours ago"),
+        ] {
+            assert_eq!(ago(now, now - Duration::from_secs(seconds)), text);
+        }
+        assert_eq!(ago(now, now + Duration::from_secs(9)), "just now");
+    }
+}

@@ -1,0 +1,130 @@
+//! `/consent`: what a client is to be allowed, and the user's word on it.
+
+use askama::Template;
+use bytes::Bytes;
+use http::header::SET_COOKIE;
+use http::{Method, Request, StatusCode};
+use oauth_core::server::Decision;
+
+use super::super::browser::{form, not_given, see_other};
+use super::super::lists::query_parameter;
+use super::super::page::{Does, rendered};
+use super::super::{App, Handled};
+use super::{at, client_name, does, granted};
+
+#[derive(Template)]
+#[template(path = "consent.html")]
+struct ConsentPage<'a> {
+    client: &'a str,
+    leads_to: &'a str,
+    interaction: &'a str,
+    csrf_token: &'a str,
+    name: &'a str,
+    email: &'a str,
+    scopes: Vec<ScopeShown<'a>>,
+}
+
+struct ScopeShown<'a> {
+    name: &'a str,
+    meaning: &'static str,
+}
+
+fn meaning(scope: &str) -> &'static str {
+    match scope {
+        "openid" => "Know who you are",
+        "email" => "See your email address",
+        "profile" => "See your name",
+        "read:charges" => "See charges, refunds and customers",
+        "write:charges" => "Create and change charges and customers",
+        "write:refunds" => "Give money back",
+        _ => "Use the scope",
+    }
+}
+
+impl App {
+    pub(super) async fn show_consent(&self, request: &Request<Bytes>) -> Handled {
+        let id = query_parameter(request, "interaction").unwrap_or_default();
+        let details = self.interaction(request, &id).await?;
+        let browser = self.browser(request.headers()).await?;
+        let user = self.user_of(&browser).await?;
+        let Some((user, _)) = user.filter(|(_, session)| does(session, &details)) else {
+            return Ok(see_other(&at("/login", &id), None));
+        };
+        let leads_to = origin(details.redirect_uri.as_str());
+        let page = ConsentPage {
+            client: client_name(&details),
+            leads_to: &leads_to,
+            interaction: &id,
+            csrf_token: &browser.csrf_token(),
+            name: &user.name,
+            email: &user.email,
+            scopes: details
+                .scopes
+                .iter()
+                .map(|scope| scope.as_str())
+                .map(|name| ScopeShown {
+                    name,
+                    meaning: meaning(name),
+                })
+                .collect(),
+        };
+        rendered(StatusCode::OK, &page, &Does::Send(vec![leads_to.clone()]))
+    }
+
+    pub(super) async fn decide(&self, request: &Request<Bytes>) -> Handled {
+        let form = form(request)?;
+        let id = form.optional("interaction").unwrap_or_default();
+        // the same browser first: nobody else can use up the sign-in
+        self.interaction(request, id).await?;
+        let browser = self.browser(request.headers()).await?;
+        if !browser.was_given(&form) {
+            return Err(not_given());
+        }
+        let Some((user, session)) = self.user_of(&browser).await? else {
+            return Ok(see_other(&at("/login", id), None));
+        };
+        let decision = match form.optional("decision") {
+            Some("allow") => granted(&user, session.record.auth_time, Some(session.record.id))?,
+            _ => Decision::Denied,
+        };
+        let secret = self.browser_secret(request, id).unwrap_or_default();
+        let mut response = self.told(self.server.resume(&Method::POST, id, &secret, decision).await);
+        let over = self.cookie(id, "", 0);
+        let headers = response.headers_mut();
+        headers.extend(over.map(|cookie| (SET_COOKIE, cookie)));
+        Ok(response)
+    }
+}
+
+/// Where a form's answer may lead, as a source of a Content-Security-Policy: the origin of the client's address, or its
+/// scheme where the policy has no way to write the rest.
+fn origin(uri: &str) -> String {
+    let (scheme, rest) = uri.split_once(':').unwrap_or((uri, ""));
+    let host = rest
+        .strip_prefix("//")
+        .and_then(|rest| rest.split(['/', '?', '#']).next())
+        .filter(|host| !host.is_empty());
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-:".contains(&byte);
+    match host {
+        Some(host) if host.bytes().all(plain) => format!("{scheme}://{host}"),
+        _ => format!("{scheme}:"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_may_lead_to_the_origin_of_its_client_and_nowhere_else() {
+        for (uri, source) in [
+            ("http://127.0.0.1:9999/callback?a=b", "http://127.0.0.1:9999"),
+            ("https://app.example.com", "https://app.example.com"),
+            ("http://[::1]:9/callback", "http:"),
+            ("https://a;script-src *@b/", "https:"),
+            ("com.example.app:/callback", "com.example.app:"),
+        ] {
+            assert_eq!(origin(uri), source, "{uri}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! `/login`: the password, for a client that asks or for the account page.
+
+use askama::Template;
+use bytes::Bytes;
+use http::header::USER_AGENT;
+use http::{Request, StatusCode};
+use oauth_core::server::InteractionDetails;
+use oauth_core::store::Prompt;
+use oauth_core::vocabulary::Subject;
+
+use super::super::browser::{Browser, form, see_other};
+use super::super::lists::query_parameter;
+use super::super::page::{Does, rendered};
+use super::super::problem::unavailable;
+use super::super::{App, Handled};
+use super::{at, client_name, does};
+use crate::seed;
+
+#[derive(Template)]
+#[template(path = "login.html")]
+struct LoginPage<'a> {
+    client: Option<&'a str>,
+    interaction: &'a str,
+    csrf_token: &'a str,
+    email: &'a str,
+    /// Who is signed in and may go on.
+    current: Option<&'a str>,
+    notice: Option<&'static str>,
+    error: Option<&'static str>,
+    demo: (&'static str, &'static str),
+}
+
+/// A sign-in page that is asked for or filled in.
+struct Asked {
+    /// Empty without a client.
+    interaction: String,
+    details: Option<InteractionDetails>,
+    email: String,
+    /// Who is signed in already, when that does.
+    current: Option<String>,
+    notice: Option<&'static str>,
+}
+
+impl Asked {
+    /// Where a user goes who has signed in.
+    fn next(&self) -> String {
+        match self.interaction.as_str() {
+            "" => "/account".to_owned(),
+            interaction => at("/consent", interaction),
+        }
+    }
+}
+
+impl App {
+    pub(super) async fn show_login(&self, request: &Request<Bytes>) -> Handled {
+        let interaction = query_parameter(request, "interaction");
+        let mut asked = self.asked(request, interaction.as_deref()).await?;
+        let browser = self.browser(request.headers()).await?;
+        if let Some((user, session)) = self.user_of(&browser).await? {
+            let details = asked.details.as_ref();
+            let goes_on = details.is_none_or(|details| does(session, details));
+            let chooses = details.is_some_and(|details| details.prompts.contains(&Prompt::SelectAccount))
+                || query_parameter(request, "switch").is_some();
+            if goes_on && !chooses {
+                return Ok(see_other(&asked.next(), None));
+            }
+            asked.current = goes_on.then_some(user.email);
+        }
+        asked.notice = query_parameter(request, "notice").and_then(|notice| notice_of(&notice));
+        self.login_page(StatusCode::OK, &asked, &browser, None)
+    }
+
+    pub(super) async fn log_in(&self, request: &Request<Bytes>) -> Handled {
+        let form = form(request)?;
+        let mut asked = self.asked(request, form.optional("interaction")).await?;
+        asked.email = form.optional("email").unwrap_or_default().to_owned();
+        let browser = self.browser(request.headers()).await?;
+        if !browser.was_given(&form) {
+            let error = "This page was out of date. Please sign in again.";
+            return self.login_page(StatusCode::FORBIDDEN, &asked, &browser, Some(error));
+        }
+        let password = form.optional("password").unwrap_or_default().to_owned();
+        let user = self.desk.authenticate(&asked.email, password).await;
+        let Some(user) = user.map_err(|error| self.refused(error))? else {
+            let error = "Email and password do not match.";
+            return self.login_page(StatusCode::UNPROCESSABLE_ENTITY, &asked, &browser, Some(error));
+        };
+        let subject: Subject = user.subject.parse().map_err(|_| unavailable())?;
+        let device = request.headers().get(USER_AGENT);
+        let device = device.map(|agent| String::from_utf8_lossy(agent.as_bytes()));
+        let begun = self
+            .sessions
+            .sign_in(request.headers(), &subject, device.as_deref())
+            .await
+            .map_err(|error| self.unanswered(&error))?;
+        (self.log)(&format!(
+            "{subject} signed in, session {}",
+            begun.session.record.id
+        ));
+        Ok(see_other(&asked.next(), [begun.set_cookie]))
+    }
+
+    async fn asked(
+        &self,
+        request: &Request<Bytes>,
+        interaction: Option<&str>,
+    ) -> Result<Asked, http_conventions::problem::Problem> {
+        let details = match interaction {
+            Some(id) => Some(self.interaction(request, id).await?),
+            None => None,
+        };
+        let hint = details.as_ref().and_then(|details| details.login_hint.clone());
+        Ok(Asked {
+            interaction: interaction.unwrap_or_default().to_owned(),
+            email: hint.unwrap_or_default(),
+            details,
+            current: None,
+            notice: None,
+        })
+    }
+
+    fn login_page(
+        &self,
+        status: StatusCode,
+        asked: &Asked,
+        browser: &Browser,
+        error: Option<&'static str>,
+    ) -> Handled {
+        let page = LoginPage {
+            client: asked.details.as_ref().map(client_name),
+            interaction: &asked.interaction,
+            csrf_token: &browser.csrf_token(),
+            email: &asked.email,
+            current: asked.current.as_deref(),
+            notice: asked.notice,
+            error,
+            demo: (seed::EMAIL, seed::PASSWORD),
+        };
+        let page = rendered(status, &page, &Does::Send(Vec::new()))?;
+        Ok(self.handed_to(browser, page))
+    }
+}
+
+/// What the page says to somebody whom another page has sent here.
+fn notice_of(notice: &str) -> Option<&'static str> {
+    match notice {
+        "signed-out" => Some("You have signed out."),
+        "everywhere" => Some(
+            "You have been signed out on every device. Applications lose their access within ten minutes.",
+        ),
+        "reset" => Some("Your password is set. Sign in with it."),
+        _ => None,
+    }
+}

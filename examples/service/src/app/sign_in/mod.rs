@@ -1,0 +1,147 @@
+//! `/authorize`, `/login` and `/consent`: how a user lets a client act for them.
+//!
+//! The authorization server hands each request over as an interaction: an id that travels through the pages and a secret that
+//! stays in a cookie of the browser, one for each sign-in under way. Only both together go on, so a link sent to somebody
+//! else leads nowhere.
+//!
+//! Who the user is stands in the session of the browser. Whoever has one goes straight to the consent page, unless the client
+//! wants the password to be typed anew.
+
+mod consent;
+mod login;
+
+use bytes::Bytes;
+use http::header::COOKIE;
+use http::{HeaderValue, Method, Request, Response};
+use http_conventions::problem::{ErrorStatus, Problem};
+use oauth_core::server::{Authentication, Authorize, Decision, Interaction, InteractionDetails};
+use oauth_core::session::Session;
+use oauth_core::store::SessionId;
+use oauth_core::vocabulary::Subject;
+
+use super::browser::see_other;
+use super::problem::unavailable;
+use super::route::Route;
+use super::{App, Handled};
+use crate::desk::User;
+
+impl App {
+    pub(super) async fn authorize(&self, request: Request<Bytes>) -> Handled {
+        let method = request.method().clone();
+        let interaction = match self.server.authorize(request).await {
+            Authorize::Respond(answer) => return Ok(self.told(answer)),
+            Authorize::Interact(interaction) => interaction,
+        };
+        self.tell(&interaction.events);
+        if let Some(email) = &self.sign_in_as {
+            let user = self
+                .desk
+                .user_by_email(email)
+                .await
+                .map_err(|error| self.refused(error))?;
+            // the user was there when the service was opened
+            let user = user.ok_or_else(unavailable)?;
+            let decision = granted(&user, self.clock.now(), None)?;
+            let answer = self
+                .server
+                .resume(&method, &interaction.id, interaction.browser.expose(), decision)
+                .await;
+            return Ok(self.told(answer));
+        }
+        Ok(self.to_login(&interaction))
+    }
+
+    fn to_login(&self, interaction: &Interaction) -> Response<Bytes> {
+        let cookie = self.cookie(&interaction.id, interaction.browser.expose(), 600);
+        see_other(&at("/login", &interaction.id), cookie)
+    }
+
+    /// The cookie of one sign-in, so that two in one browser do not disturb each other. The prefix keeps other hosts from
+    /// setting it; browsers take it over TLS alone.
+    fn cookie_name(&self, interaction: &str) -> String {
+        let prefix = if self.serves_tls() { "__Host-" } else { "" };
+        format!("{prefix}interaction-{interaction}")
+    }
+
+    /// Base64url in a template, so always a field value.
+    fn cookie(&self, interaction: &str, value: &str, max_age: u32) -> Option<HeaderValue> {
+        let secure = if self.serves_tls() { "; Secure" } else { "" };
+        let name = self.cookie_name(interaction);
+        HeaderValue::try_from(format!(
+            "{name}={value}; HttpOnly; SameSite=Lax; Path=/; Max-Age={max_age}{secure}"
+        ))
+        .ok()
+    }
+
+    fn serves_tls(&self) -> bool {
+        self.base_url.starts_with("https:")
+    }
+
+    /// The pages of a sign-in.
+    pub(super) async fn sign_in(&self, route: &Route, request: &Request<Bytes>) -> Handled {
+        match (route, request.method()) {
+            (Route::Consent, &Method::GET) => self.show_consent(request).await,
+            (Route::Consent, _) => self.decide(request).await,
+            (_, &Method::GET) => self.show_login(request).await,
+            _ => self.log_in(request).await,
+        }
+    }
+
+    /// The interaction of this id in this browser.
+    async fn interaction(&self, request: &Request<Bytes>, id: &str) -> Result<InteractionDetails, Problem> {
+        let browser = self.browser_secret(request, id).ok_or_else(gone)?;
+        let details = self.server.interaction(id, &browser).await;
+        details.map_err(|error| self.unanswered(&error))?.ok_or_else(gone)
+    }
+
+    /// The value of the interaction's cookie.
+    fn browser_secret(&self, request: &Request<Bytes>, id: &str) -> Option<String> {
+        let wanted = self.cookie_name(id);
+        let cookies = request.headers().get_all(COOKIE).iter();
+        cookies
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|line| line.split(';'))
+            .filter_map(|pair| pair.trim().split_once('='))
+            .find(|(name, _)| *name == wanted)
+            .map(|(_, value)| value.to_owned())
+    }
+}
+
+/// The page of an interaction.
+fn at(page: &str, interaction: &str) -> String {
+    format!("{page}?interaction={interaction}")
+}
+
+/// Whether the client takes a sign-in from when this session began.
+fn does(session: &Session, details: &InteractionDetails) -> bool {
+    details
+        .signed_in_since
+        .is_none_or(|since| session.record.auth_time >= since)
+}
+
+fn gone() -> Problem {
+    Problem::new(ErrorStatus::BAD_REQUEST)
+        .with_detail("this sign-in has expired or was begun in another browser; go back to the application and start again")
+}
+
+fn granted(
+    user: &User,
+    auth_time: std::time::SystemTime,
+    session: Option<SessionId>,
+) -> Result<Decision, Problem> {
+    let subject: Subject = user.subject.parse().map_err(|_| unavailable())?;
+    let authentication = Authentication::new(subject, auth_time)
+        .with_email(&user.email)
+        .with_name(&user.name);
+    Ok(Decision::Granted(match session {
+        Some(session) => authentication.with_session(session),
+        None => authentication,
+    }))
+}
+
+fn client_name(details: &InteractionDetails) -> &str {
+    details
+        .client_name
+        .as_deref()
+        .unwrap_or(details.client_id.as_str())
+}

@@ -1,0 +1,105 @@
+//! A browser of the tour: it keeps cookies, sends the forms that it was shown, and follows redirects one step at a time.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, COOKIE, SET_COOKIE, USER_AGENT};
+use http::{Method, Request, StatusCode};
+
+use super::Tour;
+use super::http::{Answer, send};
+use super::report::{Mismatch, mismatch};
+
+/// A browser with its cookies.
+#[derive(Clone)]
+pub(super) struct Browser {
+    base_url: String,
+    agent: &'static str,
+    cookies: BTreeMap<String, String>,
+    /// The form token of the page that is shown.
+    token: String,
+}
+
+impl Browser {
+    pub(super) fn new(tour: &Tour<'_>, agent: &'static str) -> Self {
+        Self {
+            base_url: tour.base_url.to_owned(),
+            agent,
+            cookies: BTreeMap::new(),
+            token: String::new(),
+        }
+    }
+
+    pub(super) async fn get(&mut self, path: &str) -> Result<Answer, Mismatch> {
+        self.ask(Method::GET, path, Bytes::new()).await
+    }
+
+    /// Sends the form of the page that is shown.
+    pub(super) async fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Result<Answer, Mismatch> {
+        let body = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(fields)
+            .append_pair("csrf_token", &self.token)
+            .finish();
+        self.ask(Method::POST, path, Bytes::from(body)).await
+    }
+
+    /// The browser as another site uses it: with its cookies, without the token of a form.
+    pub(super) fn without_form_token(&self) -> Self {
+        Self {
+            token: String::new(),
+            ..self.clone()
+        }
+    }
+
+    /// The secret of its session.
+    pub(super) fn session(&self) -> &str {
+        self.cookies.get("session").map_or("", String::as_str)
+    }
+
+    async fn ask(&mut self, method: Method, path: &str, body: Bytes) -> Result<Answer, Mismatch> {
+        let cookies: Vec<_> = self
+            .cookies
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        let url = match path.strip_prefix('/') {
+            Some(_) => format!("{}{path}", self.base_url),
+            None => path.to_owned(),
+        };
+        let request = Request::builder()
+            .method(method)
+            .uri(url)
+            .header(ACCEPT, "text/html")
+            .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+            .header(USER_AGENT, self.agent)
+            .header(COOKIE, cookies.join("; "))
+            .body(body)
+            .map_err(|error| mismatch(path, "a request", error))?;
+        let answer = send(request).await?;
+        self.keep(&answer);
+        Ok(answer)
+    }
+
+    fn keep(&mut self, answer: &Answer) {
+        let set = answer.response.headers().get_all(SET_COOKIE).iter();
+        for cookie in set.filter_map(|cookie| cookie.to_str().ok()) {
+            let pair = cookie.split(';').next().and_then(|pair| pair.split_once('='));
+            match pair {
+                Some((name, _)) if cookie.contains("Max-Age=0") => drop(self.cookies.remove(name)),
+                Some((name, value)) => {
+                    self.cookies.insert(name.to_owned(), value.to_owned());
+                }
+                None => {}
+            }
+        }
+        if let Some((_, rest)) = answer.text().split_once("name=\"csrf_token\" value=\"") {
+            self.token = rest.split('"').next().unwrap_or_default().to_owned();
+        }
+    }
+}
+
+/// Where a redirect by 303 leads.
+pub(super) fn see_other(answer: &Answer) -> Result<String, Mismatch> {
+    answer.expect(StatusCode::SEE_OTHER)?;
+    Ok(answer.expect_header("location")?.to_owned())
+}

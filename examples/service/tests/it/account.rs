@@ -1,0 +1,199 @@
+//! The account page: sessions and their ends.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use service::app::App;
+use service::clock::DemoClock;
+use service::desk::{Desk, User};
+use store_sqlite::Database;
+
+use crate::browser::{Browser, EMAIL, PASSWORD, text, where_to};
+use crate::desk::{FORM, ask, header, json, open, open_at, open_over, request};
+use crate::sign_in::tokens;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// What a refresh token is worth: a status.
+async fn refresh(app: &Arc<App>, tokens: &Value) -> u16 {
+    let token = tokens.get("refresh_token").and_then(Value::as_str).unwrap();
+    let body = format!("grant_type=refresh_token&client_id=demo-native&refresh_token={token}");
+    let response = ask(app, request("POST", "/token", &[FORM], body)).await;
+    if response.status() == 400 {
+        assert_eq!(json(&response).get("error"), Some(&Value::from("invalid_grant")));
+    }
+    response.status().as_u16()
+}
+
+/// The ids in the list that a page shows, its own session left out.
+fn others(page: &str) -> Vec<String> {
+    let ids = page.split("name=\"session\" value=\"").skip(1);
+    ids.map(|rest| rest.split('"').next().unwrap().to_owned())
+        .collect()
+}
+
+/// S1: the cookie of a session is out of reach of scripts and other sites, is new with each sign-in, and worth nothing after
+/// signing out, whoever kept it.
+#[tokio::test]
+async fn a_session_begins_with_the_password_and_ends_with_signing_out() {
+    let mut browser = Browser::new(&open().await);
+    assert!(!browser.is_signed_in().await);
+    browser.get("/login").await;
+    let before = browser.cookies.get("session").unwrap().clone();
+    let fields = [("email", EMAIL), ("password", PASSWORD)];
+    let signed_in = browser.post("/login", &fields).await;
+    let cookie = header(signed_in.headers(), "set-cookie");
+    assert!(
+        cookie.ends_with("; Path=/; Max-Age=28800; HttpOnly; SameSite=Lax"),
+        "{cookie}"
+    );
+    assert_ne!(browser.cookies.get("session"), Some(&before));
+    let page = text(&browser.get("/account").await);
+    assert!(page.contains("Ada Lovelace") && page.contains(EMAIL), "{page}");
+    assert!(
+        page.contains("Firefox on Linux") && page.contains("this device"),
+        "{page}"
+    );
+    let mut thief = browser.clone();
+    assert_eq!(where_to(&browser.get("/login").await), "/account");
+    let signed_out = browser.post("/account/sign-out", &[]).await;
+    assert_eq!(where_to(&signed_out), "/login?notice=signed-out");
+    assert!(header(signed_out.headers(), "set-cookie").contains("Max-Age=0"));
+    assert!(!browser.is_signed_in().await);
+    assert!(!thief.is_signed_in().await);
+    // the cookie that was there before the password never opens anything
+    thief.cookies.insert("session".to_owned(), before);
+    assert!(!thief.is_signed_in().await);
+}
+
+/// S2: half an hour unused or eight hours at all, and the password is asked for again.
+#[tokio::test]
+async fn a_session_that_is_left_or_old_asks_for_the_password_again() {
+    let (app, clock) = open_at().await;
+    let mut idle = Browser::new(&app);
+    idle.sign_in().await;
+    clock.advance(31 * MINUTE);
+    assert!(!idle.is_signed_in().await);
+    let mut busy = Browser::new(&app);
+    busy.sign_in().await;
+    for _ in 0..16 {
+        clock.advance(29 * MINUTE);
+        assert!(busy.is_signed_in().await);
+    }
+    clock.advance(17 * MINUTE);
+    assert!(!busy.is_signed_in().await);
+    assert!(!text(&busy.sign_in().await).contains("End the session"));
+}
+
+/// S3: a session that is ended in the list is over there at once, and so is what was granted in it and nothing else.
+#[tokio::test]
+async fn one_session_is_ended_from_another() {
+    let app = open().await;
+    let (mut here, mut there) = (Browser::new(&app), Browser::new(&app));
+    there.agent =
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Safari/604.1".to_owned();
+    let (kept, lost) = (tokens(&app, &mut here).await, tokens(&app, &mut there).await);
+    let page = text(&here.get("/account").await);
+    assert!(page.contains("Safari on iPhone"), "{page}");
+    let ids = others(&page);
+    let [id] = ids.as_slice() else { panic!("{page}") };
+    let ended = here.post("/account/end-session", &[("session", id)]).await;
+    assert_eq!(where_to(&ended), "/account?notice=ended");
+    assert!(!there.is_signed_in().await);
+    assert_eq!(refresh(&app, &lost).await, 400);
+    assert_eq!(refresh(&app, &kept).await, 200);
+    assert!(others(&text(&here.get("/account").await)).is_empty());
+    // again, and what is no id
+    for id in [id, "", "x"] {
+        let ended = here.post("/account/end-session", &[("session", id)]).await;
+        assert_eq!(where_to(&ended), "/account?notice=ended");
+    }
+    assert!(here.is_signed_in().await);
+}
+
+/// S3: the id of somebody else's session ends nothing.
+#[tokio::test]
+async fn nobody_ends_the_session_of_another_user() {
+    let database = Database::open_in_memory().unwrap();
+    let app = open_over(database.clone()).await;
+    let desk = Desk::open(database, DemoClock::new()).await.unwrap();
+    let mallory = User::new("usr_mallory", "mallory@example.com", "Mallory");
+    desk.register_user(mallory, "a long enough password")
+        .await
+        .unwrap();
+    let mut attacker = Browser::new(&app);
+    attacker.get("/login").await;
+    let fields = [
+        ("email", "mallory@example.com"),
+        ("password", "a long enough password"),
+    ];
+    attacker.post("/login", &fields).await;
+    let (mut ada, mut other) = (Browser::new(&app), Browser::new(&app));
+    ada.sign_in().await;
+    let ids = others(&text(&other.sign_in().await));
+    let [id] = ids.as_slice() else { panic!("{ids:?}") };
+    let page = text(&attacker.get("/account").await);
+    assert!(others(&page).is_empty(), "{page}");
+    attacker.post("/account/end-session", &[("session", id)]).await;
+    attacker.post("/account/sign-out-everywhere", &[]).await;
+    assert!(!attacker.is_signed_in().await);
+    assert!(ada.is_signed_in().await && other.is_signed_in().await);
+}
+
+/// S3: signing out everywhere ends every session and every chain of tokens, in one step.
+#[tokio::test]
+async fn signing_out_everywhere_ends_every_session_and_every_token() {
+    let app = open().await;
+    let (mut here, mut there) = (Browser::new(&app), Browser::new(&app));
+    let (one, other) = (tokens(&app, &mut here).await, tokens(&app, &mut there).await);
+    here.get("/account").await;
+    let out = here.post("/account/sign-out-everywhere", &[]).await;
+    assert_eq!(where_to(&out), "/login?notice=everywhere");
+    let page = text(&here.get("/login?notice=everywhere").await);
+    assert!(page.contains("signed out on every device"), "{page}");
+    for browser in [&mut here, &mut there] {
+        assert!(!browser.is_signed_in().await);
+    }
+    for tokens in [&one, &other] {
+        assert_eq!(refresh(&app, tokens).await, 400);
+    }
+}
+
+/// S3, S4: a new password needs the old one; it ends every other session, and this one goes on under another secret.
+#[tokio::test]
+async fn a_new_password_ends_every_other_session_and_renews_this_one() {
+    let app = open().await;
+    let (mut here, mut there) = (Browser::new(&app), Browser::new(&app));
+    let (kept, lost) = (tokens(&app, &mut here).await, tokens(&app, &mut there).await);
+    here.get("/account").await;
+    let new = "another long password";
+    for (current, new, says) in [
+        ("wrong", new, "not your current password"),
+        (PASSWORD, "short", "12 characters"),
+        (PASSWORD, &"x".repeat(1025), "too long"),
+    ] {
+        let fields = [("password", current), ("new_password", new)];
+        let page = here.post("/account/password", &fields).await;
+        assert_eq!(page.status(), 422);
+        assert!(text(&page).contains(says), "{}", text(&page));
+    }
+    assert!(there.is_signed_in().await);
+    here.get("/account").await;
+    let old = here.clone();
+    let fields = [("password", PASSWORD), ("new_password", new)];
+    let changed = here.post("/account/password", &fields).await;
+    assert_eq!(where_to(&changed), "/account?notice=password");
+    assert!(here.is_signed_in().await);
+    for mut browser in [there, old] {
+        assert!(!browser.is_signed_in().await);
+    }
+    assert_eq!(refresh(&app, &lost).await, 400);
+    assert_eq!(refresh(&app, &kept).await, 200);
+    let mut again = Browser::new(&app);
+    for (password, status) in [(PASSWORD, 422), (new, 303)] {
+        again.get("/login").await;
+        let fields = [("email", EMAIL), ("password", password)];
+        assert_eq!(again.post("/login", &fields).await.status(), status);
+    }
+}
