@@ -159,6 +159,18 @@ secret! {
     /// An access token, opaque or a JWT, [RFC 6749 §1.4](https://www.rfc-editor.org/rfc/rfc6749#section-1.4).
     AccessToken, "at_"
 }
+
+impl AccessToken {
+    /// Takes a JWT in the compact serialization, whose characters need no check.
+    #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+    pub(crate) fn from_compact(token: String) -> Result<Self, InvalidSecret> {
+        if token.len() > MAX_LENGTH {
+            return Err(InvalidSecret);
+        }
+        Ok(Self(Zeroizing::new(token)))
+    }
+}
+
 secret! {
     /// A refresh token, [RFC 6749 §1.5](https://www.rfc-editor.org/rfc/rfc6749#section-1.5).
     RefreshToken, "rt_"

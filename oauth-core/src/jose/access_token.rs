@@ -136,9 +136,8 @@ impl AccessTokenClaims {
             auth_time: self.auth_time.map(Into::into),
             cnf: false,
         };
-        jwt::sign(key, TokenType::AccessToken, &wire)?
-            .parse()
-            .map_err(SigningError::new)
+        let token = jwt::sign(key, TokenType::AccessToken, &wire)?;
+        AccessToken::from_compact(token).map_err(SigningError::new)
     }
 
     /// Verifies a token and reads its claims,
@@ -161,8 +160,9 @@ impl AccessTokenClaims {
         if wire.cnf {
             return Err(JwtError::SenderConstrained);
         }
+        let claims = Self::from_wire(&wire, &policy.issuer)?;
         token.verify(key)?;
-        Self::from_wire(&wire, &policy.issuer)
+        Ok(claims)
     }
 
     fn from_wire(wire: &Wire<'_>, issuer: &Issuer) -> Result<Self, JwtError> {

@@ -1,9 +1,12 @@
 //! What a token is for, and why it is refused.
 
+use std::borrow::Cow;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Serialize;
 
+use super::algorithm::Algorithm;
 use super::crypto::SigningError;
 use super::signing_key::SigningKey;
 
@@ -97,23 +100,33 @@ impl TokenType {
     }
 }
 
+/// The header of a token that a key of this name signs, encoded.
+///
+/// The name is written as it is: it must be one that JSON does not escape.
+pub(super) fn header(typ: TokenType, algorithm: Algorithm, key_id: &str) -> String {
+    let typ = typ.as_str();
+    URL_SAFE_NO_PAD.encode(format!(
+        r#"{{"alg":"{algorithm}","typ":"{typ}","kid":"{key_id}"}}"#
+    ))
+}
+
 /// Writes, signs and serializes a token.
 pub(super) fn sign(
     key: &SigningKey,
     typ: TokenType,
     claims: &impl Serialize,
 ) -> Result<String, SigningError> {
-    let header = format!(
-        r#"{{"alg":"{}","typ":"{}","kid":"{}"}}"#,
-        key.algorithm(),
-        typ.as_str(),
-        key.key_id()
-    );
-    let claims = serde_json::to_vec(claims).map_err(SigningError::new)?;
-    let mut token = String::with_capacity((header.len() + claims.len() + 72) / 3 * 4 + 12);
-    URL_SAFE_NO_PAD.encode_string(header, &mut token);
+    let header = match key.public_key().own_header(typ) {
+        Some(header) => Cow::Borrowed(header),
+        None => Cow::Owned(header(typ, key.algorithm(), key.key_id())),
+    };
+    let mut payload = Vec::with_capacity(512);
+    serde_json::to_writer(&mut payload, claims).map_err(SigningError::new)?;
+    // two dots, and a signature of 64 bytes
+    let mut token = String::with_capacity(header.len() + (payload.len() + 64) / 3 * 4 + 10);
+    token.push_str(&header);
     token.push('.');
-    URL_SAFE_NO_PAD.encode_string(claims, &mut token);
+    URL_SAFE_NO_PAD.encode_string(payload, &mut token);
     let signature = key.sign(token.as_bytes())?;
     token.push('.');
     URL_SAFE_NO_PAD.encode_string(signature, &mut token);

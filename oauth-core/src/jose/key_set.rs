@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::algorithm::Algorithm;
 use super::jwk::Jwk;
-use super::jwt::JwtError;
+use super::jwt::{JwtError, TokenType};
 use crate::json;
 
 /// Most keys of one set.
@@ -98,6 +98,11 @@ impl KeySet {
     /// Every key.
     pub fn iter(&self) -> impl Iterator<Item = &Jwk> {
         self.0.iter()
+    }
+
+    /// The key whose tokens of this type have this very header, encoded: there is nothing in it to be read.
+    pub(super) fn by_header(&self, header: &str, typ: TokenType) -> Option<&Jwk> {
+        self.iter().find(|key| key.own_header(typ) == Some(header))
     }
 
     /// The one key that may have signed a token with this header.

@@ -17,30 +17,36 @@ pub(super) fn token(request: &Parts) -> Result<&str, ChallengeReason> {
     if headers.next().is_some() {
         return Err(ChallengeReason::MalformedRequest);
     }
-    let header = header.to_str().map_err(|_| ChallengeReason::MalformedRequest)?;
-    let (scheme, token) = header.split_once(' ').unwrap_or((header, ""));
-    if !scheme.eq_ignore_ascii_case("bearer") {
-        return Err(ChallengeReason::NoToken);
+    let bytes = header.as_bytes();
+    let (scheme, token) = match bytes.iter().position(|byte| *byte == b' ') {
+        Some(space) => bytes.split_at(space),
+        None => (bytes, &b""[..]),
+    };
+    if !scheme.eq_ignore_ascii_case(b"bearer") {
+        // what is no text is no other scheme either
+        return Err(header
+            .to_str()
+            .map_or(ChallengeReason::MalformedRequest, |_| ChallengeReason::NoToken));
     }
-    let token = token.trim_start_matches(' ');
-    if is_token68(token) {
-        Ok(token)
-    } else {
-        Err(ChallengeReason::MalformedRequest)
-    }
+    let spaces = token.iter().take_while(|byte| **byte == b' ').count();
+    token
+        .get(spaces..)
+        .filter(|token| is_token68(token))
+        .and_then(|token| str::from_utf8(token).ok())
+        .ok_or(ChallengeReason::MalformedRequest)
 }
 
 /// A query that cannot be decoded holds no parameter, as far as OAuth is concerned; the API will see to it.
 fn has_token_in_query(request: &Parts) -> bool {
-    let query = request.uri.query().unwrap_or_default();
-    Params::parse(query.as_bytes()).is_ok_and(|params| params.optional("access_token").is_some())
+    let is_named = |params: Params| params.optional("access_token").is_some();
+    let query = request.uri.query();
+    query.is_some_and(|query| Params::parse(query.as_bytes()).is_ok_and(is_named))
 }
 
 /// `1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"="`
-fn is_token68(text: &str) -> bool {
-    let body = text.trim_end_matches('=');
-    !body.is_empty()
-        && body
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-._~+/".contains(&byte))
+fn is_token68(text: &[u8]) -> bool {
+    let padding = text.iter().rev().take_while(|byte| **byte == b'=').count();
+    let body = text.get(..text.len() - padding).unwrap_or_default();
+    let of_token68 = |byte: &u8| matches!(byte, b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'+' | b'/');
+    !body.is_empty() && body.iter().all(of_token68)
 }

@@ -1,5 +1,5 @@
-//! The ports over AWS-LC: jsonwebtoken's back end, and public keys of curves without it, because it would parse them
-//! anew for each signature.
+//! The ports over AWS-LC: jsonwebtoken's back end, and public keys without it, because it would parse them anew for each
+//! signature.
 //!
 //! The factories are taken from the provider constant, never from the process-wide default: that one panics
 //! as soon as feature unification turns a second back end on.
@@ -7,11 +7,14 @@
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
-use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, ED25519, ParsedPublicKey, VerificationAlgorithm};
+use aws_lc_rs::rsa::PublicKeyComponents;
+use aws_lc_rs::signature::{
+    ECDSA_P256_SHA256_FIXED, ED25519, ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, VerificationAlgorithm,
+};
+use jsonwebtoken::EncodingKey;
+use jsonwebtoken::crypto::JwtSigner;
 use jsonwebtoken::crypto::aws_lc::DEFAULT_PROVIDER;
-use jsonwebtoken::crypto::{JwtSigner, JwtVerifier};
 use jsonwebtoken::jwk::EllipticCurve;
-use jsonwebtoken::{DecodingKey, EncodingKey};
 
 use crate::jose::crypto::{SignatureMismatch, Signer, SigningError, Verifier};
 use crate::jose::jwk::{InvalidKey, PublicKey};
@@ -88,32 +91,24 @@ pub(in crate::jose) fn signer(pkcs8: &[u8]) -> Result<(Arc<dyn Signer>, PublicKe
     Ok((Arc::new(AwsLcSigner(Arc::new(key))), public))
 }
 
-/// A parsed point of a curve; without one, because the bytes are no such point, nothing is ever accepted.
-struct CurveVerifier(Option<ParsedPublicKey>);
+/// A parsed key; without one, because the bytes are no point of the curve, nothing is ever accepted.
+struct ParsedVerifier(Option<ParsedPublicKey>);
 
-impl CurveVerifier {
-    fn new(algorithm: &'static dyn VerificationAlgorithm, point: &[u8]) -> Self {
+impl ParsedVerifier {
+    fn point(algorithm: &'static dyn VerificationAlgorithm, point: &[u8]) -> Self {
         Self(ParsedPublicKey::new(algorithm, point).ok())
+    }
+
+    fn rsa(n: &[u8], e: &[u8]) -> Self {
+        let components = PublicKeyComponents { n, e };
+        Self(components.to_parsed_public_key(&RSA_PKCS1_2048_8192_SHA256).ok())
     }
 }
 
-impl Verifier for CurveVerifier {
+impl Verifier for ParsedVerifier {
     fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), SignatureMismatch> {
         let key = self.0.as_ref().ok_or(SignatureMismatch)?;
         key.verify_sig(message, signature).map_err(|_| SignatureMismatch)
-    }
-}
-
-struct RsaVerifier(DecodingKey);
-
-impl Verifier for RsaVerifier {
-    fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), SignatureMismatch> {
-        let verifier: Box<dyn JwtVerifier> =
-            (DEFAULT_PROVIDER.verifier_factory)(&jsonwebtoken::Algorithm::RS256, &self.0)
-                .map_err(|_| SignatureMismatch)?;
-        verifier
-            .verify(message, &signature.to_vec())
-            .map_err(|_| SignatureMismatch)
     }
 }
 
@@ -123,10 +118,10 @@ pub(in crate::jose) fn verifier(key: &PublicKey) -> Arc<dyn Verifier> {
         PublicKey::P256 { x, y } => {
             // an uncompressed point begins with a 4
             let point = [&[4], x.as_slice(), y.as_slice()].concat();
-            Arc::new(CurveVerifier::new(&ECDSA_P256_SHA256_FIXED, &point))
+            Arc::new(ParsedVerifier::point(&ECDSA_P256_SHA256_FIXED, &point))
         }
-        PublicKey::Ed25519 { x } => Arc::new(CurveVerifier::new(&ED25519, x)),
-        PublicKey::Rsa { n, e } => Arc::new(RsaVerifier(DecodingKey::from_rsa_raw_components(n, e))),
+        PublicKey::Ed25519 { x } => Arc::new(ParsedVerifier::point(&ED25519, x)),
+        PublicKey::Rsa { n, e } => Arc::new(ParsedVerifier::rsa(n, e)),
     }
 }
 

@@ -15,6 +15,7 @@ use super::algorithm::Algorithm;
 use super::backend;
 use super::compact::decode;
 use super::crypto::{SignatureMismatch, Verifier};
+use super::jwt::{self, TokenType};
 use crate::json::{self, present};
 
 /// How long the modulus of an RSA key may be.
@@ -40,6 +41,8 @@ pub struct InvalidKey;
 #[derive(Clone)]
 pub struct Jwk {
     key_id: Option<Arc<str>>,
+    /// The header of the access tokens that its private half signs here.
+    access_token_header: Option<Arc<str>>,
     key: Arc<PublicKey>,
     verifier: Arc<dyn Verifier>,
 }
@@ -163,8 +166,11 @@ impl Jwk {
     }
 
     pub(super) fn new(key_id: Option<&str>, key: PublicKey) -> Self {
+        let plain = |name: &&str| !name.contains(['"', '\\']) && !name.contains(char::is_control);
+        let header = |name| jwt::header(TokenType::AccessToken, key.algorithm(), name).into();
         Self {
             key_id: key_id.map(Into::into),
+            access_token_header: key_id.filter(plain).map(header),
             verifier: backend::verifier(&key),
             key: Arc::new(key),
         }
@@ -174,6 +180,14 @@ impl Jwk {
     #[must_use]
     pub fn key_id(&self) -> Option<&str> {
         self.key_id.as_deref()
+    }
+
+    /// The encoded header of the tokens of this type that its private half signs here, where it is kept.
+    pub(super) fn own_header(&self, typ: TokenType) -> Option<&str> {
+        match typ {
+            TokenType::AccessToken => self.access_token_header.as_deref(),
+            TokenType::ClientAssertion | TokenType::IdToken => None,
+        }
     }
 
     /// The one algorithm of the key.

@@ -1,0 +1,159 @@
+//! Client credentials and introspection over HTTP on loopback, against node-oidc-provider: see `loopback/run`, which starts this.
+//!
+//! The server has one core, the load another. A bare hyper server that says the same shows what is HTTP's part of it.
+#![expect(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a bench reports on the terminal, and ends where something is not as it was set up"
+)]
+
+#[path = "loopback/load.rs"]
+mod load;
+#[path = "loopback/server.rs"]
+mod server;
+
+use std::{
+    env,
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+};
+
+use benches::{median, runtime};
+
+use crate::load::{Rate, Work};
+
+const ROUNDS: usize = 5;
+/// Where `loopback/run` has put the peer.
+const PEER: &str = "LOOPBACK_PEER";
+/// Tells this program, started once more, to be a server, and which.
+const SERVE: &str = "LOOPBACK_SERVE";
+
+/// A server, and what is asked of it.
+struct Contest {
+    name: &'static str,
+    serve: &'static str,
+    work: Work,
+    /// One for each round.
+    rates: Vec<Rate>,
+}
+
+const CONTESTS: [(&str, &str, Work); 6] = [
+    (
+        "client credentials, EdDSA JWT, ours",
+        "ours",
+        Work::ClientCredentials,
+    ),
+    (
+        "client credentials, EdDSA JWT, node-oidc-provider",
+        "peer jwt",
+        Work::ClientCredentials,
+    ),
+    (
+        "client credentials, opaque, node-oidc-provider",
+        "peer opaque",
+        Work::ClientCredentials,
+    ),
+    ("introspection, ours", "ours", Work::Introspection),
+    (
+        "introspection, node-oidc-provider",
+        "peer opaque",
+        Work::Introspection,
+    ),
+    (
+        "bare hyper, a body of the same length",
+        "bare",
+        Work::ClientCredentials,
+    ),
+];
+
+/// A server in a process of its own, until this is dropped.
+struct Server {
+    process: Child,
+    port: u16,
+}
+
+impl Server {
+    fn start(serve: &str, peer: &str) -> Self {
+        let mut command = Command::new("taskset");
+        command.args(["-c", "0"]);
+        match serve.strip_prefix("peer ") {
+            Some(format) => command
+                .arg("node")
+                .arg(Path::new(peer).join("provider.mjs"))
+                .arg(format)
+                .env("NODE_ENV", "production"),
+            None => command
+                .arg(env::current_exe().expect("this program"))
+                .env(SERVE, serve),
+        };
+        let spawned = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let mut process = spawned.expect("taskset, and node for the peer");
+        let output = process.stdout.take().expect("its output");
+        let lines = BufReader::new(output).lines().map_while(Result::ok);
+        let port = lines
+            .filter_map(|line| line.strip_prefix("listening ")?.parse().ok())
+            .next();
+        Self {
+            process,
+            port: port.expect("a server that says where it listens"),
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.process.kill().ok();
+        self.process.wait().ok();
+    }
+}
+
+fn main() -> std::io::Result<()> {
+    let runtime = runtime()?;
+    if let Ok(serve) = env::var(SERVE) {
+        return runtime.block_on(server::serve(&serve));
+    }
+    let Ok(peer) = env::var(PEER) else {
+        println!("skipped: loopback/run installs the peer and starts this");
+        return Ok(());
+    };
+    let mut contests = CONTESTS.map(|(name, serve, work)| Contest {
+        name,
+        serve,
+        work,
+        rates: Vec::new(),
+    });
+    for _ in 0..ROUNDS {
+        for contest in &mut contests {
+            let server = Server::start(contest.serve, &peer);
+            let path = |ours, theirs| {
+                if contest.serve.starts_with("peer") {
+                    theirs
+                } else {
+                    ours
+                }
+            };
+            let introspect = path("/introspect", "/token/introspection");
+            let rate = runtime.block_on(load::rate(
+                server.process.id(),
+                server.port,
+                contest.work,
+                introspect,
+            ));
+            contest.rates.push(rate);
+        }
+    }
+    println!("medians of {ROUNDS} rounds: answers a second, and a second of the server's processor time");
+    for Contest { name, rates, .. } in contests {
+        let wall = median(rates.iter().map(|rate| rate.wall).collect());
+        let processor = rates.iter().map(|rate| rate.processor);
+        let (least, most) = processor
+            .clone()
+            .fold((f64::MAX, 0.0_f64), |(least, most), rate| {
+                (least.min(rate), most.max(rate))
+            });
+        let processor = median(processor.collect());
+        println!("{name}: {wall:.0}, {processor:.0} ({least:.0} to {most:.0})");
+    }
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! As many requests as a server answers, on a few connections that stay open.
+
+use std::{
+    cell::Cell,
+    fs,
+    time::{Duration, Instant},
+};
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use futures_util::future::join_all;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time::sleep,
+};
+
+pub(crate) const CLIENT: &str = "bench";
+pub(crate) const SECRET: &str = "the-secret-of-the-bench-and-of-nobody-else";
+pub(crate) const SCOPE: &str = "read:charges";
+
+const CONNECTIONS: usize = 16;
+const WARM_UP: Duration = Duration::from_secs(1);
+const MEASURED: Duration = Duration::from_secs(3);
+
+#[derive(Clone, Copy)]
+pub(crate) enum Work {
+    ClientCredentials,
+    Introspection,
+}
+
+/// How fast a server was.
+#[derive(Clone, Copy)]
+pub(crate) struct Rate {
+    /// Answers a second.
+    pub(crate) wall: f64,
+    /// Answers a second of the server's processor time: what other programs leave of the core does not show in it.
+    pub(crate) processor: f64,
+}
+
+/// How fast the server of this process answers, at this path for introspection.
+pub(crate) async fn rate(process: u32, port: u16, work: Work, introspect: &str) -> Rate {
+    let issue = post("/token", &format!("grant_type=client_credentials&scope={SCOPE}"));
+    let request = match work {
+        Work::ClientCredentials => issue,
+        Work::Introspection => {
+            let mut connection = Connection::open(port).await;
+            let answer = connection.ask(&issue).await.to_owned();
+            let token = answer
+                .split("\"access_token\":\"")
+                .nth(1)
+                .and_then(|rest| rest.split('"').next());
+            let request = post(introspect, &format!("token={}", token.expect("a token")));
+            assert!(connection.ask(&request).await.contains("\"active\":true"));
+            request
+        }
+    };
+    let (begin, answered) = (Instant::now() + WARM_UP, Cell::new(0_u32));
+    let lane = async || {
+        let mut connection = Connection::open(port).await;
+        loop {
+            connection.ask(&request).await;
+            let now = Instant::now();
+            if now > begin + MEASURED {
+                break;
+            }
+            if now > begin {
+                answered.set(answered.get() + 1);
+            }
+        }
+    };
+    let spent = async {
+        sleep(WARM_UP).await;
+        let before = processor_time(process);
+        sleep(MEASURED).await;
+        processor_time(process) - before
+    };
+    let (_, spent) = tokio::join!(join_all((0..CONNECTIONS).map(|_| lane())), spent);
+    let answered = f64::from(answered.get());
+    Rate {
+        wall: answered / MEASURED.as_secs_f64(),
+        processor: answered / spent,
+    }
+}
+
+/// In seconds, with all its threads.
+fn processor_time(process: u32) -> f64 {
+    let status = fs::read_to_string(format!("/proc/{process}/stat")).expect("a process");
+    let (_, fields) = status.rsplit_once(')').expect("its name in parentheses");
+    let ticks = fields.split_whitespace().skip(11).take(2);
+    let ticks = ticks.map(|ticks| ticks.parse::<f64>().expect("a number"));
+    // the kernel shows hundredths of a second, whatever it counts in
+    ticks.sum::<f64>() / 100.0
+}
+
+/// A form from the one client, by `client_secret_basic`.
+fn post(path: &str, form: &str) -> Vec<u8> {
+    let credentials = BASE64_STANDARD.encode(format!("{CLIENT}:{SECRET}"));
+    let length = form.len();
+    format!(
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Basic {credentials}\r\n\
+         content-type: application/x-www-form-urlencoded\r\ncontent-length: {length}\r\n\r\n{form}"
+    )
+    .into_bytes()
+}
+
+struct Connection {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+}
+
+impl Connection {
+    async fn open(port: u16) -> Self {
+        let stream = TcpStream::connect(("127.0.0.1", port)).await.expect("a server");
+        stream.set_nodelay(true).expect("a socket");
+        Self {
+            stream,
+            buffer: Vec::with_capacity(4096),
+        }
+    }
+
+    /// Sends a request and reads the answer, which must be a 200 with a length.
+    async fn ask(&mut self, request: &[u8]) -> &str {
+        self.buffer.clear();
+        self.stream.write_all(request).await.expect("sent");
+        loop {
+            let read = self.stream.read_buf(&mut self.buffer).await.expect("an answer");
+            let text = str::from_utf8(&self.buffer).expect("text");
+            assert!(read > 0, "the server hangs up: {text}");
+            if is_whole(text) {
+                break;
+            }
+        }
+        let answer = str::from_utf8(&self.buffer).expect("text");
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        answer
+    }
+}
+
+fn is_whole(answer: &str) -> bool {
+    let Some((head, body)) = answer.split_once("\r\n\r\n") else {
+        return false;
+    };
+    let length = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(": ")?;
+        name.eq_ignore_ascii_case("content-length").then_some(value)
+    });
+    let length: usize = length.and_then(|length| length.parse().ok()).expect("a length");
+    body.len() >= length
+}
