@@ -10,6 +10,11 @@ use crate::ports::Entropy;
 pub(crate) fn random_text<const BYTES: usize>(prefix: &str, entropy: &dyn Entropy) -> Zeroizing<String> {
     let mut bytes = Zeroizing::new([0_u8; BYTES]);
     entropy.fill(bytes.as_mut_slice());
+    text_of(prefix, &bytes)
+}
+
+/// `bytes` in base64url behind a prefix.
+pub(crate) fn text_of<const BYTES: usize>(prefix: &str, bytes: &[u8; BYTES]) -> Zeroizing<String> {
     // never grown: a string that moves leaves a copy behind
     let mut text = Zeroizing::new(String::with_capacity(prefix.len() + BYTES.div_ceil(3) * 4));
     text.push_str(prefix);

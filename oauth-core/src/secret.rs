@@ -22,7 +22,7 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use crate::ports::Entropy;
-use crate::random::random_text;
+use crate::random::{random_text, text_of};
 use crate::vocabulary::serde_as_text;
 
 /// Longest secret that is looked at, in bytes; a JWT access token with many claims fits.
@@ -189,6 +189,20 @@ secret! {
     /// A server keeps [`ClientSecret::hash`] only and compares with [`TokenHash::matches`]. Let the secret be
     /// generated, so that a fast hash is enough.
     ClientSecret, "cs_"
+}
+
+impl AccessToken {
+    /// The opaque token of bits that were derived.
+    pub(crate) fn from_bits(bits: &[u8; 32]) -> Self {
+        Self(text_of("at_", bits))
+    }
+}
+
+impl RefreshToken {
+    /// The token of bits that were derived.
+    pub(crate) fn from_bits(bits: &[u8; 32]) -> Self {
+        Self(text_of("rt_", bits))
+    }
 }
 
 #[cfg(test)]

@@ -120,6 +120,8 @@ reasons! {
     RedirectUriMissing = "redirect_uri_missing" [17],
     /// `redirect_uri` is not one of the client's.
     RedirectUriNotRegistered = "redirect_uri_not_registered" [16, 18],
+    /// A refresh is repeated in time, and the pepper or the signing key is another one by now.
+    RefreshNotRepeatable = "refresh_not_repeatable" [53],
     /// The refresh token was left idle too long, or its family is too old.
     RefreshTokenExpired = "refresh_token_expired" [48],
     /// The refresh token was issued to another client.

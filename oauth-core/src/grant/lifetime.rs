@@ -3,7 +3,7 @@ use std::time::Duration;
 const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How long an access token lives: 5 to 60 minutes, 10 unless said otherwise.
+/// How long an access token lives: 5 to 60 minutes, 10 unless said otherwise; opaque 15.
 ///
 /// ```
 /// use std::time::Duration;
@@ -20,6 +20,8 @@ impl AccessTokenLifetime {
     pub const MIN: Duration = Duration::from_secs(5 * 60);
     /// The longest.
     pub const MAX: Duration = Duration::from_secs(60 * 60);
+    pub(super) const DEFAULT: Self = Self(Duration::from_secs(10 * 60));
+    pub(super) const DEFAULT_OPAQUE: Self = Self(Duration::from_secs(15 * 60));
 
     /// A lifetime within the range.
     ///
@@ -43,7 +45,7 @@ impl AccessTokenLifetime {
 
 impl Default for AccessTokenLifetime {
     fn default() -> Self {
-        Self(10 * MINUTE)
+        Self::DEFAULT
     }
 }
 
@@ -94,27 +96,6 @@ impl Default for RefreshTokenLifetime {
         Self {
             idle: 14 * DAY,
             absolute: 30 * DAY,
-        }
-    }
-}
-
-/// How tokens are issued.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-#[non_exhaustive]
-pub struct TokenPolicy {
-    /// How long an access token lives.
-    pub access_token: AccessTokenLifetime,
-    /// How long a chain of refresh tokens lives.
-    pub refresh_token: RefreshTokenLifetime,
-}
-
-impl TokenPolicy {
-    /// A policy of these lifetimes.
-    #[must_use]
-    pub const fn new(access_token: AccessTokenLifetime, refresh_token: RefreshTokenLifetime) -> Self {
-        Self {
-            access_token,
-            refresh_token,
         }
     }
 }

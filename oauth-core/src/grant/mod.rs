@@ -57,11 +57,15 @@ pub mod authorization_code;
 pub mod client_credentials;
 mod lifetime;
 mod plan;
+mod policy;
 pub mod refresh_token;
+mod retry;
 mod target;
 
-pub use lifetime::{AccessTokenLifetime, InvalidLifetime, RefreshTokenLifetime, TokenPolicy};
+pub use lifetime::{AccessTokenLifetime, InvalidLifetime, RefreshTokenLifetime};
 pub use plan::AccessTokenPlan;
+pub use policy::{AccessTokenFormat, TokenPolicy};
+pub use retry::{RetryPepper, RetryWindow};
 pub(crate) use target::narrow;
 
 #[cfg(test)]

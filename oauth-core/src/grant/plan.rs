@@ -23,6 +23,19 @@ pub struct AccessTokenPlan {
 }
 
 impl AccessTokenPlan {
+    /// The plan that a token was made by.
+    #[must_use]
+    pub fn of(record: &AccessTokenRecord) -> Self {
+        Self {
+            client_id: record.client_id.clone(),
+            subject: record.subject.clone(),
+            scopes: record.scopes.clone(),
+            audience: record.audience.clone(),
+            issued_at: record.issued_at,
+            expires_at: record.expires_at,
+        }
+    }
+
     /// What to store of the token once it is made.
     #[must_use]
     pub fn into_record(self, hash: TokenHash, jti: String, family: Option<FamilyId>) -> AccessTokenRecord {

@@ -7,7 +7,8 @@ use super::{AccessTokenPlan, TokenPolicy, narrow};
 use crate::error::{ErrorCode, Reason};
 use crate::secret::TokenHash;
 use crate::store::{
-    self, AccessTokenRecord, FamilyId, RefreshTokenRecord, RefreshTokenState, RegisteredClient,
+    self, AccessTokenRecord, FamilyId, RefreshTokenRecord, RefreshTokenState, RegisteredClient, Rotated,
+    RotationSalt, Successor,
 };
 use crate::time::later;
 use crate::vocabulary::{Audience, Scopes};
@@ -35,6 +36,9 @@ pub struct Request<'a> {
 pub enum Decision {
     /// Issue this, in the step that turns the presented token into a tombstone.
     Rotate(Box<RotationPlan>),
+    /// The token was rotated a moment ago and nothing came of it since: the answer was lost. Make the same tokens again and give
+    /// them once more; nothing is stored.
+    Retry(Box<RetryPlan>),
     /// The token was rotated before: one of the two who have it is a thief. Revoke the family and refuse.
     RevokeFamily(FamilyId),
     /// Refuse, and change nothing.
@@ -97,8 +101,11 @@ pub fn rotate(
     if state.family.revoked.is_some() {
         return Decision::Refuse(Refusal::FamilyRevoked);
     }
-    if state.token.rotated.is_some() {
-        return Decision::RevokeFamily(state.family.id);
+    if let Some(rotated) = &state.token.rotated {
+        return match retry(state, rotated, request, policy, now) {
+            Some(plan) => Decision::Retry(Box::new(plan)),
+            None => Decision::RevokeFamily(state.family.id),
+        };
     }
     if state.is_expired(now) {
         return Decision::Refuse(Refusal::Expired);
@@ -110,6 +117,26 @@ pub fn rotate(
         return Decision::Refuse(Refusal::ResourceExceeded);
     };
     Decision::Rotate(Box::new(RotationPlan::new(state, scopes, audience, policy, now)))
+}
+
+/// What a tombstone's request is answered with, when it is the request of the rotation once more: within the window, for the same
+/// scopes and resources, and while nobody has shown to have the tokens that were issued.
+fn retry(
+    state: &RefreshTokenState,
+    rotated: &Rotated,
+    request: &Request<'_>,
+    policy: &TokenPolicy,
+    now: SystemTime,
+) -> Option<RetryPlan> {
+    let (salt, successor) = (rotated.salt?, state.successor.as_ref()?);
+    let is_unused = successor.refresh.rotated.is_none() && successor.access.revoked_at.is_none();
+    let is_same = scopes(state, request)? == successor.access.scopes
+        && narrow(&state.family.grant.audience, request.resources)? == successor.access.audience;
+    (policy.retry_window.covers(rotated.at, now) && is_unused && is_same).then(|| RetryPlan {
+        presented: state.token.hash,
+        salt,
+        successor: successor.clone(),
+    })
 }
 
 /// What the new access token allows: of the original grant what the client may still have, or the part asked for.
@@ -180,5 +207,26 @@ impl RotationPlan {
             access,
             salt: None,
         }
+    }
+}
+
+/// What a rotation issued, to be made and given once more.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct RetryPlan {
+    /// The token that was presented.
+    pub presented: TokenHash,
+    /// What the tokens were derived with.
+    pub salt: RotationSalt,
+    /// What was issued.
+    pub successor: Successor,
+}
+
+impl RetryPlan {
+    /// Whether these are the tokens that were issued. Where they are not, the pepper or the signing key is another one by now:
+    /// refuse, and change nothing.
+    #[must_use]
+    pub fn is_answered_by(&self, refresh: &TokenHash, access: &TokenHash) -> bool {
+        self.successor.refresh.hash.matches(refresh) & self.successor.access.hash.matches(access)
     }
 }

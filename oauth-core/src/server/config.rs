@@ -3,8 +3,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{AuthorizationServer, Inner, metadata};
-use crate::grant::{AccessTokenLifetime, RefreshTokenLifetime, TokenPolicy};
-use crate::jose::SigningKeys;
+use crate::grant::{
+    AccessTokenFormat, AccessTokenLifetime, RefreshTokenLifetime, RetryPepper, RetryWindow, TokenPolicy,
+};
+use crate::jose::{Algorithm, SigningKeys};
 use crate::ports::{Clock, Entropy};
 use crate::store::{ClientStore, InteractionStore, TokenStore};
 use crate::vocabulary::{Audience, Issuer, Scopes};
@@ -28,6 +30,8 @@ pub struct AuthorizationServerBuilder {
     audience: Vec<String>,
     scopes: Scopes,
     policy: TokenPolicy,
+    access_token_lifetime: Option<AccessTokenLifetime>,
+    retry_pepper: Option<RetryPepper>,
     pushed_requests_required: bool,
 }
 
@@ -44,6 +48,8 @@ impl AuthorizationServerBuilder {
             audience: Vec::new(),
             scopes: Scopes::default(),
             policy: TokenPolicy::default(),
+            access_token_lifetime: None,
+            retry_pepper: None,
             pushed_requests_required: false,
         }
     }
@@ -96,9 +102,33 @@ impl AuthorizationServerBuilder {
         self
     }
 
-    /// How long an access token lives: up to 15 minutes, since it is a JWT; 10 unless said otherwise.
-    pub fn with_access_token_lifetime(mut self, lifetime: AccessTokenLifetime) -> Self {
-        self.policy.access_token = lifetime;
+    /// What access tokens are: JWTs unless said otherwise. What was issued before is honoured as what it is.
+    pub const fn with_access_token_format(mut self, format: AccessTokenFormat) -> Self {
+        self.policy.access_token_format = format;
+        self
+    }
+
+    /// How long an access token lives. A JWT: up to 15 minutes, 10 unless said otherwise. An opaque one: up to 60, 15 unless said
+    /// otherwise.
+    pub const fn with_access_token_lifetime(mut self, lifetime: AccessTokenLifetime) -> Self {
+        self.access_token_lifetime = Some(lifetime);
+        self
+    }
+
+    /// Answers a refresh that is repeated within `window` with the same tokens once more, for clients that lose answers: until the
+    /// new refresh token is used, and without ever forking the chain. They are derived with `pepper`, so that only hashes are kept.
+    ///
+    /// Without it a refresh token that comes a second time ends the sign-in, as
+    /// [RFC 9700 §4.14.2](https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2) has it. Asks for a signing key of EdDSA, which signs the
+    /// same claims with the same signature.
+    ///
+    /// # Security
+    ///
+    /// Within the window a stolen token that was just used is honoured once more, for the leaf that its owner has: whoever of the two
+    /// refreshes second ends the chain. Keep the window as short as the retries of the clients.
+    pub fn with_retry_window(mut self, window: RetryWindow, pepper: RetryPepper) -> Self {
+        self.policy.retry_window = window;
+        self.retry_pepper = Some(pepper);
         self
     }
 
@@ -130,10 +160,7 @@ impl AuthorizationServerBuilder {
         let entropy = mistakes.required(self.entropy, "entropy");
         let keys = mistakes.required(self.signing_keys, "signing key");
         let audience = mistakes.audience(&self.audience);
-        mistakes.check(
-            self.policy.access_token.as_duration() <= MAX_JWT_LIFETIME,
-            ConfigMistake::JwtLifetimeTooLong,
-        );
+        let policy = mistakes.policy(self.policy, self.access_token_lifetime, keys.as_ref());
         mistakes.check(
             keys.as_ref().is_none_or(|keys| keys.check().is_ok()),
             ConfigMistake::SigningKeysConflict,
@@ -157,7 +184,6 @@ impl AuthorizationServerBuilder {
         let pushed_requests_required = self.pushed_requests_required;
         let algorithm = keys.active().algorithm().as_str();
         let metadata = metadata::describe(&issuer, &self.scopes, algorithm, pushed_requests_required);
-        let policy = self.policy;
         Ok(AuthorizationServer {
             inner: Arc::new(Inner {
                 issuer,
@@ -169,6 +195,8 @@ impl AuthorizationServerBuilder {
                 signing_keys: keys,
                 audience,
                 policy,
+                // what is not to be repeated is made at random
+                retry_pepper: self.retry_pepper.filter(|_| !policy.retry_window.is_none()),
                 pushed_requests_required,
                 metadata,
             }),
@@ -226,6 +254,9 @@ pub enum ConfigMistake {
     /// An access token that is a JWT may live for 15 minutes.
     #[error("a jwt access token must not live longer than 15 minutes")]
     JwtLifetimeTooLong,
+    /// A retry is answered to the byte, and only EdDSA makes the same signature twice.
+    #[error("a retry window asks for a signing key of EdDSA")]
+    RetryWindowWithoutEdDsa,
     /// Two keys have one id, or there are more than 100.
     #[error("the signing keys do not go together")]
     SigningKeysConflict,
@@ -250,6 +281,29 @@ impl Mistakes {
         let parsed = text.parse().ok();
         self.check(parsed.is_some(), mistake);
         parsed
+    }
+
+    fn policy(
+        &mut self,
+        policy: TokenPolicy,
+        lifetime: Option<AccessTokenLifetime>,
+        keys: Option<&SigningKeys>,
+    ) -> TokenPolicy {
+        let format = policy.access_token_format;
+        let access_token = lifetime.unwrap_or_else(|| format.default_lifetime());
+        self.check(
+            format == AccessTokenFormat::Opaque || access_token.as_duration() <= MAX_JWT_LIFETIME,
+            ConfigMistake::JwtLifetimeTooLong,
+        );
+        let signs_alike = keys.is_none_or(|keys| keys.active().algorithm() == Algorithm::EdDsa);
+        self.check(
+            policy.retry_window.is_none() || signs_alike,
+            ConfigMistake::RetryWindowWithoutEdDsa,
+        );
+        TokenPolicy {
+            access_token,
+            ..policy
+        }
     }
 
     fn audience(&mut self, names: &[String]) -> Vec<Audience> {

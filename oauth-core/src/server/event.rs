@@ -104,6 +104,8 @@ pub enum AuthEventKind {
     RequestPushed,
     /// A request was refused and nothing changed.
     RequestRefused,
+    /// A refresh whose answer was lost was answered once more, with the same tokens.
+    RetryServed,
     /// Something below the server failed, and the peer was told to come back.
     ServerFailed,
     /// Tokens were issued.
@@ -126,6 +128,7 @@ impl AuthEventKind {
             Self::RefreshTokenRotated => "refresh_token_rotated",
             Self::RequestPushed => "request_pushed",
             Self::RequestRefused => "request_refused",
+            Self::RetryServed => "retry_served",
             Self::ServerFailed => "server_failed",
             Self::TokensIssued => "tokens_issued",
         }

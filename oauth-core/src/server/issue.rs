@@ -5,7 +5,7 @@ use http::{Response, StatusCode};
 use serde::Serialize;
 
 use super::AuthorizationServer;
-use crate::grant::AccessTokenPlan;
+use crate::grant::{AccessTokenFormat, AccessTokenPlan};
 use crate::jose::{AccessTokenClaims, IdTokenClaims, SigningError};
 use crate::random::random_text;
 use crate::response::json;
@@ -27,27 +27,55 @@ pub(super) struct Issued<'a> {
 }
 
 impl AuthorizationServer {
-    /// Signs the access token that `plan` allows, [RFC 9068](https://www.rfc-editor.org/rfc/rfc9068).
+    /// Makes the access token that `plan` allows. One that is no JWT is `opaque`, or made at random where there is none.
     pub(super) fn make_access_token(
         &self,
         plan: AccessTokenPlan,
         family: Option<FamilyId>,
         grant: Option<&Grant>,
+        opaque: Option<AccessToken>,
     ) -> Result<MadeAccessToken, SigningError> {
+        let jti = random_text::<16>("", &*self.inner.entropy).to_string();
+        let token = self.access_token_of(&plan, &jti, grant, opaque)?;
+        let record = plan.into_record(token.hash(), jti, family);
+        Ok(MadeAccessToken { token, record })
+    }
+
+    /// Makes an access token once more, of which `record` was kept. It is the one that was issued if it has the hash of that one.
+    pub(super) fn remake_access_token(
+        &self,
+        record: AccessTokenRecord,
+        grant: &Grant,
+        opaque: AccessToken,
+    ) -> Result<MadeAccessToken, SigningError> {
+        let plan = AccessTokenPlan::of(&record);
+        let token = self.access_token_of(&plan, &record.jti, Some(grant), Some(opaque))?;
+        Ok(MadeAccessToken { token, record })
+    }
+
+    /// The token itself: opaque, or signed by [RFC 9068](https://www.rfc-editor.org/rfc/rfc9068).
+    fn access_token_of(
+        &self,
+        plan: &AccessTokenPlan,
+        jti: &str,
+        grant: Option<&Grant>,
+        opaque: Option<AccessToken>,
+    ) -> Result<AccessToken, SigningError> {
+        if self.inner.policy.access_token_format == AccessTokenFormat::Opaque {
+            return Ok(opaque.unwrap_or_else(|| AccessToken::generate(&*self.inner.entropy)));
+        }
         let claims = AccessTokenClaims {
             issuer: self.inner.issuer.clone(),
             subject: plan.subject.clone(),
             audience: plan.audience.clone(),
             client_id: plan.client_id.clone(),
             scopes: plan.scopes.clone(),
-            jti: random_text::<16>("", &*self.inner.entropy).to_string(),
+            jti: jti.to_owned(),
             issued_at: plan.issued_at,
             expires_at: plan.expires_at,
             auth_time: grant.map(|grant| grant.auth_time),
         };
-        let token = claims.sign(self.inner.signing_keys.active())?;
-        let record = plan.into_record(token.hash(), claims.jti, family);
-        Ok(MadeAccessToken { token, record })
+        claims.sign(self.inner.signing_keys.active())
     }
 
     /// Signs the ID token that goes with the access token, when that one is for a sign-in.

@@ -51,6 +51,7 @@ mod issue;
 mod metadata;
 mod page;
 mod par;
+mod refresh;
 mod resume;
 mod revoke;
 mod token;
@@ -67,7 +68,7 @@ pub use event::{AuthEvent, AuthEventKind};
 pub use interaction::{BrowserSecret, Interaction, InteractionDetails};
 pub use resume::{Authentication, Decision};
 
-use crate::grant::TokenPolicy;
+use crate::grant::{RetryPepper, TokenPolicy};
 use crate::jose::SigningKeys;
 use crate::ports::{Clock, Entropy};
 use crate::store::{ClientStore, InteractionStore, TokenStore};
@@ -111,6 +112,7 @@ struct Inner {
     signing_keys: SigningKeys,
     audience: Vec<Audience>,
     policy: TokenPolicy,
+    retry_pepper: Option<RetryPepper>,
     pushed_requests_required: bool,
     metadata: Bytes,
 }

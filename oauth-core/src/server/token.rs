@@ -12,22 +12,20 @@ use super::form::{self, form};
 use super::issue::Issued;
 use crate::error::{ErrorCode, Reason};
 use crate::grant::authorization_code::Redemption;
-use crate::grant::refresh_token::RotationPlan;
-use crate::grant::{authorization_code, client_credentials, refresh_token};
+use crate::grant::{authorization_code, client_credentials};
 use crate::params::Params;
 use crate::secret::{AuthorizationCode, RefreshToken, TokenHash};
 use crate::store::{
     FamilyId, GrantType, Insertion, RedeemOutcome, RegisteredClient, RevocationReason, RevokeOutcome,
-    RotateOutcome, TokenFamily,
 };
 use crate::vocabulary::{Audience, Scopes};
 
 /// One authenticated token request on its way.
-struct Exchange<'a> {
-    client: &'a RegisteredClient,
-    params: &'a Params,
-    now: SystemTime,
-    events: &'a mut Vec<AuthEvent>,
+pub(super) struct Exchange<'a> {
+    pub(super) client: &'a RegisteredClient,
+    pub(super) params: &'a Params,
+    pub(super) now: SystemTime,
+    pub(super) events: &'a mut Vec<AuthEvent>,
 }
 
 impl AuthorizationServer {
@@ -112,7 +110,7 @@ impl AuthorizationServer {
     ) -> Result<Response<Bytes>, Failure> {
         let (code, grant) = (plan.code, plan.grant.clone());
         let family = FamilyId::generate(&*self.inner.entropy);
-        let access = self.make_access_token(plan.access.clone(), Some(family), Some(&grant))?;
+        let access = self.make_access_token(plan.access.clone(), Some(family), Some(&grant), None)?;
         let id_token = self.make_id_token(&grant, grant.nonce.as_ref(), &access)?;
         let refresh = exchange
             .client
@@ -150,71 +148,6 @@ impl AuthorizationServer {
         }
     }
 
-    async fn refresh(&self, exchange: Exchange<'_>) -> Result<Response<Bytes>, Failure> {
-        let token = required(exchange.params, "refresh_token")?;
-        let (scopes, resources) = (scopes(&exchange)?, resources(&exchange)?);
-        let state = match token.parse().map(|token: RefreshToken| token.hash()) {
-            Ok(hash) => self.inner.tokens.refresh_token(&hash).await?,
-            Err(_) => None,
-        };
-        let Some(state) = state else {
-            return Err(exchange.invalid_grant(Reason::RefreshTokenUnknown));
-        };
-        let request = refresh_token::Request {
-            client: exchange.client,
-            scopes: scopes.as_ref(),
-            resources: &resources,
-        };
-        match refresh_token::rotate(&state, &request, &self.inner.policy, exchange.now) {
-            refresh_token::Decision::Rotate(plan) => {
-                self.commit_rotation(exchange, *plan, &state.family).await
-            }
-            refresh_token::Decision::RevokeFamily(family) => {
-                self.end_family(exchange, Theft::RefreshToken(state.token.hash), family)
-                    .await
-            }
-            refresh_token::Decision::Refuse(why) => Err(exchange.refuse(why.error(), why.reason())),
-        }
-    }
-
-    async fn commit_rotation(
-        &self,
-        exchange: Exchange<'_>,
-        plan: RotationPlan,
-        family: &TokenFamily,
-    ) -> Result<Response<Bytes>, Failure> {
-        let presented = plan.presented;
-        let access = self.make_access_token(plan.access.clone(), Some(family.id), Some(&family.grant))?;
-        // OpenID Connect Core 12.2: a refreshed ID token should carry no nonce
-        let id_token = self.make_id_token(&family.grant, None, &access)?;
-        let successor = RefreshToken::generate(&*self.inner.entropy);
-        let rotation = plan.commit(access.record.clone(), successor.hash());
-        match self.inner.tokens.rotate(rotation, exchange.now).await? {
-            RotateOutcome::Rotated => {
-                let rotated = AuthEvent::new(AuthEventKind::RefreshTokenRotated).with_token(presented);
-                exchange.events.push(
-                    rotated
-                        .by(&exchange.client.id)
-                        .about(&family.grant.subject)
-                        .of_family(family.id),
-                );
-                Ok(Issued {
-                    access: &access,
-                    refresh: Some(&successor),
-                    id_token,
-                }
-                .into_response())
-            }
-            RotateOutcome::Superseded => {
-                self.end_family(exchange, Theft::RefreshToken(presented), family.id)
-                    .await
-            }
-            RotateOutcome::FamilyRevoked => Err(exchange.invalid_grant(Reason::TokenFamilyRevoked)),
-            RotateOutcome::Expired => Err(exchange.invalid_grant(Reason::RefreshTokenExpired)),
-            RotateOutcome::NotFound => Err(exchange.invalid_grant(Reason::RefreshTokenUnknown)),
-        }
-    }
-
     async fn client_credentials(&self, exchange: Exchange<'_>) -> Result<Response<Bytes>, Failure> {
         let (scopes, resources) = (scopes(&exchange)?, resources(&exchange)?);
         let request = client_credentials::Request {
@@ -225,7 +158,7 @@ impl AuthorizationServer {
         };
         let plan = client_credentials::issue(&request, &self.inner.policy, exchange.now)
             .map_err(|why| exchange.refuse(why.error(), why.reason()))?;
-        let access = self.make_access_token(plan, None, None)?;
+        let access = self.make_access_token(plan, None, None, None)?;
         match self
             .inner
             .tokens
@@ -248,7 +181,7 @@ impl AuthorizationServer {
     }
 
     /// Ends the family of a code or token that was presented twice, then refuses.
-    async fn end_family(
+    pub(super) async fn end_family(
         &self,
         exchange: Exchange<'_>,
         theft: Theft,
@@ -290,18 +223,18 @@ impl AuthorizationServer {
 }
 
 /// What was presented for a second time.
-enum Theft {
+pub(super) enum Theft {
     Code(TokenHash),
     RefreshToken(TokenHash),
 }
 
 impl Exchange<'_> {
-    fn refuse(&self, error: ErrorCode, reason: Reason) -> Failure {
+    pub(super) fn refuse(&self, error: ErrorCode, reason: Reason) -> Failure {
         refusal(self.client, error, reason)
     }
 
     /// One error for everything that can be wrong with a code or a refresh token.
-    fn invalid_grant(&self, reason: Reason) -> Failure {
+    pub(super) fn invalid_grant(&self, reason: Reason) -> Failure {
         self.refuse(ErrorCode::InvalidGrant, reason)
     }
 }
@@ -310,12 +243,12 @@ fn refusal(client: &RegisteredClient, error: ErrorCode, reason: Reason) -> Failu
     Failure::refused(error, reason).by(&client.id)
 }
 
-fn scopes(exchange: &Exchange<'_>) -> Result<Option<Scopes>, Failure> {
+pub(super) fn scopes(exchange: &Exchange<'_>) -> Result<Option<Scopes>, Failure> {
     let scopes = exchange.params.optional("scope").map(str::parse).transpose();
     scopes.map_err(|_| exchange.refuse(ErrorCode::InvalidScope, Reason::MalformedScope))
 }
 
-fn resources(exchange: &Exchange<'_>) -> Result<Vec<Audience>, Failure> {
+pub(super) fn resources(exchange: &Exchange<'_>) -> Result<Vec<Audience>, Failure> {
     form::resources(exchange.params)
         .map_err(|_| exchange.refuse(ErrorCode::InvalidTarget, Reason::ResourceMalformed))
 }

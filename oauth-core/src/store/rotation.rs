@@ -57,7 +57,7 @@ impl Successor {
     }
 }
 
-/// 128 random bits that set one rotation apart from every other; see [`Rotated::salt`].
+/// 128 random bits that set one rotation apart from every other; see [`RetryPepper`](crate::grant::RetryPepper).
 ///
 /// Not a secret: without the token that was presented and the pepper it leads to nothing.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]

@@ -38,6 +38,12 @@ pub struct Rotation {
 }
 
 impl Rotation {
+    /// With the salt that the two tokens were derived with, if they were.
+    #[must_use]
+    pub fn with_salt(self, salt: Option<RotationSalt>) -> Self {
+        Self { salt, ..self }
+    }
+
     /// What the tombstone of the presented token is to tell when it is exchanged at `at`.
     #[must_use]
     pub const fn rotated(&self, at: SystemTime) -> Rotated {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use oauth_core::grant::{AccessTokenLifetime, RefreshTokenLifetime};
+use oauth_core::grant::{AccessTokenLifetime, RefreshTokenLifetime, RetryPepper, RetryWindow};
 use oauth_core::jose::{SigningKey, SigningKeys};
 use oauth_core::memory::MemoryTokens;
 use oauth_core::server::{Answer, AuthorizationServer, ConfigMistake, Interaction};
@@ -64,6 +64,26 @@ async fn refresh_lifetimes_can_be_shortened() {
     let tokens = fixture.sign_in().await;
     fixture.clock.advance(hour);
     assert!(!fixture.is_active(&tokens.refresh).await);
+}
+
+/// O10, 53: a retry window asks for signatures that come out alike.
+#[test]
+fn a_retry_window_asks_for_eddsa() {
+    let window = RetryWindow::new(Duration::from_secs(10)).unwrap();
+    let es256 = || SigningKeys::new(SigningKey::generate_es256(&SeededEntropy::new(3)).unwrap());
+    for (window, fits) in [(window, false), (RetryWindow::NONE, true)] {
+        let server = complete().with_retry_window(window, RetryPepper::from_bytes([7; 32]));
+        let built = server.with_signing_keys(es256()).build();
+        match built {
+            Ok(_) => assert!(fits),
+            Err(error) => assert_eq!(
+                (error.mistakes(), fits),
+                (&[ConfigMistake::RetryWindowWithoutEdDsa][..], false)
+            ),
+        }
+    }
+    let server = complete().with_retry_window(window, RetryPepper::from_bytes([7; 32]));
+    assert!(server.build().is_ok());
 }
 
 /// Two keys under one id would leave a verifier guessing.

@@ -1,0 +1,184 @@
+//! The grant `refresh_token` at the token endpoint, [RFC 6749 §6](https://www.rfc-editor.org/rfc/rfc6749#section-6).
+
+use bytes::Bytes;
+use http::Response;
+
+use super::AuthorizationServer;
+use super::answer::Failure;
+use super::event::{AuthEvent, AuthEventKind};
+use super::issue::Issued;
+use super::token::{Exchange, Theft, required, resources, scopes};
+use crate::error::Reason;
+use crate::grant::refresh_token::{self, Decision, RetryPlan, RotationPlan};
+use crate::secret::RefreshToken;
+use crate::store::{RefreshTokenState, RotateOutcome, RotationSalt, TokenFamily};
+use crate::vocabulary::{Audience, Scopes};
+
+/// What the form says.
+struct Form {
+    presented: RefreshToken,
+    scopes: Option<Scopes>,
+    resources: Vec<Audience>,
+}
+
+impl Form {
+    fn of(exchange: &Exchange<'_>) -> Result<Self, Failure> {
+        let token = required(exchange.params, "refresh_token")?;
+        let (scopes, resources) = (scopes(exchange)?, resources(exchange)?);
+        let presented = token.parse();
+        Ok(Self {
+            presented: presented.map_err(|_| exchange.invalid_grant(Reason::RefreshTokenUnknown))?,
+            scopes,
+            resources,
+        })
+    }
+}
+
+impl AuthorizationServer {
+    pub(super) async fn refresh(&self, mut exchange: Exchange<'_>) -> Result<Response<Bytes>, Failure> {
+        let form = Form::of(&exchange)?;
+        let state = self.refresh_token_state(&exchange, &form).await?;
+        match self.decide(&exchange, &form, &state) {
+            Decision::Rotate(plan) => {
+                let response = self
+                    .commit_rotation(&mut exchange, &form, *plan, &state.family)
+                    .await?;
+                match response {
+                    Some(response) => Ok(response),
+                    None => self.superseded(exchange, &form, &state).await,
+                }
+            }
+            Decision::Retry(plan) => self.repeat(&mut exchange, &form, &plan, &state.family),
+            Decision::RevokeFamily(_) => self.end_chain(exchange, &state).await,
+            Decision::Refuse(why) => Err(exchange.refuse(why.error(), why.reason())),
+        }
+    }
+
+    async fn refresh_token_state(
+        &self,
+        exchange: &Exchange<'_>,
+        form: &Form,
+    ) -> Result<RefreshTokenState, Failure> {
+        let state = self.inner.tokens.refresh_token(&form.presented.hash()).await?;
+        state.ok_or_else(|| exchange.invalid_grant(Reason::RefreshTokenUnknown))
+    }
+
+    fn decide(&self, exchange: &Exchange<'_>, form: &Form, state: &RefreshTokenState) -> Decision {
+        let request = refresh_token::Request {
+            client: exchange.client,
+            scopes: form.scopes.as_ref(),
+            resources: &form.resources,
+        };
+        refresh_token::rotate(state, &request, &self.inner.policy, exchange.now)
+    }
+
+    /// The answer; none when somebody else was faster.
+    async fn commit_rotation(
+        &self,
+        exchange: &mut Exchange<'_>,
+        form: &Form,
+        plan: RotationPlan,
+        family: &TokenFamily,
+    ) -> Result<Option<Response<Bytes>>, Failure> {
+        let entropy = &*self.inner.entropy;
+        let pepper = self.inner.retry_pepper.as_ref();
+        let derived = pepper.map(|pepper| (pepper, RotationSalt::generate(entropy)));
+        let (successor, opaque) = match derived {
+            Some((pepper, salt)) => (
+                pepper.refresh_token(&salt, &form.presented),
+                Some(pepper.access_token(&salt, &form.presented)),
+            ),
+            None => (RefreshToken::generate(entropy), None),
+        };
+        let access =
+            self.make_access_token(plan.access.clone(), Some(family.id), Some(&family.grant), opaque)?;
+        // OpenID Connect Core 12.2: a refreshed ID token should carry no nonce
+        let id_token = self.make_id_token(&family.grant, None, &access)?;
+        let presented = plan.presented;
+        let rotation = plan.commit(access.record.clone(), successor.hash());
+        let rotation = rotation.with_salt(derived.map(|(_, salt)| salt));
+        match self.inner.tokens.rotate(rotation, exchange.now).await? {
+            RotateOutcome::Rotated => {
+                let rotated = AuthEvent::new(AuthEventKind::RefreshTokenRotated).with_token(presented);
+                exchange.events.push(
+                    rotated
+                        .by(&exchange.client.id)
+                        .about(&family.grant.subject)
+                        .of_family(family.id),
+                );
+                let issued = Issued {
+                    access: &access,
+                    refresh: Some(&successor),
+                    id_token,
+                };
+                Ok(Some(issued.into_response()))
+            }
+            RotateOutcome::Superseded => Ok(None),
+            RotateOutcome::FamilyRevoked => Err(exchange.invalid_grant(Reason::TokenFamilyRevoked)),
+            RotateOutcome::Expired => Err(exchange.invalid_grant(Reason::RefreshTokenExpired)),
+            RotateOutcome::NotFound => Err(exchange.invalid_grant(Reason::RefreshTokenUnknown)),
+        }
+    }
+
+    /// The same token was rotated since it was read: by the same request on another way, or by a thief.
+    async fn superseded(
+        &self,
+        mut exchange: Exchange<'_>,
+        form: &Form,
+        state: &RefreshTokenState,
+    ) -> Result<Response<Bytes>, Failure> {
+        if self.inner.policy.retry_window.is_none() {
+            return self.end_chain(exchange, state).await;
+        }
+        let state = self.refresh_token_state(&exchange, form).await?;
+        match self.decide(&exchange, form, &state) {
+            Decision::Retry(plan) => self.repeat(&mut exchange, form, &plan, &state.family),
+            Decision::Refuse(why) => Err(exchange.refuse(why.error(), why.reason())),
+            Decision::Rotate(_) | Decision::RevokeFamily(_) => self.end_chain(exchange, &state).await,
+        }
+    }
+
+    async fn end_chain(
+        &self,
+        exchange: Exchange<'_>,
+        state: &RefreshTokenState,
+    ) -> Result<Response<Bytes>, Failure> {
+        self.end_family(exchange, Theft::RefreshToken(state.token.hash), state.family.id)
+            .await
+    }
+
+    /// Answers as the rotation was answered, to the byte; stores nothing.
+    fn repeat(
+        &self,
+        exchange: &mut Exchange<'_>,
+        form: &Form,
+        plan: &RetryPlan,
+        family: &TokenFamily,
+    ) -> Result<Response<Bytes>, Failure> {
+        let refusal = exchange.invalid_grant(Reason::RefreshNotRepeatable);
+        let Some(pepper) = &self.inner.retry_pepper else {
+            return Err(refusal);
+        };
+        let successor = pepper.refresh_token(&plan.salt, &form.presented);
+        let opaque = pepper.access_token(&plan.salt, &form.presented);
+        let record = plan.successor.access.clone();
+        let access = self.remake_access_token(record, &family.grant, opaque)?;
+        if !plan.is_answered_by(&successor.hash(), &access.token.hash()) {
+            return Err(refusal);
+        }
+        let id_token = self.make_id_token(&family.grant, None, &access)?;
+        let served = AuthEvent::new(AuthEventKind::RetryServed).with_token(plan.presented);
+        exchange.events.push(
+            served
+                .by(&exchange.client.id)
+                .about(&family.grant.subject)
+                .of_family(family.id),
+        );
+        let issued = Issued {
+            access: &access,
+            refresh: Some(&successor),
+            id_token,
+        };
+        Ok(issued.into_response())
+    }
+}

@@ -1,0 +1,92 @@
+//! Access tokens that mean nothing to whoever holds them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use oauth_core::grant::{AccessTokenFormat, AccessTokenLifetime};
+use oauth_core::jose::{IdTokenClaims, IdTokenPolicy};
+use oauth_core::memory::MemoryTokens;
+
+use super::fixture::{Fixture, ISSUER, Tokens, secret};
+
+fn opaque() -> (Arc<MemoryTokens>, Fixture) {
+    let tokens = Arc::new(MemoryTokens::new());
+    let fixture = Fixture::with(tokens.clone(), |builder| {
+        builder.with_access_token_format(AccessTokenFormat::Opaque)
+    });
+    (tokens, fixture)
+}
+
+/// O14: each grant gives a prefix and 256 random bits, of which the store has the hash alone.
+#[tokio::test]
+async fn an_opaque_access_token_is_256_random_bits() {
+    let (tokens, fixture) = opaque();
+    let first = fixture.sign_in().await;
+    let second = Tokens::of(&fixture.refresh(&first.refresh).await);
+    let client = fixture
+        .token_as("service", &vec![("grant_type", "client_credentials")])
+        .await;
+    let mut all = vec![first.access, second.access, Tokens::of(&client).access];
+    let kept = format!("{tokens:?} {:?}", secret("web"));
+    for token in &all {
+        assert!(token.starts_with("at_") && token.len() == 3 + 43, "{token}");
+        assert!(!kept.contains(token.as_str()));
+    }
+    all.dedup();
+    assert_eq!(all.len(), 3);
+}
+
+/// O12, O13, O14, 62, 63: what it is worth is asked of the server, and a revoked one is worth nothing at once, as is one whose family ended.
+#[tokio::test]
+async fn an_opaque_access_token_is_introspected_and_revoked() {
+    let (_, fixture) = opaque();
+    let (first, other) = (fixture.sign_in().await, fixture.sign_in().await);
+    let told = fixture.introspect(&first.access).await;
+    assert_eq!((&told["active"], &told["sub"]), (&true.into(), &"ada".into()));
+    assert_eq!(told["exp"], 1_800_000_000 + 15 * 60);
+    assert!(told["jti"].as_str().is_some_and(|jti| !jti.is_empty()));
+    let api = fixture.introspect_as("api", &[("token", &first.access)]).await;
+    assert_eq!(api["scope"], told["scope"]);
+
+    let answer = fixture.revoke_as("web", &[("token", &first.access)]).await;
+    assert_eq!(answer.response.status(), 200);
+    assert!(!fixture.is_active(&first.access).await);
+    assert!(fixture.is_active(&first.refresh).await);
+    let answer = fixture.revoke_as("web", &[("token", &other.refresh)]).await;
+    assert_eq!(answer.response.status(), 200);
+    assert!(!fixture.is_active(&other.access).await);
+}
+
+/// O14, O21: an opaque token lives 15 minutes, or what was configured up to 60, to the instant.
+#[tokio::test]
+async fn an_opaque_access_token_lives_up_to_an_hour() {
+    let (_, fixture) = opaque();
+    let first = fixture.sign_in().await;
+    assert_eq!(first.body["expires_in"], 15 * 60);
+    fixture
+        .clock
+        .advance(Duration::from_secs(15 * 60) - Duration::from_nanos(1));
+    assert!(fixture.is_active(&first.access).await);
+    fixture.clock.advance(Duration::from_nanos(1));
+    assert!(!fixture.is_active(&first.access).await);
+
+    let hour = AccessTokenLifetime::new(AccessTokenLifetime::MAX).unwrap();
+    let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
+        builder
+            .with_access_token_lifetime(hour)
+            .with_access_token_format(AccessTokenFormat::Opaque)
+    });
+    assert_eq!(fixture.sign_in().await.body["expires_in"], 60 * 60);
+}
+
+/// O14, O18: the ID token beside it names it by its hash as it does a JWT.
+#[tokio::test]
+async fn an_id_token_names_the_opaque_token_beside_it() {
+    let (_, fixture) = opaque();
+    let first = fixture.sign_in().await;
+    let policy = IdTokenPolicy::new(ISSUER.parse().unwrap(), "web".parse().unwrap())
+        .with_nonce("n-0S6_WzA2Mj".parse().unwrap())
+        .with_access_token(first.access.parse().unwrap());
+    let id_token = first.body["id_token"].as_str().unwrap();
+    assert!(IdTokenClaims::verify(id_token, &fixture.keys(), &policy, fixture.now()).is_ok());
+}

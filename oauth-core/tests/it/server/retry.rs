@@ -1,0 +1,262 @@
+//! A refresh whose answer was lost, and whoever pretends to have lost one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use oauth_core::grant::{AccessTokenFormat, RetryPepper, RetryWindow};
+use oauth_core::jose::{SigningKey, SigningKeys};
+use oauth_core::memory::MemoryTokens;
+use oauth_core::secret::TokenHash;
+use oauth_core::server::{Answer, AuthorizationServerBuilder};
+use oauth_core::store::{RevocationReason, RevokeOutcome, TokenStore};
+use oauth_core::testing::SeededEntropy;
+
+use super::fixture::{Fixture, Tokens, assert_error, change, codes, reason};
+
+const WINDOW: Duration = Duration::from_secs(10);
+const INSTANT: Duration = Duration::from_nanos(1);
+const THEFT: [&str; 3] = ["refresh_token_reused", "family_revoked", "request_refused"];
+const FORMATS: [AccessTokenFormat; 2] = [AccessTokenFormat::Jwt, AccessTokenFormat::Opaque];
+
+fn windowed(builder: AuthorizationServerBuilder, pepper: u8) -> AuthorizationServerBuilder {
+    let window = RetryWindow::new(WINDOW).unwrap();
+    builder.with_retry_window(window, RetryPepper::from_bytes([pepper; 32]))
+}
+
+fn fixture() -> Fixture {
+    Fixture::with(Arc::new(MemoryTokens::new()), |builder| windowed(builder, 7))
+}
+
+/// A chain whose first token was exchanged, and the answer of that.
+async fn rotated(fixture: &Fixture) -> (Tokens, Answer) {
+    let first = fixture.sign_in().await;
+    let answer = fixture.refresh(&first.refresh).await;
+    (first, answer)
+}
+
+fn assert_theft(answer: &Answer) {
+    assert_error(answer, 400, "invalid_grant");
+    assert_eq!(codes(&answer.events), THEFT);
+}
+
+/// O10, 53: after the window, from its exact end on, a retry is a theft, and with no window there is none; before, its answer is the
+/// first one.
+#[tokio::test]
+async fn a_retry_after_the_window_ends_the_chain() {
+    for wait in [WINDOW, 60 * WINDOW] {
+        let fixture = fixture();
+        let (first, answer) = rotated(&fixture).await;
+        fixture.clock.advance(WINDOW - INSTANT);
+        let again = fixture.refresh(&first.refresh).await;
+        assert_eq!(again.response.body(), answer.response.body());
+        fixture.clock.advance(wait - WINDOW + INSTANT);
+        assert_theft(&fixture.refresh(&first.refresh).await);
+        assert!(!fixture.is_active(&Tokens::of(&answer).refresh).await);
+    }
+    let none = |builder: AuthorizationServerBuilder| {
+        builder.with_retry_window(RetryWindow::NONE, RetryPepper::from_bytes([7; 32]))
+    };
+    let fixture = Fixture::with(Arc::new(MemoryTokens::new()), none);
+    let (first, _) = rotated(&fixture).await;
+    assert_theft(&fixture.refresh(&first.refresh).await);
+}
+
+/// O10, 46, 53: another client is refused within the window as ever, and takes nothing from the owner.
+#[tokio::test]
+async fn another_client_cannot_retry() {
+    let fixture = fixture();
+    let (first, answer) = rotated(&fixture).await;
+    let pairs = [("grant_type", "refresh_token"), ("refresh_token", &first.refresh)];
+    let stranger = fixture.token_as("other", &pairs.to_vec()).await;
+    assert_error(&stranger, 400, "invalid_grant");
+    assert_eq!(reason(&stranger), "refresh_token_of_another_client");
+    let again = fixture.refresh(&first.refresh).await;
+    assert_eq!(again.response.body(), answer.response.body());
+}
+
+/// O10, 49, 53: a retry for other scopes or resources is no retry: the answer that was lost was another.
+#[tokio::test]
+async fn a_retry_for_something_else_ends_the_chain() {
+    let scopes = Some("read:charges");
+    let wide = "openid read:charges write:charges";
+    // each pair is what was asked for at first, and what is asked for then
+    for (at_first, then) in [
+        ((None, None), (scopes, None)),
+        ((scopes, None), (None, None)),
+        ((scopes, None), (Some("openid read:charges"), None)),
+        ((None, None), (Some("read:charges email"), None)),
+        ((None, None), (None, Some("https://elsewhere.example"))),
+    ] {
+        let fixture = fixture();
+        let first = fixture.sign_in().await;
+        let ask = async |(scope, resource)| {
+            let pairs = vec![
+                ("grant_type", "refresh_token"),
+                ("refresh_token", first.refresh.as_str()),
+            ];
+            let pairs = change(change(pairs, "scope", scope), "resource", resource);
+            fixture.token(&pairs).await
+        };
+        let leaf = Tokens::of(&ask(at_first).await);
+        assert_theft(&ask(then).await);
+        assert!(!fixture.is_active(&leaf.refresh).await);
+        assert!(!fixture.is_active(&leaf.access).await);
+    }
+    // the same, said in other words
+    let fixture = fixture();
+    let (first, answer) = rotated(&fixture).await;
+    let pairs = vec![
+        ("grant_type", "refresh_token"),
+        ("refresh_token", first.refresh.as_str()),
+        ("scope", wide),
+    ];
+    let again = fixture.token(&pairs).await;
+    assert_eq!(again.response.body(), answer.response.body());
+}
+
+/// O10, 52, 53: the window ends when the successor is used: the answer was not lost, so whoever comes with the old token is a thief.
+#[tokio::test]
+async fn a_retry_after_the_successor_was_used_ends_the_chain() {
+    let fixture = fixture();
+    let (first, answer) = rotated(&fixture).await;
+    let third = Tokens::of(&fixture.refresh(&Tokens::of(&answer).refresh).await);
+    assert_theft(&fixture.refresh(&first.refresh).await);
+    assert!(!fixture.is_active(&third.refresh).await);
+}
+
+/// O10, O13, 53: so does the revocation of the access token that came with it.
+#[tokio::test]
+async fn a_retry_after_the_access_token_was_revoked_ends_the_chain() {
+    let fixture = fixture();
+    let (first, answer) = rotated(&fixture).await;
+    let second = Tokens::of(&answer);
+    let answer = fixture.revoke_as("web", &[("token", &second.access)]).await;
+    assert_eq!(answer.response.status(), 200);
+    assert_theft(&fixture.refresh(&first.refresh).await);
+    assert!(!fixture.is_active(&second.refresh).await);
+}
+
+/// O10, O13, 47, 53: a revoked family yields nothing, within the window neither.
+#[tokio::test]
+async fn a_retry_of_a_revoked_family_is_refused() {
+    let fixture = fixture();
+    let (first, answer) = rotated(&fixture).await;
+    let hash = TokenHash::of(&Tokens::of(&answer).refresh);
+    let state = fixture.tokens.refresh_token(&hash).await.unwrap().unwrap();
+    let revoked = fixture
+        .tokens
+        .revoke_family(&state.family.id, RevocationReason::Requested, fixture.now())
+        .await;
+    assert_eq!(revoked.unwrap(), RevokeOutcome::Revoked);
+    let refused = fixture.refresh(&first.refresh).await;
+    assert_error(&refused, 400, "invalid_grant");
+    assert_eq!(reason(&refused), "token_family_revoked");
+}
+
+/// O10, 53: where the pepper or the key is another by now the tokens cannot be made again: that is refused, and nobody is signed out.
+#[tokio::test]
+async fn a_retry_that_cannot_be_answered_alike_is_refused_and_ends_nothing() {
+    let tokens: Arc<dyn TokenStore> = Arc::new(MemoryTokens::new());
+    let before = Fixture::with(tokens.clone(), |builder| windowed(builder, 7));
+    let (first, answer) = rotated(&before).await;
+    let leaf = Tokens::of(&answer).refresh;
+    let other_key = || SigningKeys::new(SigningKey::generate_ed25519(&SeededEntropy::new(2)).unwrap());
+    let others = [
+        Fixture::with(tokens.clone(), |builder| windowed(builder, 8)),
+        Fixture::with(tokens.clone(), |builder| {
+            windowed(builder, 7).with_signing_keys(other_key())
+        }),
+        Fixture::with(tokens, |builder| {
+            windowed(builder, 7).with_access_token_format(AccessTokenFormat::Opaque)
+        }),
+    ];
+    for after in &others {
+        let refused = after.refresh(&first.refresh).await;
+        assert_error(&refused, 400, "invalid_grant");
+        assert_eq!(codes(&refused.events), ["request_refused"]);
+        assert_eq!(reason(&refused), "refresh_not_repeatable");
+        assert!(before.is_active(&leaf).await);
+    }
+    let again = before.refresh(&first.refresh).await;
+    assert_eq!(again.response.body(), answer.response.body());
+}
+
+/// O10, 53: what was rotated while there was no window was made at random: it is a theft when it comes back.
+#[tokio::test]
+async fn a_token_that_was_rotated_without_a_window_is_never_retried() {
+    let tokens: Arc<dyn TokenStore> = Arc::new(MemoryTokens::new());
+    let strict = Fixture::with(tokens.clone(), |builder| builder);
+    let (first, _) = rotated(&strict).await;
+    let after = Fixture::with(tokens, |builder| windowed(builder, 7));
+    assert_theft(&after.refresh(&first.refresh).await);
+}
+
+/// O9, O10, O14, 53: a client that lost the answer gets it again to the byte, ID token and all, as often as it asks; nothing is stored and
+/// the leaf stays the leaf.
+#[tokio::test]
+async fn a_lost_answer_is_given_again_to_the_byte() {
+    for format in FORMATS {
+        let tokens = Arc::new(MemoryTokens::new());
+        let fixture = Fixture::with(tokens.clone(), |builder| {
+            windowed(builder, 7).with_access_token_format(format)
+        });
+        let (first, answer) = rotated(&fixture).await;
+        let second = Tokens::of(&answer);
+        assert!(second.body["id_token"].is_string());
+        let kept = format!("{tokens:?}");
+        for _ in 0..2 {
+            fixture.clock.advance(WINDOW / 4);
+            let again = fixture.refresh(&first.refresh).await;
+            assert_eq!(again.response.body(), answer.response.body());
+            assert_eq!(again.response.headers(), answer.response.headers());
+            assert_eq!(codes(&again.events), ["retry_served"]);
+        }
+        assert!(fixture.is_active(&second.access).await);
+        assert!(fixture.is_active(&second.refresh).await);
+        assert_eq!(format!("{tokens:?}").len(), kept.len());
+        for secret in [&first.refresh, &second.refresh, &second.access] {
+            assert!(!kept.contains(secret.as_str()));
+        }
+        let third = Tokens::of(&fixture.refresh(&second.refresh).await);
+        assert_ne!(third.refresh, second.refresh);
+    }
+}
+
+/// O10, 52, 53: the thief of a token that was just used gets the leaf that its owner has, so the next use by the other of the two ends
+/// the chain for both.
+#[tokio::test]
+async fn thief_and_victim_share_one_leaf_and_the_next_rotation_exposes_the_theft() {
+    let fixture = fixture();
+    let (stolen, answer) = rotated(&fixture).await;
+    let victim = Tokens::of(&answer);
+    let thief = Tokens::of(&fixture.refresh(&stolen.refresh).await);
+    assert_eq!(thief.refresh, victim.refresh);
+    let loot = Tokens::of(&fixture.refresh(&thief.refresh).await);
+    fixture.clock.advance(WINDOW);
+    assert_theft(&fixture.refresh(&victim.refresh).await);
+    assert!(!fixture.is_active(&loot.refresh).await);
+    assert!(!fixture.is_active(&loot.access).await);
+}
+
+/// O10, 51, 53: of 32 requests with one token one rotates, and all are given its one successor.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn requests_that_race_within_the_window_get_one_answer() {
+    let fixture = Arc::new(fixture());
+    let first = fixture.sign_in().await;
+    let racers: Vec<_> = (0..32)
+        .map(|_| {
+            let (fixture, token) = (fixture.clone(), first.refresh.clone());
+            tokio::spawn(async move { fixture.refresh(&token).await })
+        })
+        .collect();
+    let (mut rotated, mut answers) = (0, Vec::new());
+    for racer in racers {
+        let answer = racer.await.unwrap();
+        rotated += usize::from(codes(&answer.events) == ["refresh_token_rotated"]);
+        answers.push(answer.response.into_body());
+    }
+    assert_eq!(rotated, 1);
+    assert!(answers.windows(2).all(|pair| pair[0] == pair[1]));
+    let leaf: serde_json::Value = serde_json::from_slice(&answers[0]).unwrap();
+    assert!(fixture.is_active(leaf["refresh_token"].as_str().unwrap()).await);
+}
