@@ -56,16 +56,15 @@ async function signedIn(client, callback, options) {
 
 const isActive = async (token) => (await oidc.tokenIntrospection(web, token)).active;
 
-async function isRefused(call, error, status = 400) {
-  await assert.rejects(call, (thrown) => {
-    assert.equal(thrown.error ?? thrown.cause?.[0]?.parameters?.error, error, String(thrown));
-    assert.equal(thrown.status ?? thrown.cause?.status, status);
+const isRefused = (call, error) => assert.rejects(call, { error, status: 400 });
+
+// With a challenge the peer reads that and leaves the body.
+const isChallenged = (call, error, status) =>
+  assert.rejects(call, (thrown) => {
+    assert.deepEqual([thrown.status, thrown.cause?.[0]?.parameters.error], [status, error], String(thrown));
     return true;
   });
-}
-
-// A 401 says by its challenge how to authenticate; the peer reads that and leaves the body.
-const isUnauthorized = (call) => assert.rejects(call, ({ status }) => status === 401);
+const isUnauthorized = (call) => isChallenged(call, undefined, 401);
 
 const charges = (tokens) =>
   oidc.fetchProtectedResource(web, tokens.access_token, new URL("/v1/charges", ISSUER), "GET");
@@ -129,6 +128,20 @@ const checks = {
     const [{ value: tokens }] = bought;
     assert.equal(await isActive(tokens.access_token), false);
     await isRefused(oidc.refreshTokenGrant(web, tokens.refresh_token), "invalid_grant");
+  },
+
+  async "userinfo tells who the person is, as far as the scopes go, until the sign-in is revoked"() {
+    const tokens = await signedIn(web, WEB_CALLBACK);
+    const { sub } = tokens.claims();
+    const told = await oidc.fetchUserInfo(web, tokens.access_token, sub);
+    assert.deepEqual(told, { sub, email: PERSON.email, name: "Ada Lovelace" });
+    const less = await signedIn(web, WEB_CALLBACK, { scope: "openid profile" });
+    assert.equal(less.claims().email, undefined);
+    assert.deepEqual(await oidc.fetchUserInfo(web, less.access_token, sub), { sub, name: "Ada Lovelace" });
+    const narrow = await oidc.refreshTokenGrant(web, less.refresh_token, { scope: "profile" });
+    await isChallenged(oidc.fetchUserInfo(web, narrow.access_token, sub), "insufficient_scope", 403);
+    await oidc.tokenRevocation(web, tokens.refresh_token);
+    await isChallenged(oidc.fetchUserInfo(web, tokens.access_token, sub), "invalid_token", 401);
   },
 
   async "a refresh rotates, and keeps who the person is"() {

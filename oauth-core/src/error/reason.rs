@@ -36,6 +36,16 @@ macro_rules! reasons {
 }
 
 reasons! {
+    /// The access token is too old.
+    AccessTokenExpired = "access_token_expired" [74],
+    /// There are several access tokens, there is one in the query, or it has characters that no token has.
+    AccessTokenMalformed = "access_token_malformed" [3, 99],
+    /// There is no access token.
+    AccessTokenMissing = "access_token_missing" [99, 100],
+    /// The access token was revoked, alone or with its family.
+    AccessTokenRevoked = "access_token_revoked" [62, 63],
+    /// No such access token.
+    AccessTokenUnknown = "access_token_unknown" [102],
     /// The body is larger than any request needs.
     BodyTooLarge = "body_too_large" [4],
     /// Somebody without credentials asks what a token is worth.
@@ -106,6 +116,8 @@ reasons! {
     NonceMissing = "nonce_missing" [25],
     /// The user granted nothing of what was asked for.
     NothingGranted = "nothing_granted" [31],
+    /// The access token was not issued for a sign-in.
+    OpenidMissing = "openid_missing" [101],
     /// A required parameter is missing.
     ParameterMissing = "parameter_missing" [2],
     /// A parameter came more than once.

@@ -20,6 +20,11 @@ impl MemoryClients {
     pub fn new() -> Self {
         Self::default()
     }
+
+    /// Forgets a client; whether there was one. From then on the server tells everybody that its tokens are worth nothing.
+    pub fn remove(&self, id: &ClientId) -> bool {
+        lock(&self.clients).remove(id).is_some()
+    }
 }
 
 impl FromIterator<RegisteredClient> for MemoryClients {

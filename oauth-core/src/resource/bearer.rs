@@ -1,20 +1,20 @@
 //! Finds the one bearer token of a request, [RFC 6750 §2](https://www.rfc-editor.org/rfc/rfc6750#section-2).
 
 use http::header::AUTHORIZATION;
-use http::request::Parts;
+use http::{HeaderMap, Uri};
 
 use super::challenge::ChallengeReason;
 use crate::params::Params;
 
 /// The token in the `Authorization` header. Queries end up in logs and histories, so a token there is a fault
 /// of its own, and forms are not read at all.
-pub(super) fn token(request: &Parts) -> Result<&str, ChallengeReason> {
-    if has_token_in_query(request) {
+pub(crate) fn token<'a>(headers: &'a HeaderMap, uri: &Uri) -> Result<&'a str, ChallengeReason> {
+    if has_token_in_query(uri) {
         return Err(ChallengeReason::MalformedRequest);
     }
-    let mut headers = request.headers.get_all(AUTHORIZATION).iter();
-    let header = headers.next().ok_or(ChallengeReason::NoToken)?;
-    if headers.next().is_some() {
+    let mut found = headers.get_all(AUTHORIZATION).iter();
+    let header = found.next().ok_or(ChallengeReason::NoToken)?;
+    if found.next().is_some() {
         return Err(ChallengeReason::MalformedRequest);
     }
     let bytes = header.as_bytes();
@@ -37,9 +37,9 @@ pub(super) fn token(request: &Parts) -> Result<&str, ChallengeReason> {
 }
 
 /// A query that cannot be decoded holds no parameter, as far as OAuth is concerned; the API will see to it.
-fn has_token_in_query(request: &Parts) -> bool {
+fn has_token_in_query(uri: &Uri) -> bool {
     let is_named = |params: Params| params.optional("access_token").is_some();
-    let query = request.uri.query();
+    let query = uri.query();
     query.is_some_and(|query| Params::parse(query.as_bytes()).is_ok_and(is_named))
 }
 

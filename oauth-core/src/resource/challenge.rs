@@ -74,15 +74,11 @@ impl Challenge {
     /// The value of the `WWW-Authenticate` header.
     #[must_use]
     pub fn www_authenticate(&self) -> HeaderValue {
-        let mut text = format!("Bearer realm=\"{}\"", quoted(self.realm.as_str()));
-        if let Some(code) = self.code() {
-            text.push_str(&format!(", error=\"{code}\""));
-        }
-        if let ChallengeReason::InsufficientScope(scopes) = &self.reason {
-            // the grammar of scopes has no quote and no backslash
-            text.push_str(&format!(", scope=\"{scopes}\""));
-        }
-        HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("Bearer"))
+        let wanted = match &self.reason {
+            ChallengeReason::InsufficientScope(scopes) => Some(scopes),
+            _ => None,
+        };
+        bearer_challenge(self.realm.as_str(), self.code(), wanted)
     }
 
     /// The refusal without a body, never to be cached.
@@ -98,6 +94,19 @@ impl Challenge {
             .insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         response
     }
+}
+
+/// A challenge of the scheme Bearer, with the scopes that would do.
+pub(crate) fn bearer_challenge(realm: &str, code: Option<&str>, wanted: Option<&Scopes>) -> HeaderValue {
+    let mut text = format!("Bearer realm=\"{}\"", quoted(realm));
+    if let Some(code) = code {
+        text.push_str(&format!(", error=\"{code}\""));
+    }
+    if let Some(scopes) = wanted {
+        // the grammar of scopes has no quote and no backslash
+        text.push_str(&format!(", scope=\"{scopes}\""));
+    }
+    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("Bearer"))
 }
 
 /// The inside of a quoted string, [RFC 9110 §5.6.4](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.4).

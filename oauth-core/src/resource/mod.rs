@@ -44,8 +44,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod bearer;
-mod challenge;
+pub(crate) mod bearer;
+pub(crate) mod challenge;
 mod principal;
 
 use std::time::{Duration, SystemTime};
@@ -105,7 +105,8 @@ impl ResourceServer {
     /// A JWT is valid until it expires, whatever was revoked meanwhile; give it minutes, or ask the issuer by
     /// introspection where that is too long.
     pub fn authenticate(&self, request: &Parts, now: SystemTime) -> Result<Principal, Challenge> {
-        let token = bearer::token(request).map_err(|reason| Challenge::new(&self.audience, reason))?;
+        let token = bearer::token(&request.headers, &request.uri)
+            .map_err(|reason| Challenge::new(&self.audience, reason))?;
         let claims = AccessTokenClaims::verify(token, &self.keys, &self.policy, now)
             .map_err(|error| Challenge::new(&self.audience, ChallengeReason::InvalidToken(error)))?;
         Ok(Principal::new(claims, self.audience.clone()))

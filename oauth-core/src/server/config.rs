@@ -33,6 +33,7 @@ pub struct AuthorizationServerBuilder {
     access_token_lifetime: Option<AccessTokenLifetime>,
     retry_pepper: Option<RetryPepper>,
     pushed_requests_required: bool,
+    claims_by_scope: bool,
 }
 
 impl AuthorizationServerBuilder {
@@ -51,6 +52,7 @@ impl AuthorizationServerBuilder {
             access_token_lifetime: None,
             retry_pepper: None,
             pushed_requests_required: false,
+            claims_by_scope: false,
         }
     }
 
@@ -145,6 +147,14 @@ impl AuthorizationServerBuilder {
         self
     }
 
+    /// Tells `email` to clients with the scope `email` alone, and `name` to those with `profile`
+    /// ([OpenID Connect Core §5.4](https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims)): in ID tokens, at the
+    /// UserInfo endpoint and by introspection. Unless set, they are told of every person whom the host names.
+    pub fn with_claims_by_scope(mut self) -> Self {
+        self.claims_by_scope = true;
+        self
+    }
+
     /// The server.
     ///
     /// # Errors
@@ -181,7 +191,8 @@ impl AuthorizationServerBuilder {
         if !mistakes.0.is_empty() {
             return Err(mistakes.into());
         }
-        let pushed_requests_required = self.pushed_requests_required;
+        let (pushed_requests_required, claims_by_scope) =
+            (self.pushed_requests_required, self.claims_by_scope);
         let algorithm = keys.active().algorithm().as_str();
         let metadata = metadata::describe(&issuer, &self.scopes, algorithm, pushed_requests_required);
         Ok(AuthorizationServer {
@@ -198,6 +209,7 @@ impl AuthorizationServerBuilder {
                 // what is not to be repeated is made at random
                 retry_pepper: self.retry_pepper.filter(|_| !policy.retry_window.is_none()),
                 pushed_requests_required,
+                claims_by_scope,
                 metadata,
             }),
         })

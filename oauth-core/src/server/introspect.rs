@@ -75,32 +75,23 @@ impl AuthorizationServer {
         // the hint only says where to look first
         let refresh_first = params.optional("token_type_hint") == Some("refresh_token");
         for refresh in [refresh_first, !refresh_first] {
-            let found = if refresh {
-                self.inner
-                    .tokens
-                    .refresh_token(&hash)
-                    .await?
-                    .map(|state| self.refresh_token(&caller, &state, now))
-            } else {
-                self.inner
-                    .tokens
-                    .access_token(&hash)
-                    .await?
-                    .map(|state| self.access_token(&caller, &state, now))
-            };
-            if let Some(response) = found {
-                return Ok(response);
+            if refresh {
+                if let Some(state) = self.inner.tokens.refresh_token(&hash).await? {
+                    return Ok(self.refresh_token(&caller, &state, now));
+                }
+            } else if let Some(state) = self.inner.tokens.access_token(&hash).await? {
+                return self.access_token(&caller, &state, now).await;
             }
         }
         Ok(inactive())
     }
 
-    fn access_token(
+    async fn access_token(
         &self,
         caller: &RegisteredClient,
         state: &AccessTokenState,
         now: SystemTime,
-    ) -> Response<Bytes> {
+    ) -> Result<Response<Bytes>, Failure> {
         let token = &state.token;
         let meant_for_caller = token.client_id == caller.id
             || token
@@ -108,15 +99,20 @@ impl AuthorizationServer {
                 .iter()
                 .any(|audience| caller.audiences.contains(audience));
         if !meant_for_caller || !state.is_active(now) {
-            return inactive();
+            return Ok(inactive());
         }
-        json(
+        // a client that is gone takes its tokens along
+        if token.client_id != caller.id && self.inner.clients.client(&token.client_id).await?.is_none() {
+            return Ok(inactive());
+        }
+        let grant = state.family.as_ref().map(|family| &family.grant);
+        Ok(json(
             StatusCode::OK,
             &Active {
                 active: true,
                 scope: &token.scopes,
                 client_id: &token.client_id,
-                username: state.family.as_ref().and_then(|family| username(&family.grant)),
+                username: grant.and_then(|grant| self.username(grant, &token.scopes)),
                 token_type: Some("Bearer"),
                 exp: seconds(token.expires_at),
                 iat: seconds(token.issued_at),
@@ -125,7 +121,7 @@ impl AuthorizationServer {
                 iss: &self.inner.issuer,
                 jti: Some(&token.jti),
             },
-        )
+        ))
     }
 
     fn refresh_token(
@@ -144,7 +140,7 @@ impl AuthorizationServer {
                 active: true,
                 scope: &grant.scopes,
                 client_id: &grant.client_id,
-                username: username(grant),
+                username: self.username(grant, &grant.scopes),
                 token_type: None,
                 exp: seconds(state.token.expires_at.min(state.family.expires_at)),
                 iat: seconds(state.token.issued_at),
@@ -155,11 +151,12 @@ impl AuthorizationServer {
             },
         )
     }
-}
 
-/// How a person knows the user: by address, else by name.
-fn username(grant: &Grant) -> Option<&str> {
-    grant.email.as_deref().or(grant.name.as_deref())
+    /// How a person knows the user: by address, else by name, as far as the token lets its holder know.
+    fn username<'a>(&self, grant: &'a Grant, scopes: &Scopes) -> Option<&'a str> {
+        let told = self.told(grant, scopes);
+        told.email.or(told.name)
+    }
 }
 
 fn inactive() -> Response<Bytes> {

@@ -88,6 +88,7 @@ impl AuthorizationServer {
         if !access.record.scopes.contains_str(OPENID) {
             return Ok(None);
         }
+        let told = self.told(grant, &access.record.scopes);
         let claims = IdTokenClaims {
             issuer: self.inner.issuer.clone(),
             subject: grant.subject.clone(),
@@ -96,9 +97,9 @@ impl AuthorizationServer {
             issued_at: access.record.issued_at,
             expires_at: access.record.expires_at,
             auth_time: Some(grant.auth_time),
-            email: grant.email.clone(),
+            email: told.email.map(str::to_owned),
             email_verified: None,
-            name: grant.name.clone(),
+            name: told.name.map(str::to_owned),
         };
         claims
             .sign(self.inner.signing_keys.active(), Some(&access.token))

@@ -15,8 +15,51 @@ use crate::store::GrantType;
 use crate::vocabulary::{Issuer, Scopes};
 
 impl AuthorizationServer {
-    /// Answers `GET` for the metadata: one document for `/.well-known/oauth-authorization-server` and
-    /// `/.well-known/openid-configuration`.
+    /// The paths under which clients look for the metadata: mount [`metadata`](Self::metadata) at each.
+    ///
+    /// [RFC 8414 §3](https://www.rfc-editor.org/rfc/rfc8414#section-3) puts the well-known part between the host and the path of
+    /// the issuer, [OpenID Connect Discovery §4](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig)
+    /// behind the path, and clients of either look for the other's name too.
+    ///
+    /// ```
+    /// # use std::{sync::Arc, time::SystemTime};
+    /// # use oauth_core::{jose::{SigningKey, SigningKeys}, memory::{MemoryClients, MemoryInteractions, MemoryTokens}, ports::OsEntropy};
+    /// # use oauth_core::server::AuthorizationServer;
+    /// # let server = AuthorizationServer::builder("https://auth.example/tenant")
+    /// #     .with_clients(Arc::new(MemoryClients::new()))
+    /// #     .with_interactions(Arc::new(MemoryInteractions::new()))
+    /// #     .with_tokens(Arc::new(MemoryTokens::new()))
+    /// #     .with_clock(SystemTime::now)
+    /// #     .with_entropy(OsEntropy)
+    /// #     .with_signing_keys(SigningKeys::new(SigningKey::generate_es256(&OsEntropy)?))
+    /// #     .with_audience("https://api.example")
+    /// #     .build()?;
+    /// assert_eq!(server.issuer().as_str(), "https://auth.example/tenant");
+    /// assert_eq!(
+    ///     server.metadata_paths(),
+    ///     [
+    ///         "/.well-known/oauth-authorization-server/tenant",
+    ///         "/.well-known/openid-configuration/tenant",
+    ///         "/tenant/.well-known/oauth-authorization-server",
+    ///         "/tenant/.well-known/openid-configuration",
+    ///     ]
+    /// );
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn metadata_paths(&self) -> Vec<String> {
+        let tenant = tenant(&self.inner.issuer);
+        let names = [path::OAUTH_METADATA, path::OPENID_METADATA];
+        let between = names.map(|name| format!("{name}{tenant}"));
+        let behind = names.map(|name| format!("{tenant}{name}"));
+        let mut paths: Vec<String> = between.into_iter().chain(behind).collect();
+        if tenant.is_empty() {
+            paths.truncate(names.len());
+        }
+        paths
+    }
+
+    /// Answers `GET` for the metadata: one document for each of [`metadata_paths`](Self::metadata_paths).
     #[must_use]
     pub fn metadata(&self, request: &Request<Bytes>) -> Response<Bytes> {
         document(request, || self.inner.metadata.clone())
@@ -31,6 +74,13 @@ impl AuthorizationServer {
             self.inner.signing_keys.published(now).to_json().into()
         })
     }
+}
+
+/// The path of the issuer, without a slash at its end.
+fn tenant(issuer: &Issuer) -> &str {
+    let (_, behind_scheme) = issuer.as_str().split_once("://").unwrap_or_default();
+    let path = behind_scheme.find('/').and_then(|at| behind_scheme.get(at..));
+    path.unwrap_or_default().trim_end_matches('/')
 }
 
 fn document(request: &Request<Bytes>, body: impl FnOnce() -> Bytes) -> Response<Bytes> {
@@ -65,6 +115,7 @@ pub(super) fn describe(
         "token_endpoint": format!("{base}{}", path::TOKEN),
         "introspection_endpoint": format!("{base}{}", path::INTROSPECT),
         "revocation_endpoint": format!("{base}{}", path::REVOKE),
+        "userinfo_endpoint": format!("{base}{}", path::USERINFO),
         "jwks_uri": format!("{base}{}", path::JWKS),
         "scopes_supported": scopes.iter().collect::<Vec<_>>(),
         "response_types_supported": ["code"],

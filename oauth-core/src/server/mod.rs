@@ -11,7 +11,8 @@
 //! | `/token` | [`token`](AuthorizationServer::token) |
 //! | `/oauth/introspect` | [`introspect`](AuthorizationServer::introspect) |
 //! | `/oauth/revoke` | [`revoke`](AuthorizationServer::revoke) |
-//! | `/.well-known/oauth-authorization-server`, `/.well-known/openid-configuration` | [`metadata`](AuthorizationServer::metadata) |
+//! | `/userinfo` | [`userinfo`](AuthorizationServer::userinfo) |
+//! | each of [`metadata_paths`](AuthorizationServer::metadata_paths) | [`metadata`](AuthorizationServer::metadata) |
 //! | `/.well-known/jwks.json` | [`jwks`](AuthorizationServer::jwks) |
 //!
 //! ```
@@ -41,6 +42,7 @@
 mod answer;
 mod authorization_request;
 mod authorize;
+mod claims;
 mod client_authentication;
 mod config;
 mod event;
@@ -55,6 +57,7 @@ mod refresh;
 mod resume;
 mod revoke;
 mod token;
+mod userinfo;
 
 use std::fmt;
 use std::sync::Arc;
@@ -86,11 +89,14 @@ pub mod path {
     pub const INTROSPECT: &str = "/oauth/introspect";
     /// The revocation endpoint.
     pub const REVOKE: &str = "/oauth/revoke";
+    /// The UserInfo endpoint.
+    pub const USERINFO: &str = "/userinfo";
     /// The key set.
     pub const JWKS: &str = "/.well-known/jwks.json";
-    /// The metadata of RFC 8414. With a path in the issuer it goes between host and path.
+    /// The metadata of RFC 8414, for an issuer without a path; see
+    /// [`metadata_paths`](super::AuthorizationServer::metadata_paths) for others.
     pub const OAUTH_METADATA: &str = "/.well-known/oauth-authorization-server";
-    /// The metadata of OpenID Connect Discovery.
+    /// The metadata of OpenID Connect Discovery, for an issuer without a path.
     pub const OPENID_METADATA: &str = "/.well-known/openid-configuration";
 }
 
@@ -114,6 +120,7 @@ struct Inner {
     policy: TokenPolicy,
     retry_pepper: Option<RetryPepper>,
     pushed_requests_required: bool,
+    claims_by_scope: bool,
     metadata: Bytes,
 }
 

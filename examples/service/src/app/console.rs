@@ -40,6 +40,11 @@ const PLACES: &[Place] = &[
         what: "what a token is worth, and its end",
     },
     Place {
+        path: "/userinfo",
+        opens: false,
+        what: "who the person behind an access token is",
+    },
+    Place {
         path: "/.well-known/openid-configuration",
         opens: true,
         what: "discovery; also oauth-authorization-server and jwks.json",

@@ -161,6 +161,7 @@ impl App {
             Route::Token => Ok(self.told(self.server.token(request).await)),
             Route::Introspect => Ok(self.told(self.server.introspect(request).await)),
             Route::Revoke => Ok(self.told(self.server.revoke(request).await)),
+            Route::UserInfo => Ok(self.told(self.server.userinfo(request).await)),
             Route::ServerMetadata => Ok(self.server.metadata(&request)),
             Route::Jwks => Ok(self.server.jwks(&request)),
             Route::ProblemType(slug) => self.show_problem_type(&slug),

@@ -215,6 +215,8 @@ fn authorization_server(
         .with_signing_keys(SigningKeys::new(signing_key))
         .with_audience(base_url)
         .with_scopes(scopes)
+        // the page of consent promises it
+        .with_claims_by_scope()
         .build()
         .map_err(at("the authorization server"))
 }

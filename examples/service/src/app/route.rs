@@ -22,6 +22,7 @@ pub(super) enum Route {
     Token,
     Introspect,
     Revoke,
+    UserInfo,
     ServerMetadata,
     Jwks,
     Graph,
@@ -78,6 +79,7 @@ impl Route {
             ["token"] => Self::Token,
             ["oauth", "introspect"] => Self::Introspect,
             ["oauth", "revoke"] => Self::Revoke,
+            ["userinfo"] => Self::UserInfo,
             [
                 ".well-known",
                 "oauth-authorization-server" | "openid-configuration",
@@ -130,6 +132,7 @@ impl Route {
             | Self::ForgottenPassword
             | Self::PasswordReset
             | Self::Authorize
+            | Self::UserInfo
             | Self::Graph
             | Self::Charges
             | Self::Refunds(_)

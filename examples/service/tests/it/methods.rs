@@ -84,6 +84,7 @@ fn check(binary: &str) {
         ("/token", "post, options"),
         ("/par", "post, options"),
         ("/graphql", "get, head, post, options"),
+        ("/userinfo", "get, head, post, options"),
         ("/login", "get, head, post, options"),
     ] {
         let (options, nothing) = running.ask("OPTIONS", path);

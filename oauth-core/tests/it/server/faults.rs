@@ -14,7 +14,7 @@ use oauth_core::store::{
 };
 use oauth_core::store_error::StoreError;
 
-use super::fixture::{Fixture, Tokens, assert_error, basic, codes, post, reason, web_request};
+use super::fixture::{Fixture, Tokens, assert_error, basic, codes, post, reason, web_request, with_bearer};
 
 /// The memory store, with a switch.
 #[derive(Default)]
@@ -100,6 +100,7 @@ async fn a_store_that_is_down_is_a_503_and_consumes_nothing() {
             .await,
         fixture.server.introspect(post(basic("web"), &token)).await,
         fixture.revoke_as("web", &token).await,
+        fixture.server.userinfo(with_bearer(&tokens.access)).await,
     ] {
         assert_error(&answer, 503, "temporarily_unavailable");
         assert!(answer.response.headers().contains_key("retry-after"));

@@ -60,10 +60,22 @@ impl Fixture {
         tokens: Arc<dyn TokenStore>,
         configure: impl FnOnce(AuthorizationServerBuilder) -> AuthorizationServerBuilder,
     ) -> Self {
+        Self::of(ISSUER, tokens, configure)
+    }
+
+    pub(crate) fn of_issuer(issuer: &str) -> Self {
+        Self::of(issuer, Arc::new(MemoryTokens::new()), |builder| builder)
+    }
+
+    fn of(
+        issuer: &str,
+        tokens: Arc<dyn TokenStore>,
+        configure: impl FnOnce(AuthorizationServerBuilder) -> AuthorizationServerBuilder,
+    ) -> Self {
         let clock = ManualClock::new(SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000));
         let clients = Arc::new(clients());
         let entropy = SeededEntropy::new(1);
-        let builder = AuthorizationServer::builder(ISSUER)
+        let builder = AuthorizationServer::builder(issuer)
             .with_clients(clients.clone())
             .with_interactions(Arc::new(MemoryInteractions::new()))
             .with_tokens(tokens.clone())
@@ -272,6 +284,12 @@ pub(crate) fn post(headers: HeaderMap, pairs: &[(&str, &str)]) -> Request<Bytes>
     let form = http::HeaderValue::from_static("application/x-www-form-urlencoded");
     request.headers_mut().insert(http::header::CONTENT_TYPE, form);
     request
+}
+
+/// A GET with an access token.
+pub(crate) fn with_bearer(token: &str) -> Request<Bytes> {
+    let request = Request::get("/").header(http::header::AUTHORIZATION, format!("Bearer {token}"));
+    request.body(Bytes::new()).unwrap()
 }
 
 /// A valid request of `web`.

@@ -164,6 +164,22 @@ fn with_other_signature(token: &str) -> String {
     format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature))
 }
 
+/// O12, 47, 61: a client that is gone takes its tokens along: the API learns what it learns of unknown ones.
+#[tokio::test]
+async fn the_tokens_of_a_client_that_is_gone_are_inactive() {
+    let fixture = Fixture::new();
+    let tokens = fixture.sign_in().await;
+    let itself = fixture
+        .token_as("service", &vec![("grant_type", "client_credentials")])
+        .await;
+    for (client, token) in [("web", tokens.access), ("service", Tokens::of(&itself).access)] {
+        let ask = async || fixture.introspect_as("api", &[("token", &token)]).await;
+        assert_eq!(ask().await["active"], true, "{client}");
+        assert!(fixture.clients.remove(&client.parse().unwrap()));
+        assert_eq!(ask().await, json!({ "active": false }), "{client}");
+    }
+}
+
 /// O12, 61: the hint says where to look first, and a wrong one costs nothing.
 #[tokio::test]
 async fn a_wrong_hint_does_not_hide_a_token() {

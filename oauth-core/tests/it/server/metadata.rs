@@ -28,6 +28,7 @@ fn the_metadata_say_what_is_offered() {
         "token_endpoint": "https://auth.example/token",
         "introspection_endpoint": "https://auth.example/oauth/introspect",
         "revocation_endpoint": "https://auth.example/oauth/revoke",
+        "userinfo_endpoint": "https://auth.example/userinfo",
         "jwks_uri": "https://auth.example/.well-known/jwks.json",
         "scopes_supported": ["openid", "read:charges", "write:charges"],
         "response_types_supported": ["code"],
@@ -81,6 +82,39 @@ fn the_key_set_is_public() {
                 .all(|name| !members.contains_key(*name))
         );
         assert!(members.contains_key("kid"));
+    }
+}
+
+/// O22: an issuer with a path is found by RFC 8414, which puts the well-known part before the path, and by OpenID Connect
+/// Discovery, which puts it behind; a slash at the end is left out, and the endpoints are below the path.
+#[test]
+fn an_issuer_with_a_path_is_found_where_clients_look() {
+    let both = |before: &str, behind: &str| {
+        ["oauth-authorization-server", "openid-configuration"]
+            .map(|name| format!("{before}/.well-known/{name}{behind}"))
+    };
+    for (issuer, base, tenant) in [
+        ("https://auth.example", "https://auth.example", ""),
+        ("https://auth.example/", "https://auth.example", ""),
+        ("https://auth.example/a/b", "https://auth.example/a/b", "/a/b"),
+        (
+            "https://auth.example:8443/a/",
+            "https://auth.example:8443/a",
+            "/a",
+        ),
+        ("http://[::1]:8080/a", "http://[::1]:8080/a", "/a"),
+    ] {
+        let fixture = Fixture::of_issuer(issuer);
+        let mut expected = both("", tenant).to_vec();
+        if !tenant.is_empty() {
+            expected.extend(both(tenant, ""));
+        }
+        assert_eq!(fixture.server.metadata_paths(), expected, "{issuer}");
+        let document: Value = serde_json::from_slice(fixture.server.metadata(&get()).body()).unwrap();
+        assert_eq!(document["issuer"], issuer);
+        for (endpoint, path) in [("token_endpoint", "/token"), ("userinfo_endpoint", "/userinfo")] {
+            assert_eq!(document[endpoint], format!("{base}{path}"));
+        }
     }
 }
 

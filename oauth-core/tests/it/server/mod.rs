@@ -21,3 +21,4 @@ mod retry;
 mod revocation;
 mod secrecy;
 mod sessions;
+mod userinfo;

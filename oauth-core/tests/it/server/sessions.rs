@@ -9,7 +9,7 @@ use oauth_core::session::{SessionCookie, Sessions};
 use oauth_core::store::{RevocationReason, SessionId};
 use oauth_core::testing::SeededEntropy;
 
-use super::fixture::{Fixture, Tokens, assert_error, reason, redirected, web_request};
+use super::fixture::{Fixture, Tokens, assert_error, reason, redirected, web_request, with_bearer};
 
 struct SignedIn {
     fixture: Fixture,
@@ -87,4 +87,19 @@ async fn a_refresh_token_ends_with_its_session() {
     let refused = ada.fixture.refresh(&tokens.refresh).await;
     assert_error(&refused, 400, "invalid_grant");
     assert_eq!(reason(&refused), "token_family_revoked");
+}
+
+/// S3, O18, 110: nor does an access token of it tell who somebody is.
+#[tokio::test]
+async fn userinfo_ends_with_the_session() {
+    let ada = SignedIn::new().await;
+    let code = ada.code().await;
+    let token = Tokens::of(&ada.fixture.redeem(&code).await).access;
+    let asked = || ada.fixture.server.userinfo(with_bearer(&token));
+    assert_eq!(asked().await.response.status(), 200);
+    let subject = "ada".parse().unwrap();
+    assert!(ada.sessions.end(&subject, &ada.session).await.unwrap());
+    let refused = asked().await;
+    assert_eq!(refused.response.status(), 401);
+    assert_eq!(reason(&refused), "access_token_revoked");
 }

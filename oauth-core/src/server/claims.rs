@@ -1,0 +1,28 @@
+//! What a client is told about a person beside who it is.
+
+use serde::Serialize;
+
+use super::AuthorizationServer;
+use crate::store::Grant;
+use crate::vocabulary::Scopes;
+
+/// The claims about a person that may be told,
+/// [OpenID Connect Core §5.4](https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims).
+#[derive(Serialize)]
+pub(super) struct Told<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) email: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) name: Option<&'a str>,
+}
+
+impl AuthorizationServer {
+    /// What a token of `scopes`, issued under `grant`, lets its holder know.
+    pub(super) fn told<'a>(&self, grant: &'a Grant, scopes: &Scopes) -> Told<'a> {
+        let may_know = |scope| !self.inner.claims_by_scope || scopes.contains_str(scope);
+        Told {
+            email: grant.email.as_deref().filter(|_| may_know("email")),
+            name: grant.name.as_deref().filter(|_| may_know("profile")),
+        }
+    }
+}
