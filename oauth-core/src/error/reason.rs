@@ -50,7 +50,29 @@ reasons! {
     BodyTooLarge = "body_too_large" [4],
     /// Somebody without credentials asks what a token is worth.
     CallerIsPublic = "public_client_may_not_introspect" [60],
-    /// The client authenticates by an assertion, which is not on offer.
+    /// The assertion is signed with another algorithm than the client is registered for, or with none.
+    ClientAssertionAlgorithm = "client_assertion_algorithm" [11, 65],
+    /// The assertion is too old.
+    ClientAssertionExpired = "client_assertion_expired" [11, 74],
+    /// The assertion names another audience than the issuer alone.
+    ClientAssertionForAnotherServer = "client_assertion_for_another_server" [11],
+    /// The client has no such key.
+    ClientAssertionKeyUnknown = "client_assertion_key_unknown" [11],
+    /// The assertion would have to be remembered for too long.
+    ClientAssertionLivesTooLong = "client_assertion_lives_too_long" [11],
+    /// The assertion is no token, or lacks a claim.
+    ClientAssertionMalformed = "client_assertion_malformed" [11],
+    /// The assertion is from the future.
+    ClientAssertionNotYetValid = "client_assertion_not_yet_valid" [11, 74],
+    /// The assertion is not from its client about itself.
+    ClientAssertionOfAnotherClient = "client_assertion_of_another_client" [11, 75],
+    /// The assertion is a token for something else.
+    ClientAssertionOfAnotherType = "client_assertion_of_another_type" [11, 73],
+    /// The assertion was presented before.
+    ClientAssertionReplayed = "client_assertion_replayed" [11],
+    /// The signature is not by the client's key.
+    ClientAssertionSignatureMismatch = "client_assertion_signature_mismatch" [11],
+    /// The client authenticates by half an assertion, by one of another kind, or by one where none is on offer.
     ClientAssertionUnsupported = "unsupported_client_authentication" [6],
     /// The client authenticates in another way than it is registered for.
     ClientAuthenticationMismatch = "client_authentication_method_mismatch" [6, 13],

@@ -19,6 +19,9 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
+    /// Every algorithm.
+    pub const ALL: [Self; 3] = [Self::Es256, Self::EdDsa, Self::Rs256];
+
     /// The name on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -31,10 +34,8 @@ impl Algorithm {
 
     /// Reads the exact name: letter case matters
     /// ([RFC 7515 §4.1.1](https://www.rfc-editor.org/rfc/rfc7515#section-4.1.1)).
-    pub(super) fn from_name(name: &str) -> Option<Self> {
-        [Self::Es256, Self::EdDsa, Self::Rs256]
-            .into_iter()
-            .find(|algorithm| algorithm.as_str() == name)
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|algorithm| algorithm.as_str() == name)
     }
 
     /// The left half of the hash of `text` in base64url: how an ID token names the access token beside it,
@@ -80,10 +81,10 @@ mod tests {
             "none", "None", "NONE", "nOnE", "", "HS256", "HS512", "es256", "ES256 ", "ES384", "eddsa",
             "PS256",
         ] {
-            assert_eq!(Algorithm::from_name(name), None, "{name}");
+            assert_eq!(Algorithm::of(name), None, "{name}");
         }
-        for algorithm in [Algorithm::Es256, Algorithm::EdDsa, Algorithm::Rs256] {
-            assert_eq!(Algorithm::from_name(algorithm.as_str()), Some(algorithm));
+        for algorithm in Algorithm::ALL {
+            assert_eq!(Algorithm::of(algorithm.as_str()), Some(algorithm));
         }
     }
 }

@@ -15,6 +15,7 @@ use super::key_set::KeySet;
 use super::signing_key::SigningKey;
 use crate::ports::Entropy;
 use crate::random::random_text;
+use crate::secret::TokenHash;
 use crate::time::later;
 use crate::vocabulary::{ClientId, Issuer};
 
@@ -159,6 +160,20 @@ impl ClientAssertion {
         }
     }
 
+    /// What a [`ReplayStore`](crate::store::ReplayStore) knows it by: a hash of its purpose, its client and its `jti`, so that
+    /// no client spends what is another's.
+    #[must_use]
+    pub fn replay_key(&self) -> TokenHash {
+        // no client id holds a NUL, so that no two pairs are written alike
+        TokenHash::of(&format!("client_assertion\0{}\0{}", self.client_id, self.jti))
+    }
+
+    /// The instant from which it is refused as expired, so that nobody need remember it.
+    #[must_use]
+    pub fn replayable_until(&self) -> SystemTime {
+        later(self.expires_at, LEEWAY)
+    }
+
     /// Signs the assertion for the authorization server that is `issuer`.
     ///
     /// # Errors
@@ -204,8 +219,8 @@ impl ClientAssertion {
     ///
     /// # Security
     ///
-    /// The caller has to spend the `jti` of the client, until ten seconds after `expires_at`: seen twice, it is a
-    /// replay.
+    /// The caller has to spend [`replay_key`](Self::replay_key), until [`replayable_until`](Self::replayable_until), in its
+    /// [`ReplayStore`](crate::store::ReplayStore): seen twice, it is a replay.
     pub fn verify(
         token: &str,
         keys: &KeySet,

@@ -70,7 +70,7 @@ impl<'a> Compact<'a> {
         if header.crit || header.b64 || header.zip {
             return Err(JwtError::UnsupportedHeader);
         }
-        let algorithm = Algorithm::from_name(&header.alg).ok_or(JwtError::UnsupportedAlgorithm)?;
+        let algorithm = Algorithm::of(&header.alg).ok_or(JwtError::UnsupportedAlgorithm)?;
         if !expected.accepts(header.typ.as_deref()) {
             return Err(JwtError::WrongType);
         }

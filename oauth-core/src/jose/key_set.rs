@@ -31,7 +31,7 @@ pub struct InvalidKeySet;
 /// assert_eq!(KeySet::parse(published.as_bytes())?.iter().count(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Eq, PartialEq)]
 pub struct KeySet(Arc<[Jwk]>);
 
 impl KeySet {

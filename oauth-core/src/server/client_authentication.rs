@@ -7,6 +7,7 @@ use http::header::AUTHORIZATION;
 
 use super::AuthorizationServer;
 use super::answer::{Failure, Refused};
+use super::client_assertion;
 use super::event::AuthEventKind;
 use crate::basic::BasicCredentials;
 use crate::error::{ErrorCode, ErrorResponse, Reason};
@@ -16,30 +17,32 @@ use crate::store::{ClientAuthentication, ClientSecrets, RegisteredClient};
 use crate::vocabulary::ClientId;
 
 /// What a client presents, read but not believed.
-struct Presented {
+struct Presented<'a> {
     client_id: ClientId,
-    method: Method,
+    method: Method<'a>,
 }
 
-enum Method {
+enum Method<'a> {
     None,
     Basic(ClientSecret),
     Post(ClientSecret),
+    Assertion(&'a str),
 }
 
-impl Method {
+impl Method<'_> {
     const fn is(&self, registered: &ClientAuthentication) -> bool {
         matches!(
             (self, registered),
             (Self::None, ClientAuthentication::None)
                 | (Self::Basic(_), ClientAuthentication::SecretBasic(_))
                 | (Self::Post(_), ClientAuthentication::SecretPost(_))
+                | (Self::Assertion(_), ClientAuthentication::PrivateKeyJwt(_))
         )
     }
 
     const fn secret(&self) -> Option<&ClientSecret> {
         match self {
-            Self::None => None,
+            Self::None | Self::Assertion(_) => None,
             Self::Basic(secret) | Self::Post(secret) => Some(secret),
         }
     }
@@ -55,18 +58,22 @@ impl AuthorizationServer {
     ) -> Result<RegisteredClient, Failure> {
         let Presented { client_id, method } = self.presented(headers, params)?;
         let client = self.inner.clients.client(&client_id).await?;
-        match verified(client, &method, now) {
-            Ok(client) => Ok(client),
-            Err(reason) => Err(self.invalid_client(reason, Some(client_id))),
+        let client = verified(client, &method, now)
+            .map_err(|reason| self.invalid_client(reason, Some(client_id.clone())))?;
+        if let (Method::Assertion(assertion), ClientAuthentication::PrivateKeyJwt(keys)) =
+            (&method, &client.authentication)
+        {
+            self.accept_assertion(assertion, &client_id, keys, now).await?;
         }
+        Ok(client)
     }
 
-    fn presented(&self, headers: &HeaderMap, params: &Params) -> Result<Presented, Failure> {
+    fn presented<'a>(&self, headers: &HeaderMap, params: &'a Params) -> Result<Presented<'a>, Failure> {
+        let is_there = |name| params.optional(name).is_some();
+        let by_secret = is_there("client_secret");
+        let by_assertion = client_assertion::PARAMETERS.into_iter().any(is_there);
         let authorizations = headers.get_all(AUTHORIZATION).iter().count();
-        let in_form = ["client_secret", "client_assertion"]
-            .into_iter()
-            .filter(|name| params.optional(name).is_some());
-        if authorizations + in_form.count() > 1 {
+        if authorizations + usize::from(by_secret) + usize::from(by_assertion) > 1 {
             return Err(Failure::described(
                 ErrorCode::InvalidRequest,
                 Reason::SeveralClientAuthentications,
@@ -78,19 +85,32 @@ impl AuthorizationServer {
                 .map_err(|_| self.invalid_client(Reason::MalformedBasicCredentials, None))?;
             return with_basic(credentials, params);
         }
+        if by_assertion {
+            return self.with_assertion(params);
+        }
         let client_id = params.optional("client_id").and_then(|id| id.parse().ok());
         let Some(client_id) = client_id else {
             return Err(self.invalid_client(Reason::ClientIdMissing, None));
         };
-        if params.optional("client_assertion").is_some() {
-            return Err(self.invalid_client(Reason::ClientAssertionUnsupported, Some(client_id)));
-        }
         let method = match params.optional("client_secret").map(str::parse) {
             None => Method::None,
             Some(Ok(secret)) => Method::Post(secret),
             Some(Err(_)) => return Err(self.invalid_client(Reason::MalformedClientSecret, Some(client_id))),
         };
         Ok(Presented { client_id, method })
+    }
+
+    /// The form need not name the client, but must not name another
+    /// ([RFC 7521 §4.2](https://www.rfc-editor.org/rfc/rfc7521#section-4.2)).
+    fn with_assertion<'a>(&self, params: &'a Params) -> Result<Presented<'a>, Failure> {
+        let named = || params.optional("client_id").and_then(|id| id.parse().ok());
+        let (client_id, assertion) =
+            client_assertion::read(params).map_err(|reason| self.invalid_client(reason, named()))?;
+        agrees(params, &client_id)?;
+        Ok(Presented {
+            client_id,
+            method: Method::Assertion(assertion),
+        })
     }
 
     /// 401 for every reason alike, so that nobody learns which clients exist.
@@ -107,8 +127,8 @@ impl AuthorizationServer {
     }
 }
 
-fn with_basic(credentials: BasicCredentials, params: &Params) -> Result<Presented, Failure> {
-    let BasicCredentials { client_id, secret } = credentials;
+/// Whether `client_id` in the form, where it is there, is the client that the credentials are of.
+fn agrees(params: &Params, client_id: &ClientId) -> Result<(), Failure> {
     if params
         .optional("client_id")
         .is_some_and(|id| id != client_id.as_str())
@@ -119,6 +139,12 @@ fn with_basic(credentials: BasicCredentials, params: &Params) -> Result<Presente
             "client_id differs from the authenticated client",
         ));
     }
+    Ok(())
+}
+
+fn with_basic(credentials: BasicCredentials, params: &Params) -> Result<Presented<'_>, Failure> {
+    let BasicCredentials { client_id, secret } = credentials;
+    agrees(params, &client_id)?;
     Ok(Presented {
         client_id,
         method: Method::Basic(secret),
@@ -127,10 +153,10 @@ fn with_basic(credentials: BasicCredentials, params: &Params) -> Result<Presente
 
 /// Whether the method is the registered one and the secret is right.
 ///
-/// A secret costs the same hashing whoever it is for: the time tells neither which clients exist nor how they authenticate.
+/// An assertion is not looked at yet. A secret costs the same hashing whoever it is for: the time tells neither which clients exist nor how they authenticate.
 fn verified(
     client: Option<RegisteredClient>,
-    method: &Method,
+    method: &Method<'_>,
     now: SystemTime,
 ) -> Result<RegisteredClient, Reason> {
     let nobody = ClientSecrets {

@@ -8,7 +8,7 @@ use crate::grant::{
 };
 use crate::jose::{Algorithm, SigningKeys};
 use crate::ports::{Clock, Entropy};
-use crate::store::{ClientStore, InteractionStore, TokenStore};
+use crate::store::{ClientStore, InteractionStore, ReplayStore, TokenStore};
 use crate::vocabulary::{Audience, Issuer, Scopes};
 
 /// The longest life of an access token that resource servers check on their own: a revoked one opens their doors for
@@ -24,6 +24,7 @@ pub struct AuthorizationServerBuilder {
     clients: Option<Arc<dyn ClientStore>>,
     interactions: Option<Arc<dyn InteractionStore>>,
     tokens: Option<Arc<dyn TokenStore>>,
+    replays: Option<Arc<dyn ReplayStore>>,
     clock: Option<Arc<dyn Clock>>,
     entropy: Option<Arc<dyn Entropy>>,
     signing_keys: Option<SigningKeys>,
@@ -43,6 +44,7 @@ impl AuthorizationServerBuilder {
             clients: None,
             interactions: None,
             tokens: None,
+            replays: None,
             clock: None,
             entropy: None,
             signing_keys: None,
@@ -71,6 +73,13 @@ impl AuthorizationServerBuilder {
     /// Where codes and tokens are kept.
     pub fn with_tokens(mut self, tokens: Arc<dyn TokenStore>) -> Self {
         self.tokens = Some(tokens);
+        self
+    }
+
+    /// Where spent assertions are remembered. With it clients may authenticate by `private_key_jwt`, and without it by secrets
+    /// alone.
+    pub fn with_replays(mut self, replays: Arc<dyn ReplayStore>) -> Self {
+        self.replays = Some(replays);
         self
     }
 
@@ -194,13 +203,20 @@ impl AuthorizationServerBuilder {
         let (pushed_requests_required, claims_by_scope) =
             (self.pushed_requests_required, self.claims_by_scope);
         let algorithm = keys.active().algorithm().as_str();
-        let metadata = metadata::describe(&issuer, &self.scopes, algorithm, pushed_requests_required);
+        let metadata = metadata::describe(
+            &issuer,
+            &self.scopes,
+            algorithm,
+            pushed_requests_required,
+            self.replays.is_some(),
+        );
         Ok(AuthorizationServer {
             inner: Arc::new(Inner {
                 issuer,
                 clients,
                 interactions,
                 tokens,
+                replays: self.replays,
                 clock,
                 entropy,
                 signing_keys: keys,

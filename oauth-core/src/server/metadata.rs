@@ -10,6 +10,7 @@ use serde_json::json;
 use super::AuthorizationServer;
 use super::form::method_not_allowed;
 use super::path;
+use crate::jose::Algorithm;
 use crate::pkce;
 use crate::store::GrantType;
 use crate::vocabulary::{Issuer, Scopes};
@@ -103,11 +104,15 @@ pub(super) fn describe(
     scopes: &Scopes,
     signing_algorithm: &str,
     pushed_requests_required: bool,
+    assertions_accepted: bool,
 ) -> Bytes {
     let base = issuer.as_str().trim_end_matches('/');
-    let confidential = ["client_secret_basic", "client_secret_post"];
-    let every_client = ["client_secret_basic", "client_secret_post", "none"];
-    let document = json!({
+    let mut confidential = vec!["client_secret_basic", "client_secret_post"];
+    if assertions_accepted {
+        confidential.push("private_key_jwt");
+    }
+    let every_client = [&confidential[..], &["none"]].concat();
+    let mut document = json!({
         "issuer": issuer,
         "authorization_endpoint": format!("{base}{}", path::AUTHORIZE),
         "pushed_authorization_request_endpoint": format!("{base}{}", path::PAR),
@@ -132,5 +137,11 @@ pub(super) fn describe(
         "request_parameter_supported": false,
         "request_uri_parameter_supported": false,
     });
+    if let Some(members) = document.as_object_mut().filter(|_| assertions_accepted) {
+        members.extend(["token", "introspection", "revocation"].map(|endpoint| {
+            let name = format!("{endpoint}_endpoint_auth_signing_alg_values_supported");
+            (name, json!(Algorithm::ALL.map(Algorithm::as_str)))
+        }));
+    }
     document.to_string().into()
 }

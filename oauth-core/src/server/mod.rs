@@ -43,6 +43,7 @@ mod answer;
 mod authorization_request;
 mod authorize;
 mod claims;
+mod client_assertion;
 mod client_authentication;
 mod config;
 mod event;
@@ -74,7 +75,7 @@ pub use resume::{Authentication, Decision};
 use crate::grant::{RetryPepper, TokenPolicy};
 use crate::jose::SigningKeys;
 use crate::ports::{Clock, Entropy};
-use crate::store::{ClientStore, InteractionStore, TokenStore};
+use crate::store::{ClientStore, InteractionStore, ReplayStore, TokenStore};
 use crate::vocabulary::{Audience, Issuer};
 
 /// Where the metadata says that the endpoints are, below the issuer.
@@ -113,6 +114,7 @@ struct Inner {
     clients: Arc<dyn ClientStore>,
     interactions: Arc<dyn InteractionStore>,
     tokens: Arc<dyn TokenStore>,
+    replays: Option<Arc<dyn ReplayStore>>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     signing_keys: SigningKeys,

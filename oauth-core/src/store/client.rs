@@ -4,6 +4,8 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
+#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+use super::ClientKeys;
 use crate::secret::{ClientSecret, TokenHash};
 use crate::store_error::StoreError;
 use crate::vocabulary::{Audience, ClientId, RedirectUri, RegisteredRedirectUri, Scopes};
@@ -55,6 +57,13 @@ impl RegisteredClient {
     #[must_use]
     pub fn confidential(id: ClientId, secrets: ClientSecrets) -> Self {
         Self::new(id, ClientAuthentication::SecretBasic(secrets))
+    }
+
+    /// A client that authenticates by `private_key_jwt`: code and refresh grants, no scopes yet.
+    #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+    #[must_use]
+    pub fn keyed(id: ClientId, keys: ClientKeys) -> Self {
+        Self::new(id, ClientAuthentication::PrivateKeyJwt(keys))
     }
 
     fn new(id: ClientId, authentication: ClientAuthentication) -> Self {
@@ -147,6 +156,10 @@ pub enum ClientAuthentication {
     SecretBasic(ClientSecrets),
     /// `client_secret_post`: the secret in the form.
     SecretPost(ClientSecrets),
+    /// `private_key_jwt`: an assertion under a key of the client,
+    /// [RFC 7523 §2.2](https://www.rfc-editor.org/rfc/rfc7523#section-2.2).
+    #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+    PrivateKeyJwt(ClientKeys),
 }
 
 impl ClientAuthentication {
@@ -156,6 +169,8 @@ impl ClientAuthentication {
         match self {
             Self::None => None,
             Self::SecretBasic(secrets) | Self::SecretPost(secrets) => Some(secrets),
+            #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+            Self::PrivateKeyJwt(_) => None,
         }
     }
 }

@@ -28,6 +28,8 @@
 
 mod authorization_code;
 mod client;
+#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+mod client_keys;
 mod id;
 mod interaction;
 mod pushed_request;
@@ -42,6 +44,8 @@ pub use authorization_code::{AuthorizationCodeRecord, Grant};
 pub use client::{
     ClientAuthentication, ClientSecrets, ClientStore, GrantType, PreviousSecret, RegisteredClient,
 };
+#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+pub use client_keys::{ClientKeys, InvalidClientKeys};
 pub use id::{FamilyId, InvalidFamilyId, InvalidSessionId, SessionId};
 pub use interaction::{AuthorizationRequest, InteractionRecord, InteractionStore, Prompt, TakeOutcome};
 pub use pushed_request::PushedRequestRecord;

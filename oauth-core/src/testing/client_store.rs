@@ -26,9 +26,14 @@ macro_rules! client_store {
 
 /// O25: every field comes back.
 pub async fn a_client_is_found_as_it_was_put(store: &dyn ClientStore) {
-    let client = confidential("web");
-    answer(store.put_client(client.clone()).await);
-    assert_eq!(answer(store.client(&client.id).await), Some(client));
+    for client in [
+        confidential("web"),
+        #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+        keyed("robot"),
+    ] {
+        answer(store.put_client(client.clone()).await);
+        assert_eq!(answer(store.client(&client.id).await), Some(client));
+    }
 }
 
 /// What was never put is not there.
@@ -115,6 +120,18 @@ fn confidential(name: &str) -> RegisteredClient {
         .with_grant_types(GrantType::ALL)
         .with_scopes("openid read:charges write:charges".parse().expect("scopes"))
         .with_audience("https://api.example".parse().expect("an audience"))
+}
+
+/// With a key of another name than its thumbprint, and one without a name.
+#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+fn keyed(name: &str) -> RegisteredClient {
+    use crate::jose::{Algorithm, KeySet};
+    use crate::store::ClientKeys;
+
+    let named = r#"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo","kid":"the \"new\" one\u0000"}"#;
+    let nameless = r#"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#;
+    let keys = KeySet::parse(format!(r#"{{"keys":[{named},{nameless}]}}"#).as_bytes()).expect("two keys");
+    RegisteredClient::keyed(id(name), ClientKeys::new(Algorithm::EdDsa, &keys).expect("keys"))
 }
 
 fn exact(uri: &str) -> RegisteredRedirectUri {

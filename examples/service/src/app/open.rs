@@ -210,6 +210,7 @@ fn authorization_server(
         .with_clients(Arc::new(database.clone()))
         .with_interactions(Arc::new(database.clone()))
         .with_tokens(Arc::new(database.clone()))
+        .with_replays(Arc::new(database.clone()))
         .with_clock(clock.as_port())
         .with_entropy(oauth_core::ports::OsEntropy)
         .with_signing_keys(SigningKeys::new(signing_key))

@@ -1,6 +1,7 @@
 //! The authorization server, as its clients and its host see it.
 
 mod authorize;
+mod client_assertion;
 mod client_authentication;
 mod client_credentials;
 mod code;

@@ -1,0 +1,69 @@
+//! Clients that authenticate by what they sign: `private_key_jwt`,
+//! [RFC 7523 §2.2](https://www.rfc-editor.org/rfc/rfc7523#section-2.2).
+
+use std::time::SystemTime;
+
+use super::AuthorizationServer;
+use super::answer::Failure;
+use crate::error::Reason;
+use crate::jose::{ClientAssertion, ClientAssertionPolicy, JwtError};
+use crate::params::Params;
+use crate::store::{ClientKeys, SpendOutcome};
+use crate::vocabulary::ClientId;
+
+/// The parameters that say a client authenticates by an assertion,
+/// [RFC 7521 §4.2](https://www.rfc-editor.org/rfc/rfc7521#section-4.2).
+pub(super) const PARAMETERS: [&str; 2] = ["client_assertion", "client_assertion_type"];
+
+/// The assertion of a form, and whom it says that it is from.
+pub(super) fn read(params: &Params) -> Result<(ClientId, &str), Reason> {
+    let [assertion, kind] = PARAMETERS.map(|name| params.optional(name));
+    let (Some(assertion), Some(ClientAssertion::TYPE)) = (assertion, kind) else {
+        return Err(Reason::ClientAssertionUnsupported);
+    };
+    let client_id = ClientAssertion::claimed_client(assertion).map_err(reason)?;
+    Ok((client_id, assertion))
+}
+
+impl AuthorizationServer {
+    /// Verifies an assertion under the client's own keys and spends it, in this order: one that is refused for anything
+    /// else spends nothing.
+    pub(super) async fn accept_assertion(
+        &self,
+        assertion: &str,
+        client_id: &ClientId,
+        keys: &ClientKeys,
+        now: SystemTime,
+    ) -> Result<(), Failure> {
+        let refuse = |reason| Err(self.invalid_client(reason, Some(client_id.clone())));
+        let Some(replays) = &self.inner.replays else {
+            return refuse(Reason::ClientAssertionUnsupported);
+        };
+        let policy = ClientAssertionPolicy::new(self.inner.issuer.clone(), client_id.clone());
+        let assertion = match ClientAssertion::verify(assertion, keys.keys(), &policy, now) {
+            Ok(assertion) => assertion,
+            Err(error) => return refuse(reason(error)),
+        };
+        let spent = replays.insert_once(assertion.replay_key(), assertion.replayable_until(), now);
+        match spent.await? {
+            SpendOutcome::Fresh => Ok(()),
+            SpendOutcome::Seen => refuse(Reason::ClientAssertionReplayed),
+        }
+    }
+}
+
+const fn reason(error: JwtError) -> Reason {
+    match error {
+        JwtError::UnsupportedAlgorithm => Reason::ClientAssertionAlgorithm,
+        JwtError::WrongType => Reason::ClientAssertionOfAnotherType,
+        JwtError::UnknownKey | JwtError::AmbiguousKey => Reason::ClientAssertionKeyUnknown,
+        JwtError::SignatureMismatch => Reason::ClientAssertionSignatureMismatch,
+        JwtError::WrongIssuer | JwtError::WrongSubject => Reason::ClientAssertionOfAnotherClient,
+        JwtError::WrongAudience => Reason::ClientAssertionForAnotherServer,
+        JwtError::Expired => Reason::ClientAssertionExpired,
+        JwtError::LivesTooLong => Reason::ClientAssertionLivesTooLong,
+        JwtError::NotYetValid => Reason::ClientAssertionNotYetValid,
+        // the rest is about claims that no assertion has
+        _ => Reason::ClientAssertionMalformed,
+    }
+}

@@ -1,0 +1,132 @@
+use serde::{Deserialize, Serialize};
+
+use crate::jose::{Algorithm, InvalidKeySet, KeySet};
+
+/// None of the keys is of the algorithm, two have one name, or there are more than 100.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("not the keys of a client: at least one of its algorithm is wanted, each under a name of its own")]
+pub struct InvalidClientKeys;
+
+/// The public keys of a client that signs its assertions, and the one algorithm that it signs with:
+/// `jwks` and `token_endpoint_auth_signing_alg` of [RFC 7591 §2](https://www.rfc-editor.org/rfc/rfc7591#section-2).
+///
+/// ```
+/// use oauth_core::jose::{Algorithm, KeySet, SigningKey};
+/// use oauth_core::ports::OsEntropy;
+/// use oauth_core::store::{ClientKeys, RegisteredClient};
+///
+/// let key = SigningKey::generate_es256(&OsEntropy)?; // the client's, which publishes the other half
+/// let keys = KeySet::new([key.public_key().clone()])?;
+/// let robot = RegisteredClient::keyed("robot".parse()?, ClientKeys::new(Algorithm::Es256, &keys)?);
+/// assert!(robot.is_confidential());
+/// assert!(ClientKeys::new(Algorithm::EdDsa, &keys).is_err());
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(try_from = "Wire", into = "Wire")]
+pub struct ClientKeys {
+    algorithm: Algorithm,
+    keys: KeySet,
+}
+
+impl ClientKeys {
+    /// Those of `keys` that are of `algorithm`: with another one the client authenticates nowhere.
+    ///
+    /// # Errors
+    ///
+    /// There is none of it.
+    pub fn new(algorithm: Algorithm, keys: &KeySet) -> Result<Self, InvalidClientKeys> {
+        let of_algorithm = keys.iter().filter(|key| key.algorithm() == algorithm);
+        let keys = KeySet::new(of_algorithm.cloned())?;
+        if keys.iter().next().is_none() {
+            return Err(InvalidClientKeys);
+        }
+        Ok(Self { algorithm, keys })
+    }
+
+    /// What the client signs with.
+    #[must_use]
+    pub const fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// The keys, several while the client rotates them: all of [`algorithm`](Self::algorithm).
+    #[must_use]
+    pub const fn keys(&self) -> &KeySet {
+        &self.keys
+    }
+}
+
+impl From<InvalidKeySet> for InvalidClientKeys {
+    fn from(_: InvalidKeySet) -> Self {
+        Self
+    }
+}
+
+/// As a record keeps them: the name of the algorithm and the document of the keys.
+#[derive(Deserialize, Serialize)]
+struct Wire {
+    algorithm: String,
+    jwks: String,
+}
+
+impl From<ClientKeys> for Wire {
+    fn from(keys: ClientKeys) -> Self {
+        Self {
+            algorithm: keys.algorithm.as_str().to_owned(),
+            jwks: keys.keys.to_json(),
+        }
+    }
+}
+
+impl TryFrom<Wire> for ClientKeys {
+    type Error = InvalidClientKeys;
+
+    fn try_from(wire: Wire) -> Result<Self, InvalidClientKeys> {
+        let algorithm = Algorithm::of(&wire.algorithm).ok_or(InvalidClientKeys)?;
+        Self::new(algorithm, &KeySet::parse(wire.jwks.as_bytes())?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jose::SigningKey;
+
+    fn keys() -> KeySet {
+        let es256 = SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(7)).unwrap();
+        let eddsa = SigningKey::generate_ed25519(&|bytes: &mut [u8]| bytes.fill(7)).unwrap();
+        KeySet::new([es256, eddsa].map(|key| key.public_key().clone())).unwrap()
+    }
+
+    /// O25, 11, 66: a key of another algorithm is not the client's.
+    #[test]
+    fn the_keys_of_a_client_are_of_one_algorithm() {
+        for algorithm in [Algorithm::Es256, Algorithm::EdDsa] {
+            let kept = ClientKeys::new(algorithm, &keys()).unwrap();
+            let algorithms: Vec<_> = kept.keys().iter().map(crate::jose::Jwk::algorithm).collect();
+            assert_eq!(algorithms, [algorithm]);
+            let text = serde_json::to_string(&kept).unwrap();
+            assert_eq!(serde_json::from_str::<ClientKeys>(&text).unwrap(), kept);
+        }
+        assert_eq!(ClientKeys::new(Algorithm::Rs256, &keys()), Err(InvalidClientKeys));
+    }
+
+    /// O25: what is read back is checked again.
+    #[test]
+    fn a_record_without_usable_keys_is_no_client() {
+        let jwks = keys().to_json();
+        for (algorithm, jwks) in [
+            ("RS256", jwks.as_str()),
+            ("none", &jwks),
+            ("ES256", r#"{"keys":[]}"#),
+            ("ES256", ""),
+        ] {
+            let record = serde_json::json!({ "algorithm": algorithm, "jwks": jwks });
+            assert!(
+                serde_json::from_value::<ClientKeys>(record).is_err(),
+                "{algorithm} {jwks}"
+            );
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Assertions that are wrong in one place.
+
+use super::*;
+
+/// O6, 11, 74, 75: each claim that is wrong, alone.
+fn wrong_claims() -> Vec<(Value, Reason)> {
+    let elsewhere = [
+        json!(format!("{ISSUER}/")),
+        json!(format!("{ISSUER}/token")),
+        json!(format!("{ISSUER}/par")),
+        json!("https://evil.example"),
+        json!("robot"),
+    ];
+    let lists = [
+        json!([ISSUER]),
+        json!([ISSUER, "https://evil.example"]),
+        json!([]),
+    ];
+    let mut table = vec![
+        (json!({ "exp": NOW - 10 }), Reason::ClientAssertionExpired),
+        (json!({ "exp": NOW + 311 }), Reason::ClientAssertionLivesTooLong),
+        (json!({ "exp": null }), Reason::ClientAssertionMalformed),
+        (json!({ "jti": null }), Reason::ClientAssertionMalformed),
+        (json!({ "jti": "" }), Reason::ClientAssertionMalformed),
+        (json!({ "iat": NOW + 11 }), Reason::ClientAssertionNotYetValid),
+        (json!({ "nbf": NOW + 11 }), Reason::ClientAssertionNotYetValid),
+        (json!({ "iss": "web" }), Reason::ClientAssertionOfAnotherClient),
+        (json!({ "iss": ISSUER }), Reason::ClientAssertionOfAnotherClient),
+        (
+            json!({ "sub": "android", "iss": "android" }),
+            Reason::ClientAssertionSignatureMismatch,
+        ),
+        (json!({ "sub": "nobody", "iss": "nobody" }), Reason::ClientUnknown),
+        (
+            json!({ "sub": "web", "iss": "web" }),
+            Reason::ClientAuthenticationMismatch,
+        ),
+        (
+            json!({ "sub": "native", "iss": "native" }),
+            Reason::ClientAuthenticationMismatch,
+        ),
+        (json!({ "sub": null }), Reason::ClientAssertionMalformed),
+        (json!({ "sub": "" }), Reason::ClientAssertionMalformed),
+    ];
+    table.extend(elsewhere.map(|aud| (json!({ "aud": aud }), Reason::ClientAssertionForAnotherServer)));
+    table.extend(lists.map(|aud| (json!({ "aud": aud }), Reason::ClientAssertionMalformed)));
+    table
+}
+
+/// O6, 11, 65, 67, 68, 73: each header that is wrong, each signature that is not the client's, and what is no token.
+fn wrong_tokens() -> Vec<(String, Reason)> {
+    let headed = |members: Value| forge(&with(header(), &members), &claims(), &private_key(7));
+    let thief = public_key(9).to_json();
+    let thief = serde_json::from_str::<Value>(&thief).unwrap();
+    let es256 = ClientAssertion::new(
+        "robot".parse().unwrap(),
+        &SeededEntropy::new(4),
+        epoch() + Duration::from_secs(NOW),
+    );
+    let es256 = es256.sign(&other_key(), &ISSUER.parse().unwrap()).unwrap();
+    let [head, rest] = <[&str; 2]>::try_from(es256.expose().split('.').take(2).collect::<Vec<_>>()).unwrap();
+    vec![
+        (
+            forge(&header(), &claims(), &private_key(9)),
+            Reason::ClientAssertionSignatureMismatch,
+        ),
+        (
+            headed(json!({ "kid": "another" })),
+            Reason::ClientAssertionKeyUnknown,
+        ),
+        (
+            forge(
+                &with(header(), &json!({ "jwk": thief })),
+                &claims(),
+                &private_key(9),
+            ),
+            Reason::ClientAssertionSignatureMismatch,
+        ),
+        // a key of the client's, under an algorithm that is not
+        (es256.expose().to_owned(), Reason::ClientAssertionKeyUnknown),
+        (format!("{head}.{rest}."), Reason::ClientAssertionKeyUnknown),
+        (headed(json!({ "alg": "none" })), Reason::ClientAssertionAlgorithm),
+        (
+            headed(json!({ "alg": "HS256" })),
+            Reason::ClientAssertionAlgorithm,
+        ),
+        (
+            headed(json!({ "alg": "ES256" })),
+            Reason::ClientAssertionAlgorithm,
+        ),
+        (
+            headed(json!({ "typ": "at+jwt" })),
+            Reason::ClientAssertionOfAnotherType,
+        ),
+        (
+            headed(json!({ "typ": "dpop+jwt" })),
+            Reason::ClientAssertionOfAnotherType,
+        ),
+        (
+            headed(json!({ "crit": ["exp"] })),
+            Reason::ClientAssertionMalformed,
+        ),
+        ("a.b.c".to_owned(), Reason::ClientAssertionMalformed),
+        ("a".to_owned(), Reason::ClientAssertionMalformed),
+    ]
+}
+
+fn epoch() -> SystemTime {
+    SystemTime::UNIX_EPOCH
+}
+
+/// O6, 11, 56, 65, 67, 68, 73, 74, 75: refused alike on the wire, told apart in the log; and none of it spends a name.
+#[tokio::test]
+async fn a_refused_assertion_spends_nothing() {
+    let (fixture, replays) = server().await;
+    let forged = wrong_claims()
+        .into_iter()
+        .map(|(members, expected)| (assertion(&members), expected));
+    for (token, expected) in forged.chain(wrong_tokens()) {
+        assert_refused(&present(&fixture.server, &token).await, expected);
+    }
+    assert_eq!(replays.asked.load(Ordering::Relaxed), 0);
+    assert_accepted(&present(&fixture.server, &assertion(&json!({}))).await);
+}

@@ -1,0 +1,324 @@
+//! Attacks on `private_key_jwt`: a client that authenticates by what it signs. Each forgery is signed by the client's own key
+//! unless the signature is the point.
+#![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod beside;
+mod forged;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
+use ed25519_dalek::Signer as _;
+use futures_util::future::join_all;
+use http::{HeaderMap, Request};
+use oauth_core::error::Reason;
+use oauth_core::jose::{Algorithm, ClientAssertion, Jwk, KeySet, Signer, SigningError, SigningKey};
+use oauth_core::memory::{MemoryReplays, MemoryTokens};
+use oauth_core::secret::TokenHash;
+use oauth_core::server::{Answer, AuthorizationServer};
+use oauth_core::store::{ClientKeys, ClientStore, GrantType, RegisteredClient, ReplayStore, SpendOutcome};
+use oauth_core::store_error::StoreError;
+use oauth_core::testing::SeededEntropy;
+use oauth_core::vocabulary::RegisteredRedirectUri;
+use serde_json::{Value, json};
+
+use super::fixture::{
+    API, CALLBACK, CHALLENGE, Fixture, ISSUER, assert_error, basic, codes, json as body, post, reason, secret,
+};
+
+const GRANT: (&str, &str) = ("grant_type", "client_credentials");
+const TYPE: (&str, &str) = ("client_assertion_type", ClientAssertion::TYPE);
+/// The clock of the fixture.
+const NOW: u64 = 1_800_000_000;
+
+/// Spent names, with a count of who asked and a switch.
+#[derive(Default)]
+struct Replays {
+    store: MemoryReplays,
+    asked: AtomicUsize,
+    down: AtomicBool,
+}
+
+#[async_trait::async_trait]
+impl ReplayStore for Replays {
+    async fn insert_once(
+        &self,
+        key: TokenHash,
+        expires_at: SystemTime,
+        now: SystemTime,
+    ) -> Result<SpendOutcome, StoreError> {
+        if self.down.load(Ordering::Relaxed) {
+            return Err(StoreError::unavailable("the disk is full of names"));
+        }
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        self.store.insert_once(key, expires_at, now).await
+    }
+
+    async fn purge_replays(&self, now: SystemTime) -> Result<u64, StoreError> {
+        self.store.purge_replays(now).await
+    }
+}
+
+/// A key that is somewhere else.
+struct Ed25519(ed25519_dalek::SigningKey);
+
+impl Signer for Ed25519 {
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SigningError> {
+        Ok(self.0.sign(message).to_bytes().to_vec())
+    }
+}
+
+fn private_key(seed: u8) -> Ed25519 {
+    Ed25519(ed25519_dalek::SigningKey::from_bytes(&[seed; 32]))
+}
+
+/// The public half of the key from `seed`; all have one name, so that it is the signature that tells them apart.
+fn public_key(seed: u8) -> Jwk {
+    let x = URL_SAFE_NO_PAD.encode(private_key(seed).0.verifying_key().as_bytes());
+    let document = json!({ "kty": "OKP", "crv": "Ed25519", "x": x, "kid": "robot's" });
+    Jwk::parse(document.to_string().as_bytes()).unwrap()
+}
+
+/// A key of the robot's that it is not registered to sign with.
+fn other_key() -> SigningKey {
+    SigningKey::generate_es256(&SeededEntropy::new(5)).unwrap()
+}
+
+fn keyed(id: &str, seed: u8) -> RegisteredClient {
+    let keys = KeySet::new([public_key(seed), other_key().public_key().clone()]).unwrap();
+    RegisteredClient::keyed(
+        id.parse().unwrap(),
+        ClientKeys::new(Algorithm::EdDsa, &keys).unwrap(),
+    )
+    .with_grant_types(GrantType::ALL)
+    .with_redirect_uri(RegisteredRedirectUri::exact(CALLBACK).unwrap())
+    .with_scopes("openid read:charges".parse().unwrap())
+    .with_audience(API.parse().unwrap())
+}
+
+async fn server() -> (Fixture, Arc<Replays>) {
+    let replays = Arc::new(Replays::default());
+    let store = Arc::clone(&replays);
+    let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
+        builder.with_replays(store)
+    });
+    for client in [keyed("robot", 7), keyed("android", 8)] {
+        fixture.clients.put_client(client).await.unwrap();
+    }
+    (fixture, replays)
+}
+
+fn header() -> Value {
+    json!({ "alg": "EdDSA", "typ": "client-authentication+jwt", "kid": "robot's" })
+}
+
+fn claims() -> Value {
+    json!({ "iss": "robot", "sub": "robot", "aud": ISSUER, "jti": "1", "iat": NOW, "exp": NOW + 60 })
+}
+
+/// The document with these members instead; `null` takes one away.
+fn with(mut document: Value, members: &Value) -> Value {
+    for (name, value) in members.as_object().unwrap() {
+        document[name] = value.clone();
+    }
+    document
+        .as_object_mut()
+        .unwrap()
+        .retain(|_, value| !value.is_null());
+    document
+}
+
+fn forge(header: &Value, claims: &Value, key: &dyn Signer) -> String {
+    let [header, claims] = [header, claims].map(|part| URL_SAFE_NO_PAD.encode(part.to_string()));
+    let signed = format!("{header}.{claims}");
+    let signature = URL_SAFE_NO_PAD.encode(key.sign(signed.as_bytes()).unwrap());
+    format!("{signed}.{signature}")
+}
+
+/// An assertion of the robot's with these claims instead.
+fn assertion(members: &Value) -> String {
+    forge(&header(), &with(claims(), members), &private_key(7))
+}
+
+fn request(assertion: &str) -> Request<Bytes> {
+    post(HeaderMap::new(), &[GRANT, TYPE, ("client_assertion", assertion)])
+}
+
+async fn present(server: &AuthorizationServer, assertion: &str) -> Answer {
+    server.token(request(assertion)).await
+}
+
+/// The answer is the 401 of everybody who is not believed, and the host knows better.
+fn assert_refused(answer: &Answer, expected: Reason) {
+    assert_error(answer, 401, "invalid_client");
+    assert_eq!(body(&answer.response), json!({ "error": "invalid_client" }));
+    assert_eq!(codes(&answer.events), ["client_authentication_failed"]);
+    assert_eq!(reason(answer), expected.code(), "{answer:?}");
+}
+
+fn assert_accepted(answer: &Answer) {
+    assert_eq!(answer.response.status(), 200, "{answer:?}");
+}
+
+/// O6, 6, 11, 12: wherever clients authenticate, named in the form or not; by a key that is not in this process.
+#[tokio::test]
+async fn a_client_authenticates_by_what_it_signs() {
+    let (fixture, replays) = server().await;
+    let key = SigningKey::from_signer(&public_key(7), Arc::new(private_key(7)));
+    let entropy = SeededEntropy::new(3);
+    let fresh = || ClientAssertion::new("robot".parse().unwrap(), &entropy, fixture.now());
+    let sign = || fresh().sign(&key, fixture.server.issuer()).unwrap();
+    let send = |pairs: &[(&str, &str)]| {
+        let signed = sign();
+        let pairs = [pairs, &[TYPE, ("client_assertion", signed.expose())]].concat();
+        post(HeaderMap::new(), &pairs)
+    };
+    let server = &fixture.server;
+    assert_accepted(&server.token(send(&[GRANT])).await);
+    assert_accepted(&server.token(send(&[GRANT, ("client_id", "robot")])).await);
+    assert_accepted(&server.introspect(send(&[("token", "at_x")])).await);
+    assert_accepted(&server.revoke(send(&[("token", "at_x")])).await);
+    let pushed = server
+        .par(send(&[
+            ("response_type", "code"),
+            ("client_id", "robot"),
+            ("redirect_uri", CALLBACK),
+            ("scope", "read:charges"),
+            ("state", "s"),
+            ("code_challenge", CHALLENGE),
+            ("code_challenge_method", "S256"),
+        ]))
+        .await;
+    assert_eq!(pushed.response.status(), 201, "{pushed:?}");
+    assert_eq!(replays.asked.load(Ordering::Relaxed), 5);
+    for typ in [
+        json!("JWT"),
+        json!("application/client-authentication+jwt"),
+        Value::Null,
+    ] {
+        let claims = with(claims(), &json!({ "jti": typ.to_string() }));
+        let token = forge(&with(header(), &json!({ "typ": typ })), &claims, &private_key(7));
+        assert_accepted(&present(server, &token).await);
+    }
+}
+
+/// O6, 11: the second time is a replay, at the same endpoint and at another one.
+#[tokio::test]
+async fn an_assertion_is_accepted_once() {
+    let (fixture, _) = server().await;
+    let token = assertion(&json!({}));
+    assert_accepted(&present(&fixture.server, &token).await);
+    assert_refused(
+        &present(&fixture.server, &token).await,
+        Reason::ClientAssertionReplayed,
+    );
+    let pairs = [TYPE, ("client_assertion", token.as_str()), ("token", "at_x")];
+    for answer in [
+        fixture.server.introspect(post(HeaderMap::new(), &pairs)).await,
+        fixture.server.revoke(post(HeaderMap::new(), &pairs)).await,
+        fixture.server.par(post(HeaderMap::new(), &pairs)).await,
+    ] {
+        assert_refused(&answer, Reason::ClientAssertionReplayed);
+    }
+    // another signature over the same name is the same assertion
+    let longer = assertion(&json!({ "exp": NOW + 61 }));
+    assert_refused(
+        &present(&fixture.server, &longer).await,
+        Reason::ClientAssertionReplayed,
+    );
+    assert_accepted(&present(&fixture.server, &assertion(&json!({ "jti": "2" }))).await);
+}
+
+/// O6, 11: single use, whoever comes at once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn one_of_32_uses_of_an_assertion_is_accepted() {
+    let (fixture, _) = server().await;
+    let token: Arc<str> = assertion(&json!({})).into();
+    let uses = (0..32).map(|_| {
+        let (server, token) = (fixture.server.clone(), Arc::clone(&token));
+        tokio::spawn(async move { present(&server, &token).await })
+    });
+    let answers = join_all(uses).await;
+    let statuses = answers.iter().flatten().map(|answer| answer.response.status());
+    assert_eq!(statuses.clone().filter(|status| *status == 200).count(), 1);
+    assert_eq!(statuses.filter(|status| *status == 401).count(), 31);
+}
+
+/// O6, 11: a name is the client's own: nobody spends what is another's.
+#[tokio::test]
+async fn two_clients_may_use_one_name() {
+    let (fixture, _) = server().await;
+    assert_accepted(&present(&fixture.server, &assertion(&json!({}))).await);
+    let claims = with(claims(), &json!({ "iss": "android", "sub": "android" }));
+    let token = forge(&header(), &claims, &private_key(8));
+    assert_accepted(&present(&fixture.server, &token).await);
+}
+
+/// O6, 11: it is remembered for as long as it could be taken, clocks that differ included, and no longer.
+#[tokio::test]
+async fn a_spent_assertion_is_remembered_until_it_expires() {
+    let (fixture, replays) = server().await;
+    let token = assertion(&json!({}));
+    assert_accepted(&present(&fixture.server, &token).await);
+    let end = fixture.now() + Duration::from_secs(70);
+    fixture.clock.set(end - Duration::from_nanos(1));
+    assert_eq!(replays.purge_replays(fixture.now()).await.unwrap(), 0);
+    assert_refused(
+        &present(&fixture.server, &token).await,
+        Reason::ClientAssertionReplayed,
+    );
+    fixture.clock.set(end);
+    assert_eq!(replays.purge_replays(end).await.unwrap(), 1);
+    assert_refused(
+        &present(&fixture.server, &token).await,
+        Reason::ClientAssertionExpired,
+    );
+}
+
+/// O6, O26, 11: who cannot be remembered is not believed; and it is spent by none of it.
+#[tokio::test]
+async fn a_replay_store_that_is_down_is_a_503_and_spends_nothing() {
+    let (fixture, replays) = server().await;
+    let token = assertion(&json!({}));
+    replays.down.store(true, Ordering::Relaxed);
+    for _ in 0..2 {
+        let answer = present(&fixture.server, &token).await;
+        assert_error(&answer, 503, "temporarily_unavailable");
+        assert!(answer.response.headers().contains_key("retry-after"));
+        assert_eq!(codes(&answer.events), ["server_failed"]);
+        assert!(answer.fault.is_some());
+    }
+    replays.down.store(false, Ordering::Relaxed);
+    assert_accepted(&present(&fixture.server, &token).await);
+}
+
+/// O6, 11: a server that cannot remember takes no assertion, and does not say that it would.
+#[tokio::test]
+async fn without_a_replay_store_nobody_authenticates_by_assertion() {
+    let fixture = Fixture::new();
+    fixture.clients.put_client(keyed("robot", 7)).await.unwrap();
+    let answer = present(&fixture.server, &assertion(&json!({}))).await;
+    assert_refused(&answer, Reason::ClientAssertionUnsupported);
+}
+
+/// O22: with a place to remember them assertions are on offer, with the algorithms that verify here.
+#[tokio::test]
+async fn the_metadata_offer_assertions_where_they_are_taken() {
+    let (fixture, _) = server().await;
+    let request = Request::get("/").body(Bytes::new()).unwrap();
+    let document: Value = serde_json::from_slice(fixture.server.metadata(&request).body()).unwrap();
+    for (endpoint, is_for_all) in [("token", true), ("introspection", false), ("revocation", true)] {
+        let mut methods = vec!["client_secret_basic", "client_secret_post", "private_key_jwt"];
+        if is_for_all {
+            methods.push("none");
+        }
+        let prefix = format!("{endpoint}_endpoint_auth");
+        assert_eq!(document[format!("{prefix}_methods_supported")], json!(methods));
+        let algorithms = &document[format!("{prefix}_signing_alg_values_supported")];
+        assert_eq!(*algorithms, json!(["ES256", "EdDSA", "RS256"]));
+    }
+}
