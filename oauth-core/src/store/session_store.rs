@@ -83,8 +83,9 @@ pub struct Revoked {
 /// - **What was ended stays ended**: once [`end_session`](Self::end_session), [`revoke_subject`](Self::revoke_subject) or
 ///   [`redeem_reset_token`](Self::redeem_reset_token) has answered, nothing from before is worth anything, whatever had begun
 ///   before; and a reader sees either all of it ended or none.
-/// - A code that names a session is redeemed only while that session is there and was not ended:
-///   [`RedeemOutcome::SessionEnded`](super::RedeemOutcome::SessionEnded).
+/// - A code that names a session is redeemed only while that session is active, or else it is
+///   [`RedeemOutcome::SessionEnded`](super::RedeemOutcome::SessionEnded): one that was left idle cannot be ended any more, and
+///   signing out everywhere must outlast a consent that was under way.
 /// - What belongs to another subject is untouched.
 /// - Of any number of callers that redeem one reset token exactly one gets `Redeemed`, and a subject has at most one.
 #[async_trait]

@@ -66,7 +66,7 @@ pub enum RedeemOutcome {
     },
     /// It was never spent and is too old; nothing changed.
     Expired,
-    /// The session that its grant names was ended, or is not there; nothing changed.
+    /// The session that its grant names is over, or is not there; nothing changed.
     SessionEnded,
     /// There is no such code.
     NotFound,

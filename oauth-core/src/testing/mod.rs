@@ -10,21 +10,33 @@
 //!
 //! The expression makes an **empty** store and runs once per case; write `async { … }` where making one takes an `await`.
 //! Races are 32 calls from 32 threads that the kit starts; a store that needs a runtime brings its handle along.
+//!
+//! `parallel_requests!` asks a whole authorization server over the store the same thing four times at once; [`Delayed`] makes
+//! it a slow store, in which what is not one step shows.
 
 mod clock;
+mod delayed;
 mod entropy;
 mod race;
 mod records;
 
 pub mod client_store;
+pub mod faults;
+pub mod history;
 pub mod interaction_store;
+#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+pub mod parallel_requests;
 pub mod replay_store;
 pub mod session_store;
 pub mod token_store;
+pub mod verbs;
 
 pub use clock::ManualClock;
+pub use delayed::Delayed;
 pub use entropy::SeededEntropy;
 
+#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+pub use crate::parallel_requests;
 pub use crate::{client_store, interaction_store, replay_store, session_store, token_store};
 
 /// Makes one test of each case of a kit; what the kit macros expand to.

@@ -18,16 +18,21 @@ where
     T: Send,
     F: Future<Output = Result<T, StoreError>>,
 {
-    let barrier = Barrier::new(RACERS);
+    race_of(RACERS, async |index| answer(call(index).await))
+}
+
+/// What came of each of so many threads, all let go at once.
+pub(super) fn race_of<T: Send>(racers: usize, call: impl AsyncFn(usize) -> T + Sync) -> Vec<T> {
+    let barrier = Barrier::new(racers);
     thread::scope(|scope| {
         let racer = |index| {
             let (barrier, call) = (&barrier, &call);
             scope.spawn(move || {
                 barrier.wait();
-                answer(block_on(call(index)))
+                block_on(call(index))
             })
         };
-        let racers: Vec<_> = (0..RACERS).map(racer).collect();
+        let racers: Vec<_> = (0..racers).map(racer).collect();
         racers
             .into_iter()
             .map(|racer| racer.join().expect("a racer answers"))

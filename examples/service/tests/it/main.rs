@@ -11,6 +11,7 @@ mod desk;
 mod idempotency;
 mod methods;
 mod pages;
+mod parallel_requests;
 mod preconditions;
 mod refunds;
 mod reset;

@@ -13,6 +13,7 @@ mod errors;
 mod killed;
 mod outbox;
 mod own_server;
+mod parallel_requests;
 mod purge;
 mod retention;
 mod sealed;

@@ -9,6 +9,7 @@ mod database;
 mod errors;
 mod group_commit;
 mod outbox;
+mod parallel_requests;
 mod purge;
 mod sealed;
 mod support;

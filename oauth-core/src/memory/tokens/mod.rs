@@ -125,7 +125,7 @@ impl Tables {
     }
 
     fn redeem_code(&mut self, redemption: CodeRedemption, now: SystemTime) -> RedeemOutcome {
-        let stands = self.session_stands(&redemption.family.grant);
+        let stands = self.session_stands(&redemption.family.grant, now);
         let Some(code) = self.codes.get_mut(&redemption.code) else {
             return RedeemOutcome::NotFound;
         };

@@ -150,11 +150,11 @@ struct End {
 }
 
 impl Tables {
-    /// Whether a code of this grant may still be redeemed.
-    pub(super) fn session_stands(&self, grant: &Grant) -> bool {
+    /// Whether a code of this grant may still be redeemed at `now`.
+    pub(super) fn session_stands(&self, grant: &Grant, now: SystemTime) -> bool {
         grant.session.is_none_or(|id| {
             let session = self.sessions.values().find(|session| session.id == id);
-            session.is_some_and(|session| session.ended.is_none())
+            session.is_some_and(|session| session.state(now) == SessionState::Active)
         })
     }
 

@@ -1,9 +1,11 @@
 use std::time::Duration;
 
 use super::{alive, populate};
-use crate::store::{Insertion, RedeemOutcome, RevocationReason, Revoked, SessionStore};
+use crate::store::{Insertion, RedeemOutcome, RevocationReason, Revoked, SessionRecord, SessionStore};
 use crate::testing::race::{RACERS, race};
-use crate::testing::records::{answer, code, grant, hash, redemption, session, session_id, start};
+use crate::testing::records::{
+    NANOSECOND, answer, code, grant, hash, redemption, session, session_id, start,
+};
 use crate::vocabulary::Subject;
 
 const REASON: RevocationReason = RevocationReason::SignedOutEverywhere;
@@ -53,6 +55,27 @@ pub async fn a_code_of_a_session_that_ended_buys_nothing(store: &dyn SessionStor
         assert!(bought.is_none(), "{name}");
         let spent = answer(store.code(&hash(name)).await).and_then(|code| code.redeemed);
         assert_eq!(spent, None, "{name}");
+    }
+}
+
+/// S2, S3: at the exact instant, as nobody can end a session that is over.
+pub async fn a_code_of_a_session_that_is_over_buys_nothing(store: &dyn SessionStore) {
+    let short = SessionRecord {
+        expires_at: start() + Duration::from_secs(30),
+        ..session("short")
+    };
+    let end = short.expires_at;
+    assert_eq!(answer(store.insert_session(short).await), Insertion::Inserted);
+    for (name, now, expected) in [
+        ("late", end, RedeemOutcome::SessionEnded),
+        ("in time", end - NANOSECOND, RedeemOutcome::Redeemed),
+    ] {
+        let mut code = code(name);
+        code.grant.session = Some(session_id("short"));
+        assert_eq!(answer(store.insert_code(code).await), Insertion::Inserted);
+        let mut wanted = redemption(name, name);
+        wanted.family.grant.session = Some(session_id("short"));
+        assert_eq!(answer(store.redeem_code(wanted, now).await), expected, "{name}");
     }
 }
 

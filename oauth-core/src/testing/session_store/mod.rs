@@ -1,13 +1,17 @@
 //! What any [`SessionStore`] must do.
-#![expect(clippy::expect_used, reason = "a case fails by panicking")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a case fails by panicking")]
 
 mod endings;
+mod histories;
 mod resets;
 mod sessions;
+mod tables;
 
 pub use endings::*;
+pub use histories::*;
 pub use resets::*;
 pub use sessions::*;
+pub use tables::*;
 
 use super::records::{answer, code, hash, redemption, reset, session, session_id, start};
 use crate::session::SessionState;
@@ -31,6 +35,7 @@ macro_rules! session_store {
             purging_drops_sessions_that_are_over_and_nothing_else
             what_was_granted_in_a_session_ends_with_it
             a_code_of_a_session_that_ended_buys_nothing
+            a_code_of_a_session_that_is_over_buys_nothing
             a_redemption_that_crosses_the_end_of_its_session_leaves_nothing_alive
             everything_of_a_subject_ends_and_nothing_of_another
             one_session_can_be_kept_with_what_was_granted_in_it
@@ -43,6 +48,10 @@ macro_rules! session_store {
             one_of_32_redemptions_of_a_reset_token_succeeds
             of_32_reset_tokens_of_one_subject_one_is_left
             purging_drops_expired_reset_tokens_and_nothing_else
+            every_history_of_sessions_has_an_order
+            every_history_of_sessions_has_an_order_whatever_fails
+            every_transition_of_a_code_is_that_of_its_table
+            every_transition_of_a_refresh_token_is_that_of_its_table
         }
     };
 }

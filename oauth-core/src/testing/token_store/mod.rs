@@ -1,12 +1,14 @@
 //! What any [`TokenStore`] must do.
-#![expect(clippy::expect_used, reason = "a case fails by panicking")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a case fails by panicking")]
 
 mod codes;
+mod histories;
 mod retention;
 mod revocation;
 mod rotation;
 
 pub use codes::*;
+pub use histories::*;
 pub use retention::*;
 pub use revocation::*;
 pub use rotation::*;
@@ -44,6 +46,8 @@ macro_rules! token_store {
             fresh_codes_go_when_they_expire
             tombstones_outlive_what_was_issued
             access_tokens_go_when_they_expire
+            every_history_of_tokens_has_an_order
+            every_history_of_tokens_has_an_order_whatever_fails
         }
     };
 }

@@ -1,96 +1,49 @@
 //! A store that fails.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::SystemTime;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use http::Method;
 use oauth_core::memory::MemoryTokens;
-use oauth_core::secret::TokenHash;
 use oauth_core::server::Decision;
-use oauth_core::store::{
-    AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, CodeRedemption, FamilyId, Insertion,
-    RedeemOutcome, RefreshTokenState, RevocationReason, RevokeOutcome, RotateOutcome, Rotation, TokenStore,
-};
+use oauth_core::store::SessionStore;
 use oauth_core::store_error::StoreError;
+use oauth_core::testing::faults::{Fault, Faulty};
+use oauth_core::testing::verbs::{Reply, Respond, Verb, VerbStore};
 
 use super::fixture::{Fixture, Tokens, assert_error, basic, codes, post, reason, web_request, with_bearer};
+use super::model::live;
 
 /// The memory store, with a switch.
 #[derive(Default)]
-struct Faulty {
+struct Switched {
     store: MemoryTokens,
     down: AtomicBool,
     garbled: AtomicBool,
 }
 
-impl Faulty {
-    fn up(&self) -> Result<&MemoryTokens, StoreError> {
-        if self.down.load(Ordering::Relaxed) {
-            Err(StoreError::unavailable("the disk is full of secrets"))
-        } else if self.garbled.load(Ordering::Relaxed) {
-            Err(StoreError::corrupt("a row of secrets"))
-        } else {
-            Ok(&self.store)
-        }
-    }
-}
-
 #[async_trait::async_trait]
-impl TokenStore for Faulty {
-    async fn insert_code(&self, code: AuthorizationCodeRecord) -> Result<Insertion, StoreError> {
-        self.up()?.insert_code(code).await
-    }
-    async fn code(&self, hash: &TokenHash) -> Result<Option<AuthorizationCodeRecord>, StoreError> {
-        self.up()?.code(hash).await
-    }
-    async fn redeem_code(
-        &self,
-        redemption: CodeRedemption,
-        now: SystemTime,
-    ) -> Result<RedeemOutcome, StoreError> {
-        self.up()?.redeem_code(redemption, now).await
-    }
-    async fn insert_access_token(&self, token: AccessTokenRecord) -> Result<Insertion, StoreError> {
-        self.up()?.insert_access_token(token).await
-    }
-    async fn access_token(&self, hash: &TokenHash) -> Result<Option<AccessTokenState>, StoreError> {
-        self.up()?.access_token(hash).await
-    }
-    async fn refresh_token(&self, hash: &TokenHash) -> Result<Option<RefreshTokenState>, StoreError> {
-        self.up()?.refresh_token(hash).await
-    }
-    async fn rotate(&self, rotation: Rotation, now: SystemTime) -> Result<RotateOutcome, StoreError> {
-        self.up()?.rotate(rotation, now).await
-    }
-    async fn revoke_family(
-        &self,
-        id: &FamilyId,
-        reason: RevocationReason,
-        now: SystemTime,
-    ) -> Result<RevokeOutcome, StoreError> {
-        self.up()?.revoke_family(id, reason, now).await
-    }
-    async fn revoke_access_token(
-        &self,
-        hash: &TokenHash,
-        now: SystemTime,
-    ) -> Result<RevokeOutcome, StoreError> {
-        self.up()?.revoke_access_token(hash, now).await
-    }
-    async fn purge_tokens(&self, now: SystemTime) -> Result<u64, StoreError> {
-        self.up()?.purge_tokens(now).await
+impl Respond for Switched {
+    async fn respond(&self, verb: Verb) -> Result<Reply, StoreError> {
+        if self.down.load(Ordering::Relaxed) {
+            return Err(StoreError::unavailable("the disk is full of secrets"));
+        }
+        if self.garbled.load(Ordering::Relaxed) {
+            return Err(StoreError::corrupt("a row of secrets"));
+        }
+        let store: &dyn SessionStore = &self.store;
+        store.respond(verb).await
     }
 }
 
 /// O13, O26, 63: 503 with `Retry-After`, the cause for the host alone, and nothing consumed.
 #[tokio::test]
 async fn a_store_that_is_down_is_a_503_and_consumes_nothing() {
-    let store = Arc::new(Faulty::default());
+    let store = Arc::new(VerbStore(Switched::default()));
     let fixture = Fixture::with(store.clone(), |builder| builder);
     let tokens = fixture.sign_in().await;
     let code = fixture.code().await;
-    store.down.store(true, Ordering::Relaxed);
+    store.0.down.store(true, Ordering::Relaxed);
     let token = [("token", tokens.access.as_str())];
     for answer in [
         fixture.redeem(&code).await,
@@ -113,7 +66,7 @@ async fn a_store_that_is_down_is_a_503_and_consumes_nothing() {
                 .is_some_and(|cause| cause.to_string().contains("disk"))
         }));
     }
-    store.down.store(false, Ordering::Relaxed);
+    store.0.down.store(false, Ordering::Relaxed);
     Tokens::of(&fixture.redeem(&code).await);
     Tokens::of(&fixture.refresh(&tokens.refresh).await);
 }
@@ -121,10 +74,10 @@ async fn a_store_that_is_down_is_a_503_and_consumes_nothing() {
 /// O26: coming back does not help where a row cannot be read, so nobody is told to.
 #[tokio::test]
 async fn a_store_that_cannot_read_its_rows_is_a_500() {
-    let store = Arc::new(Faulty::default());
+    let store = Arc::new(VerbStore(Switched::default()));
     let fixture = Fixture::with(store.clone(), |builder| builder);
     let tokens = fixture.sign_in().await;
-    store.garbled.store(true, Ordering::Relaxed);
+    store.0.garbled.store(true, Ordering::Relaxed);
     let answer = fixture.refresh(&tokens.refresh).await;
     assert_error(&answer, 500, "server_error");
     assert!(!answer.response.headers().contains_key("retry-after"));
@@ -134,10 +87,10 @@ async fn a_store_that_cannot_read_its_rows_is_a_500() {
 /// O24: on the front channel the person sees a page.
 #[tokio::test]
 async fn a_store_that_is_down_is_a_page_for_the_person() {
-    let store = Arc::new(Faulty::default());
+    let store = Arc::new(VerbStore(Switched::default()));
     let fixture = Fixture::with(store.clone(), |builder| builder);
     let interaction = fixture.interact(&web_request()).await;
-    store.down.store(true, Ordering::Relaxed);
+    store.0.down.store(true, Ordering::Relaxed);
     let decision = Decision::Granted(fixture.ada());
     let answer = fixture
         .server
@@ -154,4 +107,67 @@ async fn a_store_that_is_down_is_a_page_for_the_person() {
         "text/html; charset=utf-8"
     );
     assert!(answer.fault.is_some());
+}
+
+/// O6, O10: whichever verb or answer of the store is lost, and however old what it shows, the client that asks again has one live chain or
+/// none; and what was used before ends its chain.
+#[tokio::test]
+async fn no_fault_of_the_store_forks_a_chain_or_forgives_a_replay() {
+    for fault in [Fault::LostCall, Fault::LostAnswer, Fault::StaleRead] {
+        for nth in 0..4 {
+            for refresh in [false, true] {
+                for used_before in [false, true] {
+                    check(fault, nth, refresh, used_before).await;
+                }
+            }
+        }
+    }
+}
+
+/// Sends a redemption or a refresh, again where it gets no answer, to a store whose verb of that number after the first attempt fails.
+async fn check(fault: Fault, nth: usize, refresh: bool, used_before: bool) {
+    let at = Arc::new(AtomicUsize::new(usize::MAX));
+    let store: Arc<dyn SessionStore> = Arc::new(MemoryTokens::new());
+    let faulty = {
+        let at = Arc::clone(&at);
+        Faulty::new(store, move |number, _: &Verb| {
+            (number == at.load(Ordering::Relaxed)).then_some(fault)
+        })
+    };
+    let faulty = Arc::new(faulty);
+    let fixture = Fixture::with(faulty.clone(), |builder| builder);
+    let code = fixture.code().await;
+    let presented = if refresh {
+        Tokens::of(&fixture.redeem(&code).await).refresh
+    } else {
+        code
+    };
+    let send = async || {
+        if refresh {
+            fixture.refresh(&presented).await
+        } else {
+            fixture.redeem(&presented).await
+        }
+    };
+    let mut issued = Vec::new();
+    if used_before {
+        issued.push(Tokens::of(&send().await).refresh);
+    }
+    at.store(faulty.0.verbs() + nth, Ordering::Relaxed);
+    let mut answer = send().await;
+    if answer.response.status() == 503 {
+        answer = send().await;
+    }
+    let said = format!("{fault:?} {nth} {refresh} {used_before} {answer:?}");
+    let has_success = answer.response.status() == 200;
+    if has_success {
+        issued.push(Tokens::of(&answer).refresh);
+    } else {
+        assert_error(&answer, 400, "invalid_grant");
+    }
+    assert!(!(has_success && used_before), "{said}");
+    issued.extend(refresh.then_some(presented));
+    at.store(usize::MAX, Ordering::Relaxed);
+    let expected = usize::from(has_success);
+    assert_eq!(live(&fixture, &issued).await, expected, "{said}");
 }

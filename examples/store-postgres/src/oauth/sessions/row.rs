@@ -46,6 +46,7 @@ pub(super) async fn load(pool: &PgPool, hash: &TokenHash) -> Result<Option<Sessi
 pub(in crate::oauth) async fn stands(
     connection: &mut PgConnection,
     id: &SessionId,
+    now: SystemTime,
 ) -> Result<bool, DatabaseError> {
     let found: Option<String> =
         sqlx::query_scalar("SELECT record FROM oauth_session WHERE id = $1 FOR SHARE")
@@ -53,7 +54,7 @@ pub(in crate::oauth) async fn stands(
             .fetch_optional(connection)
             .await?;
     let session: Option<SessionRecord> = found.map(|text| json::record(&text)).transpose()?;
-    Ok(session.is_some_and(|session| session.ended.is_none()))
+    Ok(session.is_some_and(|session| session.state(now) == SessionState::Active))
 }
 
 /// The session of this name, for this transaction alone.

@@ -63,7 +63,7 @@ pub(super) async fn redeem(
     let family = &purchase.family.record;
     let mut transaction = subject::begin_sharing(pool, Some(&family.grant.subject)).await?;
     if let Some(session) = &family.grant.session
-        && !sessions::stands(&mut transaction, session).await?
+        && !sessions::stands(&mut transaction, session, now).await?
     {
         return why_not(&mut transaction, hash, now, RedeemOutcome::SessionEnded).await;
     }

@@ -52,8 +52,12 @@ pub(super) fn by_id(connection: &Connection, id: &SessionId) -> Result<Option<Se
 }
 
 /// Whether a session is there and was not ended.
-pub(in crate::oauth) fn stands(transaction: &Transaction<'_>, id: &SessionId) -> Result<bool, DatabaseError> {
-    Ok(by_id(transaction, id)?.is_some_and(|session| session.ended.is_none()))
+pub(in crate::oauth) fn stands(
+    transaction: &Transaction<'_>,
+    id: &SessionId,
+    now: SystemTime,
+) -> Result<bool, DatabaseError> {
+    Ok(by_id(transaction, id)?.is_some_and(|session| session.state(now) == SessionState::Active))
 }
 
 /// All sessions of `subject`.

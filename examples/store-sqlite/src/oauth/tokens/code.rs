@@ -69,7 +69,7 @@ pub(super) fn redeem(
         Some((None, _)) => {}
     }
     if let Some(session) = &purchase.family.record.grant.session
-        && !sessions::stands(transaction, session)?
+        && !sessions::stands(transaction, session, now)?
     {
         return Ok(RedeemOutcome::SessionEnded);
     }
