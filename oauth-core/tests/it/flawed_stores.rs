@@ -61,7 +61,7 @@ where
         let history: History = play(flawed, cast(seed));
         history.check().err()
     };
-    let found: Vec<_> = (0..100).filter_map(check).collect();
+    let found: Vec<_> = (0..300).filter_map(check).collect();
     assert!(!found.is_empty(), "nobody noticed");
     found
 }

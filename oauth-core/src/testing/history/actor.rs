@@ -105,6 +105,15 @@ struct Stage {
     secrets: Mutex<Vec<TokenHash>>,
 }
 
+/// What one act is about.
+struct Props {
+    code: &'static str,
+    /// A refresh token, by label, and its family.
+    presented: Option<(String, FamilyId)>,
+    /// A secret of the session.
+    secret: Option<TokenHash>,
+}
+
 const CODES: [&str; 2] = ["of the session", "of none"];
 
 impl Stage {
@@ -143,6 +152,8 @@ impl Stage {
             put(&self.secrets, session.hash);
             let inserted = store.insert_session(session).await;
             let _inserted = inserted.expect("the store answers");
+            let reset = records::reset(&self.label("reset"), Some(self.subject.clone()));
+            store.put_reset_token(reset).await.expect("the store answers");
         }
         for code in CODES {
             let code = AuthorizationCodeRecord {
@@ -157,14 +168,17 @@ impl Stage {
     async fn act(&self, store: &VerbStore<impl Respond>, actor: usize) {
         for act in 0..ACTS {
             let dice = mix(self.cast.seed, (actor * ACTS + act) as u64);
-            let name = format!("{actor} {act}");
-            // who gets no answer asks once more, as a client would
-            for attempt in 0..2 {
-                let name = format!("{name} {attempt}");
-                let acted = self.act_once(store, dice, &name).await;
-                if self.answered(acted).is_some() {
-                    break;
-                }
+            let with = Props {
+                code: if dice >> 8 & 1 == 0 { CODES[0] } else { CODES[1] },
+                presented: pick(&self.refresh_tokens, dice >> 16),
+                secret: pick(&self.secrets, dice >> 16),
+            };
+            // who gets no answer asks the same again, as a client would
+            let (mut attempt, mut answered) = (0, None);
+            while answered.is_none() {
+                let name = format!("{actor} {act} {attempt}");
+                answered = self.answered(self.act_once(store, dice, &with, &name).await);
+                attempt += 1;
             }
         }
     }
@@ -173,20 +187,19 @@ impl Stage {
         &self,
         store: &VerbStore<impl Respond>,
         dice: u64,
+        with: &Props,
         name: &str,
     ) -> Result<(), StoreError> {
-        let code = if dice >> 8 & 1 == 0 { CODES[0] } else { CODES[1] };
-        let presented = pick(&self.refresh_tokens, dice >> 16);
-        match (dice % if self.cast.sessions { 16 } else { 8 }, presented) {
-            (0..=1, _) | (_, None) => self.redeem(store, code, name).await,
-            (2..=5, Some((label, _))) => self.refresh(store, &label, name).await,
-            (6, Some((_, family))) => self.revoke(store, family).await,
+        match (dice % if self.cast.sessions { 16 } else { 8 }, &with.presented) {
+            (0..=1, _) | (_, None) => self.redeem(store, with.code, name).await,
+            (2..=5, Some((label, _))) => self.refresh(store, label, name).await,
+            (6, Some((_, family))) => self.revoke(store, *family).await,
             (7, Some((label, _))) => {
                 let token = records::hash(&format!("at of {label}"));
                 let _revoked = store.revoke_access_token(&token, records::start()).await?;
                 Ok(())
             }
-            _ => self.act_on_session(store, dice, name).await,
+            _ => self.act_on_session(store, dice, with, name).await,
         }
     }
 
@@ -194,11 +207,12 @@ impl Stage {
         &self,
         store: &VerbStore<impl Respond>,
         dice: u64,
+        with: &Props,
         name: &str,
     ) -> Result<(), StoreError> {
         let now = records::start();
         let reason = RevocationReason::SignedOutEverywhere;
-        let secret = pick(&self.secrets, dice >> 16).expect("a session was begun");
+        let secret = with.secret.expect("a session was begun");
         match dice % 16 {
             8 => {
                 let _ended = store.end_session(&self.session(), reason, now).await?;
