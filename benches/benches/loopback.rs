@@ -38,10 +38,10 @@ struct Contest {
     rates: Vec<Rate>,
 }
 
-const CONTESTS: [(&str, &str, Work); 6] = [
+const CONTESTS: [(&str, &str, Work); 7] = [
     (
         "client credentials, EdDSA JWT, ours",
-        "ours",
+        "ours jwt",
         Work::ClientCredentials,
     ),
     (
@@ -50,13 +50,18 @@ const CONTESTS: [(&str, &str, Work); 6] = [
         Work::ClientCredentials,
     ),
     (
+        "client credentials, opaque, ours",
+        "ours opaque",
+        Work::ClientCredentials,
+    ),
+    (
         "client credentials, opaque, node-oidc-provider",
         "peer opaque",
         Work::ClientCredentials,
     ),
-    ("introspection, ours", "ours", Work::Introspection),
+    ("introspection, opaque, ours", "ours opaque", Work::Introspection),
     (
-        "introspection, node-oidc-provider",
+        "introspection, opaque, node-oidc-provider",
         "peer opaque",
         Work::Introspection,
     ),

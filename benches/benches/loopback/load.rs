@@ -19,8 +19,9 @@ pub(crate) const SECRET: &str = "the-secret-of-the-bench-and-of-nobody-else";
 pub(crate) const SCOPE: &str = "read:charges";
 
 const CONNECTIONS: usize = 16;
-const WARM_UP: Duration = Duration::from_secs(1);
-const MEASURED: Duration = Duration::from_secs(3);
+/// In seconds of the server's processor time, so that a busy machine leaves nobody cold.
+const WARM_UP: f64 = 3.0;
+const MEASURED: f64 = 2.0;
 
 #[derive(Clone, Copy)]
 pub(crate) enum Work {
@@ -54,31 +55,36 @@ pub(crate) async fn rate(process: u32, port: u16, work: Work, introspect: &str) 
             request
         }
     };
-    let (begin, answered) = (Instant::now() + WARM_UP, Cell::new(0_u32));
+    let (over, answered) = (Cell::new(false), Cell::new(0_u32));
     let lane = async || {
         let mut connection = Connection::open(port).await;
-        loop {
+        while !over.get() {
             connection.ask(&request).await;
-            let now = Instant::now();
-            if now > begin + MEASURED {
-                break;
-            }
-            if now > begin {
-                answered.set(answered.get() + 1);
-            }
+            answered.set(answered.get() + 1);
         }
     };
-    let spent = async {
-        sleep(WARM_UP).await;
-        let before = processor_time(process);
-        sleep(MEASURED).await;
-        processor_time(process) - before
+    let watch = async {
+        let before = until(process, processor_time(process) + WARM_UP).await;
+        let (begin, warm) = (Instant::now(), answered.get());
+        let spent = until(process, before + MEASURED).await - before;
+        let answered = f64::from(answered.get() - warm);
+        over.set(true);
+        Rate {
+            wall: answered / begin.elapsed().as_secs_f64(),
+            processor: answered / spent,
+        }
     };
-    let (_, spent) = tokio::join!(join_all((0..CONNECTIONS).map(|_| lane())), spent);
-    let answered = f64::from(answered.get());
-    Rate {
-        wall: answered / MEASURED.as_secs_f64(),
-        processor: answered / spent,
+    tokio::join!(join_all((0..CONNECTIONS).map(|_| lane())), watch).1
+}
+
+/// The processor time of the process, once it is so much.
+async fn until(process: u32, wanted: f64) -> f64 {
+    loop {
+        let spent = processor_time(process);
+        if spent >= wanted {
+            return spent;
+        }
+        sleep(Duration::from_millis(10)).await;
     }
 }
 

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body_util::Full;
 use oauth_core::{
+    grant::AccessTokenFormat,
     jose::{SigningKey, SigningKeys},
     memory::{MemoryClients, MemoryInteractions, MemoryTokens},
     ports::OsEntropy,
@@ -38,7 +39,11 @@ pub(crate) async fn serve(what: &str) -> std::io::Result<()> {
         };
         return adapter_hyper::serve(listener, handler, refuse, limits, never).await;
     }
-    let server = authorization_server();
+    let format = match what {
+        "ours opaque" => AccessTokenFormat::Opaque,
+        _ => AccessTokenFormat::Jwt,
+    };
+    let server = authorization_server(format);
     let handler = move |request: Request<Bytes>| {
         let server = server.clone();
         async move {
@@ -52,7 +57,7 @@ pub(crate) async fn serve(what: &str) -> std::io::Result<()> {
     adapter_hyper::serve(listener, handler, refuse, limits, never).await
 }
 
-fn authorization_server() -> AuthorizationServer {
+fn authorization_server(format: AccessTokenFormat) -> AuthorizationServer {
     let secret = SECRET.parse().expect("a secret");
     let client =
         RegisteredClient::confidential(CLIENT.parse().expect("a client"), ClientSecrets::new(&secret))
@@ -67,6 +72,7 @@ fn authorization_server() -> AuthorizationServer {
         .with_entropy(OsEntropy)
         .with_signing_keys(SigningKeys::new(key))
         .with_audience(API)
+        .with_access_token_format(format)
         .build()
         .expect("a server")
 }

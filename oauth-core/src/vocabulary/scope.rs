@@ -104,10 +104,14 @@ impl FromStr for Scopes {
     type Err = InvalidScope;
 
     fn from_str(text: &str) -> Result<Self, InvalidScope> {
-        if text.split(' ').take(MAX_TOKENS + 1).count() > MAX_TOKENS {
-            return Err(InvalidScope);
+        let mut scopes = Self::default();
+        for (index, token) in text.split(' ').enumerate() {
+            if index == MAX_TOKENS {
+                return Err(InvalidScope);
+            }
+            scopes.insert(token.parse()?);
         }
-        text.split(' ').map(str::parse).collect()
+        Ok(scopes)
     }
 }
 
