@@ -20,7 +20,9 @@ use oauth_core::jose::{Algorithm, ClientAssertion, Jwk, KeySet, Signer, SigningE
 use oauth_core::memory::{MemoryReplays, MemoryTokens};
 use oauth_core::secret::TokenHash;
 use oauth_core::server::{Answer, AuthorizationServer};
-use oauth_core::store::{ClientKeys, ClientStore, GrantType, RegisteredClient, ReplayStore, SpendOutcome};
+use oauth_core::store::{
+    ClientAuthentication, ClientKeys, ClientStore, GrantType, RegisteredClient, ReplayStore, SpendOutcome,
+};
 use oauth_core::store_error::StoreError;
 use oauth_core::testing::SeededEntropy;
 use oauth_core::vocabulary::RegisteredRedirectUri;
@@ -164,11 +166,20 @@ fn assert_accepted(answer: &Answer) {
     assert_eq!(answer.response.status(), 200, "{answer:?}");
 }
 
-/// O6, 6, 11, 12: wherever clients authenticate, named in the form or not; by a key that is not in this process.
+/// O6, O25, 6, 11: wherever clients authenticate, named in the form or not; by a key that is not in this process, and by either
+/// of two while the client rotates them.
 #[tokio::test]
 async fn a_client_authenticates_by_what_it_signs() {
     let (fixture, replays) = server().await;
-    let key = SigningKey::from_signer(&public_key(7), Arc::new(private_key(7)));
+    let key = SigningKey::from_signer(&public_key(6), Arc::new(private_key(6)));
+    let both = KeySet::new([public_key(7), key.public_key().clone()]).unwrap();
+    fixture
+        .change_client("robot", |mut robot| {
+            let keys = ClientKeys::new(Algorithm::EdDsa, &both).unwrap();
+            robot.authentication = ClientAuthentication::PrivateKeyJwt(keys);
+            robot
+        })
+        .await;
     let entropy = SeededEntropy::new(3);
     let fresh = || ClientAssertion::new("robot".parse().unwrap(), &entropy, fixture.now());
     let sign = || fresh().sign(&key, fixture.server.issuer()).unwrap();
