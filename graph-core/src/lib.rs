@@ -5,6 +5,8 @@ mod compat;
 pub mod connection;
 pub mod engine;
 pub mod error;
+#[doc(hidden)]
+pub mod executor;
 pub mod guard;
 pub mod http;
 pub mod limits;

@@ -12,6 +12,7 @@ mod connections;
 mod cost;
 mod errors;
 mod execution;
+mod expanded;
 mod fixture;
 mod guards;
 mod hostile;
