@@ -1,0 +1,83 @@
+// Values offered to arguments of every input type, as variables and as literals, and defaults at either place: what graphql-js
+// refuses, and what it makes of the rest. The fields of schema 0 answer what they were given.
+
+import { execute, parse, validate } from "graphql";
+import { invent } from "./invent.mjs";
+import { schemaOf } from "./schema.mjs";
+import { camel, print } from "./types.mjs";
+
+const VALUES = [
+  null, 0, 1, -1, 2147483647, 2147483648, -2147483648, -2147483649, 1.5, 1.0, 1e3, true, false, "", "1", "RED", "red", "SMALL", "a text",
+  [], [null], [1], [1, null], [[1]], [[1], null, [2, 3]], [["a"]], ["a", null], ["RED"], ["RED", "PINK"], [true], [1.5], {}, [{}],
+  { colours: [] }, { from: 1, colours: "RED" }, { from: null, colours: ["RED"] }, { from: 1, toWhere: null, colours: [] },
+  { from: 1, toWhere: 2, colours: null }, { from: "1", colours: [] }, { from: 1, colours: [], other: 1 }, [{ colours: [] }, null],
+  { ratio: 1 }, { ratio: 1, text: null }, { ratio: null }, { ratio: 0.5, spans: { colours: [] } }, { ratio: 0.5, spans: [{ from: null }], span: { colours: [] } },
+  { ratio: 2, text: "t", span: { from: 3, toWhere: 4, colours: ["BLUE", "DARK_GREEN"] }, spans: [{ colours: "BLUE" }] },
+  [{ ratio: 1, span: null, spans: [] }, null], { ratio: 1, span: { colours: [] }, spans: [] },
+];
+
+const LITERALS = [
+  "null", "0", "-1", "2147483648", "1.5", "1e3", "1.0", "true", '"a"', '"""a"""', '"1"', "RED", "PINK", '"RED"', "SMALL", "[]", "[null]", "[1]", "[1, null]",
+  "[[1] null [2]]", "[[1]]", "1", "[RED]", '["a"]', "{}", "[{}]", "{colours: []}", "{from: 1, colours: RED}", "{from: null, colours: []}",
+  "{colours: null}", "{colours: [], other: 1}", "{ratio: 1}", "{ratio: 1, span: {colours: []}, spans: []}", "{ratio: 1, text: null, spans: {colours: []}}",
+  "{colours: [], colours: []}", '"\\u0041\\n"', "-2147483648", "12345678901234567890",
+];
+
+const fitting = ["Int!", "Int", "Float!", "String!", "Boolean"];
+
+async function judged(schema, request) {
+  let document;
+  try {
+    document = parse(request.query);
+  } catch {
+    return { refused: true };
+  }
+  if (validate(schema, document).length) return { refused: true };
+  const { data, errors } = await execute({ schema, document, variableValues: request.variables });
+  if (data === undefined) return { refused: true };
+  const groups = (errors ?? []).map(({ path }) => [{ path }]);
+  return { data: JSON.stringify(data), errors: groups };
+}
+
+export async function coercions() {
+  const invented = invent(0);
+  const schema = schemaOf(invented);
+  const requests = [];
+  const ask = (query, variables) => requests.push(variables ? { query, variables } : { query });
+  for (const field of invented.byName.get("Query").fields) {
+    const [{ type, fallback }] = field.args;
+    const name = camel(field.name);
+    const declared = print(type);
+    const call = (value) => `${name}(it: ${value})`;
+    const plain = field.name.startsWith("echo");
+    ask(`{ ${name} }`);
+    ask(`query ($v: ${declared}) { ${call("$v")} }`);
+    for (const value of VALUES) {
+      if (plain || value === null || typeof value !== "object") ask(`query ($v: ${declared}) { ${call("$v")} }`, { v: value });
+    }
+    if (plain) for (const literal of LITERALS) ask(`{ ${call(literal)} }`);
+    // a variable of another nullability, absent, null and given, with and without a default of its own
+    if (!fitting.includes(declared.replace(/[[\]]/g, "")) && fallback === undefined) continue;
+    const bare = declared.replace(/!$/, "");
+    const own = { Int: "8", Float: "8.5", String: '"own"', Boolean: "false", ID: '"own"' }[bare];
+    for (const head of [bare, `${bare}!`, ...(own ? [`${bare} = ${own}`, `${bare}! = ${own}`, `${bare} = null`] : [])]) {
+      for (const variables of [{}, { v: null }, { v: own ? JSON.parse(own) : [] }]) ask(`query ($v: ${head}) { ${call("$v")} }`, variables);
+    }
+  }
+  // variables within lists and input objects
+  for (const variables of [{}, { v: null }, { v: 5 }]) {
+    ask("query ($v: Int) { echo11(it: [1, $v]) }", variables);
+    ask("query ($v: Int) { echo12(it: [1, $v]) }", variables);
+    ask("query ($v: Int! = 2) { echo12(it: [1, $v]) }", variables);
+    ask("query ($v: Int = 2) { echo12(it: [1, $v]) }", variables);
+    ask("query ($v: Int) { echo21(it: {from: $v, colours: []}) }", variables);
+    ask("query ($v: Int) { echo21(it: {toWhere: $v, colours: []}) }", variables);
+    ask("query ($v: Int = 2) { echo21(it: {from: $v, toWhere: $v, colours: []}) }", variables);
+    ask("query ($v: Int) { threeInt(it: $v) echo0(it: $v) }", variables);
+    ask("query ($v: String) { threeList(it: [$v]) }", variables);
+    ask("query ($v: String!) { threeList(it: [$v]) }", { v: "a" });
+  }
+  const cases = [];
+  for (const request of requests) cases.push({ schema: invented.name, request, ...(await judged(schema, request)) });
+  return cases;
+}
