@@ -93,7 +93,7 @@ impl Drop for Running<'_> {
 }
 
 fn fails(seed: u32) -> bool {
-    seed % 37 == 0
+    seed.is_multiple_of(37)
 }
 
 fn width(seed: u32, depth: u32) -> u32 {

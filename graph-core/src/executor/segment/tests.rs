@@ -11,11 +11,11 @@ use crate::executor::{Bubble, Trail};
 enum Part {
     Leaf(u8),
     /// A list that may be null.
-    Nullable(Vec<Part>),
+    Nullable(Vec<Self>),
     /// A list that may not.
-    List(Vec<Part>),
+    List(Vec<Self>),
     /// A hole, and the list that fills it.
-    Later(Vec<Part>),
+    Later(Vec<Self>),
     /// A hole that fails and cannot be null.
     Fails,
 }
