@@ -6,11 +6,9 @@ use syn::Ident;
 
 use super::{Target, write_async_parameters, write_parameters};
 
-/// A variant: its name, how its value is bound to `value`, and the type of the value.
+/// A variant: its name, and the type of its only field.
 pub(crate) struct Variant<'a> {
     pub(crate) ident: &'a Ident,
-    /// `(value)` or `{ field: value }`.
-    pub(crate) binding: TokenStream,
     pub(crate) ty: &'a dyn ToTokens,
 }
 
@@ -50,9 +48,9 @@ pub(crate) fn variants(target: &Target<'_>, variants: &[Variant<'_>], rest: bool
 }
 
 fn arms(variants: &[Variant<'_>], context: &TokenStream, call: &TokenStream, rest: bool) -> TokenStream {
-    let arms = variants.iter().map(|Variant { ident, binding, ty }| {
-        quote!(Self::#ident #binding => <#ty as __graph::Output<#context>>::#call,)
-    });
+    let arms = variants.iter().map(
+        |Variant { ident, ty }| quote!(Self::#ident(value) => <#ty as __graph::Output<#context>>::#call,),
+    );
     let rest = rest.then(|| quote!(_ => __graph::no_such_field(field, cx),));
     quote!(#(#arms)* #rest)
 }

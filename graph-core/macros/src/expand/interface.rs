@@ -54,14 +54,9 @@ fn read(arguments: &TokenStream, item: &Item) -> syn::Result<TokenStream> {
 }
 
 fn emit(words: &ItemWords, alias: &Ident, generics: &Generics) -> TokenStream {
-    let binding = quote!((value));
     let of = |ty: &'_ TypePath| ty.path.segments.last().map(|last| last.ident.clone());
     let idents: Vec<_> = words.implementers.iter().filter_map(of).collect();
-    let of = |(ident, ty)| Variant {
-        ident,
-        binding: binding.clone(),
-        ty,
-    };
+    let of = |(ident, ty)| Variant { ident, ty };
     let types = words.implementers.iter().map(|ty| ty as &dyn quote::ToTokens);
     let listed: Vec<_> = idents.iter().zip(types).map(of).collect();
     let (_, parameters, _) = generics.split_for_impl();

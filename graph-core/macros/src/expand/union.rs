@@ -51,17 +51,13 @@ fn variant(variant: &syn::Variant) -> syn::Result<Variant<'_>> {
     if let Some(word) = Word::of(&variant.attrs, "graphql")?.first() {
         return Err(syn::Error::new(word.name.span(), ONLY_VARIANTS));
     }
-    let mut fields = variant.fields.iter();
-    let (Some(field), None) = (fields.next(), fields.next()) else {
-        return Err(syn::Error::new(variant.span(), ONLY_VARIANTS));
-    };
-    let binding = match (&variant.fields, &field.ident) {
-        (Fields::Named(_), Some(name)) => quote!({ #name: value }),
-        _ => quote!((value)),
-    };
-    Ok(Variant {
+    match &variant.fields {
+        Fields::Unnamed(fields) if fields.unnamed.len() == 1 => fields.unnamed.first(),
+        _ => None,
+    }
+    .map(|field| Variant {
         ident: &variant.ident,
-        binding,
         ty: &field.ty,
     })
+    .ok_or_else(|| syn::Error::new(variant.span(), ONLY_VARIANTS))
 }
