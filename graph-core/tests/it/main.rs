@@ -19,6 +19,7 @@ mod hostile;
 mod http;
 mod introspection;
 mod limits;
+mod oracle;
 mod prices;
 mod subscriptions;
 mod wire;

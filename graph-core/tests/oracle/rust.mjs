@@ -54,7 +54,7 @@ export function rustOf(schema, { twin = false } = {}) {
       const fields = it.fields.map((field) => `fn ${field.name}(&self${field.args.map((arg) => `, ${argument(arg)}`).join("")}) -> ${rust(field.type, field)};`);
       return `#[graph_interface(for = [${it.members.join(", ")}], context = Context)]\npub(crate) trait ${it.name} {\n${fields.join("\n")}\n}\nmake_abstract!(${it.name}Value: ${it.members.join(", ")});`;
     },
-    union: (it) => `#[derive(GraphQLUnion, GraphUnion)]\n#[graphql(context = Context)]\npub(crate) enum ${it.name} {\n${it.members.map((member) => `${member}(${member}),`).join("\n")}\n}\nmake_abstract!(${it.name}: ${it.members.join(", ")});`,
+    union: (it) => `#[graph_union(context = Context)]\npub(crate) enum ${it.name} {\n${it.members.map((member) => `${member}(${member}),`).join("\n")}\n}\nmake_abstract!(${it.name}: ${it.members.join(", ")});`,
   };
   const variant = (value) => value.split("_").map((word) => word[0] + word.slice(1).toLowerCase()).join("");
   const inputs = {

@@ -7,10 +7,30 @@ mod canon;
 mod judge;
 mod prelude;
 mod roll;
+#[allow(
+    dead_code,
+    reason = "traits are there for their attribute, and not every value is asked for"
+)]
 mod schema_0;
+#[allow(
+    dead_code,
+    reason = "traits are there for their attribute, and not every value is asked for"
+)]
 mod schema_1;
+#[allow(
+    dead_code,
+    reason = "traits are there for their attribute, and not every value is asked for"
+)]
 mod schema_1_twin;
+#[allow(
+    dead_code,
+    reason = "traits are there for their attribute, and not every value is asked for"
+)]
 mod schema_2;
+#[allow(
+    dead_code,
+    reason = "traits are there for their attribute, and not every value is asked for"
+)]
 mod schema_3;
 mod world;
 

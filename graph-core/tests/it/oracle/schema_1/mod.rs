@@ -30,8 +30,7 @@ pub(crate) trait Place {
 }
 make_abstract!(PlaceValue: Human, Droid, Ship);
 
-#[derive(GraphQLUnion, GraphUnion)]
-#[graphql(context = Context)]
+#[graph_union(context = Context)]
 pub(crate) enum Hit {
     Droid(Droid),
     Ship(Ship),

@@ -25,8 +25,7 @@ pub(crate) trait Place {
 }
 make_abstract!(PlaceValue: Human, Ship, Planet);
 
-#[derive(GraphQLUnion, GraphUnion)]
-#[graphql(context = Context)]
+#[graph_union(context = Context)]
 pub(crate) enum Hit {
     Human(Human),
     Planet(Planet),
