@@ -1,13 +1,13 @@
 //! The schema with fields that answer at once. One source for two engines: the attributes give juniper the same types.
 
-use graph_core::RequestContext;
-use juniper::{GraphQLEnum, graphql_object};
+use graph_core::{GraphEnum, RequestContext, graph_object};
+use juniper::GraphQLEnum;
 
 use crate::data;
 
 pub(crate) type Context = RequestContext<()>;
 
-#[derive(Clone, Copy, GraphQLEnum)]
+#[derive(Clone, Copy, GraphQLEnum, GraphEnum)]
 pub(crate) enum Role {
     Admin,
     Member,
@@ -24,7 +24,7 @@ impl From<data::Role> for Role {
 
 pub(crate) struct Author(pub(crate) &'static data::Author);
 
-#[graphql_object(context = Context)]
+#[graph_object(context = Context)]
 impl Author {
     fn id(&self) -> i32 {
         self.0.id
@@ -36,7 +36,7 @@ impl Author {
 
 struct Post(&'static data::Post);
 
-#[graphql_object(context = Context)]
+#[graph_object(context = Context)]
 impl Post {
     fn id(&self) -> i32 {
         self.0.id
@@ -54,7 +54,7 @@ impl Post {
 
 struct User(&'static data::User);
 
-#[graphql_object(context = Context)]
+#[graph_object(context = Context)]
 impl User {
     fn id(&self) -> i32 {
         self.0.id
@@ -78,7 +78,7 @@ impl User {
 
 pub(crate) struct Query;
 
-#[graphql_object(context = Context)]
+#[graph_object(context = Context)]
 impl Query {
     fn ping() -> i32 {
         1

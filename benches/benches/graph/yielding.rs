@@ -1,6 +1,6 @@
 //! The schema with every field of an object type asynchronous, and pending once before it answers: 3,001 such fields among 1,000 users.
 
-use juniper::graphql_object;
+use graph_core::graph_object;
 
 use crate::data;
 use crate::direct::{Author, Context, Role};
@@ -8,7 +8,7 @@ use crate::pause::pause;
 
 struct Post(&'static data::Post);
 
-#[graphql_object(context = Context)]
+#[graph_object(context = Context)]
 impl Post {
     fn id(&self) -> i32 {
         self.0.id
@@ -27,7 +27,7 @@ impl Post {
 
 struct User(&'static data::User);
 
-#[graphql_object(context = Context)]
+#[graph_object(context = Context)]
 impl User {
     fn id(&self) -> i32 {
         self.0.id
@@ -52,7 +52,7 @@ impl User {
 
 pub(crate) struct Query;
 
-#[graphql_object(context = Context)]
+#[graph_object(context = Context)]
 impl Query {
     async fn ping() -> i32 {
         pause().await;

@@ -30,15 +30,20 @@ function nulled(data, path) {
 
 const key = (path) => JSON.stringify(path);
 
-// `undefined` where the document is not valid, or where there is nothing to judge by.
-export async function expected({ strict, loose }, request) {
-  let document;
+// The document of a request, if it is a valid one.
+export function valid(schema, { query }) {
   try {
-    document = parse(request.query);
+    const document = parse(query);
+    return validate(schema, document).length ? undefined : document;
   } catch {
     return undefined;
   }
-  if (validate(strict, document).length) return undefined;
+}
+
+// `undefined` where there is nothing to judge by.
+export async function expected({ strict, loose }, request) {
+  const document = valid(strict, request);
+  if (!document) return { refused: true };
   const answer = await run(strict, document, request);
   if (!("data" in answer)) return { refused: true };
   // graphql-js has no place for a null that a variable gave to `@skip` or `@include`, and the specification names none

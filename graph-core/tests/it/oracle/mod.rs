@@ -131,6 +131,11 @@ async fn operations_on_the_third_schema_are_answered_as_by_graphql_js() {
 }
 
 #[tokio::test]
+async fn operations_that_were_spoiled_are_refused_or_answered_as_by_graphql_js() {
+    check_vectors("spoiled.jsonl").await;
+}
+
+#[tokio::test]
 #[ignore = "tests/oracle/run writes the cases"]
 async fn operations_of_this_hour_are_answered_as_by_graphql_js() {
     check(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("oracle.jsonl")).await;
