@@ -4,8 +4,10 @@
 import { execute } from "graphql";
 import { invent } from "./invent.mjs";
 import { valid } from "./judge.mjs";
+import { Random } from "./random.mjs";
 import { schemaOf } from "./schema.mjs";
 import { camel, print } from "./types.mjs";
+import { valueOf } from "./values.mjs";
 
 const VALUES = [
   null, 0, 1, -1, 2147483647, 2147483648, -2147483648, -2147483649, 1.5, 1.0, 1e3, true, false, "", "1", "RED", "red", "SMALL", "a text",
@@ -79,5 +81,35 @@ export async function coercions() {
   }
   const cases = [];
   for (const request of requests) cases.push({ schema: invented.name, request, ...(await judged(schema, request)) });
+  return cases;
+}
+
+// a value with something else in one place of it
+function disturbed(random, value) {
+  if (value === null || typeof value !== "object" || random.chance(30)) return random.pick(VALUES);
+  const places = Object.keys(value);
+  if (!places.length) return random.pick(VALUES);
+  const copy = Array.isArray(value) ? [...value] : { ...value };
+  const place = random.pick(places);
+  if (!Array.isArray(copy) && random.chance(25)) delete copy[place];
+  else copy[place] = disturbed(random, copy[place]);
+  return copy;
+}
+
+// `count` variables and literals by a seed: such as fit, and such as nearly do.
+export async function offers(seed, count) {
+  const invented = invent(0);
+  const schema = schemaOf(invented);
+  const random = new Random(seed);
+  const fields = invented.byName.get("Query").fields.map(({ name, args: [{ type }] }) => ({ name: camel(name), type }));
+  const cases = [];
+  while (cases.length < count) {
+    const { name, type } = random.pick(fields);
+    const value = valueOf(random, invented, random.chance(80) ? type : random.pick(fields).type, undefined, camel);
+    const request = random.chance(40)
+      ? { query: `{ ${name}(it: ${value.text}) }` }
+      : { query: `query ($v: ${print(type)}) { ${name}(it: $v) }`, variables: { v: random.chance(40) ? value.json : disturbed(random, value.json) } };
+    cases.push({ schema: invented.name, request, ...(await judged(schema, request)) });
+  }
   return cases;
 }

@@ -5,7 +5,7 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { coercions } from "./coerce.mjs";
+import { coercions, offers } from "./coerce.mjs";
 import { compose } from "./compose.mjs";
 import { invent } from "./invent.mjs";
 import { expected, valid } from "./judge.mjs";
@@ -62,7 +62,7 @@ if (seed === undefined) {
   writeFileSync(join(target, "spoiled.jsonl"), written(await spoiled(numbers[0], 1, 150)));
   writeFileSync(join(target, "coercion.jsonl"), written(await coercions()));
 } else {
-  const cases = [];
+  const cases = await offers(Number(seed), Math.ceil(count / 3));
   const share = (parts) => Math.ceil(count / numbers.length / parts);
   for (const number of numbers) cases.push(...(await operations(number, Number(seed), share(1))), ...(await spoiled(number, Number(seed), share(3))));
   writeFileSync(target, written(cases));

@@ -12,6 +12,19 @@ pub(crate) struct Case {
     data: Option<String>,
     #[serde(default)]
     errors: Vec<Vec<Failure>>,
+    /// As it stands in its file.
+    #[serde(skip)]
+    pub(crate) line: String,
+}
+
+impl Case {
+    pub(crate) fn new(line: &str) -> Self {
+        let case: Self = serde_json::from_str(line).unwrap();
+        Self {
+            line: line.to_owned(),
+            ..case
+        }
+    }
 }
 
 /// One entry of `errors`; of a case, `None` may be anything.
