@@ -3,6 +3,7 @@
 
 mod compat;
 pub mod connection;
+mod document;
 pub mod engine;
 pub mod error;
 #[doc(hidden)]
@@ -10,6 +11,7 @@ pub mod executor;
 pub mod guard;
 pub mod http;
 pub mod limits;
+pub mod loader;
 pub mod ports;
 pub mod response;
 mod subscription;
