@@ -4,7 +4,7 @@ use juniper::{DefaultScalarValue, GraphQLSubscriptionType, GraphQLTypeAsync};
 
 use crate::guard::RequestContext;
 
-/// A query or mutation root, as `#[juniper::graphql_object(context = RequestContext<H>)]` makes it.
+/// A query or mutation root, as `#[graph_object(context = RequestContext<H>)]` makes it.
 ///
 /// Implemented for every type that fits, `juniper::EmptyMutation<RequestContext<H>>` among them; there is nothing to write.
 pub trait Root:
@@ -28,7 +28,7 @@ where
     type Host = H;
 }
 
-/// A subscription root, as `#[juniper::graphql_subscription(context = RequestContext<H>)]` makes it.
+/// A subscription root, as `#[graph_subscription(context = RequestContext<H>)]` makes it.
 ///
 /// Implemented for every type that fits, `juniper::EmptySubscription<RequestContext<H>>` among them; there is nothing to write.
 pub trait SubscriptionRoot:
