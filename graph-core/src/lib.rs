@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+// what the macros emit names this crate, also here
+extern crate self as graph_core;
+
 mod compat;
 pub mod connection;
 mod document;
@@ -17,6 +20,10 @@ pub mod response;
 mod subscription;
 #[cfg(feature = "testing")]
 pub mod testing;
+
+pub use graph_core_macros::{
+    GraphEnum, GraphObject, graph_interface, graph_object, graph_subscription, graph_union,
+};
 
 pub use crate::engine::Engine;
 pub use crate::error::{ErrorCode, GraphError};

@@ -55,7 +55,10 @@ impl GraphResponse {
 
     /// The answer to a request that was not executed.
     pub(crate) fn request_errors(errors: Vec<ResponseError>) -> Self {
-        Self { written: None, errors }
+        Self {
+            written: None,
+            errors,
+        }
     }
 
     /// The answer to a request that was not executed for one reason.

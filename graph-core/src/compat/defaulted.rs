@@ -49,7 +49,10 @@ pub(super) fn without_excused(
     match parse_document_source(&strict, schema) {
         Ok(document) => mistakes(schema, &document),
         // one token more than allowed: the rest of the rules stays unknown, and the document is not let through
-        Err(_) => vec![RuleError::new("the document has too many tokens", &[SourcePosition::new_origin()])],
+        Err(_) => vec![RuleError::new(
+            "the document has too many tokens",
+            &[SourcePosition::new_origin()],
+        )],
     }
 }
 
@@ -108,7 +111,9 @@ impl<'d> Search<'d> {
                     for (name, value) in field.arguments.iter().flat_map(|arguments| &arguments.item.items) {
                         self.place(declared, name.item, value);
                     }
-                    let below = self.schema.concrete_type_by_name(meta.field_type.innermost_name());
+                    let below = self
+                        .schema
+                        .concrete_type_by_name(meta.field_type.innermost_name());
                     self.selections(below, field.selection_set.as_deref().unwrap_or_default());
                 }
                 Selection::InlineFragment(fragment) => {
@@ -155,7 +160,9 @@ impl<'d> Search<'d> {
 
     /// Where the type of the variable ends whose use `error` refuses, if the specification allows the use.
     fn excuse(&self, document: &[Definition<'_, Scalar>], error: &RuleError) -> Option<usize> {
-        let [declared, used] = error.locations() else { return None };
+        let [declared, used] = error.locations() else {
+            return None;
+        };
         if !error.message().contains(USED) {
             return None;
         }

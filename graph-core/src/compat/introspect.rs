@@ -2,7 +2,8 @@
 
 use juniper::meta::MetaType;
 use juniper::{
-    ArcStr, EmptyMutation, EmptySubscription, GraphQLType, GraphQLValue, IntrospectionFormat, Registry, RootNode,
+    ArcStr, EmptyMutation, EmptySubscription, GraphQLType, GraphQLValue, IntrospectionFormat, Registry,
+    RootNode,
 };
 
 use super::Scalar;
@@ -52,7 +53,9 @@ where
         introspection_disabled: false,
     };
     let answered = juniper::introspect(&stub, &(), IntrospectionFormat::All);
-    let answer = answered.ok().and_then(|(value, _)| serde_json::to_value(value).ok());
+    let answer = answered
+        .ok()
+        .and_then(|(value, _)| serde_json::to_value(value).ok());
     let root = RootNode {
         query_type: root.query_type,
         query_info: root.query_info,

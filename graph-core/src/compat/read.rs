@@ -96,7 +96,12 @@ fn repeated_directives(document: &[Definition<'_, Scalar>]) -> Vec<RuleError> {
         match definition {
             Definition::Operation(operation) => {
                 unique!(operation.item.directives, repeated);
-                for (_, variable) in operation.item.variables_definition.iter().flat_map(|all| &all.item.items) {
+                for (_, variable) in operation
+                    .item
+                    .variables_definition
+                    .iter()
+                    .flat_map(|all| &all.item.items)
+                {
                     unique!(variable.directives, repeated);
                 }
                 in_selections(&operation.item.selection_set, &mut repeated);

@@ -2,10 +2,7 @@
 
 use juniper::GraphQLObject;
 
-use crate::executor::{
-    BoxFuture, Cx, Field, FieldInfo, Flow, Object, Output, Path, Registry, SegResult, Trail, TypeInfo, no_such_field,
-    no_such_future, write_object,
-};
+use crate::GraphObject;
 
 /// A page: entries with their cursors, and where it lies in the whole list.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -90,7 +87,7 @@ impl<T> Edge<T> {
 }
 
 /// Where a page lies in the whole list.
-#[derive(Clone, Debug, Eq, GraphQLObject, PartialEq)]
+#[derive(Clone, Debug, Eq, GraphObject, GraphQLObject, PartialEq)]
 pub struct PageInfo {
     /// Whether there are entries behind the page.
     has_next_page: bool,
@@ -135,49 +132,5 @@ impl PageInfo {
     #[must_use]
     pub fn end_cursor(&self) -> Option<&str> {
         self.end_cursor.as_deref()
-    }
-}
-
-/// In a graph of any context.
-impl<C: Sync> Object<C> for PageInfo {
-    const INFO: &'static TypeInfo = &TypeInfo {
-        name: "PageInfo",
-        fields: &[
-            scalar("hasNextPage"),
-            scalar("hasPreviousPage"),
-            scalar("startCursor"),
-            scalar("endCursor"),
-        ],
-    };
-
-    fn field(&self, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow {
-        match field.index() {
-            0 => self.has_next_page.write(field, cx, path, out),
-            1 => self.has_previous_page.write(field, cx, path, out),
-            2 => self.start_cursor.write(field, cx, path, out),
-            3 => self.end_cursor.write(field, cx, path, out),
-            _ => no_such_field(field, cx),
-        }
-    }
-
-    fn field_async<'p>(&'p self, field: &'p Field, cx: &'p Cx<'p, C>, _: Trail) -> BoxFuture<'p, SegResult> {
-        no_such_future(field, cx)
-    }
-}
-
-impl<C: Sync> Output<C> for PageInfo {
-    fn register(registry: &mut Registry) {
-        registry.object::<C, Self>();
-    }
-
-    fn write(&self, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow {
-        write_object(self, field.selected("PageInfo"), cx, path, out)
-    }
-}
-
-const fn scalar(name: &'static str) -> FieldInfo {
-    FieldInfo {
-        name,
-        ..FieldInfo::EMPTY
     }
 }

@@ -25,13 +25,17 @@ pub(super) fn prepare(
     meta: &FieldMeta<DefaultScalarValue>,
     field: &Field<'_>,
 ) -> Prepared {
-    let Some(coerce) = info.coerce else { return Prepared::None };
+    let Some(coerce) = info.coerce else {
+        return Prepared::None;
+    };
     let values: Vec<_> = info
         .args
         .iter()
         .map(|name| {
             let declared = meta.arguments.iter().flatten();
-            let declared = declared.into_iter().find(|argument| argument.name.as_str() == *name);
+            let declared = declared
+                .into_iter()
+                .find(|argument| argument.name.as_str() == *name);
             SlotValue {
                 name,
                 written: field.argument(name).cloned(),
@@ -41,11 +45,17 @@ pub(super) fn prepare(
             }
         })
         .collect();
-    if values.iter().any(|value| value.written.as_ref().is_some_and(has_variable)) {
+    if values
+        .iter()
+        .any(|value| value.written.as_ref().is_some_and(has_variable))
+    {
         let values = values.into();
         return Prepared::Slot(SlotPlan { info, values });
     }
-    let values: Vec<_> = values.into_iter().map(|value| value.written.or(value.default)).collect();
+    let values: Vec<_> = values
+        .into_iter()
+        .map(|value| value.written.or(value.default))
+        .collect();
     match coerce(&values) {
         Ok(arguments) => Prepared::Const(arguments),
         Err(why) => Prepared::Refused(why),
@@ -71,7 +81,10 @@ pub(crate) fn coerced(slot: &SlotPlan, variables: &Coerced<'_>) -> Result<Argume
 }
 
 fn with(value: &SlotValue, variables: &Coerced<'_>) -> Result<Option<InputValue>, GraphError> {
-    let written = value.written.as_ref().and_then(|written| variables.resolved(written));
+    let written = value
+        .written
+        .as_ref()
+        .and_then(|written| variables.resolved(written));
     let found = written.or_else(|| value.default.clone());
     if value.non_null && found.as_ref().is_none_or(InputValue::is_null) {
         let why = format!("the argument `{}` must not be null", value.name);

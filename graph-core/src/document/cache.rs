@@ -93,7 +93,9 @@ impl Cache {
     /// Makes room for an entry that was read, or lets it go when it takes too much of it.
     fn account(&self, key: &[u8], entry: &Arc<Entry>, size: usize) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        let Some((key, known)) = state.entries.get_key_value(key) else { return };
+        let Some((key, known)) = state.entries.get_key_value(key) else {
+            return;
+        };
         if !Arc::ptr_eq(known, entry) {
             return;
         }
@@ -106,7 +108,9 @@ impl Cache {
         state.size += size;
         state.clock.push_back((key, size));
         while state.size > self.capacity {
-            let Some((oldest, size)) = state.clock.pop_front() else { return };
+            let Some((oldest, size)) = state.clock.pop_front() else {
+                return;
+            };
             let used = |entry: &Arc<Entry>| entry.used.swap(false, Ordering::Relaxed);
             if state.entries.get(&oldest).is_some_and(used) {
                 state.clock.push_back((oldest, size));

@@ -88,9 +88,11 @@ impl<'t> Collection<'_, 't> {
                         self.set(&fragment.selections);
                     }
                 }
-                Selection::Inline { on, conditions, selections }
-                    if self.collector.stays(conditions) && on.is_none_or(|on| self.applies(on)) =>
-                {
+                Selection::Inline {
+                    on,
+                    conditions,
+                    selections,
+                } if self.collector.stays(conditions) && on.is_none_or(|on| self.applies(on)) => {
                     self.set(selections);
                 }
                 Selection::Field(_) | Selection::Spread { .. } | Selection::Inline { .. } => {}
@@ -144,7 +146,11 @@ fn in_set(set: &[Selection<'_>], names: &mut Vec<Box<str>>) {
         let (conditions, below) = match selection {
             Selection::Field(field) => (&field.conditions, field.selections.as_slice()),
             Selection::Spread { conditions, .. } => (conditions, [].as_slice()),
-            Selection::Inline { conditions, selections, .. } => (conditions, selections.as_slice()),
+            Selection::Inline {
+                conditions,
+                selections,
+                ..
+            } => (conditions, selections.as_slice()),
         };
         for condition in conditions {
             if let InputValue::Variable(name) = &condition.value

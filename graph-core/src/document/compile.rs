@@ -60,7 +60,10 @@ pub(super) fn compile(facts: &Facts<'_>, collector: &Collector<'_>) -> Result<Co
     };
     let Some(name) = root.and_then(MetaType::name) else {
         let message = "the schema has no operations of this kind";
-        return Err(GraphResponse::refused(ErrorCode::OperationResolutionFailure, message));
+        return Err(GraphResponse::refused(
+            ErrorCode::OperationResolutionFailure,
+            message,
+        ));
     };
     let mut compiler = Compiler {
         facts,
@@ -146,10 +149,15 @@ impl<'t> Compiler<'_, 't> {
         self.fields += 1;
         if self.fields > FIELDS {
             let message = "the operation selects too many fields of interfaces";
-            return Err(Stop::Refused(GraphResponse::refused(ErrorCode::MaxCostExceeded, message)));
+            return Err(Stop::Refused(GraphResponse::refused(
+                ErrorCode::MaxCostExceeded,
+                message,
+            )));
         }
         match group.field.name {
-            "__typename" => return Ok(self.constant(group.key, format!("\"{}\"", entry.info.name).as_bytes())),
+            "__typename" => {
+                return Ok(self.constant(group.key, format!("\"{}\"", entry.info.name).as_bytes()));
+            }
             "__schema" | "__type" if parent.is_none() => {
                 let mut reader = Reader {
                     introspection: self.facts.introspection,
@@ -251,7 +259,12 @@ impl<'t> Compiler<'_, 't> {
 
     /// What is selected of a value of the type `name`, and whether something of it is asynchronous.
     fn below(&mut self, name: &str, sets: &Sets<'t>, place: u32) -> Result<(Selection, bool), Stop> {
-        let Some(meta) = self.facts.schema.concrete_type_by_name(name).filter(|meta| meta.is_composite()) else {
+        let Some(meta) = self
+            .facts
+            .schema
+            .concrete_type_by_name(name)
+            .filter(|meta| meta.is_composite())
+        else {
             return Ok((Selection::Leaf, false));
         };
         if self.abstracts == 0 {

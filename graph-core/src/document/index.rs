@@ -40,7 +40,9 @@ impl Index {
         let mut missing = Vec::new();
         for ty in schema.concrete_type_list() {
             let MetaType::Object(object) = ty else { continue };
-            let Some(entry) = self.get(&object.name) else { continue };
+            let Some(entry) = self.get(&object.name) else {
+                continue;
+            };
             for field in &object.fields {
                 if !field.is_builtin() && !entry.fields.contains_key(field.name.as_str()) {
                     missing.push(format!("{}.{}", object.name, field.name));

@@ -158,4 +158,3 @@ fn directive_on(directive: &Value, name: &str) -> bool {
     let mut locations = locations.into_iter().flatten().filter_map(Value::as_str);
     locations.any(|location| wanted.contains(&location))
 }
-

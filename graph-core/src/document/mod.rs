@@ -19,12 +19,12 @@ use juniper::{InputValue, OperationType, Variables};
 pub(crate) use self::arguments::coerced as coerced_arguments;
 pub(crate) use self::cache::{Cache, Read, Source};
 use self::collect::{Collector, deciding, given, is_true};
-use self::compile::compile;
 pub(crate) use self::compile::Facts;
+use self::compile::compile;
 pub(crate) use self::index::Index;
 pub(crate) use self::introspection::Introspection;
-pub(crate) use self::variables::{Coerced, coerce};
 use self::variables::VariableDefinition;
+pub(crate) use self::variables::{Coerced, coerce};
 use crate::compat::syntax::Syntax;
 use crate::compat::{again, read};
 use crate::executor::Plan;
@@ -93,7 +93,11 @@ impl Document {
     }
 
     /// What to execute with these variables.
-    pub(crate) fn executable(&self, facts: &Facts<'_>, variables: &Coerced<'_>) -> Result<Arc<Executable>, GraphResponse> {
+    pub(crate) fn executable(
+        &self,
+        facts: &Facts<'_>,
+        variables: &Coerced<'_>,
+    ) -> Result<Arc<Executable>, GraphResponse> {
         let mask = self.mask(|name| variables.get(name).cloned());
         if let Some(mask) = mask {
             let plans = self.plans.read().unwrap_or_else(PoisonError::into_inner);
@@ -149,11 +153,15 @@ impl Document {
 }
 
 fn definitions(syntax: &Syntax<'_>) -> Box<[VariableDefinition]> {
-    let declared = syntax.operation.variables.iter().map(|variable| VariableDefinition {
-        name: variable.name.into(),
-        ty: variable.ty.clone(),
-        default: variable.default.clone(),
-        location: variable.location,
-    });
+    let declared = syntax
+        .operation
+        .variables
+        .iter()
+        .map(|variable| VariableDefinition {
+            name: variable.name.into(),
+            ty: variable.ty.clone(),
+            default: variable.default.clone(),
+            location: variable.location,
+        });
     declared.collect()
 }

@@ -40,7 +40,8 @@ impl Coerced<'_> {
             InputValue::Variable(name) => self.get(name)?.clone(),
             InputValue::List(values) => {
                 // the specification has null for a variable without a value here
-                let resolve = |value: &Spanning<InputValue>| self.resolved(&value.item).unwrap_or(InputValue::Null);
+                let resolve =
+                    |value: &Spanning<InputValue>| self.resolved(&value.item).unwrap_or(InputValue::Null);
                 InputValue::list(values.iter().map(resolve).collect())
             }
             InputValue::Object(fields) => InputValue::Object(
@@ -93,12 +94,16 @@ struct Coercion<'c> {
 
 impl Coercion<'_> {
     fn variable(&mut self, given: Option<&InputValue>) -> Option<InputValue> {
-        let VariableDefinition { name, ty, default, .. } = self.variable;
+        let VariableDefinition {
+            name, ty, default, ..
+        } = self.variable;
         let missing = given.is_none_or(InputValue::is_null);
         match given {
             None if default.is_some() => default.clone(),
             _ if missing && matches!(ty, TypeRef::NonNull(_)) => {
-                self.refuse(format!("Variable \"${name}\" of required type \"{ty}\" was not provided."));
+                self.refuse(format!(
+                    "Variable \"${name}\" of required type \"{ty}\" was not provided."
+                ));
                 None
             }
             None => None,
@@ -108,7 +113,9 @@ impl Coercion<'_> {
 
     fn value(&mut self, ty: &TypeRef, value: &InputValue, path: &mut String) -> Option<InputValue> {
         match ty {
-            TypeRef::NonNull(_) if value.is_null() => self.invalid(path, &format!("Expected \"{ty}\", found null")),
+            TypeRef::NonNull(_) if value.is_null() => {
+                self.invalid(path, &format!("Expected \"{ty}\", found null"))
+            }
             TypeRef::NonNull(inner) => self.value(inner, value, path),
             TypeRef::List(_) | TypeRef::Named(_) if value.is_null() => Some(InputValue::Null),
             TypeRef::List(inner) => match value {
@@ -131,7 +138,13 @@ impl Coercion<'_> {
         }
     }
 
-    fn within(&mut self, path: &mut String, step: &str, ty: &TypeRef, value: &InputValue) -> Option<InputValue> {
+    fn within(
+        &mut self,
+        path: &mut String,
+        step: &str,
+        ty: &TypeRef,
+        value: &InputValue,
+    ) -> Option<InputValue> {
         let length = path.len();
         path.push_str(step);
         let coerced = self.value(ty, value, path);
@@ -205,7 +218,11 @@ impl Coercion<'_> {
             }
         }
         for (name, _) in given {
-            if !meta.input_fields.iter().any(|declared| declared.name == *name.item) {
+            if !meta
+                .input_fields
+                .iter()
+                .any(|declared| declared.name == *name.item)
+            {
                 self.invalid(&format!("{path}In field \"{}\": ", name.item), "Unknown field");
             }
         }

@@ -188,7 +188,12 @@ where
         registry.object::<RequestContext<Q::Host>, M>();
         registry.source::<RequestContext<Q::Host>, S>();
         let index = Index::new(&registry);
-        mistakes.extend(index.missing(&self.schema.schema).into_iter().map(ConfigMistake::NoResolver));
+        mistakes.extend(
+            index
+                .missing(&self.schema.schema)
+                .into_iter()
+                .map(ConfigMistake::NoResolver),
+        );
         let clashes = registry.clashes().iter();
         mistakes.extend(clashes.map(|name| ConfigMistake::TwoTypes((*name).to_owned())));
         let entropy = self.entropy.or_else(default_entropy);

@@ -45,7 +45,9 @@ where
         emitter: &Emitter<GraphResponse>,
     ) -> Result<(), GraphResponse> {
         let cx = self.execution(plan, variables, context);
-        let Some(field) = plan.fields.first() else { return Err(skipped()) };
+        let Some(field) = plan.fields.first() else {
+            return Err(skipped());
+        };
         if let Some(refusal) = checked(field, &cx) {
             let Bubble = cx.note(field, Trail::ROOT, refusal);
             return Err(GraphResponse::request_errors(self.noted(&cx)));
@@ -62,7 +64,9 @@ where
                 return Ok(());
             };
             let written = written(field, event);
-            emitter.emit(GraphResponse::written(written, self.noted(&cx))).await;
+            emitter
+                .emit(GraphResponse::written(written, self.noted(&cx)))
+                .await;
         }
     }
 
@@ -76,7 +80,9 @@ where
         let plain = Plain::new(&self.inner.schema, document)?;
         let open = plain.open(request.variables(), context, self.mask(context));
         let loaders = context.loaders();
-        let Some(opened) = drive(open, loaders, None).await else { return Ok(()) };
+        let Some(opened) = drive(open, loaders, None).await else {
+            return Ok(());
+        };
         let (key, mut events) = opened?;
         loop {
             loaders.clear();

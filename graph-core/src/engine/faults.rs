@@ -36,7 +36,11 @@ fn path(plan: &Plan, place: u32, trail: &Trail) -> Vec<PathSegment> {
     for (above, place) in around.iter().enumerate().rev() {
         path.push(PathSegment::Key(place.key.to_string()));
         // a field around the failed one has all its lists behind it
-        let lists = if above == 0 { usize::MAX } else { usize::try_from(place.lists).unwrap_or(usize::MAX) };
+        let lists = if above == 0 {
+            usize::MAX
+        } else {
+            usize::try_from(place.lists).unwrap_or(usize::MAX)
+        };
         for index in indices.by_ref().take(lists) {
             path.push(PathSegment::Index(usize::try_from(*index).unwrap_or(usize::MAX)));
         }

@@ -204,7 +204,12 @@ where
             let message = format!("introspection is switched off, `{field}` is not served");
             return Err(GraphResponse::refused(ErrorCode::IntrospectionDisabled, message));
         }
-        let invalid = |message: String| Err(GraphResponse::refused(ErrorCode::GraphqlValidationFailed, message));
+        let invalid = |message: String| {
+            Err(GraphResponse::refused(
+                ErrorCode::GraphqlValidationFailed,
+                message,
+            ))
+        };
         // a query root can be a field of other types; juniper validates it there and cannot resolve it
         let mut roots = outline.fields.iter();
         if let Some(field) = roots.find_map(|root| introspection(&root.children)) {

@@ -1,7 +1,8 @@
 //! Operations that juniper executes: those that select a field of a plain type of its own.
 
 use juniper::{
-    ExecutionError, FieldError, GraphQLType, Object, RootNode, ValidatedOperation, Value, ValuesStream, Variables,
+    ExecutionError, FieldError, GraphQLType, Object, RootNode, ValidatedOperation, Value, ValuesStream,
+    Variables,
 };
 
 use super::root::Root;

@@ -10,7 +10,8 @@ use crate::document::{Coerced, coerced_arguments};
 use crate::error::{ErrorCode, GraphError};
 use crate::executor::plan::{Field, Plan};
 use crate::executor::{
-    Bubble, Cx, Flow, Gate, Guard, Object, Path, Pend, Seg, Trail, checked, close, write_object, write_object_async,
+    Bubble, Cx, Flow, Gate, Guard, Object, Path, Pend, Seg, Trail, checked, close, write_object,
+    write_object_async,
 };
 use crate::guard::RequestContext;
 use crate::loader::{Deadline, drive};
@@ -137,7 +138,11 @@ async fn at_once<C: Sync>(root: &impl Object<C>, cx: &Cx<'_, C>, out: Vec<u8>) -
 
 /// Runs the root fields of a mutation [one after another](https://spec.graphql.org/September2025/#sec-Normal-and-Serial-Execution),
 /// each with everything below it.
-async fn in_series<C: Sync>(root: &impl Object<C>, cx: &Cx<'_, C>, mut out: Vec<u8>) -> Result<Vec<u8>, Bubble> {
+async fn in_series<C: Sync>(
+    root: &impl Object<C>,
+    cx: &Cx<'_, C>,
+    mut out: Vec<u8>,
+) -> Result<Vec<u8>, Bubble> {
     let start = out.len();
     for field in cx.plan().fields.iter() {
         if !field.has_async || field.idx == Field::CONST || checked(field, cx).is_some() {
@@ -164,12 +169,7 @@ async fn in_series<C: Sync>(root: &impl Object<C>, cx: &Cx<'_, C>, mut out: Vec<
 }
 
 /// Writes one root field that is ready.
-fn one<C>(
-    root: &impl Object<C>,
-    field: &Field,
-    cx: &Cx<'_, C>,
-    out: &mut Vec<u8>,
-) -> Flow {
+fn one<C>(root: &impl Object<C>, field: &Field, cx: &Cx<'_, C>, out: &mut Vec<u8>) -> Flow {
     field.key.write(out);
     let path = Path::Root(&Trail::ROOT);
     if field.idx == Field::CONST {

@@ -49,3 +49,14 @@ impl<C> Output<C> for f64 {
         Err(cx.note(field, path.trail(), error))
     }
 }
+
+/// The value of an enum that `#[graphql(ignore)]` keeps out of the schema.
+///
+/// # Errors
+///
+/// Always.
+#[cold]
+pub fn no_such_value<C>(field: &Field, cx: &Cx<'_, C>, path: &Path<'_>) -> Flow {
+    let error = GraphError::internal("the schema does not have this value of the enum");
+    Err(cx.note(field, path.trail(), error))
+}

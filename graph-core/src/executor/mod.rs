@@ -29,6 +29,7 @@ pub use self::context::Cx;
 pub(crate) use self::context::Fault;
 pub(crate) use self::gate::Gate;
 pub use self::gate::Permit;
+pub use self::leaf::no_such_value;
 pub use self::object::{
     Object, Opened, Source, no_such_field, no_such_future, no_such_stream, write_object, write_object_async,
 };

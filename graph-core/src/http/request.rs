@@ -74,7 +74,10 @@ impl GraphRequest {
         if tag.is_none() && self.operation_name.is_none() {
             return Cow::Borrowed(text);
         }
-        let name = self.operation_name.iter().flat_map(|name| [&[TAG], name.as_bytes()]);
+        let name = self
+            .operation_name
+            .iter()
+            .flat_map(|name| [&[TAG], name.as_bytes()]);
         let parts: Vec<&[u8]> = [tag.as_slice(), text].into_iter().chain(name).collect();
         Cow::Owned(parts.concat())
     }
@@ -97,7 +100,10 @@ impl GraphRequest {
             return Err(Refusal::bad_request("one operation a request"));
         }
         let parameters: Parameters = from_json("the body", body)?;
-        let query = parameters.query.map(|query| Text::from_json(query.get(), body)).transpose()?;
+        let query = parameters
+            .query
+            .map(|query| Text::from_json(query.get(), body))
+            .transpose()?;
         let name = parameters.operation_name.map(Cow::into_owned);
         Self::from_parameters(query, name, parameters.variables)
     }

@@ -152,7 +152,12 @@ impl Limits {
     }
 
     /// Every limit that `outline` exceeds.
-    pub(crate) fn exceeded(&self, outline: &Outline, model: &CostModel, variables: &Variables) -> Vec<ResponseError> {
+    pub(crate) fn exceeded(
+        &self,
+        outline: &Outline,
+        model: &CostModel,
+        variables: &Variables,
+    ) -> Vec<ResponseError> {
         let counts = measure::counts(outline);
         let cost = model.cost(outline, self.list_size, variables);
         let mut errors = Vec::new();

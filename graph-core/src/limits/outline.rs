@@ -165,7 +165,10 @@ impl<'d> Walk<'d> {
     /// What the argument `name` asks for: the value written, or the variable's, or the schema's default.
     fn size(&mut self, meta: &FieldMeta<DefaultScalarValue>, field: &Field<'_>, name: &str) -> Size {
         let declared = meta.arguments.iter().flatten();
-        let Some(declared) = declared.into_iter().find(|argument| argument.name.as_str() == name) else {
+        let Some(declared) = declared
+            .into_iter()
+            .find(|argument| argument.name.as_str() == name)
+        else {
             return Size::Unknown;
         };
         let of_schema = declared.default_value.as_ref();

@@ -75,7 +75,9 @@ pub(crate) async fn drive<T>(
         if let Poll::Ready(value) = polled {
             return Poll::Ready(Some(value));
         }
-        let Some(limit) = &mut deadline else { return Poll::Pending };
+        let Some(limit) = &mut deadline else {
+            return Poll::Pending;
+        };
         if limit.passes.as_mut().poll(outer).is_pending() {
             return Poll::Pending;
         }

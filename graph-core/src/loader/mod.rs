@@ -106,13 +106,17 @@ impl Loaders {
             Some(loader) => loader.load(key).await,
             None => {
                 let name = std::any::type_name::<B>();
-                Err(GraphError::internal(format_args!("the context has no loader `{name}`")))
+                Err(GraphError::internal(format_args!(
+                    "the context has no loader `{name}`"
+                )))
             }
         }
     }
 
     /// What is queued in all of them.
     fn queued(&self) -> impl Iterator<Item = BoxFuture<'static, ()>> {
-        self.all.iter().filter_map(|(_, loader)| Arc::clone(loader).flush())
+        self.all
+            .iter()
+            .filter_map(|(_, loader)| Arc::clone(loader).flush())
     }
 }

@@ -1,0 +1,44 @@
+//! `#[graph_object]` and `#[graph_subscription]`.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::ItemImpl;
+
+use super::or_mistake;
+use crate::emit::call::From;
+use crate::emit::{Target, in_scope, object, shadow, source};
+use crate::read::block::{Block, without_marks};
+
+/// The block for juniper, and the object for the executor.
+pub(crate) fn object(arguments: &TokenStream, item: ItemImpl) -> TokenStream {
+    expand(arguments, item, "graphql_object", |target, block| {
+        object::object(target, &block.name, &block.fields, From::Method)
+    })
+}
+
+/// The block for juniper, and the subscription root for the executor.
+pub(crate) fn subscription(arguments: &TokenStream, item: ItemImpl) -> TokenStream {
+    expand(arguments, item, "graphql_subscription", source::source)
+}
+
+fn expand(
+    arguments: &TokenStream,
+    mut item: ItemImpl,
+    attribute: &str,
+    emit: fn(&Target<'_>, &Block) -> TokenStream,
+) -> TokenStream {
+    let juniper = format_ident!("{attribute}");
+    let made = Block::read(arguments, &item, attribute).and_then(|block| {
+        let target = Target::new(&item.self_ty, &item.generics, block.context.as_ref());
+        let made = in_scope(&emit(&target, &block));
+        shadow::shadow(&mut item, &block)?;
+        Ok(made)
+    });
+    let made = or_mistake(made);
+    without_marks(&mut item);
+    quote! {
+        #[::juniper::#juniper(#arguments)]
+        #item
+        #made
+    }
+}
