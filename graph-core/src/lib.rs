@@ -6,6 +6,7 @@ extern crate self as graph_core;
 
 mod compat;
 pub mod connection;
+mod document;
 pub mod engine;
 pub mod error;
 #[doc(hidden)]
@@ -13,6 +14,7 @@ pub mod executor;
 pub mod guard;
 pub mod http;
 pub mod limits;
+pub mod loader;
 pub mod ports;
 pub mod response;
 mod subscription;

@@ -22,8 +22,6 @@ pub struct Cx<'x, C> {
     pub(crate) arguments: Vec<Result<Arguments, GraphError>>,
     /// By [`Field::guard`]: why the fields behind it must not run.
     pub(crate) denied: Vec<Option<GraphError>>,
-    /// By the place in [`Plan::pastes`].
-    pub(crate) pasted: Vec<Vec<u8>>,
     /// Touched only by what fails.
     faults: Mutex<Vec<Fault>>,
     expired: AtomicBool,
@@ -54,7 +52,6 @@ impl<'x, C> Cx<'x, C> {
             plan,
             arguments: Vec::new(),
             denied: Vec::new(),
-            pasted: Vec::new(),
             faults: Mutex::new(Vec::new()),
             expired: AtomicBool::new(false),
             gate,

@@ -16,22 +16,24 @@ mod object;
 mod output;
 mod path;
 mod pending;
-mod plan;
+pub(crate) mod plan;
 mod segment;
 mod table;
 mod tag;
 pub(crate) mod write;
 
 pub use futures_util::future::BoxFuture;
-pub use futures_util::stream::{BoxStream, StreamExt};
+pub use futures_util::stream::{BoxStream, Stream, StreamExt};
 
 pub use self::context::Cx;
 pub(crate) use self::context::Fault;
+pub(crate) use self::gate::Gate;
 pub use self::gate::Permit;
 pub use self::leaf::no_such_value;
 pub use self::object::{
     Object, Opened, Source, no_such_field, no_such_future, no_such_stream, write_object, write_object_async,
 };
+pub(crate) use self::object::{checked, close};
 pub use self::output::Output;
 pub use self::path::{Path, Trail};
 pub use self::pending::Pend;

@@ -63,9 +63,10 @@ pub fn write_object<C, T: Object<C> + ?Sized>(
     let start = out.len();
     for field in fields {
         field.key.write(out);
-        if field.idx >= Field::PASTE {
-            paste(field, cx, out);
-        } else if let Some(refusal) = checked(field, cx) {
+        if field.idx == Field::CONST {
+            continue;
+        }
+        if let Some(refusal) = checked(field, cx) {
             cx.fail(field, path.trail(), refusal, out)?;
         } else {
             value.field(field, cx, path, out)?;
@@ -92,9 +93,10 @@ pub fn write_object_async<'p, C, T: Object<C> + ?Sized>(
     let start = seg.buf.len();
     for field in fields {
         field.key.write(&mut seg.buf);
-        if field.idx >= Field::PASTE {
-            paste(field, cx, &mut seg.buf);
-        } else if let Some(refusal) = checked(field, cx) {
+        if field.idx == Field::CONST {
+            continue;
+        }
+        if let Some(refusal) = checked(field, cx) {
             cx.fail(field, path.trail(), refusal, &mut seg.buf)?;
         } else if field.has_async {
             let trail = path.trail();
@@ -112,14 +114,6 @@ pub fn write_object_async<'p, C, T: Object<C> + ?Sized>(
 #[inline]
 pub(crate) fn checked<C>(field: &Field, cx: &Cx<'_, C>) -> Option<crate::error::GraphError> {
     if field.checked { cx.refusal(field) } else { None }
-}
-
-/// Writes the value of a field that has none of its own.
-fn paste<C>(field: &Field, cx: &Cx<'_, C>, out: &mut Vec<u8>) {
-    if field.idx == Field::PASTE {
-        let at = usize::try_from(field.meta).unwrap_or(usize::MAX);
-        out.extend_from_slice(cx.pasted.get(at).map_or(b"null", Vec::as_slice));
-    }
 }
 
 /// Makes an object of keys that each have a comma in front.

@@ -7,20 +7,21 @@ use juniper::{InputValue, OperationType};
 
 use super::table::{Arguments, FieldInfo, Guard};
 use super::write::Key;
+use crate::response::Location;
 
 /// An operation with its fragments expanded, its response keys merged, and `@skip` and `@include` decided.
 pub struct Plan {
     pub(crate) kind: OperationType,
     /// The fields at the root, in the order of the response.
-    pub(crate) fields: Box<[Field]>,
+    pub(crate) fields: Arc<[Field]>,
     /// What of a field is needed when it fails, by [`Field::meta`].
     pub(crate) metas: Box<[FieldMeta]>,
     /// The distinct guards, by [`Field::guard`].
     pub(crate) guards: Box<[Guard]>,
     /// Arguments with variables in them, by [`ArgRef::Slot`].
     pub(crate) slots: Box<[SlotPlan]>,
-    /// Introspection with variables in it, by [`Field::pasted`].
-    pub(crate) pastes: Box<[Paste]>,
+    /// Where in the response fields are, by [`FieldMeta::place`].
+    pub(crate) places: Box<[Place]>,
     pub(crate) has_async: bool,
     /// How long the last answer was.
     pub(crate) size_hint: AtomicUsize,
@@ -38,7 +39,7 @@ impl std::fmt::Debug for Plan {
 /// A selected field of one object type.
 pub struct Field {
     pub(crate) key: Key,
-    /// Its place in the table of its type, or one of the constants below.
+    /// Its place in the table of its type, or [`Field::CONST`].
     pub(crate) idx: u16,
     /// The schema says that it is never null.
     pub(crate) non_null: bool,
@@ -57,8 +58,6 @@ pub struct Field {
 impl Field {
     /// The key is written with its value: `__typename` and introspection.
     pub(crate) const CONST: u16 = u16::MAX;
-    /// The value is written before the execution, by the variables; `meta` is its place in [`Plan::pastes`].
-    pub(crate) const PASTE: u16 = u16::MAX - 1;
 
     /// The place of the field in the table of its type.
     #[inline]
@@ -95,12 +94,12 @@ impl std::fmt::Debug for Field {
 }
 
 /// What is selected of a field.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Selection {
     Leaf,
-    Object(Box<[Field]>),
+    Object(Arc<[Field]>),
     /// Of an interface or a union: the complete fields for every object type.
-    Abstract(Box<[(&'static str, Box<[Field]>)]>),
+    Abstract(Arc<[(&'static str, Arc<[Field]>)]>),
 }
 
 /// The arguments of a field.
@@ -131,25 +130,21 @@ pub(crate) struct SlotValue {
     pub(crate) non_null: bool,
 }
 
-/// Introspection that depends on variables: a document of its own.
-#[derive(Debug)]
-pub(crate) struct Paste {
-    pub(crate) document: Box<str>,
-    /// The variables that the document declares.
-    pub(crate) variables: Box<[Box<str>]>,
-}
-
 /// What of a field is needed when it fails.
 #[derive(Debug)]
 pub(crate) struct FieldMeta {
+    /// In [`Plan::places`].
+    pub(crate) place: u32,
+    pub(crate) location: Location,
+}
+
+/// Where in the response a field is: on every type of an interface's objects the same.
+#[derive(Debug)]
+pub(crate) struct Place {
     /// The field around it.
     pub(crate) parent: Option<u32>,
     /// The response key.
     pub(crate) key: Box<str>,
     /// How many lists its type has.
     pub(crate) lists: u32,
-    /// Counted from one.
-    pub(crate) line: usize,
-    /// Counted from one.
-    pub(crate) column: usize,
 }

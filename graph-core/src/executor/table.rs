@@ -108,10 +108,6 @@ impl Registry {
         self.types.values().copied()
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<&'static TypeInfo> {
-        self.types.get(name).copied()
-    }
-
     pub(crate) fn clashes(&self) -> &[&'static str] {
         &self.clashes
     }

@@ -34,11 +34,14 @@
 
 mod cost;
 mod measure;
+mod outline;
 
 pub(crate) use self::cost::CostModel;
 pub use self::cost::FieldCost;
+pub(crate) use self::outline::{Outline, OutlineField, outline};
 
-use crate::compat::Outline;
+use juniper::Variables;
+
 use crate::error::ErrorCode;
 use crate::response::ResponseError;
 
@@ -149,9 +152,14 @@ impl Limits {
     }
 
     /// Every limit that `outline` exceeds.
-    pub(crate) fn exceeded(&self, outline: &Outline<'_>, model: &CostModel) -> Vec<ResponseError> {
+    pub(crate) fn exceeded(
+        &self,
+        outline: &Outline,
+        model: &CostModel,
+        variables: &Variables,
+    ) -> Vec<ResponseError> {
         let counts = measure::counts(outline);
-        let cost = model.cost(outline, self.list_size);
+        let cost = model.cost(outline, self.list_size, variables);
         let mut errors = Vec::new();
         let mut check = |exceeded: bool, code: ErrorCode, message: String| {
             if exceeded {
