@@ -179,3 +179,70 @@ pub(crate) fn input_value(value: &InputValue, out: &mut Vec<u8>) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn written(write: impl FnOnce(&mut Vec<u8>)) -> String {
+        let mut out = b"before".to_vec();
+        write(&mut out);
+        String::from_utf8(out.split_off("before".len())).unwrap()
+    }
+
+    proptest! {
+        /// G1: strings of any characters, long and short, are what serde_json writes.
+        #[test]
+        fn strings_are_those_of_serde(text in prop_oneof![
+            "\\PC{0,80}",
+            proptest::collection::vec(any::<char>(), 0..80).prop_map(String::from_iter),
+            "[a-z]{0,70}[\"\\\\\u{0}-\u{1f}\u{7f}-\u{a0}]?[a-z]{0,9}",
+        ]) {
+            prop_assert_eq!(written(|out| string(&text, out)), serde_json::to_string(&text).unwrap());
+        }
+
+        /// G1: so are integers.
+        #[test]
+        fn integers_are_those_of_serde(value: i32) {
+            prop_assert_eq!(written(|out| integer(value, out)), value.to_string());
+        }
+
+        /// G1: so are numbers that JSON has words for, and no others are written.
+        #[test]
+        fn numbers_are_those_of_serde(value in any::<f64>()) {
+            let mut taken = true;
+            let text = written(|out| taken = float(value, out));
+            prop_assert_eq!(taken, value.is_finite());
+            prop_assert_eq!(text, if taken { serde_json::to_string(&value).unwrap() } else { String::new() });
+        }
+
+        /// G1: keys of any length stand with their comma and colon, and with a value that is known.
+        #[test]
+        fn keys_are_written_whole(name in "[_A-Za-z][_0-9A-Za-z]{0,40}", value in "[0-9]{0,30}") {
+            let key = Key::with_value(&name, value.as_bytes());
+            prop_assert_eq!(written(|out| key.write(out)), format!(",\"{name}\":{value}"));
+        }
+    }
+
+    #[test]
+    fn the_ends_of_the_integers_are_written() {
+        for value in [i32::MIN, -1, 0, 9, 10, i32::MAX] {
+            assert_eq!(written(|out| integer(value, out)), value.to_string());
+        }
+    }
+
+    /// Every byte at every place of a word and behind it.
+    #[test]
+    fn every_byte_is_seen_wherever_it_stands() {
+        for at in 0..20 {
+            for byte in 0..=0x7f_u8 {
+                let mut bytes = [b'x'; 20];
+                bytes[at] = byte;
+                let wanted = byte < 0x20 || byte == b'"' || byte == b'\\';
+                assert_eq!(needs_escape(&bytes), wanted, "{byte:#x} at {at}");
+            }
+        }
+    }
+}

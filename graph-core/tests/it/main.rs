@@ -11,6 +11,7 @@ mod build;
 mod connections;
 mod cost;
 mod errors;
+mod executing;
 mod execution;
 mod expanded;
 mod fixture;
