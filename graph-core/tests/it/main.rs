@@ -20,6 +20,7 @@ mod hostile;
 mod http;
 mod introspection;
 mod limits;
+mod oracle;
 mod prices;
 mod subscriptions;
 mod wire;
