@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod attributes;
 mod build;
 mod connections;
 mod cost;
