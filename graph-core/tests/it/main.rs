@@ -7,10 +7,12 @@
     reason = "a test fails by panicking"
 )]
 
+mod attributes;
 mod build;
 mod connections;
 mod cost;
 mod errors;
+mod executing;
 mod execution;
 mod expanded;
 mod fixture;
