@@ -20,6 +20,7 @@ mod hostile;
 mod http;
 mod introspection;
 mod limits;
+mod messages;
 mod prices;
 mod subscriptions;
 mod wire;
