@@ -121,3 +121,66 @@ impl Cache {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+    use crate::error::ErrorCode;
+
+    fn refused() -> Read {
+        Err(Arc::new(GraphResponse::refused(ErrorCode::BadRequest, "no")))
+    }
+
+    fn kept(cache: &Cache) -> (usize, usize) {
+        let state = cache.state.read().unwrap();
+        (state.entries.len(), state.size)
+    }
+
+    /// G19: however many texts are asked for, the cache stays within its bytes, and what is asked for again and again stays.
+    #[test]
+    fn a_flood_of_texts_does_not_fill_the_memory_nor_push_out_what_is_used() {
+        let cache = Cache::new(20_000);
+        let reads = AtomicUsize::new(0);
+        for at in 0..10_000 {
+            let _used = cache.get(b"used", || {
+                reads.fetch_add(1, Ordering::SeqCst);
+                (refused(), 100)
+            });
+            let _flood = cache.get(format!("flood {at}").as_bytes(), || (refused(), 500));
+            let (entries, size) = kept(&cache);
+            assert!(size <= 20_000 && entries <= 60, "{entries} of {size}");
+        }
+        assert_eq!(reads.load(Ordering::SeqCst), 1);
+    }
+
+    /// G19: what takes a quarter of the memory or more is not kept.
+    #[test]
+    fn a_giant_is_not_kept() {
+        let cache = Cache::new(20_000);
+        let _giant = cache.get(b"giant", || (refused(), 6_000));
+        assert_eq!(kept(&cache), (0, 0));
+    }
+
+    /// G19: a text that many ask for at once is read once.
+    #[test]
+    fn a_text_is_read_once_whoever_asks_at_the_same_time() {
+        let (cache, reads, start) = (Cache::new(20_000), AtomicUsize::new(0), Barrier::new(8));
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    start.wait();
+                    let read = cache.get(b"text", || {
+                        std::thread::yield_now();
+                        reads.fetch_add(1, Ordering::SeqCst);
+                        (refused(), 100)
+                    });
+                    assert!(read.is_err());
+                });
+            }
+        });
+        assert_eq!(reads.load(Ordering::SeqCst), 1);
+    }
+}

@@ -216,3 +216,6 @@ async fn after_wake<T>(future: impl Future<Output = T>) -> T {
     .await;
     future.await
 }
+
+#[cfg(test)]
+mod tests;

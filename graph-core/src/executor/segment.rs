@@ -188,3 +188,6 @@ impl Seg {
         out.extend_from_slice(self.buf.get(from..to).unwrap_or_default());
     }
 }
+
+#[cfg(test)]
+mod tests;

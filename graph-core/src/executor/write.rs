@@ -179,3 +179,6 @@ pub(crate) fn input_value(value: &InputValue, out: &mut Vec<u8>) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod tests;
