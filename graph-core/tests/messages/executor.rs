@@ -9,7 +9,7 @@ struct Query;
 #[graph_object(context = Context, scalar = juniper::DefaultScalarValue)]
 impl Query {
     fn ahead(executor: &Executor<'_, '_, Context>) -> bool {
-        executor.look_ahead().has_children()
+        executor.look_ahead().field_name() == "ahead"
     }
 }
 

@@ -1,12 +1,22 @@
-//! An object of a graph with another context.
+//! An object of a graph with another context, which juniper can make of ours.
 use graph_core::{RequestContext, graph_object};
+use juniper::FromContext;
 
-type Context = RequestContext<u64>;
-type Other = RequestContext<String>;
+struct Database;
+
+impl juniper::Context for Database {}
+
+type Context = RequestContext<Database>;
+
+impl FromContext<Context> for Database {
+    fn from(context: &Context) -> &Self {
+        context.host()
+    }
+}
 
 struct Charge;
 
-#[graph_object(context = Other)]
+#[graph_object(context = Database)]
 impl Charge {
     fn id(&self) -> i32 {
         1
@@ -17,9 +27,6 @@ struct Query;
 
 #[graph_object(context = Context)]
 impl Query {
-    #[graphql(ignore)]
-    fn helper() {}
-
     fn charge() -> Charge {
         Charge
     }
