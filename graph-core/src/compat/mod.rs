@@ -6,6 +6,7 @@
 
 mod defaulted;
 mod introspect;
+mod null_default;
 mod read;
 mod spread;
 pub(crate) mod syntax;
