@@ -7,7 +7,7 @@ use juniper::validation::{RuleError, ValidatorContext, visit_all_rules};
 use juniper::{Definition, GraphQLError, SchemaType, Selection};
 
 use super::syntax::{Syntax, narrow};
-use super::{Scalar, defaulted, location, null_default};
+use super::{Scalar, declared, defaulted, location};
 use crate::error::ErrorCode;
 use crate::response::{GraphResponse, ResponseError};
 
@@ -21,43 +21,30 @@ pub(crate) fn read<'t>(
     name: Option<&str>,
 ) -> Result<Syntax<'t>, GraphResponse> {
     let document = parse_document_source(text, schema).map_err(|error| unparsed(&error))?;
-    let mut mistakes = unknown_types(schema, &document);
+    let mut mistakes = declared::unknown_types(schema, &document);
     if mistakes.is_empty() {
-        mistakes = self::mistakes(schema, &document);
+        mistakes = misfits(schema, text, &document);
     }
-    if !mistakes.is_empty() {
-        mistakes = defaulted::without_excused(schema, text, &document, mistakes);
+    if mistakes.is_empty()
+        && let Some(text) = declared::without_null_defaults(text, &document)
+    {
+        let document = parse_document_source(&text, schema).map_err(|error| unparsed(&error))?;
+        mistakes = misfits(schema, &text, &document);
     }
     mistakes.extend(repeated_directives(&document));
     if !mistakes.is_empty() {
         return Err(invalid(&mistakes, ErrorCode::GraphqlValidationFailed));
     }
-    let syntax = narrowed(document, name)?;
-    null_default::check(schema, &syntax)?;
-    Ok(syntax)
+    narrow(document, name).map_err(|why| GraphResponse::refused(ErrorCode::OperationResolutionFailure, why))
 }
 
-/// The variables of types that the schema does not have: juniper's rules about defaults panic on them.
-fn unknown_types(schema: &SchemaType<Scalar>, document: &[Definition<'_, Scalar>]) -> Vec<RuleError> {
-    let mut unknown = Vec::new();
-    for definition in document {
-        let Definition::Operation(operation) = definition else {
-            continue;
-        };
-        for (_, variable) in operation
-            .item
-            .variables_definition
-            .iter()
-            .flat_map(|all| &all.item.items)
-        {
-            let name = variable.var_type.item.innermost_name();
-            if schema.concrete_type_by_name(name).is_none() {
-                let message = format!("Unknown type \"{name}\"");
-                unknown.push(RuleError::new(&message, &[variable.var_type.span.start]));
-            }
-        }
+/// What of a document does not fit the schema, but for what juniper is wrong about.
+fn misfits(schema: &SchemaType<Scalar>, text: &str, document: &[Definition<'_, Scalar>]) -> Vec<RuleError> {
+    let found = mistakes(schema, document);
+    if found.is_empty() {
+        return found;
     }
-    unknown
+    defaulted::without_excused(schema, text, document, found)
 }
 
 /// What of a document does not fit the schema, in the order of the document.
@@ -168,12 +155,5 @@ pub(crate) fn again<'t>(
     name: Option<&str>,
 ) -> Result<Syntax<'t>, GraphResponse> {
     let document = parse_document_source(text, schema).map_err(|error| unparsed(&error))?;
-    narrowed(document, name)
-}
-
-fn narrowed<'t>(
-    document: Vec<Definition<'t, Scalar>>,
-    name: Option<&str>,
-) -> Result<Syntax<'t>, GraphResponse> {
     narrow(document, name).map_err(|why| GraphResponse::refused(ErrorCode::OperationResolutionFailure, why))
 }
