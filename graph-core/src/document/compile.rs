@@ -110,7 +110,7 @@ struct Compiler<'c, 't> {
     guards: Vec<Guard>,
     slots: Vec<SlotPlan>,
     /// What was selected of a place on one object type holds for the next when the same is selected of it.
-    shared: HashMap<(u32, Vec<*const Set<'t>>), (Selection, bool)>,
+    shared: HashMap<(u32, Box<str>, Vec<*const Set<'t>>), (Selection, bool)>,
     /// How many interfaces and unions are around.
     abstracts: usize,
     fields: usize,
@@ -270,7 +270,8 @@ impl<'t> Compiler<'_, 't> {
         if self.abstracts == 0 {
             return self.composite(name, meta, sets, place);
         }
-        let key = (place, sets.iter().map(|set| set.as_ptr()).collect());
+        // implementers of an interface may narrow the type of a field, each in its own way
+        let key = (place, name.into(), sets.iter().map(|set| set.as_ptr()).collect());
         if let Some(shared) = self.shared.get(&key) {
             return Ok(shared.clone());
         }

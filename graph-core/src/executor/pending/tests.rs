@@ -19,11 +19,11 @@ const WIDTHS: [u32; 4] = [1, 5, 9, 40];
 fn plan() -> Plan {
     Plan {
         kind: OperationType::Query,
-        fields: Box::default(),
+        fields: [].into(),
         metas: Box::default(),
         guards: Box::default(),
         slots: Box::default(),
-        pastes: Box::default(),
+        places: Box::default(),
         has_async: true,
         size_hint: AtomicUsize::new(0),
     }
