@@ -101,6 +101,9 @@ pub(super) fn compile(facts: &Facts<'_>, collector: &Collector<'_>) -> Result<Co
     })
 }
 
+/// A place in the response, the type of the value there, and what is selected of it.
+type Shared<'t> = (u32, Box<str>, Vec<*const Set<'t>>);
+
 struct Compiler<'c, 't> {
     facts: &'c Facts<'c>,
     collector: &'c Collector<'t>,
@@ -110,7 +113,7 @@ struct Compiler<'c, 't> {
     guards: Vec<Guard>,
     slots: Vec<SlotPlan>,
     /// What was selected of a place on one object type holds for the next when the same is selected of it.
-    shared: HashMap<(u32, Box<str>, Vec<*const Set<'t>>), (Selection, bool)>,
+    shared: HashMap<Shared<'t>, (Selection, bool)>,
     /// How many interfaces and unions are around.
     abstracts: usize,
     fields: usize,
