@@ -40,7 +40,7 @@ pub use self::pending::Pend;
 pub use self::plan::{Field, Plan};
 pub use self::segment::{Seg, SegResult};
 pub use self::table::{Arguments, FieldInfo, Guard, Registry, TypeInfo, argument};
-pub use self::tag::{Tag, via};
+pub use self::tag::{Returned, Tag, via};
 
 /// A failure on its way to the next nullable value; what happened is noted in [`Cx`] already.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

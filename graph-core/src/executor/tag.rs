@@ -2,7 +2,8 @@
 //!
 //! Generated code calls `(&&&&&Tag::of(&value, cx)).emit(value, ..)`. Method resolution takes the implementation with the most
 //! references that fits: a `Result` of a value, a `Result` of a leaf of juniper's, a value, a leaf of juniper's (what implements
-//! [`ToInputValue`], such as its enums and custom scalars), and at last anything at all, whose bound then tells what is missing.
+//! [`ToInputValue`], such as its enums and custom scalars), and at last anything at all, whose bound [`Returned`] then tells
+//! what is missing.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -12,7 +13,7 @@ use juniper::{IntoFieldError, ToInputValue};
 use super::output::Output;
 use super::plan::Field;
 use super::table::Registry;
-use super::{Bubble, Cx, Flow, Path, Pend, Seg, SegResult, Trail, write};
+use super::{BoxFuture, Bubble, Cx, Flow, Path, Pend, Seg, SegResult, Trail, write};
 use crate::error::GraphError;
 
 /// The return type `T` of a resolver in a graph with the context `C`.
@@ -34,6 +35,19 @@ impl<T, C> Tag<T, C> {
         Self::NEW
     }
 }
+
+/// What a resolver can return: [`Output`], or a `Result` of it. Only what cannot be returned is asked for it.
+#[diagnostic::on_unimplemented(
+    message = "a field of the graph with the context `{C}` cannot return `{Self}`",
+    label = "no type of this graph",
+    note = "write `#[graph_object(context = ..)]`, `#[graph_interface(..)]` or `#[graph_union(..)]` in the place of juniper's attribute, or `#[derive(GraphObject)]` beside its derive, with the context of the schema",
+    note = "or mark the field `#[graph(plain)]`, and operations that select it are executed by juniper"
+)]
+pub trait Returned<C> {}
+
+impl<C, T: Output<C> + Send + Sync, E: IntoFieldError + Send> Returned<C> for Result<T, E> {}
+impl<C, T: Output<C> + Send + Sync> Returned<C> for Option<T> {}
+impl<C, T: Output<C> + Send + Sync> Returned<C> for Vec<T> {}
 
 /// A leaf of juniper's: written by way of the value that it converts to.
 #[derive(Debug)]
@@ -114,21 +128,20 @@ macro_rules! level {
     (
         $(#[$doc:meta])*
         $name:ident [$($generics:tt)*] $tag:ty, $value:ty, $output:ty
-        where [$($bounds:tt)*], [$($asked:tt)*], [$($method:tt)*];
+        where [$($bounds:tt)*];
         $bound:ident => $result:expr
     ) => {
         $(#[$doc])*
         pub trait $name<C, V> {
             /// Registers the object types behind the type.
-            fn register(&self, registry: &mut Registry) where $($asked)*;
+            fn register(&self, registry: &mut Registry);
 
             /// Writes what a resolver returned, everything in it being ready.
             ///
             /// # Errors
             ///
             /// A failure that the field cannot be null for.
-            fn emit(&self, value: V, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow
-            where $($asked)*;
+            fn emit(&self, value: V, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow;
 
             /// Writes what a resolver returned, and waits for what is not ready.
             fn emit_async<'p>(
@@ -139,14 +152,13 @@ macro_rules! level {
                 trail: Trail,
             ) -> impl Future<Output = SegResult> + Send
             where
-                V: 'p,
-                $($asked)*;
+                V: 'p;
         }
 
         impl<C: Sync, $($generics)*> $name<C, $value> for $tag
         where $($bounds)*
         {
-            fn register(&self, registry: &mut Registry) where $($method)* {
+            fn register(&self, registry: &mut Registry) {
                 <$output as Output<C>>::register(registry);
             }
 
@@ -158,9 +170,7 @@ macro_rules! level {
                 cx: &Cx<'_, C>,
                 path: &Path<'_>,
                 out: &mut Vec<u8>,
-            ) -> Flow
-            where $($method)*
-            {
+            ) -> Flow {
                 write_result($result, field, cx, path, out)
             }
 
@@ -174,7 +184,6 @@ macro_rules! level {
             ) -> impl Future<Output = SegResult> + Send
             where
                 $value: 'p,
-                $($method)*
             {
                 written($result, field, cx, trail)
             }
@@ -189,36 +198,76 @@ pub mod via {
     level! {
         /// A `Result` of a value.
         Fallible [T, E] &&&&Tag<Result<T, E>, C>, Result<T, E>, T
-        where [T: Output<C> + Send + Sync, E: IntoFieldError + Send], [], [];
+        where [T: Output<C> + Send + Sync, E: IntoFieldError + Send];
         value => value
     }
 
     level! {
         /// A `Result` of a leaf of juniper's.
         FallibleLeaf [T, E] &&&Tag<Result<T, E>, C>, Result<T, E>, Leaf<T>
-        where [T: ToInputValue + Send + Sync, E: IntoFieldError + Send], [], [];
+        where [T: ToInputValue + Send + Sync, E: IntoFieldError + Send];
         value => value.map(Leaf)
     }
 
     level! {
         /// A value.
         Plain [T] &&Tag<T, C>, T, T
-        where [T: Output<C> + Send + Sync], [], [];
+        where [T: Output<C> + Send + Sync];
         value => Fine::Ok(value)
     }
 
     level! {
         /// A leaf of juniper's.
         PlainLeaf [T] &Tag<T, C>, T, Leaf<T>
-        where [T: ToInputValue + Send + Sync], [], [];
+        where [T: ToInputValue + Send + Sync];
         value => Fine::Ok(Leaf(value))
     }
 
-    level! {
-        /// Nothing that a field can return: the bound of the methods says so.
-        Unknown [T] Tag<T, C>, T, T
-        where [T: Send + Sync], [V: Output<C>], [T: Output<C>];
-        value => Fine::Ok(value)
+    /// Nothing that a field can return: the bound of [`register`](Self::register), which is asked once for each field, says why.
+    pub trait Unknown<C, V> {
+        /// Does not compile.
+        fn register(&self, registry: &mut Registry)
+        where
+            V: Returned<C>;
+
+        /// For nothing.
+        ///
+        /// # Errors
+        ///
+        /// Always.
+        fn emit(&self, value: V, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow;
+
+        /// For nothing.
+        fn emit_async<'p>(
+            &self,
+            value: V,
+            field: &'p Field,
+            cx: &'p Cx<'p, C>,
+            trail: Trail,
+        ) -> BoxFuture<'p, SegResult>;
+    }
+
+    impl<C: Sync, T> Unknown<C, T> for Tag<T, C> {
+        fn register(&self, _: &mut Registry)
+        where
+            T: Returned<C>,
+        {
+        }
+
+        fn emit(&self, _: T, field: &Field, cx: &Cx<'_, C>, _: &Path<'_>, _: &mut Vec<u8>) -> Flow {
+            Err(cx.misuse(field))
+        }
+
+        fn emit_async<'p>(
+            &self,
+            _: T,
+            field: &'p Field,
+            cx: &'p Cx<'p, C>,
+            _: Trail,
+        ) -> BoxFuture<'p, SegResult> {
+            let bubble = cx.misuse(field);
+            Box::pin(async move { Err(bubble) })
+        }
     }
 
     /// A `Result` of a stream.

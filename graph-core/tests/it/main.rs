@@ -21,6 +21,7 @@ mod hostile;
 mod http;
 mod introspection;
 mod limits;
+mod messages;
 mod oracle;
 mod prices;
 mod subscriptions;

@@ -14,26 +14,17 @@ use crate::read::scalar::first_argument;
 use crate::read::words::{Word, in_parentheses, is};
 
 /// Puts a shadow in front of each guarded method of `item`; the method itself is no field of juniper's any more.
-///
-/// # Errors
-///
-/// A guard in a type whose context is not named.
 pub(crate) fn shadow(item: &mut ItemImpl, block: &Block) -> syn::Result<()> {
     let guarded = |method: &Ident| {
         let field = block.fields.iter().find(|field| field.ident == *method)?;
-        Some((field, field.marks.guard.as_ref()?))
+        // a guard without a context was refused
+        Some((field, field.marks.guard.as_ref()?, block.context.as_ref()?))
     };
     let mut items = Vec::with_capacity(item.items.len());
     for item in std::mem::take(&mut item.items) {
         match item {
             ImplItem::Fn(mut method) => {
-                if let Some((field, guard)) = guarded(&method.sig.ident) {
-                    let Some(context) = &block.context else {
-                        return Err(syn::Error::new(
-                            method.sig.ident.span(),
-                            "a guard asks the context: name it, `context = ..`",
-                        ));
-                    };
+                if let Some((field, guard, context)) = guarded(&method.sig.ident) {
                     items.push(ImplItem::Fn(shadow_of(&method, field, guard, context)?));
                     hide(&mut method);
                 }

@@ -1,8 +1,9 @@
 //! `INFO`: what a type says about its fields.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::Type;
+use syn::spanned::Spanned;
 
 use crate::read::field::Field;
 use crate::read::lifetimes::inferred;
@@ -32,9 +33,12 @@ fn entry(field: &Field, context: &TokenStream, behind: fn(&Type) -> TokenStream)
     let rest = (!plain).then(|| {
         let arguments = arguments(field);
         let ty = behind(&inferred(&field.ty));
+        // where the type is written: here the compiler tells that it is none of the graph's
+        let register =
+            quote_spanned!(field.ty.span()=> (&&&&&__graph::Tag::<#ty, #context>::NEW).register(registry));
         quote! {
             #arguments
-            register: |registry| (&&&&&__graph::Tag::<#ty, #context>::NEW).register(registry),
+            register: |registry| #register,
         }
     });
     quote! {

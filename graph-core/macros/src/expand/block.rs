@@ -7,7 +7,7 @@ use syn::ItemImpl;
 use super::or_mistake;
 use crate::emit::call::From;
 use crate::emit::{Target, in_scope, object, shadow, source};
-use crate::read::block::{Block, without_marks};
+use crate::read::block::{Block, bare, refuse_shape, without_marks};
 
 /// The block for juniper, and the object for the executor.
 pub(crate) fn object(arguments: &TokenStream, item: ItemImpl) -> TokenStream {
@@ -27,8 +27,13 @@ fn expand(
     attribute: &str,
     emit: fn(&Target<'_>, &Block) -> TokenStream,
 ) -> TokenStream {
+    if let Err(mistake) = refuse_shape(&item, attribute) {
+        bare(&mut item);
+        let mistake = mistake.into_compile_error();
+        return quote!(#item #mistake);
+    }
     let juniper = format_ident!("{attribute}");
-    let made = Block::read(arguments, &item, attribute).and_then(|block| {
+    let made = Block::read(arguments, &item).and_then(|block| {
         let target = Target::new(&item.self_ty, &item.generics, block.context.as_ref());
         let made = in_scope(&emit(&target, &block));
         shadow::shadow(&mut item, &block)?;

@@ -8,7 +8,7 @@ use syn::{Data, DeriveInput, Fields, LitStr, Variant};
 use super::or_mistake;
 use crate::emit::call::From;
 use crate::emit::{Target, enumeration as emit_enumeration, in_scope, object as emit_object};
-use crate::read::field::Field;
+use crate::read::field::{Field, is_ignored};
 use crate::read::item::ItemWords;
 use crate::read::rename::Rename;
 use crate::read::words::Word;
@@ -75,7 +75,7 @@ fn read_enumeration(item: &DeriveInput) -> syn::Result<TokenStream> {
 /// The GraphQL name of a value; `None` when juniper is told to leave it out.
 fn value(variant: &Variant, rename: Rename) -> syn::Result<Option<String>> {
     let words = Word::of(&variant.attrs, "graphql")?;
-    if words.iter().any(|word| word.is("ignore") || word.is("skip")) {
+    if is_ignored(&variant.attrs)? {
         return Ok(None);
     }
     if !variant.fields.is_empty() {

@@ -13,6 +13,14 @@ use crate::read::words::Word;
 
 /// The enum for juniper, and the union for the executor.
 pub(crate) fn union(arguments: &TokenStream, item: &ItemEnum) -> TokenStream {
+    if let Some(span) = derives(&item.attrs, "GraphQLUnion") {
+        let mistake = syn::Error::new(
+            span,
+            "remove `GraphQLUnion`: the attribute of graph-core derives it",
+        );
+        let mistake = mistake.into_compile_error();
+        return quote!(#item #mistake);
+    }
     let made = or_mistake(read(arguments, item));
     quote! {
         #[derive(::juniper::GraphQLUnion)]
@@ -23,12 +31,6 @@ pub(crate) fn union(arguments: &TokenStream, item: &ItemEnum) -> TokenStream {
 }
 
 fn read(arguments: &TokenStream, item: &ItemEnum) -> syn::Result<TokenStream> {
-    if let Some(span) = derives(&item.attrs, "GraphQLUnion") {
-        return Err(syn::Error::new(
-            span,
-            "remove `GraphQLUnion`: the attribute of graph-core derives it",
-        ));
-    }
     let words = ItemWords::read(arguments, &item.attrs)?;
     if let Some(span) = words.resolvers {
         return Err(syn::Error::new(span, ONLY_VARIANTS));

@@ -2,9 +2,9 @@
 
 use proc_macro2::TokenStream;
 use syn::spanned::Spanned;
-use syn::{Attribute, ImplItem, ItemImpl, LitStr, Type, TypePath};
+use syn::{Attribute, FnArg, ImplItem, ItemImpl, LitStr, Type, TypePath};
 
-use super::field::Field;
+use super::field::{Field, is_ignored, refuse_signature};
 use super::item::{ItemWords, refuse_juniper};
 use super::rename::Rename;
 
@@ -18,15 +18,8 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// Reads `block`, which `#[attribute(arguments)]` stands on.
-    pub(crate) fn read(arguments: &TokenStream, block: &ItemImpl, attribute: &str) -> syn::Result<Self> {
-        if let Some((path, _)) = &block.trait_ {
-            return Err(syn::Error::new(
-                path.span(),
-                "the methods of a trait are no fields: write a block of the type itself",
-            ));
-        }
-        refuse_juniper(&block.attrs, attribute)?;
+    /// Reads `block`, which our attribute stands on with `arguments`.
+    pub(crate) fn read(arguments: &TokenStream, block: &ItemImpl) -> syn::Result<Self> {
         let words = ItemWords::read(arguments, &block.attrs)?;
         let rename = words.rename.unwrap_or(Rename::CamelCase);
         let mut fields = Vec::new();
@@ -38,12 +31,34 @@ impl Block {
         let context = words
             .context
             .or_else(|| fields.iter().find_map(Field::context).cloned());
+        let guarded = fields.iter().find(|field| field.marks.guard.is_some());
+        if let (None, Some(span)) = (&context, guarded.and_then(|field| field.marks.at)) {
+            return Err(syn::Error::new(
+                span,
+                "a guard asks the context: name it, `context = ..`",
+            ));
+        }
         Ok(Self {
             name: named(words.name, &block.self_ty)?,
             context,
             fields,
         })
     }
+}
+
+/// Refuses what juniper's attribute, called `attribute`, cannot stand on either.
+pub(crate) fn refuse_shape(block: &ItemImpl, attribute: &str) -> syn::Result<()> {
+    if let Some((path, _)) = &block.trait_ {
+        return Err(syn::Error::new(
+            path.span(),
+            "the methods of a trait are no fields: write a block of the type itself",
+        ));
+    }
+    refuse_juniper(&block.attrs, attribute)?;
+    block.items.iter().try_for_each(|item| match item {
+        ImplItem::Fn(method) if !is_ignored(&method.attrs)? => refuse_signature(&method.sig),
+        _ => Ok(()),
+    })
 }
 
 /// The GraphQL name of a type: the one that is written, or that of the Rust type.
@@ -61,11 +76,27 @@ fn named(name: Option<LitStr>, ty: &Type) -> syn::Result<String> {
     }
 }
 
-/// Takes our own attributes off the methods and their parameters.
+/// Takes our own attributes off the methods.
 pub(crate) fn without_marks(block: &mut ItemImpl) {
     for item in &mut block.items {
         if let ImplItem::Fn(method) = item {
             remove(&mut method.attrs, "graph");
+        }
+    }
+}
+
+/// Takes every attribute off that only means something to an attribute macro around the block.
+pub(crate) fn bare(block: &mut ItemImpl) {
+    without_marks(block);
+    remove(&mut block.attrs, "graphql");
+    for item in &mut block.items {
+        if let ImplItem::Fn(method) = item {
+            remove(&mut method.attrs, "graphql");
+            for input in &mut method.sig.inputs {
+                if let FnArg::Typed(parameter) = input {
+                    remove(&mut parameter.attrs, "graphql");
+                }
+            }
         }
     }
 }
@@ -84,7 +115,7 @@ mod tests {
 
     #[expect(clippy::needless_pass_by_value, reason = "`parse_quote!` makes values")]
     fn read(block: ItemImpl) -> Block {
-        Block::read(&TokenStream::new(), &block, "graphql_object").unwrap()
+        Block::read(&TokenStream::new(), &block).unwrap()
     }
 
     #[test]
@@ -125,17 +156,41 @@ mod tests {
 
     #[test]
     fn what_no_field_can_be_is_refused() {
-        let refused: [ItemImpl; 6] = [
+        let refused: [ItemImpl; 5] = [
             parse_quote!(impl Shop for Item { fn id(&self) -> i32 { 1 } }),
             parse_quote!(impl Item { fn id(self) -> i32 { 1 } }),
             parse_quote!(impl Item { fn id(self: &Self) -> i32 { 1 } }),
-            parse_quote!(impl Item { fn id(&self, executor: &Executor) -> i32 { 1 } }),
             parse_quote!(impl Item { fn id(&self) -> impl Sized { 1 } }),
-            parse_quote!(impl Item { #[graph(plain)] #[graphql(ignore)] fn id(&self) -> i32 { 1 } }),
+            parse_quote!(
+                #[juniper::graphql_object]
+                impl Item {
+                    fn id(&self) -> i32 {
+                        1
+                    }
+                }
+            ),
         ];
         for block in refused {
             assert!(
-                Block::read(&TokenStream::new(), &block, "graphql_object").is_err(),
+                refuse_shape(&block, "graphql_object").is_err(),
+                "{}",
+                quote!(#block)
+            );
+        }
+        let taken: ItemImpl = parse_quote!(impl Item { #[graphql(skip)] fn id(self) -> impl Sized { 1 } });
+        assert!(refuse_shape(&taken, "graphql_object").is_ok());
+    }
+
+    #[test]
+    fn what_only_juniper_can_pass_and_a_guard_of_no_field_are_refused() {
+        let refused: [ItemImpl; 3] = [
+            parse_quote!(impl Item { fn id(&self, executor: &Executor) -> i32 { 1 } }),
+            parse_quote!(impl Item { #[graph(plain)] #[graphql(ignore)] fn id(&self) -> i32 { 1 } }),
+            parse_quote!(impl Item { #[graph(authenticated)] fn id(&self) -> i32 { 1 } }),
+        ];
+        for block in refused {
+            assert!(
+                Block::read(&TokenStream::new(), &block).is_err(),
                 "{}",
                 quote!(#block)
             );

@@ -31,7 +31,6 @@ impl Field {
         let Some((name, marks)) = named(attributes, &signature.ident, rename)? else {
             return Ok(None);
         };
-        receiver(signature)?;
         let typed = signature.inputs.iter().filter_map(|input| match input {
             FnArg::Typed(parameter) => Some(Parameter::read(parameter, rename)),
             FnArg::Receiver(_) => None,
@@ -47,12 +46,6 @@ impl Field {
             ReturnType::Default => parse_quote!(()),
             ReturnType::Type(_, ty) => (**ty).clone(),
         };
-        if let Type::ImplTrait(ty) = &ty {
-            return Err(syn::Error::new(
-                ty.span(),
-                "name the type: a box (`Pin<Box<dyn Stream<Item = ..> + Send>>`) or a type of your own",
-            ));
-        }
         Ok(Some(Self {
             ident: signature.ident.clone(),
             name,
@@ -110,7 +103,7 @@ impl Field {
 fn named(attributes: &[Attribute], ident: &Ident, rename: Rename) -> syn::Result<Option<(String, Marks)>> {
     let words = Word::of(attributes, "graphql")?;
     let marks = Marks::read(attributes)?;
-    if words.iter().any(|word| word.is("ignore") || word.is("skip")) {
+    if is_ignored(attributes)? {
         return match marks.at {
             None => Ok(None),
             Some(span) => Err(syn::Error::new(
@@ -126,8 +119,22 @@ fn named(attributes: &[Attribute], ident: &Ident, rename: Rename) -> syn::Result
     Ok(Some((name, marks)))
 }
 
-/// A resolver takes `&self`, or nothing at all.
-fn receiver(signature: &Signature) -> syn::Result<()> {
+/// Whether juniper is told to leave a field or a value of an enum out.
+pub(crate) fn is_ignored(attributes: &[Attribute]) -> syn::Result<bool> {
+    let words = Word::of(attributes, "graphql")?;
+    Ok(words.iter().any(|word| word.is("ignore") || word.is("skip")))
+}
+
+/// A resolver takes `&self`, or nothing at all, and returns a type that has a name.
+pub(crate) fn refuse_signature(signature: &Signature) -> syn::Result<()> {
+    if let ReturnType::Type(_, ty) = &signature.output
+        && let Type::ImplTrait(ty) = &**ty
+    {
+        return Err(syn::Error::new(
+            ty.span(),
+            "name the type: a box (`Pin<Box<dyn Stream<Item = ..> + Send>>`) or a type of your own",
+        ));
+    }
     let wrong = match signature.inputs.first() {
         Some(FnArg::Receiver(receiver)) if matches!(receiver.kind, ReceiverKind::Reference(_, _, None)) => {
             return Ok(());
