@@ -23,7 +23,7 @@ export function rustOf(schema, { twin = false } = {}) {
   const argument = (it) => `${fallback(it)}${it.name}: ${rust(it.type, it)}`;
   const method = (owner, it) => {
     const isAsync = !twin && (it.async || owner.name === "Mutation");
-    const answer = rust(it.type, it);
+    const answer = rust(it.type, it).replace(new RegExp(`\\b${owner.name}\\b`), "Self");
     const root = owner.name === "Query" || owner.name === "Mutation";
     const given = `&[${it.args.map(({ name }) => `&${name}`).join(", ")}]`;
     const args = [...(root ? [] : ["&self"]), ...(it.echo ? [] : ["context: &Context"]), ...it.args.map(argument)].join(", ");

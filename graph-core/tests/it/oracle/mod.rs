@@ -7,29 +7,33 @@ mod canon;
 mod judge;
 mod prelude;
 mod roll;
-#[allow(
-    dead_code,
-    reason = "traits are there for their attribute, and not every value is asked for"
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "arguments are taken as the macros hand them over"
 )]
 mod schema_0;
-#[allow(
+#[expect(
     dead_code,
-    reason = "traits are there for their attribute, and not every value is asked for"
+    clippy::needless_pass_by_value,
+    reason = "traits are there for their attribute, arguments are taken as the macros hand them over"
 )]
 mod schema_1;
-#[allow(
+#[expect(
     dead_code,
-    reason = "traits are there for their attribute, and not every value is asked for"
+    clippy::needless_pass_by_value,
+    reason = "traits are there for their attribute, arguments are taken as the macros hand them over"
 )]
 mod schema_1_twin;
-#[allow(
+#[expect(
     dead_code,
-    reason = "traits are there for their attribute, and not every value is asked for"
+    clippy::needless_pass_by_value,
+    reason = "traits are there for their attribute, arguments are taken as the macros hand them over"
 )]
 mod schema_2;
-#[allow(
+#[expect(
     dead_code,
-    reason = "traits are there for their attribute, and not every value is asked for"
+    clippy::needless_pass_by_value,
+    reason = "traits are there for their attribute, arguments are taken as the macros hand them over"
 )]
 mod schema_3;
 mod world;

@@ -80,7 +80,7 @@ impl Make for ID {
 
 impl Make for &'static str {
     fn make(roll: &mut Roll) -> Self {
-        *roll.pick::<&str>(&TEXTS)
+        roll.pick::<&str>(&TEXTS)
     }
 }
 

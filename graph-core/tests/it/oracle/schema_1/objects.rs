@@ -9,7 +9,7 @@ impl Human {
     fn owner(&self, context: &Context) -> Result<Planet, GraphError> {
         context.host().now_or_fail("Human.owner", self.seed, &[])
     }
-    fn items(&self, context: &Context) -> Human {
+    fn items(&self, context: &Context) -> Self {
         context.host().now("Human.items", self.seed, &[])
     }
     fn matrix(
@@ -123,7 +123,7 @@ impl Ship {
         context: &Context,
         first: Option<Vec<Option<bool>>>,
         by_what: Vec<i32>,
-    ) -> Result<Vec<Vec<Ship>>, GraphError> {
+    ) -> Result<Vec<Vec<Self>>, GraphError> {
         context
             .host()
             .now_or_fail("Ship.matrix", self.seed, &[&first, &by_what])

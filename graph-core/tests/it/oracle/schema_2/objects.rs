@@ -6,11 +6,7 @@ object!(Human);
 
 #[graph_object(impl = [BeingValue], context = Context)]
 impl Human {
-    async fn total(
-        &self,
-        context: &Context,
-        #[graphql(default = 3)] first: i32,
-    ) -> Result<Human, GraphError> {
+    async fn total(&self, context: &Context, #[graphql(default = 3)] first: i32) -> Result<Self, GraphError> {
         context
             .host()
             .later_or_fail("Human.total", self.seed, &[&first])
@@ -19,7 +15,7 @@ impl Human {
     fn unit_price(&self, context: &Context) -> Result<PlaceValue, GraphError> {
         context.host().now_or_fail("Human.unitPrice", self.seed, &[])
     }
-    fn name(&self, context: &Context) -> Vec<Option<Human>> {
+    fn name(&self, context: &Context) -> Vec<Option<Self>> {
         context.host().now("Human.name", self.seed, &[])
     }
     fn parent(&self, context: &Context, first: Vec<Option<Span>>) -> Result<Crew, GraphError> {

@@ -133,7 +133,7 @@ impl Planet {
     fn total(&self, context: &Context) -> Result<Option<Vec<String>>, GraphError> {
         context.host().now_or_fail("Planet.total", self.seed, &[])
     }
-    fn unit_price(&self, context: &Context) -> Result<Planet, GraphError> {
+    fn unit_price(&self, context: &Context) -> Result<Self, GraphError> {
         context.host().now_or_fail("Planet.unitPrice", self.seed, &[])
     }
     fn name(&self, context: &Context, first: Filter) -> Vec<Vec<Option<Human>>> {
@@ -148,7 +148,7 @@ impl Planet {
     fn matrix(&self, context: &Context, first: Vec<Option<Vec<Option<Colour>>>>) -> Result<Mark, GraphError> {
         context.host().now_or_fail("Planet.matrix", self.seed, &[&first])
     }
-    async fn parent(&self, context: &Context, first: Option<Size>) -> Result<Option<Planet>, GraphError> {
+    async fn parent(&self, context: &Context, first: Option<Size>) -> Result<Option<Self>, GraphError> {
         context
             .host()
             .later_or_fail("Planet.parent", self.seed, &[&first])

@@ -218,4 +218,5 @@ async fn after_wake<T>(future: impl Future<Output = T>) -> T {
 }
 
 #[cfg(test)]
+#[path = "tests/pending.rs"]
 mod tests;

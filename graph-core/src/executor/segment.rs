@@ -190,4 +190,5 @@ impl Seg {
 }
 
 #[cfg(test)]
+#[path = "tests/segment.rs"]
 mod tests;

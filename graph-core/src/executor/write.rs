@@ -181,4 +181,5 @@ pub(crate) fn input_value(value: &InputValue, out: &mut Vec<u8>) -> bool {
 }
 
 #[cfg(test)]
+#[path = "tests/write.rs"]
 mod tests;
