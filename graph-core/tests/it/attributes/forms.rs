@@ -116,8 +116,8 @@ impl<'a> User<'a> {
         self.name
     }
 
-    fn again<'c>(&'c self) -> Result<&'c str, OwnError> {
-        Ok(self.name)
+    fn again<'c>(&self, context: &'c Context) -> Result<&'c str, OwnError> {
+        Ok(&context.host().greeting)
     }
 
     fn greeting(context: &Context) -> Option<&str> {
@@ -256,7 +256,7 @@ pub(crate) struct Team {
 #[derive(GraphQLObject, GraphObject)]
 pub(crate) struct Everywhere {
     id: i32,
-    again: Option<Box<Everywhere>>,
+    again: Option<Box<Self>>,
 }
 
 pub(crate) struct Robot;
@@ -273,6 +273,7 @@ impl Robot {
 }
 
 #[graph_interface(for = [Robot, Team], context = Context, name = "Node")]
+#[expect(dead_code, reason = "juniper reads the signatures only")]
 pub(crate) trait Node {
     fn id(&self) -> ID;
 }
@@ -374,6 +375,11 @@ impl Subscription {
     #[graph(scope = "read:users")]
     async fn guarded(&self, count: i32) -> GraphResult<Users> {
         Ok(stream::iter((0..count).map(|_| Ok(User { name: "new" }))).boxed())
+    }
+
+    #[graph(plain, scope = "read:legacy")]
+    async fn guarded_legacy(_context: &Context, year: i32) -> Pin<Box<dyn Stream<Item = Legacy> + Send>> {
+        stream::iter([Legacy { year }]).boxed()
     }
 
     #[graph(plain)]
