@@ -4,6 +4,7 @@
 //! `validation::{ValidatorContext, visit_all_rules}` and the fields of `RootNode` may move in any release. What comes out is
 //! [`Syntax`](syntax::Syntax): a validated operation in types of our own.
 
+mod declared;
 mod defaulted;
 mod introspect;
 mod read;

@@ -7,7 +7,7 @@ use juniper::validation::{RuleError, ValidatorContext, visit_all_rules};
 use juniper::{Definition, GraphQLError, SchemaType, Selection};
 
 use super::syntax::{Syntax, narrow};
-use super::{Scalar, defaulted, location};
+use super::{Scalar, declared, defaulted, location};
 use crate::error::ErrorCode;
 use crate::response::{GraphResponse, ResponseError};
 
@@ -21,15 +21,30 @@ pub(crate) fn read<'t>(
     name: Option<&str>,
 ) -> Result<Syntax<'t>, GraphResponse> {
     let document = parse_document_source(text, schema).map_err(|error| unparsed(&error))?;
-    let mut mistakes = mistakes(schema, &document);
-    if !mistakes.is_empty() {
-        mistakes = defaulted::without_excused(schema, text, &document, mistakes);
+    let mut mistakes = declared::unknown_types(schema, &document);
+    if mistakes.is_empty() {
+        mistakes = misfits(schema, text, &document);
+    }
+    if mistakes.is_empty()
+        && let Some(text) = declared::without_null_defaults(text, &document)
+    {
+        let document = parse_document_source(&text, schema).map_err(|error| unparsed(&error))?;
+        mistakes = misfits(schema, &text, &document);
     }
     mistakes.extend(repeated_directives(&document));
     if !mistakes.is_empty() {
         return Err(invalid(&mistakes, ErrorCode::GraphqlValidationFailed));
     }
     narrow(document, name).map_err(|why| GraphResponse::refused(ErrorCode::OperationResolutionFailure, why))
+}
+
+/// What of a document does not fit the schema, but for what juniper is wrong about.
+fn misfits(schema: &SchemaType<Scalar>, text: &str, document: &[Definition<'_, Scalar>]) -> Vec<RuleError> {
+    let found = mistakes(schema, document);
+    if found.is_empty() {
+        return found;
+    }
+    defaulted::without_excused(schema, text, document, found)
 }
 
 /// What of a document does not fit the schema, in the order of the document.

@@ -159,6 +159,9 @@ impl Coercion<'_> {
         value: &InputValue,
         path: &str,
     ) -> Option<InputValue> {
+        // an id may be written as any integer, and JSON's are not of 32 bits
+        let identifier = if name == "ID" { integral(value) } else { None };
+        let value = identifier.as_ref().unwrap_or(value);
         let parse = meta.input_value_parse_fn()?;
         if let Err(error) = parse(value) {
             let why = error.message();
@@ -261,5 +264,18 @@ impl Coercion<'_> {
     fn refuse(&mut self, message: String) {
         let error = ResponseError::new(ErrorCode::BadUserInput, message);
         self.mistakes.push(error.at(self.variable.location));
+    }
+}
+
+/// The digits of an integer beyond 32 bits, as long as all of them are known.
+fn integral(value: &InputValue) -> Option<InputValue> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value {
+        InputValue::Scalar(DefaultScalarValue::Float(number))
+            if number.fract() == 0.0 && number.abs() < EXACT =>
+        {
+            Some(InputValue::scalar(number.to_string()))
+        }
+        _ => None,
     }
 }

@@ -6,7 +6,7 @@ import { invent } from "./invent.mjs";
 import { valid } from "./judge.mjs";
 import { Random } from "./random.mjs";
 import { schemaOf } from "./schema.mjs";
-import { camel, print } from "./types.mjs";
+import { camel, nameOf, print } from "./types.mjs";
 import { valueOf } from "./values.mjs";
 
 const VALUES = [
@@ -25,6 +25,9 @@ const LITERALS = [
   "{colours: null}", "{colours: [], other: 1}", "{ratio: 1}", "{ratio: 1, span: {colours: []}, spans: []}", "{ratio: 1, text: null, spans: {colours: []}}",
   "{colours: [], colours: []}", '"\\u0041\\n"', "-2147483648", "12345678901234567890",
 ];
+
+// The parser of juniper reads integers of 32 bits, and no others even where a Float or an ID is expected.
+const isTooLong = (literal) => /^-?\d+$/.test(literal) && Number(literal) !== (Number(literal) | 0);
 
 const fitting = ["Int!", "Int", "Float!", "String!", "Boolean"];
 
@@ -53,7 +56,8 @@ export async function coercions() {
     for (const value of VALUES) {
       if (plain || value === null || typeof value !== "object") ask(`query ($v: ${declared}) { ${call("$v")} }`, { v: value });
     }
-    if (plain) for (const literal of LITERALS) ask(`{ ${call(literal)} }`);
+    const takesAll = !["Float", "ID"].includes(nameOf(type));
+    if (plain) for (const literal of LITERALS) if (takesAll || !isTooLong(literal)) ask(`{ ${call(literal)} }`);
     // a variable of another nullability, absent, null and given, with and without a default of its own
     if (!fitting.includes(declared.replace(/[[\]]/g, "")) && fallback === undefined) continue;
     const bare = declared.replace(/!$/, "");
