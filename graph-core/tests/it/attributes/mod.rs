@@ -10,7 +10,7 @@ use juniper::{EmptyMutation, RootNode, Variables};
 use serde_json::{Value, json};
 
 use self::forms::{
-    Context, Everywhere, Field, Host, Observer, Path, Plain, Query, Robot, Subscription, Team, User,
+    Context, Everywhere, Field, Host, Observer, Pair, Path, Plain, Query, Robot, Subscription, Team, User,
 };
 use crate::fixture::codes;
 
@@ -45,6 +45,7 @@ fn tables() -> Vec<&'static TypeInfo> {
         <Path as Object<Context>>::INFO,
         <Plain as Object<Context>>::INFO,
         <Field as Object<Context>>::INFO,
+        <Pair<Path> as Object<Context>>::INFO,
         <Everywhere as Object<Context>>::INFO,
         // without a context: of every schema
         <Everywhere as Object<()>>::INFO,
@@ -106,7 +107,7 @@ fn tables_have_the_marks_of_the_fields() {
 }
 
 /// Documents that touch every form, and what the three callers may not see.
-const DOCUMENTS: [(&str, [&[&str]; 3]); 8] = [
+const DOCUMENTS: [(&str, [&[&str]; 3]); 11] = [
     (
         "{ user { id name slowName again greeting part mood weather moods kind(in: [1, 2]) old shared { length } slice { length } } }",
         [&[], &[], &[]],
@@ -140,6 +141,18 @@ const DOCUMENTS: [(&str, [&[&str]; 3]); 8] = [
            titled { teamName ... on Robot { id } } everywhere { id again { id again { id } } } fields { id } flat { height } }",
         [&[], &[], &[]],
     ),
+    (
+        "{ node { code } robots: titled { ... on Robot { code } } }",
+        [&["UNAUTHENTICATED"; 2], &["FORBIDDEN"; 2], &[]],
+    ),
+    (
+        "{ fields { field write(field: 1, cx: 2, path: 3, out: 4, value: 5) register register5: register(arguments: 5) } pair { both { length } second { length } } }",
+        [&[], &[], &[]],
+    ),
+    (
+        "{ kept: change gone: change(value: null) new: change(value: 5) cents(of: [1, 2]) cent }",
+        [&[], &[], &[]],
+    ),
 ];
 
 /// The same documents in the hands of our executor, and in those of juniper's, which a plain field beside them asks for.
@@ -165,13 +178,17 @@ async fn both_executors_answer_alike_and_guards_hold_in_both() {
 #[tokio::test]
 async fn every_form_has_its_value() {
     let [_, _, context] = callers();
-    let query = "{ user { mood moods weather part secretNumber friends(first: 0, filter: {}) { name } } everywhere { id } flat { height } }";
+    let query = "{ user { mood moods weather part secretNumber friends(first: 0, filter: {}) { name } } everywhere { id } flat { height } \
+                   kept: change gone: change(value: null) new: change(value: 5) cents(of: [1, 2]) node { code } }";
     let answer = json!(engine().execute(&GraphRequest::new(query), &context).await);
     let friends = vec![json!({ "name": "ada" }); 7];
     let user = json!({
         "mood": "VERY_GOOD", "moods": ["poor", null], "weather": "SUNNY", "part": 5, "secretNumber": 40, "friends": friends,
     });
-    let expected = json!({ "user": user, "everywhere": { "id": 1 }, "flat": { "height": 0.5 } });
+    let expected = json!({
+        "user": user, "everywhere": { "id": 1 }, "flat": { "height": 0.5 },
+        "kept": "kept", "gone": "gone", "new": "5", "cents": [1, 2, null], "node": { "code": 4711 },
+    });
     assert_eq!(answer, json!({ "data": expected }));
 }
 
