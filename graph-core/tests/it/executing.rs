@@ -239,7 +239,7 @@ fn batches() -> Vec<Vec<i32>> {
     BATCHES.with(|batches| std::mem::take(&mut *batches.lock().unwrap()))
 }
 
-/// G1: fields that wait do so at once, and stand in the order of the document whichever is ready first.
+/// G8: fields that wait do so at once, and stand in the order of the document whichever is ready first.
 #[tokio::test]
 async fn fields_wait_at_once_and_stand_in_their_order() {
     let log = Arc::default();
@@ -250,7 +250,7 @@ async fn fields_wait_at_once_and_stand_in_their_order() {
     assert_eq!(log.lines(), expected);
 }
 
-/// G1: fragments do not make fields wait for one another.
+/// G8: fragments do not make fields wait for one another.
 #[tokio::test]
 async fn fragments_do_not_make_fields_wait() {
     let log = Arc::default();
@@ -259,7 +259,7 @@ async fn fragments_do_not_make_fields_wait() {
     assert_eq!(log.lines(), ["start 9", "start 1", "end 1", "end 9"]);
 }
 
-/// G2, G9: one response key runs its resolver once, and what is selected below it anywhere is merged in the order of the document.
+/// G8: one response key runs its resolver once, and what is selected below it anywhere is merged in the order of the document.
 #[tokio::test]
 async fn a_response_key_runs_once_and_is_merged() {
     let log = Arc::default();
@@ -273,7 +273,7 @@ async fn a_response_key_runs_once_and_is_merged() {
     assert_eq!(log.lines(), ["start a", "end a"]);
 }
 
-/// G9: the fields of a mutation run one after another, each with everything below it.
+/// G8: the fields of a mutation run one after another, each with everything below it.
 #[tokio::test]
 async fn mutations_run_in_series() {
     let log = Arc::default();
@@ -355,7 +355,7 @@ async fn what_became_null_is_cancelled() {
     }
 }
 
-/// G1: many fields that wait fill their places, also when other threads wake them.
+/// G8: many fields that wait fill their places, also when other threads wake them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_fields_are_woken_from_anywhere() {
     let query = "{ nodes(count: 300) { id slow children(count: 3) { slow child { slow } } spawnedName } }";
@@ -380,7 +380,7 @@ async fn rests(_: Duration) {
     yields(60).await;
 }
 
-/// A deadline answers with what is ready; what is not is null, or bubbles, with `TIMEOUT`, and is dropped.
+/// G5: a deadline answers with what is ready; what is not is null, or bubbles, with `TIMEOUT`, and is dropped.
 #[tokio::test]
 async fn a_deadline_answers_with_what_is_ready() {
     let engine = builder()
@@ -406,7 +406,7 @@ async fn a_deadline_answers_with_what_is_ready() {
     assert_eq!(log.running.load(Ordering::SeqCst), 0);
 }
 
-/// A mutation that is late starts nothing more.
+/// G5, G8: a mutation that is late starts nothing more.
 #[tokio::test]
 async fn a_late_mutation_starts_nothing_more() {
     let engine = builder()
@@ -422,7 +422,7 @@ async fn a_late_mutation_starts_nothing_more() {
     assert_eq!(answer["data"], Value::Null);
 }
 
-/// With a limit no more resolvers run at once, on all levels together, and all of them run in the end.
+/// G8: with a limit no more resolvers run at once, on all levels together, and all of them run in the end.
 #[tokio::test]
 async fn a_limit_bounds_how_many_resolvers_run() {
     let query = "{ nodes(count: 30) { slow children(count: 2) { slow } } }";
@@ -440,7 +440,7 @@ async fn a_limit_bounds_how_many_resolvers_run() {
     }
 }
 
-/// A hundred resolvers that ask for keys are one batch, each key in it once; a level further down is one more.
+/// G8: resolvers that ask for keys are one batch, each key in it once; a level further down is one more.
 #[tokio::test]
 async fn keys_are_loaded_in_one_batch() {
     batches();
@@ -454,7 +454,7 @@ async fn keys_are_loaded_in_one_batch() {
     assert_eq!(batches[0].len(), 12 + 24 - 4);
 }
 
-/// A failure of a batch is the answer to all of its keys, and a key without a value is null.
+/// G8: a failure of a batch is the answer to all of its keys, and a key without a value is null.
 #[tokio::test]
 async fn a_batch_fails_as_a_whole() {
     let failed = answer("{ a: node(id: 1300) { name } b: node(id: 5) { name } }").await;
@@ -467,7 +467,7 @@ async fn a_batch_fails_as_a_whole() {
     assert_eq!(absent, json!({ "data": { "node": { "name": null } } }));
 }
 
-/// A key that a task of its own asks for, while nothing else goes on, is loaded.
+/// G8: a key that a task of its own asks for, while nothing else goes on, is loaded.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_key_asked_for_from_another_task_is_loaded() {
     let asked = answer("{ a: node(id: 1) { spawnedName } b: node(id: 2) { spawnedName name } }");

@@ -6,10 +6,6 @@
     clippy::needless_borrow,
     reason = "a return type decides how many of the references are looked through"
 )]
-#![expect(
-    clippy::wildcard_imports,
-    reason = "the attributes write whole paths, a reader wants short ones"
-)]
 
 use futures_util::stream::{self, Stream, StreamExt as _};
 use graph_core::http::GraphRequest;
@@ -481,7 +477,7 @@ async fn ask(query: &str) -> Value {
     )
 }
 
-/// G1: what is emitted answers a query with everything in it, and gives every failure its place in the lists around it.
+/// G1, G4: what is emitted answers a query with everything in it, and gives every failure its place in the lists around it.
 #[tokio::test]
 async fn the_graph_written_by_hand_is_answered() {
     let query = "{ answer search { __typename
