@@ -101,9 +101,6 @@ pub(super) fn compile(facts: &Facts<'_>, collector: &Collector<'_>) -> Result<Co
     })
 }
 
-/// A place in the response, the type of the value there, and what is selected of it.
-type Shared<'t> = (u32, Box<str>, Vec<*const Set<'t>>);
-
 struct Compiler<'c, 't> {
     facts: &'c Facts<'c>,
     collector: &'c Collector<'t>,
@@ -113,13 +110,23 @@ struct Compiler<'c, 't> {
     guards: Vec<Guard>,
     slots: Vec<SlotPlan>,
     /// What was selected of a place on one object type holds for the next when the same is selected of it.
-    shared: HashMap<Shared<'t>, (Selection, bool)>,
+    shared: HashMap<Below<'t>, (Selection, bool)>,
     /// How many interfaces and unions are around.
     abstracts: usize,
     fields: usize,
     constants: usize,
     depends: bool,
 }
+
+/// A field in the table of its type, and in the schema.
+struct Found<'f> {
+    idx: u16,
+    info: &'static FieldInfo,
+    meta: &'f FieldMeta<DefaultScalarValue>,
+}
+
+/// A place, the type of its value and what is selected of it.
+type Below<'t> = (u32, Box<str>, Vec<*const Set<'t>>);
 
 type Sets<'t> = [&'t [Set<'t>]];
 
@@ -179,7 +186,8 @@ impl<'t> Compiler<'_, 't> {
         if info.plain {
             return Err(Stop::Plain);
         }
-        self.resolved(idx, info, meta, group, parent)
+        let found = Found { idx, info, meta };
+        self.resolved(&found, group, parent)
     }
 
     fn constant(&mut self, key: &str, value: &[u8]) -> Field {
@@ -200,14 +208,8 @@ impl<'t> Compiler<'_, 't> {
     }
 
     /// A field that a resolver stands behind.
-    fn resolved(
-        &mut self,
-        idx: u16,
-        info: &'static FieldInfo,
-        meta: &FieldMeta<DefaultScalarValue>,
-        group: &Group<'t>,
-        parent: Option<u32>,
-    ) -> Result<Field, Stop> {
+    fn resolved(&mut self, found: &Found<'_>, group: &Group<'t>, parent: Option<u32>) -> Result<Field, Stop> {
+        let Found { idx, info, meta } = *found;
         let ty = TypeRef::new(&meta.field_type);
         let place = self.place(parent, group.key, ty.lists());
         let number = count(self.metas.len());

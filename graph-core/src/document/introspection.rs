@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use juniper::{DefaultScalarValue, InputValue};
 use serde_json::Value;
 
-use super::collect::Collector;
+use super::collect::{Collector, Group};
 use crate::compat::syntax::{Field, Selection};
 use crate::executor::write;
 
@@ -108,19 +108,13 @@ impl<'t> Reader<'_, 't> {
             }
             write::string(group.key, out);
             out.push(b':');
-            self.field(ty, value, group.field, &group.sets, out);
+            self.field(ty, value, group, out);
         }
         out.push(b'}');
     }
 
-    fn field(
-        &mut self,
-        ty: &str,
-        value: &Value,
-        field: &'t Field<'t>,
-        sets: &[&'t [Selection<'t>]],
-        out: &mut Vec<u8>,
-    ) {
+    fn field(&mut self, ty: &str, value: &Value, group: &Group<'t>, out: &mut Vec<u8>) {
+        let (field, sets) = (group.field, group.sets.as_slice());
         let below = match (ty, field.name) {
             (_, "__typename") => return write::string(ty, out),
             ("__Directive", "onOperation" | "onFragment" | "onField") => {

@@ -172,9 +172,8 @@ where
         let key = request.key();
         let read = self.inner.documents.get(&key, || self.read(request));
         let document = read.map_err(|refused| (*refused).clone())?;
-        match &document.outline {
-            Some(outline) => self.within_limits(outline, request.variables())?,
-            None => {}
+        if let Some(outline) = &document.outline {
+            self.within_limits(outline, request.variables())?;
         }
         Ok(document)
     }

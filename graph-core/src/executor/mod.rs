@@ -9,6 +9,11 @@
 //! - `write` JSON · `path` where a field is in the response
 //! - `segment`, `pending` what is not ready yet · `gate` how many resolvers run at once
 
+#![expect(
+    clippy::too_many_arguments,
+    reason = "what is handed down from value to value: bundled, it would be unpacked again at each of them"
+)]
+
 mod context;
 mod gate;
 mod leaf;
@@ -39,7 +44,7 @@ pub use self::path::{Path, Trail};
 pub use self::pending::Pend;
 pub use self::plan::{Field, Plan};
 pub use self::segment::{Seg, SegResult};
-pub use self::table::{Arguments, FieldInfo, Guard, Registry, TypeInfo, argument};
+pub use self::table::{Arguments, Coerce, FieldInfo, Guard, Registry, TypeInfo, argument};
 pub use self::tag::{Returned, Tag, via};
 
 /// A failure on its way to the next nullable value; what happened is noted in [`Cx`] already.

@@ -9,7 +9,7 @@ pub enum Path<'a> {
     /// Where a future started to write.
     Root(&'a Trail),
     /// An entry of the innermost list.
-    Index(&'a Path<'a>, u32),
+    Index(&'a Self, u32),
 }
 
 impl Path<'_> {

@@ -99,8 +99,11 @@ pub(crate) enum Selection {
     Leaf,
     Object(Arc<[Field]>),
     /// Of an interface or a union: the complete fields for every object type.
-    Abstract(Arc<[(&'static str, Arc<[Field]>)]>),
+    Abstract(Arc<[PerType]>),
 }
+
+/// The fields of one object type.
+pub(crate) type PerType = (&'static str, Arc<[Field]>);
 
 /// The arguments of a field.
 pub(crate) enum ArgRef {

@@ -12,6 +12,9 @@ use super::{Object, Source};
 /// The coerced arguments of a field: an `Arc` of the tuple of their Rust types.
 pub type Arguments = Arc<dyn Any + Send + Sync>;
 
+/// Makes the tuple of a field's arguments of their values; `None` is an argument that nobody gave.
+pub type Coerce = fn(&[Option<InputValue>]) -> Result<Arguments, String>;
+
 /// An object type of the schema.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "generated code writes it down")]
@@ -33,7 +36,7 @@ pub struct FieldInfo {
     /// The GraphQL names of the arguments, in the order of the tuple.
     pub args: &'static [&'static str],
     /// Makes the tuple of the arguments, one value for each of `args`; `None` for a field without arguments.
-    pub coerce: Option<fn(&[Option<InputValue>]) -> Result<Arguments, String>>,
+    pub coerce: Option<Coerce>,
     /// Who may select the field.
     pub guard: Option<Guard>,
     /// Whether the field returns a type that only juniper can execute: `#[graph(plain)]`.

@@ -193,7 +193,10 @@ macro_rules! level {
 
 /// The ways to treat a return type; in scope where generated code asks a [`Tag`].
 pub mod via {
-    use super::*;
+    use super::{
+        BoxFuture, Bubble, Cx, Field, Fine, Flow, Future, IntoFieldError, Leaf, Output, Path, Registry,
+        Returned, SegResult, Tag, ToInputValue, Trail, write_result, written,
+    };
 
     level! {
         /// A `Result` of a value.

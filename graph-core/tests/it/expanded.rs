@@ -2,6 +2,15 @@
 //!
 //! Each block stands behind the host's own code exactly as it was written, with juniper's attribute in the place of ours.
 
+#![expect(
+    clippy::needless_borrow,
+    reason = "a return type decides how many of the references are looked through"
+)]
+#![expect(
+    clippy::wildcard_imports,
+    reason = "the attributes write whole paths, a reader wants short ones"
+)]
+
 use futures_util::stream::{self, Stream, StreamExt as _};
 use graph_core::http::GraphRequest;
 use graph_core::{Engine, GraphError, Principal, RequestContext};

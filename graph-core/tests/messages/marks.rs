@@ -60,4 +60,20 @@ trait Interface {
     fn email(&self) -> i32;
 }
 
+type CountResult = Result<i32, graph_core::GraphError>;
+
+struct Hidden;
+
+#[graph_object(context = Context)]
+impl Hidden {
+    fn id(&self) -> i32 {
+        1
+    }
+
+    #[graph(authenticated)]
+    fn count(&self) -> CountResult {
+        Ok(1)
+    }
+}
+
 fn main() {}

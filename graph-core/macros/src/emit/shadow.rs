@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
-use syn::{Attribute, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, PatType, ReturnType, Type, parse_quote};
+use syn::{Attribute, FnArg, Ident, ImplItem, ImplItemFn, PatType, ReturnType, Type, parse_quote};
 
 use crate::read::block::{Block, remove};
 use crate::read::field::Field;
@@ -13,28 +13,25 @@ use crate::read::parameter::Parameter;
 use crate::read::scalar::first_argument;
 use crate::read::words::{Word, in_parentheses, is};
 
-/// Puts a shadow in front of each guarded method of `item`; the method itself is no field of juniper's any more.
-pub(crate) fn shadow(item: &mut ItemImpl, block: &Block) -> syn::Result<()> {
+/// The items of a block with a shadow in front of each guarded method, which is itself no field of juniper's any more.
+pub(crate) fn shadowed(items: &[ImplItem], block: &Block) -> syn::Result<Vec<ImplItem>> {
     let guarded = |method: &Ident| {
         let field = block.fields.iter().find(|field| field.ident == *method)?;
         // a guard without a context was refused
         Some((field, field.marks.guard.as_ref()?, block.context.as_ref()?))
     };
-    let mut items = Vec::with_capacity(item.items.len());
-    for item in std::mem::take(&mut item.items) {
-        match item {
-            ImplItem::Fn(mut method) => {
-                if let Some((field, guard, context)) = guarded(&method.sig.ident) {
-                    items.push(ImplItem::Fn(shadow_of(&method, field, guard, context)?));
-                    hide(&mut method);
-                }
-                items.push(ImplItem::Fn(method));
-            }
-            other => items.push(other),
+    let mut shadowed = Vec::with_capacity(items.len());
+    for item in items {
+        let mut item = item.clone();
+        if let ImplItem::Fn(method) = &mut item
+            && let Some((field, guard, context)) = guarded(&method.sig.ident)
+        {
+            shadowed.push(ImplItem::Fn(shadow_of(method, field, guard, context)?));
+            hide(method);
         }
+        shadowed.push(item);
     }
-    item.items = items;
-    Ok(())
+    Ok(shadowed)
 }
 
 /// Takes what juniper reads off `method`, and tells juniper to leave it out.
@@ -66,7 +63,7 @@ fn shadow_of(method: &ImplItemFn, field: &Field, guard: &Guard, context: &Type) 
     signature
         .inputs
         .push(parse_quote!(#[graphql(context)] __graph_context: &#context));
-    let (ty, fails) = value(&field.ty_of(&signature.output));
+    let (ty, fails) = value(&field.ty_of(&signature.output))?;
     signature.output = parse_quote!(-> ::core::result::Result<#ty, ::juniper::FieldError>);
 
     let receiver = field.has_receiver.then(|| quote!(self,));
@@ -126,18 +123,21 @@ fn rename(parameter: &mut PatType, read: &Parameter, name: &Ident) -> syn::Resul
 /// The type of the value in a return type, and whether that is a `Result`: juniper takes no `Result` in a `Result`.
 ///
 /// An alias counts as a `Result` when its name ends with that word and its first argument is the value.
-fn value(ty: &Type) -> (TokenStream, bool) {
-    let value = match ty {
-        Type::Path(path) => path.path.segments.last().and_then(|last| {
-            let is_result = last.ident.to_string().ends_with("Result");
-            first_argument(&last.arguments).filter(|_| is_result)
-        }),
+fn value(ty: &Type) -> syn::Result<(TokenStream, bool)> {
+    let last = match ty {
+        Type::Path(path) => path.path.segments.last(),
         _ => None,
     };
-    (
-        value.map_or_else(|| ty.to_token_stream(), ToTokens::to_token_stream),
-        value.is_some(),
-    )
+    match last.filter(|last| last.ident.to_string().ends_with("Result")) {
+        None => Ok((ty.to_token_stream(), false)),
+        Some(last) => match first_argument(&last.arguments) {
+            Some(value) => Ok((value.to_token_stream(), true)),
+            None => Err(syn::Error::new(
+                last.ident.span(),
+                "a guarded field shows its value: write `Result<Value, Error>`, or an alias with the value as its argument",
+            )),
+        },
+    }
 }
 
 impl Field {

@@ -36,7 +36,7 @@ fn expand(
     let made = Block::read(arguments, &item).and_then(|block| {
         let target = Target::new(&item.self_ty, &item.generics, block.context.as_ref());
         let made = in_scope(&emit(&target, &block));
-        shadow::shadow(&mut item, &block)?;
+        item.items = shadow::shadowed(&item.items, &block)?;
         Ok(made)
     });
     let made = or_mistake(made);

@@ -1,9 +1,10 @@
 //! The words of an attribute: `name = "User", context = Context, async`.
 
-use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Spacing, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::parse::Parse;
-use syn::{Attribute, Meta};
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::{Attribute, Expr, Lit, Meta, Token};
 
 /// A word with what stands behind its `=`.
 ///
@@ -17,7 +18,15 @@ pub(crate) struct Word {
 impl Word {
     /// The words in `tokens`, commas between them.
     pub(crate) fn list(tokens: TokenStream) -> syn::Result<Vec<Self>> {
-        split(tokens).into_iter().map(Self::new).collect()
+        let words = |input: ParseStream<'_>| {
+            let mut words = Vec::new();
+            while !input.is_empty() {
+                words.push(Self::parse(input)?);
+                input.parse::<Option<Token![,]>>()?;
+            }
+            Ok(words)
+        };
+        words.parse2(tokens)
     }
 
     /// The words of the attributes called `name`, such as `graphql`.
@@ -31,18 +40,18 @@ impl Word {
         Ok(words)
     }
 
-    fn new(tokens: Vec<TokenTree>) -> syn::Result<Self> {
-        let mut tokens = tokens.into_iter();
-        let name = match tokens.next() {
-            Some(TokenTree::Ident(name)) => name,
-            Some(other) => return Err(syn::Error::new(other.span(), "expected a word")),
-            None => return Err(syn::Error::new(proc_macro2::Span::call_site(), "expected a word")),
-        };
-        let value = match tokens.next() {
-            None => None,
-            Some(TokenTree::Punct(equals)) if equals.as_char() == '=' => Some(tokens.collect()),
-            // `on Type = function` of a union, and what juniper may refuse
-            Some(first) => Some(std::iter::once(first).chain(tokens).collect()),
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let name = input.call(Ident::parse_any)?;
+        let value = if input.parse::<Option<Token![=]>>()?.is_none() {
+            // `on Type = function` of a union has a value too
+            let rest = up_to_comma(input)?;
+            (!rest.is_empty()).then_some(rest)
+        } else if name == "default" {
+            Some(input.parse::<Expr>()?.into_token_stream())
+        } else if input.peek(Lit) {
+            Some(input.parse::<Lit>()?.into_token_stream())
+        } else {
+            Some(up_to_comma(input)?)
         };
         Ok(Self { name, value })
     }
@@ -69,11 +78,19 @@ impl Word {
             (Some(TokenTree::Group(list)), None) if list.delimiter() == Delimiter::Bracket => list.stream(),
             _ => value,
         };
-        let parse = |tokens: Vec<TokenTree>| {
+        let parse = |tokens: TokenStream| {
             let mistake = |_| syn::Error::new(self.name.span(), format!("write `{like}`"));
-            syn::parse2(tokens.into_iter().collect()).map_err(mistake)
+            syn::parse2(tokens).map_err(mistake)
         };
-        split(tokens).into_iter().map(parse).collect()
+        let list = |input: ParseStream<'_>| {
+            let mut list = Vec::new();
+            while !input.is_empty() {
+                list.push(up_to_comma(input)?);
+                input.parse::<Option<Token![,]>>()?;
+            }
+            Ok(list)
+        };
+        list.parse2(tokens)?.into_iter().map(parse).collect()
     }
 
     /// The word as it was written.
@@ -91,38 +108,31 @@ pub(crate) fn is(attribute: &Attribute, name: &str) -> bool {
     attribute.path().is_ident(name)
 }
 
-/// The tokens between commas that stand in no `<..>`.
-fn split(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
-    let mut parts = vec![Vec::new()];
+/// The tokens in front of the next comma that stands in no `<..>`.
+fn up_to_comma(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    let mut tokens = TokenStream::new();
     let (mut depth, mut arrow) = (0_u32, false);
-    for token in tokens {
+    while !(input.is_empty() || depth == 0 && input.peek(Token![,])) {
+        let token: TokenTree = input.parse()?;
         if let TokenTree::Punct(punct) = &token {
             match punct.as_char() {
                 '<' => depth += 1,
                 '>' if !arrow => depth = depth.saturating_sub(1),
-                ',' if depth == 0 => {
-                    parts.push(Vec::new());
-                    continue;
-                }
                 _ => {}
             }
         }
         arrow = starts_arrow(&token);
-        if let Some(part) = parts.last_mut() {
-            part.push(token);
-        }
+        tokens.extend([token]);
     }
-    parts.retain(|part| !part.is_empty());
-    parts
+    Ok(tokens)
 }
 
 /// Whether `token` makes an arrow of a `>` behind it.
 fn starts_arrow(token: &TokenTree) -> bool {
-    matches!(token, TokenTree::Punct(punct) if is_joint(punct) && matches!(punct.as_char(), '-' | '='))
-}
-
-fn is_joint(punct: &Punct) -> bool {
-    punct.spacing() == Spacing::Joint
+    let TokenTree::Punct(punct) = token else {
+        return false;
+    };
+    punct.spacing() == Spacing::Joint && matches!(punct.as_char(), '-' | '=')
 }
 
 /// `tokens` in parentheses, as an attribute holds them.
@@ -152,6 +162,15 @@ mod tests {
                 "impl = [C , D < E , F >]",
                 "async"
             ]
+        );
+    }
+
+    #[test]
+    fn a_default_is_an_expression() {
+        let written = words(quote!(default = a < b, name = "x" deprecated, default));
+        assert_eq!(
+            written,
+            ["default = a < b", "name = \"x\"", "deprecated", "default"]
         );
     }
 

@@ -8,7 +8,7 @@ use graph_core::{
     GraphEnum, GraphError, GraphObject, RequestContext, graph_interface, graph_object, graph_subscription,
     graph_union,
 };
-use juniper::{FieldResult, GraphQLEnum, GraphQLInputObject, GraphQLObject, ID};
+use juniper::{FieldResult, GraphQLEnum, GraphQLInputObject, GraphQLObject, GraphQLScalar, ID, Nullable};
 
 pub(crate) type Context = RequestContext<Host>;
 type GraphResult<T> = Result<T, GraphError>;
@@ -81,12 +81,44 @@ impl Field {
     fn id(&self) -> i32 {
         1
     }
+
+    // names of what is generated
+    fn field(&self) -> i32 {
+        2
+    }
+
+    fn write(field: i32, cx: i32, path: i32, out: i32, value: i32) -> i32 {
+        field + cx + path + out + value
+    }
+
+    async fn register(&self, trail: Option<i32>, arguments: Option<i32>) -> i32 {
+        trail.or(arguments).unwrap_or(3)
+    }
 }
 
 #[graph_object(context = Context)]
 impl Path {
     fn length(&self) -> i32 {
         2
+    }
+}
+
+/// A scalar of the host's.
+#[derive(Clone, GraphQLScalar)]
+#[graphql(transparent)]
+pub(crate) struct Cents(i32);
+
+/// A name for each type that is wrapped.
+pub(crate) struct Pair<T>(T, T);
+
+#[graph_object(context = Context, name = "PathPair")]
+impl Pair<Path> {
+    fn both(&self) -> [&Path; 2] {
+        [&self.0, &self.1]
+    }
+
+    async fn second(&self) -> &Path {
+        &self.1
     }
 }
 
@@ -116,8 +148,8 @@ impl<'a> User<'a> {
         self.name
     }
 
-    fn again<'c>(&'c self) -> Result<&'c str, OwnError> {
-        Ok(self.name)
+    fn again<'c>(&self, context: &'c Context) -> Result<&'c str, OwnError> {
+        Ok(&context.host().greeting)
     }
 
     fn greeting(context: &Context) -> Option<&str> {
@@ -239,6 +271,7 @@ pub(crate) struct Legacy {
 #[graphql(context = Context, name = "TheTeam", impl = [NodeValue, Teams])]
 pub(crate) struct Team {
     id: ID,
+    code: Option<i32>,
     team_name: String,
     members: Vec<User<'static>>,
     mood: Mood,
@@ -256,7 +289,7 @@ pub(crate) struct Team {
 #[derive(GraphQLObject, GraphObject)]
 pub(crate) struct Everywhere {
     id: i32,
-    again: Option<Box<Everywhere>>,
+    again: Option<Box<Self>>,
 }
 
 pub(crate) struct Robot;
@@ -270,11 +303,18 @@ impl Robot {
     async fn team_name() -> String {
         String::from("robots")
     }
+
+    #[graph(role = "owner")]
+    fn code(&self) -> Option<i32> {
+        Some(4711)
+    }
 }
 
 #[graph_interface(for = [Robot, Team], context = Context, name = "Node")]
+#[expect(dead_code, reason = "juniper reads the signatures only")]
 pub(crate) trait Node {
     fn id(&self) -> ID;
+    fn code(&self) -> Option<i32>;
 }
 
 #[graph_interface(for = [Team, Robot])]
@@ -342,11 +382,32 @@ impl Query {
     fn observer() -> Observer {
         Observer
     }
+
+    fn pair() -> Pair<Path> {
+        Pair(Path, Path)
+    }
+
+    fn change(value: Nullable<i32>) -> String {
+        match value {
+            Nullable::ImplicitNull => "kept".to_owned(),
+            Nullable::ExplicitNull => "gone".to_owned(),
+            Nullable::Some(value) => value.to_string(),
+        }
+    }
+
+    async fn cents(of: Vec<Cents>) -> GraphResult<Vec<Option<Cents>>> {
+        Ok(of.into_iter().map(Some).chain([None]).collect())
+    }
+
+    fn cent() -> Cents {
+        Cents(1)
+    }
 }
 
 fn team() -> Team {
     Team {
         id: ID::new("t"),
+        code: None,
         team_name: "core".to_owned(),
         members: vec![User { name: "ada" }, User { name: "bob" }],
         mood: Mood::Bad,
@@ -374,6 +435,11 @@ impl Subscription {
     #[graph(scope = "read:users")]
     async fn guarded(&self, count: i32) -> GraphResult<Users> {
         Ok(stream::iter((0..count).map(|_| Ok(User { name: "new" }))).boxed())
+    }
+
+    #[graph(plain, scope = "read:legacy")]
+    async fn guarded_legacy(_context: &Context, year: i32) -> Pin<Box<dyn Stream<Item = Legacy> + Send>> {
+        stream::iter([Legacy { year }]).boxed()
     }
 
     #[graph(plain)]

@@ -2,8 +2,6 @@
 
 mod forms;
 
-use std::collections::BTreeMap;
-
 use futures_util::StreamExt as _;
 use graph_core::executor::{Guard, Object, Source, TypeInfo};
 use graph_core::http::GraphRequest;
@@ -12,7 +10,7 @@ use juniper::{EmptyMutation, RootNode, Variables};
 use serde_json::{Value, json};
 
 use self::forms::{
-    Context, Everywhere, Field, Host, Observer, Path, Plain, Query, Robot, Subscription, Team, User,
+    Context, Everywhere, Field, Host, Observer, Pair, Path, Plain, Query, Robot, Subscription, Team, User,
 };
 use crate::fixture::codes;
 
@@ -47,6 +45,7 @@ fn tables() -> Vec<&'static TypeInfo> {
         <Path as Object<Context>>::INFO,
         <Plain as Object<Context>>::INFO,
         <Field as Object<Context>>::INFO,
+        <Pair<Path> as Object<Context>>::INFO,
         <Everywhere as Object<Context>>::INFO,
         // without a context: of every schema
         <Everywhere as Object<()>>::INFO,
@@ -108,7 +107,7 @@ fn tables_have_the_marks_of_the_fields() {
 }
 
 /// Documents that touch every form, and what the three callers may not see.
-const DOCUMENTS: [(&str, [&[&str]; 3]); 8] = [
+const DOCUMENTS: [(&str, [&[&str]; 3]); 11] = [
     (
         "{ user { id name slowName again greeting part mood weather moods kind(in: [1, 2]) old shared { length } slice { length } } }",
         [&[], &[], &[]],
@@ -142,6 +141,18 @@ const DOCUMENTS: [(&str, [&[&str]; 3]); 8] = [
            titled { teamName ... on Robot { id } } everywhere { id again { id again { id } } } fields { id } flat { height } }",
         [&[], &[], &[]],
     ),
+    (
+        "{ node { code } robots: titled { ... on Robot { code } } }",
+        [&["UNAUTHENTICATED"; 2], &["FORBIDDEN"; 2], &[]],
+    ),
+    (
+        "{ fields { field write(field: 1, cx: 2, path: 3, out: 4, value: 5) register register5: register(arguments: 5) } pair { both { length } second { length } } }",
+        [&[], &[], &[]],
+    ),
+    (
+        "{ kept: change gone: change(value: null) new: change(value: 5) cents(of: [1, 2]) cent }",
+        [&[], &[], &[]],
+    ),
 ];
 
 /// The same documents in the hands of our executor, and in those of juniper's, which a plain field beside them asks for.
@@ -167,13 +178,17 @@ async fn both_executors_answer_alike_and_guards_hold_in_both() {
 #[tokio::test]
 async fn every_form_has_its_value() {
     let [_, _, context] = callers();
-    let query = "{ user { mood moods weather part secretNumber friends(first: 0, filter: {}) { name } } everywhere { id } flat { height } }";
+    let query = "{ user { mood moods weather part secretNumber friends(first: 0, filter: {}) { name } } everywhere { id } flat { height } \
+                   kept: change gone: change(value: null) new: change(value: 5) cents(of: [1, 2]) node { code } }";
     let answer = json!(engine().execute(&GraphRequest::new(query), &context).await);
     let friends = vec![json!({ "name": "ada" }); 7];
     let user = json!({
         "mood": "VERY_GOOD", "moods": ["poor", null], "weather": "SUNNY", "part": 5, "secretNumber": 40, "friends": friends,
     });
-    let expected = json!({ "user": user, "everywhere": { "id": 1 }, "flat": { "height": 0.5 } });
+    let expected = json!({
+        "user": user, "everywhere": { "id": 1 }, "flat": { "height": 0.5 },
+        "kept": "kept", "gone": "gone", "new": "5", "cents": [1, 2, null], "node": { "code": 4711 },
+    });
     assert_eq!(answer, json!({ "data": expected }));
 }
 
@@ -219,16 +234,26 @@ async fn a_subscription_streams_results_and_bare_values() {
     assert_eq!(legacy, [json!({ "data": { "legacy": { "year": 1 } } })]);
 }
 
+/// In our hands, and, for a plain type, in those of juniper.
 #[tokio::test]
 async fn a_guarded_subscription_is_opened_by_its_scope_only() {
-    let document = "subscription { guarded(count: 1) { id } }";
-    let mut opened: BTreeMap<usize, Value> = BTreeMap::new();
-    for (caller, context) in callers().into_iter().enumerate() {
-        let events = events(document, context).await;
-        assert_eq!(events.len(), 1);
-        opened.insert(caller, events[0].clone());
+    let documents = [
+        (
+            "subscription { guarded(count: 1) { id } }",
+            json!({ "guarded": { "id": "u" } }),
+        ),
+        (
+            "subscription { guardedLegacy(year: 7) { year } }",
+            json!({ "guardedLegacy": { "year": 7 } }),
+        ),
+    ];
+    for (document, data) in documents {
+        let [anonymous, bob, owner] = callers();
+        for (context, code) in [(anonymous, "UNAUTHENTICATED"), (bob, "FORBIDDEN")] {
+            let refused = events(document, context).await;
+            assert_eq!(refused.len(), 1, "{document}");
+            assert_eq!(codes(&refused[0]), [code], "{document}");
+        }
+        assert_eq!(events(document, owner).await, [json!({ "data": data })]);
     }
-    assert_eq!(codes(&opened[&0]), ["UNAUTHENTICATED"]);
-    assert_eq!(codes(&opened[&1]), ["FORBIDDEN"]);
-    assert_eq!(opened[&2], json!({ "data": { "guarded": { "id": "u" } } }));
 }
