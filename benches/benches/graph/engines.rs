@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::task::{Context as TaskContext, Poll, Waker};
 
 use bytes::Bytes;
-use graph_core::{Engine, RequestContext, http::Answer};
+use graph_core::{Engine, RequestContext, engine::Root as QueryRoot, http::Answer};
 use http::Request;
 use juniper::http::GraphQLRequest;
 use juniper::{EmptyMutation, EmptySubscription, GraphQLTypeAsync, RootNode};
@@ -72,7 +72,7 @@ fn plain<'c>(name: &'static str, write: impl Fn() -> Vec<u8> + 'c) -> Measured<'
 
 fn ours<Q>(name: &'static str, root: Root<Q>, body: Bytes) -> Measured<'static>
 where
-    Q: GraphQLTypeAsync<Context = Context, TypeInfo = ()> + Send + Sync + 'static,
+    Q: QueryRoot<Host = ()> + 'static,
 {
     let engine = Engine::builder(root).build().expect("an engine");
     let answer = move || {

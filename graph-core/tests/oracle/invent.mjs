@@ -91,7 +91,7 @@ function inputs(random, schema) {
 // one root field for each type an argument can have, which answers what it was given
 const ECHOED = [
   "Int", "Int!", "Float", "Float!", "String", "String!", "Boolean", "Boolean!", "ID", "ID!", "Colour", "Colour!", "[Int]", "[Int!]", "[Int]!",
-  "[Int!]!", "[[Int]]", "[[Int!]!]!", "[ID!]", "[String]", "[Colour!]", "Span", "Span!", "[Span!]", "Filter", "Filter!", "[Filter]!",
+  "[Int!]!", "[[Int]]", "[[Int!]!]!", "[ID!]", "[String]", "[Colour!]", "Span", "Span!", "[Span!]", "Filter", "Filter!", "[Filter]!", "Size", "[Size!]!",
 ];
 const DEFAULTED = { "Int!": 3, Int: 4, "Float!": 1.5, "String!": "a default", Boolean: true };
 

@@ -87,6 +87,12 @@ impl Query {
     fn echo_26(it: Vec<Option<Filter>>) -> String {
         canon(&[&it])
     }
+    fn echo_27(it: Option<Size>) -> String {
+        canon(&[&it])
+    }
+    fn echo_28(it: Vec<Size>) -> String {
+        canon(&[&it])
+    }
     fn defaulted_0(#[graphql(default = 3)] it: i32) -> String {
         canon(&[&it])
     }
