@@ -23,7 +23,8 @@ pub const SERVICE_SECRET: &str = "demo-service-secret";
 /// Puts them there. The user stays as they are; the clients follow the address that the service has this time.
 pub(crate) async fn seed(desk: &Desk, database: &Database, base_url: &str) -> Result<(), OpenError> {
     let user = User::new("usr_ada", EMAIL, "Ada Lovelace");
-    desk.register_user(user, PASSWORD)
+    let password = PASSWORD.parse().map_err(at("the demo's password"))?;
+    desk.register_user(user, password)
         .await
         .map_err(at("the demo's user"))?;
     for client in clients(base_url)? {

@@ -229,9 +229,9 @@ impl App {
         }
     }
 
-    /// What the peer is told of a refusal of the desk; why a store failed goes to the log alone.
+    /// What the peer is told of a refusal of the desk; why a store or the hashing failed goes to the log alone.
     fn refused(&self, error: DeskError) -> Problem {
-        if let DeskError::Database(_) | DeskError::Store(_) = error {
+        if let DeskError::Database(_) | DeskError::Store(_) | DeskError::Hashing(_) = error {
             (self.log)(&with_sources(&error));
         }
         problem::of_desk(error, &self.problems)

@@ -119,7 +119,7 @@ async fn nobody_ends_the_session_of_another_user() {
     let app = open_over(database.clone()).await;
     let desk = Desk::open(database, DemoClock::new()).await.unwrap();
     let mallory = User::new("usr_mallory", "mallory@example.com", "Mallory");
-    desk.register_user(mallory, "a long enough password")
+    desk.register_user(mallory, "a long enough password".parse().unwrap())
         .await
         .unwrap();
     let mut attacker = Browser::new(&app);

@@ -12,6 +12,7 @@ mod idempotency;
 mod methods;
 mod pages;
 mod parallel_requests;
+mod passwords;
 mod preconditions;
 mod refunds;
 mod reset;

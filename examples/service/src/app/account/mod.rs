@@ -19,7 +19,7 @@ use super::lists::query_parameter;
 use super::page::{Does, rendered};
 use super::route::{AccountForm, Route};
 use super::{App, Handled};
-use crate::desk::User;
+use crate::desk::{PasswordText, User};
 
 #[derive(Template)]
 #[template(path = "account.html")]
@@ -161,7 +161,7 @@ impl App {
             sessions,
             notice: said.notice,
             password_error: said.password_error,
-            shortest_password: password::SHORTEST,
+            shortest_password: PasswordText::SHORTEST,
         };
         rendered(status, &page, &Does::Send(Vec::new()))
     }
