@@ -10,7 +10,7 @@ use service::desk::{Desk, User};
 use store_sqlite::Database;
 
 use crate::browser::{Browser, EMAIL, PASSWORD, text, where_to};
-use crate::desk::{FORM, ask, header, json, open, open_at, open_over, request};
+use crate::desk::{FORM, ask, call, header, json, open, open_at, open_over, request};
 use crate::sign_in::tokens;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -196,4 +196,33 @@ async fn a_new_password_ends_every_other_session_and_renews_this_one() {
         let fields = [("email", EMAIL), ("password", password)];
         assert_eq!(again.post("/login", &fields).await.status(), status);
     }
+}
+
+/// What applications have is a JWT that nobody can take back: the pages say how long it is good for, and it is that long.
+#[tokio::test]
+async fn the_pages_say_how_long_applications_keep_what_they_have() {
+    const PROMISE: &str = "within ten minutes";
+    let (app, clock) = open_at().await;
+    let mut browser = Browser::new(&app);
+    let tokens = tokens(&app, &mut browser).await;
+    let bearer = format!(
+        "Bearer {}",
+        tokens.get("access_token").and_then(Value::as_str).unwrap()
+    );
+    let account = text(&browser.get("/account").await);
+    assert_eq!(account.matches(PROMISE).count(), 2, "{account}");
+    for notice in ["ended", "password"] {
+        let page = text(&browser.get(&format!("/account?notice={notice}")).await);
+        assert_eq!(page.matches(PROMISE).count(), 3, "{page}");
+    }
+    let out = browser.post("/account/sign-out-everywhere", &[]).await;
+    let page = text(&browser.get(where_to(&out)).await);
+    assert!(page.contains(PROMISE), "{page}");
+    assert_eq!(refresh(&app, &tokens).await, 400);
+    let last = Duration::from_secs(1);
+    clock.advance(10 * MINUTE - last);
+    let list = ("GET", "/v1/charges");
+    assert_eq!(call(&app, &bearer, list, &[], "").await.status(), 200);
+    clock.advance(last);
+    assert_eq!(call(&app, &bearer, list, &[], "").await.status(), 401);
 }

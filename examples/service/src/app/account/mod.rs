@@ -175,8 +175,12 @@ struct Said {
 
 fn notice_of(notice: &str) -> Option<&'static str> {
     match notice {
-        "ended" => Some("That session has ended, with everything that was allowed in it."),
-        "password" => Some("Your password is changed. Every other session has ended."),
+        "ended" => {
+            Some("That session has ended. What applications were allowed in it ends within ten minutes.")
+        }
+        "password" => Some(
+            "Your password is changed. Every other session has ended; applications that were allowed in those lose their access within ten minutes.",
+        ),
         _ => None,
     }
 }
