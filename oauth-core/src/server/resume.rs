@@ -34,7 +34,8 @@ pub enum Decision {
 pub struct Authentication {
     /// Who: never reassigned to another person, and no client's id.
     pub subject: Subject,
-    /// When they proved it.
+    /// When they proved it, as exactly as you know: cut to whole seconds, it may seem to be from before a request that it
+    /// answers.
     pub auth_time: SystemTime,
     /// Their address, when known.
     pub email: Option<String>,
