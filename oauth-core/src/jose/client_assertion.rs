@@ -23,6 +23,9 @@ use crate::vocabulary::{ClientId, Issuer};
 const MAX_LIFE: Duration = Duration::from_secs(5 * 60);
 /// How far the clocks of clients, which nobody of the server's keeps, may differ.
 const LEEWAY: Duration = Duration::from_secs(10);
+/// How far the clocks of two servers that share a replay store may differ: one that is ahead purges what the other still accepts, so
+/// that a record outlives its assertion by as much.
+const PURGE_ALLOWANCE: Duration = Duration::from_secs(60);
 /// How long an assertion of our own lives: the way to the server and back.
 const OWN_LIFE: Duration = Duration::from_secs(60);
 
@@ -168,10 +171,11 @@ impl ClientAssertion {
         TokenHash::of(&format!("client_assertion\0{}\0{}", self.client_id, self.jti))
     }
 
-    /// The instant from which it is refused as expired, so that nobody need remember it.
+    /// The instant from which nobody need remember it: a minute after it is refused as expired, so that a server whose clock is behind
+    /// that of the one that forgets it, by a minute or less, refuses it too.
     #[must_use]
     pub fn replayable_until(&self) -> SystemTime {
-        later(self.expires_at, LEEWAY)
+        later(later(self.expires_at, LEEWAY), PURGE_ALLOWANCE)
     }
 
     /// Signs the assertion for the authorization server that is `issuer`.

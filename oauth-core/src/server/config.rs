@@ -126,17 +126,24 @@ impl AuthorizationServerBuilder {
         self
     }
 
-    /// Answers a refresh that is repeated within `window` with the same tokens once more, for clients that lose answers: until the
-    /// new refresh token is used, and without ever forking the chain. They are derived with `pepper`, so that only hashes are kept.
+    /// Answers a refresh that is repeated within `window` with the same refresh token and access token once more, for clients that lose
+    /// answers: until the new refresh token is used, and without ever forking the chain. What is no JWT is derived with `pepper`, so
+    /// that only hashes are kept; a JWT is signed anew over the same claims. [`RetryWindow`] says when a refresh is a repetition.
     ///
-    /// Without it a refresh token that comes a second time ends the sign-in, as
-    /// [RFC 9700 §4.14.2](https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2) has it. Asks for a signing key of EdDSA, which signs the
-    /// same claims with the same signature.
+    /// While keys and settings stay the same, the whole answer is the first one byte for byte, its ID token included. An access
+    /// token that comes out differently (another pepper, format of access tokens, issuer or, for a JWT, signing key) makes the server
+    /// refuse, and ends nothing. An ID token is not compared: beside an opaque access token it is signed by the key of now, and
+    /// tells what is told now.
+    ///
+    /// Asks for an active signing key of EdDSA whatever access tokens are, because only EdDSA signs the same claims with the same
+    /// signature. Without a window a refresh token that comes a second time ends the sign-in, as
+    /// [RFC 9700 §4.14.2](https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2) has it.
     ///
     /// # Security
     ///
-    /// Within the window a stolen token that was just used is honoured once more, for the leaf that its owner has: whoever of the two
-    /// refreshes second ends the chain. Keep the window as short as the retries of the clients.
+    /// Within the window a stolen token that was just used is honoured once more, for the leaf that its owner has. When both have used that
+    /// leaf the chain ends, unless the second comes within the window of the first and before anything was refreshed with its answer: as
+    /// long as the two keep that close, the theft goes unseen. Keep the window as short as the retries of the clients.
     pub fn with_retry_window(mut self, window: RetryWindow, pepper: RetryPepper) -> Self {
         self.policy.retry_window = window;
         self.retry_pepper = Some(pepper);
@@ -282,7 +289,7 @@ pub enum ConfigMistake {
     /// An access token that is a JWT may live for 15 minutes.
     #[error("a jwt access token must not live longer than 15 minutes")]
     JwtLifetimeTooLong,
-    /// A retry is answered to the byte, and only EdDSA makes the same signature twice.
+    /// A retry is answered with the same signatures, and only EdDSA makes the same signature twice.
     #[error("a retry window asks for a signing key of EdDSA")]
     RetryWindowWithoutEdDsa,
     /// Two keys have one id, or there are more than 100.

@@ -147,7 +147,7 @@ impl AuthorizationServer {
             .await
     }
 
-    /// Answers as the rotation was answered, to the byte; stores nothing.
+    /// Answers with the two tokens of the rotation, and an ID token made anew; stores nothing.
     fn repeat(
         &self,
         exchange: &mut Exchange<'_>,
