@@ -6,9 +6,11 @@ mod byte_strings;
 pub mod cache_control;
 pub mod conditional;
 mod digest;
+mod field;
 mod http_date;
 pub mod idempotency;
 pub mod location;
+pub mod negotiation;
 pub mod pagination;
 pub mod ports;
 pub mod problem;
@@ -17,6 +19,7 @@ pub mod retry_after;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod uri;
+pub mod vary;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 

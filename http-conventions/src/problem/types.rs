@@ -107,8 +107,16 @@ pub const IDEMPOTENCY_OUTCOME_UNKNOWN: ProblemType = ProblemType::new(
     "The first request with this key broke off, and may or may not have taken effect. Look at the resource before sending it anew under another key.",
 );
 
+/// 406: there is no representation that the request accepts. The extension `available` lists what there is.
+pub const NOT_ACCEPTABLE: ProblemType = ProblemType::new(
+    "not-acceptable",
+    ErrorStatus::NOT_ACCEPTABLE,
+    "Not acceptable",
+    "The resource has no representation that the request accepts. Ask for one of those in available.",
+);
+
 /// Every type above.
-pub const ALL: [ProblemType; 12] = [
+pub const ALL: [ProblemType; 13] = [
     INVALID_PAGE_REQUEST,
     INVALID_CURSOR,
     EXPIRED_CURSOR,
@@ -121,4 +129,5 @@ pub const ALL: [ProblemType; 12] = [
     IDEMPOTENCY_IN_FLIGHT,
     IDEMPOTENCY_RESULT_NOT_REPLAYABLE,
     IDEMPOTENCY_OUTCOME_UNKNOWN,
+    NOT_ACCEPTABLE,
 ];
