@@ -14,6 +14,7 @@ mod pages;
 mod pagination;
 mod preconditions;
 mod problems;
+mod ranges_and_codings;
 mod request_ids;
 mod store_kit;
 mod varies;
