@@ -9,6 +9,7 @@ mod digest;
 mod field;
 mod http_date;
 pub mod idempotency;
+pub mod links;
 pub mod location;
 pub mod negotiation;
 pub mod pagination;
