@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod attempts;
 pub mod basic;
 #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
 pub mod client;

@@ -216,4 +216,6 @@ reasons! {
     TokenFamilyRevoked = "token_family_revoked" [52],
     /// A client asks to revoke the token of another; nothing happens.
     TokenOfAnotherClient = "token_of_another_client" [61],
+    /// Too many attempts went wrong before.
+    TooManyAttempts = "too_many_attempts" [14],
 }

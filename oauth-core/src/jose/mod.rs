@@ -54,6 +54,7 @@ mod key_set;
 mod pkcs8;
 mod signing_key;
 mod signing_keys;
+mod stand_in;
 
 pub use access_token::{AccessTokenClaims, AccessTokenPolicy};
 pub use algorithm::Algorithm;

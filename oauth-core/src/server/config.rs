@@ -2,13 +2,15 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::guesses::Guesses;
 use super::{AuthorizationServer, Inner, metadata};
+use crate::attempts::AttemptPolicy;
 use crate::grant::{
     AccessTokenFormat, AccessTokenLifetime, RefreshTokenLifetime, RetryPepper, RetryWindow, TokenPolicy,
 };
 use crate::jose::{Algorithm, SigningKeys};
 use crate::ports::{Clock, Entropy};
-use crate::store::{ClientStore, InteractionStore, ReplayStore, TokenStore};
+use crate::store::{AttemptStore, ClientStore, InteractionStore, ReplayStore, TokenStore};
 use crate::vocabulary::{Audience, Issuer, Scopes};
 
 /// The longest life of an access token that resource servers check on their own: a revoked one opens their doors for
@@ -25,6 +27,7 @@ pub struct AuthorizationServerBuilder {
     interactions: Option<Arc<dyn InteractionStore>>,
     tokens: Option<Arc<dyn TokenStore>>,
     replays: Option<Arc<dyn ReplayStore>>,
+    guesses: Option<Guesses>,
     clock: Option<Arc<dyn Clock>>,
     entropy: Option<Arc<dyn Entropy>>,
     signing_keys: Option<SigningKeys>,
@@ -45,6 +48,7 @@ impl AuthorizationServerBuilder {
             interactions: None,
             tokens: None,
             replays: None,
+            guesses: None,
             clock: None,
             entropy: None,
             signing_keys: None,
@@ -80,6 +84,22 @@ impl AuthorizationServerBuilder {
     /// alone.
     pub fn with_replays(mut self, replays: Arc<dyn ReplayStore>) -> Self {
         self.replays = Some(replays);
+        self
+    }
+
+    /// Where clients that are not believed are counted, and how often that may be: from then on a secret or an assertion in the
+    /// name of that client, right or wrong, known or not, is answered by 429 and `Retry-After`, at the token, introspection,
+    /// revocation and PAR endpoints. Without it the host counts by the events, if at all.
+    ///
+    /// Counts are per client, and per client and [`Source`](crate::attempts::Source) for requests that have one in their extensions.
+    /// A store that is down is a 503: nobody guesses meanwhile, and nobody gets in.
+    ///
+    /// # Security
+    ///
+    /// Without sources, whoever knows the id of a confidential client can make it wait by being wrong in its name; see
+    /// [`attempts`](crate::attempts).
+    pub fn with_attempts(mut self, store: Arc<dyn AttemptStore>, policy: AttemptPolicy) -> Self {
+        self.guesses = Some(Guesses { store, policy });
         self
     }
 
@@ -224,6 +244,7 @@ impl AuthorizationServerBuilder {
                 interactions,
                 tokens,
                 replays: self.replays,
+                guesses: self.guesses,
                 clock,
                 entropy,
                 signing_keys: keys,

@@ -84,6 +84,8 @@ impl AuthEvent {
 pub enum AuthEventKind {
     /// One access token was revoked on request.
     AccessTokenRevoked,
+    /// Too much was wrong in the name of a client: somebody guesses its secret, or it has the wrong one.
+    AttemptsExceeded,
     /// A user said no.
     AuthorizationDenied,
     /// A user said yes and a code was issued.
@@ -118,6 +120,7 @@ impl AuthEventKind {
     pub const fn code(self) -> &'static str {
         match self {
             Self::AccessTokenRevoked => "access_token_revoked",
+            Self::AttemptsExceeded => "attempts_exceeded",
             Self::AuthorizationDenied => "authorization_denied",
             Self::AuthorizationGranted => "authorization_granted",
             Self::AuthorizationRequested => "authorization_requested",

@@ -44,7 +44,7 @@ impl AuthorizationServer {
     async fn pushed(&self, request: &Request<Bytes>) -> Result<(Response<Bytes>, AuthEvent), Failure> {
         let params = form(request)?;
         let now = self.inner.clock.now();
-        let client = self.authenticate(request.headers(), &params, now).await?;
+        let client = self.authenticate(request, &params, now).await?;
         let checked = self
             .pushable(&params, &client)
             .map_err(|failure| failure.by(&client.id))?;

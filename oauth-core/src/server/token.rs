@@ -49,7 +49,7 @@ impl AuthorizationServer {
     ) -> Result<Response<Bytes>, Failure> {
         let params = &form(request)?;
         let now = self.inner.clock.now();
-        let client = &self.authenticate(request.headers(), params, now).await?;
+        let client = &self.authenticate(request, params, now).await?;
         let name = required(params, "grant_type")?;
         let Some(grant_type) = GrantType::of(name) else {
             return Err(refusal(

@@ -1,5 +1,6 @@
 //! The authorization server, as its clients and its host see it.
 
+mod attempts;
 mod authorize;
 mod client_assertion;
 mod client_authentication;

@@ -2,6 +2,7 @@
 //! unless the signature is the point.
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+mod alike;
 mod beside;
 mod forged;
 
