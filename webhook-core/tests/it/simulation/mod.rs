@@ -42,7 +42,13 @@ fn no_crash_breaks_a_promise_of_the_engine() {
             assert!(total.crashes_at(point) > 0, "{point:?} was never hit");
         }
         let rare = [total.stale, total.late, total.set_aside, total.takeovers];
-        let usual = [total.duplicates, total.replays, total.rotations, total.drains];
+        let usual = [
+            total.duplicates,
+            total.replays,
+            total.missing,
+            total.rotations,
+            total.drains,
+        ];
         let trouble = [
             total.partitions,
             total.clock_steps,
