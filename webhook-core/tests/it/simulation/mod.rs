@@ -3,10 +3,16 @@
 //! `WEBHOOK_SIMULATION_SEEDS` makes another number of runs than 10,000, `WEBHOOK_SIMULATION_SEED` begins at another seed.
 
 mod mutants;
+mod two_phase;
 
-use std::{sync::Mutex, thread};
+use std::{
+    sync::{Arc, Mutex},
+    thread,
+};
 
 use webhook_core::testing::simulation::{Census, CrashPoint, Stores, simulate};
+
+use two_phase::TwoPhase;
 
 const SEEDS: u64 = 10_000;
 
@@ -62,6 +68,20 @@ fn no_crash_breaks_a_promise_of_the_engine() {
     }
     // shown with --nocapture: what the runs came through
     println!("{count} seeds: {total:#?}");
+}
+
+/// W7, W15: a receiver that claims under a lease and queues later loses nothing, wherever it crashes.
+#[test]
+fn a_two_phase_claim_loses_nothing() {
+    for seed in 0..400 {
+        let stores = || Stores {
+            inbox: Arc::new(TwoPhase::default()),
+            ..Stores::in_memory()
+        };
+        if let Err(violation) = simulate(seed, stores) {
+            panic!("{violation}");
+        }
+    }
 }
 
 /// W15: the run of a seed repeats exactly.

@@ -298,7 +298,7 @@ impl Inbox for ClaimsFirst {
     }
 }
 
-async fn others_go_first() {
+pub(super) async fn others_go_first() {
     let mut gone = false;
     poll_fn(|context| {
         context.waker().wake_by_ref();
