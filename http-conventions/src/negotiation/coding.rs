@@ -51,7 +51,7 @@ impl ContentCoding {
     }
 
     /// Whether a name in a field is this coding; `x-gzip` and `x-compress` are old names of two.
-    fn is_named(&self, name: &[u8]) -> bool {
+    pub(crate) fn is_named(&self, name: &[u8]) -> bool {
         let name = match name {
             [b'x' | b'X', b'-', rest @ ..] if is_old_name(rest) => rest,
             name => name,

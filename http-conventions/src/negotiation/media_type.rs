@@ -55,6 +55,12 @@ impl MediaType {
         self.text.clone()
     }
 
+    /// The parameters, their names in lower case and their values without quotes.
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let parameters = self.parameters.iter();
+        parameters.map(|parameter| (parameter.name.as_ref(), parameter.value.as_ref()))
+    }
+
     /// Whether it has a parameter of this name, and if so, whether of this raw value.
     pub(super) fn has_parameter(&self, name: &[u8], raw: &[u8]) -> Option<bool> {
         let parameter = self

@@ -115,8 +115,16 @@ pub const NOT_ACCEPTABLE: ProblemType = ProblemType::new(
     "The resource has no representation that the request accepts. Ask for one of those in available.",
 );
 
+/// 415: the content is of a type or in a coding that is not read. `Accept` or `Accept-Encoding` lists what is.
+pub const UNSUPPORTED_CONTENT: ProblemType = ProblemType::new(
+    "unsupported-content",
+    ErrorStatus::UNSUPPORTED_MEDIA_TYPE,
+    "Unsupported content",
+    "The content is of a media type, or in a content coding, that this resource does not read. Send it as Accept or Accept-Encoding of the answer says.",
+);
+
 /// Every type above.
-pub const ALL: [ProblemType; 13] = [
+pub const ALL: [ProblemType; 14] = [
     INVALID_PAGE_REQUEST,
     INVALID_CURSOR,
     EXPIRED_CURSOR,
@@ -130,4 +138,5 @@ pub const ALL: [ProblemType; 13] = [
     IDEMPOTENCY_RESULT_NOT_REPLAYABLE,
     IDEMPOTENCY_OUTCOME_UNKNOWN,
     NOT_ACCEPTABLE,
+    UNSUPPORTED_CONTENT,
 ];

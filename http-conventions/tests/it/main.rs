@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod challenges;
+mod cors;
 mod entity_tags;
 mod idempotency;
 mod idempotency_failures;
@@ -10,9 +11,11 @@ mod idempotency_records;
 mod idempotency_store_down;
 mod links;
 mod locations;
+mod methods;
 mod negotiation;
 mod pages;
 mod pagination;
+mod paths;
 mod preconditions;
 mod problems;
 mod ranges_and_codings;
