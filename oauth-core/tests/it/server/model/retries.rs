@@ -223,6 +223,17 @@ fn interleave(fixture: &Fixture, gate: &Gated, requests: [Request; 3], schedule:
     let stands = answers
         .iter()
         .all(|(request, answer)| *request != Request::Revoke && answer.response.status() == 200);
-    let live = live(fixture, &issued).now_or_never().expect("open gates");
-    assert_eq!(live, usize::from(stands), "{said}");
+    let lives = || live(fixture, &issued).now_or_never().expect("open gates");
+    assert_eq!(lives(), usize::from(stands), "{said}");
+    // nobody is refused but for a revocation, or a retry that came after the use of the leaf
+    let any = |of: Request| requests.contains(&of);
+    let may_refuse = any(Request::Revoke) || any(Request::Retry) && any(Request::Refresh);
+    assert!(stands || may_refuse, "{said}");
+
+    // the leaf was used, and with that the window is over
+    let is_over = any(Request::Refresh) || !stands;
+    let late = fixture.refresh(&issued[0]).now_or_never().expect("open gates");
+    let expected = if is_over { 400 } else { 200 };
+    assert_eq!(late.response.status(), expected, "{said}");
+    assert_eq!(lives(), usize::from(!is_over), "{said}");
 }
