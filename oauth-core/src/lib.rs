@@ -5,6 +5,7 @@ pub mod basic;
 #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
 pub mod client;
 pub mod error;
+pub mod event;
 pub mod grant;
 #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
 pub mod jose;

@@ -218,4 +218,6 @@ reasons! {
     TokenOfAnotherClient = "token_of_another_client" [61],
     /// Too many attempts went wrong before.
     TooManyAttempts = "too_many_attempts" [14],
+    /// Too many letters were asked for to one address.
+    TooManyResets = "too_many_resets" [116],
 }

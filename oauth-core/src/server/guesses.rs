@@ -9,9 +9,9 @@ use http::Request;
 use super::AuthorizationServer;
 use super::answer::{Failure, Refused};
 use super::client_authentication::Method;
-use super::event::AuthEventKind;
 use crate::attempts::{Admission, AttemptKey, AttemptPolicy, Source};
 use crate::error::{ErrorCode, ErrorResponse, Reason};
+use crate::event::AuthEventKind;
 use crate::store::AttemptStore;
 use crate::vocabulary::ClientId;
 

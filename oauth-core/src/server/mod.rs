@@ -47,7 +47,6 @@ mod claims;
 mod client_assertion;
 mod client_authentication;
 mod config;
-mod event;
 mod form;
 mod guesses;
 mod interaction;
@@ -70,9 +69,10 @@ use bytes::Bytes;
 pub use answer::Answer;
 pub use authorize::Authorize;
 pub use config::{AuthorizationServerBuilder, ConfigError, ConfigMistake};
-pub use event::{AuthEvent, AuthEventKind};
 pub use interaction::{BrowserSecret, Interaction, InteractionDetails};
 pub use resume::{Authentication, Decision};
+
+pub use crate::event::{AuthEvent, AuthEventKind};
 
 use crate::grant::{RetryPepper, TokenPolicy};
 use crate::jose::SigningKeys;

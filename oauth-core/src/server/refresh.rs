@@ -5,10 +5,10 @@ use http::Response;
 
 use super::AuthorizationServer;
 use super::answer::Failure;
-use super::event::{AuthEvent, AuthEventKind};
 use super::issue::Issued;
 use super::token::{Exchange, Theft, required, resources, scopes};
 use crate::error::Reason;
+use crate::event::{AuthEvent, AuthEventKind};
 use crate::grant::refresh_token::{self, Decision, RetryPlan, RotationPlan};
 use crate::secret::RefreshToken;
 use crate::store::{RefreshTokenState, RotateOutcome, RotationSalt, TokenFamily};

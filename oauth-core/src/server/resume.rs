@@ -8,9 +8,9 @@ use super::AuthorizationServer;
 use super::answer::{Answer, Broken};
 use super::authorization_request::Declined;
 use super::authorize::broken_page;
-use super::event::{AuthEvent, AuthEventKind};
 use super::page::error_page;
 use crate::error::{AuthorizationErrorCode, AuthorizationErrorResponse, Reason, redirect};
+use crate::event::{AuthEvent, AuthEventKind};
 use crate::grant::narrow;
 use crate::secret::{AuthorizationCode, TokenHash};
 use crate::store::{

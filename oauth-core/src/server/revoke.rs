@@ -7,10 +7,10 @@ use http::{Request, Response};
 
 use super::AuthorizationServer;
 use super::answer::{Answer, Failure};
-use super::event::{AuthEvent, AuthEventKind};
 use super::form::form;
 use super::token::required;
 use crate::error::Reason;
+use crate::event::{AuthEvent, AuthEventKind};
 use crate::response::uncached;
 use crate::secret::TokenHash;
 use crate::store::{RegisteredClient, RevocationReason, RevokeOutcome};

@@ -7,10 +7,10 @@ use http::{Request, Response};
 
 use super::AuthorizationServer;
 use super::answer::{Answer, Broken, Failure};
-use super::event::{AuthEvent, AuthEventKind};
 use super::form::{self, form};
 use super::issue::Issued;
 use crate::error::{ErrorCode, Reason};
+use crate::event::{AuthEvent, AuthEventKind};
 use crate::grant::authorization_code::Redemption;
 use crate::grant::{authorization_code, client_credentials};
 use crate::params::Params;

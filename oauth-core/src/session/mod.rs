@@ -23,6 +23,7 @@
 //! ```
 
 mod cookie;
+mod resets;
 mod secret;
 mod sessions;
 mod state;

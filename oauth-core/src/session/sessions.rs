@@ -1,25 +1,22 @@
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use http::{HeaderMap, HeaderValue};
 
 use super::{SessionCookie, SessionSecret, SessionState, SessionTimeouts};
+use crate::attempts::AttemptPolicy;
+use crate::event::{AuthEvent, AuthEventKind};
 use crate::ports::{Clock, Entropy};
-use crate::secret::PasswordResetToken;
 use crate::store::{
-    Insertion, ResetOutcome, ResetTokenRecord, RevocationReason, Revoked, SessionId, SessionOutcome,
-    SessionRecord, SessionStore,
+    AttemptStore, Insertion, RevocationReason, Revoked, SessionId, SessionOutcome, SessionRecord,
+    SessionStore,
 };
 use crate::store_error::StoreError;
-use crate::time::later;
 use crate::vocabulary::Subject;
 
 /// Longest label that is kept, in characters.
 const LONGEST_LABEL: usize = 256;
-
-/// How long a reset token is good for.
-const RESET_LIFETIME: Duration = Duration::from_secs(15 * 60);
 
 /// Signs browsers in and out, tells who is signed in, and resets passwords.
 ///
@@ -52,11 +49,13 @@ const RESET_LIFETIME: Duration = Duration::from_secs(15 * 60);
 /// ```
 #[derive(Clone)]
 pub struct Sessions {
-    store: Arc<dyn SessionStore>,
+    pub(super) store: Arc<dyn SessionStore>,
     cookie: SessionCookie,
     timeouts: SessionTimeouts,
-    clock: Arc<dyn Clock>,
-    entropy: Arc<dyn Entropy>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) entropy: Arc<dyn Entropy>,
+    pub(super) reset_limit: Option<(Arc<dyn AttemptStore>, AttemptPolicy)>,
+    events: Option<Arc<dyn Fn(AuthEvent) + Send + Sync>>,
 }
 
 /// An active session, and the secret by which its browser has it.
@@ -116,6 +115,26 @@ impl Sessions {
             timeouts: SessionTimeouts::default(),
             clock: Arc::new(clock),
             entropy: Arc::new(entropy),
+            reset_limit: None,
+            events: None,
+        }
+    }
+
+    /// Tells `events` what happens, each thing once it is done.
+    #[must_use]
+    pub fn with_events(self, events: impl Fn(AuthEvent) + Send + Sync + 'static) -> Self {
+        Self {
+            events: Some(Arc::new(events)),
+            ..self
+        }
+    }
+
+    /// Counts in `store` how many letters each address is sent; see [`issue_reset`](Self::issue_reset).
+    #[must_use]
+    pub fn with_reset_limit(self, store: Arc<dyn AttemptStore>, policy: AttemptPolicy) -> Self {
+        Self {
+            reset_limit: Some((store, policy)),
+            ..self
         }
     }
 
@@ -150,7 +169,10 @@ impl Sessions {
         let mut record = SessionRecord::new(secret.hash(), id, subject.clone(), self.timeouts, now);
         record.label = label.map(|label| label.chars().take(LONGEST_LABEL).collect());
         match self.store.insert_session(record.clone()).await? {
-            Insertion::Inserted => Ok(self.told(Session { secret, record }, now)),
+            Insertion::Inserted => {
+                self.tell(about(AuthEventKind::SignedIn, &record));
+                Ok(self.told(Session { secret, record }, now))
+            }
             Insertion::Exists => Err(StoreError::corrupt("the entropy repeats itself")),
         }
     }
@@ -193,6 +215,7 @@ impl Sessions {
         let outcome = self.store.renew_session(&old.hash, secret.hash(), now).await?;
         match old.renewed(secret.hash(), now) {
             Some(record) if outcome == SessionOutcome::Done => {
+                self.tell(about(AuthEventKind::SessionRenewed, &record));
                 Ok(Ok(self.told(Session { secret, record }, now)))
             }
             _ => self.why(headers, now).await.map(Err),
@@ -226,14 +249,11 @@ impl Sessions {
     /// [`StoreError`]: the session may live on.
     pub async fn end(&self, subject: &Subject, id: &SessionId) -> Result<bool, StoreError> {
         // whose a session is never changes
-        let theirs = self.of(subject).await?.iter().any(|session| session.id == *id);
-        if theirs {
-            let _counts = self
-                .store
-                .end_session(id, RevocationReason::SignedOut, self.clock.now())
-                .await?;
+        let sessions = self.of(subject).await?;
+        match sessions.iter().find(|session| session.id == *id) {
+            Some(session) => self.end_one(session, self.clock.now()).await.map(|()| true),
+            None => Ok(false),
         }
-        Ok(theirs)
     }
 
     /// Ends everything of `subject`: sessions, but for `keep` and what was granted in it, codes, token families and reset
@@ -255,59 +275,12 @@ impl Sessions {
         keep: Option<&SessionId>,
         reason: RevocationReason,
     ) -> Result<Revoked, StoreError> {
-        self.store
+        let revoked = self
+            .store
             .revoke_subject(subject, keep, reason, self.clock.now())
-            .await
-    }
-
-    /// A token good for fifteen minutes and one password, to be sent to the address of `subject`; older ones are worth
-    /// nothing from now on.
-    ///
-    /// For an address that nobody has, `None` gives none, after the same work: answer both alike, and send the message
-    /// afterwards. How often one address and one peer may ask is the host's to bound.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`] when the token was not stored or the answer was lost.
-    pub async fn issue_reset(
-        &self,
-        subject: Option<&Subject>,
-    ) -> Result<Option<PasswordResetToken>, StoreError> {
-        let token = PasswordResetToken::generate(&*self.entropy);
-        let issued_at = self.clock.now();
-        let record = ResetTokenRecord {
-            hash: token.hash(),
-            subject: subject.cloned(),
-            issued_at,
-            expires_at: later(issued_at, RESET_LIFETIME),
-        };
-        self.store.put_reset_token(record).await?;
-        Ok(subject.map(|_| token))
-    }
-
-    /// Whose password a token would let be set now, for the page that asks for the new one. Spends nothing.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`] when the store cannot answer.
-    pub async fn reset_subject(&self, token: &PasswordResetToken) -> Result<Option<Subject>, StoreError> {
-        let record = self.store.reset_token(&token.hash()).await?;
-        let now = self.clock.now();
-        Ok(record
-            .filter(|record| now < record.expires_at)
-            .and_then(|record| record.subject))
-    }
-
-    /// Spends the token and ends everything of its subject; then set the password. The page tells
-    /// [`Redeemed`](ResetOutcome::Redeemed) from the rest and no more.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`]; the token may be spent then, and its owner asks for another.
-    pub async fn redeem_reset(&self, token: &PasswordResetToken) -> Result<ResetOutcome, StoreError> {
-        self.store
-            .redeem_reset_token(&token.hash(), self.clock.now())
-            .await
+            .await?;
+        self.tell(ended(subject, keep, reason));
+        Ok(revoked)
     }
 
     async fn find(
@@ -336,13 +309,25 @@ impl Sessions {
 
     async fn end_that_of(&self, headers: &HeaderMap) -> Result<(), StoreError> {
         let now = self.clock.now();
-        if let Ok(session) = self.find(headers, now).await? {
-            let _counts = self
-                .store
-                .end_session(&session.record.id, RevocationReason::SignedOut, now)
-                .await?;
+        match self.find(headers, now).await? {
+            Ok(session) => self.end_one(&session.record, now).await,
+            Err(_signed_out) => Ok(()),
+        }
+    }
+
+    async fn end_one(&self, session: &SessionRecord, now: SystemTime) -> Result<(), StoreError> {
+        let reason = RevocationReason::SignedOut;
+        let revoked = self.store.end_session(&session.id, reason, now).await?;
+        if revoked.sessions > 0 {
+            self.tell(about(AuthEventKind::SessionEnded, session).ended_by(reason));
         }
         Ok(())
+    }
+
+    pub(super) fn tell(&self, event: AuthEvent) {
+        if let Some(events) = &self.events {
+            events(event);
+        }
     }
 
     fn told(&self, session: Session, now: SystemTime) -> NewSession {
@@ -350,6 +335,20 @@ impl Sessions {
         let set_cookie = self.cookie.set(&session.secret, max_age);
         NewSession { session, set_cookie }
     }
+}
+
+fn about(kind: AuthEventKind, session: &SessionRecord) -> AuthEvent {
+    AuthEvent::new(kind)
+        .about(&session.subject)
+        .of_session(Some(session.id))
+}
+
+/// The end of everything of `subject`, but for what is kept.
+pub(super) fn ended(subject: &Subject, keep: Option<&SessionId>, reason: RevocationReason) -> AuthEvent {
+    AuthEvent::new(AuthEventKind::SignedOutEverywhere)
+        .ended_by(reason)
+        .about(subject)
+        .of_session(keep.copied())
 }
 
 impl fmt::Debug for Sessions {

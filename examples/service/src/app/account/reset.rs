@@ -49,7 +49,7 @@ impl App {
         let user = self.desk.user_by_email(email).await;
         let user = user.map_err(|error| self.refused(error))?;
         let subject = user.as_ref().and_then(|user| user.subject.parse().ok());
-        let token = self.sessions.issue_reset(subject.as_ref()).await;
+        let token = self.sessions.issue_reset(email, subject.as_ref()).await;
         let token = token.map_err(|error| self.unanswered(&error))?;
         if let Some((user, token)) = user.zip(token) {
             let link = format!("{}/password/reset?token={}", self.base_url, token.expose());
@@ -204,7 +204,12 @@ mod tests {
     async fn a_letter_is_looked_at_before_the_password_is_hashed_and_spent_after() {
         let app = app().await;
         let ada = "usr_ada".parse().unwrap();
-        let token = app.sessions.issue_reset(Some(&ada)).await.unwrap().unwrap();
+        let token = app
+            .sessions
+            .issue_reset("ada@example.com", Some(&ada))
+            .await
+            .unwrap()
+            .unwrap();
         app.desk.stop_hashing();
         let unknown = PasswordResetToken::generate(&OsEntropy);
         assert_eq!(posted(&app, unknown.expose()).await, StatusCode::BAD_REQUEST);

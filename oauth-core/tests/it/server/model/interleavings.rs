@@ -158,7 +158,7 @@ impl World {
             leaf: second.refresh,
             reset: self
                 .sessions
-                .issue_reset(Some(&self.ada))
+                .issue_reset("ada@example.com", Some(&self.ada))
                 .await
                 .unwrap()
                 .expect("she exists"),
