@@ -11,6 +11,7 @@ mod digest;
 mod field;
 mod http_date;
 pub mod idempotency;
+pub mod lifecycle;
 pub mod links;
 pub mod location;
 pub mod method;
@@ -26,6 +27,7 @@ pub mod retry_after;
 pub mod testing;
 mod uri;
 pub mod vary;
+pub mod version;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 

@@ -31,7 +31,7 @@ impl Weight {
         self.0 > 0
     }
 
-    pub(super) fn parse(value: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(value: &[u8]) -> Option<Self> {
         let (whole, fraction) = match value {
             [whole @ (b'0' | b'1')] => (*whole, &b""[..]),
             [whole @ (b'0' | b'1'), b'.', fraction @ ..] if fraction.len() <= 3 => (*whole, fraction),

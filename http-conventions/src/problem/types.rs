@@ -123,8 +123,24 @@ pub const UNSUPPORTED_CONTENT: ProblemType = ProblemType::new(
     "The content is of a media type, or in a content coding, that this resource does not read. Send it as Accept or Accept-Encoding of the answer says.",
 );
 
+/// 400: the request names no version, or one that is not there. The extension `supported` lists those that are.
+pub const UNSUPPORTED_VERSION: ProblemType = ProblemType::new(
+    "unsupported-version",
+    ErrorStatus::BAD_REQUEST,
+    "Unsupported version",
+    "This request must name one of the versions in supported.",
+);
+
+/// 410: the version is over. A `Link` of the relation `successor-version` leads to what takes its place.
+pub const VERSION_GONE: ProblemType = ProblemType::new(
+    "version-gone",
+    ErrorStatus::GONE,
+    "Version gone",
+    "This version of the API is over. Move to its successor.",
+);
+
 /// Every type above.
-pub const ALL: [ProblemType; 14] = [
+pub const ALL: [ProblemType; 16] = [
     INVALID_PAGE_REQUEST,
     INVALID_CURSOR,
     EXPIRED_CURSOR,
@@ -139,4 +155,6 @@ pub const ALL: [ProblemType; 14] = [
     IDEMPOTENCY_OUTCOME_UNKNOWN,
     NOT_ACCEPTABLE,
     UNSUPPORTED_CONTENT,
+    UNSUPPORTED_VERSION,
+    VERSION_GONE,
 ];

@@ -22,4 +22,5 @@ mod ranges_and_codings;
 mod request_ids;
 mod store_kit;
 mod varies;
+mod versions;
 mod walks;
