@@ -22,7 +22,9 @@ pub mod ports;
 pub mod problem;
 pub mod redirect;
 pub mod request_id;
+pub mod retry;
 pub mod retry_after;
+pub mod size_limits;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod uri;

@@ -139,8 +139,32 @@ pub const VERSION_GONE: ProblemType = ProblemType::new(
     "This version of the API is over. Move to its successor.",
 );
 
+/// 413: the content is larger than is taken, as it is sent or unpacked. The extension `limit` is the cap in bytes.
+pub const CONTENT_TOO_LARGE: ProblemType = ProblemType::new(
+    "content-too-large",
+    ErrorStatus::CONTENT_TOO_LARGE,
+    "Content too large",
+    "The content, or what it becomes when it is unpacked, has more bytes than limit. Send less at once.",
+);
+
+/// 414: the path and query are longer than is taken. The extension `limit` is the cap in bytes.
+pub const TARGET_TOO_LONG: ProblemType = ProblemType::new(
+    "target-too-long",
+    ErrorStatus::URI_TOO_LONG,
+    "Target too long",
+    "The path and query have more bytes than limit. Send what is long as content.",
+);
+
+/// 431: the header section is larger than is taken. The extension `limit` is the cap, in bytes or in lines.
+pub const FIELDS_TOO_LARGE: ProblemType = ProblemType::new(
+    "fields-too-large",
+    ErrorStatus::REQUEST_HEADER_FIELDS_TOO_LARGE,
+    "Header fields too large",
+    "The header fields are more, or have more bytes, than limit. Send fewer or shorter ones.",
+);
+
 /// Every type above.
-pub const ALL: [ProblemType; 16] = [
+pub const ALL: [ProblemType; 19] = [
     INVALID_PAGE_REQUEST,
     INVALID_CURSOR,
     EXPIRED_CURSOR,
@@ -157,4 +181,7 @@ pub const ALL: [ProblemType; 16] = [
     UNSUPPORTED_CONTENT,
     UNSUPPORTED_VERSION,
     VERSION_GONE,
+    CONTENT_TOO_LARGE,
+    TARGET_TOO_LONG,
+    FIELDS_TOO_LARGE,
 ];

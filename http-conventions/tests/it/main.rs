@@ -20,6 +20,8 @@ mod preconditions;
 mod problems;
 mod ranges_and_codings;
 mod request_ids;
+mod retries;
+mod size_limits;
 mod store_kit;
 mod varies;
 mod versions;
