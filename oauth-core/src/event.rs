@@ -180,7 +180,7 @@ kinds! {
     SessionEnded = "session_ended",
     /// A session goes on under another secret.
     SessionRenewed = "session_renewed",
-    /// A session began: its user has just proven who they are.
+    /// A session began, or goes on under another secret: its user has just proven who they are.
     SignedIn = "signed_in",
     /// Everything of a user was ended, but for the session that is named, if one is: sessions, codes, families and reset tokens.
     SignedOutEverywhere = "signed_out_everywhere",

@@ -4,13 +4,13 @@ use std::time::SystemTime;
 
 use http::{HeaderMap, HeaderValue};
 
-use super::{SessionCookie, SessionSecret, SessionState, SessionTimeouts};
+use super::{NewSession, Session, SessionCookie, SessionSecret, SessionState, SessionTimeouts, SignedOut};
 use crate::attempts::AttemptPolicy;
 use crate::event::{AuthEvent, AuthEventKind};
 use crate::ports::{Clock, Entropy};
 use crate::store::{
     AttemptStore, Insertion, RevocationReason, Revoked, SessionId, SessionOutcome, SessionRecord,
-    SessionStore,
+    SessionRenewal, SessionStore,
 };
 use crate::store_error::StoreError;
 use crate::vocabulary::Subject;
@@ -56,48 +56,6 @@ pub struct Sessions {
     pub(super) entropy: Arc<dyn Entropy>,
     pub(super) reset_limit: Option<(Arc<dyn AttemptStore>, AttemptPolicy)>,
     events: Option<Arc<dyn Fn(AuthEvent) + Send + Sync>>,
-}
-
-/// An active session, and the secret by which its browser has it.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Session {
-    /// The secret: for a form's [`csrf_token`](SessionSecret::csrf_token).
-    pub secret: SessionSecret,
-    /// Who is signed in, since when and how long.
-    pub record: SessionRecord,
-}
-
-/// A session under a new secret, which its browser has yet to be told.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-#[must_use = "a browser that is not given the cookie is not signed in"]
-pub struct NewSession {
-    /// The session.
-    pub session: Session,
-    /// The `Set-Cookie` of the answer.
-    pub set_cookie: HeaderValue,
-}
-
-/// Why nobody is signed in at a browser.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SignedOut {
-    /// There is no cookie, or none that could be ours.
-    #[error("no session cookie")]
-    NoCookie,
-    /// No session is known under that secret: it was never begun, was renewed, or was over long ago.
-    #[error("no such session")]
-    Unknown,
-    /// It was left idle too long.
-    #[error("session left idle")]
-    IdleExpired,
-    /// It was too old.
-    #[error("session too old")]
-    AbsoluteExpired,
-    /// It was ended; the record of the session says why.
-    #[error("session ended")]
-    Revoked,
 }
 
 impl Sessions {
@@ -177,6 +135,35 @@ impl Sessions {
         }
     }
 
+    /// Signs `subject` in, who has just proven who they are, where they may be signed in already: then their session goes on
+    /// under another secret, as signed in now, with what was granted in it, and lasts no longer for it. Where nobody is, or
+    /// somebody else, another session begins as by [`sign_in`](Self::sign_in).
+    ///
+    /// For a client that wants the password again, by `prompt=login` or `max_age`: it does not sign the others out.
+    ///
+    /// # Errors
+    ///
+    /// As [`sign_in`](Self::sign_in).
+    ///
+    /// # Security
+    ///
+    /// Whoever had the old secret has nothing any more, but for what was granted to clients in the session meanwhile.
+    pub async fn sign_in_again(
+        &self,
+        headers: &HeaderMap,
+        subject: &Subject,
+        label: Option<&str>,
+    ) -> Result<NewSession, StoreError> {
+        let now = self.clock.now();
+        let theirs = self.find(headers, now).await?.ok();
+        if let Some(session) = theirs.filter(|session| session.record.subject == *subject)
+            && let Some(renewed) = self.renewed(&session.record, SessionRenewal::Proven, now).await?
+        {
+            return Ok(renewed);
+        }
+        self.sign_in(headers, subject, label).await
+    }
+
     /// Who is signed in at the browser that sent these headers. Counts as a use of the session, which is written about once in
     /// a tenth of its idle timeout.
     ///
@@ -200,7 +187,7 @@ impl Sessions {
     }
 
     /// Puts the browser's session under another secret, as its user gains rights; the old one is worth nothing from the same
-    /// step on. When they prove again who they are, [`sign_in`](Self::sign_in) does the same and more.
+    /// step on. When they prove again who they are, [`sign_in_again`](Self::sign_in_again) does the same and more.
     ///
     /// # Errors
     ///
@@ -211,19 +198,14 @@ impl Sessions {
             Ok(session) => session.record,
             Err(signed_out) => return Ok(Err(signed_out)),
         };
-        let secret = SessionSecret::generate(&*self.entropy);
-        let outcome = self.store.renew_session(&old.hash, secret.hash(), now).await?;
-        match old.renewed(secret.hash(), now) {
-            Some(record) if outcome == SessionOutcome::Done => {
-                self.tell(about(AuthEventKind::SessionRenewed, &record));
-                Ok(Ok(self.told(Session { secret, record }, now)))
-            }
-            _ => self.why(headers, now).await.map(Err),
+        match self.renewed(&old, SessionRenewal::Escalated, now).await? {
+            Some(renewed) => Ok(Ok(renewed)),
+            None => self.why(headers, now).await.map(Err),
         }
     }
 
     /// Ends the browser's session, if it has one, with what was granted in it, and answers the `Set-Cookie` that takes its
-    /// cookie away.
+    /// cookie away. A session that another request of the browser renews meanwhile is the same session.
     ///
     /// # Errors
     ///
@@ -251,7 +233,7 @@ impl Sessions {
         // whose a session is never changes
         let sessions = self.of(subject).await?;
         match sessions.iter().find(|session| session.id == *id) {
-            Some(session) => self.end_one(session, self.clock.now()).await.map(|()| true),
+            Some(session) => self.end_one(session).await.map(|()| true),
             None => Ok(false),
         }
     }
@@ -308,15 +290,21 @@ impl Sessions {
     }
 
     async fn end_that_of(&self, headers: &HeaderMap) -> Result<(), StoreError> {
-        let now = self.clock.now();
-        match self.find(headers, now).await? {
-            Ok(session) => self.end_one(&session.record, now).await,
-            Err(_signed_out) => Ok(()),
+        if let Some(secret) = self.cookie.read(headers) {
+            let (reason, now) = (RevocationReason::SignedOut, self.clock.now());
+            let ended = self
+                .store
+                .end_session_by_secret(&secret.hash(), reason, now)
+                .await?;
+            if let Some(session) = ended {
+                self.tell(about(AuthEventKind::SessionEnded, &session).ended_by(reason));
+            }
         }
+        Ok(())
     }
 
-    async fn end_one(&self, session: &SessionRecord, now: SystemTime) -> Result<(), StoreError> {
-        let reason = RevocationReason::SignedOut;
+    async fn end_one(&self, session: &SessionRecord) -> Result<(), StoreError> {
+        let (reason, now) = (RevocationReason::SignedOut, self.clock.now());
         let revoked = self.store.end_session(&session.id, reason, now).await?;
         if revoked.sessions > 0 {
             self.tell(about(AuthEventKind::SessionEnded, session).ended_by(reason));
@@ -328,6 +316,29 @@ impl Sessions {
         if let Some(events) = &self.events {
             events(event);
         }
+    }
+
+    /// The session under another secret; `None` when it is over, or under another already.
+    async fn renewed(
+        &self,
+        old: &SessionRecord,
+        renewal: SessionRenewal,
+        now: SystemTime,
+    ) -> Result<Option<NewSession>, StoreError> {
+        let secret = SessionSecret::generate(&*self.entropy);
+        let outcome = self
+            .store
+            .renew_session(&old.hash, secret.hash(), renewal, now)
+            .await?;
+        let record = old.renewed(secret.hash(), renewal, now);
+        Ok(record.filter(|_| outcome == SessionOutcome::Done).map(|record| {
+            let kind = match renewal {
+                SessionRenewal::Escalated => AuthEventKind::SessionRenewed,
+                SessionRenewal::Proven => AuthEventKind::SignedIn,
+            };
+            self.tell(about(kind, &record));
+            self.told(Session { secret, record }, now)
+        }))
     }
 
     fn told(&self, session: Session, now: SystemTime) -> NewSession {

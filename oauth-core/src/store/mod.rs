@@ -54,7 +54,7 @@ pub use interaction::{AuthorizationRequest, InteractionRecord, InteractionStore,
 pub use pushed_request::PushedRequestRecord;
 pub use replay_store::{ReplayStore, SpendOutcome};
 pub use rotation::{Rotated, RotationSalt, Successor};
-pub use session::{SessionEnd, SessionRecord};
+pub use session::{SessionEnd, SessionRecord, SessionRenewal};
 pub use session_store::{ResetOutcome, ResetTokenRecord, Revoked, SessionOutcome, SessionStore};
 pub use token::{
     AccessTokenRecord, AccessTokenState, FamilyRevocation, RefreshTokenRecord, RefreshTokenState,

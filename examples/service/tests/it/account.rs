@@ -11,7 +11,7 @@ use store_sqlite::Database;
 
 use crate::browser::{Browser, EMAIL, PASSWORD, text, where_to};
 use crate::desk::{FORM, ask, call, header, json, open, open_at, open_over, request};
-use crate::sign_in::tokens;
+use crate::sign_in::{begin, send_password, tokens};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -225,4 +225,23 @@ async fn the_pages_say_how_long_applications_keep_what_they_have() {
     assert_eq!(call(&app, &bearer, list, &[], "").await.status(), 200);
     clock.advance(last);
     assert_eq!(call(&app, &bearer, list, &[], "").await.status(), 401);
+}
+
+/// S4: a client that wants the password anew renews the session, and takes nothing from the clients that were allowed in it.
+#[tokio::test]
+async fn a_password_typed_anew_for_one_client_leaves_the_others_what_they_have() {
+    let (app, clock) = open_at().await;
+    let mut browser = Browser::new(&app);
+    let kept = tokens(&app, &mut browser).await;
+    let mut thief = browser.clone();
+    clock.advance(MINUTE);
+    let begun = begin(&mut browser, "&prompt=login").await;
+    assert_eq!(browser.get(&begun.login).await.status(), 200);
+    let fresh = send_password(&mut browser, &begun, PASSWORD).await;
+    assert_eq!(where_to(&fresh), begun.consent());
+    assert!(!thief.is_signed_in().await);
+    assert_eq!(refresh(&app, &kept).await, 200);
+    let page = text(&browser.get("/account").await);
+    assert!(others(&page).is_empty(), "{page}");
+    assert!(page.contains("Signed in a minute ago"), "{page}");
 }

@@ -149,6 +149,9 @@ fn ends(verb: &Verb, reply: &Reply, family: &FamilyId, grant: &Grant) -> bool {
             Reply::Revoke(RevokeOutcome::Revoked | RevokeOutcome::AlreadyRevoked),
         ) => id == family,
         (Verb::Session(SessionVerb::EndSession(id, ..)), Reply::Revoked(_)) => grant.session == Some(*id),
+        (Verb::Session(SessionVerb::EndSessionBySecret(..)), Reply::Session(Some(ended))) => {
+            grant.session == Some(ended.id)
+        }
         (Verb::Session(SessionVerb::RevokeSubject(subject, keep, ..)), Reply::Revoked(_)) => {
             *subject == grant.subject && (keep.is_none() || grant.session != *keep)
         }

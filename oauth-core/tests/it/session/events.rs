@@ -62,7 +62,10 @@ async fn the_life_of_a_session_is_told() {
     assert_eq!((told.len(), told[0].kind), (1, AuthEventKind::SessionRenewed));
     assert_eq!(told[0].session, Some(first));
 
-    // the old secret is nobody's
+    // after another renewal the first secret is nobody's
+    let again = fixture.sessions.renew(&browser(&renewed.set_cookie)).await;
+    let renewed = again.unwrap().unwrap();
+    assert_eq!(events.codes(), ["session_renewed"]);
     assert!(fixture.sessions.renew(&ada).await.unwrap().is_err());
     fixture.sessions.sign_out(&ada).await.unwrap();
     fixture
@@ -85,6 +88,16 @@ async fn the_life_of_a_session_is_told() {
     assert_eq!(told[0].session, Some(second));
     fixture.sessions.sign_out(&ada).await.unwrap();
     assert_eq!(events.codes(), [""; 0]);
+
+    let (ada, third) = sign_in(&fixture, &HeaderMap::new()).await;
+    let again = fixture.sessions.sign_in_again(&ada, &subject("ada"), None).await;
+    assert_eq!(again.unwrap().session.record.id, third);
+    assert_eq!(events.codes(), ["signed_in", "signed_in"]);
+    // by the secret that it was renewed from
+    fixture.sessions.sign_out(&ada).await.unwrap();
+    let told = events.take();
+    assert_eq!((told.len(), told[0].kind), (1, AuthEventKind::SessionEnded));
+    assert_eq!(told[0].session, Some(third));
 }
 
 /// S3, S5, 116: what ends everything says why and what it spares; a letter is told, and so is one that was not sent.

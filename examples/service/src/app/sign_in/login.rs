@@ -97,7 +97,7 @@ impl App {
         Ok(see_other(&asked.next(), [begun.set_cookie]))
     }
 
-    /// Begins the session of somebody who has shown their password; `None` when that is theirs no more.
+    /// Begins the session of somebody who has shown their password, or lets theirs go on; `None` when that is theirs no more.
     async fn begin_session(
         &self,
         request: &Request<Bytes>,
@@ -108,7 +108,7 @@ impl App {
         let device = device.map(|agent| String::from_utf8_lossy(agent.as_bytes()));
         let begun = self
             .sessions
-            .sign_in(request.headers(), &subject, device.as_deref())
+            .sign_in_again(request.headers(), &subject, device.as_deref())
             .await
             .map_err(|error| self.unanswered(&error))?;
         let id = begun.session.record.id;

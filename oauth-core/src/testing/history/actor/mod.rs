@@ -11,7 +11,7 @@ use super::{History, Recorder};
 use crate::secret::TokenHash;
 use crate::store::{
     AuthorizationCodeRecord, CodeRedemption, FamilyId, Grant, RedeemOutcome, RevocationReason, Rotation,
-    SessionId, SessionStore, TokenStore,
+    SessionId, SessionRenewal, SessionStore, TokenStore,
 };
 use crate::store_error::StoreError;
 use crate::testing::faults::{Fault, Faulty};
@@ -237,8 +237,11 @@ impl Stage {
         let reason = RevocationReason::SignedOutEverywhere;
         let secret = with.secret.expect("a session was begun");
         match dice % 16 {
-            8 => {
+            8 if dice % 32 == 8 => {
                 let _ended = store.end_session(&self.session(), reason, now).await?;
+            }
+            8 => {
+                let _ended = store.end_session_by_secret(&secret, reason, now).await?;
             }
             9 => {
                 let _ended = store.revoke_subject(&self.subject, None, reason, now).await?;
@@ -251,7 +254,9 @@ impl Stage {
             11 => {
                 let new = records::hash(&self.label(&format!("secret {name}")));
                 put(&self.secrets, new);
-                let _renewed = store.renew_session(&secret, new, now).await?;
+                let _renewed = store
+                    .renew_session(&secret, new, SessionRenewal::Proven, now)
+                    .await?;
             }
             12 => {
                 let _touched = store.touch_session(&secret, now + Duration::from_secs(1)).await?;
@@ -338,7 +343,7 @@ impl Stage {
                 Verb::Session(SessionVerb::InsertSession(session)) => {
                     store.session(&session.hash).await.map(|_| ())
                 }
-                Verb::Session(SessionVerb::RenewSession(_, new, _)) => store.session(new).await.map(|_| ()),
+                Verb::Session(SessionVerb::RenewSession(_, new, ..)) => store.session(new).await.map(|_| ()),
                 _ => Ok(()),
             };
             looked.expect("the store answers");
