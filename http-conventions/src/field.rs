@@ -25,17 +25,18 @@ pub(crate) fn split(bytes: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> 
 /// What stands before the first separator outside of quotes, and what after it.
 pub(crate) fn split_once(bytes: &[u8], separator: u8) -> (&[u8], Option<&[u8]>) {
     let mut position = 0;
-    while let Some(byte) = bytes.get(position) {
-        if *byte == separator {
+    loop {
+        let rest = bytes.get(position..).unwrap_or_default();
+        let Some(ahead) = rest.iter().position(|byte| *byte == separator || *byte == b'"') else {
+            return (bytes, None);
+        };
+        position += ahead;
+        if bytes.get(position) == Some(&separator) {
             let (before, after) = bytes.split_at_checked(position).unwrap_or((bytes, b""));
             return (before, after.get(1..));
         }
-        position = match byte {
-            b'"' => end_of_quotes(bytes, position + 1),
-            _ => position + 1,
-        };
+        position = end_of_quotes(bytes, position + 1);
     }
-    (bytes, None)
 }
 
 /// The position after the quote that closes, from the one after the quote that opens.
@@ -51,17 +52,11 @@ fn end_of_quotes(bytes: &[u8], mut position: usize) -> usize {
 }
 
 /// Without the blanks of [RFC 9110 §5.6.3](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.3) at both ends.
-pub(crate) fn trim(bytes: &[u8]) -> &[u8] {
-    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
-    let start = bytes
-        .iter()
-        .position(|byte| !is_blank(byte))
-        .unwrap_or(bytes.len());
-    let end = bytes
-        .iter()
-        .rposition(|byte| !is_blank(byte))
-        .map_or(start, |last| last + 1);
-    bytes.get(start..end).unwrap_or_default()
+pub(crate) fn trim(mut bytes: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = bytes {
+        bytes = rest;
+    }
+    bytes
 }
 
 /// One parameter as its name and its raw value; absent where it has no `=` or either side is malformed.

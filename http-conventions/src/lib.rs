@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+pub mod additive;
 pub mod allow;
 mod byte_strings;
 pub mod cache_control;

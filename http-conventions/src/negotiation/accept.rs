@@ -117,8 +117,12 @@ impl<'a> Range<'a> {
         if main == b"*" && sub != b"*" {
             return None;
         }
-        let parameters = parameters.unwrap_or_default();
+        let mut parameters = parameters.unwrap_or_default();
         let mut weight = None;
+        // as nearly everybody writes it; there is nothing else to compare then
+        if let Some(only) = parameters.strip_prefix(b"q=").and_then(Weight::parse) {
+            (weight, parameters) = (Some(only), b"");
+        }
         for part in field::split(parameters, b';') {
             let (name, raw) = field::parameter(part)?;
             if is_weight(name) && weight.replace(Weight::parse(raw)?).is_some() {

@@ -160,6 +160,10 @@ impl Matched {
             self.filtered = self.filtered.max((1, weight));
             return;
         }
+        // languages mostly differ in their first letter
+        if range.first().map(u8::to_ascii_lowercase) != offer.first().map(u8::to_ascii_lowercase) {
+            return;
+        }
         let leads_here = begins_with(range, offer);
         let is_it = leads_here && range.len() == offer.len();
         if leads_here && weight.is_acceptable() {

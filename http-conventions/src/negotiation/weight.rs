@@ -52,8 +52,15 @@ impl Weight {
 /// A member of a list in which only the weight is a parameter; absent where another is, or the weight is no weight.
 pub(super) fn weighted(member: &[u8]) -> Option<(&[u8], Weight)> {
     let (value, parameters) = field::split_once(member, b';');
+    let Some(parameters) = parameters else {
+        return Some((value, Weight::FULL));
+    };
+    // as nearly everybody writes it
+    if let Some(raw) = parameters.strip_prefix(b"q=").and_then(Weight::parse) {
+        return Some((field::trim(value), raw));
+    }
     let mut weight = None;
-    for part in field::split(parameters.unwrap_or_default(), b';') {
+    for part in field::split(parameters, b';') {
         let (b"q" | b"Q", raw) = field::parameter(part)? else {
             return None;
         };

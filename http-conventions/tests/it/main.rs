@@ -1,6 +1,7 @@
 //! Behaviour of the public API.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod additive;
 mod challenges;
 mod cors;
 mod entity_tags;
