@@ -10,10 +10,13 @@ use http_conventions::idempotency::Idempotency;
 use http_conventions::pagination::{CursorKey, CursorKeyring};
 use http_conventions::problem::ProblemBase;
 use juniper::RootNode;
+use oauth_core::attempts::AttemptPolicy;
 use oauth_core::jose::{KeySet, SigningKey, SigningKeys};
+use oauth_core::memory::MemoryAttempts;
 use oauth_core::resource::ResourceServer;
 use oauth_core::server::AuthorizationServer;
 use oauth_core::session::{SessionCookie, Sessions};
+use oauth_core::store::AttemptStore;
 use oauth_core::vocabulary::Scopes;
 use store_sqlite::Database;
 use thiserror::Error;
@@ -129,6 +132,7 @@ impl App {
             user.ok_or(Nobody).map_err(at("--sign-in-as"))?;
         }
         let signing_key = signing_key(&desk).await?;
+        let attempts: Arc<dyn AttemptStore> = Arc::new(MemoryAttempts::new());
         let addresses = address_policy(danger_deliver_to_loopback);
         let problems = ProblemBase::new(&format!("{base_url}/problems/")).map_err(at("the problem types"))?;
         let graph_host = Arc::new(Host {
@@ -136,8 +140,9 @@ impl App {
             cursors: graph_cursors(&desk).await?,
         });
         Ok(Self {
-            sessions: sessions(&base_url, &database, &clock)?,
-            server: authorization_server(&base_url, &database, &clock, signing_key.clone())?,
+            sessions: sessions(&base_url, &database, &clock, &attempts, &log)?,
+            server: authorization_server(&base_url, &database, &clock, signing_key.clone(), &attempts)?,
+            attempts,
             resources: resource_server(&base_url, &signing_key)?,
             idempotency: Idempotency::new(
                 Arc::new(database.clone()),
@@ -205,6 +210,7 @@ fn authorization_server(
     database: &Database,
     clock: &DemoClock,
     signing_key: SigningKey,
+    attempts: &Arc<dyn AttemptStore>,
 ) -> Result<AuthorizationServer, OpenError> {
     let scopes: Scopes = SCOPES.parse().map_err(at("the scopes"))?;
     AuthorizationServer::builder(base_url)
@@ -219,12 +225,19 @@ fn authorization_server(
         .with_scopes(scopes)
         // the page of consent promises it
         .with_claims_by_scope()
+        .with_attempts(Arc::clone(attempts), AttemptPolicy::CLIENTS)
         .build()
         .map_err(at("the authorization server"))
 }
 
 /// Who is signed in at which browser. A demo on plain HTTP has a cookie that browsers take there.
-fn sessions(base_url: &str, database: &Database, clock: &DemoClock) -> Result<Sessions, OpenError> {
+fn sessions(
+    base_url: &str,
+    database: &Database,
+    clock: &DemoClock,
+    attempts: &Arc<dyn AttemptStore>,
+    log: &Log,
+) -> Result<Sessions, OpenError> {
     let cookie = SessionCookie::new("session").map_err(at("the cookie of sessions"))?;
     let cookie = if base_url.starts_with("https:") {
         cookie
@@ -232,12 +245,11 @@ fn sessions(base_url: &str, database: &Database, clock: &DemoClock) -> Result<Se
         cookie.danger_over_plain_http()
     };
     let store = Arc::new(database.clone());
-    Ok(Sessions::new(
-        store,
-        cookie,
-        clock.as_port(),
-        oauth_core::ports::OsEntropy,
-    ))
+    let sessions = Sessions::new(store, cookie, clock.as_port(), oauth_core::ports::OsEntropy);
+    let log = Arc::clone(log);
+    Ok(sessions
+        .with_reset_limit(Arc::clone(attempts), AttemptPolicy::RESETS)
+        .with_events(move |event| log(&format!("{event:?}"))))
 }
 
 /// Webhooks go to public https addresses; those of a demo to its own machine, too.

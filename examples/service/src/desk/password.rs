@@ -8,12 +8,15 @@ use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{self, PasswordHasher, PasswordVerifier};
 use thiserror::Error;
-use tokio::sync::{AcquireError, Semaphore};
+use tokio::sync::{AcquireError, Semaphore, TryAcquireError};
 use tokio::task::{JoinError, spawn_blocking};
 use zeroize::Zeroizing;
 
 /// Passwords that are hashed at a time, so that a flood of sign-ins takes neither every core nor the memory.
 const HASHED_AT_ONCE: usize = 2;
+
+/// Passwords that wait for their turn: about a second's worth. Whoever comes beyond them is told to come back.
+const WAITING: usize = 32;
 
 /// A password that somebody may choose: 12 characters at least, 1024 bytes of UTF-8 at most.
 #[derive(Clone)]
@@ -88,6 +91,9 @@ pub enum HashingError {
     /// Its task was cancelled or panicked, as the service ends.
     #[error("the task of the hash function broke off")]
     Task(#[from] JoinError),
+    /// So many wait already that this one would wait too long.
+    #[error("too many passwords wait to be hashed")]
+    Busy,
     /// No more passwords are taken.
     #[error("no turn is given any more")]
     Closed(#[from] AcquireError),
@@ -95,11 +101,18 @@ pub enum HashingError {
 
 /// Hashes a few passwords at a time.
 #[derive(Clone, Debug)]
-pub(super) struct Hashing(Arc<Semaphore>);
+pub(super) struct Hashing {
+    turns: Arc<Semaphore>,
+    /// For those that wait and those that have their turn.
+    places: Arc<Semaphore>,
+}
 
 impl Default for Hashing {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(HASHED_AT_ONCE)))
+        Self {
+            turns: Arc::new(Semaphore::new(HASHED_AT_ONCE)),
+            places: Arc::new(Semaphore::new(HASHED_AT_ONCE + WAITING)),
+        }
     }
 }
 
@@ -135,7 +148,12 @@ impl Hashing {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, HashingError> {
-        let turn = Arc::clone(&self.0).acquire_owned().await?;
+        // the place is given back where the caller leaves the queue, and the turn when the work is done
+        let place = self.places.try_acquire();
+        if let Err(TryAcquireError::NoPermits) = place {
+            return Err(HashingError::Busy);
+        }
+        let turn = Arc::clone(&self.turns).acquire_owned().await?;
         let worked = spawn_blocking(move || {
             let worked = work();
             drop(turn);
@@ -147,12 +165,14 @@ impl Hashing {
     /// Whatever is hashed from now on fails.
     #[cfg(test)]
     pub(super) fn close(&self) {
-        self.0.close();
+        self.turns.close();
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
+
     use super::*;
 
     #[test]
@@ -170,6 +190,32 @@ mod tests {
         ] {
             assert_eq!(text.parse::<PasswordText>().map(|_| ()), expected, "{text}");
         }
+    }
+
+    /// A flood waits in a queue that has an end, and whoever left it leaves a place.
+    #[tokio::test]
+    async fn beyond_those_that_wait_nobody_is_hashed() {
+        let hashing = Hashing::default();
+        let busy = Arc::clone(&hashing.turns).acquire_many_owned(2).await.unwrap();
+        let mut waiting: Vec<_> = (0..HASHED_AT_ONCE + WAITING)
+            .map(|_| Box::pin(hashing.off_thread(|| ())))
+            .collect();
+        for work in &mut waiting {
+            assert!(work.now_or_never().is_none());
+        }
+        for _ in 0..3 {
+            let refused = hashing.off_thread(|| ()).now_or_never();
+            assert!(matches!(refused, Some(Err(HashingError::Busy))), "{refused:?}");
+        }
+        waiting.pop();
+        assert!(
+            Box::pin(hashing.off_thread(|| ()))
+                .as_mut()
+                .now_or_never()
+                .is_none()
+        );
+        drop((waiting, busy));
+        hashing.off_thread(|| ()).await.unwrap();
     }
 
     #[tokio::test]

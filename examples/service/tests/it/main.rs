@@ -8,6 +8,7 @@ mod browser;
 mod checklist;
 mod compliance;
 mod desk;
+mod guesses;
 mod idempotency;
 mod methods;
 mod pages;

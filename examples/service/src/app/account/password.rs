@@ -36,11 +36,7 @@ impl App {
             Ok(new) => new,
             Err(invalid) => return Ok(Err(refusal(invalid))),
         };
-        let known = self
-            .desk
-            .authenticate(&user.email, field("password").to_owned())
-            .await;
-        let Some(known) = known.map_err(|error| self.refused(error))? else {
+        let Some(known) = self.guessed(request, &user.email, field("password")).await? else {
             return Ok(Err(NOT_CURRENT));
         };
         // before everything ends: whoever has the old password cannot come back in between

@@ -4,6 +4,7 @@ use askama::Template;
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
 use http_conventions::problem::Problem;
+use oauth_core::attempts::{AttemptKey, AttemptPolicy};
 use oauth_core::secret::PasswordResetToken;
 use oauth_core::store::{ResetOutcome, RevocationReason};
 
@@ -97,6 +98,9 @@ impl App {
                 return self.reset_page(&browser, token, Some(&user), Some(password::refusal(invalid)));
             }
         };
+        // and not over and over for one letter
+        self.attempt(&AttemptKey::named("letter", token), &AttemptPolicy::PASSWORDS)
+            .await?;
         // and can fail: the token is spent afterwards
         let hash = self.desk.hash_password(new).await;
         let hash = hash.map_err(|error| self.refused(error))?;
@@ -219,5 +223,30 @@ mod tests {
             StatusCode::SERVICE_UNAVAILABLE
         );
         assert_eq!(app.sessions.reset_subject(&token).await.unwrap(), Some(ada));
+    }
+
+    /// S5: one letter has five passwords hashed, and waits like a password that is guessed.
+    #[tokio::test]
+    async fn one_letter_hashes_five_passwords() {
+        let app = app().await;
+        let ada = "usr_ada".parse().unwrap();
+        let letter = async || {
+            let token = app.sessions.issue_reset("ada@example.com", Some(&ada)).await;
+            token.unwrap().unwrap()
+        };
+        let token = letter().await;
+        app.desk.stop_hashing();
+        for _ in 0..5 {
+            assert_eq!(
+                posted(&app, token.expose()).await,
+                StatusCode::SERVICE_UNAVAILABLE
+            );
+        }
+        assert_eq!(posted(&app, token.expose()).await, StatusCode::TOO_MANY_REQUESTS);
+        let another = letter().await;
+        assert_eq!(
+            posted(&app, another.expose()).await,
+            StatusCode::SERVICE_UNAVAILABLE
+        );
     }
 }

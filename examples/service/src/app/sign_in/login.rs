@@ -82,9 +82,8 @@ impl App {
             let error = "This page was out of date. Please sign in again.";
             return self.login_page(StatusCode::FORBIDDEN, &asked, &browser, Some(error));
         }
-        let password = form.optional("password").unwrap_or_default().to_owned();
-        let known = self.desk.authenticate(&asked.email, password).await;
-        let begun = match known.map_err(|error| self.refused(error))? {
+        let password = form.optional("password").unwrap_or_default();
+        let begun = match self.guessed(request, &asked.email, password).await? {
             Some(known) => self.begin_session(request, &known).await?,
             None => None,
         };

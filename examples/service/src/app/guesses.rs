@@ -1,0 +1,88 @@
+//! Guesses at passwords: counted before the costly check, by the address that was typed and by where it came from.
+//!
+//! Whether an address is anybody's plays no part, so that waiting tells nobody who has an account. The counts are in memory: a
+//! restart forgives everybody.
+
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Request;
+use http_conventions::problem::Problem;
+use http_conventions::retry_after::RetryAfter;
+use oauth_core::attempts::{Admission, AttemptKey, AttemptPolicy, Source};
+
+use super::App;
+use crate::desk::Authenticated;
+
+/// However many places they come from, of the hundred that [NIST SP 800-63B](https://pages.nist.gov/800-63-4/sp800-63b.html) allows.
+const FROM_ANYWHERE: AttemptPolicy = match NonZeroU32::new(50) {
+    Some(attempts) => AttemptPolicy::new(attempts, Duration::from_secs(24 * 60 * 60))
+        .with_backoff(Duration::from_secs(60), Duration::from_secs(15 * 60)),
+    None => AttemptPolicy::PASSWORDS,
+};
+
+/// Says where a request comes from, for whoever counts by that. Without a proxy in front it is the peer.
+pub(super) fn note_source(request: &mut Request<Bytes>) {
+    let peer = request.extensions().get::<SocketAddr>().copied();
+    if let Some(peer) = peer {
+        request.extensions_mut().insert(Source::of(peer.ip()));
+    }
+}
+
+impl App {
+    /// Who has this address and password; nobody, when they do not go together.
+    ///
+    /// # Errors
+    ///
+    /// 429 when it was tried too often, right or wrong; 503 when it cannot be found out.
+    pub(super) async fn guessed(
+        &self,
+        request: &Request<Bytes>,
+        email: &str,
+        password: &str,
+    ) -> Result<Option<Authenticated>, Problem> {
+        let counts = counts(request, email);
+        for (key, policy) in &counts {
+            self.attempt(key, policy).await?;
+        }
+        let known = self.desk.authenticate(email, password.to_owned()).await;
+        let known = known.map_err(|error| self.refused(error))?;
+        if known.is_some() {
+            for (key, _) in &counts {
+                let forgiven = self.attempts.forgive(key).await;
+                forgiven.map_err(|error| self.unanswered(&error))?;
+            }
+        }
+        Ok(known)
+    }
+
+    /// Counts an attempt.
+    ///
+    /// # Errors
+    ///
+    /// 429 when there were too many, 503 when nobody counts.
+    pub(super) async fn attempt(&self, key: &AttemptKey, policy: &AttemptPolicy) -> Result<(), Problem> {
+        let admission = self.attempts.admit(key, policy, self.clock.now()).await;
+        match admission.map_err(|error| self.unanswered(&error))? {
+            Admission::Admitted => Ok(()),
+            Admission::Refused { retry_after } => {
+                (self.log)(&format!("too many attempts: {}", key.as_hash()));
+                Err(Problem::too_many_requests(RetryAfter::new(retry_after)))
+            }
+        }
+    }
+}
+
+/// What one guess counts for: a few from one place, and more from anywhere.
+fn counts(request: &Request<Bytes>, email: &str) -> Vec<(AttemptKey, AttemptPolicy)> {
+    let anybody = AttemptKey::subject(email);
+    match request.extensions().get::<Source>() {
+        Some(source) => vec![
+            (anybody.from_source(*source), AttemptPolicy::PASSWORDS),
+            (anybody, FROM_ANYWHERE),
+        ],
+        None => vec![(anybody, AttemptPolicy::PASSWORDS)],
+    }
+}
