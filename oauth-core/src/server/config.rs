@@ -1,6 +1,5 @@
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::guesses::Guesses;
 use super::{AuthorizationServer, Inner, metadata};
@@ -12,10 +11,6 @@ use crate::jose::{Algorithm, SigningKeys};
 use crate::ports::{Clock, Entropy};
 use crate::store::{AttemptStore, ClientStore, InteractionStore, ReplayStore, TokenStore};
 use crate::vocabulary::{Audience, Issuer, Scopes};
-
-/// The longest life of an access token that resource servers check on their own: a revoked one opens their doors for
-/// as long.
-const MAX_JWT_LIFETIME: Duration = Duration::from_secs(15 * 60);
 
 /// Gathers what an [`AuthorizationServer`] needs; made by [`AuthorizationServer::builder`].
 ///
@@ -347,10 +342,7 @@ impl Mistakes {
     ) -> TokenPolicy {
         let format = policy.access_token_format;
         let access_token = lifetime.unwrap_or_else(|| format.default_lifetime());
-        self.check(
-            format == AccessTokenFormat::Opaque || access_token.as_duration() <= MAX_JWT_LIFETIME,
-            ConfigMistake::JwtLifetimeTooLong,
-        );
+        self.check(format.allows(access_token), ConfigMistake::JwtLifetimeTooLong);
         let signs_alike = keys.is_none_or(|keys| keys.active().algorithm() == Algorithm::EdDsa);
         self.check(
             policy.retry_window.is_none() || signs_alike,

@@ -69,7 +69,8 @@ impl AuthorizationServer {
             scopes: form.scopes.as_ref(),
             resources: &form.resources,
         };
-        refresh_token::rotate(state, &request, &self.inner.policy, exchange.now)
+        let policy = self.inner.policy.for_client(exchange.client);
+        refresh_token::rotate(state, &request, &policy, exchange.now)
     }
 
     /// The answer; none when somebody else was faster.

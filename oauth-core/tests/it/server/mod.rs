@@ -23,4 +23,5 @@ mod retry;
 mod revocation;
 mod secrecy;
 mod sessions;
+mod token_policy;
 mod userinfo;
