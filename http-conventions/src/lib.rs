@@ -21,6 +21,7 @@ pub mod pagination;
 pub mod path_rules;
 pub mod ports;
 pub mod problem;
+pub mod rate_limit;
 pub mod redirect;
 pub mod request_id;
 pub mod retry;

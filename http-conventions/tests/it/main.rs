@@ -20,6 +20,8 @@ mod paths;
 mod preconditions;
 mod problems;
 mod ranges_and_codings;
+mod rate_limit_kit;
+mod rate_limits;
 mod request_ids;
 mod retries;
 mod size_limits;
