@@ -198,6 +198,20 @@ async fn a_new_password_ends_every_other_session_and_renews_this_one() {
     }
 }
 
+/// S1, S4: whoever clicks while another request of their browser renews the session is signed out, and not told to sign in.
+#[tokio::test]
+async fn signing_out_that_comes_after_a_renewal_ends_the_session() {
+    let mut here = Browser::new(&open().await);
+    here.sign_in().await;
+    let mut on_its_way = here.clone();
+    let fields = [("password", PASSWORD), ("new_password", "another long password")];
+    let changed = here.post("/account/password", &fields).await;
+    assert_eq!(where_to(&changed), "/account?notice=password");
+    let signed_out = on_its_way.post("/account/sign-out", &[]).await;
+    assert_eq!(where_to(&signed_out), "/login?notice=signed-out");
+    assert!(!here.is_signed_in().await);
+}
+
 /// What applications have is a JWT that nobody can take back: the pages say how long it is good for, and it is that long.
 #[tokio::test]
 async fn the_pages_say_how_long_applications_keep_what_they_have() {

@@ -92,14 +92,13 @@ impl App {
         if !browser.was_given(&form) {
             return Err(not_given());
         }
-        let Some((user, session)) = self.user_of(&browser).await? else {
-            return Ok(see_other(SIGN_IN, None));
-        };
-        match posted {
-            AccountForm::SignOut => self.sign_out(request).await,
-            AccountForm::SignOutEverywhere => self.sign_out_everywhere(session).await,
-            AccountForm::EndSession => self.end_session(&form, session).await,
-            AccountForm::Password => {
+        match (posted, self.user_of(&browser).await?) {
+            // also by a secret that the session has been renewed from since
+            (AccountForm::SignOut, _) => self.sign_out(request).await,
+            (_, None) => Ok(see_other(SIGN_IN, None)),
+            (AccountForm::SignOutEverywhere, Some((_, session))) => self.sign_out_everywhere(session).await,
+            (AccountForm::EndSession, Some((_, session))) => self.end_session(&form, session).await,
+            (AccountForm::Password, Some((user, session))) => {
                 let changed = self.change_password(request, &form, &user, session).await?;
                 let error = match changed {
                     Ok(cookie) => return Ok(see_other("/account?notice=password", [cookie])),
