@@ -43,11 +43,13 @@ impl App {
         email: &str,
         password: &str,
     ) -> Result<Option<Authenticated>, Problem> {
+        // what is not looked at is no attempt
+        let place = self.desk.hashing_place().map_err(|error| self.refused(error))?;
         let counts = counts(request, email);
         for (key, policy) in &counts {
             self.attempt(key, policy).await?;
         }
-        let known = self.desk.authenticate(email, password.to_owned()).await;
+        let known = self.desk.authenticate(place, email, password.to_owned()).await;
         let known = known.map_err(|error| self.refused(error))?;
         if known.is_some() {
             for (key, _) in &counts {
@@ -84,5 +86,32 @@ fn counts(request: &Request<Bytes>, email: &str) -> Vec<(AttemptKey, AttemptPoli
             (anybody, FROM_ANYWHERE),
         ],
         None => vec![(anybody, AttemptPolicy::PASSWORDS)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::StatusCode;
+
+    use super::*;
+    use crate::app::Config;
+    use crate::seed::{EMAIL, PASSWORD};
+    use store_sqlite::Database;
+
+    /// O27: a password that nobody looked at, as too many waited, was no attempt: a flood keeps nobody out for longer than it lasts.
+    #[tokio::test]
+    async fn a_password_that_is_not_looked_at_is_not_counted() {
+        let database = Database::open_in_memory().unwrap();
+        let app = App::open(Config::new("http://127.0.0.1:8080", database))
+            .await
+            .unwrap();
+        let request = Request::new(Bytes::new());
+        let flood: Vec<_> = std::iter::from_fn(|| app.desk.hashing_place().ok()).collect();
+        for _ in 0..10 {
+            let refused = app.guessed(&request, EMAIL, PASSWORD).await.unwrap_err();
+            assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        }
+        drop(flood);
+        assert!(app.guessed(&request, EMAIL, PASSWORD).await.unwrap().is_some());
     }
 }

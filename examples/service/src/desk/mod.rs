@@ -24,7 +24,7 @@ use crate::clock::DemoClock;
 use crate::domain::{Charge, Fault};
 
 pub use charges::ChargeFilter;
-pub use password::{HashedPassword, HashingError, InvalidPassword, PasswordText};
+pub use password::{HashedPassword, HashingError, HashingPlace, InvalidPassword, PasswordText};
 pub use users::{Authenticated, User};
 
 /// Subscribers that fall this many updates behind miss the oldest ones.

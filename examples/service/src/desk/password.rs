@@ -8,7 +8,7 @@ use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{self, PasswordHasher, PasswordVerifier};
 use thiserror::Error;
-use tokio::sync::{AcquireError, Semaphore, TryAcquireError};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinError, spawn_blocking};
 use zeroize::Zeroizing;
 
@@ -99,6 +99,11 @@ pub enum HashingError {
     Closed(#[from] AcquireError),
 }
 
+/// A place among the passwords that wait for their turn, given back when it is dropped.
+#[derive(Debug)]
+#[must_use]
+pub struct HashingPlace(OwnedSemaphorePermit);
+
 /// Hashes a few passwords at a time.
 #[derive(Clone, Debug)]
 pub(super) struct Hashing {
@@ -117,18 +122,34 @@ impl Default for Hashing {
 }
 
 impl Hashing {
-    pub(super) async fn hash(&self, password: Zeroizing<String>) -> Result<HashedPassword, HashingError> {
-        let hash = move || Argon2::default().hash_password(password.as_bytes());
-        Ok(HashedPassword(self.off_thread(hash).await??.to_string()))
+    /// A place for one password, or [`HashingError::Busy`].
+    pub(super) fn place(&self) -> Result<HashingPlace, HashingError> {
+        let place = Arc::clone(&self.places).try_acquire_owned();
+        // they are never closed
+        place.map(HashingPlace).map_err(|_| HashingError::Busy)
     }
 
-    pub(super) async fn hash_chosen(&self, password: PasswordText) -> Result<HashedPassword, HashingError> {
-        self.hash(password.0).await
+    pub(super) async fn hash(
+        &self,
+        place: HashingPlace,
+        password: Zeroizing<String>,
+    ) -> Result<HashedPassword, HashingError> {
+        let hash = move || Argon2::default().hash_password(password.as_bytes());
+        Ok(HashedPassword(self.off_thread(place, hash).await??.to_string()))
+    }
+
+    pub(super) async fn hash_chosen(
+        &self,
+        place: HashingPlace,
+        password: PasswordText,
+    ) -> Result<HashedPassword, HashingError> {
+        self.hash(place, password.0).await
     }
 
     /// Whether `hash` is one of this password.
     pub(super) async fn verify(
         &self,
+        place: HashingPlace,
         password: Zeroizing<String>,
         hash: HashedPassword,
     ) -> Result<bool, HashingError> {
@@ -136,7 +157,7 @@ impl Hashing {
             let hash = PasswordHash::new(hash.as_str()).map_err(|_| password_hash::Error::EncodingInvalid)?;
             Argon2::default().verify_password(password.as_bytes(), &hash)
         };
-        match self.off_thread(verify).await? {
+        match self.off_thread(place, verify).await? {
             Ok(()) => Ok(true),
             Err(password_hash::Error::PasswordInvalid) => Ok(false),
             Err(error) => Err(error.into()),
@@ -146,13 +167,11 @@ impl Hashing {
     /// Hashing takes tens of milliseconds and 19 MiB by design: off the threads that serve requests, and a few at a time.
     async fn off_thread<T: Send + 'static>(
         &self,
+        place: HashingPlace,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, HashingError> {
-        // the place is given back where the caller leaves the queue, and the turn when the work is done
-        let place = self.places.try_acquire();
-        if let Err(TryAcquireError::NoPermits) = place {
-            return Err(HashingError::Busy);
-        }
+        // given back where the caller leaves the queue, and the turn when the work is done
+        let HashingPlace(_held) = place;
         let turn = Arc::clone(&self.turns).acquire_owned().await?;
         let worked = spawn_blocking(move || {
             let worked = work();
@@ -197,43 +216,40 @@ mod tests {
     async fn beyond_those_that_wait_nobody_is_hashed() {
         let hashing = Hashing::default();
         let busy = Arc::clone(&hashing.turns).acquire_many_owned(2).await.unwrap();
+        let hashed = |place| Box::pin(hashing.off_thread(place, || ()));
         let mut waiting: Vec<_> = (0..HASHED_AT_ONCE + WAITING)
-            .map(|_| Box::pin(hashing.off_thread(|| ())))
+            .map(|_| hashed(hashing.place().unwrap()))
             .collect();
         for work in &mut waiting {
             assert!(work.now_or_never().is_none());
         }
         for _ in 0..3 {
-            let refused = hashing.off_thread(|| ()).now_or_never();
-            assert!(matches!(refused, Some(Err(HashingError::Busy))), "{refused:?}");
+            let refused = hashing.place();
+            assert!(matches!(refused, Err(HashingError::Busy)), "{refused:?}");
         }
         waiting.pop();
-        assert!(
-            Box::pin(hashing.off_thread(|| ()))
-                .as_mut()
-                .now_or_never()
-                .is_none()
-        );
+        assert!(hashed(hashing.place().unwrap()).as_mut().now_or_never().is_none());
         drop((waiting, busy));
-        hashing.off_thread(|| ()).await.unwrap();
+        hashed(hashing.place().unwrap()).await.unwrap();
     }
 
     #[tokio::test]
     async fn a_failing_hash_function_is_an_error_and_no_wrong_password() {
         let (hashing, password) = (Hashing::default(), || Zeroizing::new("a password".to_owned()));
-        let hash = hashing.hash(password()).await.unwrap();
-        assert!(hashing.verify(password(), hash.clone()).await.unwrap());
+        let place = || hashing.place().unwrap();
+        let hash = hashing.hash(place(), password()).await.unwrap();
+        assert!(hashing.verify(place(), password(), hash.clone()).await.unwrap());
         let wrong = Zeroizing::new("a passw0rd".to_owned());
-        assert!(!hashing.verify(wrong, hash.clone()).await.unwrap());
+        assert!(!hashing.verify(place(), wrong, hash.clone()).await.unwrap());
         let unreadable = HashedPassword::stored(String::new());
-        let refused = hashing.verify(password(), unreadable).await;
+        let refused = hashing.verify(place(), password(), unreadable).await;
         assert!(matches!(refused, Err(HashingError::Function(_))), "{refused:?}");
-        let panicked = hashing.off_thread(|| panic!("in the function")).await;
+        let panicked = hashing.off_thread(place(), || panic!("in the function")).await;
         assert!(matches!(panicked, Err::<(), _>(HashingError::Task(_))));
         // a broken task gives its turn back
-        assert!(hashing.verify(password(), hash.clone()).await.unwrap());
+        assert!(hashing.verify(place(), password(), hash.clone()).await.unwrap());
         hashing.close();
-        let closed = hashing.verify(password(), hash).await;
+        let closed = hashing.verify(place(), password(), hash).await;
         assert!(matches!(closed, Err(HashingError::Closed(_))), "{closed:?}");
     }
 }

@@ -3,7 +3,7 @@
 use store_sqlite::rusqlite::{self, OptionalExtension, Row, params};
 use zeroize::Zeroizing;
 
-use super::{Desk, DeskError, HashedPassword, PasswordText};
+use super::{Desk, DeskError, HashedPassword, HashingPlace, PasswordText};
 
 /// Someone who can sign in.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ impl Desk {
     ///
     /// [`DeskError::Database`], [`DeskError::Hashing`].
     pub async fn register_user(&self, user: User, password: PasswordText) -> Result<(), DeskError> {
-        let hash = self.hash_password(password).await?;
+        let hash = self.hash_password(self.hashing_place()?, password).await?;
         self.database
             .write(move |transaction| {
                 transaction
@@ -86,17 +86,18 @@ impl Desk {
     /// [`DeskError::Database`]; [`DeskError::Hashing`], which says nothing about the password.
     pub async fn authenticate(
         &self,
+        place: HashingPlace,
         email: &str,
         password: String,
     ) -> Result<Option<Authenticated>, DeskError> {
         let password = Zeroizing::new(password);
         match self.with_hash(email).await? {
             Some((user, verified)) => {
-                let right = self.hashing.verify(password, verified.clone()).await?;
+                let right = self.hashing.verify(place, password, verified.clone()).await?;
                 Ok(right.then_some(Authenticated { user, verified }))
             }
             None => {
-                let _same_work = self.hashing.hash(password).await?;
+                let _same_work = self.hashing.hash(place, password).await?;
                 Ok(None)
             }
         }
@@ -161,7 +162,7 @@ impl Desk {
         authenticated: &Authenticated,
         password: PasswordText,
     ) -> Result<bool, DeskError> {
-        let hash = self.hash_password(password).await?;
+        let hash = self.hash_password(self.hashing_place()?, password).await?;
         let Authenticated { user, verified } = authenticated.clone();
         self.database
             .write(move |transaction| {
@@ -179,8 +180,21 @@ impl Desk {
     /// # Errors
     ///
     /// [`DeskError::Hashing`].
-    pub async fn hash_password(&self, password: PasswordText) -> Result<HashedPassword, DeskError> {
-        Ok(self.hashing.hash_chosen(password).await?)
+    pub async fn hash_password(
+        &self,
+        place: HashingPlace,
+        password: PasswordText,
+    ) -> Result<HashedPassword, DeskError> {
+        Ok(self.hashing.hash_chosen(place, password).await?)
+    }
+
+    /// A place among the passwords that wait to be hashed. To be had before an attempt is counted: what is not looked at is none.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError::Hashing`] when so many wait that this one would wait too long.
+    pub fn hashing_place(&self) -> Result<HashingPlace, DeskError> {
+        Ok(self.hashing.place()?)
     }
 
     /// Gives the user of this subject another password, whatever it was, as a letter lets them. Their sessions are the

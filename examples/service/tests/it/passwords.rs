@@ -20,7 +20,10 @@ async fn desk() -> (Desk, Authenticated) {
 }
 
 async fn sign_in(desk: &Desk, password: &str) -> Option<Authenticated> {
-    desk.authenticate(EMAIL, password.to_owned()).await.unwrap()
+    let place = desk.hashing_place().unwrap();
+    desk.authenticate(place, EMAIL, password.to_owned())
+        .await
+        .unwrap()
 }
 
 /// S3: whoever comes at once with one old password, one new password is set, and its owner is told so.
@@ -45,7 +48,11 @@ async fn of_parallel_changes_by_one_password_one_is_done() {
 async fn a_password_that_was_replaced_since_it_was_shown_counts_no_more() {
     let (desk, known) = desk().await;
     assert!(desk.still_counts(&known).await.unwrap());
-    let same = desk.hash_password(PASSWORD.parse().unwrap()).await.unwrap();
+    let place = desk.hashing_place().unwrap();
+    let same = desk
+        .hash_password(place, PASSWORD.parse().unwrap())
+        .await
+        .unwrap();
     desk.set_password(&known.user.subject, same).await.unwrap();
     assert!(!desk.still_counts(&known).await.unwrap());
     let thief = "a thief's password".parse().unwrap();
