@@ -46,7 +46,10 @@
 //! - **Clients have secrets of 256 random bits**, which nobody guesses: [`AttemptPolicy::CLIENTS`] is there for secrets that people
 //!   chose, and for the noise. Public clients present no secret, are never counted, and cannot be kept out.
 //! - Against one guess from each of many addresses there is a second key without the source and with a larger limit, which the
-//!   host adds where it fears that more than the lock-out.
+//!   host adds where it fears that more than the lock-out. It asks for the [`standing`](crate::store::AttemptStore::standing) of both
+//!   before it counts at either: whoever waits for others is not to close their own door meanwhile.
+//! - **What is not looked at is no attempt**: a host that can look at a few passwords at a time finds a place for one before it counts
+//!   it. Otherwise a flood closes the doors of everybody who tries during it.
 
 mod key;
 mod policy;

@@ -12,6 +12,7 @@ use http::Request;
 use http_conventions::problem::Problem;
 use http_conventions::retry_after::RetryAfter;
 use oauth_core::attempts::{Admission, AttemptKey, AttemptPolicy, Source};
+use oauth_core::store_error::StoreError;
 
 use super::App;
 use crate::desk::Authenticated;
@@ -46,6 +47,10 @@ impl App {
         // what is not looked at is no attempt
         let place = self.desk.hashing_place().map_err(|error| self.refused(error))?;
         let counts = counts(request, email);
+        // refused by one count, an attempt is counted by none; one that crosses that may be, which costs its maker a little longer
+        for (key, _) in &counts {
+            self.admitted(key, self.attempts.standing(key, self.clock.now()).await)?;
+        }
         for (key, policy) in &counts {
             self.attempt(key, policy).await?;
         }
@@ -67,6 +72,10 @@ impl App {
     /// 429 when there were too many, 503 when nobody counts.
     pub(super) async fn attempt(&self, key: &AttemptKey, policy: &AttemptPolicy) -> Result<(), Problem> {
         let admission = self.attempts.admit(key, policy, self.clock.now()).await;
+        self.admitted(key, admission)
+    }
+
+    fn admitted(&self, key: &AttemptKey, admission: Result<Admission, StoreError>) -> Result<(), Problem> {
         match admission.map_err(|error| self.unanswered(&error))? {
             Admission::Admitted => Ok(()),
             Admission::Refused { retry_after } => {

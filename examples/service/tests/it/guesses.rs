@@ -155,6 +155,33 @@ async fn whoever_guesses_elsewhere_keeps_nobody_out() {
     assert_waits(&from(3, PASSWORD).await, 60);
 }
 
+/// O27: while too many guess everywhere, who is refused for that is not counted where they are: their own door does not close too.
+#[tokio::test]
+async fn whoever_waits_for_others_is_not_counted_meanwhile() {
+    let fixture = fixture().await;
+    let browser = fixture.browser().await;
+    let from = async |host: u8, password: &str| {
+        let mut browser = browser.clone();
+        browser.peer = Some(SocketAddr::from(([192, 0, 2, host], 4711)));
+        let fields = [("email", EMAIL), ("password", password)];
+        browser.post("/login", &fields).await
+    };
+    for host in 10..20 {
+        for _ in 0..5 {
+            assert_eq!(from(host, "a guess").await.status(), 422);
+        }
+    }
+    let half = Duration::from_secs(30);
+    for wait in [60, 60, 60, 60, 60, 30] {
+        if wait == 30 {
+            fixture.clock.advance(half);
+        }
+        assert_waits(&from(3, PASSWORD).await, wait);
+    }
+    fixture.clock.advance(half);
+    assert_eq!(where_to(&from(3, PASSWORD).await), "/account");
+}
+
 /// O27, S5: three letters to one address, and the same page for all that follow and for whoever has no account.
 #[tokio::test]
 async fn a_flood_of_letters_is_bounded_and_tells_nothing() {
