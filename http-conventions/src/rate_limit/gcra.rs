@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use super::Quota;
 
 /// What is further ahead than the clocks of several machines can be apart is of a time before a clock was set back.
-const LARGEST_SKEW: u64 = 60_000_000_000;
+pub(super) const LARGEST_SKEW: u64 = 60_000_000_000;
 /// The year 2116: no clock of a service is beyond, and every sum stays below 2^63, as databases want it.
 const LATEST_NOW: u64 = 1 << 62;
 

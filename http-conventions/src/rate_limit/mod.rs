@@ -54,7 +54,7 @@ pub use self::{
     limiter::{OnStoreFailure, QUOTA_EXCEEDED, RateLimiter, Standings},
     memory::MemoryRateLimitStore,
     network::client_network,
-    policy::{BucketKey, InvalidPolicyName, Policy, Spend},
+    policy::{BucketKey, InvalidPolicyName, Operation, Policy, Spend},
     quota::{InvalidQuota, Quota},
     store::{RateLimitStore, StoreError, StoreErrorKind, passes},
 };

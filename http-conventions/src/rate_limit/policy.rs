@@ -1,8 +1,13 @@
 //! Named quotas, and what a request takes from them.
 
+use std::time::SystemTime;
+
 use sha2::{Digest as _, Sha256};
 
-use super::Quota;
+use super::{
+    Quota,
+    gcra::{LARGEST_SKEW, nanoseconds},
+};
 use crate::{byte_strings::byte_string, digest::LengthPrefixed as _};
 
 const LONGEST_NAME: usize = 64;
@@ -101,17 +106,39 @@ impl<'a> Spend<'a> {
         BucketKey::from_bytes(digest.finalize().into())
     }
 
-    /// The nanoseconds that it adds to a [`State`](super::State).
+    /// The spend as plain numbers at this time, for a store that does it elsewhere.
     #[must_use]
-    pub const fn increment(&self) -> u64 {
-        self.policy.quota.increment(self.cost)
+    pub fn operation(&self, now: SystemTime) -> Operation {
+        let now = nanoseconds(now);
+        let latest = now.saturating_add(self.policy.quota.capacity());
+        Operation {
+            bucket: self.bucket(),
+            now,
+            increment: self.policy.quota.increment(self.cost),
+            latest,
+            horizon: latest.saturating_add(LARGEST_SKEW),
+        }
     }
+}
 
-    /// The nanoseconds that a [`State`](super::State) may be ahead of now at most.
-    #[must_use]
-    pub const fn capacity(&self) -> u64 {
-        self.policy.quota.capacity()
-    }
+/// What [`decide`](super::decide) does, in numbers that a script or a statement elsewhere can add and compare: nanoseconds since
+/// 1970 as in a [`State`](super::State), all below 2^63.
+///
+/// With `from` the larger of the state and `now`, or `now` where the state is larger than `horizon`, the request passes if
+/// `from + increment` is at most `latest`, and is the state after it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Operation {
+    /// Whose bucket it is.
+    pub bucket: BucketKey,
+    /// The time of the request.
+    pub now: u64,
+    /// What the request takes.
+    pub increment: u64,
+    /// The latest state there may be after it.
+    pub latest: u64,
+    /// A state beyond this is of a clock that was set back.
+    pub horizon: u64,
 }
 
 byte_string! {

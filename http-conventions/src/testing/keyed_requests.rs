@@ -207,7 +207,7 @@ async fn within<T>(polls: u32, future: impl Future<Output = T>) -> Option<T> {
     .await
 }
 
-/// H6: of 32 equal requests at once one runs; the others wait for it or get its answer, as does whoever comes later.
+/// H6, X5: of 32 equal requests at once one runs; the others wait for it or get its answer, as does whoever comes later.
 pub async fn of_thirty_two_equal_posts_one_runs(store: Arc<dyn IdempotencyStore>) {
     let service = Service::new(store, AfterCrash::Refuse);
     let answers = race(|_| service.post(0));

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{Barrier, Mutex},
-    time::{Duration, SystemTime},
+    time::SystemTime,
 };
 
 use async_trait::async_trait;
@@ -48,8 +48,8 @@ impl Flawed {
         let states = self.states.lock().unwrap();
         let load = |spend: &Spend<'_>| {
             let state = states.get(&self.key(spend)).copied().unwrap_or_default();
-            let ahead = now + Duration::from_nanos(spend.capacity());
-            match SystemTime::UNIX_EPOCH + Duration::from_nanos(state.as_nanoseconds()) > ahead {
+            let latest = State::from_nanoseconds(spend.operation(now).latest);
+            match state > latest {
                 true if self.flaw == Flaw::ForgetsWhatIsAhead => State::default(),
                 _ => state,
             }
@@ -69,7 +69,7 @@ impl Flawed {
         match decide(state, spend.policy().quota(), spend.cost(), now) {
             Decision::Allowed { state } => Some(state),
             Decision::Denied { .. } if self.flaw == Flaw::ChargesRefusals => Some(State::from_nanoseconds(
-                state.as_nanoseconds() + spend.increment(),
+                state.as_nanoseconds() + spend.operation(now).increment,
             )),
             Decision::Denied { .. } => None,
         }

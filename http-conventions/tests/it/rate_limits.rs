@@ -60,6 +60,18 @@ impl SlidingLog {
     }
 }
 
+/// The rule that is written down for stores elsewhere.
+fn in_numbers(state: State, quota: &Quota, cost: u32, now: SystemTime) -> bool {
+    let policy = Policy::new("user", *quota).unwrap();
+    let operation = policy.spend("ada").with_cost(cost).operation(now);
+    let state = state.as_nanoseconds();
+    let from = match state > operation.horizon {
+        true => operation.now,
+        false => state.max(operation.now),
+    };
+    from + operation.increment <= operation.latest
+}
+
 proptest! {
     /// H15: the one integer decides as the whole history does.
     #[test]
@@ -74,6 +86,7 @@ proptest! {
         for (later, cost) in requests {
             now += Duration::from_nanos(later);
             let decided = decide(state, &quota, cost, now);
+            prop_assert_eq!(decided.is_allowed(), in_numbers(state, &quota, cost, now));
             let at = now.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_nanos();
             prop_assert_eq!(decided.is_allowed(), log.passes(&quota, cost, at));
             match decided {

@@ -10,7 +10,7 @@ fn won(passed: &[bool]) -> usize {
     passed.iter().filter(|passed| **passed).count()
 }
 
-/// Of 32 requests at once exactly as many pass as there are units.
+/// X5: of 32 requests at once exactly as many pass as there are units.
 pub async fn exactly_the_burst_passes_of_thirty_two(store: &dyn RateLimitStore) {
     let policy = policy("user", 10);
     let spends = [policy.spend("ada")];
