@@ -17,6 +17,12 @@ const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(99_999);
 ///
 /// When all are taken it lets go of the forgotten ones, and failing these of the eighth with the fewest attempts, those that are
 /// open first: a flood of new names makes room for itself among names that were tried as little.
+///
+/// # Security
+///
+/// Give each kind of attempt a store of its own. A client's secret costs an attacker next to nothing to try, a password a turn of the
+/// host's hash function: in one store a flood of the first, a few attempts a name, makes room among the second. And each process
+/// counts alone: behind three of them there are three times as many attempts.
 #[derive(Debug)]
 pub struct MemoryAttempts {
     tallies: Mutex<HashMap<AttemptKey, Tally>>,

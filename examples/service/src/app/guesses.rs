@@ -5,13 +5,16 @@
 
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http::Request;
 use http_conventions::problem::Problem;
 use http_conventions::retry_after::RetryAfter;
 use oauth_core::attempts::{Admission, AttemptKey, AttemptPolicy, Source};
+use oauth_core::memory::MemoryAttempts;
+use oauth_core::store::AttemptStore;
 use oauth_core::store_error::StoreError;
 
 use super::App;
@@ -32,6 +35,32 @@ pub(super) fn note_source(request: &mut Request<Bytes>) {
     }
 }
 
+/// Where attempts are counted: each kind in a store of its own. Whoever floods one with the names of clients or the addresses of
+/// letters, which cost nothing to try, takes up no room of the passwords.
+pub(super) struct Attempts {
+    pub(super) passwords: Arc<dyn AttemptStore>,
+    pub(super) clients: Arc<dyn AttemptStore>,
+    pub(super) letters: Arc<dyn AttemptStore>,
+}
+
+impl Attempts {
+    pub(super) fn in_memory() -> Self {
+        Self {
+            passwords: Arc::new(MemoryAttempts::new()),
+            clients: Arc::new(MemoryAttempts::new()),
+            letters: Arc::new(MemoryAttempts::new()),
+        }
+    }
+
+    /// Lets go of what is forgotten.
+    pub(super) async fn purge(&self, now: SystemTime) -> Result<(), StoreError> {
+        for store in [&self.passwords, &self.clients, &self.letters] {
+            let _count = store.purge_attempts(now).await?;
+        }
+        Ok(())
+    }
+}
+
 impl App {
     /// Who has this address and password; nobody, when they do not go together.
     ///
@@ -49,7 +78,7 @@ impl App {
         let counts = counts(request, email);
         // refused by one count, an attempt is counted by none; one that crosses that may be, which costs its maker a little longer
         for (key, _) in &counts {
-            self.admitted(key, self.attempts.standing(key, self.clock.now()).await)?;
+            self.admitted(key, self.attempts.passwords.standing(key, self.clock.now()).await)?;
         }
         for (key, policy) in &counts {
             self.attempt(key, policy).await?;
@@ -58,7 +87,7 @@ impl App {
         let known = known.map_err(|error| self.refused(error))?;
         if known.is_some() {
             for (key, _) in &counts {
-                let forgiven = self.attempts.forgive(key).await;
+                let forgiven = self.attempts.passwords.forgive(key).await;
                 forgiven.map_err(|error| self.unanswered(&error))?;
             }
         }
@@ -71,7 +100,7 @@ impl App {
     ///
     /// 429 when there were too many, 503 when nobody counts.
     pub(super) async fn attempt(&self, key: &AttemptKey, policy: &AttemptPolicy) -> Result<(), Problem> {
-        let admission = self.attempts.admit(key, policy, self.clock.now()).await;
+        let admission = self.attempts.passwords.admit(key, policy, self.clock.now()).await;
         self.admitted(key, admission)
     }
 
@@ -107,13 +136,49 @@ mod tests {
     use crate::seed::{EMAIL, PASSWORD};
     use store_sqlite::Database;
 
+    async fn app() -> App {
+        let database = Database::open_in_memory().unwrap();
+        App::open(Config::new("http://127.0.0.1:8080", database))
+            .await
+            .unwrap()
+    }
+
+    /// O27: what a flood of others takes up is none of the passwords' room.
+    #[tokio::test]
+    async fn clients_and_letters_are_counted_apart_from_passwords() {
+        let app = app().await;
+        let now = app.clock.now();
+        for _ in 0..20 {
+            let guess = Request::post("/token")
+                .header("content-type", "application/x-www-form-urlencoded")
+                .body("grant_type=client_credentials&client_id=nobody&client_secret=guess".into());
+            let answer = app.server.token(guess.unwrap()).await;
+            assert_eq!(answer.response.status(), StatusCode::UNAUTHORIZED);
+            let letter = app.sessions.issue_reset("nobody@example.com", None).await;
+            assert!(letter.unwrap().is_none());
+        }
+        let client = AttemptKey::client(&"nobody".parse().unwrap());
+        let letter = AttemptKey::reset("nobody@example.com");
+        let Attempts {
+            passwords,
+            clients,
+            letters,
+        } = &app.attempts;
+        for (key, closed, open) in [
+            (client, clients, [passwords, letters]),
+            (letter, letters, [passwords, clients]),
+        ] {
+            assert!(!closed.standing(&key, now).await.unwrap().is_admitted());
+            for store in open {
+                assert!(store.standing(&key, now).await.unwrap().is_admitted());
+            }
+        }
+    }
+
     /// O27: a password that nobody looked at, as too many waited, was no attempt: a flood keeps nobody out for longer than it lasts.
     #[tokio::test]
     async fn a_password_that_is_not_looked_at_is_not_counted() {
-        let database = Database::open_in_memory().unwrap();
-        let app = App::open(Config::new("http://127.0.0.1:8080", database))
-            .await
-            .unwrap();
+        let app = app().await;
         let request = Request::new(Bytes::new());
         let flood: Vec<_> = std::iter::from_fn(|| app.desk.hashing_place().ok()).collect();
         for _ in 0..10 {

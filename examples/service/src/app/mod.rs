@@ -39,7 +39,6 @@ use http_conventions::request_id::RequestId;
 use oauth_core::resource::ResourceServer;
 use oauth_core::server::{Answer, AuthEvent, AuthorizationServer};
 use oauth_core::session::Sessions;
-use oauth_core::store::AttemptStore;
 use store_sqlite::Database;
 use tokio::sync::watch;
 use webhook_core::address::AddressPolicy;
@@ -73,7 +72,7 @@ pub struct App {
     database: Database,
     server: AuthorizationServer,
     sessions: Sessions,
-    attempts: Arc<dyn AttemptStore>,
+    attempts: guesses::Attempts,
     resources: ResourceServer,
     idempotency: Idempotency,
     cursors: CursorKeyring,

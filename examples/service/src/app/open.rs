@@ -12,11 +12,9 @@ use http_conventions::problem::ProblemBase;
 use juniper::RootNode;
 use oauth_core::attempts::AttemptPolicy;
 use oauth_core::jose::{KeySet, SigningKey, SigningKeys};
-use oauth_core::memory::MemoryAttempts;
 use oauth_core::resource::ResourceServer;
 use oauth_core::server::AuthorizationServer;
 use oauth_core::session::{SessionCookie, Sessions};
-use oauth_core::store::AttemptStore;
 use oauth_core::vocabulary::Scopes;
 use store_sqlite::Database;
 use thiserror::Error;
@@ -26,6 +24,7 @@ use webhook_core::address::AddressPolicy;
 use webhook_core::sender::Dispatcher;
 
 use super::graph::{Host, Mutation, Query, Subscription};
+use super::guesses::Attempts;
 use super::{App, Log};
 use crate::clock::DemoClock;
 use crate::desk::Desk;
@@ -132,7 +131,7 @@ impl App {
             user.ok_or(Nobody).map_err(at("--sign-in-as"))?;
         }
         let signing_key = signing_key(&desk).await?;
-        let attempts: Arc<dyn AttemptStore> = Arc::new(MemoryAttempts::new());
+        let attempts = Attempts::in_memory();
         let addresses = address_policy(danger_deliver_to_loopback);
         let problems = ProblemBase::new(&format!("{base_url}/problems/")).map_err(at("the problem types"))?;
         let graph_host = Arc::new(Host {
@@ -210,7 +209,7 @@ fn authorization_server(
     database: &Database,
     clock: &DemoClock,
     signing_key: SigningKey,
-    attempts: &Arc<dyn AttemptStore>,
+    attempts: &Attempts,
 ) -> Result<AuthorizationServer, OpenError> {
     let scopes: Scopes = SCOPES.parse().map_err(at("the scopes"))?;
     AuthorizationServer::builder(base_url)
@@ -225,7 +224,7 @@ fn authorization_server(
         .with_scopes(scopes)
         // the page of consent promises it
         .with_claims_by_scope()
-        .with_attempts(Arc::clone(attempts), AttemptPolicy::CLIENTS)
+        .with_attempts(Arc::clone(&attempts.clients), AttemptPolicy::CLIENTS)
         .build()
         .map_err(at("the authorization server"))
 }
@@ -235,7 +234,7 @@ fn sessions(
     base_url: &str,
     database: &Database,
     clock: &DemoClock,
-    attempts: &Arc<dyn AttemptStore>,
+    attempts: &Attempts,
     log: &Log,
 ) -> Result<Sessions, OpenError> {
     let cookie = SessionCookie::new("session").map_err(at("the cookie of sessions"))?;
@@ -248,7 +247,7 @@ fn sessions(
     let sessions = Sessions::new(store, cookie, clock.as_port(), oauth_core::ports::OsEntropy);
     let log = Arc::clone(log);
     Ok(sessions
-        .with_reset_limit(Arc::clone(attempts), AttemptPolicy::RESETS)
+        .with_reset_limit(Arc::clone(&attempts.letters), AttemptPolicy::RESETS)
         .with_events(move |event| log(&format!("{event:?}"))))
 }
 
