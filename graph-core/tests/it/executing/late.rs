@@ -1,8 +1,12 @@
 //! Time and number.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
-use super::*;
+use super::{Log, ask, builder, yields};
 use crate::fixture::codes;
 
 /// Time passes as often as the operation comes to rest.

@@ -1,8 +1,14 @@
 //! Keys that are loaded together.
 
-use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
 
-use super::*;
+use futures_util::StreamExt as _;
+use graph_core::RequestContext;
+use graph_core::http::GraphRequest;
+use serde_json::json;
+
+use super::{Names, answer, batches, builder};
 use crate::fixture::codes;
 
 /// G8: resolvers that ask for keys are one batch, each key in it once; a level further down is one more.

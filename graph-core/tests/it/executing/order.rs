@@ -1,9 +1,12 @@
 //! Order, merging and failure.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
-use super::*;
-use crate::fixture::codes;
+use super::{answer, ask, builder};
 
 /// G8: fields that wait do so at once, and stand in the order of the document whichever is ready first.
 #[tokio::test]
