@@ -136,7 +136,10 @@ async fn introspection_takes_variables() {
     let query = "query ($name: String!, $all: Boolean = false) { t: __type(name: $name) { ...T } }
         fragment T on __Type { kind name fields(includeDeprecated: $all) { name isDeprecated } }";
     let names = |answer: &Value| {
-        let fields = answer["data"]["t"]["fields"].as_array().unwrap().iter();
+        let fields = answer["data"]["t"]["fields"]
+            .as_array()
+            .unwrap_or_else(|| panic!("{answer}"))
+            .iter();
         fields
             .map(|field| field["name"].as_str().unwrap().to_owned())
             .collect::<Vec<_>>()

@@ -69,3 +69,59 @@ async fn an_event_runs_through_the_plan() {
     // 2 is asked for again
     assert_eq!(batches(), [vec![1, 2], vec![2, 3]]);
 }
+
+/// G8: an operation that ended while its keys were being loaded does not keep the next one of its context from them.
+#[tokio::test]
+async fn what_was_given_up_is_loaded_for_the_next() {
+    let rests = |_: Duration| super::yields(1);
+    let engine = builder()
+        .with_deadline(Duration::from_secs(1), rests)
+        .build()
+        .unwrap();
+    let context = RequestContext::new(Arc::default()).with_loader(Names);
+    let request = GraphRequest::new("{ node(id: 1) { name } }");
+    let late = json!(engine.execute(&request, &context).await);
+    assert_eq!(codes(&late), ["TIMEOUT"]);
+    let patient = builder().build().unwrap();
+    let answered = tokio::time::timeout(Duration::from_secs(5), patient.execute(&request, &context)).await;
+    assert_eq!(
+        json!(answered.unwrap()),
+        json!({ "data": { "node": { "name": "name 1" } } })
+    );
+}
+
+/// G8: operations of one context at the same time all get what they ask for.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn operations_of_one_context_do_not_stall_each_other() {
+    let engine = builder().build().unwrap();
+    for round in 0..50 {
+        let context = RequestContext::new(Arc::default()).with_loader(Names);
+        let asked = (0..4).map(|at| {
+            let (engine, context) = (engine.clone(), context.clone());
+            tokio::spawn(async move {
+                let id = round * 10 + at % 2;
+                let query = format!(
+                    "{{ a: node(id: {id}) {{ slow name }} b: node(id: {}) {{ spawnedName }} }}",
+                    id + 2
+                );
+                json!(engine.execute(&GraphRequest::new(query), &context).await)
+            })
+        });
+        for (asked, at) in asked.collect::<Vec<_>>().into_iter().zip(0..) {
+            let answer = tokio::time::timeout(Duration::from_secs(10), asked)
+                .await
+                .unwrap()
+                .unwrap();
+            let id = round * 10 + at % 2;
+            let name = |id: i32| {
+                if id == 99 {
+                    json!(null)
+                } else {
+                    json!(format!("name {id}"))
+                }
+            };
+            assert_eq!(answer["data"]["a"]["name"], name(id), "{answer}");
+            assert_eq!(answer["data"]["b"]["spawnedName"], name(id + 2), "{answer}");
+        }
+    }
+}
