@@ -28,7 +28,8 @@ fn main() {
     for case in data::cases() {
         println!("{}", case.name);
         for engines::Measured { name, answer } in engines::measured(&case) {
-            let counted = measure(|| drop(answer()));
+            let request = engines::request(&case);
+            let counted = measure(|| drop(answer(request)));
             println!(
                 "  {name:<26}{:>9} allocations{:>12} bytes",
                 counted.count_total, counted.bytes_total

@@ -66,6 +66,11 @@ impl Field {
         self.idx
     }
 
+    #[inline]
+    pub(crate) fn is_leaf(&self) -> bool {
+        matches!(self.selection, Selection::Leaf)
+    }
+
     /// What is selected of the value when it is of the object type `name`.
     #[inline]
     #[must_use]

@@ -82,7 +82,7 @@ where
         // boxed: the state of a leaf would be as large as that of an object
         Ok(value) if field.sel_async => Box::pin(owned(value, field, cx, trail)).await,
         Ok(value) => {
-            let mut out = Vec::new();
+            let mut out = Vec::with_capacity(if field.is_leaf() { LEAF } else { OBJECT });
             value.write(field, cx, &Path::Root(&trail), &mut out)?;
             Ok(out.into())
         }
@@ -94,13 +94,18 @@ where
     }
 }
 
+/// How many bytes are kept ready for a value that is not written in one go with others: most fit, and growing costs more.
+const LEAF: usize = 24;
+const OBJECT: usize = 96;
+const AROUND: usize = 256;
+
 /// Writes a value that fields are pending on: it stays here until they are done.
 async fn owned<C, T>(value: T, field: &Field, cx: &Cx<'_, C>, trail: Trail) -> SegResult
 where
     C: Sync,
     T: Output<C> + Send + Sync,
 {
-    let mut seg = Seg::default();
+    let mut seg = Seg::from(Vec::with_capacity(AROUND));
     // declared behind what it borrows
     let mut pend = Pend::default();
     value.write_async(field, cx, &Path::Root(&trail), &mut seg, &mut pend)?;
