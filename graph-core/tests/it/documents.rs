@@ -149,7 +149,7 @@ async fn introspection_takes_variables() {
             (false, ["sum", "window", "greet"].as_slice()),
             (true, &["sum", "window", "old", "greet"]),
         ] {
-            let variables = graphql_vars! { "name": "Query", "all": all };
+            let variables = graphql_vars! { "name": "Query", "all": (all) };
             let request = GraphRequest::new(query).with_variables(variables);
             let answer = json!(engine.execute(&request, &RequestContext::new(())).await);
             assert_eq!(names(&answer), expected);
