@@ -32,7 +32,7 @@ impl Query {
         vec![window.from, window.size]
     }
 
-    #[deprecated = "it was"]
+    #[deprecated(note = "it was")]
     fn old() -> i32 {
         1
     }
