@@ -13,11 +13,13 @@ use bytes::Bytes;
 use criterion::{BatchSize, Criterion};
 use futures_util::FutureExt as _;
 use headers::{ETag, HeaderMapExt as _, IfNoneMatch};
+use headers_accept::Accept as PeerAccept;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use http_conventions::{
     conditional::{Decision, EntityTag, Preconditions, Validators},
     idempotency::{Idempotency, MemoryIdempotencyStore, Scope},
+    negotiation::{Accept, AcceptLanguage, LanguageTag, MediaType, Offers},
     pagination::{CursorBinding, CursorKey, CursorKeyring, Direction, PositionValue},
     ports::OsEntropy,
     problem::{ErrorStatus, ProblemBase, ProblemType},
@@ -84,6 +86,66 @@ fn if_none_match(criterion: &mut Criterion) {
         b.iter(|| {
             let field: IfNoneMatch = black_box(&headers).typed_get().expect("a field");
             assert!(!field.precondition_passes(&etag));
+        });
+    });
+    group.finish();
+}
+
+/// What programs send, and what a browser does.
+fn accept(criterion: &mut Criterion) {
+    const BROWSER: &str =
+        "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8";
+    let ours = Offers::<MediaType>::parse("application/json", &["text/html"]).expect("media types");
+    let theirs =
+        ["application/json", "text/html"].map(|text| mediatype::MediaType::parse(text).expect("a type"));
+
+    let mut group = criterion.benchmark_group("conventions/accept");
+    for (row, line, expected) in [
+        ("JSON", "application/json", "application/json"),
+        ("browser", BROWSER, "text/html"),
+    ] {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::ACCEPT, HeaderValue::from_static(line));
+        group.bench_function(format!("ours, {row}"), |b| {
+            b.iter(|| {
+                let chosen = Accept::of(black_box(&headers)).choose(&ours);
+                assert_eq!(chosen.map(MediaType::essence), Some(expected));
+            });
+        });
+        group.bench_function(format!("headers-accept, {row}"), |b| {
+            b.iter(|| {
+                let field: PeerAccept = black_box(&headers).typed_get().expect("a field");
+                let chosen = field.negotiate(&theirs).expect("a type");
+                assert_eq!(
+                    chosen.subty.as_str(),
+                    expected.rsplit('/').next().unwrap_or_default()
+                );
+            });
+        });
+    }
+    group.finish();
+}
+
+fn accept_language(criterion: &mut Criterion) {
+    const LINE: &str = "de-CH, de;q=0.9, en;q=0.8, fr;q=0.7";
+    let ours = Offers::<LanguageTag>::parse("en", &["de", "fr"]).expect("languages");
+    let mut headers = HeaderMap::new();
+    headers.insert(header::ACCEPT_LANGUAGE, HeaderValue::from_static(LINE));
+
+    let mut group = criterion.benchmark_group("conventions/accept-language");
+    group.bench_function("ours", |b| {
+        b.iter(|| {
+            let chosen = AcceptLanguage::of(black_box(&headers)).choose(&ours);
+            assert_eq!(chosen.as_str(), "de");
+        });
+    });
+    group.bench_function("accept-language", |b| {
+        b.iter(|| {
+            let line = black_box(&headers)[header::ACCEPT_LANGUAGE]
+                .to_str()
+                .expect("ASCII");
+            let common = accept_language::intersection(line, &["en", "de", "fr"]);
+            assert_eq!(common.first().map(String::as_str), Some("de"));
         });
     });
     group.finish();
@@ -163,6 +225,8 @@ fn main() {
     let mut criterion = benches::criterion();
     problem(&mut criterion);
     if_none_match(&mut criterion);
+    accept(&mut criterion);
+    accept_language(&mut criterion);
     cursor(&mut criterion);
     idempotency(&mut criterion);
     criterion.final_summary();

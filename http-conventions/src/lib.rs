@@ -1,22 +1,37 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+pub mod additive;
 pub mod allow;
 mod byte_strings;
 pub mod cache_control;
 pub mod conditional;
+pub mod content;
+pub mod cors;
 mod digest;
+mod field;
 mod http_date;
 pub mod idempotency;
+pub mod lifecycle;
+pub mod links;
 pub mod location;
+pub mod method;
+pub mod negotiation;
 pub mod pagination;
+pub mod path_rules;
 pub mod ports;
 pub mod problem;
+pub mod rate_limit;
+pub mod redirect;
 pub mod request_id;
+pub mod retry;
 pub mod retry_after;
+pub mod size_limits;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod uri;
+pub mod vary;
+pub mod version;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 

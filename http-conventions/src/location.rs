@@ -18,9 +18,7 @@ use std::str::FromStr;
 
 use http::{HeaderValue, Response, StatusCode, header};
 
-use crate::uri::is_uri_byte;
-
-const HEX: &[u8; 16] = b"0123456789ABCDEF";
+use crate::uri::{is_uri_byte, push_percent_encoded};
 
 /// Where something is: a path on this host, or an absolute `http` or `https` URI.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -60,19 +58,30 @@ impl Location {
     pub fn header_value(&self) -> HeaderValue {
         self.0.clone()
     }
+
+    /// The path or URI as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.to_str().unwrap_or_default()
+    }
+}
+
+impl serde::Serialize for Location {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
 }
 
 /// Appends a segment; only what is unreserved stays as it is,
 /// [RFC 3986 §2.3](https://www.rfc-editor.org/rfc/rfc3986#section-2.3).
 fn encode(path: &mut Vec<u8>, segment: &str) {
     let is_dots = matches!(segment, "." | "..");
-    let digit = |nibble: u8| HEX.get(usize::from(nibble)).copied().unwrap_or(b'0');
     for byte in segment.bytes() {
         match byte {
             b'.' if !is_dots => path.push(byte),
             b'-' | b'_' | b'~' => path.push(byte),
             _ if byte.is_ascii_alphanumeric() => path.push(byte),
-            _ => path.extend_from_slice(&[b'%', digit(byte >> 4), digit(byte & 15)]),
+            _ => push_percent_encoded(path, byte),
         }
     }
 }

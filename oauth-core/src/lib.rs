@@ -1,9 +1,11 @@
 #![doc = include_str!("../README.md")]
 
+pub mod attempts;
 pub mod basic;
 #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
 pub mod client;
 pub mod error;
+pub mod event;
 pub mod grant;
 #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
 pub mod jose;

@@ -1,9 +1,14 @@
 """A browser driven over the WebDriver protocol (https://www.w3.org/TR/webdriver2/) by chromedriver, with the standard library alone."""
 
 import base64
+import contextlib
 import json
+import os
+import queue
 import re
+import signal
 import subprocess
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -35,25 +40,65 @@ def wait(what, condition):
         time.sleep(0.05)
 
 
+class Process:
+    """A program that prints what its user waits for. It ends with this script, and so do the programs that it began."""
+
+    def __init__(self, words, **options):
+        self.lines = queue.Queue()
+        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True, **options)
+        # its pipe never fills up, and nobody reads longer than they want to
+        threading.Thread(target=self.keep_reading, daemon=True).start()
+
+    def keep_reading(self):
+        for line in self.process.stdout:
+            self.lines.put(line)
+        self.lines.put(None)
+
+    def print(self, what, pattern):
+        """What `pattern` finds in the lines that were not looked at yet."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                line = self.lines.get(timeout=max(0, end - time.monotonic()))
+            except queue.Empty:
+                raise AssertionError(f"waited in vain for {what}") from None
+            if line is None:
+                # for whoever asks next
+                self.lines.put(None)
+                raise AssertionError(f"no {what}: the program has ended")
+            if found := re.search(pattern, line):
+                return found
+
+    def end(self):
+        group = self.process.pid
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            # as a group: a browser outlives a driver that crashed
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(group, number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=PATIENCE)
+
+
 class Driver:
     """A chromedriver on a port of its own choice."""
 
     def __init__(self):
         self.browsers = []
-        self.process = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True)
-        for line in self.process.stdout:
-            if port := re.search(r"started successfully on port (\d+)", line):
-                self.url = f"http://127.0.0.1:{port[1]}"
-                return
-        raise AssertionError("chromedriver does not start")
+        self.process = Process(["chromedriver", "--port=0"])
+        try:
+            port = self.process.print("start of chromedriver", r"started successfully on port (\d+)")
+        except BaseException:
+            self.process.end()
+            raise
+        self.url = f"http://127.0.0.1:{port[1]}"
 
-    def ask(self, method, path, body=None):
+    def ask(self, method, path, body=None, timeout=60):
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"}, method=method)
         # no proxy of the environment stands between this script and its own machine
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
-            with opener.open(request, timeout=60) as answer:
+            with opener.open(request, timeout=timeout) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             value = json.load(error)["value"]
@@ -61,10 +106,13 @@ class Driver:
 
     def end(self):
         """Ends every browser, however the walk went, and then itself."""
-        for browser in self.browsers:
-            browser.ask("DELETE", "")
-        self.process.terminate()
-        self.process.wait()
+        try:
+            for browser in self.browsers:
+                # one that answers no more ends with its driver
+                with contextlib.suppress(Exception):
+                    self.ask("DELETE", browser.path, timeout=PATIENCE)
+        finally:
+            self.process.end()
 
 
 class Browser:

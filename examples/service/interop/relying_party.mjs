@@ -23,6 +23,14 @@ const web = await discovered("demo-web", oidc.ClientSecretBasic("demo-web-secret
 const native = await discovered("demo-native", oidc.None());
 const service = await discovered("demo-service", oidc.ClientSecretBasic("demo-service-secret"));
 
+// the robot has no secret: it signs what it says, by a key that is published here and nowhere else
+const ROBOT_KEY = { kty: "EC", crv: "P-256", x: "VbPAsZ2OPmp88PaTKKiTQ1c7fPBQrbydb2MEGT3WeJs", y: "73d5GJUIaBUv5YYN2YnprF4OTZiOg5UHy2Nasnb5Ul0", d: "ziHHJz_3s2yWQkM6v6vLzp9q8pegWFR-vLDurx18844" };
+const signedBy = async (jwk) => {
+  const key = await crypto.subtle.importKey("jwk", jwk, { name: "ECDSA", namedCurve: "P-256" }, false, ["sign"]);
+  return discovered("demo-robot", oidc.PrivateKeyJwt({ key, kid: "robot-1" }));
+};
+const robot = await signedBy(ROBOT_KEY);
+
 // One authorization request: where to send the browser, and what its answer is checked against.
 async function request(client, callback, { scope = EVERYTHING, pushed = false } = {}) {
   const checks = {
@@ -211,6 +219,30 @@ const checks = {
     assert.equal((await charges(tokens)).status, 200);
     await isRefused(oidc.clientCredentialsGrant(service, { scope: "openid" }), "invalid_scope");
     await isRefused(oidc.clientCredentialsGrant(web), "unauthorized_client");
+  },
+
+  async "a client authenticates by what it signs, once for each request"() {
+    assert.ok(robot.serverMetadata().token_endpoint_auth_methods_supported.includes("private_key_jwt"));
+    const tokens = await oidc.clientCredentialsGrant(robot, { scope: "read:charges" });
+    assert.equal((await charges(tokens)).status, 200);
+    assert.equal((await oidc.tokenIntrospection(robot, tokens.access_token)).client_id, "demo-robot");
+    await oidc.tokenRevocation(robot, tokens.access_token);
+    assert.equal(await isActive(tokens.access_token), false);
+  },
+
+  async "an assertion is spent, and is of its own key and server"() {
+    let sent;
+    const send = robot[oidc.customFetch];
+    robot[oidc.customFetch] = (url, options) => {
+      sent = { url, options };
+      return (send ?? fetch)(url, options);
+    };
+    await oidc.clientCredentialsGrant(robot, { scope: "read:charges" });
+    robot[oidc.customFetch] = send;
+    assert.equal((await fetch(sent.url, sent.options)).status, 401);
+    const { publicKey: _, privateKey } = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign"]);
+    const thief = await signedBy(await crypto.subtle.exportKey("jwk", privateKey));
+    await isUnauthorized(oidc.clientCredentialsGrant(thief));
   },
 
   async "a wrong secret is no secret"() {

@@ -1,7 +1,8 @@
 //! The demo's user and clients.
 
+use oauth_core::jose::{Algorithm, Jwk, KeySet};
 use oauth_core::secret::ClientSecret;
-use oauth_core::store::{ClientSecrets, ClientStore, GrantType, RegisteredClient};
+use oauth_core::store::{ClientKeys, ClientSecrets, ClientStore, GrantType, RegisteredClient};
 use oauth_core::vocabulary::{Audience, ClientId, RegisteredRedirectUri, Scopes};
 use store_sqlite::Database;
 
@@ -19,11 +20,14 @@ pub const WEB_REDIRECT_URI: &str = "http://127.0.0.1:9999/callback";
 pub const WEB_SECRET: &str = "demo-web-secret";
 /// The service's secret.
 pub const SERVICE_SECRET: &str = "demo-service-secret";
+/// The public half of the robot's key; the other half is in `interop/relying_party.mjs`, for everybody to try.
+pub const ROBOT_KEY: &str = r#"{"kty":"EC","crv":"P-256","x":"VbPAsZ2OPmp88PaTKKiTQ1c7fPBQrbydb2MEGT3WeJs","y":"73d5GJUIaBUv5YYN2YnprF4OTZiOg5UHy2Nasnb5Ul0","kid":"robot-1"}"#;
 
 /// Puts them there. The user stays as they are; the clients follow the address that the service has this time.
 pub(crate) async fn seed(desk: &Desk, database: &Database, base_url: &str) -> Result<(), OpenError> {
     let user = User::new("usr_ada", EMAIL, "Ada Lovelace");
-    desk.register_user(user, PASSWORD)
+    let password = PASSWORD.parse().map_err(at("the demo's password"))?;
+    desk.register_user(user, password)
         .await
         .map_err(at("the demo's user"))?;
     for client in clients(base_url)? {
@@ -35,7 +39,7 @@ pub(crate) async fn seed(desk: &Desk, database: &Database, base_url: &str) -> Re
     Ok(())
 }
 
-fn clients(base_url: &str) -> Result<[RegisteredClient; 3], OpenError> {
+fn clients(base_url: &str) -> Result<[RegisteredClient; 4], OpenError> {
     let secret = |secret: &str| {
         let secret: ClientSecret = secret.parse().map_err(at("a client secret"))?;
         Ok::<_, OpenError>(ClientSecrets::new(&secret))
@@ -61,7 +65,18 @@ fn clients(base_url: &str) -> Result<[RegisteredClient; 3], OpenError> {
     let service = RegisteredClient::confidential(id("demo-service")?, secret(SERVICE_SECRET)?)
         .with_name("Demo service")
         .with_grant_types([GrantType::ClientCredentials])
+        .with_scopes(of_services.clone())
+        .with_audience(audience.clone());
+    let robot = RegisteredClient::keyed(id("demo-robot")?, robot_keys()?)
+        .with_name("Demo robot")
+        .with_grant_types([GrantType::ClientCredentials])
         .with_scopes(of_services)
         .with_audience(audience);
-    Ok([web, native, service])
+    Ok([web, native, service, robot])
+}
+
+fn robot_keys() -> Result<ClientKeys, OpenError> {
+    let key = Jwk::parse(ROBOT_KEY.as_bytes()).map_err(at("the robot's key"))?;
+    let keys = KeySet::new([key]).map_err(at("the robot's keys"))?;
+    ClientKeys::new(Algorithm::Es256, &keys).map_err(at("the robot's keys"))
 }

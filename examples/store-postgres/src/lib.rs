@@ -2,9 +2,11 @@
 
 mod column;
 mod database;
+mod idempotency;
 mod json;
 mod oauth;
 mod purge;
+mod rate_limit;
 mod webhook;
 
 pub use sqlx;

@@ -49,13 +49,24 @@ const SESSIONS: &str = delete!("oauth_session", "active_until <= $1");
 
 const RESET_TOKENS: &str = delete!("oauth_reset_token", "expires_at <= $1");
 
+const IDEMPOTENCY_RECORDS: &str = delete!("idempotency_record", "expires_at <= $1");
+
+/// Five minutes after they are full, so that a machine whose clock is behind still finds them.
+const BUCKETS: &str = delete!("rate_limit_bucket", "full_at <= $1 - 300000000000");
+
 const CLAIMS: &str = delete!("webhook_claim", "expires_at <= $1");
 
 pub(crate) const OF_TOKENS: &[&str] = &[CODES, ACCESS_TOKENS, REFRESH_TOKENS, FAMILIES];
 pub(crate) const OF_INTERACTIONS: &[&str] = &[INTERACTIONS, PUSHED_REQUESTS];
 pub(crate) const OF_REPLAYS: &[&str] = &[REPLAYS];
 pub(crate) const OF_SESSIONS: &[&str] = &[SESSIONS, RESET_TOKENS];
-const OF_EVERYTHING: &[&[&str]] = &[OF_TOKENS, OF_INTERACTIONS, OF_REPLAYS, OF_SESSIONS, &[CLAIMS]];
+const OF_EVERYTHING: &[&[&str]] = &[
+    OF_TOKENS,
+    OF_INTERACTIONS,
+    OF_REPLAYS,
+    OF_SESSIONS,
+    &[IDEMPOTENCY_RECORDS, BUCKETS, CLAIMS],
+];
 
 impl Database {
     /// Deletes what has expired at `now`, and answers how many rows that were.

@@ -9,15 +9,41 @@ pub(crate) fn digits(time: SystemTime) -> String {
         Ok(since) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
         Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |n| -n),
     };
+    digits_of(nanoseconds)
+}
+
+/// The digits of nanoseconds since 1970.
+pub(crate) fn digits_of(nanoseconds: i64) -> String {
     format!("{:020}", nanoseconds.cast_unsigned() ^ (1 << 63))
+}
+
+/// The nanoseconds since 1970 of these digits.
+pub(crate) fn number_of(digits: &str) -> Option<i64> {
+    let moved: u64 = digits.parse().ok()?;
+    Some((moved ^ (1 << 63)).cast_signed())
+}
+
+/// The time of these digits.
+pub(crate) fn time_of(digits: &str) -> Option<SystemTime> {
+    let nanoseconds = number_of(digits)?;
+    let distance = Duration::from_nanos(nanoseconds.unsigned_abs());
+    match nanoseconds < 0 {
+        true => SystemTime::UNIX_EPOCH.checked_sub(distance),
+        false => SystemTime::UNIX_EPOCH.checked_add(distance),
+    }
 }
 
 /// Milliseconds after which the server may forget what ends at `end`: never too few, and a century at most.
 pub(crate) fn keep(end: SystemTime, now: SystemTime) -> u64 {
+    keep_for(end.duration_since(now).unwrap_or_default())
+}
+
+/// Milliseconds after which the server may forget what ends in so long.
+pub(crate) fn keep_for(rest: Duration) -> u64 {
     const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
     /// A machine whose clock is behind asks later for what has ended by ours.
     const SKEW: Duration = Duration::from_secs(300);
-    let rest = end.duration_since(now).unwrap_or_default().min(CENTURY) + SKEW;
+    let rest = rest.min(CENTURY) + SKEW;
     u64::try_from(rest.as_millis()).unwrap_or(u64::MAX)
 }
 
@@ -43,6 +69,10 @@ mod tests {
         assert!(texts.is_sorted_by(|a, b| a < b), "{texts:?}");
         assert!(texts.iter().all(|text| text.len() == 20));
         assert_eq!(texts.last().unwrap(), "18446744073709551615");
+        for time in [epoch - day, epoch - tick, epoch, epoch + tick, epoch + day] {
+            assert_eq!(time_of(&digits(time)), Some(time));
+        }
+        assert_eq!((time_of("18446744073709551616"), time_of("soon")), (None, None));
     }
 
     #[test]

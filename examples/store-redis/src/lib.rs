@@ -1,9 +1,11 @@
 #![doc = include_str!("../README.md")]
 
 mod database;
+mod idempotency;
 mod inbox;
 mod instant;
 mod order;
+mod rate_limit;
 mod script;
 
 pub use redis;

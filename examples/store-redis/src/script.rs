@@ -14,6 +14,19 @@ pub(crate) static TAKE: LazyLock<Script> = LazyLock::new(|| Script::new(include_
 pub(crate) static FINISH: LazyLock<Script> =
     LazyLock::new(|| Script::new(include_str!("scripts/finish.lua")));
 
+pub(crate) static CLAIM_KEY: LazyLock<Script> =
+    LazyLock::new(|| Script::new(include_str!("scripts/claim_key.lua")));
+pub(crate) static COMPLETE_KEY: LazyLock<Script> =
+    LazyLock::new(|| Script::new(include_str!("scripts/complete_key.lua")));
+pub(crate) static RELEASE_KEY: LazyLock<Script> =
+    LazyLock::new(|| Script::new(include_str!("scripts/release_key.lua")));
+pub(crate) static SPEND: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("scripts/spend.lua")));
+
+/// A hash as part of a key.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Runs a script. An answer of another type is what a script of ours never gives, and not a broken connection.
 pub(crate) async fn run<T: FromRedisValue>(
     script: &ScriptInvocation<'_>,

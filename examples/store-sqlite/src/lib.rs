@@ -6,6 +6,7 @@ mod idempotency;
 mod json;
 mod oauth;
 mod purge;
+mod rate_limit;
 mod store_error;
 mod webhook;
 

@@ -43,6 +43,10 @@ const REPLAYS: &str = "DELETE FROM oauth_replay WHERE rowid IN (
 const IDEMPOTENCY_RECORDS: &str = "DELETE FROM idempotency_record WHERE rowid IN (
     SELECT rowid FROM idempotency_record WHERE expires_at <= ?1 LIMIT ?2)";
 
+/// Five minutes after they are full, so that a machine whose clock is behind still finds them.
+const BUCKETS: &str = "DELETE FROM rate_limit_bucket WHERE key IN (
+    SELECT key FROM rate_limit_bucket WHERE full_at <= ?1 - 300000000000 LIMIT ?2)";
+
 const CLAIMS: &str = "DELETE FROM webhook_claim WHERE (source, event) IN (
     SELECT source, event FROM webhook_claim WHERE expires_at <= ?1 LIMIT ?2)";
 
@@ -55,7 +59,7 @@ const OF_EVERYTHING: &[&[&str]] = &[
     OF_INTERACTIONS,
     OF_REPLAYS,
     OF_SESSIONS,
-    &[IDEMPOTENCY_RECORDS, CLAIMS],
+    &[IDEMPOTENCY_RECORDS, BUCKETS, CLAIMS],
 ];
 
 impl Database {

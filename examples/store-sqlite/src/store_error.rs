@@ -12,6 +12,16 @@ impl From<DatabaseError> for http_conventions::idempotency::StoreError {
     }
 }
 
+impl From<DatabaseError> for http_conventions::rate_limit::StoreError {
+    fn from(error: DatabaseError) -> Self {
+        if error.kind().is_transient() {
+            Self::unavailable(error)
+        } else {
+            Self::corrupt(error)
+        }
+    }
+}
+
 impl From<DatabaseError> for oauth_core::store_error::StoreError {
     fn from(error: DatabaseError) -> Self {
         if error.kind().is_transient() {

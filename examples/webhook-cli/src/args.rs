@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::{Failure, usage};
+use crate::{Failure, show, usage};
 
 /// The words of one command, whose flags are known.
 pub(crate) struct Args {
@@ -44,26 +44,31 @@ impl Args {
             } else if let Some(flag) = switches.iter().find(|flag| **flag == name && attached.is_none()) {
                 values.push((*flag, String::new()));
             } else {
-                return Err(usage(format!("`{name}` is no flag of this command")));
+                return Err(usage(format!(
+                    "`{}` is no flag of this command",
+                    show::word(&name)
+                )));
             }
         }
         Ok(Self { values, operands })
     }
 
-    /// The one operand, called `name` in what is said of its absence.
+    /// The one operand, called `name` in what is said of its absence. What is one too many is not shown: it may be the rest of
+    /// a secret with spaces.
     pub(crate) fn operand(&self, name: &str) -> Result<&str, Failure> {
         match self.operands.as_slice() {
             [one] => Ok(one),
             [] => Err(usage(format!("{name} is missing"))),
-            [_, more, ..] => Err(usage(format!("`{more}` is one word too many"))),
+            [_, _, ..] => Err(usage(format!("one word too many follows {name}"))),
         }
     }
 
     /// Refuses operands.
     pub(crate) fn without_operands(self) -> Result<Self, Failure> {
-        match self.operands.first() {
-            None => Ok(self),
-            Some(word) => Err(usage(format!("`{word}` is no flag of this command"))),
+        if self.operands.is_empty() {
+            Ok(self)
+        } else {
+            Err(usage("one word is neither a flag nor its value"))
         }
     }
 
@@ -90,7 +95,12 @@ impl Args {
     pub(crate) fn read<T: FromStr>(&self, flag: &str, expected: &str) -> Result<Option<T>, Failure> {
         let value = self.one(flag)?;
         let read = |value: &str| {
-            let refused = |_| usage(format!("{flag} does not take `{value}`: {expected}"));
+            let refused = |_| {
+                usage(format!(
+                    "{flag} does not take `{}`: {expected}",
+                    show::word(value)
+                ))
+            };
             value.parse().map_err(refused)
         };
         value.map(read).transpose()

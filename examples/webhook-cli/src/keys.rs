@@ -1,6 +1,6 @@
 //! `--scheme`, and where secrets come from.
 
-use std::{fs::File, io::Read};
+use std::{fmt::Display, fs::File, io::Read};
 
 use webhook_core::{
     receiver::{Verifier, diagnosis::Diagnosis},
@@ -11,14 +11,14 @@ use webhook_core::{
     },
 };
 
-use crate::{Failure, args::Args, failed, usage};
+use crate::{Failure, args::Args, failed, show, usage};
 
 /// The flags of this module.
 pub(crate) const FLAGS: [&str; 3] = ["--scheme", "--secret", "--secret-file"];
 
 /// Where secrets are looked for that no flag gives.
 const VARIABLE: &str = "WEBHOOK_SECRET";
-const MAX_SECRET_FILE: u64 = 64 * 1024;
+const MAX_SECRET_FILE: usize = 64 * 1024;
 
 #[derive(Clone, Copy)]
 enum Scheme {
@@ -35,7 +35,8 @@ fn scheme(args: &Args) -> Result<Scheme, Failure> {
         Some("hex-id") => Ok(Scheme::HexId),
         Some("ed25519") => Ok(Scheme::Ed25519),
         Some(other) => Err(usage(format!(
-            "--scheme does not take `{other}`: standard, hex, hex-id or ed25519"
+            "--scheme does not take `{}`: standard, hex, hex-id or ed25519",
+            show::word(other)
         ))),
     }
 }
@@ -57,7 +58,7 @@ pub(crate) fn signers(args: &Args) -> Result<Signers, Failure> {
         })
     });
     let active = active.collect::<Result<Vec<_>, Failure>>()?;
-    Signers::new(active).map_err(|_| too_many())
+    Signers::new(active).map_err(usage)
 }
 
 /// What verifies, and what says why it does not, by the command line.
@@ -88,17 +89,20 @@ pub(crate) fn verifier(args: &Args) -> Result<(Verifier, Diagnosis), Failure> {
 
 fn ring<K>(keys: impl Iterator<Item = Result<K, Failure>>) -> Result<Keyring<K>, Failure> {
     let keys = keys.collect::<Result<Vec<K>, Failure>>()?;
-    Keyring::new(keys).map_err(|_| too_many())
+    Keyring::new(keys).map_err(usage)
 }
 
 /// The secrets of the flags, and only without these the ones of the environment; there is one at least.
 fn secrets(args: &Args) -> Result<Vec<String>, Failure> {
     let mut secrets: Vec<String> = args.all("--secret").map(str::to_owned).collect();
     for file in args.all("--secret-file") {
+        let said = |what: &dyn Display| failed(format!("{}: {what}", show::word(file)));
         let mut text = String::new();
-        File::open(file)
-            .and_then(|file| file.take(MAX_SECRET_FILE).read_to_string(&mut text))
-            .map_err(|error| failed(format!("{file}: {error}")))?;
+        let read =
+            File::open(file).and_then(|file| file.take(MAX_SECRET_FILE as u64 + 1).read_to_string(&mut text));
+        if read.map_err(|error| said(&error))? > MAX_SECRET_FILE {
+            return Err(said(&"more than 64 KiB"));
+        }
         secrets.extend(lines(&text));
     }
     if !args.has("--secret") && !args.has("--secret-file") {
@@ -115,10 +119,6 @@ fn secrets(args: &Args) -> Result<Vec<String>, Failure> {
 
 fn lines(text: &str) -> impl Iterator<Item = String> {
     text.lines().filter(|line| !line.is_empty()).map(str::to_owned)
-}
-
-fn too_many() -> Failure {
-    usage("there are more than eight secrets")
 }
 
 fn hmac(scheme: Scheme, text: &str) -> Result<SigningSecret, Failure> {

@@ -84,7 +84,10 @@ async fn main() -> ExitCode {
             ExitCode::FAILURE
         }
         Err(Failure::Usage(why)) => {
-            show::complaint(&format!("webhook: {why}; see webhook --help"));
+            show::complaint(&format!(
+                "webhook: {}; see webhook --help",
+                show::foreign(why.as_bytes(), 600)
+            ));
             ExitCode::from(2)
         }
     }
@@ -108,6 +111,6 @@ async fn run() -> Result<(), Failure> {
         "inspect" => inspect::run(words).await,
         "replay" => replay::run(words).await,
         "" => Err(usage("a command is missing")),
-        other => Err(usage(format!("`{other}` is no command"))),
+        other => Err(usage(format!("`{}` is no command", show::word(other)))),
     }
 }

@@ -24,6 +24,8 @@ use crate::{
     usage,
 };
 
+/// Each is a file that this process has open, and a body that it holds.
+const MOST_CONNECTIONS: usize = 1024;
 const REDRAW: Duration = Duration::from_millis(100);
 
 /// Everything that is the same for each event.
@@ -68,6 +70,9 @@ pub(crate) async fn run(words: Vec<String>) -> Result<(), Failure> {
     let number = "a whole number from 1";
     let count = args.read("--count", number)?.map_or(1, NonZeroUsize::get);
     let concurrency = args.read("--concurrency", number)?.map_or(8, NonZeroUsize::get);
+    if concurrency > MOST_CONNECTIONS {
+        return Err(usage(format!("--concurrency is at most {MOST_CONNECTIONS}")));
+    }
     let id: Option<EventId> = args.read("--id", "1 to 256 visible ASCII characters without a dot")?;
     if id.is_some() && count > 1 {
         return Err(usage("--id is for one event, and --count asks for more"));
@@ -85,7 +90,7 @@ fn job(args: &Args) -> Result<Job, Failure> {
     let url = args.operand("the URL")?;
     let target = policy
         .vet(url)
-        .map_err(|refused| usage(format!("`{url}` is refused: {refused}")))?;
+        .map_err(|refused| usage(format!("`{}` is refused: {refused}", show::word(url))))?;
     let signers = keys::signers(args)?;
     let timeout = args
         .read("--timeout", "whole seconds from 1")?

@@ -32,6 +32,18 @@ pub(crate) fn line(line: &str) {
     text(&format!("{line}\n"));
 }
 
+/// A word of the command line, for what is said of it: without controls, and not a secret that stands in the wrong place.
+pub(crate) fn word(word: &str) -> String {
+    let is_secret = ["whsec_", "whsk_", "text:"]
+        .iter()
+        .any(|form| word.contains(form));
+    if is_secret {
+        "…".to_owned()
+    } else {
+        foreign(word.as_bytes(), 200)
+    }
+}
+
 /// A line on stderr; if nobody reads that, the exit code has to do.
 pub(crate) fn complaint(line: &str) {
     io::stderr().lock().write_all(format!("{line}\n").as_bytes()).ok();
@@ -73,12 +85,15 @@ pub(crate) fn foreign(text: &[u8], width: usize) -> String {
     shown
 }
 
-/// Characters that a terminal does not show, or that make it show others elsewhere.
+/// Characters that a terminal does not show, or that make it show others elsewhere: `Default_Ignorable_Code_Point` of Unicode 16,
+/// line and paragraph separators, and the format controls that stand for no glyph.
 fn is_deceptive(c: char) -> bool {
     matches!(
         c,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{13430}'..='\u{1343f}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
     )
 }
 
@@ -209,6 +224,13 @@ mod tests {
             "\u{9b}",
             "\u{e0041}",
             "\u{feff}",
+            "\u{34f}",
+            "\u{3164}",
+            "\u{ffa0}",
+            "\u{fe0f}",
+            "\u{1d173}",
+            "\u{e0100}",
+            "\u{13430}",
         ] {
             assert_eq!(foreign(format!("a{deceptive}b").as_bytes(), 20), "a\u{fffd}b");
         }

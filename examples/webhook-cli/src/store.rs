@@ -1,6 +1,10 @@
 //! A file of store-sqlite, and which of its deliveries are meant.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    error::Error,
+    fs::File,
+    time::{Duration, SystemTime},
+};
 
 use store_sqlite::{
     Database,
@@ -16,17 +20,23 @@ pub(crate) const FLAGS: [&str; 5] = ["--event", "--endpoint", "--state", "--from
 
 /// Opens a file that is a store already: opening makes tables, and must not do so in whatever is named.
 pub(crate) fn open(file: &str) -> Result<Database, Failure> {
-    let said = |error| failed(format!("{file}: {error}"));
-    // this error names the file itself
-    let look = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
-    look.busy_timeout(Duration::from_secs(5)).map_err(said)?;
+    let name = show::word(file);
+    let said = |error: &dyn Error| failed(format!("{name}: {error}"));
+    File::open(file).map_err(|error| said(&error))?;
+    // the error names the file as it is, with whatever stands in it
+    let look = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .map_err(|_| failed(format!("{name}: not a database that can be opened")))?;
+    look.busy_timeout(Duration::from_secs(5))
+        .map_err(|error| said(&error))?;
     let tables = "SELECT count(*) FROM sqlite_schema WHERE name IN ('webhook_delivery', 'store_component')";
-    let found: u32 = look.query_row(tables, (), |row| row.get(0)).map_err(said)?;
+    let found: u32 = look
+        .query_row(tables, (), |row| row.get(0))
+        .map_err(|error| said(&error))?;
     if found != 2 {
-        return Err(failed(format!("{file}: no database of store-sqlite")));
+        return Err(failed(format!("{name}: no database of store-sqlite")));
     }
     drop(look);
-    Database::open(file).map_err(|error| failed(format!("{file}: {}", show::chain(&error))))
+    Database::open(file).map_err(|error| failed(format!("{name}: {}", show::chain(&error))))
 }
 
 /// The deliveries that the flags ask for.
@@ -34,7 +44,12 @@ pub(crate) fn filter(args: &Args) -> Result<DeliveryFilter, Failure> {
     let expected = "ready, retry_scheduled, leased, acked, permanent_failure or dead_letter";
     let state = |text: &str| {
         let state: Result<DeliveryState, _> = text.parse();
-        state.map_err(|_| crate::usage(format!("--state does not take `{text}`: {expected}")))
+        state.map_err(|_| {
+            crate::usage(format!(
+                "--state does not take `{}`: {expected}",
+                show::word(text)
+            ))
+        })
     };
     let states = args.all("--state").map(state).collect::<Result<Vec<_>, _>>()?;
     let mut filter = DeliveryFilter::in_states(states);

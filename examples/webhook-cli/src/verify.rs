@@ -57,7 +57,12 @@ pub(crate) fn run(words: Vec<String>) -> Result<(), Failure> {
 fn headers(args: &Args) -> Result<HeaderMap, Failure> {
     let mut headers = HeaderMap::new();
     for header in args.all("--header") {
-        let malformed = || usage(format!("--header does not take `{header}`: Name: value"));
+        let malformed = || {
+            usage(format!(
+                "--header does not take `{}`: Name: value",
+                show::word(header)
+            ))
+        };
         let (name, value) = header.split_once(':').ok_or_else(malformed)?;
         let name: HeaderName = name.parse().map_err(|_| malformed())?;
         // a message with such a header cannot have come over HTTP

@@ -42,7 +42,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let receiver = Receiver::builder("sender", verifier, inbox.clone(), SystemTime::now).build()?;
     let listener = TcpListener::bind(options.listen)?;
     println!("listening on http://{}", listener.local_addr()?);
-    tokio::spawn(worker::work(inbox, Arc::clone(&arrived)));
+    let work = worker::work(inbox, Arc::clone(&arrived));
     let handle = move |request| {
         let (receiver, arrived) = (receiver.clone(), Arc::clone(&arrived));
         async move {
@@ -58,5 +58,8 @@ async fn run() -> Result<(), Box<dyn Error>> {
             .unwrap_or_default()
     };
     let interrupted = async { ctrl_c().await.unwrap_or(()) };
-    Ok(adapter_hyper::serve(listener, handle, refuse, Default::default(), interrupted).await?)
+    tokio::select! {
+        served = adapter_hyper::serve(listener, handle, refuse, Default::default(), interrupted) => Ok(served?),
+        failed = work => Err(failed.into()),
+    }
 }

@@ -1,5 +1,6 @@
 //! What is done about an event, after its sender has been answered.
 
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -9,7 +10,9 @@ use webhook_core::{event::Envelope, receiver::Inbox};
 const LEASE: Duration = Duration::from_secs(60);
 
 /// Takes what is queued, and again what was taken and not finished within its lease.
-pub(crate) async fn work(inbox: Arc<dyn Inbox>, arrived: Arc<Notify>) {
+///
+/// Returns why nothing more can be printed: events that nobody does anything about must not be acknowledged.
+pub(crate) async fn work(inbox: Arc<dyn Inbox>, arrived: Arc<Notify>) -> io::Error {
     loop {
         let jobs = inbox.take(64, SystemTime::now(), LEASE).await;
         let jobs = jobs.unwrap_or_else(|error| {
@@ -20,9 +23,12 @@ pub(crate) async fn work(inbox: Arc<dyn Inbox>, arrived: Arc<Notify>) {
             timeout(LEASE, arrived.notified()).await.ok();
         }
         for job in jobs {
-            match Envelope::parse(job.body) {
-                Ok(event) => println!("{} {}", event.event_type(), event.id()),
-                Err(error) => println!("{}: {error}", job.ticket.key.id),
+            let printed = match Envelope::parse(job.body) {
+                Ok(event) => writeln!(io::stdout(), "{} {}", event.event_type(), event.id()),
+                Err(error) => writeln!(io::stdout(), "{}: {error}", job.ticket.key.id),
+            };
+            if let Err(error) = printed {
+                return error;
             }
             // what is not marked as done is taken again after its lease
             if let Err(error) = inbox.finish(&job.ticket).await {

@@ -20,7 +20,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_webhook-receiver");
 
 /// The program at work; dropping it ends it.
 struct Program {
-    _child: Child,
+    child: Child,
     output: Lines<BufReader<ChildStdout>>,
     url: String,
     transport: HyperTransport,
@@ -39,7 +39,7 @@ impl Program {
         let url = greeting.strip_prefix("listening on ").unwrap().to_owned();
         let transport = HyperTransport::new(AddressPolicy::new().danger_allow_loopback());
         Self {
-            _child: child,
+            child,
             output,
             url,
             transport,
@@ -47,20 +47,24 @@ impl Program {
     }
 
     async fn post(&self, signed: &Envelope, sent: Bytes) -> StatusCode {
-        let signers = Signers::from(Signer::standard_webhooks(
-            &SigningSecret::from_whsec(SECRET).unwrap(),
-        ));
-        let mut request = Request::post(&self.url).body(sent).unwrap();
-        signers
-            .sign(signed.id(), SystemTime::now(), signed.bytes())
-            .insert_into(request.headers_mut());
-        self.transport.send(request).await.unwrap().status()
+        post(&self.transport, &self.url, signed, sent).await
     }
 
     async fn line(&mut self) -> String {
         let line = tokio::time::timeout(Duration::from_secs(20), self.output.next_line()).await;
         line.unwrap().unwrap().unwrap()
     }
+}
+
+/// Sends a body under the signature of an event.
+async fn post(transport: &HyperTransport, url: &str, signed: &Envelope, sent: Bytes) -> StatusCode {
+    let secret = SigningSecret::from_whsec(SECRET).unwrap();
+    let signers = Signers::from(Signer::standard_webhooks(&secret));
+    let mut request = Request::post(url).body(sent).unwrap();
+    signers
+        .sign(signed.id(), SystemTime::now(), signed.bytes())
+        .insert_into(request.headers_mut());
+    transport.send(request).await.unwrap().status()
 }
 
 fn event(id: &str) -> Envelope {
@@ -96,6 +100,23 @@ async fn an_event_is_printed_once_and_a_forged_one_never() {
         StatusCode::NO_CONTENT
     );
     assert_eq!(program.line().await, "charge.created evt_last");
+}
+
+/// W7: what nobody can do anything about is not acknowledged for long.
+#[tokio::test]
+async fn the_program_ends_when_it_can_print_no_more() {
+    let Program {
+        mut child,
+        output,
+        url,
+        transport,
+    } = Program::start().await;
+    drop(output);
+    let event = event("evt_unseen");
+    let status = post(&transport, &url, &event, event.bytes().clone()).await;
+    assert_eq!(status, StatusCode::NO_CONTENT);
+    let ended = tokio::time::timeout(Duration::from_secs(20), child.wait()).await;
+    assert_eq!(ended.unwrap().unwrap().code(), Some(1));
 }
 
 /// H19: what is too large is refused before it is verified.

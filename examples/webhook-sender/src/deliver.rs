@@ -1,5 +1,6 @@
 //! The engine at work, and how it is stopped.
 
+use std::io::{Write, stderr, stdout};
 use std::time::{Duration, SystemTime};
 use std::{ops::ControlFlow, sync::Arc};
 
@@ -30,9 +31,13 @@ pub(crate) async fn until_ctrl_c(dispatcher: &Dispatcher) {
             }
         }
     };
-    let tell = |told: Result<Handled, StoreError>| match told {
-        Ok(handled) => println!("{:?} {}", handled.disposition, handled.delivery.event),
-        Err(error) => eprintln!("{}", with_causes(&error)),
+    // deliveries go on when nobody listens any more
+    let tell = |told: Result<Handled, StoreError>| {
+        match told {
+            Ok(handled) => writeln!(stdout(), "{:?} {}", handled.disposition, handled.delivery.event),
+            Err(error) => writeln!(stderr(), "{}", with_causes(&error)),
+        }
+        .ok();
     };
     dispatcher.run(wait, tell).await;
 }

@@ -62,6 +62,11 @@ impl Cache {
             }
         }
         let entry = self.entry(key);
+        let _unread = Unread {
+            cache: self,
+            key,
+            entry: &entry,
+        };
         let mut size = None;
         let outcome = entry.read.get_or_init(|| {
             let (outcome, bytes) = read();
@@ -122,6 +127,22 @@ impl Cache {
     }
 }
 
+/// Takes an entry out again whose reading panicked: nothing would ever push it out.
+struct Unread<'c> {
+    cache: &'c Cache,
+    key: &'c [u8],
+    entry: &'c Entry,
+}
+
+impl Drop for Unread<'_> {
+    fn drop(&mut self) {
+        if self.entry.read.get().is_none() {
+            let mut state = self.cache.state.write().unwrap_or_else(PoisonError::into_inner);
+            state.entries.remove(self.key);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Barrier;
@@ -162,6 +183,17 @@ mod tests {
         let cache = Cache::new(20_000);
         let _giant = cache.get(b"giant", || (refused(), 6_000));
         assert_eq!(kept(&cache), (0, 0));
+    }
+
+    /// G19: a text that cannot be read without a panic leaves nothing behind, and is read again by the next.
+    #[test]
+    fn a_panic_leaves_nothing_behind() {
+        let cache = Cache::new(20_000);
+        let reading = std::panic::AssertUnwindSafe(|| cache.get(b"text", || panic!("unreadable")));
+        assert!(std::panic::catch_unwind(reading).is_err());
+        assert_eq!(kept(&cache), (0, 0));
+        assert!(cache.get(b"text", || (refused(), 100)).is_err());
+        assert_eq!(kept(&cache).0, 1);
     }
 
     /// G19: a text that many ask for at once is read once.

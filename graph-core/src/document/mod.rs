@@ -11,7 +11,9 @@ mod index;
 mod introspection;
 mod variables;
 
+use std::collections::VecDeque;
 use std::mem::size_of;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use juniper::{InputValue, OperationType, Variables};
@@ -46,10 +48,20 @@ pub(crate) struct Document {
     pub(crate) outline: Option<Outline>,
     /// The variables that decide what is selected.
     deciding: Box<[Box<str>]>,
-    /// Plans by the values of those variables, a bit for each.
-    plans: RwLock<Vec<(u64, Arc<Executable>)>>,
+    /// The plans for the values that those variables had last.
+    plans: RwLock<VecDeque<Variant>>,
     /// How many bytes it takes, its plans included.
     pub(crate) size: usize,
+}
+
+/// A plan for some values of the deciding variables.
+#[derive(Debug)]
+struct Variant {
+    /// The values, a bit for each.
+    mask: u64,
+    executable: Arc<Executable>,
+    /// Asked for since it was looked at for leaving.
+    used: AtomicBool,
 }
 
 /// How an operation is executed.
@@ -78,15 +90,22 @@ impl Document {
             variables: definitions(&syntax),
             outline: outline.open.then_some(outline),
             deciding: deciding(&syntax).into(),
-            plans: RwLock::new(Vec::new()),
+            plans: RwLock::default(),
             size: 0,
         };
         let value = |name: &str| given(&syntax, variables, name);
         let mask = document.mask(value);
-        let (executable, size, depends) = document.compiled(facts, &syntax, &value)?;
-        if let (Some(mask), false) = (mask, depends) {
-            document.keep(mask, &Arc::new(executable));
-        }
+        let size = match document.compiled(facts, &syntax, &value) {
+            Ok((executable, size, depends)) => {
+                if let (Some(mask), false) = (mask, depends) {
+                    document.keep(mask, &Arc::new(executable));
+                }
+                size
+            }
+            // with other variables it may be fine: what one caller is refused must not be kept for all
+            Err(_) if !document.deciding.is_empty() => 0,
+            Err(refused) => return Err(refused),
+        };
         let variants = VARIANTS.min(1 << document.deciding.len().min(8));
         document.size = size_of::<Self>() + 4 * source.text.len() + variants * size;
         Ok(document)
@@ -101,8 +120,12 @@ impl Document {
         let mask = self.mask(|name| variables.get(name).cloned());
         if let Some(mask) = mask {
             let plans = self.plans.read().unwrap_or_else(PoisonError::into_inner);
-            if let Some((_, plan)) = plans.iter().find(|(known, _)| *known == mask) {
-                return Ok(Arc::clone(plan));
+            if let Some(known) = plans.iter().find(|known| known.mask == mask) {
+                // without variables that decide there is no other that it could make way for
+                if !self.deciding.is_empty() {
+                    known.used.store(true, Ordering::Relaxed);
+                }
+                return Ok(Arc::clone(&known.executable));
             }
         }
         let syntax = again(facts.schema, &self.text, self.operation.as_deref())?;
@@ -146,9 +169,21 @@ impl Document {
 
     fn keep(&self, mask: u64, executable: &Arc<Executable>) {
         let mut plans = self.plans.write().unwrap_or_else(PoisonError::into_inner);
-        if plans.len() < VARIANTS && plans.iter().all(|(known, _)| *known != mask) {
-            plans.push((mask, Arc::clone(executable)));
+        if plans.iter().any(|known| known.mask == mask) {
+            return;
         }
+        // each is used at most once more while this goes around
+        while plans.len() >= VARIANTS {
+            match plans.pop_front() {
+                Some(known) if known.used.swap(false, Ordering::Relaxed) => plans.push_back(known),
+                _ => {}
+            }
+        }
+        plans.push_back(Variant {
+            mask,
+            executable: Arc::clone(executable),
+            used: AtomicBool::new(false),
+        });
     }
 }
 

@@ -18,8 +18,8 @@
 //! the variable, or the schema's default for the argument, or else the [`page size`](FieldCost::page_size) of the field, or else
 //! an assumed one (10; for a connection 20, the default of [`PageLimits`](crate::connection::PageLimits)). A connection costs its
 //! size once per node, with what is selected in the node; its edges and its `pageInfo` are free unless they have a weight. A
-//! connection is any object with `edges` and `pageInfo`. A field selected again under the same key costs at least 1, for its
-//! resolver runs again. A field of an interface costs as much as the dearest type behind it.
+//! connection is any object with `edges` and `pageInfo`. A field selected again under the same key costs at least 1: it is
+//! looked at again, and run again where juniper executes the operation. A field of an interface costs as much as the dearest type behind it.
 //!
 //! Only arguments `first` and `last` of type `Int` are sizes, and only of lists and connections: give a field that is sized
 //! otherwise a weight or a page size of its own.

@@ -8,14 +8,14 @@ use std::task::{Context, Poll, Waker};
 
 use futures_util::future::BoxFuture;
 
-use super::drive::Signal;
+use super::drive::Drivers;
 use super::{Batch, Flush};
 use crate::error::GraphError;
 
 pub(super) struct Loader<B: Batch> {
     batch: B,
     state: Mutex<State<B>>,
-    signal: Arc<Signal>,
+    drivers: Arc<Drivers>,
 }
 
 struct State<B: Batch> {
@@ -31,7 +31,7 @@ enum Asked<V> {
 }
 
 impl<B: Batch> Loader<B> {
-    pub(super) fn new(batch: B, signal: Arc<Signal>) -> Self {
+    pub(super) fn new(batch: B, drivers: Arc<Drivers>) -> Self {
         let state = State {
             queued: Vec::new(),
             keys: HashMap::new(),
@@ -40,7 +40,7 @@ impl<B: Batch> Loader<B> {
         Self {
             batch,
             state: Mutex::new(state),
-            signal,
+            drivers,
         }
     }
 
@@ -65,7 +65,7 @@ impl<B: Batch> Loader<B> {
                 state.queued.push(key.clone());
                 drop(state);
                 // a task of the host's may ask while nobody is at work here
-                self.signal.queued();
+                self.drivers.queued();
                 Poll::Pending
             }
         }
@@ -121,5 +121,20 @@ impl<B: Batch> Flush for Loader<B> {
                 wakers.into_iter().for_each(Waker::wake);
             }
         }
+    }
+
+    fn let_go(&self) {
+        let mut state = self.lock();
+        state.queued.clear();
+        let mut waiting = Vec::new();
+        state.keys.retain(|_, asked| match asked {
+            Asked::Loaded(_) => true,
+            Asked::Waiting(wakers) => {
+                waiting.append(wakers);
+                false
+            }
+        });
+        drop(state);
+        waiting.into_iter().for_each(Waker::wake);
     }
 }

@@ -2,8 +2,8 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 use futures_util::future::BoxFuture;
@@ -15,9 +15,53 @@ use super::Loaders;
 /// How often an operation goes on at once before other tasks get their turn.
 const ROUNDS: usize = 64;
 
+/// The operations that a request's loaders work for: one, or several at once that share its context.
+#[derive(Debug, Default)]
+pub(super) struct Drivers {
+    at_work: Mutex<Vec<Arc<Signal>>>,
+}
+
+impl Drivers {
+    /// A key was queued: whoever rests looks.
+    pub(super) fn queued(&self) {
+        for signal in self.lock().iter() {
+            signal.notify();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Signal>>> {
+        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An operation at work; dropping it lets go of what it waits for.
+struct AtWork<'l> {
+    loaders: &'l Loaders,
+    signal: Arc<Signal>,
+}
+
+impl<'l> AtWork<'l> {
+    fn new(loaders: &'l Loaders) -> Self {
+        let signal = Arc::new(Signal::default());
+        loaders.drivers.lock().push(Arc::clone(&signal));
+        Self { loaders, signal }
+    }
+}
+
+impl Drop for AtWork<'_> {
+    fn drop(&mut self) {
+        let signal = &self.signal;
+        let mut at_work = self.loaders.drivers.lock();
+        at_work.retain(|known| !Arc::ptr_eq(known, signal));
+        drop(at_work);
+        // its batches are gone: whoever else waits for a key of them asks again
+        self.loaders.let_go();
+    }
+}
+
 /// Tells the driver that something can go on.
 #[derive(Debug, Default)]
-pub(super) struct Signal {
+struct Signal {
     /// Something was woken since it was looked at.
     woken: AtomicBool,
     /// The driver is at work and looks at `woken`, and at what is queued, before it rests.
@@ -26,8 +70,8 @@ pub(super) struct Signal {
 }
 
 impl Signal {
-    /// A key was queued. Within the driver's own work it is found without a sign.
-    pub(super) fn queued(&self) {
+    /// Within the driver's own work it needs no sign.
+    fn notify(&self) {
         if !self.working.load(Ordering::SeqCst) {
             self.outer.wake();
         }
@@ -41,7 +85,7 @@ impl Wake for Signal {
 
     fn wake_by_ref(self: &Arc<Self>) {
         self.woken.store(true, Ordering::SeqCst);
-        self.queued();
+        self.notify();
     }
 }
 
@@ -65,12 +109,11 @@ pub(crate) async fn drive<T>(
         return Some(operation.await);
     }
     let mut batches = FuturesUnordered::new();
-    let waker = Waker::from(Arc::clone(&loaders.signal));
+    let at_work = (!loaders.is_empty()).then(|| AtWork::new(loaders));
     poll_fn(|outer| {
-        let polled = if loaders.is_empty() {
-            operation.as_mut().poll(outer)
-        } else {
-            rounds(operation.as_mut(), loaders, &mut batches, &waker, outer)
+        let polled = match &at_work {
+            None => operation.as_mut().poll(outer),
+            Some(at_work) => rounds(operation.as_mut(), at_work, &mut batches, outer),
         };
         if let Poll::Ready(value) = polled {
             return Poll::Ready(Some(value));
@@ -92,14 +135,14 @@ pub(crate) async fn drive<T>(
 
 fn rounds<T>(
     mut operation: Pin<&mut (impl Future<Output = T> + Send)>,
-    loaders: &Loaders,
+    at_work: &AtWork<'_>,
     batches: &mut FuturesUnordered<BoxFuture<'static, ()>>,
-    waker: &Waker,
     outer: &mut Context<'_>,
 ) -> Poll<T> {
-    let signal = &loaders.signal;
+    let AtWork { loaders, signal } = at_work;
     signal.outer.register(outer.waker());
-    let mut inner = Context::from_waker(waker);
+    let waker = Waker::from(Arc::clone(signal));
+    let mut inner = Context::from_waker(&waker);
     for _ in 0..ROUNDS {
         signal.working.store(true, Ordering::SeqCst);
         signal.woken.store(false, Ordering::SeqCst);

@@ -1,7 +1,8 @@
 //! Loads what many resolvers of one operation ask for in one go.
 //!
 //! A resolver asks for a key and waits. When nothing else of the operation can go on, the keys asked for so far are loaded
-//! together: no timer, and no batch is smaller than it has to be. A key is loaded once an operation.
+//! together: no timer, and no batch is smaller than it has to be. A key that was loaded stays with the context, until it goes or the next
+//! event of a subscription comes.
 //!
 //! ```
 //! use std::collections::HashMap;
@@ -37,7 +38,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 
 use self::batch::Loader;
-use self::drive::Signal;
+use self::drive::Drivers;
 pub(crate) use self::drive::{Deadline, drive};
 use crate::error::GraphError;
 
@@ -63,7 +64,7 @@ pub trait Batch: Send + Sync + 'static {
 #[derive(Clone, Default)]
 pub(crate) struct Loaders {
     all: Vec<(TypeId, Arc<dyn Flush>)>,
-    signal: Arc<Signal>,
+    drivers: Arc<Drivers>,
 }
 
 impl std::fmt::Debug for Loaders {
@@ -78,11 +79,13 @@ trait Flush: Any + Send + Sync {
     fn flush(self: Arc<Self>) -> Option<BoxFuture<'static, ()>>;
     /// Forgets what was loaded.
     fn clear(&self);
+    /// Forgets what is asked for and not there; who still waits asks again.
+    fn let_go(&self);
 }
 
 impl Loaders {
     pub(crate) fn add<B: Batch>(&mut self, batch: B) {
-        let loader = Arc::new(Loader::new(batch, Arc::clone(&self.signal)));
+        let loader = Arc::new(Loader::new(batch, Arc::clone(&self.drivers)));
         self.all.retain(|(known, _)| *known != TypeId::of::<B>());
         self.all.push((TypeId::of::<B>(), loader));
     }
@@ -95,6 +98,13 @@ impl Loaders {
     pub(crate) fn clear(&self) {
         for (_, loader) in &self.all {
             loader.clear();
+        }
+    }
+
+    /// Forgets what is asked for and not there, when the operation that asked has ended.
+    fn let_go(&self) {
+        for (_, loader) in &self.all {
+            loader.let_go();
         }
     }
 

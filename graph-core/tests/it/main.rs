@@ -11,6 +11,7 @@ mod attributes;
 mod build;
 mod connections;
 mod cost;
+mod documents;
 mod errors;
 mod executing;
 mod execution;

@@ -5,6 +5,8 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 use http::HeaderValue;
 use sha2::{Digest as _, Sha256};
 
+use crate::negotiation::ContentCoding;
+
 /// A validator of one representation.
 ///
 /// # ABNF
@@ -89,6 +91,29 @@ impl EntityTag {
         }
     }
 
+    /// The tag of the same state in this content coding, as [RFC 9110 §8.8.3.3] asks for one of its own: `"v7"` becomes `"v7-gzip"`.
+    ///
+    /// [RFC 9110 §8.8.3.3]: https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3.3
+    ///
+    /// ```
+    /// use http_conventions::{conditional::EntityTag, negotiation::ContentCoding};
+    ///
+    /// let tag = EntityTag::strong("v7")?;
+    /// assert_eq!(tag.in_coding(&ContentCoding::GZIP).header_value(), "\"v7-gzip\"");
+    /// assert_eq!(tag.in_coding(&ContentCoding::IDENTITY), tag);
+    /// # Ok::<(), http_conventions::conditional::InvalidEntityTag>(())
+    /// ```
+    #[must_use]
+    pub fn in_coding(&self, coding: &ContentCoding) -> Self {
+        match self.text.strip_suffix(b"\"") {
+            // the name of a coding is a token, which is of the characters of a tag
+            Some(open) if !coding.is_identity() => Self {
+                text: [open, b"-", coding.as_str().as_bytes(), b"\""].concat().into(),
+            },
+            _ => self.clone(),
+        }
+    }
+
     /// Strong comparison: both strong, and the same. For writes and ranges.
     #[must_use]
     pub fn strong_eq(&self, other: &Self) -> bool {
@@ -169,6 +194,47 @@ impl<'a> EntityTagRef<'a> {
 
     pub(super) fn weak_eq(self, other: EntityTagRef<'_>) -> bool {
         self.quoted == other.quoted
+    }
+
+    /// The tag whose form in this coding it is, if it is one; without the quote that closes it.
+    fn out_of_coding(self, coding: &ContentCoding) -> Option<&'a [u8]> {
+        let open = self.quoted.strip_suffix(b"\"")?;
+        open.strip_suffix(coding.as_str().as_bytes())?.strip_suffix(b"-")
+    }
+
+    /// Whether it is the other tag in one of these codings, as far as the opaque parts go.
+    fn is_in_coding(self, other: EntityTagRef<'_>, codings: &[ContentCoding]) -> bool {
+        let open = other.quoted.strip_suffix(b"\"");
+        codings
+            .iter()
+            .any(|coding| open.is_some() && self.out_of_coding(coding) == open)
+    }
+}
+
+/// The tag of the current state, and the codings in which it has others.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CurrentTag<'a> {
+    pub(super) tag: EntityTagRef<'a>,
+    pub(super) codings: &'a [ContentCoding],
+}
+
+impl CurrentTag<'_> {
+    pub(super) fn strong_eq(self, listed: EntityTagRef<'_>) -> bool {
+        let in_coding = || !listed.weak && !self.tag.weak && listed.is_in_coding(self.tag, self.codings);
+        listed.strong_eq(self.tag) || in_coding()
+    }
+
+    pub(super) fn weak_eq(self, listed: EntityTagRef<'_>) -> bool {
+        listed.weak_eq(self.tag) || listed.is_in_coding(self.tag, self.codings)
+    }
+}
+
+impl<'a> From<&'a EntityTag> for CurrentTag<'a> {
+    fn from(tag: &'a EntityTag) -> Self {
+        Self {
+            tag: tag.borrow(),
+            codings: &[],
+        }
     }
 }
 

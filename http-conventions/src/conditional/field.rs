@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, HeaderName};
 
-use super::{EntityTag, entity_tag::EntityTagRef};
+use super::entity_tag::{CurrentTag, EntityTagRef};
 
 /// What a list of entity tags says about the current representation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -35,10 +35,9 @@ impl TagField {
     pub(super) fn read(
         headers: &HeaderMap,
         name: &HeaderName,
-        current: Option<&EntityTag>,
+        current: Option<CurrentTag<'_>>,
         comparison: Comparison,
     ) -> Self {
-        let current = current.map(EntityTag::borrow);
         let mut seen = Seen::default();
         let mut lines = headers.get_all(name).iter().peekable();
         if lines.peek().is_none() {
@@ -46,8 +45,8 @@ impl TagField {
         }
         for line in lines {
             seen.line(line.as_bytes(), |tag| match (current, comparison) {
-                (Some(current), Comparison::Strong) => tag.strong_eq(current),
-                (Some(current), Comparison::Weak) => tag.weak_eq(current),
+                (Some(current), Comparison::Strong) => current.strong_eq(tag),
+                (Some(current), Comparison::Weak) => current.weak_eq(tag),
                 (None, _) => false,
             });
         }
@@ -124,6 +123,7 @@ mod tests {
     use http::{HeaderValue, header::IF_MATCH};
 
     use super::*;
+    use crate::conditional::EntityTag;
 
     fn read(lines: &[&[u8]], comparison: Comparison) -> TagField {
         let mut headers = HeaderMap::new();
@@ -133,7 +133,7 @@ mod tests {
         TagField::read(
             &headers,
             &IF_MATCH,
-            Some(&EntityTag::strong("a").unwrap()),
+            Some(CurrentTag::from(&EntityTag::strong("a").unwrap())),
             comparison,
         )
     }

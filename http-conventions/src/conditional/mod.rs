@@ -29,12 +29,16 @@
 //! ```
 //!
 //! The host must check and write in one step of its own store (compare the tag in the `UPDATE`): between a
-//! [`Decision::Proceed`] and the write somebody else may have written. `If-Range` is left to hosts that serve ranges.
+//! [`Decision::Proceed`] and the write somebody else may have written.
+//!
+//! A host that compresses answers gives each coding its tag by [`Validators::in_coding`], and lets writes name any of them by
+//! [`Validators::with_codings`]; one that serves ranges asks [`Preconditions::takes_range`].
 
 mod entity_tag;
 mod field;
 mod not_modified;
 mod precondition;
+mod range;
 mod validators;
 
 pub use self::{

@@ -9,7 +9,8 @@ use http::{
 };
 
 use super::{
-    EntityTag, Validators,
+    Validators,
+    entity_tag::CurrentTag,
     field::{Comparison, TagField},
     not_modified,
 };
@@ -22,9 +23,9 @@ use crate::{
 /// The preconditions of one request; a cheap view of its head.
 #[derive(Clone, Copy, Debug)]
 pub struct Preconditions<'a> {
-    method: &'a Method,
-    headers: &'a HeaderMap,
-    now: SystemTime,
+    pub(super) method: &'a Method,
+    pub(super) headers: &'a HeaderMap,
+    pub(super) now: SystemTime,
     is_required: bool,
 }
 
@@ -129,7 +130,7 @@ impl<'a> Preconditions<'a> {
         if self.ignores_preconditions() {
             return Decision::Proceed;
         }
-        let entity_tag = current.and_then(Validators::entity_tag);
+        let entity_tag = current.and_then(Validators::current_tag);
         let if_match = TagField::read(self.headers, &IF_MATCH, entity_tag, Comparison::Strong);
         let unchanged = match if_match {
             TagField::Absent => self.if_unmodified_since(current),
@@ -159,7 +160,7 @@ impl<'a> Preconditions<'a> {
         }
     }
 
-    fn if_none_match_field(&self, entity_tag: Option<&EntityTag>) -> TagField {
+    fn if_none_match_field(&self, entity_tag: Option<CurrentTag<'_>>) -> TagField {
         TagField::read(self.headers, &IF_NONE_MATCH, entity_tag, Comparison::Weak)
     }
 

@@ -59,19 +59,28 @@ impl Position for Vec<PositionValue> {
 #[derive(Clone, Debug)]
 pub struct AskedPage<'k, P> {
     limit: Limit,
-    after: Option<P>,
+    edge: Edge<P>,
+    walks_back: bool,
     keyring: &'k CursorKeyring,
     binding: CursorBinding,
     now: SystemTime,
 }
 
+/// Where a page begins, and which way it goes on from there.
+#[derive(Clone, Debug)]
+enum Edge<P> {
+    Start,
+    After(P),
+    Before(P),
+}
+
 impl CursorKeyring {
-    /// Opens the page that a query asks for: `limit` within the rules, and after which row it begins.
+    /// Opens the page that a query asks for: `limit` within the rules, and after or before which row it lies.
     ///
     /// # Errors
     ///
     /// Those of [`PageRules::parse`] and of [`open`](Self::open); [`CursorError::Invalid`] also for a cursor with a position
-    /// of another form, or that walks back.
+    /// of another form, or that was made to walk the other way.
     pub fn open_page<P: Position>(
         &self,
         rules: PageRules,
@@ -80,13 +89,20 @@ impl CursorKeyring {
         now: SystemTime,
     ) -> Result<AskedPage<'_, P>, PageError> {
         let asked = rules.parse(query)?;
-        let after = match asked.after {
-            Some(cursor) => Some(self.open_position(&cursor, &binding, now)?),
-            None => None,
+        let edge = match (asked.after, asked.before) {
+            (Some(cursor), _) => {
+                Edge::After(self.open_position(&cursor, Direction::Forward, &binding, now)?)
+            }
+            (None, Some(cursor)) => {
+                let position = self.open_position(&cursor, Direction::Backward, &binding, now);
+                Edge::Before(position.map_err(PageError::Before)?)
+            }
+            (None, None) => Edge::Start,
         };
         Ok(AskedPage {
             limit: asked.limit,
-            after,
+            edge,
+            walks_back: rules.walks_back(),
             keyring: self,
             binding,
             now,
@@ -96,13 +112,14 @@ impl CursorKeyring {
     fn open_position<P: Position>(
         &self,
         cursor: &str,
+        direction: Direction,
         binding: &CursorBinding,
         now: SystemTime,
     ) -> Result<P, CursorError> {
         let opened = self.open(cursor, binding, now)?;
-        match opened.direction {
-            Direction::Forward => P::from_values(opened.values).ok_or(CursorError::Invalid),
-            Direction::Backward => Err(CursorError::Invalid),
+        match opened.direction == direction {
+            true => P::from_values(opened.values).ok_or(CursorError::Invalid),
+            false => Err(CursorError::Invalid),
         }
     }
 }
@@ -114,26 +131,59 @@ impl<P> AskedPage<'_, P> {
         self.limit
     }
 
-    /// The position after which the page begins; without one, it is the first page.
+    /// The position after which the page begins; without one, and without one [before](Self::before) which it ends, it is the
+    /// first page.
     #[must_use]
     pub fn after(&self) -> Option<&P> {
-        self.after.as_ref()
+        match &self.edge {
+            Edge::After(position) => Some(position),
+            Edge::Start | Edge::Before(_) => None,
+        }
     }
 
-    /// Makes the page of the rows that were fetched, and the cursor to the next where there are more.
+    /// The position before which the page ends. Fetch the rows that precede it in the order turned round, the nearest first.
+    #[must_use]
+    pub fn before(&self) -> Option<&P> {
+        match &self.edge {
+            Edge::Before(position) => Some(position),
+            Edge::Start | Edge::After(_) => None,
+        }
+    }
+
+    /// Makes the page of the rows that were fetched, and the cursors to its neighbours where there are any.
+    ///
+    /// The rows are in the order they were fetched in; those before a position are turned round here, so that a page always
+    /// shows the order of the collection. `has_more` and `next_cursor` always speak of the rows that follow in that order: a
+    /// page before a position has some, as long as the row of that position is there. A page that is empty has no neighbours, and
+    /// none has a cursor to the page before unless the rules are [with `before`](PageRules::with_before).
     ///
     /// # Errors
     ///
-    /// When the position of the last row does not fit into a cursor.
-    pub fn page<T>(&self, rows: Vec<T>, position: impl FnOnce(&T) -> P) -> Result<Page<T>, PositionTooLong>
+    /// When the position of the first or of the last row does not fit into a cursor.
+    pub fn page<T>(&self, mut rows: Vec<T>, position: impl Fn(&T) -> P) -> Result<Page<T>, PositionTooLong>
     where
         P: Position,
     {
-        Page::from_rows(rows, self.limit, |last| {
-            let values = position(last).to_values();
-            self.keyring
-                .seal(&values, Direction::Forward, &self.binding, self.now)
-        })
+        let size = usize::from(self.limit.get());
+        let is_cut = rows.len() > size;
+        rows.truncate(size);
+        let (has_previous, has_next) = match self.edge {
+            Edge::Start => (false, is_cut),
+            Edge::After(_) => (true, is_cut),
+            Edge::Before(_) => (is_cut, true),
+        };
+        if self.before().is_some() {
+            rows.reverse();
+        }
+        let seal = |row: &T, direction| {
+            let values = position(row).to_values();
+            self.keyring.seal(&values, direction, &self.binding, self.now)
+        };
+        let previous = rows.first().filter(|_| has_previous && self.walks_back);
+        let next = rows.last().filter(|_| has_next);
+        let previous = previous.map(|row| seal(row, Direction::Backward)).transpose()?;
+        let next = next.map(|row| seal(row, Direction::Forward)).transpose()?;
+        Ok(Page::between(rows, previous, next))
     }
 }
 
@@ -144,9 +194,12 @@ pub enum PageError {
     /// A page parameter is malformed, out of range or repeated.
     #[error(transparent)]
     Request(#[from] InvalidPageRequest),
-    /// The cursor cannot be used.
+    /// The cursor of `after` cannot be used.
     #[error(transparent)]
     Cursor(#[from] CursorError),
+    /// The cursor of `before` cannot be used.
+    #[error(transparent)]
+    Before(CursorError),
 }
 
 impl PageError {
@@ -156,6 +209,7 @@ impl PageError {
         match self {
             Self::Request(refused) => refused.problem(base),
             Self::Cursor(refused) => refused.problem(base),
+            Self::Before(refused) => refused.problem_of("before", base),
         }
     }
 }

@@ -124,15 +124,20 @@ pub enum CursorError {
 }
 
 impl CursorError {
-    /// The 400 to answer with; each error has a type of its own.
+    /// The 400 to answer with, for the cursor of `after`; each error has a type of its own.
     #[must_use]
     pub fn problem(self, base: &ProblemBase) -> Problem {
+        self.problem_of("after", base)
+    }
+
+    /// The 400 for the cursor of this parameter.
+    pub(super) fn problem_of(self, parameter: &'static str, base: &ProblemBase) -> Problem {
         let kind = match self {
             Self::Invalid => types::INVALID_CURSOR,
             Self::Expired => types::EXPIRED_CURSOR,
             Self::Mismatched => types::CURSOR_MISMATCH,
         };
-        kind.problem(base).with_extension("parameter", "after")
+        kind.problem(base).with_extension("parameter", parameter)
     }
 }
 

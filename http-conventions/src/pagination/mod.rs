@@ -1,4 +1,4 @@
-//! Collections in pages: `limit` and `after` in the query, `{data, has_more, next_cursor}` in the answer.
+//! Collections in pages: `limit`, and `after` or `before`, in the query; `{data, has_more, next_cursor}` in the answer.
 //!
 //! A page continues after the *position* of its last row (the values it is sorted by), not after a number of rows, so
 //! that inserts and deletes neither repeat nor skip a row. The position travels in a signed, opaque cursor that is bound to
@@ -30,13 +30,17 @@
 //! # }
 //! ```
 //!
+//! To walk back, take rules [with `before`](PageRules::with_before) and pass [`Page::previous_cursor`] as `before`; the host fetches what precedes [`AskedPage::before`] the other way
+//! round. [`Page::links`] gives both neighbours as links.
+//!
 //! [`PageRules::parse`], [`CursorKeyring::open`], [`CursorKeyring::seal`] and [`Page::from_rows`] are the steps behind the two
 //! calls.
 //!
 //! # What the host must do
 //!
 //! - Sort by columns that end in a unique one, and compare positions by all of them:
-//!   `WHERE (created, id) > (?, ?) ORDER BY created, id LIMIT limit + 1`.
+//!   `WHERE (created, id) > (?, ?) ORDER BY created, id LIMIT limit + 1`, and for `before`
+//!   `WHERE (created, id) < (?, ?) ORDER BY created DESC, id DESC LIMIT limit + 1`.
 //! - Authorise every page anew: a cursor says where to go on, not that the caller may.
 
 mod asked;

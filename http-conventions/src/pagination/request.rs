@@ -1,4 +1,4 @@
-//! `limit` and `after`.
+//! `limit`, `after` and `before`.
 
 use crate::problem::{Problem, ProblemBase, types};
 
@@ -17,6 +17,7 @@ use crate::problem::{Problem, ProblemBase, types};
 pub struct PageRules {
     default: u16,
     max: u16,
+    walks_back: bool,
 }
 
 impl Default for PageRules {
@@ -25,6 +26,7 @@ impl Default for PageRules {
         Self {
             default: 20,
             max: 100,
+            walks_back: false,
         }
     }
 }
@@ -39,28 +41,48 @@ impl PageRules {
         if default == 0 || default > max {
             Err(InvalidPageRules)
         } else {
-            Ok(Self { default, max })
+            Ok(Self {
+                default,
+                max,
+                walks_back: false,
+            })
         }
+    }
+
+    /// With `before` too, for a host that fetches backwards; without this it is a parameter like any other.
+    #[must_use]
+    pub const fn with_before(mut self) -> Self {
+        self.walks_back = true;
+        self
+    }
+
+    pub(super) const fn walks_back(self) -> bool {
+        self.walks_back
     }
 
     /// Reads the page parameters of a query; other parameters are the host's.
     ///
     /// # Errors
     ///
-    /// When `limit` is not a number from 1 to the maximum, `after` is empty, or either is repeated.
+    /// When `limit` is not a number from 1 to the maximum, `after` or `before` is empty, one of them is repeated, or both of
+    /// the latter are there.
     pub fn parse(&self, query: Option<&str>) -> Result<PageRequest, InvalidPageRequest> {
-        let (mut limit, mut after) = (None, None);
+        let (mut limit, mut after, mut before) = (None, None, None);
         for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
             match name.as_ref() {
                 "limit" => once(&mut limit, self.limit(&value)?, "limit")?,
-                "after" if value.is_empty() => return Err(InvalidPageRequest { parameter: "after" }),
-                "after" => once(&mut after, value.into_owned(), "after")?,
+                "after" => once(&mut after, cursor(&value, "after")?, "after")?,
+                "before" if self.walks_back => once(&mut before, cursor(&value, "before")?, "before")?,
                 _ => {}
             }
+        }
+        if after.is_some() && before.is_some() {
+            return Err(InvalidPageRequest { parameter: "before" });
         }
         Ok(PageRequest {
             limit: limit.unwrap_or(Limit(self.default)),
             after,
+            before,
         })
     }
 
@@ -70,6 +92,13 @@ impl PageRules {
             Ok(limit) if is_number && (1..=self.max).contains(&limit) => Ok(Limit(limit)),
             _ => Err(InvalidPageRequest { parameter: "limit" }),
         }
+    }
+}
+
+fn cursor(value: &str, parameter: &'static str) -> Result<String, InvalidPageRequest> {
+    match value {
+        "" => Err(InvalidPageRequest { parameter }),
+        value => Ok(value.to_owned()),
     }
 }
 
@@ -104,8 +133,10 @@ impl Limit {
 pub struct PageRequest {
     /// How many rows it wants at most.
     pub limit: Limit,
-    /// The cursor it continues at, not opened yet; none for the first page.
+    /// The cursor after which it goes on, not opened yet.
     pub after: Option<String>,
+    /// The cursor before which it goes back, not opened yet; never beside the other. With neither it is the first page.
+    pub before: Option<String>,
 }
 
 /// A page parameter is malformed, out of range or repeated.

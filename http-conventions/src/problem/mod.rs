@@ -32,7 +32,7 @@ use std::{borrow::Cow, time::Duration};
 
 use bytes::Bytes;
 use http::{
-    HeaderMap, HeaderValue, Response, StatusCode,
+    HeaderMap, HeaderName, HeaderValue, Response, StatusCode,
     header::{ALLOW, CONTENT_TYPE, WWW_AUTHENTICATE},
 };
 
@@ -74,6 +74,8 @@ struct Parts {
     challenges: Vec<Challenge>,
     allow: Option<Allow>,
     retry_after: Option<RetryAfter>,
+    /// Further fields that the answer owes.
+    fields: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Problem {
@@ -146,6 +148,7 @@ impl Problem {
             challenges: Vec::new(),
             allow: None,
             retry_after: None,
+            fields: Vec::new(),
         }))
     }
 
@@ -211,6 +214,12 @@ impl Problem {
         self
     }
 
+    /// Adds a field that the answer owes.
+    pub(crate) fn with_field(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.0.fields.push((name, value));
+        self
+    }
+
     /// The status of the answer, which is also the member `status`.
     #[must_use]
     pub fn status(&self) -> StatusCode {
@@ -245,6 +254,9 @@ impl Parts {
         }
         if let Some(retry_after) = self.retry_after {
             retry_after.apply(headers);
+        }
+        for (name, value) in self.fields {
+            headers.append(name, value);
         }
     }
 }

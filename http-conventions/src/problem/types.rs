@@ -107,8 +107,64 @@ pub const IDEMPOTENCY_OUTCOME_UNKNOWN: ProblemType = ProblemType::new(
     "The first request with this key broke off, and may or may not have taken effect. Look at the resource before sending it anew under another key.",
 );
 
+/// 406: there is no representation that the request accepts. The extension `available` lists what there is.
+pub const NOT_ACCEPTABLE: ProblemType = ProblemType::new(
+    "not-acceptable",
+    ErrorStatus::NOT_ACCEPTABLE,
+    "Not acceptable",
+    "The resource has no representation that the request accepts. Ask for one of those in available.",
+);
+
+/// 415: the content is of a type or in a coding that is not read. `Accept` or `Accept-Encoding` lists what is.
+pub const UNSUPPORTED_CONTENT: ProblemType = ProblemType::new(
+    "unsupported-content",
+    ErrorStatus::UNSUPPORTED_MEDIA_TYPE,
+    "Unsupported content",
+    "The content is of a media type, or in a content coding, that this resource does not read. Send it as Accept or Accept-Encoding of the answer says.",
+);
+
+/// 400: the request names no version, or one that is not there. The extension `supported` lists those that are.
+pub const UNSUPPORTED_VERSION: ProblemType = ProblemType::new(
+    "unsupported-version",
+    ErrorStatus::BAD_REQUEST,
+    "Unsupported version",
+    "This request must name one of the versions in supported.",
+);
+
+/// 410: the version is over. A `Link` of the relation `successor-version` leads to what takes its place.
+pub const VERSION_GONE: ProblemType = ProblemType::new(
+    "version-gone",
+    ErrorStatus::GONE,
+    "Version gone",
+    "This version of the API is over. Move to its successor.",
+);
+
+/// 413: the content is larger than is taken, as it is sent or unpacked. The extension `limit` is the cap in bytes.
+pub const CONTENT_TOO_LARGE: ProblemType = ProblemType::new(
+    "content-too-large",
+    ErrorStatus::CONTENT_TOO_LARGE,
+    "Content too large",
+    "The content, or what it becomes when it is unpacked, has more bytes than limit. Send less at once.",
+);
+
+/// 414: the path and query are longer than is taken. The extension `limit` is the cap in bytes.
+pub const TARGET_TOO_LONG: ProblemType = ProblemType::new(
+    "target-too-long",
+    ErrorStatus::URI_TOO_LONG,
+    "Target too long",
+    "The path and query have more bytes than limit. Send what is long as content.",
+);
+
+/// 431: the header section is larger than is taken. The extension `limit` is the cap, in bytes or in lines.
+pub const FIELDS_TOO_LARGE: ProblemType = ProblemType::new(
+    "fields-too-large",
+    ErrorStatus::REQUEST_HEADER_FIELDS_TOO_LARGE,
+    "Header fields too large",
+    "The header fields are more, or have more bytes, than limit. Send fewer or shorter ones.",
+);
+
 /// Every type above.
-pub const ALL: [ProblemType; 12] = [
+pub const ALL: [ProblemType; 19] = [
     INVALID_PAGE_REQUEST,
     INVALID_CURSOR,
     EXPIRED_CURSOR,
@@ -121,4 +177,11 @@ pub const ALL: [ProblemType; 12] = [
     IDEMPOTENCY_IN_FLIGHT,
     IDEMPOTENCY_RESULT_NOT_REPLAYABLE,
     IDEMPOTENCY_OUTCOME_UNKNOWN,
+    NOT_ACCEPTABLE,
+    UNSUPPORTED_CONTENT,
+    UNSUPPORTED_VERSION,
+    VERSION_GONE,
+    CONTENT_TOO_LARGE,
+    TARGET_TOO_LONG,
+    FIELDS_TOO_LARGE,
 ];

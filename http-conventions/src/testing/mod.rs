@@ -1,4 +1,4 @@
-//! For tests, exempt from semver: a clock that is moved by hand, entropy from a seed, and the conformance kit of the store.
+//! For tests, exempt from semver: a clock that is moved by hand, entropy from a seed, and the conformance kits of the stores.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -13,7 +13,12 @@
 mod clock;
 mod entropy;
 pub mod idempotency_store;
+pub mod keyed_requests;
 mod race;
+pub mod rate_limit_store;
 
 pub use self::{clock::ManualClock, entropy::SeededEntropy};
-pub use crate::__idempotency_store as idempotency_store;
+pub use crate::{
+    __idempotency_store as idempotency_store, __keyed_requests as keyed_requests,
+    __rate_limit_store as rate_limit_store,
+};

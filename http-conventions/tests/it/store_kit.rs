@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Barrier, Mutex,
+        Arc, Barrier, Mutex,
         atomic::{AtomicU32, Ordering},
     },
     time::{Duration, SystemTime},
@@ -11,10 +11,10 @@ use std::{
 use async_trait::async_trait;
 use http_conventions::{
     idempotency::{
-        Claim, ClaimOutcome, Fence, IdempotencyStore, MemoryIdempotencyStore, Outcome, Record, RecordKey,
-        Settled, State, StoreError, decide,
+        AfterCrash, Claim, ClaimOutcome, Fence, IdempotencyStore, MemoryIdempotencyStore, Outcome, Record,
+        RecordKey, Settled, State, StoreError, decide,
     },
-    testing::idempotency_store as kit,
+    testing::{idempotency_store as kit, keyed_requests as posts_kit},
 };
 
 /// Looks, and writes later: between the two, every racer has looked.
@@ -235,4 +235,60 @@ impl IdempotencyStore for LeavesOldRecords {
 #[should_panic(expected = "right: InFlight")]
 async fn a_store_that_keeps_expired_records_is_found() {
     kit::a_settled_record_lives_until_its_new_expiry(&LeavesOldRecords::default()).await;
+}
+
+mod posts {
+    use std::sync::Arc;
+
+    use http_conventions::idempotency::MemoryIdempotencyStore;
+
+    http_conventions::testing::keyed_requests!(
+        #[tokio::test]
+        Arc::new(MemoryIdempotencyStore::default())
+    );
+}
+
+/// H6: a store in which several claim at once runs the handler several times, and the kit shows it.
+#[tokio::test]
+#[should_panic(expected = "left: (32, 32)")]
+async fn a_service_over_a_claim_in_two_steps_is_found() {
+    let store = LooksThenWrites {
+        record: Mutex::default(),
+        all_looked: Barrier::new(32),
+    };
+    posts_kit::of_thirty_two_equal_posts_one_runs(Arc::new(store)).await;
+}
+
+/// Calls a lease over before it is.
+#[derive(Default)]
+struct EndsLeases(MemoryIdempotencyStore);
+
+#[async_trait]
+impl IdempotencyStore for EndsLeases {
+    async fn claim(&self, claim: &Claim, now: SystemTime) -> Result<ClaimOutcome, StoreError> {
+        let later = now + Duration::from_secs(60);
+        let again = claim.clone().with_after_crash(AfterCrash::RunAgain);
+        self.0.claim(&again, later).await
+    }
+
+    async fn complete(
+        &self,
+        key: &RecordKey,
+        fence: &Fence,
+        outcome: Outcome,
+        expires_at: SystemTime,
+    ) -> Result<Settled, StoreError> {
+        self.0.complete(key, fence, outcome, expires_at).await
+    }
+
+    async fn release(&self, key: &RecordKey, fence: &Fence) -> Result<Settled, StoreError> {
+        self.0.release(key, fence).await
+    }
+}
+
+/// H6: a store that frees the key of a first request that was dropped lets the second run, and the kit shows it.
+#[tokio::test]
+#[should_panic(expected = "2 runs")]
+async fn a_store_that_frees_what_was_dropped_is_found() {
+    posts_kit::a_first_post_that_is_dropped_anywhere_runs_at_most_once(Arc::new(EndsLeases::default())).await;
 }

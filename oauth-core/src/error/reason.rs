@@ -216,4 +216,8 @@ reasons! {
     TokenFamilyRevoked = "token_family_revoked" [52],
     /// A client asks to revoke the token of another; nothing happens.
     TokenOfAnotherClient = "token_of_another_client" [61],
+    /// Too many attempts went wrong before.
+    TooManyAttempts = "too_many_attempts" [14],
+    /// Too many letters were asked for to one address.
+    TooManyResets = "too_many_resets" [116],
 }

@@ -38,6 +38,10 @@ pub enum ErrorCode {
     ServerError,
     /// The server cannot answer right now; the request may be repeated.
     TemporarilyUnavailable,
+    /// Too many attempts to authenticate in the name of the client went wrong: 429,
+    /// [RFC 6585 §4](https://www.rfc-editor.org/rfc/rfc6585#section-4). RFC 6749 has no code of its own for it, and says so with that of
+    /// [`TemporarilyUnavailable`](Self::TemporarilyUnavailable).
+    TooManyAttempts,
 }
 
 impl ErrorCode {
@@ -55,7 +59,7 @@ impl ErrorCode {
             Self::UnsupportedResponseType => "unsupported_response_type",
             Self::RequestNotSupported => "request_not_supported",
             Self::ServerError => "server_error",
-            Self::TemporarilyUnavailable => "temporarily_unavailable",
+            Self::TemporarilyUnavailable | Self::TooManyAttempts => "temporarily_unavailable",
         }
     }
 
@@ -66,6 +70,7 @@ impl ErrorCode {
             Self::InvalidClient => StatusCode::UNAUTHORIZED,
             Self::ServerError => StatusCode::INTERNAL_SERVER_ERROR,
             Self::TemporarilyUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::TooManyAttempts => StatusCode::TOO_MANY_REQUESTS,
             _ => StatusCode::BAD_REQUEST,
         }
     }
@@ -174,7 +179,7 @@ pub(super) fn only_allowed(description: &str) -> String {
 mod tests {
     use super::*;
 
-    const ALL: [ErrorCode; 9] = [
+    const ALL: [ErrorCode; 10] = [
         ErrorCode::InvalidRequest,
         ErrorCode::InvalidClient,
         ErrorCode::InvalidGrant,
@@ -184,6 +189,7 @@ mod tests {
         ErrorCode::InvalidTarget,
         ErrorCode::ServerError,
         ErrorCode::TemporarilyUnavailable,
+        ErrorCode::TooManyAttempts,
     ];
 
     /// O26: JSON with the code, 400 but for `invalid_client` and faults of the server, never cached.
@@ -197,6 +203,7 @@ mod tests {
                 ErrorCode::InvalidClient => 401,
                 ErrorCode::ServerError => 500,
                 ErrorCode::TemporarilyUnavailable => 503,
+                ErrorCode::TooManyAttempts => 429,
                 _ => 400,
             };
             assert_eq!(response.status(), expected);

@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -12,7 +14,8 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// assert!(AccessTokenLifetime::new(Duration::from_secs(15 * 60)).is_ok());
 /// assert!(AccessTokenLifetime::new(Duration::from_secs(24 * 60 * 60)).is_err());
 /// ```
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(try_from = "Duration", into = "Duration")]
 pub struct AccessTokenLifetime(Duration);
 
 impl AccessTokenLifetime {
@@ -43,6 +46,20 @@ impl AccessTokenLifetime {
     }
 }
 
+impl TryFrom<Duration> for AccessTokenLifetime {
+    type Error = InvalidLifetime;
+
+    fn try_from(lifetime: Duration) -> Result<Self, InvalidLifetime> {
+        Self::new(lifetime)
+    }
+}
+
+impl From<AccessTokenLifetime> for Duration {
+    fn from(lifetime: AccessTokenLifetime) -> Self {
+        lifetime.0
+    }
+}
+
 impl Default for AccessTokenLifetime {
     fn default() -> Self {
         Self::DEFAULT
@@ -51,7 +68,8 @@ impl Default for AccessTokenLifetime {
 
 /// How long a chain of refresh tokens lives: it ends when it was idle for up to 14 days, and after up to 30 days however
 /// busy it was. The longest is the default.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(try_from = "Wire", into = "Wire")]
 pub struct RefreshTokenLifetime {
     idle: Duration,
     absolute: Duration,
@@ -88,6 +106,28 @@ impl RefreshTokenLifetime {
     #[must_use]
     pub const fn absolute(self) -> Duration {
         self.absolute
+    }
+}
+
+/// As a record keeps it; what is read back is checked again.
+#[derive(Deserialize, Serialize)]
+struct Wire {
+    idle: Duration,
+    absolute: Duration,
+}
+
+impl TryFrom<Wire> for RefreshTokenLifetime {
+    type Error = InvalidLifetime;
+
+    fn try_from(wire: Wire) -> Result<Self, InvalidLifetime> {
+        Self::new(wire.idle, wire.absolute)
+    }
+}
+
+impl From<RefreshTokenLifetime> for Wire {
+    fn from(lifetime: RefreshTokenLifetime) -> Self {
+        let RefreshTokenLifetime { idle, absolute } = lifetime;
+        Self { idle, absolute }
     }
 }
 

@@ -1,4 +1,11 @@
+use std::time::Duration;
+
 use super::{AccessTokenLifetime, RefreshTokenLifetime, RetryWindow};
+use crate::store::RegisteredClient;
+
+/// The longest life of an access token that resource servers check on their own: a revoked one opens their doors for
+/// as long.
+const MAX_JWT_LIFETIME: Duration = Duration::from_secs(15 * 60);
 
 /// What an access token is to whoever holds it.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
@@ -21,6 +28,12 @@ impl AccessTokenFormat {
             Self::Jwt => AccessTokenLifetime::DEFAULT,
             Self::Opaque => AccessTokenLifetime::DEFAULT_OPAQUE,
         }
+    }
+
+    /// Whether such a token may live for as long: a JWT for 15 minutes at most.
+    #[must_use]
+    pub fn allows(self, lifetime: AccessTokenLifetime) -> bool {
+        self == Self::Opaque || lifetime.as_duration() <= MAX_JWT_LIFETIME
     }
 }
 
@@ -63,5 +76,19 @@ impl TokenPolicy {
     #[must_use]
     pub const fn with_retry_window(self, retry_window: RetryWindow) -> Self {
         Self { retry_window, ..self }
+    }
+
+    /// The policy for one client: its own lifetimes in place of these. One that a token of this format may not have counts for
+    /// nothing.
+    #[must_use]
+    pub fn for_client(self, client: &RegisteredClient) -> Self {
+        let access_token = client
+            .access_token_lifetime
+            .filter(|lifetime| self.access_token_format.allows(*lifetime));
+        Self {
+            access_token: access_token.unwrap_or(self.access_token),
+            refresh_token: client.refresh_token_lifetime.unwrap_or(self.refresh_token),
+            ..self
+        }
     }
 }

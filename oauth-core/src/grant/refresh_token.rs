@@ -36,8 +36,8 @@ pub struct Request<'a> {
 pub enum Decision {
     /// Issue this, in the step that turns the presented token into a tombstone.
     Rotate(Box<RotationPlan>),
-    /// The token was rotated a moment ago and nothing came of it since: the answer was lost. Make the same tokens again and give
-    /// them once more; nothing is stored.
+    /// The token was rotated a moment ago, this is the same request, and neither token that was issued was rotated or revoked since:
+    /// the answer may have been lost. Make the same two tokens again and give them once more; nothing is stored.
     Retry(Box<RetryPlan>),
     /// The token was rotated before: one of the two who have it is a thief. Revoke the family and refuse.
     RevokeFamily(FamilyId),
@@ -88,7 +88,8 @@ impl Refusal {
 /// Decides what presenting a refresh token means.
 ///
 /// Whose token it is comes first, so that another client can neither learn nor change anything; reuse comes before
-/// expiry, so that a tombstone betrays a theft for as long as it is kept.
+/// expiry, so that a tombstone betrays a theft for as long as it is kept. A retry is no reuse, and is refused as expired from the
+/// end of the family on.
 pub fn rotate(
     state: &RefreshTokenState,
     request: &Request<'_>,
@@ -103,6 +104,8 @@ pub fn rotate(
     }
     if let Some(rotated) = &state.token.rotated {
         return match retry(state, rotated, request, policy, now) {
+            // the client is no thief, and yet nothing of an old family is given out
+            Some(_) if now >= state.family.expires_at => Decision::Refuse(Refusal::Expired),
             Some(plan) => Decision::Retry(Box::new(plan)),
             None => Decision::RevokeFamily(state.family.id),
         };
@@ -210,7 +213,9 @@ impl RotationPlan {
     }
 }
 
-/// What a rotation issued, to be made and given once more.
+/// What a rotation issued, to be made and given once more: the refresh token and the access token.
+///
+/// An ID token is none of it. Whoever gives one beside them makes it anew, for the `iat` and `exp` of the access token.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct RetryPlan {
@@ -223,8 +228,13 @@ pub struct RetryPlan {
 }
 
 impl RetryPlan {
-    /// Whether these are the tokens that were issued. Where they are not, the pepper or the signing key is another one by now:
-    /// refuse, and change nothing.
+    /// Whether these two are the tokens that were issued. Where they are not, something that they are made with is another one by now:
+    /// the pepper or the format of access tokens, and for a JWT the signing key, the issuer or an algorithm that signs differently
+    /// each time. Refuse, and change nothing.
+    ///
+    /// An ID token is not asked for, as nothing of it is stored. An access token that is a JWT speaks for the key of both; beside an
+    /// opaque one nothing does, so that the ID token of a retry is then signed by whatever key is active now: as valid as the first, and
+    /// equal to it only while the key and the claims that are told are the same.
     #[must_use]
     pub fn is_answered_by(&self, refresh: &TokenHash, access: &TokenHash) -> bool {
         self.successor.refresh.hash.matches(refresh) & self.successor.access.hash.matches(access)

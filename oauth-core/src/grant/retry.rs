@@ -15,8 +15,13 @@ use crate::store::RotationSalt;
 /// For how long after a rotation the token that was presented may be presented again by a client that lost the answer: not at all
 /// unless said otherwise, and a minute at most.
 ///
-/// Within it the client is given the same tokens once more, until the new refresh token is first used. The chain never forks: a
-/// thief who comes within the window holds the same leaf as its owner, and whoever of the two uses it second gives the theft away.
+/// Within it the same client that asks for the same scopes and resources is given the same refresh token and access token once
+/// more, as often as it asks. The window ends early when the new refresh token is first used, when the new access token or the family is
+/// revoked, and at the end of the family. Where the clocks of two servers differ it is shorter or longer by as much.
+///
+/// The chain never forks: a thief who comes within the window holds the same leaf as its owner. When both have used that leaf the
+/// theft is seen, unless the second use was itself a retry of the first: within its window, and before its successor was used. Both
+/// then hold the next leaf, and the same is asked again.
 ///
 /// ```
 /// use std::time::Duration;
@@ -72,6 +77,9 @@ impl RetryWindow {
 ///
 /// Made once and kept with the other keys of the server; every instance has the same. Where another took its place, tokens
 /// of before come out differently: retries that are under way are refused, and nothing else happens.
+///
+/// What it makes is the refresh token and an opaque access token. A JWT is made again by signing the same claims once more, which gives
+/// the same bytes under EdDSA alone.
 ///
 /// # Security
 ///

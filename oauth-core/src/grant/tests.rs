@@ -278,6 +278,29 @@ fn a_retry_is_decided_by_every_condition() {
     }
 }
 
+/// O10, 48, 53: from the exact end of its family on nothing is answered, and who comes within the window is no thief for that.
+#[test]
+fn a_retry_is_refused_from_the_end_of_its_family_on() {
+    use refresh_token::{Decision, Refusal, Request, rotate};
+    let web = RegisteredClient::public("web".parse().unwrap()).with_scopes(grant().scopes);
+    let request = Request {
+        client: &web,
+        scopes: None,
+        resources: &[],
+    };
+    let (life, window) = (Duration::from_secs(5), Duration::from_secs(10));
+    let policy = TokenPolicy::default().with_retry_window(RetryWindow::new(window).unwrap());
+    let rotated = Rotated::new(now(), TokenHash::of("successor"), TokenHash::of("access"));
+    let mut state = refresh().with_successor(Some(successor()));
+    state.token.rotated = Some(rotated.with_salt(Some(RotationSalt::from_bytes([1; 16]))));
+    state.family.expires_at = now() + life;
+    let after = |wait| rotate(&state, &request, &policy, now() + wait);
+    let at_last = after(life - Duration::from_nanos(1));
+    assert!(matches!(at_last, Decision::Retry(_)));
+    assert_eq!(after(life), Decision::Refuse(Refusal::Expired));
+    assert_eq!(after(window), Decision::RevokeFamily(FAMILY));
+}
+
 /// What the third rotation of [`refresh`] issued.
 fn successor() -> Successor {
     let plan = AccessTokenPlan {

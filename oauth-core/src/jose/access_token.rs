@@ -160,9 +160,8 @@ impl AccessTokenClaims {
         if wire.cnf {
             return Err(JwtError::SenderConstrained);
         }
-        let claims = Self::from_wire(&wire, &policy.issuer)?;
         token.verify(key)?;
-        Ok(claims)
+        Self::from_wire(&wire, &policy.issuer)
     }
 
     fn from_wire(wire: &Wire<'_>, issuer: &Issuer) -> Result<Self, JwtError> {

@@ -65,6 +65,12 @@ impl<'a> Compact<'a> {
         if let Some(key) = keys.by_header(self.header, expected) {
             return Ok(key);
         }
+        let (algorithm, key_id) = self.signed_by(expected)?;
+        keys.select(key_id.as_deref(), algorithm)
+    }
+
+    /// Applies the policy for headers: the algorithm, and the name of the key.
+    pub(super) fn signed_by(&self, expected: TokenType) -> Result<(Algorithm, Option<String>), JwtError> {
         let header = decode(self.header)?;
         let header: Header<'_> = json::object(&header).map_err(|_| JwtError::Malformed)?;
         if header.crit || header.b64 || header.zip {
@@ -74,7 +80,7 @@ impl<'a> Compact<'a> {
         if !expected.accepts(header.typ.as_deref()) {
             return Err(JwtError::WrongType);
         }
-        keys.select(header.kid.as_deref(), algorithm)
+        Ok((algorithm, header.kid.map(Cow::into_owned)))
     }
 
     /// The claims, strictly read and not yet believed.

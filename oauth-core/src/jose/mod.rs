@@ -5,7 +5,7 @@
 //! A [`SigningKey`] signs [`AccessTokenClaims`] (`at+jwt`,
 //! [RFC 9068](https://www.rfc-editor.org/rfc/rfc9068)), [`IdTokenClaims`] and [`ClientAssertion`]s; the [`KeySet`]
 //! with its public half verifies them. [`SigningKeys`] rotate. Raw signatures come from the back end, or for keys in hardware from the host's
-//! [`Signer`]; everything around them is decided here, cheap checks first and the signature last:
+//! [`Signer`]; everything around them is decided here, cheap checks before the signature, and no claim is handed out before it:
 //!
 //! - three segments of canonical base64url, no member twice in header or claims, at most 16 KiB;
 //! - the algorithm is a property of the key, the token only has to agree: no `none`, no HMAC with a public key;
@@ -54,6 +54,7 @@ mod key_set;
 mod pkcs8;
 mod signing_key;
 mod signing_keys;
+mod stand_in;
 
 pub use access_token::{AccessTokenClaims, AccessTokenPolicy};
 pub use algorithm::Algorithm;

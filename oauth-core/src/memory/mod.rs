@@ -1,8 +1,9 @@
 //! Stores in the memory of one process: for tests, for development, and as the reference of what each verb means.
 //!
 //! Every verb takes one lock for its whole step. Nothing survives the process, and nothing is dropped until the purge
-//! verbs are called.
+//! verbs are called, but for attempts, of which there is a bound.
 
+mod attempts;
 mod clients;
 mod interactions;
 mod replays;
@@ -10,6 +11,7 @@ mod tokens;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+pub use attempts::MemoryAttempts;
 pub use clients::MemoryClients;
 pub use interactions::MemoryInteractions;
 pub use replays::MemoryReplays;

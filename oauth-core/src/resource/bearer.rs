@@ -4,7 +4,6 @@ use http::header::AUTHORIZATION;
 use http::{HeaderMap, Uri};
 
 use super::challenge::ChallengeReason;
-use crate::params::Params;
 
 /// The token in the `Authorization` header. Queries end up in logs and histories, so a token there is a fault
 /// of its own, and forms are not read at all.
@@ -36,11 +35,11 @@ pub(crate) fn token<'a>(headers: &'a HeaderMap, uri: &Uri) -> Result<&'a str, Ch
         .ok_or(ChallengeReason::MalformedRequest)
 }
 
-/// A query that cannot be decoded holds no parameter, as far as OAuth is concerned; the API will see to it.
+/// Read as tolerantly as the most tolerant reader behind us may read: whatever else is wrong with the query, a token in it is found.
+/// One without a value is none, by [RFC 6749 §3.1](https://www.rfc-editor.org/rfc/rfc6749#section-3.1).
 fn has_token_in_query(uri: &Uri) -> bool {
-    let is_named = |params: Params| params.optional("access_token").is_some();
-    let query = uri.query();
-    query.is_some_and(|query| Params::parse(query.as_bytes()).is_ok_and(is_named))
+    let query = uri.query().unwrap_or_default();
+    form_urlencoded::parse(query.as_bytes()).any(|(name, value)| name == "access_token" && !value.is_empty())
 }
 
 /// `1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"="`

@@ -6,8 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::Response;
 
-use super::event::{AuthEvent, AuthEventKind};
 use crate::error::{ErrorCode, ErrorResponse, Reason};
+use crate::event::{AuthEvent, AuthEventKind};
 use crate::jose::SigningError;
 use crate::store_error::{StoreError, StoreErrorKind};
 use crate::vocabulary::ClientId;

@@ -26,23 +26,26 @@ pub(super) fn read(params: &Params) -> Result<(ClientId, &str), Reason> {
 }
 
 impl AuthorizationServer {
-    /// Verifies an assertion under the client's own keys and spends it, in this order: one that is refused for anything
-    /// else spends nothing.
-    pub(super) async fn accept_assertion(
+    /// The assertion, in order but for having been spent. It takes as long to say of a client that has no keys, or is none.
+    pub(super) fn verified_assertion(
         &self,
         assertion: &str,
         client_id: &ClientId,
-        keys: &ClientKeys,
+        keys: Option<&ClientKeys>,
         now: SystemTime,
-    ) -> Result<(), Failure> {
-        let refuse = |reason| Err(self.invalid_client(reason, Some(client_id.clone())));
+    ) -> Result<ClientAssertion, Reason> {
+        if self.inner.replays.is_none() {
+            return Err(Reason::ClientAssertionUnsupported);
+        }
+        let policy = ClientAssertionPolicy::new(self.inner.issuer.clone(), client_id.clone());
+        ClientAssertion::verify_alike(assertion, keys.map(ClientKeys::keys), &policy, now).map_err(reason)
+    }
+
+    /// Spends an assertion after every other check: one that is refused for anything else spends nothing.
+    pub(super) async fn spend(&self, assertion: &ClientAssertion, now: SystemTime) -> Result<(), Failure> {
+        let refuse = |reason| Err(self.invalid_client(reason, Some(assertion.client_id.clone())));
         let Some(replays) = &self.inner.replays else {
             return refuse(Reason::ClientAssertionUnsupported);
-        };
-        let policy = ClientAssertionPolicy::new(self.inner.issuer.clone(), client_id.clone());
-        let assertion = match ClientAssertion::verify(assertion, keys.keys(), &policy, now) {
-            Ok(assertion) => assertion,
-            Err(error) => return refuse(reason(error)),
         };
         let spent = replays.insert_once(assertion.replay_key(), assertion.replayable_until(), now);
         match spent.await? {

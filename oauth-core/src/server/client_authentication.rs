@@ -2,18 +2,20 @@
 
 use std::time::SystemTime;
 
-use http::HeaderMap;
+use bytes::Bytes;
 use http::header::AUTHORIZATION;
+use http::{HeaderMap, Request};
 
 use super::AuthorizationServer;
 use super::answer::{Failure, Refused};
 use super::client_assertion;
-use super::event::AuthEventKind;
 use crate::basic::BasicCredentials;
 use crate::error::{ErrorCode, ErrorResponse, Reason};
+use crate::event::AuthEventKind;
+use crate::jose::ClientAssertion;
 use crate::params::Params;
 use crate::secret::{ClientSecret, TokenHash};
-use crate::store::{ClientAuthentication, ClientSecrets, RegisteredClient};
+use crate::store::{ClientAuthentication, ClientKeys, ClientSecrets, RegisteredClient};
 use crate::vocabulary::ClientId;
 
 /// What a client presents, read but not believed.
@@ -22,7 +24,7 @@ struct Presented<'a> {
     method: Method<'a>,
 }
 
-enum Method<'a> {
+pub(super) enum Method<'a> {
     None,
     Basic(ClientSecret),
     Post(ClientSecret),
@@ -40,6 +42,11 @@ impl Method<'_> {
         )
     }
 
+    /// Whether it can be guessed: anything but a name.
+    pub(super) const fn is_a_guess(&self) -> bool {
+        !matches!(self, Self::None)
+    }
+
     const fn secret(&self) -> Option<&ClientSecret> {
         match self {
             Self::None | Self::Assertion(_) => None,
@@ -50,22 +57,49 @@ impl Method<'_> {
 
 impl AuthorizationServer {
     /// The client that sends the request: registered, and authenticated the way it is registered for.
+    ///
+    /// What was presented is judged first and told last: where too much was wrong before, what is right is refused like what is
+    /// wrong. A `client_id` alone is no guess and is not counted.
     pub(super) async fn authenticate(
         &self,
-        headers: &HeaderMap,
+        request: &Request<Bytes>,
         params: &Params,
         now: SystemTime,
     ) -> Result<RegisteredClient, Failure> {
-        let Presented { client_id, method } = self.presented(headers, params)?;
+        let Presented { client_id, method } = self.presented(request.headers(), params)?;
         let client = self.inner.clients.client(&client_id).await?;
-        let client = verified(client, &method, now)
-            .map_err(|reason| self.invalid_client(reason, Some(client_id.clone())))?;
-        if let (Method::Assertion(assertion), ClientAuthentication::PrivateKeyJwt(keys)) =
-            (&method, &client.authentication)
-        {
-            self.accept_assertion(assertion, &client_id, keys, now).await?;
+        let (client, assertion) = match self.judged(client, &method, &client_id, now) {
+            Ok(authenticated) => {
+                self.may_be_right(request, &client_id, &method, now).await?;
+                authenticated
+            }
+            Err(reason) => {
+                self.was_wrong(request, &client_id, &method, now).await?;
+                return Err(self.invalid_client(reason, Some(client_id)));
+            }
+        };
+        if let Some(assertion) = assertion {
+            self.spend(&assertion, now).await?;
         }
         Ok(client)
+    }
+
+    /// Whether the method is the registered one and what was presented is right; an assertion has yet to be spent.
+    fn judged(
+        &self,
+        client: Option<RegisteredClient>,
+        method: &Method<'_>,
+        client_id: &ClientId,
+        now: SystemTime,
+    ) -> Result<(RegisteredClient, Option<ClientAssertion>), Reason> {
+        let verified = verified(client, method, now);
+        let Method::Assertion(assertion) = method else {
+            return verified.map(|client| (client, None));
+        };
+        let keys = verified.as_ref().ok().and_then(keys);
+        let assertion = self.verified_assertion(assertion, client_id, keys, now);
+        let client = verified?;
+        Ok((client, Some(assertion?)))
     }
 
     fn presented<'a>(&self, headers: &HeaderMap, params: &'a Params) -> Result<Presented<'a>, Failure> {
@@ -175,5 +209,12 @@ fn verified(
         Some(_) if !method_fits => Err(Reason::ClientAuthenticationMismatch),
         Some(_) if !accepted => Err(Reason::ClientSecretMismatch),
         Some(client) => Ok(client),
+    }
+}
+
+const fn keys(client: &RegisteredClient) -> Option<&ClientKeys> {
+    match &client.authentication {
+        ClientAuthentication::PrivateKeyJwt(keys) => Some(keys),
+        _ => None,
     }
 }

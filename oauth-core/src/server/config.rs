@@ -1,19 +1,16 @@
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
+use super::guesses::Guesses;
 use super::{AuthorizationServer, Inner, metadata};
+use crate::attempts::AttemptPolicy;
 use crate::grant::{
     AccessTokenFormat, AccessTokenLifetime, RefreshTokenLifetime, RetryPepper, RetryWindow, TokenPolicy,
 };
 use crate::jose::{Algorithm, SigningKeys};
 use crate::ports::{Clock, Entropy};
-use crate::store::{ClientStore, InteractionStore, ReplayStore, TokenStore};
+use crate::store::{AttemptStore, ClientStore, InteractionStore, ReplayStore, TokenStore};
 use crate::vocabulary::{Audience, Issuer, Scopes};
-
-/// The longest life of an access token that resource servers check on their own: a revoked one opens their doors for
-/// as long.
-const MAX_JWT_LIFETIME: Duration = Duration::from_secs(15 * 60);
 
 /// Gathers what an [`AuthorizationServer`] needs; made by [`AuthorizationServer::builder`].
 ///
@@ -25,6 +22,7 @@ pub struct AuthorizationServerBuilder {
     interactions: Option<Arc<dyn InteractionStore>>,
     tokens: Option<Arc<dyn TokenStore>>,
     replays: Option<Arc<dyn ReplayStore>>,
+    guesses: Option<Guesses>,
     clock: Option<Arc<dyn Clock>>,
     entropy: Option<Arc<dyn Entropy>>,
     signing_keys: Option<SigningKeys>,
@@ -45,6 +43,7 @@ impl AuthorizationServerBuilder {
             interactions: None,
             tokens: None,
             replays: None,
+            guesses: None,
             clock: None,
             entropy: None,
             signing_keys: None,
@@ -80,6 +79,22 @@ impl AuthorizationServerBuilder {
     /// alone.
     pub fn with_replays(mut self, replays: Arc<dyn ReplayStore>) -> Self {
         self.replays = Some(replays);
+        self
+    }
+
+    /// Where clients that are not believed are counted, and how often that may be: from then on a secret or an assertion in the
+    /// name of that client, right or wrong, known or not, is answered by 429 and `Retry-After`, at the token, introspection,
+    /// revocation and PAR endpoints. Without it the host counts by the events, if at all.
+    ///
+    /// Counts are per client, and per client and [`Source`](crate::attempts::Source) for requests that have one in their extensions.
+    /// A store that is down is a 503: nobody guesses meanwhile, and nobody gets in.
+    ///
+    /// # Security
+    ///
+    /// Without sources, whoever knows the id of a confidential client can make it wait by being wrong in its name; see
+    /// [`attempts`](crate::attempts).
+    pub fn with_attempts(mut self, store: Arc<dyn AttemptStore>, policy: AttemptPolicy) -> Self {
+        self.guesses = Some(Guesses { store, policy });
         self
     }
 
@@ -126,17 +141,24 @@ impl AuthorizationServerBuilder {
         self
     }
 
-    /// Answers a refresh that is repeated within `window` with the same tokens once more, for clients that lose answers: until the
-    /// new refresh token is used, and without ever forking the chain. They are derived with `pepper`, so that only hashes are kept.
+    /// Answers a refresh that is repeated within `window` with the same refresh token and access token once more, for clients that lose
+    /// answers: until the new refresh token is used, and without ever forking the chain. What is no JWT is derived with `pepper`, so
+    /// that only hashes are kept; a JWT is signed anew over the same claims. [`RetryWindow`] says when a refresh is a repetition.
     ///
-    /// Without it a refresh token that comes a second time ends the sign-in, as
-    /// [RFC 9700 §4.14.2](https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2) has it. Asks for a signing key of EdDSA, which signs the
-    /// same claims with the same signature.
+    /// While keys and settings stay the same, the whole answer is the first one byte for byte, its ID token included. An access
+    /// token that comes out differently (another pepper, format of access tokens, issuer or, for a JWT, signing key) makes the server
+    /// refuse, and ends nothing. An ID token is not compared: beside an opaque access token it is signed by the key of now, and
+    /// tells what is told now.
+    ///
+    /// Asks for an active signing key of EdDSA whatever access tokens are, because only EdDSA signs the same claims with the same
+    /// signature. Without a window a refresh token that comes a second time ends the sign-in, as
+    /// [RFC 9700 §4.14.2](https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2) has it.
     ///
     /// # Security
     ///
-    /// Within the window a stolen token that was just used is honoured once more, for the leaf that its owner has: whoever of the two
-    /// refreshes second ends the chain. Keep the window as short as the retries of the clients.
+    /// Within the window a stolen token that was just used is honoured once more, for the leaf that its owner has. When both have used that
+    /// leaf the chain ends, unless the second comes within the window of the first and before anything was refreshed with its answer: as
+    /// long as the two keep that close, the theft goes unseen. Keep the window as short as the retries of the clients.
     pub fn with_retry_window(mut self, window: RetryWindow, pepper: RetryPepper) -> Self {
         self.policy.retry_window = window;
         self.retry_pepper = Some(pepper);
@@ -217,6 +239,7 @@ impl AuthorizationServerBuilder {
                 interactions,
                 tokens,
                 replays: self.replays,
+                guesses: self.guesses,
                 clock,
                 entropy,
                 signing_keys: keys,
@@ -282,7 +305,7 @@ pub enum ConfigMistake {
     /// An access token that is a JWT may live for 15 minutes.
     #[error("a jwt access token must not live longer than 15 minutes")]
     JwtLifetimeTooLong,
-    /// A retry is answered to the byte, and only EdDSA makes the same signature twice.
+    /// A retry is answered with the same signatures, and only EdDSA makes the same signature twice.
     #[error("a retry window asks for a signing key of EdDSA")]
     RetryWindowWithoutEdDsa,
     /// Two keys have one id, or there are more than 100.
@@ -319,10 +342,7 @@ impl Mistakes {
     ) -> TokenPolicy {
         let format = policy.access_token_format;
         let access_token = lifetime.unwrap_or_else(|| format.default_lifetime());
-        self.check(
-            format == AccessTokenFormat::Opaque || access_token.as_duration() <= MAX_JWT_LIFETIME,
-            ConfigMistake::JwtLifetimeTooLong,
-        );
+        self.check(format.allows(access_token), ConfigMistake::JwtLifetimeTooLong);
         let signs_alike = keys.is_none_or(|keys| keys.active().algorithm() == Algorithm::EdDsa);
         self.check(
             policy.retry_window.is_none() || signs_alike,

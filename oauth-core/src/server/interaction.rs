@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use super::AuthorizationServer;
 use super::answer::Broken;
 use super::authorize::Checked;
-use super::event::{AuthEvent, AuthEventKind};
+use crate::event::{AuthEvent, AuthEventKind};
 use crate::ports::Entropy;
 use crate::random::random_text;
 use crate::secret::TokenHash;

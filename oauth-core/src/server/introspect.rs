@@ -67,7 +67,7 @@ impl AuthorizationServer {
     async fn introspected(&self, request: &Request<Bytes>) -> Result<Response<Bytes>, Failure> {
         let params = form(request)?;
         let now = self.inner.clock.now();
-        let caller = self.authenticate(request.headers(), &params, now).await?;
+        let caller = self.authenticate(request, &params, now).await?;
         if !caller.is_confidential() {
             return Err(self.invalid_client(Reason::CallerIsPublic, Some(caller.id)));
         }

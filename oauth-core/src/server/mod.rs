@@ -36,8 +36,9 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What the host must see to: TLS, a body limit before it collects, a limit on the rate of requests (count
-//! [`AuthEventKind::ClientAuthenticationFailed`] per client), and calling the purge verbs of its stores now and then.
+//! What the host must see to: TLS, a body limit before it collects, a limit on the rate of requests, somewhere to count failed
+//! authentications ([`with_attempts`](AuthorizationServerBuilder::with_attempts)), and calling the purge verbs of its stores now and
+//! then.
 
 mod answer;
 mod authorization_request;
@@ -46,8 +47,8 @@ mod claims;
 mod client_assertion;
 mod client_authentication;
 mod config;
-mod event;
 mod form;
+mod guesses;
 mod interaction;
 mod introspect;
 mod issue;
@@ -68,9 +69,10 @@ use bytes::Bytes;
 pub use answer::Answer;
 pub use authorize::Authorize;
 pub use config::{AuthorizationServerBuilder, ConfigError, ConfigMistake};
-pub use event::{AuthEvent, AuthEventKind};
 pub use interaction::{BrowserSecret, Interaction, InteractionDetails};
 pub use resume::{Authentication, Decision};
+
+pub use crate::event::{AuthEvent, AuthEventKind};
 
 use crate::grant::{RetryPepper, TokenPolicy};
 use crate::jose::SigningKeys;
@@ -115,6 +117,7 @@ struct Inner {
     interactions: Arc<dyn InteractionStore>,
     tokens: Arc<dyn TokenStore>,
     replays: Option<Arc<dyn ReplayStore>>,
+    guesses: Option<guesses::Guesses>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     signing_keys: SigningKeys,

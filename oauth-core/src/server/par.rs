@@ -10,9 +10,9 @@ use super::AuthorizationServer;
 use super::answer::{Answer, Broken, Failure};
 use super::authorization_request;
 use super::authorize::{Checked, Refusal};
-use super::event::{AuthEvent, AuthEventKind};
 use super::form::form;
 use crate::error::{AuthorizationErrorCode, ErrorCode, Reason};
+use crate::event::{AuthEvent, AuthEventKind};
 use crate::params::Params;
 use crate::random::random_text;
 use crate::response::json;
@@ -44,7 +44,7 @@ impl AuthorizationServer {
     async fn pushed(&self, request: &Request<Bytes>) -> Result<(Response<Bytes>, AuthEvent), Failure> {
         let params = form(request)?;
         let now = self.inner.clock.now();
-        let client = self.authenticate(request.headers(), &params, now).await?;
+        let client = self.authenticate(request, &params, now).await?;
         let checked = self
             .pushable(&params, &client)
             .map_err(|failure| failure.by(&client.id))?;

@@ -5,10 +5,10 @@ use http::Response;
 
 use super::AuthorizationServer;
 use super::answer::Failure;
-use super::event::{AuthEvent, AuthEventKind};
 use super::issue::Issued;
 use super::token::{Exchange, Theft, required, resources, scopes};
 use crate::error::Reason;
+use crate::event::{AuthEvent, AuthEventKind};
 use crate::grant::refresh_token::{self, Decision, RetryPlan, RotationPlan};
 use crate::secret::RefreshToken;
 use crate::store::{RefreshTokenState, RotateOutcome, RotationSalt, TokenFamily};
@@ -69,7 +69,8 @@ impl AuthorizationServer {
             scopes: form.scopes.as_ref(),
             resources: &form.resources,
         };
-        refresh_token::rotate(state, &request, &self.inner.policy, exchange.now)
+        let policy = self.inner.policy.for_client(exchange.client);
+        refresh_token::rotate(state, &request, &policy, exchange.now)
     }
 
     /// The answer; none when somebody else was faster.
@@ -147,7 +148,7 @@ impl AuthorizationServer {
             .await
     }
 
-    /// Answers as the rotation was answered, to the byte; stores nothing.
+    /// Answers with the two tokens of the rotation, and an ID token made anew; stores nothing.
     fn repeat(
         &self,
         exchange: &mut Exchange<'_>,

@@ -8,9 +8,9 @@ use super::AuthorizationServer;
 use super::answer::{Answer, Broken};
 use super::authorization_request::Declined;
 use super::authorize::broken_page;
-use super::event::{AuthEvent, AuthEventKind};
 use super::page::error_page;
 use crate::error::{AuthorizationErrorCode, AuthorizationErrorResponse, Reason, redirect};
+use crate::event::{AuthEvent, AuthEventKind};
 use crate::grant::narrow;
 use crate::secret::{AuthorizationCode, TokenHash};
 use crate::store::{
@@ -34,7 +34,8 @@ pub enum Decision {
 pub struct Authentication {
     /// Who: never reassigned to another person, and no client's id.
     pub subject: Subject,
-    /// When they proved it.
+    /// When they proved it, as exactly as you know: cut to whole seconds, it may seem to be from before a request that it
+    /// answers.
     pub auth_time: SystemTime,
     /// Their address, when known.
     pub email: Option<String>,

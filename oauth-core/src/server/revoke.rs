@@ -7,10 +7,10 @@ use http::{Request, Response};
 
 use super::AuthorizationServer;
 use super::answer::{Answer, Failure};
-use super::event::{AuthEvent, AuthEventKind};
 use super::form::form;
 use super::token::required;
 use crate::error::Reason;
+use crate::event::{AuthEvent, AuthEventKind};
 use crate::response::uncached;
 use crate::secret::TokenHash;
 use crate::store::{RegisteredClient, RevocationReason, RevokeOutcome};
@@ -35,7 +35,7 @@ impl AuthorizationServer {
     ) -> Result<Response<Bytes>, Failure> {
         let params = form(request)?;
         let now = self.inner.clock.now();
-        let caller = self.authenticate(request.headers(), &params, now).await?;
+        let caller = self.authenticate(request, &params, now).await?;
         let hash = TokenHash::of(required(&params, "token")?);
         // the hint only says where to look first
         let access_first = params.optional("token_type_hint") == Some("access_token");

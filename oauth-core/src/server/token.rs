@@ -7,10 +7,10 @@ use http::{Request, Response};
 
 use super::AuthorizationServer;
 use super::answer::{Answer, Broken, Failure};
-use super::event::{AuthEvent, AuthEventKind};
 use super::form::{self, form};
 use super::issue::Issued;
 use crate::error::{ErrorCode, Reason};
+use crate::event::{AuthEvent, AuthEventKind};
 use crate::grant::authorization_code::Redemption;
 use crate::grant::{authorization_code, client_credentials};
 use crate::params::Params;
@@ -49,7 +49,7 @@ impl AuthorizationServer {
     ) -> Result<Response<Bytes>, Failure> {
         let params = &form(request)?;
         let now = self.inner.clock.now();
-        let client = &self.authenticate(request.headers(), params, now).await?;
+        let client = &self.authenticate(request, params, now).await?;
         let name = required(params, "grant_type")?;
         let Some(grant_type) = GrantType::of(name) else {
             return Err(refusal(
@@ -94,7 +94,8 @@ impl AuthorizationServer {
             code_verifier: exchange.params.optional("code_verifier"),
             resources: &resources,
         };
-        match authorization_code::redeem(&record, &request, &self.inner.policy, exchange.now) {
+        let policy = self.inner.policy.for_client(exchange.client);
+        match authorization_code::redeem(&record, &request, &policy, exchange.now) {
             authorization_code::Decision::Redeem(plan) => self.commit_redemption(exchange, *plan).await,
             authorization_code::Decision::RevokeFamily(family) => {
                 self.end_family(exchange, Theft::Code(record.hash), family).await
@@ -156,7 +157,8 @@ impl AuthorizationServer {
             resources: &resources,
             audience: &self.inner.audience,
         };
-        let plan = client_credentials::issue(&request, &self.inner.policy, exchange.now)
+        let policy = self.inner.policy.for_client(exchange.client);
+        let plan = client_credentials::issue(&request, &policy, exchange.now)
             .map_err(|why| exchange.refuse(why.error(), why.reason()))?;
         let access = self.make_access_token(plan, None, None, None)?;
         match self

@@ -23,13 +23,16 @@
 //! ```
 
 mod cookie;
+mod resets;
 mod secret;
 mod sessions;
+mod signed_in;
 mod state;
 mod timeouts;
 
 pub use cookie::{InvalidCookie, SessionCookie};
 pub use secret::{InvalidSessionSecret, SessionSecret};
-pub use sessions::{NewSession, Session, Sessions, SignedOut};
+pub use sessions::Sessions;
+pub use signed_in::{NewSession, Session, SignedOut};
 pub use state::{SessionState, SessionTrigger};
 pub use timeouts::{InvalidTimeout, SessionTimeouts};

@@ -1,25 +1,22 @@
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use http::{HeaderMap, HeaderValue};
 
-use super::{SessionCookie, SessionSecret, SessionState, SessionTimeouts};
+use super::{NewSession, Session, SessionCookie, SessionSecret, SessionState, SessionTimeouts, SignedOut};
+use crate::attempts::AttemptPolicy;
+use crate::event::{AuthEvent, AuthEventKind};
 use crate::ports::{Clock, Entropy};
-use crate::secret::PasswordResetToken;
 use crate::store::{
-    Insertion, ResetOutcome, ResetTokenRecord, RevocationReason, Revoked, SessionId, SessionOutcome,
-    SessionRecord, SessionStore,
+    AttemptStore, Insertion, RevocationReason, Revoked, SessionId, SessionOutcome, SessionRecord,
+    SessionRenewal, SessionStore,
 };
 use crate::store_error::StoreError;
-use crate::time::later;
 use crate::vocabulary::Subject;
 
 /// Longest label that is kept, in characters.
 const LONGEST_LABEL: usize = 256;
-
-/// How long a reset token is good for.
-const RESET_LIFETIME: Duration = Duration::from_secs(15 * 60);
 
 /// Signs browsers in and out, tells who is signed in, and resets passwords.
 ///
@@ -52,53 +49,13 @@ const RESET_LIFETIME: Duration = Duration::from_secs(15 * 60);
 /// ```
 #[derive(Clone)]
 pub struct Sessions {
-    store: Arc<dyn SessionStore>,
+    pub(super) store: Arc<dyn SessionStore>,
     cookie: SessionCookie,
     timeouts: SessionTimeouts,
-    clock: Arc<dyn Clock>,
-    entropy: Arc<dyn Entropy>,
-}
-
-/// An active session, and the secret by which its browser has it.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Session {
-    /// The secret: for a form's [`csrf_token`](SessionSecret::csrf_token).
-    pub secret: SessionSecret,
-    /// Who is signed in, since when and how long.
-    pub record: SessionRecord,
-}
-
-/// A session under a new secret, which its browser has yet to be told.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-#[must_use = "a browser that is not given the cookie is not signed in"]
-pub struct NewSession {
-    /// The session.
-    pub session: Session,
-    /// The `Set-Cookie` of the answer.
-    pub set_cookie: HeaderValue,
-}
-
-/// Why nobody is signed in at a browser.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SignedOut {
-    /// There is no cookie, or none that could be ours.
-    #[error("no session cookie")]
-    NoCookie,
-    /// No session is known under that secret: it was never begun, was renewed, or was over long ago.
-    #[error("no such session")]
-    Unknown,
-    /// It was left idle too long.
-    #[error("session left idle")]
-    IdleExpired,
-    /// It was too old.
-    #[error("session too old")]
-    AbsoluteExpired,
-    /// It was ended; the record of the session says why.
-    #[error("session ended")]
-    Revoked,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) entropy: Arc<dyn Entropy>,
+    pub(super) reset_limit: Option<(Arc<dyn AttemptStore>, AttemptPolicy)>,
+    events: Option<Arc<dyn Fn(AuthEvent) + Send + Sync>>,
 }
 
 impl Sessions {
@@ -116,6 +73,26 @@ impl Sessions {
             timeouts: SessionTimeouts::default(),
             clock: Arc::new(clock),
             entropy: Arc::new(entropy),
+            reset_limit: None,
+            events: None,
+        }
+    }
+
+    /// Tells `events` what happens, each thing once it is done.
+    #[must_use]
+    pub fn with_events(self, events: impl Fn(AuthEvent) + Send + Sync + 'static) -> Self {
+        Self {
+            events: Some(Arc::new(events)),
+            ..self
+        }
+    }
+
+    /// Counts in `store` how many letters each address is sent; see [`issue_reset`](Self::issue_reset).
+    #[must_use]
+    pub fn with_reset_limit(self, store: Arc<dyn AttemptStore>, policy: AttemptPolicy) -> Self {
+        Self {
+            reset_limit: Some((store, policy)),
+            ..self
         }
     }
 
@@ -150,9 +127,41 @@ impl Sessions {
         let mut record = SessionRecord::new(secret.hash(), id, subject.clone(), self.timeouts, now);
         record.label = label.map(|label| label.chars().take(LONGEST_LABEL).collect());
         match self.store.insert_session(record.clone()).await? {
-            Insertion::Inserted => Ok(self.told(Session { secret, record }, now)),
+            Insertion::Inserted => {
+                self.tell(about(AuthEventKind::SignedIn, &record));
+                Ok(self.told(Session { secret, record }, now))
+            }
             Insertion::Exists => Err(StoreError::corrupt("the entropy repeats itself")),
         }
+    }
+
+    /// Signs `subject` in, who has just proven who they are, where they may be signed in already: then their session goes on
+    /// under another secret, as signed in now, with what was granted in it, and lasts no longer for it. Where nobody is, or
+    /// somebody else, another session begins as by [`sign_in`](Self::sign_in).
+    ///
+    /// For a client that wants the password again, by `prompt=login` or `max_age`: it does not sign the others out.
+    ///
+    /// # Errors
+    ///
+    /// As [`sign_in`](Self::sign_in).
+    ///
+    /// # Security
+    ///
+    /// Whoever had the old secret has nothing any more, but for what was granted to clients in the session meanwhile.
+    pub async fn sign_in_again(
+        &self,
+        headers: &HeaderMap,
+        subject: &Subject,
+        label: Option<&str>,
+    ) -> Result<NewSession, StoreError> {
+        let now = self.clock.now();
+        let theirs = self.find(headers, now).await?.ok();
+        if let Some(session) = theirs.filter(|session| session.record.subject == *subject)
+            && let Some(renewed) = self.renewed(&session.record, SessionRenewal::Proven, now).await?
+        {
+            return Ok(renewed);
+        }
+        self.sign_in(headers, subject, label).await
     }
 
     /// Who is signed in at the browser that sent these headers. Counts as a use of the session, which is written about once in
@@ -178,7 +187,7 @@ impl Sessions {
     }
 
     /// Puts the browser's session under another secret, as its user gains rights; the old one is worth nothing from the same
-    /// step on. When they prove again who they are, [`sign_in`](Self::sign_in) does the same and more.
+    /// step on. When they prove again who they are, [`sign_in_again`](Self::sign_in_again) does the same and more.
     ///
     /// # Errors
     ///
@@ -189,18 +198,14 @@ impl Sessions {
             Ok(session) => session.record,
             Err(signed_out) => return Ok(Err(signed_out)),
         };
-        let secret = SessionSecret::generate(&*self.entropy);
-        let outcome = self.store.renew_session(&old.hash, secret.hash(), now).await?;
-        match old.renewed(secret.hash(), now) {
-            Some(record) if outcome == SessionOutcome::Done => {
-                Ok(Ok(self.told(Session { secret, record }, now)))
-            }
-            _ => self.why(headers, now).await.map(Err),
+        match self.renewed(&old, SessionRenewal::Escalated, now).await? {
+            Some(renewed) => Ok(Ok(renewed)),
+            None => self.why(headers, now).await.map(Err),
         }
     }
 
     /// Ends the browser's session, if it has one, with what was granted in it, and answers the `Set-Cookie` that takes its
-    /// cookie away.
+    /// cookie away. A session that another request of the browser renews meanwhile is the same session.
     ///
     /// # Errors
     ///
@@ -226,14 +231,11 @@ impl Sessions {
     /// [`StoreError`]: the session may live on.
     pub async fn end(&self, subject: &Subject, id: &SessionId) -> Result<bool, StoreError> {
         // whose a session is never changes
-        let theirs = self.of(subject).await?.iter().any(|session| session.id == *id);
-        if theirs {
-            let _counts = self
-                .store
-                .end_session(id, RevocationReason::SignedOut, self.clock.now())
-                .await?;
+        let sessions = self.of(subject).await?;
+        match sessions.iter().find(|session| session.id == *id) {
+            Some(session) => self.end_one(session).await.map(|()| true),
+            None => Ok(false),
         }
-        Ok(theirs)
     }
 
     /// Ends everything of `subject`: sessions, but for `keep` and what was granted in it, codes, token families and reset
@@ -255,59 +257,12 @@ impl Sessions {
         keep: Option<&SessionId>,
         reason: RevocationReason,
     ) -> Result<Revoked, StoreError> {
-        self.store
+        let revoked = self
+            .store
             .revoke_subject(subject, keep, reason, self.clock.now())
-            .await
-    }
-
-    /// A token good for fifteen minutes and one password, to be sent to the address of `subject`; older ones are worth
-    /// nothing from now on.
-    ///
-    /// For an address that nobody has, `None` gives none, after the same work: answer both alike, and send the message
-    /// afterwards. How often one address and one peer may ask is the host's to bound.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`] when the token was not stored or the answer was lost.
-    pub async fn issue_reset(
-        &self,
-        subject: Option<&Subject>,
-    ) -> Result<Option<PasswordResetToken>, StoreError> {
-        let token = PasswordResetToken::generate(&*self.entropy);
-        let issued_at = self.clock.now();
-        let record = ResetTokenRecord {
-            hash: token.hash(),
-            subject: subject.cloned(),
-            issued_at,
-            expires_at: later(issued_at, RESET_LIFETIME),
-        };
-        self.store.put_reset_token(record).await?;
-        Ok(subject.map(|_| token))
-    }
-
-    /// Whose password a token would let be set now, for the page that asks for the new one. Spends nothing.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`] when the store cannot answer.
-    pub async fn reset_subject(&self, token: &PasswordResetToken) -> Result<Option<Subject>, StoreError> {
-        let record = self.store.reset_token(&token.hash()).await?;
-        let now = self.clock.now();
-        Ok(record
-            .filter(|record| now < record.expires_at)
-            .and_then(|record| record.subject))
-    }
-
-    /// Spends the token and ends everything of its subject; then set the password. The page tells
-    /// [`Redeemed`](ResetOutcome::Redeemed) from the rest and no more.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`]; the token may be spent then, and its owner asks for another.
-    pub async fn redeem_reset(&self, token: &PasswordResetToken) -> Result<ResetOutcome, StoreError> {
-        self.store
-            .redeem_reset_token(&token.hash(), self.clock.now())
-            .await
+            .await?;
+        self.tell(ended(subject, keep, reason));
+        Ok(revoked)
     }
 
     async fn find(
@@ -335,14 +290,55 @@ impl Sessions {
     }
 
     async fn end_that_of(&self, headers: &HeaderMap) -> Result<(), StoreError> {
-        let now = self.clock.now();
-        if let Ok(session) = self.find(headers, now).await? {
-            let _counts = self
+        if let Some(secret) = self.cookie.read(headers) {
+            let (reason, now) = (RevocationReason::SignedOut, self.clock.now());
+            let ended = self
                 .store
-                .end_session(&session.record.id, RevocationReason::SignedOut, now)
+                .end_session_by_secret(&secret.hash(), reason, now)
                 .await?;
+            if let Some(session) = ended {
+                self.tell(about(AuthEventKind::SessionEnded, &session).ended_by(reason));
+            }
         }
         Ok(())
+    }
+
+    async fn end_one(&self, session: &SessionRecord) -> Result<(), StoreError> {
+        let (reason, now) = (RevocationReason::SignedOut, self.clock.now());
+        let revoked = self.store.end_session(&session.id, reason, now).await?;
+        if revoked.sessions > 0 {
+            self.tell(about(AuthEventKind::SessionEnded, session).ended_by(reason));
+        }
+        Ok(())
+    }
+
+    pub(super) fn tell(&self, event: AuthEvent) {
+        if let Some(events) = &self.events {
+            events(event);
+        }
+    }
+
+    /// The session under another secret; `None` when it is over, or under another already.
+    async fn renewed(
+        &self,
+        old: &SessionRecord,
+        renewal: SessionRenewal,
+        now: SystemTime,
+    ) -> Result<Option<NewSession>, StoreError> {
+        let secret = SessionSecret::generate(&*self.entropy);
+        let outcome = self
+            .store
+            .renew_session(&old.hash, secret.hash(), renewal, now)
+            .await?;
+        let record = old.renewed(secret.hash(), renewal, now);
+        Ok(record.filter(|_| outcome == SessionOutcome::Done).map(|record| {
+            let kind = match renewal {
+                SessionRenewal::Escalated => AuthEventKind::SessionRenewed,
+                SessionRenewal::Proven => AuthEventKind::SignedIn,
+            };
+            self.tell(about(kind, &record));
+            self.told(Session { secret, record }, now)
+        }))
     }
 
     fn told(&self, session: Session, now: SystemTime) -> NewSession {
@@ -350,6 +346,20 @@ impl Sessions {
         let set_cookie = self.cookie.set(&session.secret, max_age);
         NewSession { session, set_cookie }
     }
+}
+
+fn about(kind: AuthEventKind, session: &SessionRecord) -> AuthEvent {
+    AuthEvent::new(kind)
+        .about(&session.subject)
+        .of_session(Some(session.id))
+}
+
+/// The end of everything of `subject`, but for what is kept.
+pub(super) fn ended(subject: &Subject, keep: Option<&SessionId>, reason: RevocationReason) -> AuthEvent {
+    AuthEvent::new(AuthEventKind::SignedOutEverywhere)
+        .ended_by(reason)
+        .about(subject)
+        .of_session(keep.copied())
 }
 
 impl fmt::Debug for Sessions {

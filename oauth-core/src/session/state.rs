@@ -24,7 +24,7 @@ pub enum SessionTrigger {
     GrewOld,
     /// Somebody ended it.
     Revoked,
-    /// The user gained higher rights: the same session goes on under a new secret, and the old secret opens nothing.
+    /// The user gained higher rights, or proved anew who they are: the same session goes on under a new secret, and the old secret opens nothing.
     Escalated,
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
 use super::ClientKeys;
+use crate::grant::{AccessTokenLifetime, RefreshTokenLifetime};
 use crate::secret::{ClientSecret, TokenHash};
 use crate::store_error::StoreError;
 use crate::vocabulary::{Audience, ClientId, RedirectUri, RegisteredRedirectUri, Scopes};
@@ -44,6 +45,12 @@ pub struct RegisteredClient {
     pub scopes: Scopes,
     /// The resource servers it speaks for: it may introspect access tokens meant for one of these.
     pub audiences: BTreeSet<Audience>,
+    /// How long its access tokens live, where that is not what the server says.
+    #[serde(default)]
+    pub access_token_lifetime: Option<AccessTokenLifetime>,
+    /// How long its chains of refresh tokens live, where that is not what the server says.
+    #[serde(default)]
+    pub refresh_token_lifetime: Option<RefreshTokenLifetime>,
 }
 
 impl RegisteredClient {
@@ -75,6 +82,8 @@ impl RegisteredClient {
             grant_types: BTreeSet::from([GrantType::AuthorizationCode, GrantType::RefreshToken]),
             scopes: Scopes::default(),
             audiences: BTreeSet::new(),
+            access_token_lifetime: None,
+            refresh_token_lifetime: None,
         }
     }
 
@@ -119,6 +128,20 @@ impl RegisteredClient {
     #[must_use]
     pub fn with_audience(mut self, audience: Audience) -> Self {
         self.audiences.insert(audience);
+        self
+    }
+
+    /// Lets its access tokens live for this long: a JWT for 15 minutes at most, and as the server says where it is longer.
+    #[must_use]
+    pub const fn with_access_token_lifetime(mut self, lifetime: AccessTokenLifetime) -> Self {
+        self.access_token_lifetime = Some(lifetime);
+        self
+    }
+
+    /// Lets its chains of refresh tokens live for this long; those that have begun keep their end.
+    #[must_use]
+    pub const fn with_refresh_token_lifetime(mut self, lifetime: RefreshTokenLifetime) -> Self {
+        self.refresh_token_lifetime = Some(lifetime);
         self
     }
 

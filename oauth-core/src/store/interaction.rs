@@ -47,7 +47,8 @@ pub struct AuthorizationRequest {
 
 impl AuthorizationRequest {
     /// The instant, by a request of `asked_at`, before which the user must not have proven who they are; `None` when any
-    /// sign-in does. A whole second, as `auth_time` is one on the wire.
+    /// sign-in does. To the nanosecond: were it cut to the second that `auth_time` is on the wire, a sign-in from before a
+    /// request would do for its `prompt=login`.
     ///
     /// `prompt=login` wants a sign-in since the request itself, as `max_age=0` does.
     #[must_use]
@@ -57,11 +58,10 @@ impl AuthorizationRequest {
         } else {
             self.max_age?
         };
-        let since_epoch = asked_at
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap_or_default();
-        let earliest = Duration::from_secs(since_epoch.as_secs()).saturating_sub(max_age);
-        Some(SystemTime::UNIX_EPOCH + earliest)
+        let earliest = asked_at.checked_sub(max_age);
+        Some(earliest.map_or(SystemTime::UNIX_EPOCH, |earliest| {
+            earliest.max(SystemTime::UNIX_EPOCH)
+        }))
     }
 }
 

@@ -6,6 +6,7 @@
 //! | sign-ins under way, pushed requests | [`InteractionStore`] | [`InteractionRecord`], [`PushedRequestRecord`] |
 //! | codes, families, tokens | [`TokenStore`] | [`AuthorizationCodeRecord`], [`TokenFamily`], [`RefreshTokenRecord`], [`AccessTokenRecord`] |
 //! | names that may be used once | [`ReplayStore`] | |
+//! | attempts at secrets and passwords | [`AttemptStore`] | [`Tally`](crate::attempts::Tally) |
 //! | sessions, password resets | [`SessionStore`] | [`SessionRecord`], [`ResetTokenRecord`] |
 //!
 //! Codes and tokens are one aggregate because redeeming a code creates a family and its first tokens in the same
@@ -26,6 +27,7 @@
 //! columns what it searches by; a field that a later version adds then needs no migration.
 //! [`memory`](crate::memory) holds the reference implementations; feature `testing` has a kit of tests for each trait.
 
+mod attempt_store;
 mod authorization_code;
 mod client;
 #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
@@ -40,6 +42,7 @@ mod session_store;
 mod token;
 mod token_store;
 
+pub use attempt_store::AttemptStore;
 pub use authorization_code::{AuthorizationCodeRecord, Grant};
 pub use client::{
     ClientAuthentication, ClientSecrets, ClientStore, GrantType, PreviousSecret, RegisteredClient,
@@ -51,7 +54,7 @@ pub use interaction::{AuthorizationRequest, InteractionRecord, InteractionStore,
 pub use pushed_request::PushedRequestRecord;
 pub use replay_store::{ReplayStore, SpendOutcome};
 pub use rotation::{Rotated, RotationSalt, Successor};
-pub use session::{SessionEnd, SessionRecord};
+pub use session::{SessionEnd, SessionRecord, SessionRenewal};
 pub use session_store::{ResetOutcome, ResetTokenRecord, Revoked, SessionOutcome, SessionStore};
 pub use token::{
     AccessTokenRecord, AccessTokenState, FamilyRevocation, RefreshTokenRecord, RefreshTokenState,

@@ -17,11 +17,13 @@ const TOUCHES: u32 = 10;
 pub struct SessionRecord {
     /// The hash of the secret in the browser's cookie. Another one after each renewal.
     pub hash: TokenHash,
+    /// The hash of the secret before the last renewal: it opens nothing, but whoever signs out by it means this session.
+    pub renewed_from: Option<TokenHash>,
     /// Its name, which stays: for lists, for what was granted in it, and for events.
     pub id: SessionId,
     /// Who is signed in.
     pub subject: Subject,
-    /// When they proved it.
+    /// When they proved it last.
     pub auth_time: SystemTime,
     /// When it began.
     pub created_at: SystemTime,
@@ -35,6 +37,16 @@ pub struct SessionRecord {
     pub label: Option<String>,
     /// Whether, when and why it ended early.
     pub ended: Option<SessionEnd>,
+}
+
+/// Why a session goes on under another secret.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum SessionRenewal {
+    /// Its user gained higher rights.
+    Escalated,
+    /// Its user proved anew who they are: that counts as their sign-in from now on.
+    Proven,
 }
 
 /// The end of a session before its time.
@@ -67,6 +79,7 @@ impl SessionRecord {
     ) -> Self {
         Self {
             hash,
+            renewed_from: None,
             id,
             subject,
             auth_time: now,
@@ -121,11 +134,25 @@ impl SessionRecord {
         })
     }
 
-    /// The session under a new secret, for a user who gained higher rights at `now`; `None` when it is over. It lasts no
-    /// longer for it.
+    /// The session under a new secret from `now` on; `None` when it is over. It lasts no longer for it.
     #[must_use]
-    pub fn renewed(&self, hash: TokenHash, now: SystemTime) -> Option<Self> {
-        self.touched(now).map(|session| Self { hash, ..session })
+    pub fn renewed(&self, hash: TokenHash, renewal: SessionRenewal, now: SystemTime) -> Option<Self> {
+        self.touched(now).map(|session| Self {
+            hash,
+            renewed_from: Some(session.hash),
+            auth_time: match renewal {
+                SessionRenewal::Escalated => session.auth_time,
+                SessionRenewal::Proven => session.auth_time.max(now),
+            },
+            ..session
+        })
+    }
+
+    /// Whether whoever signs out by the secret of this hash means this session: its secret, or the one before the last
+    /// renewal, which a request may have had on the way.
+    #[must_use]
+    pub fn is_meant_by(&self, hash: &TokenHash) -> bool {
+        self.hash == *hash || self.renewed_from == Some(*hash)
     }
 
     /// The session, ended at `now`; `None` when it was over before.
@@ -176,7 +203,8 @@ mod tests {
         match trigger {
             SessionTrigger::Used => (record.touched(now).unwrap_or_else(same), now),
             SessionTrigger::Escalated => {
-                let renewed = record.renewed(TokenHash::of("another cookie"), now);
+                let renewal = SessionRenewal::Escalated;
+                let renewed = record.renewed(TokenHash::of("another cookie"), renewal, now);
                 (renewed.unwrap_or_else(same), now)
             }
             SessionTrigger::Revoked => {
@@ -208,7 +236,9 @@ mod tests {
                     state = next;
                 } else {
                     assert_eq!(record.touched(now), None);
-                    assert_eq!(record.renewed(TokenHash::of("thief"), now), None);
+                    for renewal in [SessionRenewal::Escalated, SessionRenewal::Proven] {
+                        assert_eq!(record.renewed(TokenHash::of("thief"), renewal, now), None);
+                    }
                     assert_eq!(record.revoked(RevocationReason::SignedOut, now), None);
                     assert!(!record.is_to_be_touched(now));
                 }
@@ -254,17 +284,49 @@ mod tests {
         assert_eq!(touched.touched(start()).unwrap().seen_at, due);
     }
 
-    /// S4: a renewed session has another secret, the same name, and not a moment longer to live.
+    /// S4: a renewed session has another secret, the same name, and not a moment longer to live; who proved anew who they
+    /// are has signed in then.
     #[test]
     fn a_renewed_session_has_another_secret_and_the_same_end() {
         let session = session();
         let now = start() + MINUTE;
-        let renewed = session.renewed(TokenHash::of("another cookie"), now).unwrap();
+        let hash = TokenHash::of("another cookie");
+        let escalated = session.renewed(hash, SessionRenewal::Escalated, now).unwrap();
         let expected = SessionRecord {
-            hash: TokenHash::of("another cookie"),
+            hash,
+            renewed_from: Some(session.hash),
             seen_at: now,
-            ..session
+            ..session.clone()
         };
-        assert_eq!(renewed, expected);
+        assert_eq!(escalated, expected);
+        let proven = session.renewed(hash, SessionRenewal::Proven, now).unwrap();
+        let expected = SessionRecord {
+            auth_time: now,
+            ..expected
+        };
+        assert_eq!(proven, expected);
+        // by a clock that went back
+        let again = proven
+            .renewed(session.hash, SessionRenewal::Proven, start())
+            .unwrap();
+        assert_eq!(again.auth_time, now);
+    }
+
+    /// S1, S4: the secret before the last renewal still means the session, and none before that one.
+    #[test]
+    fn a_session_is_meant_by_its_last_two_secrets() {
+        let secrets = ["cookie", "second", "third"].map(TokenHash::of);
+        let mut session = session();
+        for (renewals, secret) in secrets.iter().enumerate() {
+            if renewals > 0 {
+                session = session
+                    .renewed(*secret, SessionRenewal::Escalated, start())
+                    .unwrap();
+            }
+            for (place, secret) in secrets.iter().enumerate() {
+                let last_two = place == renewals || place + 1 == renewals;
+                assert_eq!(session.is_meant_by(secret), last_two, "{place} after {renewals}");
+            }
+        }
     }
 }

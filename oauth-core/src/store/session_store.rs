@@ -3,7 +3,7 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::{Insertion, RevocationReason, SessionId, SessionRecord, TokenStore};
+use super::{Insertion, RevocationReason, SessionId, SessionRecord, SessionRenewal, TokenStore};
 use crate::secret::TokenHash;
 use crate::store_error::StoreError;
 use crate::vocabulary::Subject;
@@ -80,7 +80,8 @@ pub struct Revoked {
 /// - **The rules of a row are those of [`SessionRecord`]**: load it, call [`touched`](SessionRecord::touched),
 ///   [`renewed`](SessionRecord::renewed) or [`revoked`](SessionRecord::revoked), write it, in one step. Of any number of callers
 ///   that renew one session exactly one does.
-/// - **What was ended stays ended**: once [`end_session`](Self::end_session), [`revoke_subject`](Self::revoke_subject) or
+/// - **What was ended stays ended**: once [`end_session`](Self::end_session),
+///   [`end_session_by_secret`](Self::end_session_by_secret), [`revoke_subject`](Self::revoke_subject) or
 ///   [`redeem_reset_token`](Self::redeem_reset_token) has answered, nothing from before is worth anything, whatever had begun
 ///   before; and a reader sees either all of it ended or none.
 /// - A code that names a session is redeemed only while that session is active, or else it is
@@ -120,6 +121,7 @@ pub trait SessionStore: TokenStore {
         &self,
         hash: &TokenHash,
         new_hash: TokenHash,
+        renewal: SessionRenewal,
         now: SystemTime,
     ) -> Result<SessionOutcome, StoreError>;
 
@@ -134,6 +136,22 @@ pub trait SessionStore: TokenStore {
         reason: RevocationReason,
         now: SystemTime,
     ) -> Result<Revoked, StoreError>;
+
+    /// Ends the session that a secret [means](SessionRecord::is_meant_by), as [`end_session`](Self::end_session) does, and
+    /// answers it as it is then; `None` when there is none or it is over, and nothing changes.
+    ///
+    /// Looks and ends in one step: of a renewal that crosses it, whichever comes first, no secret is left that opens
+    /// anything.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot answer; calling again is safe.
+    async fn end_session_by_secret(
+        &self,
+        hash: &TokenHash,
+        reason: RevocationReason,
+        now: SystemTime,
+    ) -> Result<Option<SessionRecord>, StoreError>;
 
     /// The sessions of `subject` that are active at `now`, the last begun first, by name where two began at once.
     ///

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::race::{RACERS, race};
 use super::records::{answer, start};
+use crate::grant::{AccessTokenLifetime, RefreshTokenLifetime};
 use crate::secret::ClientSecret;
 use crate::store::{ClientSecrets, ClientStore, GrantType, RegisteredClient};
 use crate::vocabulary::{ClientId, RegisteredRedirectUri};
@@ -120,6 +121,8 @@ fn confidential(name: &str) -> RegisteredClient {
         .with_grant_types(GrantType::ALL)
         .with_scopes("openid read:charges write:charges".parse().expect("scopes"))
         .with_audience("https://api.example".parse().expect("an audience"))
+        .with_access_token_lifetime(AccessTokenLifetime::default())
+        .with_refresh_token_lifetime(RefreshTokenLifetime::default())
 }
 
 /// With a key of another name than its thumbprint, and one without a name.

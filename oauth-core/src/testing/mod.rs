@@ -20,6 +20,7 @@ mod entropy;
 mod race;
 mod records;
 
+pub mod attempt_store;
 pub mod client_store;
 pub mod faults;
 pub mod history;
@@ -37,7 +38,7 @@ pub use entropy::SeededEntropy;
 
 #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
 pub use crate::parallel_requests;
-pub use crate::{client_store, interaction_store, replay_store, session_store, token_store};
+pub use crate::{attempt_store, client_store, interaction_store, replay_store, session_store, token_store};
 
 /// Makes one test of each case of a kit; what the kit macros expand to.
 #[doc(hidden)]

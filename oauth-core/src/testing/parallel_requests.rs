@@ -15,12 +15,15 @@ use http::{HeaderValue, Method, Request, Response, StatusCode};
 use super::race::race_of;
 use super::records::start;
 use super::{ManualClock, SeededEntropy};
+use crate::grant::{RetryPepper, RetryWindow};
 use crate::jose::{SigningKey, SigningKeys};
 use crate::memory::{MemoryClients, MemoryInteractions};
 use crate::params::{Params, encode};
 use crate::pkce::CodeVerifier;
 use crate::secret::TokenHash;
-use crate::server::{Authentication, AuthorizationServer, Authorize, Decision, path};
+use crate::server::{
+    Authentication, AuthorizationServer, AuthorizationServerBuilder, Authorize, Decision, path,
+};
 use crate::store::{RegisteredClient, TokenStore};
 use crate::vocabulary::{RegisteredRedirectUri, Scopes};
 
@@ -32,6 +35,7 @@ macro_rules! parallel_requests {
         $crate::__kit_cases! { parallel_requests [#[$attribute]] [$($store)+]:
             four_redemptions_of_a_code_give_one_success
             four_uses_of_a_refresh_token_give_one_success
+            four_uses_of_a_refresh_token_within_the_window_give_one_answer
         }
     };
 }
@@ -67,10 +71,47 @@ pub async fn four_uses_of_a_refresh_token_give_one_success(store: &Arc<dyn Token
     desk.check(&responses).await;
 }
 
+/// O10, 51, 53: of four uses of one refresh token at once within the retry window one rotates it, and all are given its one successor, which
+/// lives; with that it is the same; and once the successor was used, the token before it ends the chain.
+pub async fn four_uses_of_a_refresh_token_within_the_window_give_one_answer(store: &Arc<dyn TokenStore>) {
+    let desk = Desk::retrying(Arc::clone(store));
+    let code = desk.code().await;
+    let first = refresh_token(&desk.answer(Desk::redemption(&code)).await);
+    let mut presented = first.clone();
+    for _ in 0..2 {
+        let answers = race_of(REQUESTS, async |_| desk.answer(Desk::refresh(&presented)).await);
+        for answer in &answers {
+            assert_eq!(answer.status(), StatusCode::OK, "{answer:?}");
+            assert_eq!(Some(answer.body()), answers.first().map(Response::body));
+        }
+        assert!(!desk.is_live(&presented).await, "it was rotated");
+        presented = answers.first().map(refresh_token).expect("four answers");
+        assert!(desk.is_live(&presented).await, "it is the leaf");
+    }
+    let theft = desk.answer(Desk::refresh(&first)).await;
+    assert_eq!(theft.status(), StatusCode::BAD_REQUEST);
+    assert!(!desk.is_live(&presented).await, "the chain has ended");
+}
+
 impl Desk {
     /// A server whose codes and tokens are in `store`, and everything else in memory, at an instant that never moves.
     #[must_use]
     pub fn over(store: Arc<dyn TokenStore>) -> Self {
+        Self::with(store, |builder| builder)
+    }
+
+    /// The same, and a refresh may be repeated.
+    #[must_use]
+    pub fn retrying(store: Arc<dyn TokenStore>) -> Self {
+        let window = RetryWindow::new(RetryWindow::MAX).expect("the longest");
+        let pepper = RetryPepper::from_bytes([7; 32]);
+        Self::with(store, |builder| builder.with_retry_window(window, pepper))
+    }
+
+    fn with(
+        store: Arc<dyn TokenStore>,
+        configure: impl FnOnce(AuthorizationServerBuilder) -> AuthorizationServerBuilder,
+    ) -> Self {
         let entropy = SeededEntropy::new(4);
         let scopes: Scopes = "openid read:charges".parse().expect("scopes");
         let redirect_uri = RegisteredRedirectUri::exact(REDIRECT_URI).expect("a redirect URI");
@@ -78,7 +119,7 @@ impl Desk {
             .with_redirect_uri(redirect_uri)
             .with_scopes(scopes.clone());
         let key = SigningKey::generate_ed25519(&entropy).expect("a key");
-        let server = AuthorizationServer::builder("https://auth.example")
+        let builder = AuthorizationServer::builder("https://auth.example")
             .with_clients(Arc::new(MemoryClients::from_iter([client])))
             .with_interactions(Arc::new(MemoryInteractions::new()))
             .with_tokens(Arc::clone(&store))
@@ -86,10 +127,16 @@ impl Desk {
             .with_entropy(entropy)
             .with_signing_keys(SigningKeys::new(key))
             .with_audience("https://api.example")
-            .with_scopes(scopes)
-            .build()
-            .expect("a server");
+            .with_scopes(scopes);
+        let server = configure(builder).build().expect("a server");
         Self { server, store }
+    }
+
+    /// Whether the refresh token, which was issued, can be refreshed.
+    async fn is_live(&self, token: &str) -> bool {
+        let state = self.store.refresh_token(&TokenHash::of(token)).await;
+        let state = state.expect("the store answers").expect("it was issued");
+        state.is_active(start())
     }
 
     /// The answer of the token endpoint.
@@ -165,13 +212,7 @@ impl Desk {
         }
         assert_eq!(won.len(), 1, "so many had success");
         for response in won {
-            let successor = TokenHash::of(&refresh_token(response));
-            let state = self
-                .store
-                .refresh_token(&successor)
-                .await
-                .expect("the store answers");
-            assert!(!state.expect("it was issued").is_active(start()));
+            assert!(!self.is_live(&refresh_token(response)).await);
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod absurd_clock;
 mod client;
+mod flawed_attempts;
 mod flawed_stores;
 mod handles;
 mod hostile_input;

@@ -8,6 +8,66 @@ use oauth_core::store::TokenStore;
 use oauth_core::testing::Delayed;
 use tokio::runtime::Handle;
 
+mod attempts {
+    oauth_core::testing::attempt_store!(
+        #[tokio::test]
+        oauth_core::memory::MemoryAttempts::new()
+    );
+}
+
+mod attempts_of_few_names {
+    use std::num::NonZeroUsize;
+
+    use oauth_core::attempts::{Admission, AttemptKey, AttemptPolicy};
+    use oauth_core::memory::MemoryAttempts;
+    use oauth_core::store::AttemptStore as _;
+    use std::time::SystemTime;
+
+    oauth_core::testing::attempt_store!(
+        #[tokio::test]
+        few_names()
+    );
+
+    fn few_names() -> MemoryAttempts {
+        MemoryAttempts::with_capacity(NonZeroUsize::new(64).unwrap())
+    }
+
+    /// O27, 14: what strangers can take up is bounded, and they make room among themselves first.
+    #[tokio::test]
+    async fn a_flood_of_names_takes_up_no_more_than_it_may() {
+        let (attempts, policy, now) = (few_names(), AttemptPolicy::PASSWORDS, SystemTime::UNIX_EPOCH);
+        let victim = AttemptKey::subject("ada");
+        for _ in 0..4 {
+            assert!(attempts.admit(&victim, &policy, now).await.unwrap().is_admitted());
+        }
+        for index in 0..10_000 {
+            let name = AttemptKey::subject(&index.to_string());
+            assert!(attempts.admit(&name, &policy, now).await.unwrap().is_admitted());
+        }
+        // the fifth is the last
+        assert_eq!(
+            attempts.admit(&victim, &policy, now).await.unwrap(),
+            Admission::Admitted
+        );
+        assert!(!attempts.admit(&victim, &policy, now).await.unwrap().is_admitted());
+        let later = now + std::time::Duration::from_secs(24 * 60 * 60);
+        assert!(attempts.purge_attempts(later).await.unwrap() <= 64);
+    }
+
+    /// O27: a store that is full of closed names takes new ones all the same.
+    #[tokio::test]
+    async fn a_store_full_of_closed_names_still_counts() {
+        let attempts = MemoryAttempts::with_capacity(NonZeroUsize::MIN);
+        let (policy, now) = (AttemptPolicy::PASSWORDS, SystemTime::UNIX_EPOCH);
+        for name in ["ada", "eve"].map(AttemptKey::subject) {
+            for _ in 0..5 {
+                assert!(attempts.admit(&name, &policy, now).await.unwrap().is_admitted());
+            }
+            assert!(!attempts.admit(&name, &policy, now).await.unwrap().is_admitted());
+        }
+    }
+}
+
 mod clients {
     oauth_core::testing::client_store!(
         #[tokio::test]

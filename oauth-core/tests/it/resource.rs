@@ -117,6 +117,42 @@ fn a_malformed_request_is_a_400() {
     }
 }
 
+/// O16: no query is so broken that a token hides in it: what our parser refuses, another one behind us may read.
+#[test]
+fn a_token_does_not_hide_in_a_malformed_query() {
+    let bearer = format!("Bearer {}", token());
+    let many = "x=y&".repeat(200);
+    for query in [
+        "x=%zz&access_token=T".to_owned(),
+        "access_token=T&x=%zz".to_owned(),
+        "access_token=%zz".to_owned(),
+        "access_token=T%ff".to_owned(),
+        "%ff=1&%61ccess%5Ftoken=T".to_owned(),
+        "%&&=&access_token=T".to_owned(),
+        "access_token=&access_token=T".to_owned(),
+        format!("{many}access_token=T"),
+    ] {
+        for authorization in [&[][..], &[bearer.as_str()]] {
+            let request = request(&format!("/v1/charges?{query}"), authorization);
+            let challenge = api().authenticate(&request, now()).unwrap_err();
+            assert_eq!(challenge.reason(), &ChallengeReason::MalformedRequest, "{query}");
+        }
+    }
+    for query in [
+        "x=%zz",
+        "access_token",
+        "access_token=",
+        "x=access_token=T",
+        "Access_Token=T",
+        "access_token%00=T",
+        "my_access_token=T&access_tokens=T",
+        many.as_str(),
+    ] {
+        let request = request(&format!("/v1/charges?{query}"), &[&bearer]);
+        assert!(api().authenticate(&request, now()).is_ok(), "{query}");
+    }
+}
+
 /// O15: whatever is wrong with the token, the peer hears one word.
 #[test]
 fn every_bad_token_gets_the_same_answer() {

@@ -1,10 +1,12 @@
 //! Stores in memory, for tests, demos and hosts that may forget everything when they stop.
 
+mod claims;
 mod endpoints;
 mod inbox;
 mod latest_seen;
 mod outbox;
 
+pub use claims::MemoryClaims;
 pub use endpoints::MemoryEndpoints;
 pub use inbox::MemoryInbox;
 pub use latest_seen::MemoryLatestSeen;

@@ -23,7 +23,7 @@ use crate::{event::EventId, ports::StoreError};
 /// - Keys are compared byte for byte. The body is kept byte for byte: it need not be text.
 /// - An event stays queued until it is finished, also when its claim ends before.
 /// - Where the queue is another system, the claim is written first, with a lease; until the queue has confirmed, a repetition
-///   is [`Claim::Pending`], and after the lease it is queued anew.
+///   is [`Claim::Pending`], and after the lease it is queued anew: [`ClaimThenQueue`](super::ClaimThenQueue).
 #[async_trait]
 pub trait Dedupe: Send + Sync {
     /// Claims `event` if nobody has, and queues it in the same step.

@@ -1,7 +1,7 @@
 //! The receiving end: verify, recognise repetitions, queue, answer at once.
 //!
 //! [`Verifier`] is pure, and its [`Verified`] the only way to a payload. [`Dedupe`] is the port to the store that claims an
-//! event and queues it in one step. [`Receiver`] is both behind one endpoint; the work itself is done later, by whoever takes
+//! event and queues it in one step; where the queue is another system, [`ClaimThenQueue`] makes two of it. [`Receiver`] is both behind one endpoint; the work itself is done later, by whoever takes
 //! from the [`Inbox`].
 //!
 //! ```
@@ -44,6 +44,7 @@ mod failure;
 mod inbox;
 mod keys;
 mod order;
+mod two_phase;
 mod verified;
 mod verify;
 
@@ -53,5 +54,6 @@ pub use endpoint::{Outcome, Receiver};
 pub use failure::{VerifyError, VerifyFailure};
 pub use inbox::{Finish, Inbox, Queued, Ticket};
 pub use order::{Advance, LatestSeen, Position, ResourceKey};
+pub use two_phase::{Begun, ClaimThenQueue, Claims, Queue};
 pub use verified::Verified;
 pub use verify::Verifier;

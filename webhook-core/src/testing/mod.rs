@@ -17,6 +17,7 @@ mod entropy;
 pub(crate) mod race;
 mod transport;
 
+pub mod claims;
 pub mod dedupe;
 pub mod endpoint_store;
 pub mod inbox;
@@ -30,7 +31,7 @@ pub use entropy::SeededEntropy;
 pub use outbox::retention;
 pub use transport::ScriptedTransport;
 
-pub use crate::{dedupe_store, endpoint_store, inbox_store, latest_seen, outbox, retention, sealer};
+pub use crate::{claims, dedupe_store, endpoint_store, inbox_store, latest_seen, outbox, retention, sealer};
 
 /// Makes one test of each case of a kit; what the macros of the kits expand to.
 #[doc(hidden)]

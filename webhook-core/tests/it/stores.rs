@@ -7,6 +7,13 @@ mod memory_dedupe {
     );
 }
 
+mod memory_claims {
+    webhook_core::testing::claims!(
+        #[tokio::test]
+        webhook_core::memory::MemoryClaims::default()
+    );
+}
+
 mod memory_inbox {
     webhook_core::testing::inbox_store!(
         #[tokio::test]

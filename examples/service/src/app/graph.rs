@@ -32,7 +32,7 @@ pub(super) struct Host {
 
 pub(super) type Context = RequestContext<Arc<Host>>;
 
-/// A refusal of the desk as the graph tells it; a failure of the database stays behind the mask.
+/// A refusal of the desk as the graph tells it; a failure of the database or the hashing stays behind the mask.
 fn refused(error: DeskError) -> GraphError {
     match error {
         DeskError::Faulty(faults) => {
@@ -47,7 +47,9 @@ fn refused(error: DeskError) -> GraphError {
         }
         DeskError::NotFound => GraphError::not_found("no such charge"),
         DeskError::Changed => GraphError::conflict("the charge has changed"),
-        error @ (DeskError::Database(_) | DeskError::Store(_)) => GraphError::internal(error),
+        error @ (DeskError::Database(_) | DeskError::Store(_) | DeskError::Hashing(_)) => {
+            GraphError::internal(error)
+        }
     }
 }
 

@@ -12,6 +12,7 @@ mod charges;
 mod console;
 mod customers;
 mod graph;
+mod guesses;
 mod lists;
 pub(crate) mod open;
 mod page;
@@ -47,7 +48,7 @@ use self::caller::Caller;
 use self::graph::{Host, Mutation, Query, Subscription};
 use self::route::Route;
 use crate::clock::DemoClock;
-use crate::desk::{Desk, DeskError};
+use crate::desk::{Desk, DeskError, HashingError};
 use crate::mail::Mail;
 use crate::with_sources;
 
@@ -71,6 +72,7 @@ pub struct App {
     database: Database,
     server: AuthorizationServer,
     sessions: Sessions,
+    attempts: guesses::Attempts,
     resources: ResourceServer,
     idempotency: Idempotency,
     cursors: CursorKeyring,
@@ -126,6 +128,7 @@ impl App {
     }
 
     async fn routed(&self, mut request: Request<Bytes>, id: &RequestId) -> Result<Response<Body>, Problem> {
+        guesses::note_source(&mut request);
         let route = Route::of(request.uri().path()).ok_or_else(|| Problem::new(ErrorStatus::NOT_FOUND))?;
         let allowed = route.methods();
         if !allowed.contains(request.method()) {
@@ -229,9 +232,14 @@ impl App {
         }
     }
 
-    /// What the peer is told of a refusal of the desk; why a store failed goes to the log alone.
+    /// What the peer is told of a refusal of the desk; why a store or the hashing failed goes to the log alone.
     fn refused(&self, error: DeskError) -> Problem {
-        if let DeskError::Database(_) | DeskError::Store(_) = error {
+        let failed = matches!(
+            error,
+            DeskError::Database(_) | DeskError::Store(_) | DeskError::Hashing(_)
+        );
+        // who floods the service with passwords would flood the log
+        if failed && !matches!(error, DeskError::Hashing(HashingError::Busy)) {
             (self.log)(&with_sources(&error));
         }
         problem::of_desk(error, &self.problems)

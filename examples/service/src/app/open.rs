@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use graph_core::Engine;
 use graph_core::connection::{CursorKey as GraphCursorKey, Cursors};
@@ -9,6 +10,7 @@ use http_conventions::idempotency::Idempotency;
 use http_conventions::pagination::{CursorKey, CursorKeyring};
 use http_conventions::problem::ProblemBase;
 use juniper::RootNode;
+use oauth_core::attempts::AttemptPolicy;
 use oauth_core::jose::{KeySet, SigningKey, SigningKeys};
 use oauth_core::resource::ResourceServer;
 use oauth_core::server::AuthorizationServer;
@@ -22,6 +24,7 @@ use webhook_core::address::AddressPolicy;
 use webhook_core::sender::Dispatcher;
 
 use super::graph::{Host, Mutation, Query, Subscription};
+use super::guesses::Attempts;
 use super::{App, Log};
 use crate::clock::DemoClock;
 use crate::desk::Desk;
@@ -128,6 +131,7 @@ impl App {
             user.ok_or(Nobody).map_err(at("--sign-in-as"))?;
         }
         let signing_key = signing_key(&desk).await?;
+        let attempts = Attempts::in_memory();
         let addresses = address_policy(danger_deliver_to_loopback);
         let problems = ProblemBase::new(&format!("{base_url}/problems/")).map_err(at("the problem types"))?;
         let graph_host = Arc::new(Host {
@@ -135,8 +139,9 @@ impl App {
             cursors: graph_cursors(&desk).await?,
         });
         Ok(Self {
-            sessions: sessions(&base_url, &database, &clock)?,
-            server: authorization_server(&base_url, &database, &clock, signing_key.clone())?,
+            sessions: sessions(&base_url, &database, &clock, &attempts, &log)?,
+            server: authorization_server(&base_url, &database, &clock, signing_key.clone(), &attempts)?,
+            attempts,
             resources: resource_server(&base_url, &signing_key)?,
             idempotency: Idempotency::new(
                 Arc::new(database.clone()),
@@ -204,6 +209,7 @@ fn authorization_server(
     database: &Database,
     clock: &DemoClock,
     signing_key: SigningKey,
+    attempts: &Attempts,
 ) -> Result<AuthorizationServer, OpenError> {
     let scopes: Scopes = SCOPES.parse().map_err(at("the scopes"))?;
     AuthorizationServer::builder(base_url)
@@ -218,12 +224,19 @@ fn authorization_server(
         .with_scopes(scopes)
         // the page of consent promises it
         .with_claims_by_scope()
+        .with_attempts(Arc::clone(&attempts.clients), AttemptPolicy::CLIENTS)
         .build()
         .map_err(at("the authorization server"))
 }
 
 /// Who is signed in at which browser. A demo on plain HTTP has a cookie that browsers take there.
-fn sessions(base_url: &str, database: &Database, clock: &DemoClock) -> Result<Sessions, OpenError> {
+fn sessions(
+    base_url: &str,
+    database: &Database,
+    clock: &DemoClock,
+    attempts: &Attempts,
+    log: &Log,
+) -> Result<Sessions, OpenError> {
     let cookie = SessionCookie::new("session").map_err(at("the cookie of sessions"))?;
     let cookie = if base_url.starts_with("https:") {
         cookie
@@ -231,12 +244,11 @@ fn sessions(base_url: &str, database: &Database, clock: &DemoClock) -> Result<Se
         cookie.danger_over_plain_http()
     };
     let store = Arc::new(database.clone());
-    Ok(Sessions::new(
-        store,
-        cookie,
-        clock.as_port(),
-        oauth_core::ports::OsEntropy,
-    ))
+    let sessions = Sessions::new(store, cookie, clock.as_port(), oauth_core::ports::OsEntropy);
+    let log = Arc::clone(log);
+    Ok(sessions
+        .with_reset_limit(Arc::clone(&attempts.letters), AttemptPolicy::RESETS)
+        .with_events(move |event| log(&format!("{event:?}"))))
 }
 
 /// Webhooks go to public https addresses; those of a demo to its own machine, too.
@@ -275,5 +287,7 @@ fn resource_server(base_url: &str, signing_key: &SigningKey) -> Result<ResourceS
     let keys = KeySet::new([signing_key.public_key().clone()]).map_err(at("the keys of tokens"))?;
     let issuer = base_url.parse().map_err(at("the issuer"))?;
     let audience = base_url.parse().map_err(at("the audience"))?;
-    Ok(ResourceServer::new(issuer, audience, keys))
+    let server = ResourceServer::new(issuer, audience, keys);
+    // one clock issues and reads, and the pages promise an end to the second
+    Ok(server.with_leeway(Duration::ZERO))
 }

@@ -93,6 +93,10 @@ pub(super) fn told_to_people(request: &Request<Bytes>, handled: Handled) -> Hand
             "This page was out of date",
             "Nothing was changed. Go back, load the page again, and try once more.",
         ),
+        StatusCode::TOO_MANY_REQUESTS => (
+            "Too many attempts",
+            "Nothing was looked at. Wait a little, then go back and try again; each wrong attempt makes the wait longer.",
+        ),
         _ => (
             "That did not work",
             "Go back to the application and try again in a moment.",

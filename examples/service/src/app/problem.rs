@@ -75,6 +75,6 @@ pub(super) fn of_desk(error: DeskError, base: &ProblemBase) -> Problem {
             .with_extension("refundable", left),
         DeskError::NotFound => Problem::new(ErrorStatus::NOT_FOUND),
         DeskError::Changed => Problem::new(ErrorStatus::PRECONDITION_FAILED),
-        DeskError::Database(_) | DeskError::Store(_) => unavailable(),
+        DeskError::Database(_) | DeskError::Store(_) | DeskError::Hashing(_) => unavailable(),
     }
 }

@@ -7,6 +7,7 @@ mod charges;
 mod customers;
 mod events;
 mod host_secret;
+mod password;
 mod refunds;
 mod rows;
 mod users;
@@ -16,20 +17,18 @@ use std::sync::Arc;
 
 use store_sqlite::{Database, DatabaseError, rusqlite};
 use thiserror::Error;
-use tokio::sync::{Notify, Semaphore, broadcast};
+use tokio::sync::{Notify, broadcast};
 use webhook_core::ports::StoreError;
 
 use crate::clock::DemoClock;
 use crate::domain::{Charge, Fault};
 
 pub use charges::ChargeFilter;
-pub use users::User;
+pub use password::{HashedPassword, HashingError, HashingPlace, InvalidPassword, PasswordText};
+pub use users::{Authenticated, User};
 
 /// Subscribers that fall this many updates behind miss the oldest ones.
 const UPDATES_KEPT: usize = 256;
-
-/// Passwords that are hashed at a time, so that a flood of sign-ins takes neither every core nor the memory.
-const HASHED_AT_ONCE: usize = 2;
 
 /// The desk's tables. Who typed a password is in the session since the second step.
 const STEPS: &[&str] = &[include_str!("schema.sql"), "DROP TABLE sign_in"];
@@ -88,6 +87,9 @@ pub enum DeskError {
     /// The registered receivers, or what became of their events, could not be read or written.
     #[error("the store of webhooks failed")]
     Store(#[from] StoreError),
+    /// A password could not be hashed.
+    #[error("hashing a password failed")]
+    Hashing(#[from] HashingError),
 }
 
 impl From<rusqlite::Error> for DeskError {
@@ -104,7 +106,7 @@ pub struct Desk {
     updates: broadcast::Sender<Charge>,
     refunds_asked_for: Arc<Notify>,
     events_enqueued: Arc<Notify>,
-    hashing: Arc<Semaphore>,
+    hashing: password::Hashing,
 }
 
 impl Desk {
@@ -122,7 +124,7 @@ impl Desk {
             updates,
             refunds_asked_for: Arc::default(),
             events_enqueued: Arc::default(),
-            hashing: Arc::new(Semaphore::new(HASHED_AT_ONCE)),
+            hashing: password::Hashing::default(),
         })
     }
 

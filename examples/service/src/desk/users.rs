@@ -1,13 +1,9 @@
-//! The people who sign in, with their passwords hashed by Argon2id.
+//! The people who sign in, and their passwords.
 
-use std::sync::Arc;
-
-use argon2::Argon2;
-use argon2::password_hash::phc::PasswordHash;
-use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use store_sqlite::rusqlite::{self, OptionalExtension, Row, params};
+use zeroize::Zeroizing;
 
-use super::{Desk, DeskError};
+use super::{Desk, DeskError, HashedPassword, HashingPlace, PasswordText};
 
 /// Someone who can sign in.
 #[derive(Clone, Debug)]
@@ -33,6 +29,17 @@ impl User {
     }
 }
 
+/// Somebody who has shown their password. It counts for as long as that is the password: see
+/// [`still_counts`](Desk::still_counts).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Authenticated {
+    /// Who.
+    pub user: User,
+    /// What the password was compared with.
+    verified: HashedPassword,
+}
+
 fn user(row: &Row<'_>) -> rusqlite::Result<User> {
     Ok(User {
         subject: row.get(0)?,
@@ -46,9 +53,9 @@ impl Desk {
     ///
     /// # Errors
     ///
-    /// [`DeskError::Database`].
-    pub async fn register_user(&self, user: User, password: &str) -> Result<(), DeskError> {
-        let hash = self.hash(password.to_owned()).await;
+    /// [`DeskError::Database`], [`DeskError::Hashing`].
+    pub async fn register_user(&self, user: User, password: PasswordText) -> Result<(), DeskError> {
+        let hash = self.hash_password(self.hashing_place()?, password).await?;
         self.database
             .write(move |transaction| {
                 transaction
@@ -56,7 +63,7 @@ impl Desk {
                         "INSERT INTO user (subject, email, name, password_hash) VALUES (?1, ?2, ?3, ?4) \
                          ON CONFLICT DO NOTHING",
                     )?
-                    .execute(params![user.subject, user.email, user.name, hash])?;
+                    .execute(params![user.subject, user.email, user.name, hash.as_str()])?;
                 Ok::<_, DeskError>(())
             })
             .await
@@ -76,25 +83,53 @@ impl Desk {
     ///
     /// # Errors
     ///
-    /// [`DeskError::Database`].
-    pub async fn authenticate(&self, email: &str, password: String) -> Result<Option<User>, DeskError> {
+    /// [`DeskError::Database`]; [`DeskError::Hashing`], which says nothing about the password.
+    pub async fn authenticate(
+        &self,
+        place: HashingPlace,
+        email: &str,
+        password: String,
+    ) -> Result<Option<Authenticated>, DeskError> {
+        let password = Zeroizing::new(password);
         match self.with_hash(email).await? {
-            Some((user, hash)) => Ok(self.verify(password, hash).await.then_some(user)),
+            Some((user, verified)) => {
+                let right = self.hashing.verify(place, password, verified.clone()).await?;
+                Ok(right.then_some(Authenticated { user, verified }))
+            }
             None => {
-                let _same_work = self.hash(password).await;
+                let _same_work = self.hashing.hash(place, password).await?;
                 Ok(None)
             }
         }
     }
 
-    async fn with_hash(&self, email: &str) -> Result<Option<(User, String)>, DeskError> {
+    /// Whether the password that was shown is still the user's. To be asked once a session stands that it opened: whoever
+    /// sets another password ends the sessions that stand by then, and neither may miss the other.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError::Database`].
+    pub async fn still_counts(&self, authenticated: &Authenticated) -> Result<bool, DeskError> {
+        let Authenticated { user, verified } = authenticated.clone();
+        self.database
+            .read(move |connection| {
+                let mut query = connection
+                    .prepare_cached("SELECT 1 FROM user WHERE subject = ?1 AND password_hash = ?2")?;
+                Ok(query.exists([user.subject.as_str(), verified.as_str()])?)
+            })
+            .await
+    }
+
+    async fn with_hash(&self, email: &str) -> Result<Option<(User, HashedPassword)>, DeskError> {
         let email = email.to_owned();
         self.database
             .read(move |connection| {
                 let mut query = connection.prepare_cached(
                     "SELECT subject, email, name, password_hash FROM user WHERE email = ?1",
                 )?;
-                let found = query.query_row([email], |row| Ok((user(row)?, row.get(3)?)));
+                let found = query.query_row([email], |row| {
+                    Ok((user(row)?, HashedPassword::stored(row.get(3)?)))
+                });
                 Ok(found.optional()?)
             })
             .await
@@ -116,53 +151,74 @@ impl Desk {
             .await
     }
 
-    /// Gives the user of this subject another password. Their sessions are the caller's to end.
+    /// Gives the user another password, unless the one that was shown is theirs no more: of any number of changes by one
+    /// password exactly one is `true`. Their sessions are the caller's to end, afterwards.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError::Database`], [`DeskError::Hashing`]; the password stays as it was.
+    pub async fn change_password(
+        &self,
+        authenticated: &Authenticated,
+        password: PasswordText,
+    ) -> Result<bool, DeskError> {
+        let hash = self.hash_password(self.hashing_place()?, password).await?;
+        let Authenticated { user, verified } = authenticated.clone();
+        self.database
+            .write(move |transaction| {
+                let changed = transaction.execute(
+                    "UPDATE user SET password_hash = ?3 WHERE subject = ?1 AND password_hash = ?2",
+                    [user.subject.as_str(), verified.as_str(), hash.as_str()],
+                )?;
+                Ok(changed == 1)
+            })
+            .await
+    }
+
+    /// The costly half of [`set_password`](Self::set_password): to be done before anything is spent on the other.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError::Hashing`].
+    pub async fn hash_password(
+        &self,
+        place: HashingPlace,
+        password: PasswordText,
+    ) -> Result<HashedPassword, DeskError> {
+        Ok(self.hashing.hash_chosen(place, password).await?)
+    }
+
+    /// A place among the passwords that wait to be hashed. To be had before an attempt is counted: what is not looked at is none.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError::Hashing`] when so many wait that this one would wait too long.
+    pub fn hashing_place(&self) -> Result<HashingPlace, DeskError> {
+        Ok(self.hashing.place()?)
+    }
+
+    /// Gives the user of this subject another password, whatever it was, as a letter lets them. Their sessions are the
+    /// caller's to end, afterwards.
     ///
     /// # Errors
     ///
     /// [`DeskError::Database`].
-    pub async fn set_password(&self, subject: &str, password: String) -> Result<(), DeskError> {
-        let (subject, hash) = (subject.to_owned(), self.hash(password).await);
+    pub async fn set_password(&self, subject: &str, password: HashedPassword) -> Result<(), DeskError> {
+        let subject = subject.to_owned();
         self.database
             .write(move |transaction| {
                 transaction.execute(
                     "UPDATE user SET password_hash = ?2 WHERE subject = ?1",
-                    params![subject, hash],
+                    [subject.as_str(), password.as_str()],
                 )?;
                 Ok::<_, DeskError>(())
             })
             .await
     }
 
-    async fn hash(&self, password: String) -> String {
-        let hashed = self.off_thread(move || {
-            Argon2::default()
-                .hash_password(password.as_bytes())
-                .map(|hash| hash.to_string())
-        });
-        hashed.await.and_then(Result::ok).unwrap_or_default()
-    }
-
-    async fn verify(&self, password: String, hash: String) -> bool {
-        let verified = self.off_thread(move || {
-            let Ok(hash) = PasswordHash::new(&hash) else {
-                return false;
-            };
-            Argon2::default()
-                .verify_password(password.as_bytes(), &hash)
-                .is_ok()
-        });
-        verified.await.unwrap_or(false)
-    }
-
-    /// Hashing takes tens of milliseconds and 19 MiB by design: off the threads that serve requests, and a few at a time.
-    async fn off_thread<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-        let turn = Arc::clone(&self.hashing).acquire_owned().await.ok()?;
-        let worked = tokio::task::spawn_blocking(move || {
-            let worked = work();
-            drop(turn);
-            worked
-        });
-        worked.await.ok()
+    /// Whatever is hashed from now on fails.
+    #[cfg(test)]
+    pub(crate) fn stop_hashing(&self) {
+        self.hashing.close();
     }
 }

@@ -10,8 +10,8 @@ use service::desk::{Desk, User};
 use store_sqlite::Database;
 
 use crate::browser::{Browser, EMAIL, PASSWORD, text, where_to};
-use crate::desk::{FORM, ask, header, json, open, open_at, open_over, request};
-use crate::sign_in::tokens;
+use crate::desk::{FORM, ask, call, header, json, open, open_at, open_over, request};
+use crate::sign_in::{begin, send_password, tokens};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -119,7 +119,7 @@ async fn nobody_ends_the_session_of_another_user() {
     let app = open_over(database.clone()).await;
     let desk = Desk::open(database, DemoClock::new()).await.unwrap();
     let mallory = User::new("usr_mallory", "mallory@example.com", "Mallory");
-    desk.register_user(mallory, "a long enough password")
+    desk.register_user(mallory, "a long enough password".parse().unwrap())
         .await
         .unwrap();
     let mut attacker = Browser::new(&app);
@@ -196,4 +196,67 @@ async fn a_new_password_ends_every_other_session_and_renews_this_one() {
         let fields = [("email", EMAIL), ("password", password)];
         assert_eq!(again.post("/login", &fields).await.status(), status);
     }
+}
+
+/// S1, S4: whoever clicks while another request of their browser renews the session is signed out, and not told to sign in.
+#[tokio::test]
+async fn signing_out_that_comes_after_a_renewal_ends_the_session() {
+    let mut here = Browser::new(&open().await);
+    here.sign_in().await;
+    let mut on_its_way = here.clone();
+    let fields = [("password", PASSWORD), ("new_password", "another long password")];
+    let changed = here.post("/account/password", &fields).await;
+    assert_eq!(where_to(&changed), "/account?notice=password");
+    let signed_out = on_its_way.post("/account/sign-out", &[]).await;
+    assert_eq!(where_to(&signed_out), "/login?notice=signed-out");
+    assert!(!here.is_signed_in().await);
+}
+
+/// What applications have is a JWT that nobody can take back: the pages say how long it is good for, and it is that long.
+#[tokio::test]
+async fn the_pages_say_how_long_applications_keep_what_they_have() {
+    const PROMISE: &str = "within ten minutes";
+    let (app, clock) = open_at().await;
+    let mut browser = Browser::new(&app);
+    let tokens = tokens(&app, &mut browser).await;
+    let bearer = format!(
+        "Bearer {}",
+        tokens.get("access_token").and_then(Value::as_str).unwrap()
+    );
+    let account = text(&browser.get("/account").await);
+    assert_eq!(account.matches(PROMISE).count(), 2, "{account}");
+    for notice in ["ended", "password"] {
+        let page = text(&browser.get(&format!("/account?notice={notice}")).await);
+        assert_eq!(page.matches(PROMISE).count(), 3, "{page}");
+    }
+    let out = browser.post("/account/sign-out-everywhere", &[]).await;
+    let page = text(&browser.get(where_to(&out)).await);
+    assert!(page.contains(PROMISE), "{page}");
+    assert_eq!(refresh(&app, &tokens).await, 400);
+    // the clock of the demo goes on by itself, and an end is a whole second: a margin for both
+    let last = Duration::from_secs(30);
+    clock.advance(10 * MINUTE - last);
+    let list = ("GET", "/v1/charges");
+    assert_eq!(call(&app, &bearer, list, &[], "").await.status(), 200);
+    clock.advance(last);
+    assert_eq!(call(&app, &bearer, list, &[], "").await.status(), 401);
+}
+
+/// S4: a client that wants the password anew renews the session, and takes nothing from the clients that were allowed in it.
+#[tokio::test]
+async fn a_password_typed_anew_for_one_client_leaves_the_others_what_they_have() {
+    let (app, clock) = open_at().await;
+    let mut browser = Browser::new(&app);
+    let kept = tokens(&app, &mut browser).await;
+    let mut thief = browser.clone();
+    clock.advance(MINUTE);
+    let begun = begin(&mut browser, "&prompt=login").await;
+    assert_eq!(browser.get(&begun.login).await.status(), 200);
+    let fresh = send_password(&mut browser, &begun, PASSWORD).await;
+    assert_eq!(where_to(&fresh), begun.consent());
+    assert!(!thief.is_signed_in().await);
+    assert_eq!(refresh(&app, &kept).await, 200);
+    let page = text(&browser.get("/account").await);
+    assert!(others(&page).is_empty(), "{page}");
+    assert!(page.contains("Signed in a minute ago"), "{page}");
 }

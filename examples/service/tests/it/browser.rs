@@ -1,6 +1,7 @@
 //! A browser without a screen: it keeps its cookies and knows the form token of the page it shows, but follows nothing by itself.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -22,6 +23,8 @@ pub(crate) struct Browser {
     pub(crate) cookies: BTreeMap<String, String>,
     /// The form token of the page that is shown.
     pub(crate) token: String,
+    /// Where it is, if an adapter says so.
+    pub(crate) peer: Option<SocketAddr>,
 }
 
 impl Browser {
@@ -31,6 +34,7 @@ impl Browser {
             agent: AGENT.to_owned(),
             cookies: BTreeMap::new(),
             token: String::new(),
+            peer: None,
         }
     }
 
@@ -49,7 +53,11 @@ impl Browser {
             .finish();
         let jar = self.jar();
         let headers = [FORM, HTML, ("cookie", jar.as_str()), ("user-agent", &self.agent)];
-        let response = ask(&self.app, request("POST", path, &headers, body)).await;
+        let mut request = request("POST", path, &headers, body);
+        if let Some(peer) = self.peer {
+            request.extensions_mut().insert(peer);
+        }
+        let response = ask(&self.app, request).await;
         self.seen(response)
     }
 

@@ -54,37 +54,76 @@ fn rows(table: &str) -> Vec<Row> {
         .collect()
 }
 
+/// A Rust source.
+pub(super) struct Source {
+    pub(super) text: String,
+    /// Whether it is of a kit, whose cases become tests where a host asks for them.
+    is_of_kit: bool,
+}
+
 /// Every Rust source below a folder, generated ones left out.
-pub(super) fn sources(folder: &Path, found: &mut Vec<String>) {
+pub(super) fn sources(folder: &Path, found: &mut Vec<Source>) {
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let path = entry.path();
         if path.is_dir() && !path.ends_with("target") {
             sources(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(fs::read_to_string(&path).unwrap());
+            found.push(Source {
+                text: fs::read_to_string(&path).unwrap(),
+                is_of_kit: path.ancestors().any(|folder| folder.ends_with("src/testing")),
+            });
         }
     }
 }
 
-/// Whether a test of this name says in its documentation that it proves this rule.
-pub(super) fn proves(sources: &[String], test: &str, id: &str) -> bool {
+/// Whether a test of this name, one that runs, says in its documentation that it proves this rule.
+pub(super) fn proves(sources: &[Source], test: &str, id: &str) -> bool {
     let opening = format!("fn {test}(");
-    let bears = |line: &str| {
-        line.strip_prefix("///").is_some_and(|text| {
-            text.split(|character: char| !character.is_ascii_alphanumeric())
-                .any(|word| word == id)
-        })
-    };
-    sources.iter().any(|source| {
-        let lines: Vec<&str> = source.lines().map(str::trim).collect();
-        let openings =
-            (0..lines.len()).filter(|at| lines.get(*at).is_some_and(|line| line.contains(&opening)));
-        openings.into_iter().any(|at| {
+    // first the quick question: most sources do not have the name at all
+    let named = sources.iter().filter(|source| source.text.contains(&opening));
+    named.into_iter().any(|source| {
+        let lines: Vec<&str> = source.text.lines().map(str::trim).collect();
+        let openings = lines.iter().enumerate().filter(|(_, line)| opens(line, &opening));
+        openings.into_iter().any(|(at, _)| {
             let head = lines.iter().take(at).rev();
-            head.take_while(|line| line.starts_with("///") || line.starts_with("#["))
-                .any(|line| bears(line))
+            let head: Vec<&str> = head
+                .copied()
+                .take_while(|line| line.starts_with("///") || line.starts_with("#["))
+                .collect();
+            let runs = source.is_of_kit || head.iter().any(|line| makes_test(line));
+            runs && !head.iter().any(|line| ignores(line)) && head.iter().any(|line| bears(line, id))
         })
     })
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|character: char| !character.is_ascii_alphanumeric())
+}
+
+/// Whether the line begins that function, and is no comment.
+fn opens(line: &str, opening: &str) -> bool {
+    let (before, _) = line.split_once(opening).unwrap_or(("//", ""));
+    before
+        .split_whitespace()
+        .all(|word| word == "async" || word.starts_with("pub"))
+}
+
+fn bears(line: &str, id: &str) -> bool {
+    line.strip_prefix("///")
+        .is_some_and(|text| words(text).any(|word| word == id))
+}
+
+/// `#[test]`, and those of the runtimes, with and without arguments.
+fn makes_test(line: &str) -> bool {
+    let path = line
+        .strip_prefix("#[")
+        .and_then(|line| line.split(['(', ']']).next());
+    path.is_some_and(|path| path.rsplit("::").next() == Some("test"))
+}
+
+fn ignores(line: &str) -> bool {
+    let ignored = line.starts_with("#[cfg_attr(") && words(line).any(|word| word == "ignore");
+    ignored || line.starts_with("#[ignore")
 }
 
 #[test]
@@ -121,12 +160,37 @@ fn every_rule_is_proven_by_a_test_that_bears_its_id_or_is_said_to_be_open() {
 }
 
 #[test]
-fn a_rule_is_found_only_where_a_test_says_so() {
-    let source =
-        "/// W1: the form of an id.\n#[test]\nfn ids_have_no_dot() {}\n\n#[test]\nfn other() {}\n".to_owned();
-    let sources = [source];
+fn a_rule_is_found_only_where_a_test_that_runs_says_so() {
+    let in_file = |is_of_kit, text: &str| {
+        let text = text.to_owned();
+        [Source { text, is_of_kit }]
+    };
+    let text = "/// W1: the form of an id.\n#[test]\nfn ids_have_no_dot() {}\n\n#[test]\nfn other() {}\n";
+    let sources = in_file(false, text);
     assert!(proves(&sources, "ids_have_no_dot", "W1"));
     assert!(!proves(&sources, "ids_have_no_dot", "W11"));
     assert!(!proves(&sources, "other", "W1"));
     assert!(!proves(&sources, "missing", "W1"));
+
+    // what stands between the rule and the function, and whether it is proven then, outside a kit and in one
+    for (head, outside, in_kit) in [
+        ("#[test]\n", true, true),
+        (
+            "#[cfg(unix)]\n#[tokio::test(flavor = \"multi_thread\")]\nasync ",
+            true,
+            true,
+        ),
+        ("pub async ", false, true),
+        ("#[expect(clippy::unwrap_used)]\n", false, true),
+        ("#[test_case]\n", false, true),
+        ("#[cfg(test)]\n", false, true),
+        ("#[test]\n#[ignore]\n", false, false),
+        ("#[ignore = \"slow\"]\n#[tokio::test]\nasync ", false, false),
+        ("#[cfg_attr(unix, ignore)]\n#[test]\n", false, false),
+        ("#[test]\n// ", false, false),
+    ] {
+        let text = format!("/// O1: a rule.\n{head}fn name() {{}}\n");
+        assert_eq!(proves(&in_file(false, &text), "name", "O1"), outside, "{head}");
+        assert_eq!(proves(&in_file(true, &text), "name", "O1"), in_kit, "{head}");
+    }
 }

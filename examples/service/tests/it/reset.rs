@@ -79,7 +79,9 @@ async fn a_lost_password_is_replaced_once_by_the_newest_letter() {
     }
     // opening the link, and a password that will not do, spend nothing
     for _ in 0..2 {
-        assert_eq!(open(&mut browser, &newer).await.status(), 200);
+        let page = open(&mut browser, &newer).await;
+        assert_eq!(page.status(), 200);
+        assert!(text(&page).contains("within ten minutes"), "{}", text(&page));
         assert_eq!(set(&mut browser, &newer, "short").await.status(), 422);
     }
     assert!(there.is_signed_in().await);

@@ -67,6 +67,26 @@ impl From<sqlx::Error> for DatabaseError {
     }
 }
 
+impl From<DatabaseError> for http_conventions::idempotency::StoreError {
+    fn from(error: DatabaseError) -> Self {
+        if error.kind().is_transient() {
+            Self::unavailable(error)
+        } else {
+            Self::corrupt(error)
+        }
+    }
+}
+
+impl From<DatabaseError> for http_conventions::rate_limit::StoreError {
+    fn from(error: DatabaseError) -> Self {
+        if error.kind().is_transient() {
+            Self::unavailable(error)
+        } else {
+            Self::corrupt(error)
+        }
+    }
+}
+
 impl From<DatabaseError> for oauth_core::store_error::StoreError {
     fn from(error: DatabaseError) -> Self {
         if error.kind().is_transient() {

@@ -16,6 +16,8 @@ const STEPS: &[&str] = &[
     include_str!("../schema/0004.sql"),
     include_str!("../schema/0005.sql"),
     include_str!("../schema/0006.sql"),
+    include_str!("../schema/0007.sql"),
+    include_str!("../schema/0008.sql"),
 ];
 
 pub(super) async fn migrate_suite(pool: &PgPool) -> Result<(), DatabaseError> {

@@ -36,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A handle on the suite's tables. Clones share its connections.
 ///
-/// The stores of `oauth_core` and `webhook_core` are implemented for it.
+/// The stores of `http_conventions`, `oauth_core` and `webhook_core` are implemented for it.
 #[derive(Clone)]
 pub struct Database {
     pool: PgPool,
@@ -97,7 +97,7 @@ impl Database {
     /// Brings a host's own tables to the version that `steps` describe, in one transaction.
     ///
     /// Step N takes component `name` from version N to N + 1 and runs once per schema, however many processes start at once. A
-    /// release appends steps and never edits one. The suite's tables are `store_component`, `oauth_*` and `webhook_*`, and its component
+    /// release appends steps and never edits one. The suite's tables are `store_component`, `idempotency_*`, `oauth_*`, `rate_limit_*` and `webhook_*`, and its component
     /// is `store-postgres`; any other name is the host's.
     ///
     /// # Errors

@@ -4,3 +4,4 @@ mod endpoints;
 mod inbox;
 pub mod order;
 pub mod outbox;
+mod seal;

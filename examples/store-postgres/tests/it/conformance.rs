@@ -1,5 +1,26 @@
 //! The kits of the crates against PostgreSQL (X5), each case in a schema of its own.
 
+mod idempotency {
+    http_conventions::testing::idempotency_store!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        crate::server::fresh!()
+    );
+}
+
+mod posts {
+    http_conventions::testing::keyed_requests!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        std::sync::Arc::new(crate::server::fresh!())
+    );
+}
+
+mod rate_limits {
+    http_conventions::testing::rate_limit_store!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        crate::server::fresh!()
+    );
+}
+
 mod clients {
     oauth_core::testing::client_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -4,6 +4,8 @@
 
 #[path = "../../../store-sqlite/tests/it/aes_256_gcm.rs"]
 mod aes_256_gcm;
+#[path = "../../../store-sqlite/tests/it/before_retries.rs"]
+mod before_retries;
 mod chaos;
 mod conformance;
 mod contention;
@@ -19,3 +21,4 @@ mod retention;
 mod sealed;
 mod server;
 mod support;
+mod upgrade;

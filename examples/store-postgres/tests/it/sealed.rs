@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use store_postgres::{Database, outbox, sqlx};
 use webhook_core::ports::StoreErrorKind;
-use webhook_core::sender::{EndpointStore, Enqueued, SignersAtRest};
+use webhook_core::secret::SigningSecret;
+use webhook_core::sender::{EndpointStore, Enqueued, Rotated, Rotation, SignersAtRest};
+use webhook_core::signature::{Signer, Signers};
 
 use crate::aes_256_gcm::Aes256Gcm;
 use crate::server::fresh;
@@ -56,4 +58,32 @@ async fn no_secret_stands_in_the_database() {
         assert_eq!(refused.kind(), StoreErrorKind::Corrupt, "{forged}");
     }
     assert!(sealed(clear, 8).load(&"ep_2".parse().unwrap()).await.is_err());
+}
+
+/// W16: what stood in clear is sealed at once for all endpoints, over any number of pages, and a rotation beside it is not lost.
+#[tokio::test]
+async fn all_that_stood_in_clear_is_sealed_at_once() {
+    let clear = fresh!();
+    for number in 1..=130 {
+        clear.insert(endpoint(&format!("ep_{number:03}"))).await.unwrap();
+    }
+    let lenient = SignersAtRest::sealed(Arc::new(Aes256Gcm::new(&[7; 32])));
+    let database = clear.with_signers_at_rest(lenient);
+    let last = "ep_130".parse().unwrap();
+    let next = Signer::standard_webhooks(&SigningSecret::from_bytes(&[9; 32]).unwrap());
+    let rotation = Rotation {
+        next: next.clone(),
+        now: START,
+        overlap: Signers::OVERLAP,
+    };
+    let (count, rotated) = tokio::join!(database.seal_signers(), database.rotate(&last, &rotation));
+    assert_eq!((count.unwrap(), rotated.unwrap()), (130, Rotated::Rotated));
+    let strict = sealed(database, 7);
+    for number in 1..=130 {
+        let id = format!("ep_{number:03}").parse().unwrap();
+        assert!(strict.load(&id).await.unwrap().is_some());
+    }
+    let signers = strict.load(&last).await.unwrap().unwrap().signers;
+    let newest = signers.iter().next().unwrap().signer.expose_text();
+    assert_eq!(newest, next.expose_text());
 }

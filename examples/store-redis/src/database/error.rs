@@ -86,6 +86,26 @@ impl From<DatabaseError> for StoreError {
     }
 }
 
+impl From<DatabaseError> for http_conventions::idempotency::StoreError {
+    fn from(error: DatabaseError) -> Self {
+        if error.kind().is_transient() {
+            Self::unavailable(error)
+        } else {
+            Self::corrupt(error)
+        }
+    }
+}
+
+impl From<DatabaseError> for http_conventions::rate_limit::StoreError {
+    fn from(error: DatabaseError) -> Self {
+        if error.kind().is_transient() {
+            Self::unavailable(error)
+        } else {
+            Self::corrupt(error)
+        }
+    }
+}
+
 /// What a caller can do about a [`DatabaseError`].
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A handle on one prefix of keys. Clones share its connection, which is made anew when it breaks.
 ///
-/// The receiver's stores of the suite are implemented for it.
+/// The receiver's stores of the suite, and those of `http_conventions`, are implemented for it.
 #[derive(Clone)]
 pub struct Database {
     connection: ConnectionManager,

@@ -1,4 +1,25 @@
-//! The kits of webhook-core against Redis (X5), each case under keys of its own.
+//! The kits of http-conventions and webhook-core against Redis (X5), each case under keys of its own.
+
+mod idempotency {
+    http_conventions::testing::idempotency_store!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        crate::server::fresh!()
+    );
+}
+
+mod posts {
+    http_conventions::testing::keyed_requests!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        std::sync::Arc::new(crate::server::fresh!())
+    );
+}
+
+mod rate_limits {
+    http_conventions::testing::rate_limit_store!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        crate::server::fresh!()
+    );
+}
 
 mod dedupe {
     webhook_core::testing::dedupe_store!(

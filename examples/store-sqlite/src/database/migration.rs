@@ -14,6 +14,8 @@ const SUITE: &[&str] = &[
     include_str!("../schema/0006.sql"),
     include_str!("../schema/0007.sql"),
     include_str!("../schema/0008.sql"),
+    include_str!("../schema/0009.sql"),
+    include_str!("../schema/0010.sql"),
 ];
 
 /// Brings the suite's tables to the present version.

@@ -189,7 +189,7 @@ impl Database {
     /// Brings a host's own tables to the version that `steps` describe, in one transaction.
     ///
     /// Step N takes component `name` from version N to N + 1 and runs once per file. A release appends steps and never
-    /// edits one. The suite's tables are `store_component`, `idempotency_*`, `oauth_*` and `webhook_*`; any other name is the
+    /// edits one. The suite's tables are `store_component`, `idempotency_*`, `oauth_*`, `rate_limit_*` and `webhook_*`; any other name is the
     /// host's.
     ///
     /// # Errors

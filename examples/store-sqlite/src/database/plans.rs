@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-use http_conventions::testing::idempotency_store as idempotency;
+use http_conventions::testing::{idempotency_store as idempotency, rate_limit_store as rate_limits};
 use oauth_core::testing::{
     client_store as clients, interaction_store as interactions, replay_store as replays,
     session_store as sessions, token_store as tokens,
@@ -92,6 +92,7 @@ async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
         seen,
         idempotency::a_record_is_settled_once,
         idempotency::a_released_key_is_unused_again,
+        rate_limits::a_request_takes_from_all_buckets_or_none,
         clients::a_client_is_found_as_it_was_put,
         interactions::an_interaction_is_taken_once,
         interactions::a_pushed_request_is_spent_with_the_first_of_its_interactions,

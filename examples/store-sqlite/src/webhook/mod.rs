@@ -4,3 +4,4 @@ mod endpoints;
 mod inbox;
 pub mod latest_seen;
 pub mod outbox;
+mod seal;

@@ -9,6 +9,18 @@ macro_rules! kits {
                 $store
             );
         }
+        mod posts {
+            http_conventions::testing::keyed_requests!(
+                #[tokio::test]
+                std::sync::Arc::new($store)
+            );
+        }
+        mod rate_limits {
+            http_conventions::testing::rate_limit_store!(
+                #[tokio::test]
+                $store
+            );
+        }
         mod clients {
             oauth_core::testing::client_store!(
                 #[tokio::test]

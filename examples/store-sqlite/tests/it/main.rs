@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod aes_256_gcm;
+mod before_retries;
 mod conformance;
 mod crash;
 mod database;
@@ -13,3 +14,4 @@ mod parallel_requests;
 mod purge;
 mod sealed;
 mod support;
+mod upgrade;

@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use futures_util::future::join_all;
 use http_conventions::idempotency::{Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyStore, RecordKey};
+use http_conventions::rate_limit::{Policy, Quota, RateLimitStore};
 use store_sqlite::{Database, DatabaseError};
 use webhook_core::receiver::{Claim as Claimed, Dedupe, Incoming};
 
@@ -67,4 +68,19 @@ async fn what_has_expired_is_purged_in_small_steps_and_nothing_else() {
     assert_eq!(rows(&database, "webhook_claim").await, 1);
     assert_eq!(rows(&database, "webhook_received").await, 2);
     assert_eq!(database.purge(soon).await.unwrap(), 0);
+}
+
+/// H15: a bucket that has been full for five minutes goes; one that a clock which is behind may still ask for stays.
+#[tokio::test]
+async fn a_bucket_goes_some_minutes_after_it_is_full() {
+    const MINUTE: Duration = Duration::from_secs(60);
+    let database = Database::open_in_memory().unwrap();
+    let policy = Policy::new("user", Quota::per(1, MINUTE).unwrap()).unwrap();
+    for (name, now) in [("ada", NOW), ("bob", NOW + Duration::from_nanos(1))] {
+        database.spend(&[policy.spend(name)], now).await.unwrap();
+    }
+    let last = NOW + MINUTE * 6;
+    assert_eq!(database.purge(last - Duration::from_nanos(1)).await.unwrap(), 0);
+    assert_eq!(database.purge(last).await.unwrap(), 1);
+    assert_eq!(rows(&database, "rate_limit_bucket").await, 1);
 }

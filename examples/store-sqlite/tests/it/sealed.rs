@@ -96,6 +96,47 @@ async fn a_rotation_seals_what_stood_in_clear() {
     assert!(sealed(database, 7).load(&id).await.unwrap().is_some());
 }
 
+/// W16: what stood in clear, or under an older key, is sealed at once for all endpoints, over any number of pages: each has its
+/// own secrets as before, and after a `VACUUM` none of them is left in the file.
+#[tokio::test]
+async fn all_that_stood_in_clear_is_sealed_at_once() {
+    let file = support::File::new();
+    let clear = file.open();
+    let id = |number: u8| format!("ep_{number:03}").parse().unwrap();
+    for number in 1..=130 {
+        let url = "https://hooks.example.com/".parse().unwrap();
+        let endpoint = Endpoint::register(id(number), &url, signer(number), &AddressPolicy::new());
+        clear.insert(endpoint.unwrap()).await.unwrap();
+    }
+    let lenient = SignersAtRest::sealed(Arc::new(Aes256Gcm::new(&[7; 32])));
+    let database = clear.with_signers_at_rest(lenient);
+    for _ in 0..2 {
+        assert_eq!(database.seal_signers().await.unwrap(), 130);
+    }
+    let strict = sealed(database, 7);
+    for number in 1..=130 {
+        let endpoint = strict.load(&id(number)).await.unwrap().unwrap();
+        let secrets: Vec<_> = endpoint
+            .signers
+            .iter()
+            .map(|active| active.signer.expose_text())
+            .collect();
+        assert_eq!(secrets, [signer(number).expose_text()]);
+    }
+    assert!(
+        sealed(file.open(), 8).seal_signers().await.is_err(),
+        "there is no other key"
+    );
+    drop(strict);
+    let connection = rusqlite::Connection::open(file.path()).unwrap();
+    connection.execute_batch("VACUUM").unwrap();
+    drop(connection);
+    for file in std::fs::read_dir(file.path().parent().unwrap()).unwrap() {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        assert!(!bytes.windows(6).any(|part| part == b"whsec_"));
+    }
+}
+
 /// W15, W16: an event goes out in the caller's own transaction, which has no key and needs none.
 #[tokio::test]
 async fn to_send_takes_no_key() {

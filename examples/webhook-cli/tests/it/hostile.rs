@@ -74,6 +74,78 @@ fn a_request_is_shown_without_its_controls() {
     child.wait().unwrap();
 }
 
+/// A captured header and a copied URL are foreign too: what is said of them cannot steer the terminal, and is one line.
+#[test]
+fn a_complaint_quotes_no_controls() {
+    let header = format!("{STEERING}\nno header");
+    let url = format!("https://{STEERING}/");
+    let (no_file, command) = (format!("/nowhere/{STEERING}"), format!("{STEERING}\nsign"));
+    for (words, expected) in [
+        (&["verify", "--secret", SECRET, "--header", &header] as &[&str], 2),
+        (&["send", &url, "--secret", SECRET, "--data", "{}"], 2),
+        (&["sign", "--secret", SECRET, "--scheme", &header], 2),
+        (&["sign", "--secret", SECRET, "--id", &header], 2),
+        (&["sign", "--secret", SECRET, &header], 2),
+        (&["sign", "--secret", SECRET, &format!("--{header}")], 2),
+        (&["inspect", "a", "--state", &header], 2),
+        (&["inspect", "a", "--limit", &header], 2),
+        (&["inspect", "a", &header], 2),
+        (&["inspect", &no_file], 1),
+        (&["sign", "--secret-file", &no_file], 1),
+        (&[&command], 2),
+    ] {
+        let refused = webhook(words, b"");
+        let said = text(&refused.stderr);
+        assert_eq!((code(&refused), said.lines().count()), (expected, 1), "{said:?}");
+        assert!(is_plain(&said), "{said:?}");
+    }
+}
+
+/// No number is too large for an answer: nothing overflows, and nobody asks for more connections than there are.
+#[test]
+fn no_number_makes_a_command_panic() {
+    let most = u64::MAX.to_string();
+    let headers = ["--header=webhook-id: a", "--header=webhook-signature: v1,a"];
+    let ours = ["--header=webhook-timestamp: 999999999999", "--secret", SECRET];
+    let verify = [&["verify", "--explain"] as &[&str], &headers, &ours].concat();
+    for (more, expected) in [
+        (["--tolerance", &most], 1),
+        (["--now", &most], 2),
+        (["--now", "9223372036854775807"], 1),
+    ] {
+        assert_eq!(
+            code(&webhook(&[&verify[..], &more].concat(), b"")),
+            expected,
+            "{more:?}"
+        );
+    }
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", nobody.local_addr().unwrap());
+    drop(nobody);
+    let send = ["send", &url, "--secret", SECRET, "--data", "{}"];
+    for (more, expected) in [
+        (["--timeout", &most], 1),
+        (["--concurrency", "1024"], 1),
+        (["--concurrency", "1025"], 2),
+        (["--concurrency", &most], 2),
+    ] {
+        assert_eq!(
+            code(&webhook(&[&send[..], &more].concat(), b"")),
+            expected,
+            "{more:?}"
+        );
+    }
+    for flag in ["--timestamp", "--from", "--before", "--limit"] {
+        let command: &[&str] = if flag == "--timestamp" {
+            &["sign", "--secret", SECRET]
+        } else {
+            &["inspect", "/nowhere"]
+        };
+        let refused = webhook(&[command, &[flag, &most]].concat(), b"");
+        assert!([1, 2].contains(&code(&refused)), "{flag}");
+    }
+}
+
 /// Readers that have left make neither a panic nor another exit code.
 #[test]
 fn closed_pipes_are_borne() {
@@ -136,6 +208,9 @@ fn secrets_need_not_stand_on_the_command_line() {
         sign(&["--secret", new, "--secret-file", file, "--secret", old], "").0,
         0
     );
+    std::fs::write(&path, format!("{}{old}\n", "\n".repeat((64 << 10) - 20))).unwrap();
+    let cut = sign(&["--secret-file", file], "");
+    assert!(cut.0 == 1 && cut.2.contains("more than 64 KiB"), "{cut:?}");
     std::fs::write(&path, "").unwrap();
     let empty = sign(&["--secret-file", file], new);
     assert!(

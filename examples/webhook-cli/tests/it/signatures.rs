@@ -208,6 +208,61 @@ fn bad_usage_exits_with_2_and_one_line() {
     }
 }
 
+/// A secret in the wrong place is not shown either, whatever the place and the scheme.
+#[test]
+fn a_misplaced_secret_is_not_shown() {
+    let passphrase = "Tzuc4 in the words of a passphrase";
+    for words in [
+        &[SECRET] as &[&str],
+        &["sign", SECRET],
+        &["sign", "--", SECRET],
+        &["sign", "--scheme", SECRET, "--secret", "standard"],
+        &["sign", "--secret-file", SECRET],
+        &["sign", "--secret", SECRET, "--timestamp", SECRET],
+        &["sign", "--secret", SECRET, "--id", &format!("{SECRET} ")],
+        &["sign", "--scheme", "hex", "--secret", "a", passphrase],
+        &[
+            "sign",
+            "--scheme",
+            "ed25519",
+            "--secret",
+            WHPK,
+            &WHSK.replace("6Xb/d", "Tzuc4"),
+        ],
+        &["verify", "--header", SECRET],
+        &["verify", "--header", &format!("{SECRET}: a")],
+        &["send", SECRET, "--secret", SECRET],
+        &["send", "http://127.0.0.1:1/", passphrase, "--secret", SECRET],
+        &["inspect", SECRET],
+        &["inspect", "a", "--state", SECRET],
+        &["replay", "a", "--endpoint", &format!("{SECRET} ")],
+    ] {
+        let output = webhook(words, b"");
+        let said = text(&output.stderr) + &text(&output.stdout);
+        assert!([1, 2].contains(&code(&output)), "{words:?}");
+        assert!(!said.contains("Tzuc4") && !said.contains("passphrase"), "{said}");
+    }
+}
+
+/// Too many keys are counted by their scheme: what is said of it is true.
+#[test]
+fn too_many_secrets_are_counted_by_their_scheme() {
+    let sign = |scheme: &str, secret: &str, times: usize| {
+        let mut words = vec!["sign", "--scheme", scheme];
+        words.extend(["--secret", secret].repeat(times));
+        let output = webhook(&words, b"");
+        (code(&output), text(&output.stderr))
+    };
+    for (scheme, secret, most, said) in [
+        ("standard", SECRET, 8, "at most eight"),
+        ("ed25519", WHSK, 4, "at most four"),
+    ] {
+        assert_eq!(sign(scheme, secret, most).0, 0, "{scheme}");
+        let (code, why) = sign(scheme, secret, most + 1);
+        assert!(code == 2 && why.contains(said), "{why}");
+    }
+}
+
 /// Help is for who asks for it: a value that reads so is a value.
 #[test]
 fn help_is_a_flag_and_not_a_value() {

@@ -105,6 +105,37 @@ fn a_token_expires_at_the_exact_instant() {
     assert!(verify_at(&later, now() + Duration::from_secs(100)).is_ok());
 }
 
+/// O15, 72: what an unsigned token says is not read into claims: only what can be told cheaply is found before the signature.
+#[test]
+fn the_signature_is_checked_before_the_claims_are_read() {
+    for (member, unsigned, signed) in [
+        (
+            r#""scope":"a  b""#,
+            JwtError::SignatureMismatch,
+            JwtError::Malformed,
+        ),
+        (r#""sub":"""#, JwtError::SignatureMismatch, JwtError::Malformed),
+        (
+            r#""client_id":"""#,
+            JwtError::SignatureMismatch,
+            JwtError::Malformed,
+        ),
+        (
+            r#""aud":["https://api.example",""]"#,
+            JwtError::SignatureMismatch,
+            JwtError::Malformed,
+        ),
+        (r#""exp":1800000000"#, JwtError::Expired, JwtError::Expired),
+    ] {
+        let token = forge(&header("at+jwt"), &with(CLAIMS, member));
+        assert_eq!(refusal(&token), signed, "{member}");
+        let (claims, _) = token.rsplit_once('.').unwrap();
+        let other = forge(&header("at+jwt"), "{}");
+        let (_, other) = other.rsplit_once('.').unwrap();
+        assert_eq!(refusal(&format!("{claims}.{other}")), unsigned, "{member}");
+    }
+}
+
 /// O15: a token that is bound to a key is worth nothing without a check of that key.
 #[test]
 fn a_bound_token_is_refused() {

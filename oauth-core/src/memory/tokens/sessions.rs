@@ -9,7 +9,7 @@ use crate::secret::TokenHash;
 use crate::session::SessionState;
 use crate::store::{
     FamilyRevocation, Grant, Insertion, ResetOutcome, ResetTokenRecord, RevocationReason, RevokeOutcome,
-    Revoked, SessionId, SessionOutcome, SessionRecord, SessionStore,
+    Revoked, SessionId, SessionOutcome, SessionRecord, SessionRenewal, SessionStore,
 };
 use crate::store_error::StoreError;
 use crate::vocabulary::Subject;
@@ -46,13 +46,14 @@ impl SessionStore for MemoryTokens {
         &self,
         hash: &TokenHash,
         new_hash: TokenHash,
+        renewal: SessionRenewal,
         now: SystemTime,
     ) -> Result<SessionOutcome, StoreError> {
         let sessions = &mut lock(&self.tables).sessions;
         let Entry::Occupied(old) = sessions.entry(*hash) else {
             return Ok(SessionOutcome::NotFound);
         };
-        Ok(match old.get().renewed(new_hash, now) {
+        Ok(match old.get().renewed(new_hash, renewal, now) {
             None => SessionOutcome::Over,
             Some(renewed) => {
                 old.remove();
@@ -68,12 +69,22 @@ impl SessionStore for MemoryTokens {
         reason: RevocationReason,
         now: SystemTime,
     ) -> Result<Revoked, StoreError> {
-        let end = End { reason, now };
-        Ok(lock(&self.tables).end(
-            &end,
-            |session| session.id == *id,
-            |grant| grant.session == Some(*id),
-        ))
+        Ok(lock(&self.tables).end_session(id, &End { reason, now }))
+    }
+
+    async fn end_session_by_secret(
+        &self,
+        hash: &TokenHash,
+        reason: RevocationReason,
+        now: SystemTime,
+    ) -> Result<Option<SessionRecord>, StoreError> {
+        let mut tables = lock(&self.tables);
+        let meant = tables.sessions.values().find(|session| session.is_meant_by(hash));
+        let ended = meant.and_then(|session| session.revoked(reason, now));
+        if let Some(session) = &ended {
+            let _counts = tables.end_session(&session.id, &End { reason, now });
+        }
+        Ok(ended)
     }
 
     async fn sessions_of(
@@ -156,6 +167,14 @@ impl Tables {
             let session = self.sessions.values().find(|session| session.id == id);
             session.is_some_and(|session| session.state(now) == SessionState::Active)
         })
+    }
+
+    fn end_session(&mut self, id: &SessionId, end: &End) -> Revoked {
+        self.end(
+            end,
+            |session| session.id == *id,
+            |grant| grant.session == Some(*id),
+        )
     }
 
     fn revoke_subject(&mut self, end: &End, subject: &Subject, keep: Option<&SessionId>) -> Revoked {

@@ -12,6 +12,7 @@ mod rules;
 mod table;
 mod world;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -22,6 +23,7 @@ pub use check::Violation;
 pub use table::{CodeAnswer, CodeState, CodeTrigger, LinkState, LinkTrigger};
 
 use super::verbs::{Reply, Respond, SessionVerb, TokenVerb, Verb};
+use crate::secret::TokenHash;
 use crate::store_error::StoreError;
 
 /// One verb of a history.
@@ -39,6 +41,8 @@ struct Entry {
 pub struct History {
     entries: Vec<Entry>,
     ticks: usize,
+    /// Tombstones that were presented within a retry window, and were answered as before.
+    repeated: HashSet<TokenHash>,
 }
 
 /// A store that writes down what it is asked and what it answers. Purges go by unrecorded: how much they drop depends on what

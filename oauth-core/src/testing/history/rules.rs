@@ -91,7 +91,8 @@ pub(super) fn revoked_family_yields(history: &History) -> Option<Violation> {
     })
 }
 
-/// Whoever is told that a code or a token was used before ends its family, so that it does not stand at the last look.
+/// Whoever is told that a code or a token was used before, and did not ask within a retry window, ends its family, so that it does not
+/// stand at the last look.
 pub(super) fn replay_forgiven(history: &History) -> Option<Violation> {
     let mut replayed: HashSet<FamilyId> = HashSet::new();
     let mut standing: HashMap<FamilyId, bool> = HashMap::new();
@@ -100,7 +101,9 @@ pub(super) fn replay_forgiven(history: &History) -> Option<Violation> {
             (_, Reply::Redeem(RedeemOutcome::AlreadyRedeemed { family })) => {
                 replayed.insert(*family);
             }
-            (Verb::Token(TokenVerb::Rotate(rotation, _)), Reply::Rotate(RotateOutcome::Superseded)) => {
+            (Verb::Token(TokenVerb::Rotate(rotation, _)), Reply::Rotate(RotateOutcome::Superseded))
+                if !history.repeated.contains(&rotation.presented) =>
+            {
                 replayed.insert(rotation.successor.family);
             }
             (Verb::Token(TokenVerb::RefreshToken(_)), Reply::Refresh(Some(state))) => {
@@ -146,6 +149,9 @@ fn ends(verb: &Verb, reply: &Reply, family: &FamilyId, grant: &Grant) -> bool {
             Reply::Revoke(RevokeOutcome::Revoked | RevokeOutcome::AlreadyRevoked),
         ) => id == family,
         (Verb::Session(SessionVerb::EndSession(id, ..)), Reply::Revoked(_)) => grant.session == Some(*id),
+        (Verb::Session(SessionVerb::EndSessionBySecret(..)), Reply::Session(Some(ended))) => {
+            grant.session == Some(ended.id)
+        }
         (Verb::Session(SessionVerb::RevokeSubject(subject, keep, ..)), Reply::Revoked(_)) => {
             *subject == grant.subject && (keep.is_none() || grant.session != *keep)
         }

@@ -68,13 +68,18 @@ impl World {
             SessionVerb::InsertSession(session) => self.insert_session(session).into(),
             SessionVerb::Session(hash) => self.session(hash).cloned().into(),
             SessionVerb::TouchSession(hash, now) => self.change(hash, |session| session.touched(*now)).into(),
-            SessionVerb::RenewSession(hash, new, now) => {
-                self.change(hash, |session| session.renewed(*new, *now)).into()
-            }
-            SessionVerb::EndSession(id, reason, now) => {
-                let of_session = |grant: &Grant| grant.session == Some(*id);
-                self.end(|session| session.id == *id, of_session, *reason, *now)
-                    .into()
+            SessionVerb::RenewSession(hash, new, renewal, now) => self
+                .change(hash, |session| session.renewed(*new, *renewal, *now))
+                .into(),
+            SessionVerb::EndSession(id, reason, now) => self.end_session(*id, *reason, *now).into(),
+            SessionVerb::EndSessionBySecret(hash, reason, now) => {
+                let mut sessions = self.sessions.values();
+                let meant = sessions.find(|session| session.is_meant_by(hash));
+                let ended = meant.and_then(|session| session.revoked(*reason, *now));
+                if let Some(session) = &ended {
+                    let _counts = self.end_session(session.id, *reason, *now);
+                }
+                ended.into()
             }
             SessionVerb::SessionsOf(subject, now) => self.sessions_of(subject, *now).into(),
             SessionVerb::RevokeSubject(subject, keep, reason, now) => {
@@ -241,6 +246,11 @@ impl World {
             .retain(|_, token| token.subject.as_ref() != Some(subject));
         revoked.reset_tokens = count(before - self.resets.len());
         revoked
+    }
+
+    fn end_session(&mut self, id: SessionId, reason: RevocationReason, now: SystemTime) -> Revoked {
+        let of_session = |grant: &Grant| grant.session == Some(id);
+        self.end(|session| session.id == id, of_session, reason, now)
     }
 
     fn end(

@@ -1,7 +1,10 @@
 use std::time::Duration;
 
 use super::{alive, populate};
-use crate::store::{Insertion, RedeemOutcome, RevocationReason, Revoked, SessionRecord, SessionStore};
+use crate::store::{
+    Insertion, RedeemOutcome, RevocationReason, Revoked, SessionOutcome, SessionRecord, SessionRenewal,
+    SessionStore,
+};
 use crate::testing::race::{RACERS, race};
 use crate::testing::records::{
     NANOSECOND, answer, code, grant, hash, redemption, session, session_id, start,
@@ -33,6 +36,63 @@ pub async fn what_was_granted_in_a_session_ends_with_it(store: &dyn SessionStore
     assert_eq!(revoked, expected);
     let left = [false, true, false, false, false, true, true, true, true];
     assert_eq!(alive(store, "ada").await, left);
+}
+
+/// S1, 110: by its secret or the one before the last renewal, and by no other; one that is over is left alone.
+pub async fn a_session_is_ended_by_its_secret_or_the_one_before(store: &dyn SessionStore) {
+    let left = [false, true, false, false, false, true, true, true, true];
+    for (name, by, over, ends) in [
+        ("first", "first one", false, false),
+        ("second", "second second", false, true),
+        ("third", "third third", false, true),
+        ("unknown", "unknown unknown", false, false),
+        ("over", "over third", true, false),
+    ] {
+        let subject: Subject = name.parse().expect("printable");
+        populate(store, name, &subject).await;
+        let of = |secret: &str| hash(&format!("{name} {secret}"));
+        for (old, new) in [("one", "second"), ("second", "third")] {
+            let (old, new) = (of(old), of(new));
+            let renewed = store.renew_session(&old, new, SessionRenewal::Escalated, start());
+            assert_eq!(answer(renewed.await), SessionOutcome::Done);
+        }
+        let before = answer(store.session(&of("third")).await).expect("it was renewed");
+        let now = if over { before.active_until() } else { start() };
+        let after = if ends { before.revoked(REASON, now) } else { None };
+        for expected in [after.clone(), None] {
+            let ended = store.end_session_by_secret(&hash(by), REASON, now).await;
+            assert_eq!(answer(ended), expected, "{name}");
+        }
+        let found = answer(store.session(&of("third")).await);
+        assert_eq!(found, Some(after.unwrap_or(before)), "{name}");
+        let [_, others @ ..] = alive(store, name).await;
+        let [_, expected @ ..] = if ends { left } else { EVERYTHING };
+        assert_eq!(others, expected, "{name}");
+    }
+}
+
+/// S1, S4: whichever comes first, no secret is left that opens anything.
+pub async fn no_renewal_escapes_the_end_of_its_session(store: &dyn SessionStore) {
+    for round in ["a", "b", "c", "d"] {
+        let open = session(round);
+        assert_eq!(
+            answer(store.insert_session(open.clone()).await),
+            Insertion::Inserted
+        );
+        let ended = race(async |index| {
+            if index == RACERS / 2 {
+                let ended = store.end_session_by_secret(&open.hash, REASON, start()).await?;
+                return Ok(usize::from(ended.is_some()));
+            }
+            let new = hash(&format!("{round} {index}"));
+            let renewal = SessionRenewal::Escalated;
+            let _any = store.renew_session(&open.hash, new, renewal, start()).await?;
+            Ok(0)
+        });
+        assert_eq!(ended.iter().sum::<usize>(), 1, "{round}");
+        let left = answer(store.sessions_of(&open.subject, start()).await);
+        assert_eq!(left, [], "{round}");
+    }
 }
 
 /// S3, 110: also one that was stored when its session had ended already, or was never there.

@@ -28,12 +28,15 @@ macro_rules! session_store {
             a_touch_moves_a_session_forward_only
             a_session_that_is_over_is_neither_touched_nor_renewed
             a_renewed_session_is_under_its_new_secret_alone
+            who_proves_anew_who_they_are_has_signed_in_then
             an_ended_session_stays_ended
             the_active_sessions_of_a_subject_are_listed
             one_of_32_renewals_is_done
             no_touch_undoes_an_end
             purging_drops_sessions_that_are_over_and_nothing_else
             what_was_granted_in_a_session_ends_with_it
+            a_session_is_ended_by_its_secret_or_the_one_before
+            no_renewal_escapes_the_end_of_its_session
             a_code_of_a_session_that_ended_buys_nothing
             a_code_of_a_session_that_is_over_buys_nothing
             a_redemption_that_crosses_the_end_of_its_session_leaves_nothing_alive

@@ -2,13 +2,15 @@ use std::time::{Duration, SystemTime};
 
 use crate::secret::TokenHash;
 use crate::store::{
-    Insertion, RevocationReason, Revoked, SessionEnd, SessionOutcome, SessionRecord, SessionStore,
+    Insertion, RevocationReason, Revoked, SessionEnd, SessionOutcome, SessionRecord, SessionRenewal,
+    SessionStore,
 };
 use crate::testing::race::{RACERS, race};
 use crate::testing::records::{NANOSECOND, answer, hash, session, session_id, start};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const REASON: RevocationReason = RevocationReason::SignedOut;
+const ESCALATED: SessionRenewal = SessionRenewal::Escalated;
 
 /// S1: every field comes back, and what was never stored is not there.
 pub async fn a_session_is_read_back_as_it_was_stored(store: &dyn SessionStore) {
@@ -67,7 +69,9 @@ pub async fn a_session_that_is_over_is_neither_touched_nor_renewed(store: &dyn S
     let old = stored(store, old).await;
     for (record, end) in [(&idle, start() + idle.idle), (&old, old.expires_at)] {
         assert_eq!(touched(store, record, end).await, SessionOutcome::Over);
-        let renewed = store.renew_session(&record.hash, hash("new"), end).await;
+        let renewed = store
+            .renew_session(&record.hash, hash("new"), ESCALATED, end)
+            .await;
         assert_eq!(answer(renewed), SessionOutcome::Over);
         assert_eq!(answer(store.session(&record.hash).await).as_ref(), Some(record));
         assert_eq!(answer(store.session(&hash("new")).await), None);
@@ -82,20 +86,39 @@ pub async fn a_session_that_is_over_is_neither_touched_nor_renewed(store: &dyn S
 pub async fn a_renewed_session_is_under_its_new_secret_alone(store: &dyn SessionStore) {
     let old = stored(store, session("old")).await;
     let now = start() + NANOSECOND;
-    let renewed = store.renew_session(&old.hash, hash("new"), now).await;
+    let renewed = store.renew_session(&old.hash, hash("new"), ESCALATED, now).await;
     assert_eq!(answer(renewed), SessionOutcome::Done);
     let expected = SessionRecord {
         hash: hash("new"),
+        renewed_from: Some(old.hash),
         seen_at: now,
         ..old.clone()
     };
     assert_eq!(answer(store.session(&hash("new")).await), Some(expected.clone()));
     assert_eq!(answer(store.session(&old.hash).await), None);
     assert_eq!(touched(store, &old, start()).await, SessionOutcome::NotFound);
-    let again = store.renew_session(&old.hash, hash("another"), start()).await;
+    let again = store
+        .renew_session(&old.hash, hash("another"), ESCALATED, start())
+        .await;
     assert_eq!(answer(again), SessionOutcome::NotFound);
     assert_eq!(answer(store.session(&hash("another")).await), None);
     assert_eq!(answer(store.sessions_of(&old.subject, now).await), [expected]);
+}
+
+/// S4: to the nanosecond, and nothing else of it changes for that.
+pub async fn who_proves_anew_who_they_are_has_signed_in_then(store: &dyn SessionStore) {
+    let old = stored(store, session("old")).await;
+    let now = start() + MINUTE + NANOSECOND;
+    let renewed = store.renew_session(&old.hash, hash("new"), SessionRenewal::Proven, now);
+    assert_eq!(answer(renewed.await), SessionOutcome::Done);
+    let expected = SessionRecord {
+        hash: hash("new"),
+        renewed_from: Some(old.hash),
+        auth_time: now,
+        seen_at: now,
+        ..old
+    };
+    assert_eq!(answer(store.session(&hash("new")).await), Some(expected));
 }
 
 /// S1, S3: for the first reason, whatever comes later.
@@ -118,7 +141,9 @@ pub async fn an_ended_session_stays_ended(store: &dyn SessionStore) {
     let unknown = answer(store.end_session(&session_id("nothing"), REASON, start()).await);
     assert_eq!(unknown, Revoked::default());
     assert_eq!(touched(store, &record, start()).await, SessionOutcome::Over);
-    let renewed = store.renew_session(&record.hash, hash("new"), start()).await;
+    let renewed = store
+        .renew_session(&record.hash, hash("new"), ESCALATED, start())
+        .await;
     assert_eq!(answer(renewed), SessionOutcome::Over);
     let ended = SessionRecord {
         ended: Some(SessionEnd::new(REASON, start())),
@@ -160,7 +185,7 @@ pub async fn the_active_sessions_of_a_subject_are_listed(store: &dyn SessionStor
 /// S4, 106: whoever comes at once, one secret is left.
 pub async fn one_of_32_renewals_is_done(store: &dyn SessionStore) {
     let old = stored(store, session("old")).await;
-    let outcomes = race(|index| store.renew_session(&old.hash, hash(&index.to_string()), start()));
+    let outcomes = race(|index| store.renew_session(&old.hash, hash(&index.to_string()), ESCALATED, start()));
     let done = outcomes
         .iter()
         .filter(|outcome| **outcome == SessionOutcome::Done)

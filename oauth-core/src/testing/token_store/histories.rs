@@ -15,6 +15,12 @@ pub async fn every_history_of_tokens_has_an_order_whatever_fails(store: &dyn Tok
     check(store, |seed| Cast::new(seed).with_faults());
 }
 
+/// O10, 51, 53: the same where a refresh may be repeated: a retry writes nothing, so that one leaf is alive as before, and whatever comes back
+/// outside the window ends in a revocation.
+pub async fn every_history_of_retries_has_an_order_whatever_fails(store: &dyn TokenStore) {
+    check(store, |seed| Cast::new(seed).with_faults().with_retries());
+}
+
 fn check(store: &dyn TokenStore, cast: impl Fn(u64) -> Cast) {
     for seed in 0..PLAYS {
         let history = play(store, cast(seed));

@@ -48,6 +48,7 @@ macro_rules! token_store {
             access_tokens_go_when_they_expire
             every_history_of_tokens_has_an_order
             every_history_of_tokens_has_an_order_whatever_fails
+            every_history_of_retries_has_an_order_whatever_fails
         }
     };
 }

@@ -6,7 +6,7 @@ use super::{Reply, Respond, VerbStore};
 use crate::secret::TokenHash;
 use crate::store::{
     Insertion, ResetOutcome, ResetTokenRecord, RevocationReason, Revoked, SessionId, SessionOutcome,
-    SessionRecord, SessionStore,
+    SessionRecord, SessionRenewal, SessionStore,
 };
 use crate::store_error::StoreError;
 use crate::vocabulary::Subject;
@@ -22,9 +22,11 @@ pub enum SessionVerb {
     /// [`SessionStore::touch_session`].
     TouchSession(TokenHash, SystemTime),
     /// [`SessionStore::renew_session`].
-    RenewSession(TokenHash, TokenHash, SystemTime),
+    RenewSession(TokenHash, TokenHash, SessionRenewal, SystemTime),
     /// [`SessionStore::end_session`].
     EndSession(SessionId, RevocationReason, SystemTime),
+    /// [`SessionStore::end_session_by_secret`].
+    EndSessionBySecret(TokenHash, RevocationReason, SystemTime),
     /// [`SessionStore::sessions_of`].
     SessionsOf(Subject, SystemTime),
     /// [`SessionStore::revoke_subject`].
@@ -53,8 +55,9 @@ impl SessionVerb {
     pub const fn now_mut(&mut self) -> Option<&mut SystemTime> {
         match self {
             Self::TouchSession(_, now)
-            | Self::RenewSession(_, _, now)
+            | Self::RenewSession(_, _, _, now)
             | Self::EndSession(_, _, now)
+            | Self::EndSessionBySecret(_, _, now)
             | Self::SessionsOf(_, now)
             | Self::RevokeSubject(_, _, _, now)
             | Self::RedeemResetToken(_, now)
@@ -73,8 +76,13 @@ impl SessionVerb {
             Self::InsertSession(session) => store.insert_session(session).await?.into(),
             Self::Session(hash) => store.session(&hash).await?.into(),
             Self::TouchSession(hash, now) => store.touch_session(&hash, now).await?.into(),
-            Self::RenewSession(hash, new, now) => store.renew_session(&hash, new, now).await?.into(),
+            Self::RenewSession(hash, new, renewal, now) => {
+                store.renew_session(&hash, new, renewal, now).await?.into()
+            }
             Self::EndSession(id, reason, now) => store.end_session(&id, reason, now).await?.into(),
+            Self::EndSessionBySecret(hash, reason, now) => {
+                store.end_session_by_secret(&hash, reason, now).await?.into()
+            }
             Self::SessionsOf(subject, now) => store.sessions_of(&subject, now).await?.into(),
             Self::RevokeSubject(subject, keep, reason, now) => {
                 let revoked = store.revoke_subject(&subject, keep.as_ref(), reason, now);
@@ -106,9 +114,11 @@ impl<R: Respond> SessionStore for VerbStore<R> {
         &self,
         hash: &TokenHash,
         new_hash: TokenHash,
+        renewal: SessionRenewal,
         now: SystemTime,
     ) -> Result<SessionOutcome, StoreError> {
-        self.ask(SessionVerb::RenewSession(*hash, new_hash, now)).await
+        self.ask(SessionVerb::RenewSession(*hash, new_hash, renewal, now))
+            .await
     }
 
     async fn end_session(
@@ -118,6 +128,16 @@ impl<R: Respond> SessionStore for VerbStore<R> {
         now: SystemTime,
     ) -> Result<Revoked, StoreError> {
         self.ask(SessionVerb::EndSession(*id, reason, now)).await
+    }
+
+    async fn end_session_by_secret(
+        &self,
+        hash: &TokenHash,
+        reason: RevocationReason,
+        now: SystemTime,
+    ) -> Result<Option<SessionRecord>, StoreError> {
+        self.ask(SessionVerb::EndSessionBySecret(*hash, reason, now))
+            .await
     }
 
     async fn sessions_of(

@@ -13,6 +13,7 @@ use oauth_core::testing::verbs::{Reply, Respond, Verb, VerbStore};
 
 use super::fixture::{Fixture, Tokens, assert_error, basic, codes, post, reason, web_request, with_bearer};
 use super::model::live;
+use super::retry::windowed;
 
 /// The memory store, with a switch.
 #[derive(Default)]
@@ -170,4 +171,56 @@ async fn check(fault: Fault, nth: usize, refresh: bool, used_before: bool) {
     at.store(usize::MAX, Ordering::Relaxed);
     let expected = usize::from(has_success);
     assert_eq!(live(&fixture, &issued).await, expected, "{said}");
+}
+
+/// O10, 51, 53: within the retry window no lost verb, lost answer or stale look costs a client its chain: asked again, the server gives the
+/// one successor, and that alone lives.
+#[tokio::test]
+async fn no_fault_of_the_store_costs_a_chain_within_the_window() {
+    for fault in [Fault::LostCall, Fault::LostAnswer, Fault::StaleRead] {
+        for nth in 0..4 {
+            for used_before in [false, true] {
+                check_retry(fault, nth, used_before).await;
+            }
+        }
+    }
+}
+
+async fn check_retry(fault: Fault, nth: usize, used_before: bool) {
+    let at = Arc::new(AtomicUsize::new(usize::MAX));
+    let store: Arc<dyn SessionStore> = Arc::new(MemoryTokens::new());
+    let faulty = {
+        let at = Arc::clone(&at);
+        Faulty::new(store, move |number, _: &Verb| {
+            (number == at.load(Ordering::Relaxed)).then_some(fault)
+        })
+    };
+    let faulty = Arc::new(faulty);
+    let fixture = Fixture::with(faulty.clone(), |builder| windowed(builder, 7));
+    let presented = fixture.sign_in().await.refresh;
+    let before = if used_before {
+        Some(fixture.refresh(&presented).await)
+    } else {
+        None
+    };
+    at.store(faulty.0.verbs() + nth, Ordering::Relaxed);
+    let mut answer = fixture.refresh(&presented).await;
+    if answer.response.status() == 503 {
+        answer = fixture.refresh(&presented).await;
+    }
+    at.store(usize::MAX, Ordering::Relaxed);
+    let said = format!("{fault:?} {nth} {used_before} {answer:?}");
+    assert_eq!(answer.response.status(), 200, "{said}");
+    let again = fixture.refresh(&presented).await;
+    for other in before.iter().chain([&again]) {
+        assert_eq!(other.response.body(), answer.response.body(), "{said}");
+    }
+    let successor = Tokens::of(&answer).refresh;
+    let issued = [presented.clone(), successor.clone()];
+    assert_eq!(live(&fixture, &issued).await, 1, "{said}");
+    assert!(fixture.is_active(&successor).await, "{said}");
+    // the window ends with the first use of the successor
+    let third = Tokens::of(&fixture.refresh(&successor).await).refresh;
+    assert_error(&fixture.refresh(&presented).await, 400, "invalid_grant");
+    assert!(!fixture.is_active(&third).await, "{said}");
 }

@@ -55,6 +55,28 @@ async fn a_sign_in_that_is_too_old_is_not_granted() {
     }
 }
 
+/// O24, 34: not by a nanosecond, within one second as across two.
+#[tokio::test]
+async fn no_fraction_of_a_second_makes_a_sign_in_young_enough() {
+    let fixture = Fixture::new();
+    let nanosecond = Duration::from_nanos(1);
+    for fraction in [Duration::ZERO, SECOND * 9 / 10, SECOND - nanosecond] {
+        fixture.clock.advance(fraction);
+        for (name, value, oldest) in [
+            ("prompt", "login", Duration::ZERO),
+            ("max_age", "0", Duration::ZERO),
+            ("max_age", "60", SECOND * 60),
+        ] {
+            for (ago, granted) in [(oldest, true), (oldest + nanosecond, false)] {
+                let interaction = asked(&fixture, name, value).await;
+                let answer = grant(&fixture, &interaction, ago).await;
+                let code = redirected(&answer.response).1.optional("code").is_some();
+                assert_eq!(code, granted, "{name}={value} {ago:?} {fraction:?}");
+            }
+        }
+    }
+}
+
 /// O24: what counts is the moment of the request: whoever signs in for it may take their time at the page.
 #[tokio::test]
 async fn time_spent_at_the_page_makes_no_sign_in_too_old() {

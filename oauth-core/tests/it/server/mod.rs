@@ -1,5 +1,6 @@
 //! The authorization server, as its clients and its host see it.
 
+mod attempts;
 mod authorize;
 mod client_assertion;
 mod client_authentication;
@@ -22,4 +23,5 @@ mod retry;
 mod revocation;
 mod secrecy;
 mod sessions;
+mod token_policy;
 mod userinfo;

@@ -18,7 +18,7 @@ const INSTANT: Duration = Duration::from_nanos(1);
 const THEFT: [&str; 3] = ["refresh_token_reused", "family_revoked", "request_refused"];
 const FORMATS: [AccessTokenFormat; 2] = [AccessTokenFormat::Jwt, AccessTokenFormat::Opaque];
 
-fn windowed(builder: AuthorizationServerBuilder, pepper: u8) -> AuthorizationServerBuilder {
+pub(super) fn windowed(builder: AuthorizationServerBuilder, pepper: u8) -> AuthorizationServerBuilder {
     let window = RetryWindow::new(WINDOW).unwrap();
     builder.with_retry_window(window, RetryPepper::from_bytes([pepper; 32]))
 }

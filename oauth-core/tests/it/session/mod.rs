@@ -1,6 +1,7 @@
 //! Browser sessions and password resets, over the public API.
 
 mod cookie;
+mod events;
 mod resets;
 mod sessions;
 
@@ -24,12 +25,16 @@ struct Fixture {
 }
 
 fn fixture() -> Fixture {
+    fixture_with(|sessions| sessions)
+}
+
+fn fixture_with(configure: impl FnOnce(Sessions) -> Sessions) -> Fixture {
     let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
     let (store, clock) = (Arc::new(MemoryTokens::new()), ManualClock::new(start));
     let cookie = SessionCookie::new("session").unwrap();
     let sessions = Sessions::new(store.clone(), cookie, clock.clone(), SeededEntropy::new(7));
     Fixture {
-        sessions,
+        sessions: configure(sessions),
         store,
         clock,
     }

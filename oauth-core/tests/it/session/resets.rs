@@ -1,9 +1,13 @@
+use std::sync::Arc;
+
 use http::HeaderMap;
+use oauth_core::attempts::AttemptPolicy;
+use oauth_core::memory::MemoryAttempts;
 use oauth_core::ports::Clock;
 use oauth_core::session::SignedOut;
 use oauth_core::store::{ResetOutcome, RevocationReason, Revoked, SessionStore};
 
-use super::{MINUTE, browser, fixture, subject};
+use super::{MINUTE, browser, fixture, fixture_with, subject};
 
 /// S3, S5, 111, 113, 115: good once, and whoever was signed in with the old password is so no more.
 #[tokio::test]
@@ -16,7 +20,7 @@ async fn a_reset_signs_its_subject_out_everywhere() {
         .unwrap();
     let token = fixture
         .sessions
-        .issue_reset(Some(&subject("ada")))
+        .issue_reset("ada@example.com", Some(&subject("ada")))
         .await
         .unwrap()
         .unwrap();
@@ -58,7 +62,7 @@ async fn a_reset_token_is_good_for_fifteen_minutes() {
     let fixture = fixture();
     let token = fixture
         .sessions
-        .issue_reset(Some(&subject("ada")))
+        .issue_reset("ada@example.com", Some(&subject("ada")))
         .await
         .unwrap()
         .unwrap();
@@ -77,7 +81,7 @@ async fn only_the_newest_reset_token_is_good() {
     let issue = async || {
         fixture
             .sessions
-            .issue_reset(Some(&subject("ada")))
+            .issue_reset("ada@example.com", Some(&subject("ada")))
             .await
             .unwrap()
             .unwrap()
@@ -107,8 +111,66 @@ async fn only_the_newest_reset_token_is_good() {
 async fn an_unknown_account_costs_the_same_work() {
     let fixture = fixture();
     for _ in 0..3 {
-        assert!(fixture.sessions.issue_reset(None).await.unwrap().is_none());
+        assert!(
+            fixture
+                .sessions
+                .issue_reset("nobody@example.com", None)
+                .await
+                .unwrap()
+                .is_none()
+        );
     }
     let later = fixture.clock.now() + 15 * MINUTE;
     assert_eq!(fixture.store.purge_sessions(later).await.unwrap(), 1);
+}
+
+/// O27, S5, 116: three letters to one address; beyond them there is none, whoever has it, and the last stays good.
+#[tokio::test]
+async fn a_flood_of_letters_is_three_letters() {
+    let fixture = fixture_with(|sessions| {
+        sessions.with_reset_limit(Arc::new(MemoryAttempts::new()), AttemptPolicy::RESETS)
+    });
+    let ask = async |address: &str, whose: &str| {
+        let issued = fixture.sessions.issue_reset(address, Some(&subject(whose))).await;
+        issued.unwrap()
+    };
+    let mut last = None;
+    for _ in 0..3 {
+        last = ask("ada@example.com", "ada").await;
+        assert!(last.is_some());
+    }
+    for _ in 0..32 {
+        assert!(ask("ada@example.com", "ada").await.is_none());
+    }
+    let last = last.unwrap();
+    assert_eq!(
+        fixture.sessions.reset_subject(&last).await.unwrap(),
+        Some(subject("ada"))
+    );
+    // others get theirs, and she hers once five minutes are over
+    assert!(ask("eve@example.com", "eve").await.is_some());
+    fixture.clock.advance(5 * MINUTE);
+    assert!(ask("ada@example.com", "ada").await.is_some());
+    assert!(ask("ada@example.com", "ada").await.is_none());
+}
+
+/// O27, S5, 114, 116: nobody learns by asking often who has an account: what is beyond the limit costs the row of an address that
+/// nobody has.
+#[tokio::test]
+async fn letters_beyond_the_limit_cost_the_work_of_nobodys() {
+    let fixture = fixture_with(|sessions| {
+        sessions.with_reset_limit(Arc::new(MemoryAttempts::new()), AttemptPolicy::RESETS)
+    });
+    for _ in 0..10 {
+        let issued = fixture.sessions.issue_reset("nobody@example.com", None).await;
+        assert!(issued.unwrap().is_none());
+    }
+    for _ in 0..10 {
+        let ada = subject("ada");
+        let issued = fixture.sessions.issue_reset("ada@example.com", Some(&ada)).await;
+        drop(issued.unwrap());
+    }
+    let later = fixture.clock.now() + 15 * MINUTE;
+    // hers, and that of all nobodies
+    assert_eq!(fixture.store.purge_sessions(later).await.unwrap(), 2);
 }

@@ -191,3 +191,78 @@ async fn sessions_are_listed_and_ended_by_their_subject() {
     assert_eq!(state(&fixture, &browser(&bob.set_cookie)).await, None);
     assert_eq!(fixture.store.purge_tokens(fixture.clock.now()).await.unwrap(), 0);
 }
+
+/// S1, S4: whoever clicks while another request of their browser renews the session is signed out of it.
+#[tokio::test]
+async fn signing_out_by_the_secret_from_before_a_renewal_ends_the_session() {
+    let fixture = fixture();
+    let begun = fixture
+        .sessions
+        .sign_in(&HeaderMap::new(), &subject("ada"), None)
+        .await
+        .unwrap();
+    let first = browser(&begun.set_cookie);
+    let second = fixture.sessions.renew(&first).await.unwrap().unwrap();
+    let second = browser(&second.set_cookie);
+    fixture.sessions.sign_out(&first).await.unwrap();
+    assert_eq!(state(&fixture, &second).await, Some(SignedOut::Revoked));
+    assert_eq!(state(&fixture, &first).await, Some(SignedOut::Unknown));
+}
+
+/// S2, S4, 106: the same session under another secret, signed in now, and not a moment longer.
+#[tokio::test]
+async fn who_signs_in_again_stays_in_their_session() {
+    let fixture = fixture();
+    let begun = fixture
+        .sessions
+        .sign_in(&HeaderMap::new(), &subject("ada"), Some("laptop"))
+        .await
+        .unwrap();
+    let before = browser(&begun.set_cookie);
+    fixture.clock.advance(MINUTE);
+    let again = fixture
+        .sessions
+        .sign_in_again(&before, &subject("ada"), Some("ignored"))
+        .await
+        .unwrap();
+    let (old, new) = (&begun.session.record, &again.session.record);
+    assert_eq!(new.id, old.id);
+    assert_eq!(new.auth_time, old.auth_time + MINUTE);
+    assert_eq!(new.expires_at, old.expires_at);
+    assert_eq!(new.label.as_deref(), Some("laptop"));
+    assert!(again.set_cookie.to_str().unwrap().contains("; Max-Age=28740;"));
+    assert_eq!(state(&fixture, &before).await, Some(SignedOut::Unknown));
+    let session = fixture.sessions.authenticate(&browser(&again.set_cookie)).await;
+    assert_eq!(session.unwrap().unwrap().record, *new);
+}
+
+/// S1, 106: somebody else's session is ended, one that is over stays over, and what was renewed meanwhile is not gone into.
+#[tokio::test]
+async fn who_signs_in_again_goes_into_no_session_but_their_own() {
+    let fixture = fixture();
+    let sign_in = async |headers: &HeaderMap, name: &str| {
+        let subject = subject(name);
+        let begun = fixture.sessions.sign_in_again(headers, &subject, None);
+        begun.await.unwrap()
+    };
+    let mallory = sign_in(&HeaderMap::new(), "mallory").await;
+    let planted = browser(&mallory.set_cookie);
+    let ada = sign_in(&planted, "ada").await;
+    assert_ne!(ada.session.record.id, mallory.session.record.id);
+    assert_eq!(state(&fixture, &planted).await, Some(SignedOut::Revoked));
+
+    let left = browser(&ada.set_cookie);
+    fixture.clock.advance(30 * MINUTE);
+    let back = sign_in(&left, "ada").await;
+    assert_ne!(back.session.record.id, ada.session.record.id);
+    assert_eq!(state(&fixture, &left).await, Some(SignedOut::IdleExpired));
+
+    let before = browser(&back.set_cookie);
+    let crossed = fixture.sessions.renew(&before).await.unwrap().unwrap();
+    let other = sign_in(&before, "ada").await;
+    assert_ne!(other.session.record.id, back.session.record.id);
+    assert_eq!(
+        state(&fixture, &browser(&crossed.set_cookie)).await,
+        Some(SignedOut::Revoked)
+    );
+}

@@ -80,7 +80,8 @@ impl SignersAtRest {
         Self::default()
     }
 
-    /// Seals what is written. Reads what stands in clear from before too: the next rotation of that endpoint seals it.
+    /// Seals what is written. Reads what stands in clear from before too: the next rotation of that endpoint seals it, and
+    /// `Database::seal_signers` of the SQL stores all at once.
     #[must_use]
     pub fn sealed(sealer: Arc<dyn Sealer>) -> Self {
         Self {

@@ -210,7 +210,7 @@ impl Stage {
         world.dies(Actor::Dispatcher(index), time);
     }
 
-    async fn insist<T>(&self, verb: impl AsyncFn() -> Result<T, StoreError>) {
+    pub(super) async fn insist<T>(&self, verb: impl AsyncFn() -> Result<T, StoreError>) {
         while verb().await.is_err() {
             self.world.sleep(Duration::from_secs(1)).await;
         }
@@ -225,7 +225,7 @@ impl Stage {
         })
     }
 
-    fn outbox(&self, actor: Actor) -> SimulatedOutbox {
+    pub(super) fn outbox(&self, actor: Actor) -> SimulatedOutbox {
         SimulatedOutbox {
             inner: self.stores.outbox.clone(),
             world: self.world.clone(),
@@ -233,7 +233,7 @@ impl Stage {
         }
     }
 
-    fn endpoints(&self, actor: Actor) -> SimulatedEndpoints {
+    pub(super) fn endpoints(&self, actor: Actor) -> SimulatedEndpoints {
         SimulatedEndpoints {
             inner: self.stores.endpoints.clone(),
             world: self.world.clone(),

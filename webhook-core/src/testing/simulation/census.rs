@@ -30,6 +30,8 @@ pub enum CrashPoint {
     InRotation,
     /// The operator, before or after failed deliveries are replayed.
     InReplay,
+    /// The operator, before or after an endpoint is given what it missed.
+    InCatchUp,
     /// The operator, before or after old events are purged.
     InPurge,
     /// A receiver, before an event is claimed and queued.
@@ -42,7 +44,7 @@ pub enum CrashPoint {
 
 impl CrashPoint {
     /// Every one.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::BeforeEventCommit,
         Self::AfterEventCommit,
         Self::BeforeClaim,
@@ -55,6 +57,7 @@ impl CrashPoint {
         Self::InStateChange,
         Self::InRotation,
         Self::InReplay,
+        Self::InCatchUp,
         Self::InPurge,
         Self::BeforeReceipt,
         Self::AfterReceipt,
@@ -96,6 +99,8 @@ pub struct Census {
     pub late: u64,
     /// Deliveries that started anew.
     pub replays: u64,
+    /// Deliveries that were made for an endpoint which had missed them.
+    pub missing: u64,
     /// Events that were purged.
     pub purged: u64,
     /// Secrets that changed.
@@ -133,6 +138,7 @@ impl Census {
         self.stale += other.stale;
         self.late += other.late;
         self.replays += other.replays;
+        self.missing += other.missing;
         self.purged += other.purged;
         self.rotations += other.rotations;
         self.drains += other.drains;

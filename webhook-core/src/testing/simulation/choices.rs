@@ -11,6 +11,11 @@ impl Choices {
         Self(Cell::new(seed))
     }
 
+    /// Further choices that leave the others as they are: what is added to a simulation does not change what its seeds were.
+    pub(super) fn apart(&self) -> Self {
+        Self::new(self.0.get() ^ 0x5851_f42d_4c95_7f2d)
+    }
+
     pub(super) fn number(&self) -> u64 {
         let state = self.0.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
         self.0.set(state);

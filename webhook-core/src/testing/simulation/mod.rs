@@ -17,7 +17,7 @@
 //! For half an hour of virtual time everything goes wrong: processes end at each [`CrashPoint`] and begin anew, stores fail with
 //! their write done or not, answers get lost, messages arrive after their sender gave up, receivers answer 4xx, 410, 429 and 503
 //! with `Retry-After`, 5xx, or never; clocks jump, within 5 seconds of the true time; dispatchers are stopped and restarted, secrets
-//! rotated, endpoints paused, failed deliveries replayed, old events purged. Some dispatchers are cut off from the stores for a minute, have a clock
+//! rotated, endpoints paused, failed deliveries replayed, old events purged; an endpoint comes late and is given what it missed. Some dispatchers are cut off from the stores for a minute, have a clock
 //! that is wrong by up to four, or die again and again for reasons of their own; some deliveries kill whoever sends them. Then everybody is well, and the run goes on until nothing is due.
 //!
 //! All through and at the end each [`Invariant`] is checked by an account of its own. A run that breaks one is made again with a
@@ -35,9 +35,11 @@
 //!   One endpoint hangs at most, and dispatchers have more places than the unwell endpoints may take.
 
 mod actors;
+mod catch_up;
 mod census;
 mod choices;
 mod ending;
+mod ledger;
 mod monitor;
 mod network;
 mod scenario;
@@ -183,6 +185,11 @@ impl Stage {
         for after in scenario.replays.iter().copied() {
             self.add(scheduler, Actor::Operator, move |stage| {
                 Box::pin(stage.replay(after))
+            });
+        }
+        for after in scenario.catch_ups.iter().copied() {
+            self.add(scheduler, Actor::Operator, move |stage| {
+                Box::pin(stage.catch_up(after))
             });
         }
         if let Some(after) = scenario.purge {

@@ -28,6 +28,8 @@ pub(super) struct Scenario {
     /// When an endpoint that is not well is paused.
     pub(super) pauses: Vec<(usize, Duration)>,
     pub(super) replays: Vec<Duration>,
+    /// When an endpoint that comes late, the last of all, is given what it missed: twice perhaps at the same time.
+    pub(super) catch_ups: Vec<Duration>,
     /// When old events are purged.
     pub(super) purge: Option<Duration>,
     /// When the clock of a dispatcher jumps a little.
@@ -55,6 +57,8 @@ impl Scenario {
         let events = (0..=choices.index(3) + 1).map(|_| choices.time(BUSY)).collect();
         // with one place, an endpoint is often full: then dispatchers look every 250 ms, which is most of the steps of a run
         let concurrency_per_endpoint = choices.one_of([1, 4, 4, 4], 4);
+        let catch_ups = catch_ups(&choices.apart());
+        let unwell = 2 + usize::from(!catch_ups.is_empty());
         Self {
             dispatchers,
             events,
@@ -64,8 +68,8 @@ impl Scenario {
                 stalls: choices.one_of([0, 0, 0, 60], 0),
             },
             policy: policy(choices),
-            // enough for the two that may not be well, and one more for who is
-            concurrency: concurrency_per_endpoint * 2 + 1,
+            // enough for those that may not be well, and one more for who is
+            concurrency: concurrency_per_endpoint * unwell + 1,
             concurrency_per_endpoint,
             rotations: often(300, tempers.len(), CHAOS / 2),
             pauses: often(150, tempers.len(), BUSY)
@@ -79,9 +83,24 @@ impl Scenario {
             partitions: often(150, dispatchers, BUSY),
             deaths: often(80, dispatchers, BUSY),
             poison: choices.happens(100).then(|| choices.index(tempers.len())),
-            tempers,
+            tempers: tempers.into_iter().chain(latecomer(&catch_ups)).collect(),
+            catch_ups,
         }
     }
+}
+
+/// Who comes late may be anything but well: what it missed does not come to it in time.
+fn latecomer(catch_ups: &[Duration]) -> Option<Temper> {
+    catch_ups.first().map(|_| Temper::Flaky)
+}
+
+fn catch_ups(choices: &Choices) -> Vec<Duration> {
+    let often = if choices.happens(300) {
+        choices.index(2) + 1
+    } else {
+        0
+    };
+    (0..often).map(|_| choices.time(BUSY)).collect()
 }
 
 /// One that is well, and one or two that are not; one of them hangs at most.

@@ -25,6 +25,8 @@ pub enum Invariant {
     TheGuiltyAreSetAside,
     /// Given fair time, everything comes to an end.
     EverythingEnds,
+    /// An endpoint gets no event from before it came until what it missed is asked for.
+    NothingIsUnasked,
     /// Whoever was told to stop leaves nothing under way and does nothing more.
     DrainedIsOver,
 }

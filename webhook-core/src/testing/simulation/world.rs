@@ -14,7 +14,8 @@ use futures_util::future::BoxFuture;
 use super::{
     census::{Census, CrashPoint},
     choices::Choices,
-    monitor::{Ledger, Monitor},
+    ledger::Ledger,
+    monitor::Monitor,
     violation::{Broken, Checked},
 };
 use crate::{

@@ -4,6 +4,7 @@ mod queueing;
 mod refusals;
 mod settings;
 mod store;
+mod two_phase;
 
 use std::{
     sync::Arc,

@@ -3,18 +3,24 @@
 //! `WEBHOOK_SIMULATION_SEEDS` makes another number of runs than 10,000, `WEBHOOK_SIMULATION_SEED` begins at another seed.
 
 mod mutants;
+mod two_phase;
 
-use std::{sync::Mutex, thread};
+use std::{
+    sync::{Arc, Mutex},
+    thread,
+};
 
 use webhook_core::testing::simulation::{Census, CrashPoint, Stores, simulate};
+
+use two_phase::TwoPhase;
 
 const SEEDS: u64 = 10_000;
 
 /// Each takes every fourth seed.
 const THREADS: u64 = 4;
 
-/// W11, W13, W15, W17: over 10,000 seeds nothing is lost, sent too often, too early or under two leases, and who is well is
-/// served; every crash point is hit.
+/// W11, W13, W15, W17, W18: over 10,000 seeds nothing is lost, sent too often, too early or under two leases, who is well is
+/// served, and who came late gets what it missed; every crash point is hit.
 #[test]
 fn no_crash_breaks_a_promise_of_the_engine() {
     let first = setting("WEBHOOK_SIMULATION_SEED").unwrap_or(0);
@@ -42,7 +48,13 @@ fn no_crash_breaks_a_promise_of_the_engine() {
             assert!(total.crashes_at(point) > 0, "{point:?} was never hit");
         }
         let rare = [total.stale, total.late, total.set_aside, total.takeovers];
-        let usual = [total.duplicates, total.replays, total.rotations, total.drains];
+        let usual = [
+            total.duplicates,
+            total.replays,
+            total.missing,
+            total.rotations,
+            total.drains,
+        ];
         let trouble = [
             total.partitions,
             total.clock_steps,
@@ -56,6 +68,20 @@ fn no_crash_breaks_a_promise_of_the_engine() {
     }
     // shown with --nocapture: what the runs came through
     println!("{count} seeds: {total:#?}");
+}
+
+/// W7, W15: a receiver that claims under a lease and queues later loses nothing, wherever it crashes.
+#[test]
+fn a_two_phase_claim_loses_nothing() {
+    for seed in 0..400 {
+        let stores = || Stores {
+            inbox: Arc::new(TwoPhase::default()),
+            ..Stores::in_memory()
+        };
+        if let Err(violation) = simulate(seed, stores) {
+            panic!("{violation}");
+        }
+    }
 }
 
 /// W15: the run of a seed repeats exactly.

@@ -73,6 +73,24 @@ fn an_outbox_that_loses_a_confirmed_outcome_is_found() {
     check(Flaw::LosesOutcomes, Invariant::OneFenceSettles);
 }
 
+/// W18: an event that is left out of what an endpoint missed, as where two pages meet, is found.
+#[test]
+fn an_outbox_that_leaves_out_what_was_missed_is_found() {
+    check(Flaw::LeavesOutMissing, Invariant::NothingIsLost);
+}
+
+/// W18: what failed and is there is not missing: an outbox that begins it anew is found.
+#[test]
+fn an_outbox_that_takes_what_failed_for_missing_is_found() {
+    check(Flaw::TakesFailedForMissing, Invariant::AttemptsAreBounded);
+}
+
+/// W18: a dry run that makes what it should only count is found.
+#[test]
+fn an_outbox_whose_dry_run_makes_deliveries_is_found() {
+    check(Flaw::MakesInDryRuns, Invariant::NothingIsUnasked);
+}
+
 /// W7, W15: a receiver that crashes between its claim and its queue loses an event that the sender believes delivered.
 #[test]
 fn a_receiver_that_claims_first_and_queues_later_is_found() {
@@ -126,6 +144,9 @@ enum Flaw {
     ForgetsSuspects,
     LosesEvents,
     LosesOutcomes,
+    LeavesOutMissing,
+    TakesFailedForMissing,
+    MakesInDryRuns,
     /// None: it is only slow.
     AnswersFromAThread,
 }
@@ -214,7 +235,30 @@ impl Outbox for Flawed {
         endpoint: &Endpoint,
         request: &MissingRequest,
     ) -> Result<Missing, StoreError> {
-        self.inner.replay_missing(endpoint, request).await
+        let mut request = request.clone();
+        match self.flaw {
+            Flaw::LeavesOutMissing if request.after.is_some() => {
+                let (limit, dry_run) = (1, true);
+                let one = MissingRequest {
+                    limit,
+                    dry_run,
+                    ..request.clone()
+                };
+                request.after = self
+                    .inner
+                    .replay_missing(endpoint, &one)
+                    .await?
+                    .next
+                    .or(request.after);
+            }
+            Flaw::MakesInDryRuns => request.dry_run = false,
+            Flaw::TakesFailedForMissing => {
+                let (filter, now, dry_run) = (DeliveryFilter::failed(), request.now, request.dry_run);
+                self.inner.replay(&ReplayRequest { filter, now, dry_run }).await?;
+            }
+            _ => {}
+        }
+        self.inner.replay_missing(endpoint, &request).await
     }
 }
 
@@ -254,7 +298,7 @@ impl Inbox for ClaimsFirst {
     }
 }
 
-async fn others_go_first() {
+pub(super) async fn others_go_first() {
     let mut gone = false;
     poll_fn(|context| {
         context.waker().wake_by_ref();

@@ -19,7 +19,7 @@ use super::lists::query_parameter;
 use super::page::{Does, rendered};
 use super::route::{AccountForm, Route};
 use super::{App, Handled};
-use crate::desk::User;
+use crate::desk::{PasswordText, User};
 
 #[derive(Template)]
 #[template(path = "account.html")]
@@ -92,14 +92,13 @@ impl App {
         if !browser.was_given(&form) {
             return Err(not_given());
         }
-        let Some((user, session)) = self.user_of(&browser).await? else {
-            return Ok(see_other(SIGN_IN, None));
-        };
-        match posted {
-            AccountForm::SignOut => self.sign_out(request).await,
-            AccountForm::SignOutEverywhere => self.sign_out_everywhere(session).await,
-            AccountForm::EndSession => self.end_session(&form, session).await,
-            AccountForm::Password => {
+        match (posted, self.user_of(&browser).await?) {
+            // also by a secret that the session has been renewed from since
+            (AccountForm::SignOut, _) => self.sign_out(request).await,
+            (_, None) => Ok(see_other(SIGN_IN, None)),
+            (AccountForm::SignOutEverywhere, Some((_, session))) => self.sign_out_everywhere(session).await,
+            (AccountForm::EndSession, Some((_, session))) => self.end_session(&form, session).await,
+            (AccountForm::Password, Some((user, session))) => {
                 let changed = self.change_password(request, &form, &user, session).await?;
                 let error = match changed {
                     Ok(cookie) => return Ok(see_other("/account?notice=password", [cookie])),
@@ -161,7 +160,7 @@ impl App {
             sessions,
             notice: said.notice,
             password_error: said.password_error,
-            shortest_password: password::SHORTEST,
+            shortest_password: PasswordText::SHORTEST,
         };
         rendered(status, &page, &Does::Send(Vec::new()))
     }
@@ -175,8 +174,12 @@ struct Said {
 
 fn notice_of(notice: &str) -> Option<&'static str> {
     match notice {
-        "ended" => Some("That session has ended, with everything that was allowed in it."),
-        "password" => Some("Your password is changed. Every other session has ended."),
+        "ended" => {
+            Some("That session has ended. What applications were allowed in it ends within ten minutes.")
+        }
+        "password" => Some(
+            "Your password is changed. Every other session has ended; applications that were allowed in those lose their access within ten minutes.",
+        ),
         _ => None,
     }
 }

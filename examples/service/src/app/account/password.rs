@@ -9,21 +9,15 @@ use oauth_core::store::RevocationReason;
 
 use super::super::App;
 use super::super::problem::unavailable;
-use crate::desk::User;
+use crate::desk::{InvalidPassword, PasswordText, User};
 
-/// In characters.
-pub(super) const SHORTEST: usize = 12;
-/// In bytes: hashing more would be work for nothing.
-const LONGEST: usize = 1024;
+const NOT_CURRENT: &str = "That is not your current password.";
 
 /// What the page says about a password that will not do.
-pub(super) fn refusal(password: &str) -> Option<&'static str> {
-    if password.chars().count() < SHORTEST {
-        Some("The new password is too short: 12 characters at least.")
-    } else if password.len() > LONGEST {
-        Some("The new password is too long.")
-    } else {
-        None
+pub(super) const fn refusal(invalid: InvalidPassword) -> &'static str {
+    match invalid {
+        InvalidPassword::TooShort => "The new password is too short: 12 characters at least.",
+        InvalidPassword::TooLong => "The new password is too long.",
     }
 }
 
@@ -37,18 +31,20 @@ impl App {
         user: &User,
         session: &Session,
     ) -> Result<Result<HeaderValue, &'static str>, Problem> {
-        let field = |name: &str| form.optional(name).unwrap_or_default().to_owned();
-        let (current, new) = (field("password"), field("new_password"));
-        if let Some(refusal) = refusal(&new) {
-            return Ok(Err(refusal));
-        }
-        let known = self.desk.authenticate(&user.email, current).await;
-        if known.map_err(|error| self.refused(error))?.is_none() {
-            return Ok(Err("That is not your current password."));
-        }
+        let field = |name: &str| form.optional(name).unwrap_or_default();
+        let new = match field("new_password").parse::<PasswordText>() {
+            Ok(new) => new,
+            Err(invalid) => return Ok(Err(refusal(invalid))),
+        };
+        let Some(known) = self.guessed(request, &user.email, field("password")).await? else {
+            return Ok(Err(NOT_CURRENT));
+        };
         // before everything ends: whoever has the old password cannot come back in between
-        let set = self.desk.set_password(&user.subject, new).await;
-        set.map_err(|error| self.refused(error))?;
+        let changed = self.desk.change_password(&known, new).await;
+        if !changed.map_err(|error| self.refused(error))? {
+            // another request has changed it since
+            return Ok(Err(NOT_CURRENT));
+        }
         let (subject, here) = (&session.record.subject, &session.record.id);
         let ended = self
             .sessions

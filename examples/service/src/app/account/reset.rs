@@ -4,6 +4,7 @@ use askama::Template;
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
 use http_conventions::problem::Problem;
+use oauth_core::attempts::{AttemptKey, AttemptPolicy};
 use oauth_core::secret::PasswordResetToken;
 use oauth_core::store::{ResetOutcome, RevocationReason};
 
@@ -12,7 +13,7 @@ use super::super::lists::query_parameter;
 use super::super::page::{Does, rendered};
 use super::super::{App, Handled};
 use super::password;
-use crate::desk::User;
+use crate::desk::{HashedPassword, PasswordText, User};
 use crate::mail::Letter;
 
 #[derive(Template)]
@@ -49,7 +50,7 @@ impl App {
         let user = self.desk.user_by_email(email).await;
         let user = user.map_err(|error| self.refused(error))?;
         let subject = user.as_ref().and_then(|user| user.subject.parse().ok());
-        let token = self.sessions.issue_reset(subject.as_ref()).await;
+        let token = self.sessions.issue_reset(email, subject.as_ref()).await;
         let token = token.map_err(|error| self.unanswered(&error))?;
         if let Some((user, token)) = user.zip(token) {
             let link = format!("{}/password/reset?token={}", self.base_url, token.expose());
@@ -87,22 +88,40 @@ impl App {
             return Err(not_given());
         }
         let token = form.optional("token").unwrap_or_default();
-        let new = form.optional("new_password").unwrap_or_default();
-        if let Some(refusal) = password::refusal(new) {
-            let user = self.user_of_letter(token).await?;
-            return self.reset_page(&browser, token, user.as_ref(), Some(refusal));
-        }
-        let Ok(parsed) = token.parse::<PasswordResetToken>() else {
+        // hashing is costly: for nobody without a letter
+        let (Some(user), Ok(parsed)) = (self.user_of_letter(token).await?, token.parse()) else {
             return self.reset_page(&browser, "", None, None);
         };
-        let outcome = self.sessions.redeem_reset(&parsed).await;
+        let new = match form.optional("new_password").unwrap_or_default().parse() {
+            Ok(new) => new,
+            Err(invalid) => {
+                return self.reset_page(&browser, token, Some(&user), Some(password::refusal(invalid)));
+            }
+        };
+        let place = self.desk.hashing_place().map_err(|error| self.refused(error))?;
+        // and not over and over for one letter
+        self.attempt(&AttemptKey::named("letter", token), &AttemptPolicy::PASSWORDS)
+            .await?;
+        // and can fail: the token is spent afterwards
+        let hash = self.desk.hash_password(place, new).await;
+        let hash = hash.map_err(|error| self.refused(error))?;
+        if self.redeem(&parsed, hash).await? {
+            Ok(see_other("/login?notice=reset", None))
+        } else {
+            self.reset_page(&browser, "", None, None)
+        }
+    }
+
+    /// Spends the token for a new password, and ends everything of its subject; `false` when it was spent by now.
+    async fn redeem(&self, token: &PasswordResetToken, password: HashedPassword) -> Result<bool, Problem> {
+        let outcome = self.sessions.redeem_reset(token).await;
         let ResetOutcome::Redeemed { subject, revoked, .. } =
             outcome.map_err(|error| self.unanswered(&error))?
         else {
-            return self.reset_page(&browser, "", None, None);
+            return Ok(false);
         };
         (self.log)(&format!("{subject} reset their password: {revoked:?}"));
-        let set = self.desk.set_password(subject.as_str(), new.to_owned()).await;
+        let set = self.desk.set_password(subject.as_str(), password).await;
         set.map_err(|error| self.refused(error))?;
         // whoever signed in with the old password while the new one was set
         let again = self
@@ -110,7 +129,7 @@ impl App {
             .sign_out_everywhere(&subject, None, RevocationReason::PasswordReset)
             .await;
         let _none = again.map_err(|error| self.unanswered(&error))?;
-        Ok(see_other("/login?notice=reset", None))
+        Ok(true)
     }
 
     /// Whose password the token in a letter sets; nobody's once it is over.
@@ -143,9 +162,100 @@ impl App {
             token,
             email: user.map(|user| user.email.as_str()),
             error,
-            shortest_password: password::SHORTEST,
+            shortest_password: PasswordText::SHORTEST,
         };
         let page = rendered(status, &page, &Does::Send(Vec::new()))?;
         Ok(self.handed_to(browser, page))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::header::{CONTENT_TYPE, COOKIE};
+    use oauth_core::ports::OsEntropy;
+    use oauth_core::session::SessionSecret;
+    use store_sqlite::Database;
+
+    use super::*;
+    use crate::app::Config;
+
+    async fn app() -> App {
+        let database = Database::open_in_memory().unwrap();
+        App::open(Config::new("http://127.0.0.1:8080", database))
+            .await
+            .unwrap()
+    }
+
+    /// The status of what the form of a letter is answered.
+    async fn posted(app: &App, token: &str) -> StatusCode {
+        let secret = SessionSecret::generate(&OsEntropy);
+        let form = form_urlencoded::Serializer::new(String::new())
+            .append_pair("token", token)
+            .append_pair("new_password", "another long password")
+            .append_pair("csrf_token", &secret.csrf_token())
+            .finish();
+        let cookie = format!("{}={}", app.sessions.cookie().name(), secret.expose());
+        let request = Request::post("/password/reset")
+            .header(COOKIE, cookie)
+            .header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+        match app.reset(&request.body(form.into()).unwrap()).await {
+            Ok(response) => response.status(),
+            Err(problem) => problem.status(),
+        }
+    }
+
+    /// S5: hashing is work that nobody without a letter can ask for, and a failure of it spends nothing.
+    #[tokio::test]
+    async fn a_letter_is_looked_at_before_the_password_is_hashed_and_spent_after() {
+        let app = app().await;
+        let ada = "usr_ada".parse().unwrap();
+        let token = app
+            .sessions
+            .issue_reset("ada@example.com", Some(&ada))
+            .await
+            .unwrap()
+            .unwrap();
+        app.desk.stop_hashing();
+        let unknown = PasswordResetToken::generate(&OsEntropy);
+        assert_eq!(posted(&app, unknown.expose()).await, StatusCode::BAD_REQUEST);
+        assert_eq!(posted(&app, "").await, StatusCode::BAD_REQUEST);
+        assert_eq!(
+            posted(&app, token.expose()).await,
+            StatusCode::SERVICE_UNAVAILABLE
+        );
+        assert_eq!(app.sessions.reset_subject(&token).await.unwrap(), Some(ada));
+    }
+
+    /// S5: one letter has five passwords hashed, and waits like a password that is guessed; one that nobody hashed was none.
+    #[tokio::test]
+    async fn one_letter_hashes_five_passwords() {
+        let app = app().await;
+        let ada = "usr_ada".parse().unwrap();
+        let letter = async || {
+            let token = app.sessions.issue_reset("ada@example.com", Some(&ada)).await;
+            token.unwrap().unwrap()
+        };
+        let token = letter().await;
+        let flood: Vec<_> = std::iter::from_fn(|| app.desk.hashing_place().ok()).collect();
+        for _ in 0..10 {
+            assert_eq!(
+                posted(&app, token.expose()).await,
+                StatusCode::SERVICE_UNAVAILABLE
+            );
+        }
+        drop(flood);
+        app.desk.stop_hashing();
+        for _ in 0..5 {
+            assert_eq!(
+                posted(&app, token.expose()).await,
+                StatusCode::SERVICE_UNAVAILABLE
+            );
+        }
+        assert_eq!(posted(&app, token.expose()).await, StatusCode::TOO_MANY_REQUESTS);
+        let another = letter().await;
+        assert_eq!(
+            posted(&app, another.expose()).await,
+            StatusCode::SERVICE_UNAVAILABLE
+        );
     }
 }

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use http::header::SET_COOKIE;
 use http::{Method, Request, StatusCode};
 use oauth_core::server::Decision;
+use url::Url;
 
 use super::super::browser::{form, not_given, see_other};
 use super::super::lists::query_parameter;
@@ -50,10 +51,10 @@ impl App {
         let Some((user, _)) = user.filter(|(_, session)| does(session, &details)) else {
             return Ok(see_other(&at("/login", &id), None));
         };
-        let leads_to = origin(details.redirect_uri.as_str());
+        let leads_to = Destination::of(details.redirect_uri.as_str());
         let page = ConsentPage {
             client: client_name(&details),
-            leads_to: &leads_to,
+            leads_to: &leads_to.shown,
             interaction: &id,
             csrf_token: &browser.csrf_token(),
             name: &user.name,
@@ -68,7 +69,7 @@ impl App {
                 })
                 .collect(),
         };
-        rendered(StatusCode::OK, &page, &Does::Send(vec![leads_to.clone()]))
+        rendered(StatusCode::OK, &page, &Does::Send(vec![leads_to.source]))
     }
 
     pub(super) async fn decide(&self, request: &Request<Bytes>) -> Handled {
@@ -96,18 +97,28 @@ impl App {
     }
 }
 
-/// Where a form's answer may lead, as a source of a Content-Security-Policy: the origin of the client's address, or its
-/// scheme where the policy has no way to write the rest.
-fn origin(uri: &str) -> String {
-    let (scheme, rest) = uri.split_once(':').unwrap_or((uri, ""));
-    let host = rest
-        .strip_prefix("//")
-        .and_then(|rest| rest.split(['/', '?', '#']).next())
-        .filter(|host| !host.is_empty());
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-:".contains(&byte);
-    match host {
-        Some(host) if host.bytes().all(plain) => format!("{scheme}://{host}"),
-        _ => format!("{scheme}:"),
+/// Where the answer to a client leads.
+#[derive(Debug, PartialEq, Eq)]
+struct Destination {
+    /// As the page says it: the origin that a browser goes to, or the scheme that an application has taken for itself.
+    shown: String,
+    /// As a source of a Content-Security-Policy, whose grammar has no way to write some hosts: then their scheme.
+    source: String,
+}
+
+impl Destination {
+    /// That of a redirect URI, read as browsers read it ([URL](https://url.spec.whatwg.org/#url-parsing)).
+    fn of(uri: &str) -> Self {
+        let scheme = uri.split(':').next().unwrap_or_default();
+        let web = Url::parse(uri).ok().filter(|url| url.origin().is_tuple());
+        let origin = web.map(|url| url.origin().ascii_serialization());
+        let host_source = |byte: u8| byte.is_ascii_alphanumeric() || b".-:/".contains(&byte);
+        let source = origin.clone().filter(|origin| origin.bytes().all(host_source));
+        let scheme = format!("{scheme}:");
+        Self {
+            shown: origin.unwrap_or_else(|| scheme.clone()),
+            source: source.unwrap_or(scheme),
+        }
     }
 }
 
@@ -117,14 +128,58 @@ mod tests {
 
     #[test]
     fn a_form_may_lead_to_the_origin_of_its_client_and_nowhere_else() {
-        for (uri, source) in [
-            ("http://127.0.0.1:9999/callback?a=b", "http://127.0.0.1:9999"),
-            ("https://app.example.com", "https://app.example.com"),
-            ("http://[::1]:9/callback", "http:"),
-            ("https://a;script-src *@b/", "https:"),
-            ("com.example.app:/callback", "com.example.app:"),
+        for (uri, shown, source) in [
+            (
+                "http://127.0.0.1:9999/callback?a=b",
+                "http://127.0.0.1:9999",
+                "http://127.0.0.1:9999",
+            ),
+            (
+                "https://app.example.com",
+                "https://app.example.com",
+                "https://app.example.com",
+            ),
+            ("http://[::1]:9/callback", "http://[::1]:9", "http:"),
+            ("https://my_app.example/", "https://my_app.example", "https:"),
+            (
+                "https://app.example:8443?a",
+                "https://app.example:8443",
+                "https://app.example:8443",
+            ),
+            (
+                "com.example.app:/callback",
+                "com.example.app:",
+                "com.example.app:",
+            ),
+            (
+                "com.example.app://bank.example/",
+                "com.example.app:",
+                "com.example.app:",
+            ),
         ] {
-            assert_eq!(origin(uri), source, "{uri}");
+            let expected = Destination {
+                shown: shown.to_owned(),
+                source: source.to_owned(),
+            };
+            assert_eq!(Destination::of(uri), expected, "{uri}");
+        }
+    }
+
+    /// No redirect URI has user information; were one to come, it is not taken for the host.
+    #[test]
+    fn what_stands_before_a_host_is_not_shown_as_one() {
+        for uri in [
+            "https://good.example@evil.example/",
+            "https://good.example:443@evil.example/",
+            "https://good.example%2F@evil.example/callback",
+            "https://a;script-src *@evil.example/",
+            "https://good.example&@evil.example?@good.example",
+            "https://evil.example\\@good.example/",
+            "https://EVIL.example#@good.example",
+        ] {
+            let Destination { shown, source } = Destination::of(uri);
+            assert_eq!(shown, "https://evil.example", "{uri}");
+            assert_eq!(source, shown, "{uri}");
         }
     }
 }

@@ -4,7 +4,9 @@ use askama::Template;
 use bytes::Bytes;
 use http::header::USER_AGENT;
 use http::{Request, StatusCode};
+use http_conventions::problem::Problem;
 use oauth_core::server::InteractionDetails;
+use oauth_core::session::NewSession;
 use oauth_core::store::Prompt;
 use oauth_core::vocabulary::Subject;
 
@@ -14,6 +16,7 @@ use super::super::page::{Does, rendered};
 use super::super::problem::unavailable;
 use super::super::{App, Handled};
 use super::{at, client_name, does};
+use crate::desk::Authenticated;
 use crate::seed;
 
 #[derive(Template)]
@@ -79,32 +82,47 @@ impl App {
             let error = "This page was out of date. Please sign in again.";
             return self.login_page(StatusCode::FORBIDDEN, &asked, &browser, Some(error));
         }
-        let password = form.optional("password").unwrap_or_default().to_owned();
-        let user = self.desk.authenticate(&asked.email, password).await;
-        let Some(user) = user.map_err(|error| self.refused(error))? else {
+        let password = form.optional("password").unwrap_or_default();
+        let begun = match self.guessed(request, &asked.email, password).await? {
+            Some(known) => self.begin_session(request, &known).await?,
+            None => None,
+        };
+        let Some(begun) = begun else {
             let error = "Email and password do not match.";
+            // not the one from before: its session may have ended
+            let browser = self.browser(request.headers()).await?;
             return self.login_page(StatusCode::UNPROCESSABLE_ENTITY, &asked, &browser, Some(error));
         };
-        let subject: Subject = user.subject.parse().map_err(|_| unavailable())?;
+        Ok(see_other(&asked.next(), [begun.set_cookie]))
+    }
+
+    /// Begins the session of somebody who has shown their password, or lets theirs go on; `None` when that is theirs no more.
+    async fn begin_session(
+        &self,
+        request: &Request<Bytes>,
+        known: &Authenticated,
+    ) -> Result<Option<NewSession>, Problem> {
+        let subject: Subject = known.user.subject.parse().map_err(|_| unavailable())?;
         let device = request.headers().get(USER_AGENT);
         let device = device.map(|agent| String::from_utf8_lossy(agent.as_bytes()));
         let begun = self
             .sessions
-            .sign_in(request.headers(), &subject, device.as_deref())
+            .sign_in_again(request.headers(), &subject, device.as_deref())
             .await
             .map_err(|error| self.unanswered(&error))?;
-        (self.log)(&format!(
-            "{subject} signed in, session {}",
-            begun.session.record.id
-        ));
-        Ok(see_other(&asked.next(), [begun.set_cookie]))
+        let id = begun.session.record.id;
+        // a new password ends the sessions that stand when it is set: one that came to stand later ends here
+        let counts = self.desk.still_counts(known).await;
+        if !counts.map_err(|error| self.refused(error))? {
+            let ended = self.sessions.end(&subject, &id).await;
+            ended.map_err(|error| self.unanswered(&error))?;
+            return Ok(None);
+        }
+        (self.log)(&format!("{subject} signed in, session {id}"));
+        Ok(Some(begun))
     }
 
-    async fn asked(
-        &self,
-        request: &Request<Bytes>,
-        interaction: Option<&str>,
-    ) -> Result<Asked, http_conventions::problem::Problem> {
+    async fn asked(&self, request: &Request<Bytes>, interaction: Option<&str>) -> Result<Asked, Problem> {
         let details = match interaction {
             Some(id) => Some(self.interaction(request, id).await?),
             None => None,

@@ -52,22 +52,51 @@ impl End {
 /// Ends the session, with what was granted in it. Its row is held from before, so that no redemption is under way.
 pub(super) async fn session(pool: &PgPool, id: &SessionId, end: &End) -> Result<Revoked, DatabaseError> {
     let mut transaction = begin(pool).await?;
-    let mut revoked = Revoked::default();
     let session = row::lock(&mut transaction, id).await?;
-    revoked.sessions = end.sessions(&mut transaction, session).await?;
+    let revoked = session_on(&mut transaction, id, session, end).await?;
+    transaction.commit().await?;
+    Ok(revoked)
+}
+
+/// Ends the session that a secret means, unless it is over.
+pub(super) async fn session_by_secret(
+    pool: &PgPool,
+    hash: &TokenHash,
+    end: &End,
+) -> Result<Option<SessionRecord>, DatabaseError> {
+    let mut transaction = begin(pool).await?;
+    let Some(session) = row::lock_meant_by(&mut transaction, hash).await? else {
+        return Ok(None);
+    };
+    let ended = session.revoked(end.reason, end.now);
+    if ended.is_some() {
+        let id = session.id;
+        let _counts = session_on(&mut transaction, &id, Some(session), end).await?;
+        transaction.commit().await?;
+    }
+    Ok(ended)
+}
+
+async fn session_on(
+    connection: &mut PgConnection,
+    id: &SessionId,
+    session: Option<SessionRecord>,
+    end: &End,
+) -> Result<Revoked, DatabaseError> {
+    let mut revoked = Revoked::default();
+    revoked.sessions = end.sessions(connection, session).await?;
     let codes = sqlx::query(
         "DELETE FROM oauth_code WHERE hash = ANY(ARRAY(
              SELECT hash FROM oauth_code WHERE session = $1 AND redeemed IS NULL ORDER BY hash FOR UPDATE))",
     );
-    let codes = codes.bind(id.as_bytes()).execute(&mut *transaction).await?;
+    let codes = codes.bind(id.as_bytes()).execute(&mut *connection).await?;
     revoked.codes = codes.rows_affected();
     let families = sqlx::query(
         "UPDATE oauth_family SET revocation = $2 WHERE id = ANY(ARRAY(
              SELECT id FROM oauth_family WHERE session = $1 AND revocation IS NULL ORDER BY id FOR NO KEY UPDATE))",
     );
     let families = families.bind(id.as_bytes()).bind(&end.revocation.text);
-    revoked.families = families.execute(&mut *transaction).await?.rows_affected();
-    transaction.commit().await?;
+    revoked.families = families.execute(connection).await?.rows_affected();
     Ok(revoked)
 }
 

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{
     Insertion, ResetOutcome, ResetTokenRecord, RevocationReason, Revoked, SessionId, SessionOutcome,
-    SessionRecord, SessionStore,
+    SessionRecord, SessionRenewal, SessionStore,
 };
 use oauth_core::store_error::StoreError;
 use oauth_core::vocabulary::Subject;
@@ -46,11 +46,12 @@ impl SessionStore for Database {
         &self,
         hash: &TokenHash,
         new_hash: TokenHash,
+        renewal: SessionRenewal,
         now: SystemTime,
     ) -> Result<SessionOutcome, StoreError> {
         let hash = *hash;
         let renewed = self.run(move |pool| async move {
-            row::change(&pool, &hash, |session| session.renewed(new_hash, now)).await
+            row::change(&pool, &hash, |session| session.renewed(new_hash, renewal, now)).await
         });
         Ok(renewed.await?)
     }
@@ -63,6 +64,17 @@ impl SessionStore for Database {
     ) -> Result<Revoked, StoreError> {
         let (id, end) = (*id, End::new(reason, now)?);
         let ended = self.run(move |pool| async move { end::session(&pool, &id, &end).await });
+        Ok(ended.await?)
+    }
+
+    async fn end_session_by_secret(
+        &self,
+        hash: &TokenHash,
+        reason: RevocationReason,
+        now: SystemTime,
+    ) -> Result<Option<SessionRecord>, StoreError> {
+        let (hash, end) = (*hash, End::new(reason, now)?);
+        let ended = self.run(move |pool| async move { end::session_by_secret(&pool, &hash, &end).await });
         Ok(ended.await?)
     }
 

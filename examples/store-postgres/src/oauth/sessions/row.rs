@@ -20,14 +20,15 @@ pub(super) async fn insert(
     let record = &session.record;
     let mut transaction = subject::begin_sharing(pool, Some(&record.subject)).await?;
     let inserted = sqlx::query(
-        "INSERT INTO oauth_session (id, hash, subject, active_until, record) VALUES ($1, $2, $3, $4, $5)
-         ON CONFLICT DO NOTHING",
+        "INSERT INTO oauth_session (id, hash, subject, active_until, record, renewed_from)
+         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
     )
     .bind(record.id.as_bytes())
     .bind(record.hash.as_bytes())
     .bind(record.subject.as_str())
     .bind(nanoseconds(active_until(record)))
     .bind(&session.text)
+    .bind(record.renewed_from.as_ref().map(|hash| &hash.as_bytes()[..]))
     .execute(&mut *transaction)
     .await?;
     transaction.commit().await?;
@@ -67,6 +68,21 @@ pub(super) async fn lock(
             .bind(id.as_bytes())
             .fetch_optional(connection)
             .await?;
+    found.map(|text| json::record(&text)).transpose()
+}
+
+/// The session that whoever signs out by this secret means, for this transaction alone. While a renewal holds the row, its
+/// end is waited for, and what it has written looked at.
+pub(super) async fn lock_meant_by(
+    connection: &mut PgConnection,
+    hash: &TokenHash,
+) -> Result<Option<SessionRecord>, DatabaseError> {
+    let found: Option<String> = sqlx::query_scalar(
+        "SELECT record FROM oauth_session WHERE hash = $1 OR renewed_from = $1 FOR UPDATE",
+    )
+    .bind(hash.as_bytes())
+    .fetch_optional(connection)
+    .await?;
     found.map(|text| json::record(&text)).transpose()
 }
 
@@ -137,14 +153,38 @@ pub(super) async fn write(
     let records = || sessions.iter().map(|session| &session.record);
     sqlx::query(
         "UPDATE oauth_session AS session
-         SET hash = changed.hash, active_until = changed.active_until, record = changed.record
-         FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::text[]) AS changed (id, hash, active_until, record)
+         SET hash = changed.hash, active_until = changed.active_until, record = changed.record,
+             renewed_from = changed.renewed_from
+         FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::text[], $5::bytea[])
+             AS changed (id, hash, active_until, record, renewed_from)
          WHERE session.id = changed.id",
     )
-    .bind(records().map(|record| &record.id.as_bytes()[..]).collect::<Vec<_>>())
-    .bind(records().map(|record| &record.hash.as_bytes()[..]).collect::<Vec<_>>())
-    .bind(records().map(|record| nanoseconds(active_until(record))).collect::<Vec<_>>())
-    .bind(sessions.iter().map(|session| session.text.as_str()).collect::<Vec<_>>())
+    .bind(
+        records()
+            .map(|record| &record.id.as_bytes()[..])
+            .collect::<Vec<_>>(),
+    )
+    .bind(
+        records()
+            .map(|record| &record.hash.as_bytes()[..])
+            .collect::<Vec<_>>(),
+    )
+    .bind(
+        records()
+            .map(|record| nanoseconds(active_until(record)))
+            .collect::<Vec<_>>(),
+    )
+    .bind(
+        sessions
+            .iter()
+            .map(|session| session.text.as_str())
+            .collect::<Vec<_>>(),
+    )
+    .bind(
+        records()
+            .map(|record| record.renewed_from.as_ref().map(|hash| &hash.as_bytes()[..]))
+            .collect::<Vec<_>>(),
+    )
     .execute(connection)
     .await?;
     Ok(())

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{
     FamilyRevocation, Insertion, ResetOutcome, ResetTokenRecord, RevocationReason, Revoked, SessionId,
-    SessionOutcome, SessionRecord, SessionStore,
+    SessionOutcome, SessionRecord, SessionRenewal, SessionStore,
 };
 use oauth_core::store_error::StoreError;
 use oauth_core::vocabulary::Subject;
@@ -48,12 +48,15 @@ impl SessionStore for Database {
         &self,
         hash: &TokenHash,
         new_hash: TokenHash,
+        renewal: SessionRenewal,
         now: SystemTime,
     ) -> Result<SessionOutcome, StoreError> {
         let hash = *hash;
         Ok(self
             .write(move |transaction| {
-                row::change(transaction, &hash, |session| session.renewed(new_hash, now))
+                row::change(transaction, &hash, |session| {
+                    session.renewed(new_hash, renewal, now)
+                })
             })
             .await?)
     }
@@ -67,6 +70,25 @@ impl SessionStore for Database {
         let (id, end) = (*id, End::new(reason, now)?);
         Ok(self
             .write(move |transaction| end_session(transaction, &id, &end))
+            .await?)
+    }
+
+    async fn end_session_by_secret(
+        &self,
+        hash: &TokenHash,
+        reason: RevocationReason,
+        now: SystemTime,
+    ) -> Result<Option<SessionRecord>, StoreError> {
+        let (hash, end) = (*hash, End::new(reason, now)?);
+        Ok(self
+            .write(move |transaction| {
+                let meant = row::meant_by(transaction, &hash)?;
+                let ended = meant.and_then(|session| session.revoked(end.reason, end.now));
+                if let Some(session) = &ended {
+                    let _counts = end_session(transaction, &session.id, &end)?;
+                }
+                Ok::<_, DatabaseError>(ended)
+            })
             .await?)
     }
 

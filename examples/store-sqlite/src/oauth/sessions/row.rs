@@ -51,6 +51,18 @@ pub(super) fn by_id(connection: &Connection, id: &SessionId) -> Result<Option<Se
     )
 }
 
+/// The session that whoever signs out by this secret means.
+pub(super) fn meant_by(
+    connection: &Connection,
+    hash: &TokenHash,
+) -> Result<Option<SessionRecord>, DatabaseError> {
+    one(
+        connection,
+        "SELECT record FROM oauth_session WHERE hash = ?1 OR renewed_from = ?2",
+        (hash.as_bytes(), hash.to_string()),
+    )
+}
+
 /// Whether a session is there and was not ended.
 pub(in crate::oauth) fn stands(
     transaction: &Transaction<'_>,

@@ -2,6 +2,7 @@
 //! unless the signature is the point.
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+mod alike;
 mod beside;
 mod forged;
 
@@ -104,14 +105,19 @@ fn keyed(id: &str, seed: u8) -> RegisteredClient {
 
 async fn server() -> (Fixture, Arc<Replays>) {
     let replays = Arc::new(Replays::default());
-    let store = Arc::clone(&replays);
+    (of(&replays).await, replays)
+}
+
+/// One of the servers that remember in `replays` what was spent.
+async fn of(replays: &Arc<Replays>) -> Fixture {
+    let store = Arc::clone(replays);
     let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
         builder.with_replays(store)
     });
     for client in [keyed("robot", 7), keyed("android", 8)] {
         fixture.clients.put_client(client).await.unwrap();
     }
-    (fixture, replays)
+    fixture
 }
 
 fn header() -> Value {
@@ -269,7 +275,7 @@ async fn two_clients_may_use_one_name() {
     assert_accepted(&present(&fixture.server, &token).await);
 }
 
-/// O6, 11: it is remembered for as long as it could be taken, clocks that differ included, and no longer.
+/// O6, 11: it is remembered for as long as it could be taken by any server, clocks that differ included, and no longer.
 #[tokio::test]
 async fn a_spent_assertion_is_remembered_until_it_expires() {
     let (fixture, replays) = server().await;
@@ -283,9 +289,34 @@ async fn a_spent_assertion_is_remembered_until_it_expires() {
         Reason::ClientAssertionReplayed,
     );
     fixture.clock.set(end);
-    assert_eq!(replays.purge_replays(end).await.unwrap(), 1);
     assert_refused(
         &present(&fixture.server, &token).await,
+        Reason::ClientAssertionExpired,
+    );
+    let forgotten = end + Duration::from_secs(60);
+    let before = forgotten - Duration::from_nanos(1);
+    assert_eq!(replays.purge_replays(before).await.unwrap(), 0);
+    assert_eq!(replays.purge_replays(forgotten).await.unwrap(), 1);
+}
+
+/// O6, 11: of two servers that share a store, one whose clock is a minute ahead makes the other forget nothing that it still takes.
+#[tokio::test]
+async fn a_server_that_is_ahead_lets_no_other_take_an_assertion_twice() {
+    let replays = Arc::new(Replays::default());
+    let (behind, ahead) = (of(&replays).await, of(&replays).await);
+    let token = assertion(&json!({}));
+    assert_accepted(&present(&behind.server, &token).await);
+    behind
+        .clock
+        .advance(Duration::from_secs(70) - Duration::from_nanos(1));
+    ahead.clock.set(behind.now() + Duration::from_secs(60));
+    assert_eq!(replays.purge_replays(ahead.now()).await.unwrap(), 0);
+    assert_refused(
+        &present(&behind.server, &token).await,
+        Reason::ClientAssertionReplayed,
+    );
+    assert_refused(
+        &present(&ahead.server, &token).await,
         Reason::ClientAssertionExpired,
     );
 }

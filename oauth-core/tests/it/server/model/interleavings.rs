@@ -33,7 +33,9 @@ enum Request {
     Revoke,
     /// Gives the session another secret.
     Renew,
-    /// Ends the session.
+    /// Ends the session from the list.
+    End,
+    /// Signs the browser out by the cookie that it had.
     SignOut,
     /// Ends everything of the user.
     SignOutEverywhere,
@@ -44,15 +46,16 @@ enum Request {
 }
 
 use Request::{
-    Redeem, Refresh, RefreshSpent, Renew, Reset, Revoke, SignOut, SignOutElsewhere, SignOutEverywhere,
+    End, Redeem, Refresh, RefreshSpent, Renew, Reset, Revoke, SignOut, SignOutElsewhere, SignOutEverywhere,
 };
 
-const REQUESTS: [Request; 9] = [
+const REQUESTS: [Request; 10] = [
     Redeem,
     Refresh,
     RefreshSpent,
     Revoke,
     Renew,
+    End,
     SignOut,
     SignOutEverywhere,
     SignOutElsewhere,
@@ -158,7 +161,7 @@ impl World {
             leaf: second.refresh,
             reset: self
                 .sessions
-                .issue_reset(Some(&self.ada))
+                .issue_reset("ada@example.com", Some(&self.ada))
                 .await
                 .unwrap()
                 .expect("she exists"),
@@ -203,8 +206,11 @@ impl World {
                 let secret = renewed.ok().map(|renewed| renewed.session.secret.hash());
                 won.borrow_mut().secrets.extend(secret);
             }
-            SignOut => {
+            End => {
                 self.sessions.end(&self.ada, &things.session).await.unwrap();
+            }
+            SignOut => {
+                self.sessions.sign_out(&things.cookie).await.unwrap();
             }
             SignOutEverywhere | SignOutElsewhere => {
                 let keep = (request == SignOutElsewhere).then_some(&things.session);
@@ -224,7 +230,7 @@ impl World {
         let any = |some: &[Request]| requests.iter().any(|request| some.contains(request));
         // signing out elsewhere takes the reset token away, whoever of the two is first
         let reset = times(Reset) > 0 && (won.resets > 0 || !any(&[SignOutElsewhere]));
-        let over = any(&[SignOut, SignOutEverywhere]) || reset;
+        let over = any(&[End, SignOut, SignOutEverywhere]) || reset;
         assert!(won.resets <= 1, "{said}");
 
         assert!(won.bought.len() <= 1, "{said}");

@@ -1,9 +1,10 @@
 //! Exhaustive models of a code, the family it buys and the session it was granted in: every state that three callers can reach, every
-//! short history, and every interleaving of three requests at the granularity of store verbs.
+//! short history, and every interleaving of three requests at the granularity of store verbs; the last two within a retry window, too.
 
 mod actors;
 mod histories;
 mod interleavings;
+mod retries;
 mod schedule;
 mod state;
 

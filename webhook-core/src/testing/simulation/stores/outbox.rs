@@ -27,6 +27,9 @@ impl Outbox for SimulatedOutbox {
     async fn enqueue(&self, enqueue: Enqueue) -> Result<Enqueued, StoreError> {
         let (world, event) = (&self.world, enqueue.event.id.clone());
         world.pass(self.actor, CrashPoint::BeforeEventCommit).await?;
+        // noted before: somebody may lease them before the store has answered
+        let addressed = enqueue.deliveries.iter().map(|delivery| delivery.id.clone());
+        world.state().ledger.addressed.extend(addressed);
         let enqueued = world.verb(self.inner.enqueue(enqueue)).await?;
         {
             let mut state = world.state();
@@ -56,6 +59,7 @@ impl Outbox for SimulatedOutbox {
         for Leased { delivery, .. } in &leases.leased {
             world.tell(|| format!("{}: leases {} as {}", self.actor, delivery.id, delivery.fence));
             world.check(|state| {
+                state.ledger.was_asked_for(&delivery.id)?;
                 let taken_over = state.monitor.leased(self.actor, request, delivery)?;
                 state.census.leases += 1;
                 state.census.takeovers += u64::from(taken_over);
@@ -125,9 +129,20 @@ impl Outbox for SimulatedOutbox {
         endpoint: &Endpoint,
         request: &MissingRequest,
     ) -> Result<Missing, StoreError> {
-        self.world
-            .verb(self.inner.replay_missing(endpoint, request))
-            .await
+        let world = &self.world;
+        world.pass(self.actor, CrashPoint::InCatchUp).await?;
+        if !request.dry_run {
+            world.state().ledger.catches_up = true;
+        }
+        let missing = world.verb(self.inner.replay_missing(endpoint, request)).await?;
+        if !request.dry_run {
+            let mut state = world.state();
+            state.census.missing += missing.count;
+            state.tell(|| format!("{}: gives {} {missing:?}", self.actor, endpoint.id));
+        }
+        world.wake_dispatchers();
+        world.pass(self.actor, CrashPoint::InCatchUp).await?;
+        Ok(missing)
     }
 }
 

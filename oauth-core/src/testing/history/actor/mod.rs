@@ -1,14 +1,17 @@
 //! Callers as a server is one: they look, decide, write, and end what was presented twice.
 #![expect(clippy::expect_used, reason = "a history is played in tests")]
 
+mod refresh;
+
+use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::{History, Recorder};
 use crate::secret::TokenHash;
 use crate::store::{
-    AuthorizationCodeRecord, CodeRedemption, FamilyId, Grant, RedeemOutcome, RevocationReason, RotateOutcome,
-    Rotation, SessionId, SessionStore, TokenStore,
+    AuthorizationCodeRecord, CodeRedemption, FamilyId, Grant, RedeemOutcome, RevocationReason, Rotation,
+    SessionId, SessionRenewal, SessionStore, TokenStore,
 };
 use crate::store_error::StoreError;
 use crate::testing::faults::{Fault, Faulty};
@@ -27,6 +30,8 @@ pub struct Cast {
     pub sessions: bool,
     /// Whether calls and answers are lost, lookups lag behind and clocks jump.
     pub faults: bool,
+    /// Whether a refresh may be repeated for a minute.
+    pub retries: bool,
 }
 
 impl Cast {
@@ -37,6 +42,7 @@ impl Cast {
             seed,
             sessions: false,
             faults: false,
+            retries: false,
         }
     }
 
@@ -53,6 +59,15 @@ impl Cast {
     #[must_use]
     pub const fn with_faults(self) -> Self {
         Self { faults: true, ..self }
+    }
+
+    /// With a retry window.
+    #[must_use]
+    pub const fn with_retries(self) -> Self {
+        Self {
+            retries: true,
+            ..self
+        }
     }
 }
 
@@ -74,7 +89,12 @@ pub fn play(store: impl Respond, cast: Cast) -> History {
     race_of(ACTORS, async |actor| stage.act(&faulty, actor).await);
     let history = recorder.history();
     race_of(1, async |_| stage.look_at_everything(&direct, &history).await);
-    recorder.history()
+    let mut history = recorder.history();
+    history.repeated = stage
+        .repeated
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    history
 }
 
 impl Cast {
@@ -103,6 +123,8 @@ struct Stage {
     refresh_tokens: Mutex<Vec<(String, FamilyId)>>,
     /// Secrets of the session.
     secrets: Mutex<Vec<TokenHash>>,
+    /// Tombstones that were presented within the window.
+    repeated: Mutex<HashSet<TokenHash>>,
 }
 
 /// What one act is about.
@@ -123,6 +145,7 @@ impl Stage {
             subject: format!("ada {}", cast.seed).parse().expect("printable"),
             refresh_tokens: Mutex::default(),
             secrets: Mutex::default(),
+            repeated: Mutex::default(),
         }
     }
 
@@ -214,8 +237,11 @@ impl Stage {
         let reason = RevocationReason::SignedOutEverywhere;
         let secret = with.secret.expect("a session was begun");
         match dice % 16 {
-            8 => {
+            8 if dice % 32 == 8 => {
                 let _ended = store.end_session(&self.session(), reason, now).await?;
+            }
+            8 => {
+                let _ended = store.end_session_by_secret(&secret, reason, now).await?;
             }
             9 => {
                 let _ended = store.revoke_subject(&self.subject, None, reason, now).await?;
@@ -228,7 +254,9 @@ impl Stage {
             11 => {
                 let new = records::hash(&self.label(&format!("secret {name}")));
                 put(&self.secrets, new);
-                let _renewed = store.renew_session(&secret, new, now).await?;
+                let _renewed = store
+                    .renew_session(&secret, new, SessionRenewal::Proven, now)
+                    .await?;
             }
             12 => {
                 let _touched = store.touch_session(&secret, now + Duration::from_secs(1)).await?;
@@ -279,35 +307,6 @@ impl Stage {
         Ok(())
     }
 
-    async fn refresh(
-        &self,
-        store: &VerbStore<impl Respond>,
-        presented: &str,
-        name: &str,
-    ) -> Result<(), StoreError> {
-        let Some(state) = store.refresh_token(&records::hash(presented)).await? else {
-            return Ok(());
-        };
-        let family = state.family.id;
-        if state.family.revoked.is_some() {
-            return Ok(());
-        }
-        if !state.is_active(records::start()) {
-            return self.revoke(store, family).await;
-        }
-        let token = self.label(&format!("token {name}"));
-        let mut rotation = records::rotation(presented, &token, "");
-        rotation.successor.family = family;
-        rotation.successor.generation = state.token.generation + 1;
-        rotation.access.family = Some(family);
-        match store.rotate(rotation, records::start()).await? {
-            RotateOutcome::Rotated => put(&self.refresh_tokens, (token, family)),
-            RotateOutcome::Superseded => self.revoke(store, family).await?,
-            RotateOutcome::FamilyRevoked | RotateOutcome::Expired | RotateOutcome::NotFound => {}
-        }
-        Ok(())
-    }
-
     /// Until it is answered: what was presented twice is to die.
     async fn revoke(&self, store: &VerbStore<impl Respond>, family: FamilyId) -> Result<(), StoreError> {
         let reason = RevocationReason::RefreshTokenReused;
@@ -344,7 +343,7 @@ impl Stage {
                 Verb::Session(SessionVerb::InsertSession(session)) => {
                     store.session(&session.hash).await.map(|_| ())
                 }
-                Verb::Session(SessionVerb::RenewSession(_, new, _)) => store.session(new).await.map(|_| ()),
+                Verb::Session(SessionVerb::RenewSession(_, new, ..)) => store.session(new).await.map(|_| ()),
                 _ => Ok(()),
             };
             looked.expect("the store answers");

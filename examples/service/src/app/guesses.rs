@@ -1,0 +1,191 @@
+//! Guesses at passwords: counted before the costly check, by the address that was typed and by where it came from.
+//!
+//! Whether an address is anybody's plays no part, so that waiting tells nobody who has an account. The counts are in memory: a
+//! restart forgives everybody.
+
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use http::Request;
+use http_conventions::problem::Problem;
+use http_conventions::retry_after::RetryAfter;
+use oauth_core::attempts::{Admission, AttemptKey, AttemptPolicy, Source};
+use oauth_core::memory::MemoryAttempts;
+use oauth_core::store::AttemptStore;
+use oauth_core::store_error::StoreError;
+
+use super::App;
+use crate::desk::Authenticated;
+
+/// However many places they come from, of the hundred that [NIST SP 800-63B](https://pages.nist.gov/800-63-4/sp800-63b.html) allows.
+const FROM_ANYWHERE: AttemptPolicy = match NonZeroU32::new(50) {
+    Some(attempts) => AttemptPolicy::new(attempts, Duration::from_secs(24 * 60 * 60))
+        .with_backoff(Duration::from_secs(60), Duration::from_secs(15 * 60)),
+    None => AttemptPolicy::PASSWORDS,
+};
+
+/// Says where a request comes from, for whoever counts by that. Without a proxy in front it is the peer.
+pub(super) fn note_source(request: &mut Request<Bytes>) {
+    let peer = request.extensions().get::<SocketAddr>().copied();
+    if let Some(peer) = peer {
+        request.extensions_mut().insert(Source::of(peer.ip()));
+    }
+}
+
+/// Where attempts are counted: each kind in a store of its own. Whoever floods one with the names of clients or the addresses of
+/// letters, which cost nothing to try, takes up no room of the passwords.
+pub(super) struct Attempts {
+    pub(super) passwords: Arc<dyn AttemptStore>,
+    pub(super) clients: Arc<dyn AttemptStore>,
+    pub(super) letters: Arc<dyn AttemptStore>,
+}
+
+impl Attempts {
+    pub(super) fn in_memory() -> Self {
+        Self {
+            passwords: Arc::new(MemoryAttempts::new()),
+            clients: Arc::new(MemoryAttempts::new()),
+            letters: Arc::new(MemoryAttempts::new()),
+        }
+    }
+
+    /// Lets go of what is forgotten.
+    pub(super) async fn purge(&self, now: SystemTime) -> Result<(), StoreError> {
+        for store in [&self.passwords, &self.clients, &self.letters] {
+            let _count = store.purge_attempts(now).await?;
+        }
+        Ok(())
+    }
+}
+
+impl App {
+    /// Who has this address and password; nobody, when they do not go together.
+    ///
+    /// # Errors
+    ///
+    /// 429 when it was tried too often, right or wrong; 503 when it cannot be found out.
+    pub(super) async fn guessed(
+        &self,
+        request: &Request<Bytes>,
+        email: &str,
+        password: &str,
+    ) -> Result<Option<Authenticated>, Problem> {
+        // what is not looked at is no attempt
+        let place = self.desk.hashing_place().map_err(|error| self.refused(error))?;
+        let counts = counts(request, email);
+        // refused by one count, an attempt is counted by none; one that crosses that may be, which costs its maker a little longer
+        for (key, _) in &counts {
+            self.admitted(key, self.attempts.passwords.standing(key, self.clock.now()).await)?;
+        }
+        for (key, policy) in &counts {
+            self.attempt(key, policy).await?;
+        }
+        let known = self.desk.authenticate(place, email, password.to_owned()).await;
+        let known = known.map_err(|error| self.refused(error))?;
+        if known.is_some() {
+            for (key, _) in &counts {
+                let forgiven = self.attempts.passwords.forgive(key).await;
+                forgiven.map_err(|error| self.unanswered(&error))?;
+            }
+        }
+        Ok(known)
+    }
+
+    /// Counts an attempt.
+    ///
+    /// # Errors
+    ///
+    /// 429 when there were too many, 503 when nobody counts.
+    pub(super) async fn attempt(&self, key: &AttemptKey, policy: &AttemptPolicy) -> Result<(), Problem> {
+        let admission = self.attempts.passwords.admit(key, policy, self.clock.now()).await;
+        self.admitted(key, admission)
+    }
+
+    fn admitted(&self, key: &AttemptKey, admission: Result<Admission, StoreError>) -> Result<(), Problem> {
+        match admission.map_err(|error| self.unanswered(&error))? {
+            Admission::Admitted => Ok(()),
+            Admission::Refused { retry_after } => {
+                (self.log)(&format!("too many attempts: {}", key.as_hash()));
+                Err(Problem::too_many_requests(RetryAfter::new(retry_after)))
+            }
+        }
+    }
+}
+
+/// What one guess counts for: a few from one place, and more from anywhere.
+fn counts(request: &Request<Bytes>, email: &str) -> Vec<(AttemptKey, AttemptPolicy)> {
+    let anybody = AttemptKey::subject(email);
+    match request.extensions().get::<Source>() {
+        Some(source) => vec![
+            (anybody.from_source(*source), AttemptPolicy::PASSWORDS),
+            (anybody, FROM_ANYWHERE),
+        ],
+        None => vec![(anybody, AttemptPolicy::PASSWORDS)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::StatusCode;
+
+    use super::*;
+    use crate::app::Config;
+    use crate::seed::{EMAIL, PASSWORD};
+    use store_sqlite::Database;
+
+    async fn app() -> App {
+        let database = Database::open_in_memory().unwrap();
+        App::open(Config::new("http://127.0.0.1:8080", database))
+            .await
+            .unwrap()
+    }
+
+    /// O27: what a flood of others takes up is none of the passwords' room.
+    #[tokio::test]
+    async fn clients_and_letters_are_counted_apart_from_passwords() {
+        let app = app().await;
+        let now = app.clock.now();
+        for _ in 0..20 {
+            let guess = Request::post("/token")
+                .header("content-type", "application/x-www-form-urlencoded")
+                .body("grant_type=client_credentials&client_id=nobody&client_secret=guess".into());
+            let answer = app.server.token(guess.unwrap()).await;
+            assert_eq!(answer.response.status(), StatusCode::UNAUTHORIZED);
+            let letter = app.sessions.issue_reset("nobody@example.com", None).await;
+            assert!(letter.unwrap().is_none());
+        }
+        let client = AttemptKey::client(&"nobody".parse().unwrap());
+        let letter = AttemptKey::reset("nobody@example.com");
+        let Attempts {
+            passwords,
+            clients,
+            letters,
+        } = &app.attempts;
+        for (key, closed, open) in [
+            (client, clients, [passwords, letters]),
+            (letter, letters, [passwords, clients]),
+        ] {
+            assert!(!closed.standing(&key, now).await.unwrap().is_admitted());
+            for store in open {
+                assert!(store.standing(&key, now).await.unwrap().is_admitted());
+            }
+        }
+    }
+
+    /// O27: a password that nobody looked at, as too many waited, was no attempt: a flood keeps nobody out for longer than it lasts.
+    #[tokio::test]
+    async fn a_password_that_is_not_looked_at_is_not_counted() {
+        let app = app().await;
+        let request = Request::new(Bytes::new());
+        let flood: Vec<_> = std::iter::from_fn(|| app.desk.hashing_place().ok()).collect();
+        for _ in 0..10 {
+            let refused = app.guessed(&request, EMAIL, PASSWORD).await.unwrap_err();
+            assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        }
+        drop(flood);
+        assert!(app.guessed(&request, EMAIL, PASSWORD).await.unwrap().is_some());
+    }
+}

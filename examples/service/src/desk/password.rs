@@ -1,0 +1,255 @@
+//! Passwords: which text may be one, and its hash by Argon2id.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use argon2::Argon2;
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{self, PasswordHasher, PasswordVerifier};
+use thiserror::Error;
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+use tokio::task::{JoinError, spawn_blocking};
+use zeroize::Zeroizing;
+
+/// Passwords that are hashed at a time, so that a flood of sign-ins takes neither every core nor the memory.
+const HASHED_AT_ONCE: usize = 2;
+
+/// Passwords that wait for their turn: about a second's worth. Whoever comes beyond them is told to come back.
+const WAITING: usize = 32;
+
+/// A password that somebody may choose: 12 characters at least, 1024 bytes of UTF-8 at most.
+#[derive(Clone)]
+pub struct PasswordText(Zeroizing<String>);
+
+/// Why a text cannot be chosen as a password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum InvalidPassword {
+    /// Fewer than [`PasswordText::SHORTEST`] characters.
+    #[error("the password is too short")]
+    TooShort,
+    /// More than [`PasswordText::LONGEST`] bytes.
+    #[error("the password is too long")]
+    TooLong,
+}
+
+impl PasswordText {
+    /// In characters.
+    pub const SHORTEST: usize = 12;
+    /// In bytes: hashing more would be work for nothing.
+    pub const LONGEST: usize = 1024;
+}
+
+impl FromStr for PasswordText {
+    type Err = InvalidPassword;
+
+    fn from_str(text: &str) -> Result<Self, InvalidPassword> {
+        if text.len() > Self::LONGEST {
+            Err(InvalidPassword::TooLong)
+        } else if text.chars().count() < Self::SHORTEST {
+            Err(InvalidPassword::TooShort)
+        } else {
+            Ok(Self(Zeroizing::new(text.to_owned())))
+        }
+    }
+}
+
+impl fmt::Debug for PasswordText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PasswordText([redacted])")
+    }
+}
+
+/// A hash as the table has it, under a salt of its own: no two are alike, of one password either.
+#[derive(Clone, PartialEq, Eq)]
+pub struct HashedPassword(String);
+
+impl HashedPassword {
+    pub(super) const fn stored(text: String) -> Self {
+        Self(text)
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for HashedPassword {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HashedPassword([redacted])")
+    }
+}
+
+/// Why a password was neither hashed nor compared.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum HashingError {
+    /// The function refused: it had no memory or no random bits, or what is stored is no hash of its.
+    #[error("the hash function failed")]
+    Function(#[from] password_hash::Error),
+    /// Its task was cancelled or panicked, as the service ends.
+    #[error("the task of the hash function broke off")]
+    Task(#[from] JoinError),
+    /// So many wait already that this one would wait too long.
+    #[error("too many passwords wait to be hashed")]
+    Busy,
+    /// No more passwords are taken.
+    #[error("no turn is given any more")]
+    Closed(#[from] AcquireError),
+}
+
+/// A place among the passwords that wait for their turn, given back when it is dropped.
+#[derive(Debug)]
+#[must_use]
+pub struct HashingPlace(OwnedSemaphorePermit);
+
+/// Hashes a few passwords at a time.
+#[derive(Clone, Debug)]
+pub(super) struct Hashing {
+    turns: Arc<Semaphore>,
+    /// For those that wait and those that have their turn.
+    places: Arc<Semaphore>,
+}
+
+impl Default for Hashing {
+    fn default() -> Self {
+        Self {
+            turns: Arc::new(Semaphore::new(HASHED_AT_ONCE)),
+            places: Arc::new(Semaphore::new(HASHED_AT_ONCE + WAITING)),
+        }
+    }
+}
+
+impl Hashing {
+    /// A place for one password, or [`HashingError::Busy`].
+    pub(super) fn place(&self) -> Result<HashingPlace, HashingError> {
+        let place = Arc::clone(&self.places).try_acquire_owned();
+        // they are never closed
+        place.map(HashingPlace).map_err(|_| HashingError::Busy)
+    }
+
+    pub(super) async fn hash(
+        &self,
+        place: HashingPlace,
+        password: Zeroizing<String>,
+    ) -> Result<HashedPassword, HashingError> {
+        let hash = move || Argon2::default().hash_password(password.as_bytes());
+        Ok(HashedPassword(self.off_thread(place, hash).await??.to_string()))
+    }
+
+    pub(super) async fn hash_chosen(
+        &self,
+        place: HashingPlace,
+        password: PasswordText,
+    ) -> Result<HashedPassword, HashingError> {
+        self.hash(place, password.0).await
+    }
+
+    /// Whether `hash` is one of this password.
+    pub(super) async fn verify(
+        &self,
+        place: HashingPlace,
+        password: Zeroizing<String>,
+        hash: HashedPassword,
+    ) -> Result<bool, HashingError> {
+        let verify = move || {
+            let hash = PasswordHash::new(hash.as_str()).map_err(|_| password_hash::Error::EncodingInvalid)?;
+            Argon2::default().verify_password(password.as_bytes(), &hash)
+        };
+        match self.off_thread(place, verify).await? {
+            Ok(()) => Ok(true),
+            Err(password_hash::Error::PasswordInvalid) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Hashing takes tens of milliseconds and 19 MiB by design: off the threads that serve requests, and a few at a time.
+    async fn off_thread<T: Send + 'static>(
+        &self,
+        place: HashingPlace,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, HashingError> {
+        // given back where the caller leaves the queue, and the turn when the work is done
+        let HashingPlace(_held) = place;
+        let turn = Arc::clone(&self.turns).acquire_owned().await?;
+        let worked = spawn_blocking(move || {
+            let worked = work();
+            drop(turn);
+            worked
+        });
+        Ok(worked.await?)
+    }
+
+    /// Whatever is hashed from now on fails.
+    #[cfg(test)]
+    pub(super) fn close(&self) {
+        self.turns.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_password_has_twelve_characters_and_up_to_1024_bytes() {
+        for (text, expected) in [
+            ("x".repeat(11), Err(InvalidPassword::TooShort)),
+            ("x".repeat(12), Ok(())),
+            // characters, not bytes
+            ("é".repeat(11), Err(InvalidPassword::TooShort)),
+            ("é".repeat(12), Ok(())),
+            ("é".repeat(512), Ok(())),
+            ("x".repeat(1024), Ok(())),
+            ("x".repeat(1025), Err(InvalidPassword::TooLong)),
+            ("é".repeat(513), Err(InvalidPassword::TooLong)),
+        ] {
+            assert_eq!(text.parse::<PasswordText>().map(|_| ()), expected, "{text}");
+        }
+    }
+
+    /// A flood waits in a queue that has an end, and whoever left it leaves a place.
+    #[tokio::test]
+    async fn beyond_those_that_wait_nobody_is_hashed() {
+        let hashing = Hashing::default();
+        let busy = Arc::clone(&hashing.turns).acquire_many_owned(2).await.unwrap();
+        let hashed = |place| Box::pin(hashing.off_thread(place, || ()));
+        let mut waiting: Vec<_> = (0..HASHED_AT_ONCE + WAITING)
+            .map(|_| hashed(hashing.place().unwrap()))
+            .collect();
+        for work in &mut waiting {
+            assert!(work.now_or_never().is_none());
+        }
+        for _ in 0..3 {
+            let refused = hashing.place();
+            assert!(matches!(refused, Err(HashingError::Busy)), "{refused:?}");
+        }
+        waiting.pop();
+        assert!(hashed(hashing.place().unwrap()).as_mut().now_or_never().is_none());
+        drop((waiting, busy));
+        hashed(hashing.place().unwrap()).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_failing_hash_function_is_an_error_and_no_wrong_password() {
+        let (hashing, password) = (Hashing::default(), || Zeroizing::new("a password".to_owned()));
+        let place = || hashing.place().unwrap();
+        let hash = hashing.hash(place(), password()).await.unwrap();
+        assert!(hashing.verify(place(), password(), hash.clone()).await.unwrap());
+        let wrong = Zeroizing::new("a passw0rd".to_owned());
+        assert!(!hashing.verify(place(), wrong, hash.clone()).await.unwrap());
+        let unreadable = HashedPassword::stored(String::new());
+        let refused = hashing.verify(place(), password(), unreadable).await;
+        assert!(matches!(refused, Err(HashingError::Function(_))), "{refused:?}");
+        let panicked = hashing.off_thread(place(), || panic!("in the function")).await;
+        assert!(matches!(panicked, Err::<(), _>(HashingError::Task(_))));
+        // a broken task gives its turn back
+        assert!(hashing.verify(place(), password(), hash.clone()).await.unwrap());
+        hashing.close();
+        let closed = hashing.verify(place(), password(), hash).await;
+        assert!(matches!(closed, Err(HashingError::Closed(_))), "{closed:?}");
+    }
+}

@@ -1,0 +1,130 @@
+//! Passwords that change while somebody uses the old one.
+
+use futures_util::future::join_all;
+use service::clock::DemoClock;
+use service::desk::{Authenticated, Desk, User};
+use store_sqlite::Database;
+
+use crate::browser::{Browser, EMAIL, PASSWORD, text, where_to};
+use crate::desk::open_over;
+
+const NEW: &str = "another long password";
+
+/// A desk with the demo's user, who has shown their password.
+async fn desk() -> (Desk, Authenticated) {
+    let database = Database::open_in_memory().unwrap();
+    let _app = open_over(database.clone()).await;
+    let desk = Desk::open(database, DemoClock::new()).await.unwrap();
+    let known = sign_in(&desk, PASSWORD).await.unwrap();
+    (desk, known)
+}
+
+async fn sign_in(desk: &Desk, password: &str) -> Option<Authenticated> {
+    let place = desk.hashing_place().unwrap();
+    desk.authenticate(place, EMAIL, password.to_owned())
+        .await
+        .unwrap()
+}
+
+/// S3: whoever comes at once with one old password, one new password is set, and its owner is told so.
+#[tokio::test]
+async fn of_parallel_changes_by_one_password_one_is_done() {
+    let (desk, known) = desk().await;
+    let new = |index| format!("another password {index}");
+    let changes = (0..4).map(async |index| {
+        let new = new(index).parse().unwrap();
+        desk.change_password(&known, new).await.unwrap()
+    });
+    let changed = join_all(changes).await;
+    assert_eq!(changed.iter().filter(|done| **done).count(), 1, "{changed:?}");
+    assert!(sign_in(&desk, PASSWORD).await.is_none());
+    for (index, done) in changed.into_iter().enumerate() {
+        assert_eq!(sign_in(&desk, &new(index)).await.is_some(), done);
+    }
+}
+
+/// S3, S5: what was shown before a reset counts no more, even where the same password was set again.
+#[tokio::test]
+async fn a_password_that_was_replaced_since_it_was_shown_counts_no_more() {
+    let (desk, known) = desk().await;
+    assert!(desk.still_counts(&known).await.unwrap());
+    let place = desk.hashing_place().unwrap();
+    let same = desk
+        .hash_password(place, PASSWORD.parse().unwrap())
+        .await
+        .unwrap();
+    desk.set_password(&known.user.subject, same).await.unwrap();
+    assert!(!desk.still_counts(&known).await.unwrap());
+    let thief = "a thief's password".parse().unwrap();
+    assert!(!desk.change_password(&known, thief).await.unwrap());
+    assert!(sign_in(&desk, "a thief's password").await.is_none());
+    let again = sign_in(&desk, PASSWORD).await.unwrap();
+    assert!(desk.still_counts(&again).await.unwrap());
+}
+
+/// S3: of two pages that are sent at once with one old password, one says that it was done.
+#[tokio::test]
+async fn of_two_pages_that_change_the_password_at_once_one_is_believed() {
+    let app = open_over(Database::open_in_memory().unwrap()).await;
+    let mut browsers = [Browser::new(&app), Browser::new(&app)];
+    for browser in &mut browsers {
+        browser.sign_in().await;
+    }
+    let changes = browsers.iter_mut().enumerate().map(async |(index, browser)| {
+        let new = format!("another password {index}");
+        let fields = [("password", PASSWORD), ("new_password", new.as_str())];
+        let answer = browser.post("/account/password", &fields).await;
+        where_to(&answer) == "/account?notice=password"
+    });
+    let done = join_all(changes).await;
+    assert_eq!(done.iter().filter(|done| **done).count(), 1, "{done:?}");
+    for (browser, done) in browsers.iter_mut().zip(done) {
+        assert_eq!(browser.is_signed_in().await, done);
+    }
+}
+
+/// S3: the old password was right when it was compared, and no longer when the session began.
+#[tokio::test]
+async fn a_sign_in_that_crosses_a_new_password_leaves_no_session() {
+    let database = Database::open_in_memory().unwrap();
+    let app = open_over(database.clone()).await;
+    let desk = Desk::open(database.clone(), DemoClock::new()).await.unwrap();
+    let other = User::new("usr_other", "other@example.com", "Other");
+    desk.register_user(other, NEW.parse().unwrap()).await.unwrap();
+    execute(
+        &database,
+        "CREATE TRIGGER crossing AFTER INSERT ON oauth_session BEGIN
+             UPDATE user SET password_hash = (SELECT password_hash FROM user WHERE subject = 'usr_other');
+         END",
+    )
+    .await;
+    let mut browser = Browser::new(&app);
+    browser.get("/login").await;
+    let fields = [("email", EMAIL), ("password", PASSWORD)];
+    let refused = browser.post("/login", &fields).await;
+    assert_eq!(refused.status(), 422);
+    let page = text(&refused);
+    assert!(page.contains("Email and password do not match."), "{page}");
+    assert!(!browser.is_signed_in().await);
+    let standing = database
+        .read(|connection| -> Result<i64, store_sqlite::DatabaseError> {
+            let standing =
+                "SELECT COUNT(*) FROM oauth_session WHERE record NOT LIKE '%\"reason\":\"signed_out\"%'";
+            Ok(connection.query_row(standing, [], |row| row.get(0))?)
+        })
+        .await
+        .unwrap();
+    assert_eq!(standing, 0);
+    // the page that refused can be used again
+    let fields = [("email", EMAIL), ("password", NEW)];
+    assert_eq!(where_to(&browser.post("/login", &fields).await), "/account");
+}
+
+async fn execute(database: &Database, sql: &'static str) {
+    database
+        .write(move |transaction| -> Result<(), store_sqlite::DatabaseError> {
+            Ok(transaction.execute_batch(sql)?)
+        })
+        .await
+        .unwrap();
+}

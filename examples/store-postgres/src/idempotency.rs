@@ -1,0 +1,151 @@
+//! What became of each Idempotency-Key (H6), in `idempotency_record`.
+
+use std::mem;
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use http_conventions::idempotency::{
+    Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyStore, Outcome, Record, RecordKey, Settled, State,
+    StoreError, decide,
+};
+use sqlx::postgres::PgQueryResult;
+use sqlx::{PgConnection, PgPool};
+
+use crate::column::{nanoseconds, time};
+use crate::database::{Database, DatabaseError, begin};
+use crate::json::{Document, record};
+
+#[async_trait]
+impl IdempotencyStore for Database {
+    async fn claim(&self, claim: &Claim, now: SystemTime) -> Result<ClaimOutcome, StoreError> {
+        let written = claim.clone();
+        let claimed = self.run(move |pool| async move { claim_key(&pool, &written, now).await });
+        Ok(claimed.await?)
+    }
+
+    async fn complete(
+        &self,
+        key: &RecordKey,
+        fence: &Fence,
+        outcome: Outcome,
+        expires_at: SystemTime,
+    ) -> Result<Settled, StoreError> {
+        let (key, fence) = (*key, *fence);
+        let (state, body) = without_body(State::Settled(outcome));
+        let state = Document::new(state)?.text;
+        let complete = self.run(move |pool| async move {
+            let completed = sqlx::query(
+                "UPDATE idempotency_record SET fence = NULL, state = $3, body = $4, expires_at = $5
+                 WHERE key = $1 AND fence = $2",
+            )
+            .bind(&key.as_bytes()[..])
+            .bind(&fence.as_bytes()[..])
+            .bind(state)
+            .bind(&body[..])
+            .bind(nanoseconds(expires_at));
+            Ok(settled(&completed.execute(&pool).await?))
+        });
+        Ok(complete.await?)
+    }
+
+    async fn release(&self, key: &RecordKey, fence: &Fence) -> Result<Settled, StoreError> {
+        let (key, fence) = (*key, *fence);
+        let release = self.run(move |pool| async move {
+            let released = sqlx::query("DELETE FROM idempotency_record WHERE key = $1 AND fence = $2")
+                .bind(&key.as_bytes()[..])
+                .bind(&fence.as_bytes()[..]);
+            Ok(settled(&released.execute(&pool).await?))
+        });
+        Ok(release.await?)
+    }
+}
+
+/// Claims a key that nobody has, or decides against the record that is in the way.
+///
+/// That one can be released, or purged, between the two; then it is the first one's turn again.
+async fn claim_key(pool: &PgPool, claim: &Claim, now: SystemTime) -> Result<ClaimOutcome, DatabaseError> {
+    loop {
+        let unused = write(
+            claim,
+            "INSERT INTO idempotency_record (key, fingerprint, fence, state, expires_at) VALUES ($1, $2, $3, $4, $5)
+             ON CONFLICT (key) DO NOTHING",
+        );
+        if unused?.execute(pool).await?.rows_affected() > 0 {
+            return Ok(ClaimOutcome::Claimed);
+        }
+        let mut transaction = begin(pool).await?;
+        let Some(existing) = load(&mut transaction, &claim.key).await? else {
+            continue;
+        };
+        let outcome = decide(Some(existing), claim, now);
+        if outcome == ClaimOutcome::Claimed {
+            let taken = write(
+                claim,
+                "UPDATE idempotency_record SET fingerprint = $2, fence = $3, state = $4, body = NULL, expires_at = $5
+                 WHERE key = $1",
+            );
+            taken?.execute(&mut *transaction).await?;
+        }
+        transaction.commit().await?;
+        return Ok(outcome);
+    }
+}
+
+/// A statement that writes the record of a granted claim.
+fn write<'q>(
+    claim: &'q Claim,
+    statement: &'static str,
+) -> Result<sqlx::query::Query<'q, sqlx::Postgres, sqlx::postgres::PgArguments>, DatabaseError> {
+    let record = claim.record();
+    Ok(sqlx::query(statement)
+        .bind(&claim.key.as_bytes()[..])
+        .bind(&claim.fingerprint.as_bytes()[..])
+        .bind(&claim.fence.as_bytes()[..])
+        .bind(Document::new(record.state)?.text)
+        .bind(nanoseconds(record.expires_at)))
+}
+
+type Row = (Vec<u8>, String, Option<Vec<u8>>, i64);
+
+/// The record of a key, held until the transaction is over.
+async fn load(connection: &mut PgConnection, key: &RecordKey) -> Result<Option<Record>, DatabaseError> {
+    let row: Option<Row> = sqlx::query_as(
+        "SELECT fingerprint, state, body, expires_at FROM idempotency_record WHERE key = $1 FOR UPDATE",
+    )
+    .bind(&key.as_bytes()[..])
+    .fetch_optional(connection)
+    .await?;
+    let Some((fingerprint, state, body, expires_at)) = row else {
+        return Ok(None);
+    };
+    let fingerprint = <[u8; 32]>::try_from(fingerprint);
+    let fingerprint = fingerprint.map_err(|_| DatabaseError::corrupt("a fingerprint of another length"))?;
+    let mut state = record(&state)?;
+    if let State::Settled(Outcome::Completed(response)) = &mut state {
+        response.body = Bytes::from(body.unwrap_or_default());
+    }
+    Ok(Some(Record {
+        fingerprint: Fingerprint::from_bytes(fingerprint),
+        state,
+        expires_at: time(expires_at)?,
+    }))
+}
+
+/// The body apart from the rest: as bytes in a column of its own it is neither encoded nor copied into text.
+fn without_body(mut state: State) -> (State, Bytes) {
+    let body = match &mut state {
+        State::Settled(Outcome::Completed(response)) => mem::take(&mut response.body),
+        State::Settled(Outcome::Unreplayable { .. } | Outcome::Indeterminate) | State::InFlight { .. } => {
+            Bytes::new()
+        }
+    };
+    (state, body)
+}
+
+fn settled(result: &PgQueryResult) -> Settled {
+    match result.rows_affected() {
+        0 => Settled::Fenced,
+        _ => Settled::Done,
+    }
+}

@@ -1,0 +1,79 @@
+//! A schema that an earlier release has left behind.
+
+use std::sync::Arc;
+
+use sqlx::PgPool;
+use store_postgres::sqlx;
+
+use crate::before_retries::{
+    CHAINS, FAMILY_EXPIRES_AT, Rotation, TOKEN_EXPIRES_AT, Token, check, family, tokens,
+};
+use crate::server::schema;
+use crate::support::execute;
+
+/// The steps of the release before it was noted what a token is exchanged for.
+const STEPS: [&str; 5] = [
+    include_str!("../../src/schema/0001.sql"),
+    include_str!("../../src/schema/0002.sql"),
+    include_str!("../../src/schema/0003.sql"),
+    include_str!("../../src/schema/0004.sql"),
+    include_str!("../../src/schema/0005.sql"),
+];
+
+/// O10, 53: tokens of the release before go on, its tombstones betray a theft, and so do those that a process of it makes while it is
+/// still at work beside this one.
+#[tokio::test]
+async fn tokens_of_the_release_before_go_on_and_its_tombstones_betray() {
+    let schema = schema!();
+    let pool = schema.pool(&[]).await;
+    execute(&pool, &STEPS.concat()).await;
+    let version = format!(
+        "CREATE TABLE store_component (name TEXT PRIMARY KEY, version INTEGER NOT NULL);
+         INSERT INTO store_component VALUES ('store-postgres', {})",
+        STEPS.len()
+    );
+    execute(&pool, &version).await;
+    for chain in CHAINS {
+        let family = family(chain);
+        sqlx::query(
+            "INSERT INTO oauth_family (id, subject, expires_at, retain_until, record) VALUES ($1, 'ada', $2, $2, $3)",
+        )
+        .bind(family.id)
+        .bind(FAMILY_EXPIRES_AT)
+        .bind(family.record)
+        .execute(&pool)
+        .await
+        .unwrap();
+        for token in tokens(chain) {
+            insert(&pool, token).await;
+        }
+    }
+
+    let database = schema.database().await;
+    check(Arc::new(database), async |rotation| rotate(&pool, rotation).await).await;
+}
+
+async fn insert(pool: &PgPool, token: Token) {
+    sqlx::query(
+        "INSERT INTO oauth_refresh_token (hash, family, expires_at, rotated_at, record) VALUES ($1, $2, $3, $4, $5)",
+    )
+    .bind(token.hash)
+    .bind(token.family)
+    .bind(TOKEN_EXPIRES_AT)
+    .bind(token.rotated_at)
+    .bind(token.record)
+    .execute(pool)
+    .await
+    .unwrap();
+}
+
+async fn rotate(pool: &PgPool, rotation: Rotation) {
+    let rotated = sqlx::query("UPDATE oauth_refresh_token SET rotated_at = $2 WHERE hash = $1")
+        .bind(rotation.presented)
+        .bind(rotation.at)
+        .execute(pool)
+        .await
+        .unwrap();
+    assert_eq!(rotated.rows_affected(), 1);
+    insert(pool, rotation.successor).await;
+}

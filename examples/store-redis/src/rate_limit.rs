@@ -1,0 +1,53 @@
+//! The buckets of rate limits (H15): one key for each, which the server forgets some minutes after it would be full.
+
+use std::time::{Duration, SystemTime};
+
+use async_trait::async_trait;
+use http_conventions::rate_limit::{Operation, RateLimitStore, Spend, State, StoreError};
+
+use crate::database::{Database, DatabaseError};
+use crate::instant::{digits_of, keep_for, number_of};
+use crate::script::{SPEND, hex, run};
+
+#[async_trait]
+impl RateLimitStore for Database {
+    async fn spend(&self, spends: &[Spend<'_>], now: SystemTime) -> Result<Vec<State>, StoreError> {
+        let operations: Vec<Operation> = spends.iter().map(|spend| spend.operation(now)).collect();
+        let Some(first) = operations.first() else {
+            return Ok(Vec::new());
+        };
+        let mut spend = SPEND.prepare_invoke();
+        spend.arg(instant(first.now));
+        for operation in &operations {
+            spend.key(self.key(format_args!("bucket:{}", hex(operation.bucket.as_bytes()))));
+            let takes = Duration::from_nanos(operation.increment);
+            spend
+                .arg(takes.as_secs())
+                .arg(takes.subsec_nanos())
+                .arg(instant(operation.latest))
+                .arg(instant(operation.horizon))
+                .arg(keep_for(Duration::from_nanos(operation.latest - operation.now)));
+        }
+        let spent = self.run(|mut connection| async move {
+            let states: Vec<String> = run(&spend, &mut connection).await?;
+            states.iter().map(|digits| state(digits)).collect()
+        });
+        Ok(spent.await?)
+    }
+}
+
+/// The nanoseconds of a [`State`] as a script compares them.
+fn instant(nanoseconds: u64) -> String {
+    digits_of(i64::try_from(nanoseconds).unwrap_or(i64::MAX))
+}
+
+fn state(digits: &str) -> Result<State, DatabaseError> {
+    if digits.is_empty() {
+        return Ok(State::default());
+    }
+    let nanoseconds = number_of(digits).ok_or_else(|| DatabaseError::corrupt("not a bucket"))?;
+    // what is before 1970 has been full for long
+    Ok(State::from_nanoseconds(
+        u64::try_from(nanoseconds).unwrap_or_default(),
+    ))
+}

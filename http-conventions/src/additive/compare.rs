@@ -1,0 +1,165 @@
+//! The walk over both schemas.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::{Change, ChangeKind, InvalidSchema, Role, rules};
+
+/// Every change from one schema, or OpenAPI document, to another.
+///
+/// References within the document (`#/…`) are followed, each pair of schemas once. Of a document every path, operation and
+/// schema under `components` is compared; a path whose operation answers with another schema than before changed its resource.
+///
+/// # Errors
+///
+/// When one of the two is not JSON.
+pub fn changes(old: &[u8], new: &[u8], role: Role) -> Result<Vec<Change>, InvalidSchema> {
+    let parse = |text| serde_json::from_slice::<Value>(text).map_err(|_| InvalidSchema);
+    let (old, new) = (parse(old)?, parse(new)?);
+    let mut walk = Walk {
+        old: &old,
+        new: &new,
+        role,
+        seen: HashSet::new(),
+        open: Vec::new(),
+        found: Vec::new(),
+    };
+    match old.get("openapi").is_some() || old.get("components").is_some() {
+        true => walk.documents(),
+        false => walk.push(String::new(), &old, &new),
+    }
+    walk.run();
+    Ok(walk.found)
+}
+
+pub(super) struct Walk<'a> {
+    old: &'a Value,
+    new: &'a Value,
+    role: Role,
+    /// Pairs of schemas that are compared already, or are waiting for it.
+    seen: HashSet<(*const Value, *const Value)>,
+    /// A list in place of recursion, as references may lead as deep as they like.
+    open: Vec<(String, &'a Value, &'a Value)>,
+    found: Vec<Change>,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn push(&mut self, pointer: String, old: &'a Value, new: &'a Value) {
+        let (old, new) = (follow(self.old, old), follow(self.new, new));
+        if self
+            .seen
+            .insert((std::ptr::from_ref(old), std::ptr::from_ref(new)))
+        {
+            self.open.push((pointer, old, new));
+        }
+    }
+
+    pub(super) fn note(&mut self, pointer: String, kind: ChangeKind) {
+        let is_breaking = match kind {
+            ChangeKind::Added => false,
+            ChangeKind::Removed | ChangeKind::Replaced => true,
+            ChangeKind::Tightened => self.role != Role::Output,
+            ChangeKind::Loosened => self.role != Role::Input,
+        };
+        self.found.push(Change {
+            pointer,
+            kind,
+            is_breaking,
+        });
+    }
+
+    fn run(&mut self) {
+        let none = Map::new();
+        while !self.open.is_empty() {
+            // in the order they were found
+            for (pointer, old, new) in std::mem::take(&mut self.open) {
+                let as_object = |schema: &'a Value| schema.as_object();
+                match (as_object(old), as_object(new)) {
+                    (Some(old), Some(new)) => rules::compare(self, &pointer, old, new),
+                    // `true` allows everything, as an empty object does
+                    _ if old == new => {}
+                    (None, Some(new)) if *new == none && *old == Value::Bool(true) => {}
+                    _ => self.note(pointer, ChangeKind::Replaced),
+                }
+            }
+        }
+    }
+
+    fn documents(&mut self) {
+        let (old, new) = (self.old, self.new);
+        let schemas = |document: &'a Value| object(document.pointer("/components/schemas"));
+        self.members("/components/schemas", schemas(old), schemas(new), Self::push);
+        let paths = |document: &'a Value| object(document.get("paths"));
+        self.members("/paths", paths(old), paths(new), |walk, pointer, old, new| {
+            walk.members(
+                &pointer,
+                object(Some(old)),
+                object(Some(new)),
+                |walk, pointer, old, new| {
+                    walk.operation(&pointer, old, new);
+                },
+            );
+        });
+    }
+
+    /// What an operation answers with, by the name of its schema.
+    fn operation(&mut self, pointer: &str, old: &'a Value, new: &'a Value) {
+        let resource = |operation: &'a Value| {
+            let answers = object(operation.get("responses")).into_iter().flatten();
+            let successes = answers.filter(|(status, _)| status.starts_with('2'));
+            let named = successes.filter_map(|(_, answer)| {
+                let content = object(answer.get("content"))?;
+                let (_, media) = content.iter().next()?;
+                media.pointer("/schema/$ref")?.as_str()
+            });
+            named.collect::<Vec<&str>>()
+        };
+        let (before, after) = (resource(old), resource(new));
+        if before.iter().any(|name| !after.contains(name)) {
+            self.note(format!("{pointer}/responses"), ChangeKind::Replaced);
+        }
+    }
+
+    /// Compares what has the same name in both, and notes what only one has.
+    pub(super) fn members(
+        &mut self,
+        pointer: &str,
+        old: Option<&'a Map<String, Value>>,
+        new: Option<&'a Map<String, Value>>,
+        mut both: impl FnMut(&mut Self, String, &'a Value, &'a Value),
+    ) {
+        for (name, before) in old.into_iter().flatten() {
+            match new.and_then(|new| new.get(name)) {
+                Some(after) => both(self, join(pointer, name), before, after),
+                None => self.note(join(pointer, name), ChangeKind::Removed),
+            }
+        }
+        let is_new = |name: &&String| old.is_none_or(|old| !old.contains_key(*name));
+        for name in new.into_iter().flat_map(Map::keys).filter(is_new) {
+            self.note(join(pointer, name), ChangeKind::Added);
+        }
+    }
+}
+
+/// The schema that a chain of references leads to; one that leads nowhere, or in a circle, is what it is.
+fn follow<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
+    let mut at = schema;
+    for _ in 0..64 {
+        let reference = at.get("$ref").and_then(Value::as_str);
+        let target = reference.and_then(|reference| document.pointer(reference.strip_prefix('#')?));
+        match target {
+            Some(target) => at = target,
+            None => return at,
+        }
+    }
+    schema
+}
+
+fn object(value: Option<&Value>) -> Option<&Map<String, Value>> {
+    value.and_then(Value::as_object)
+}
+
+pub(super) fn join(pointer: &str, name: &str) -> String {
+    format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
+}

@@ -1,0 +1,166 @@
+//! What clients are told of their limits.
+
+use std::{
+    fmt::Write as _,
+    time::{Duration, SystemTime},
+};
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use super::{
+    Policy, Spend, State,
+    gcra::{Standing, nanoseconds},
+};
+
+/// `RateLimit-Policy`: the policies, as a list of strings.
+pub const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+/// `RateLimit`: what is left under each.
+pub const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+
+const PLAIN: [HeaderName; 3] = [
+    HeaderName::from_static("ratelimit-limit"),
+    HeaderName::from_static("ratelimit-remaining"),
+    HeaderName::from_static("ratelimit-reset"),
+];
+const PREFIXED: [HeaderName; 3] = [
+    HeaderName::from_static("x-ratelimit-limit"),
+    HeaderName::from_static("x-ratelimit-remaining"),
+    HeaderName::from_static("x-ratelimit-reset"),
+];
+
+/// In which words clients are told of their limits. A set: [`and`](Self::and) makes one of two.
+///
+/// | profile | fields | units |
+/// |---|---|---|
+/// | [`STRUCTURED`](Self::STRUCTURED) | `RateLimit-Policy: "user";q=100;w=60`, `RateLimit: "user";r=99;t=1` | seconds |
+/// | [`UNIX`](Self::UNIX) | `RateLimit-Limit`, `RateLimit-Remaining`, `RateLimit-Reset` | Unix time |
+/// | [`X_UNIX`](Self::X_UNIX) | `X-RateLimit-Limit`, `X-RateLimit-Remaining`, `X-RateLimit-Reset` | Unix time |
+/// | [`NONE`](Self::NONE) | | |
+///
+/// The structured fields are those of [draft-ietf-httpapi-ratelimit-headers-11]: `t` is how long a client can use no more than
+/// `r`, which is when the next unit comes back. The other two tell of one policy, the one that leaves least, and of when its
+/// bucket is full again. Older drafts meant seconds by `RateLimit-Reset`: tell your clients which of them you speak.
+///
+/// [draft-ietf-httpapi-ratelimit-headers-11]: https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-ratelimit-headers-11
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct HeaderProfile(u8);
+
+impl HeaderProfile {
+    /// No fields; a 429 has its `Retry-After` all the same.
+    pub const NONE: Self = Self(0);
+    /// The structured fields of the draft.
+    pub const STRUCTURED: Self = Self(1);
+    /// Three fields without a prefix, the last in Unix time.
+    pub const UNIX: Self = Self(2);
+    /// Three fields with a prefix, the last in Unix time, as GitHub has them.
+    pub const X_UNIX: Self = Self(4);
+
+    /// Both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    const fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+impl Default for HeaderProfile {
+    /// [`STRUCTURED`](Self::STRUCTURED).
+    fn default() -> Self {
+        Self::STRUCTURED
+    }
+}
+
+/// The standing of each policy as fields.
+pub(super) fn fields(
+    profile: HeaderProfile,
+    spends: &[Spend<'_>],
+    states: &[State],
+    now: SystemTime,
+) -> Vec<(HeaderName, HeaderValue)> {
+    let now = nanoseconds(now);
+    let standings: Vec<(&Policy, Standing)> = spends
+        .iter()
+        .zip(states)
+        .map(|(spend, state)| (spend.policy(), Standing::of(*state, spend.policy().quota(), now)))
+        .collect();
+    let mut fields = Vec::new();
+    if profile.has(HeaderProfile::STRUCTURED) {
+        fields.extend(text(RATE_LIMIT_POLICY, &policies(&standings)));
+        fields.extend(text(RATE_LIMIT, &limits(&standings)));
+    }
+    for (names, kind) in [(PLAIN, HeaderProfile::UNIX), (PREFIXED, HeaderProfile::X_UNIX)] {
+        if profile.has(kind) {
+            fields.extend(triple(names, &standings));
+        }
+    }
+    fields
+}
+
+/// Sets fields, replacing what was there.
+pub(super) fn apply(fields: &[(HeaderName, HeaderValue)], headers: &mut HeaderMap) {
+    for (name, value) in fields {
+        headers.insert(name.clone(), value.clone());
+    }
+}
+
+fn text(name: HeaderName, value: &str) -> Option<(HeaderName, HeaderValue)> {
+    Some((name, HeaderValue::try_from(value).ok()?))
+}
+
+/// `"burst";q=100;w=60,"daily";q=1000;w=86400`. `w` has whole seconds: a period that has not is left out.
+fn policies(standings: &[(&Policy, Standing)]) -> String {
+    list(standings, |field, (policy, _)| {
+        let quota = policy.quota();
+        write!(field, "\"{}\";q={}", policy.name(), quota.limit())?;
+        match quota.period() {
+            period if period.subsec_nanos() == 0 => write!(field, ";w={}", period.as_secs()),
+            _ => Ok(()),
+        }
+    })
+}
+
+/// `"default";r=50;t=30`.
+fn limits(standings: &[(&Policy, Standing)]) -> String {
+    list(standings, |field, (policy, standing)| {
+        let (name, left) = (policy.name(), standing.remaining);
+        write!(field, "\"{name}\";r={left};t={}", up(standing.next))
+    })
+}
+
+fn list<T>(items: &[T], write: impl Fn(&mut String, &T) -> std::fmt::Result) -> String {
+    let mut field = String::with_capacity(32 * items.len());
+    for item in items {
+        if !field.is_empty() {
+            field.push_str(", ");
+        }
+        // a string does not refuse to be written to
+        if write(&mut field, item).is_err() {
+            break;
+        }
+    }
+    field
+}
+
+/// The policy that leaves least, measured by its burst.
+fn triple(names: [HeaderName; 3], standings: &[(&Policy, Standing)]) -> Vec<(HeaderName, HeaderValue)> {
+    let share = |(policy, standing): &&(&Policy, Standing)| {
+        u64::from(standing.remaining) * u64::from(u32::MAX) / u64::from(policy.quota().burst())
+    };
+    let Some((policy, standing)) = standings.iter().min_by_key(share) else {
+        return Vec::new();
+    };
+    let values = [
+        policy.quota().limit().into(),
+        standing.remaining.into(),
+        up(Duration::from_nanos(standing.full_at)),
+    ];
+    names.into_iter().zip(values.map(HeaderValue::from)).collect()
+}
+
+/// Whole seconds, rounded up.
+fn up(wait: Duration) -> u64 {
+    wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
+}

@@ -1,0 +1,60 @@
+//! Rate limits: so much in a period, and when to come back.
+//!
+//! A [`Policy`] is a [`Quota`] with a name. A request [spends](Policy::spend) from the buckets of its callers, and
+//! [`RateLimiter::check`] takes from all of them in one atomic step of the [`RateLimitStore`], or from none. What is left goes to
+//! the client in the words of a [`HeaderProfile`]; a refusal is a 429 with `Retry-After`, as a
+//! [`Problem`](crate::problem::Problem) that the host completes.
+//!
+//! A bucket is one integer ([`State`], the generic cell rate algorithm), and [`decide`] a pure function of it.
+//!
+//! ```
+//! use std::{sync::Arc, time::{Duration, SystemTime}};
+//!
+//! use http_conventions::rate_limit::{MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! const MINUTE: Duration = Duration::from_secs(60);
+//! let address = Policy::new("address", Quota::per(300, MINUTE)?)?;
+//! let user = Policy::new("user", Quota::per(60, MINUTE)?.with_burst(1)?)?;
+//! let store = Arc::new(MemoryRateLimitStore::default());
+//! let limiter = RateLimiter::new(store, Arc::new(SystemTime::now), OnStoreFailure::FailClosed);
+//!
+//! let spends = [address.spend("203.0.113.7"), user.spend("user-7")];
+//! let standings = limiter.check(&spends).await.expect("the first request passes");
+//! let mut headers = http::HeaderMap::new();
+//! standings.apply(&mut headers);
+//! assert_eq!(headers["ratelimit-policy"], r#""address";q=300;w=60, "user";q=60;w=60"#);
+//! assert_eq!(headers["ratelimit"], r#""address";r=299;t=1, "user";r=0;t=1"#);
+//!
+//! let refused = limiter.check(&spends).await.expect_err("one at a time").into_response();
+//! assert_eq!(refused.status(), 429);
+//! assert_eq!(refused.headers()["retry-after"], "1");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What the host must do
+//!
+//! - Limit by address before authentication, and by principal after it: before, a stranger could spend what is another's.
+//! - Take addresses from the connection, or from a proxy of its own, and cut them with [`client_network`].
+
+mod fields;
+mod gcra;
+mod limiter;
+mod memory;
+mod network;
+mod policy;
+mod quota;
+mod store;
+
+pub use self::{
+    fields::{HeaderProfile, RATE_LIMIT, RATE_LIMIT_POLICY},
+    gcra::{Decision, State, decide},
+    limiter::{OnStoreFailure, QUOTA_EXCEEDED, RateLimiter, Standings},
+    memory::MemoryRateLimitStore,
+    network::client_network,
+    policy::{BucketKey, InvalidPolicyName, Operation, Policy, Spend},
+    quota::{InvalidQuota, Quota},
+    store::{RateLimitStore, StoreError, StoreErrorKind, passes},
+};

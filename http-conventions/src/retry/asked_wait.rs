@@ -1,0 +1,79 @@
+//! How long a server asks to stay away, in every dialect.
+
+use std::time::{Duration, SystemTime};
+
+use http::{HeaderMap, HeaderName, header::RETRY_AFTER};
+
+use crate::{field, retry_after::RetryAfter, single_value};
+
+const RATELIMIT: HeaderName = HeaderName::from_static("ratelimit");
+const RESETS: [HeaderName; 2] = [
+    HeaderName::from_static("ratelimit-reset"),
+    HeaderName::from_static("x-ratelimit-reset"),
+];
+/// Nobody asks for thirty years; a number as large is a time.
+const FIRST_UNIX_TIME: Duration = Duration::from_secs(1_000_000_000);
+
+/// The wait that an answer asks for, counted from `now`; absent where it asks for none that can be read.
+///
+/// `Retry-After` goes first. Without it, the longest `t` among the quotas of `RateLimit` that are used up (`r=0`), by
+/// draft-ietf-httpapi-ratelimit-headers; then `RateLimit-Reset` and `X-RateLimit-Reset`, which some servers give in seconds and
+/// others as a Unix time: what is a billion or more is a time. A field that is malformed or repeated is passed over; no wait is
+/// longer than 2³¹ seconds.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+///
+/// use http::{HeaderMap, HeaderName, HeaderValue};
+/// use http_conventions::retry::asked_wait;
+///
+/// let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+/// let field = |name, value| HeaderMap::from_iter([(HeaderName::from_static(name), HeaderValue::from_static(value))]);
+/// for same in [
+///     field("retry-after", "30"),
+///     field("ratelimit", r#""burst";r=0;t=30, "daily";r=7;t=8000"#),
+///     field("ratelimit-reset", "30"),
+///     field("x-ratelimit-reset", "1800000030"),
+/// ] {
+///     assert_eq!(asked_wait(&same, now), Some(Duration::from_secs(30)));
+/// }
+/// ```
+#[must_use]
+pub fn asked_wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let retry_after = single_value(headers, &RETRY_AFTER);
+    retry_after
+        .and_then(|value| RetryAfter::parse(value.as_bytes(), now).ok())
+        .or_else(|| field::members(headers, &RATELIMIT).filter_map(used_up).max())
+        .or_else(|| RESETS.iter().find_map(|name| reset(headers, name, now)))
+}
+
+/// The `t` of a quota of which nothing is left.
+fn used_up(member: &[u8]) -> Option<Duration> {
+    let (_, parameters) = field::split_once(member, b';');
+    let (mut left, mut time) = (None, None);
+    for part in field::split(parameters.unwrap_or_default(), b';') {
+        match field::parameter(part) {
+            Some((b"r", raw)) => left = seconds(raw),
+            Some((b"t", raw)) => time = seconds(raw),
+            _ => {}
+        }
+    }
+    time.filter(|_| left == Some(Duration::ZERO))
+}
+
+fn reset(headers: &HeaderMap, name: &HeaderName, now: SystemTime) -> Option<Duration> {
+    let value = seconds(single_value(headers, name)?.as_bytes())?;
+    if value < FIRST_UNIX_TIME {
+        return Some(value);
+    }
+    let at = SystemTime::UNIX_EPOCH.checked_add(value)?;
+    Some(at.duration_since(now).unwrap_or(Duration::ZERO))
+}
+
+/// Digits as `Retry-After` reads them.
+fn seconds(digits: &[u8]) -> Option<Duration> {
+    let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    is_number
+        .then(|| RetryAfter::parse(digits, SystemTime::UNIX_EPOCH).ok())
+        .flatten()
+}

@@ -1,0 +1,141 @@
+//! The conformance kit of rate limits finds the mistakes it is there for.
+
+use std::{
+    collections::HashMap,
+    sync::{Barrier, Mutex},
+    time::SystemTime,
+};
+
+use async_trait::async_trait;
+use http_conventions::{
+    rate_limit::{BucketKey, Decision, RateLimitStore, Spend, State, StoreError, decide, passes},
+    testing::rate_limit_store as kit,
+};
+
+/// A store in memory, with one mistake.
+struct Flawed {
+    states: Mutex<HashMap<BucketKey, State>>,
+    flaw: Flaw,
+    all_looked: Barrier,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Flaw {
+    /// Looks, and writes later: between the two, every racer has looked.
+    LooksThenWrites,
+    /// Takes from each bucket that allows it, whatever the others say.
+    TakesFromEach,
+    /// Keeps times in whole microseconds.
+    CutsTimes,
+    /// Forgets what a clock has written that was ahead.
+    ForgetsWhatIsAhead,
+    /// Charges whoever is refused.
+    ChargesRefusals,
+    /// One bucket for all names that begin alike.
+    CutsNames,
+}
+
+impl Flawed {
+    fn new(flaw: Flaw) -> Self {
+        Self {
+            states: Mutex::default(),
+            flaw,
+            all_looked: Barrier::new(32),
+        }
+    }
+
+    fn load(&self, spends: &[Spend<'_>], now: SystemTime) -> Vec<State> {
+        let states = self.states.lock().unwrap();
+        let load = |spend: &Spend<'_>| {
+            let state = states.get(&self.key(spend)).copied().unwrap_or_default();
+            let latest = State::from_nanoseconds(spend.operation(now).latest);
+            match state > latest {
+                true if self.flaw == Flaw::ForgetsWhatIsAhead => State::default(),
+                _ => state,
+            }
+        };
+        spends.iter().map(load).collect()
+    }
+
+    fn key(&self, spend: &Spend<'_>) -> BucketKey {
+        if self.flaw == Flaw::CutsNames {
+            let cut: String = spend.partition().chars().take(255).collect();
+            return spend.policy().spend(&cut).bucket();
+        }
+        spend.bucket()
+    }
+
+    fn after(&self, spend: &Spend<'_>, state: State, now: SystemTime) -> Option<State> {
+        match decide(state, spend.policy().quota(), spend.cost(), now) {
+            Decision::Allowed { state } => Some(state),
+            Decision::Denied { .. } if self.flaw == Flaw::ChargesRefusals => Some(State::from_nanoseconds(
+                state.as_nanoseconds() + spend.operation(now).increment,
+            )),
+            Decision::Denied { .. } => None,
+        }
+    }
+}
+
+#[async_trait]
+impl RateLimitStore for Flawed {
+    async fn spend(&self, spends: &[Spend<'_>], now: SystemTime) -> Result<Vec<State>, StoreError> {
+        let states = self.load(spends, now);
+        if self.flaw == Flaw::LooksThenWrites {
+            self.all_looked.wait();
+        }
+        let passes = passes(&states, spends, now).is_some();
+        let is_partial = matches!(self.flaw, Flaw::TakesFromEach | Flaw::ChargesRefusals);
+        for (spend, state) in spends.iter().zip(&states) {
+            let Some(mut after) = self.after(spend, *state, now).filter(|_| passes || is_partial) else {
+                continue;
+            };
+            if self.flaw == Flaw::CutsTimes {
+                after = State::from_nanoseconds(after.as_nanoseconds() / 1_000 * 1_000);
+            }
+            self.states.lock().unwrap().insert(self.key(spend), after);
+        }
+        Ok(states)
+    }
+}
+
+/// H15: two steps let more pass than there are units, and the kit's race shows it.
+#[tokio::test]
+#[should_panic(expected = "right: 10")]
+async fn a_spend_in_two_steps_is_found() {
+    kit::exactly_the_burst_passes_of_thirty_two(&Flawed::new(Flaw::LooksThenWrites)).await;
+}
+
+/// H15: a store that takes from some buckets of a request that is refused is found.
+#[tokio::test]
+#[should_panic(expected = "right: 9")]
+async fn a_store_that_takes_from_some_is_found() {
+    kit::a_request_takes_from_all_buckets_or_none(&Flawed::new(Flaw::TakesFromEach)).await;
+}
+
+/// H15: a store that cuts times is found.
+#[tokio::test]
+#[should_panic(expected = "left: [State(1800000000266313000)]")]
+async fn a_store_that_cuts_states_is_found() {
+    kit::a_state_keeps_its_nanoseconds(&Flawed::new(Flaw::CutsTimes)).await;
+}
+
+/// H15: a store that forgets what another clock has written is found.
+#[tokio::test]
+#[should_panic(expected = "left: 2")]
+async fn a_store_that_trusts_the_clock_is_found() {
+    kit::a_clock_that_steps_back_gives_nothing(&Flawed::new(Flaw::ForgetsWhatIsAhead)).await;
+}
+
+/// H15: a store that charges whoever is refused locks them out for good, and the kit shows it.
+#[tokio::test]
+#[should_panic(expected = "right: 1")]
+async fn a_store_that_charges_refusals_is_found() {
+    kit::a_refused_request_takes_nothing(&Flawed::new(Flaw::ChargesRefusals)).await;
+}
+
+/// H15: a store that cuts names makes strangers share a bucket, and the kit shows it.
+#[tokio::test]
+#[should_panic(expected = "aaaa")]
+async fn a_store_that_cuts_names_is_found() {
+    kit::hostile_names_are_names(&Flawed::new(Flaw::CutsNames)).await;
+}

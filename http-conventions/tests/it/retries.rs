@@ -1,0 +1,295 @@
+//! What a client sends again, and when.
+
+use std::time::{Duration, SystemTime};
+
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http_conventions::{
+    ports::Entropy,
+    problem::ReceivedProblem,
+    retry::{GiveUp, Outcome, RetryBudget, RetryPolicy, Tried, Verdict, asked_wait},
+};
+use proptest::prelude::*;
+
+const MOST: fn(&mut [u8]) = |buffer| buffer.fill(0xFF);
+const LEAST: fn(&mut [u8]) = |buffer| buffer.fill(0);
+
+fn now() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
+}
+
+fn fields(fields: &[(&'static str, &'static str)]) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for (name, value) in fields {
+        headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    headers
+}
+
+fn decide(method: &Method, request: &HeaderMap, outcome: Outcome<'_>, times: u32) -> Verdict {
+    RetryPolicy::default().decide(Tried::new(method, request, times), outcome, now(), &LEAST)
+}
+
+fn answered(status: u16, headers: &HeaderMap) -> Outcome<'_> {
+    let status = StatusCode::from_u16(status).unwrap();
+    Outcome::Answered {
+        status,
+        headers,
+        problem: None,
+    }
+}
+
+/// H16: every status and every end of a try, for requests that may be repeated and for those that may not.
+#[test]
+fn only_what_may_pass_is_tried_again() {
+    let (none, keyed) = (HeaderMap::new(), fields(&[("idempotency-key", "k-1")]));
+    for status in 100..=599_u16 {
+        let may_pass = [408, 425, 429, 500, 502, 503, 504].contains(&status);
+        let repeatable = if may_pass {
+            Verdict::Retry(Duration::ZERO)
+        } else {
+            Verdict::GiveUp(GiveUp::Final)
+        };
+        let unrepeatable = Verdict::GiveUp(if may_pass {
+            GiveUp::NotRepeatable
+        } else {
+            GiveUp::Final
+        });
+        let outcome = answered(status, &none);
+        for method in [
+            Method::GET,
+            Method::HEAD,
+            Method::QUERY,
+            Method::PUT,
+            Method::DELETE,
+            Method::OPTIONS,
+        ] {
+            assert_eq!(
+                decide(&method, &none, outcome, 1),
+                repeatable,
+                "{method} {status}"
+            );
+        }
+        for method in [Method::POST, Method::PATCH] {
+            assert_eq!(
+                decide(&method, &none, outcome, 1),
+                unrepeatable,
+                "{method} {status}"
+            );
+            assert_eq!(
+                decide(&method, &keyed, outcome, 1),
+                repeatable,
+                "{method} {status}"
+            );
+        }
+    }
+}
+
+/// H16: a request that did not leave is tried again whatever it is, one that may have arrived only where it may arrive twice.
+#[test]
+fn a_try_without_an_answer_depends_on_whether_it_left() {
+    let (none, keyed) = (HeaderMap::new(), fields(&[("idempotency-key", "k-1")]));
+    assert_eq!(
+        decide(&Method::POST, &none, Outcome::NotSent, 1),
+        Verdict::Retry(Duration::ZERO)
+    );
+    assert_eq!(
+        decide(&Method::POST, &none, Outcome::Lost, 1),
+        Verdict::GiveUp(GiveUp::NotRepeatable)
+    );
+    assert_eq!(
+        decide(&Method::POST, &keyed, Outcome::Lost, 1),
+        Verdict::Retry(Duration::ZERO)
+    );
+    assert_eq!(
+        decide(&Method::GET, &none, Outcome::Lost, 4),
+        Verdict::GiveUp(GiveUp::Exhausted)
+    );
+    assert_eq!(
+        decide(&Method::GET, &none, Outcome::NotSent, u32::MAX),
+        Verdict::GiveUp(GiveUp::Exhausted)
+    );
+}
+
+/// H16: a conflict passes only while the first request of the same key is under way.
+#[test]
+fn a_conflict_is_tried_again_only_while_the_first_is_in_progress() {
+    let (none, keyed) = (HeaderMap::new(), fields(&[("idempotency-key", "k-1")]));
+    let verdict = |type_uri: &str, request| {
+        let problem = ReceivedProblem::parse(format!(r#"{{"type":"{type_uri}"}}"#).as_bytes()).unwrap();
+        let outcome = Outcome::Answered {
+            status: StatusCode::CONFLICT,
+            headers: &none,
+            problem: Some(&problem),
+        };
+        decide(&Method::POST, request, outcome, 1)
+    };
+    let in_flight = "https://api.example.com/problems/idempotency-in-flight";
+    assert_eq!(verdict(in_flight, &keyed), Verdict::Retry(Duration::ZERO));
+    for (type_uri, request) in [
+        (in_flight, &none),
+        ("https://api.example.com/problems/idempotency-key-reused", &keyed),
+        (
+            "https://api.example.com/problems/not-idempotency-in-flight",
+            &keyed,
+        ),
+        ("idempotency-in-flight", &keyed),
+        ("about:blank", &keyed),
+    ] {
+        assert_eq!(
+            verdict(type_uri, request),
+            Verdict::GiveUp(GiveUp::Final),
+            "{type_uri}"
+        );
+    }
+}
+
+/// H16: the ceiling of the wait doubles up to a cap, and the wait is anywhere below it.
+#[test]
+fn a_wait_is_drawn_below_a_ceiling_that_doubles() {
+    let policy = RetryPolicy::default()
+        .with_tries(u32::MAX)
+        .with_ceilings(Duration::from_millis(100), Duration::from_secs(1));
+    let none = HeaderMap::new();
+    let wait = |times, entropy: &dyn Entropy| match policy.decide(
+        Tried::new(&Method::GET, &none, times),
+        Outcome::Lost,
+        now(),
+        entropy,
+    ) {
+        Verdict::Retry(wait) => wait.as_millis(),
+        Verdict::GiveUp(why) => panic!("{why:?}"),
+    };
+    for (times, ceiling) in [
+        (1, 100),
+        (2, 200),
+        (3, 400),
+        (4, 800),
+        (5, 1000),
+        (40, 1000),
+        (u32::MAX - 1, 1000),
+    ] {
+        assert_eq!((wait(times, &LEAST), wait(times, &MOST)), (0, ceiling));
+    }
+    let half = |buffer: &mut [u8]| {
+        buffer.fill(0);
+        buffer[0] = 0x80;
+    };
+    assert_eq!(wait(1, &half), 50);
+}
+
+/// H16: what the server asks for comes before the jitter, and is not waited for when it is too long.
+#[test]
+fn the_wait_that_the_server_asks_for_is_kept() {
+    let none = HeaderMap::new();
+    let policy = RetryPolicy::default().with_longest_wait(Duration::from_secs(90));
+    let verdict = |answer: &HeaderMap, entropy: &dyn Entropy| {
+        policy.decide(
+            Tried::new(&Method::GET, &none, 1),
+            answered(503, answer),
+            now(),
+            entropy,
+        )
+    };
+    let asked = |seconds| fields(&[("retry-after", seconds)]);
+    assert_eq!(
+        verdict(&asked("90"), &LEAST),
+        Verdict::Retry(Duration::from_secs(90))
+    );
+    assert_eq!(
+        verdict(&asked("90"), &MOST),
+        Verdict::Retry(Duration::from_millis(90_500))
+    );
+    assert_eq!(
+        verdict(&asked("91"), &LEAST),
+        Verdict::GiveUp(GiveUp::TooLong(Duration::from_secs(91)))
+    );
+    assert_eq!(verdict(&asked("soon"), &LEAST), Verdict::Retry(Duration::ZERO));
+    let absurd = asked("99999999999999999999");
+    assert_eq!(
+        verdict(&absurd, &LEAST),
+        Verdict::GiveUp(GiveUp::TooLong(Duration::from_secs(1 << 31)))
+    );
+}
+
+/// H16: a client reads every dialect of the wait, the plainest first.
+#[test]
+fn every_dialect_of_a_wait_is_read() {
+    for (answer, expected) in [
+        (
+            &[
+                ("retry-after", "7"),
+                ("ratelimit", r#""a";r=0;t=30"#),
+                ("ratelimit-reset", "9"),
+            ][..],
+            Some(7),
+        ),
+        (
+            &[
+                ("retry-after", "soon"),
+                ("ratelimit", r#""a";r=0;t=30, "b";r=0;t=40"#),
+            ],
+            Some(40),
+        ),
+        (
+            &[
+                ("ratelimit", r#""a,r=0;t=1";r=0;t=30"#),
+                ("ratelimit", r#""b";t=50;r=0;pk=:YQ==:"#),
+            ],
+            Some(50),
+        ),
+        (&[("ratelimit", r#""a";r=3;t=30"#)], None),
+        (&[("ratelimit", r#""a";t=30"#)], None),
+        (
+            &[
+                ("ratelimit", r#""a";r=0;t=-1"#),
+                ("x-ratelimit-reset", "1800000005"),
+            ],
+            Some(5),
+        ),
+        (&[("ratelimit-reset", "12")], Some(12)),
+        (&[("ratelimit-reset", "1799999999")], Some(0)),
+        (&[("x-ratelimit-reset", "999999999")], Some(999_999_999)),
+        (&[("ratelimit-reset", "1"), ("ratelimit-reset", "2")], None),
+        (&[("ratelimit-reset", "1.5")], None),
+        (&[("ratelimit-reset", "99999999999999999999")], Some(347_483_648)),
+        (&[], None),
+    ] {
+        let wait = asked_wait(&fields(answer), now());
+        assert_eq!(wait, expected.map(Duration::from_secs), "{answer:?}");
+    }
+}
+
+/// H16: retries stay a share of the requests, whatever fails.
+#[test]
+fn a_budget_bounds_the_retries_of_many_requests() {
+    let mut budget = RetryBudget::new(20, 10);
+    let mut retries = 0;
+    for _ in 0..1000 {
+        budget.deposit();
+        while budget.withdraw() {
+            retries += 1;
+        }
+    }
+    // the reserve is full at first, so its first deposit is lost
+    assert_eq!(retries, 10 + 199);
+    let mut idle = RetryBudget::new(100, 2);
+    (0..1000).for_each(|_| idle.deposit());
+    assert_eq!(
+        [idle.withdraw(), idle.withdraw(), idle.withdraw()],
+        [true, true, false]
+    );
+    assert!(!RetryBudget::new(0, 0).withdraw());
+}
+
+proptest! {
+    /// H16: the wait is never shorter than what is asked for, and never longer than that and the cap.
+    #[test]
+    fn a_wait_is_between_what_is_asked_and_the_cap(times in 1_u32..4, asked in 0_u64..=60, random: [u8; 4]) {
+        let answer = HeaderMap::from_iter([(http::header::RETRY_AFTER, HeaderValue::from(asked))]);
+        let draw = move |buffer: &mut [u8]| buffer.copy_from_slice(&random);
+        let request = HeaderMap::new();
+        let verdict = RetryPolicy::default().decide(Tried::new(&Method::GET, &request, times), answered(503, &answer), now(), &draw);
+        let Verdict::Retry(wait) = verdict else { panic!("{verdict:?}") };
+        prop_assert!(wait >= Duration::from_secs(asked) && wait <= Duration::from_secs(asked + 20));
+    }
+}

@@ -1,0 +1,253 @@
+use std::num::NonZeroU32;
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::later;
+
+/// No wait and no memory is longer, whatever a policy says: what the clock cannot tell would be no wait at all.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+/// How often may be tried, and how long whoever tried too often waits.
+///
+/// So many attempts are free. From the last of those on there is a wait after each: short at first, twice as long each time, and
+/// never longer than the longest. Attempts are forgotten once none could have been made for a while.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct AttemptPolicy {
+    attempts: NonZeroU32,
+    window: Duration,
+    first_wait: Duration,
+    longest_wait: Duration,
+}
+
+impl AttemptPolicy {
+    /// For passwords: five attempts, then waits from 30 seconds to 15 minutes; forgotten after an hour. About a hundred guesses a
+    /// day at one name.
+    pub const PASSWORDS: Self = Self {
+        attempts: NonZeroU32::MIN.saturating_add(4),
+        window: Duration::from_secs(60 * 60),
+        first_wait: Duration::from_secs(30),
+        longest_wait: Duration::from_secs(15 * 60),
+    };
+
+    /// For the secrets and assertions of clients, which nobody guesses: twenty failures, then waits from a second to a minute;
+    /// forgotten after a quarter of an hour.
+    pub const CLIENTS: Self = Self {
+        attempts: NonZeroU32::MIN.saturating_add(19),
+        window: Duration::from_secs(15 * 60),
+        first_wait: Duration::from_secs(1),
+        longest_wait: Duration::from_secs(60),
+    };
+
+    /// For letters to one address: three, then waits from five minutes to an hour; forgotten after an hour.
+    pub const RESETS: Self = Self {
+        attempts: NonZeroU32::MIN.saturating_add(2),
+        window: Duration::from_secs(60 * 60),
+        first_wait: Duration::from_secs(5 * 60),
+        longest_wait: Duration::from_secs(60 * 60),
+    };
+
+    /// So many free attempts, then a wait of `window` after each; forgotten after the same time.
+    #[must_use]
+    pub const fn new(attempts: NonZeroU32, window: Duration) -> Self {
+        Self {
+            attempts,
+            window,
+            first_wait: window,
+            longest_wait: window,
+        }
+    }
+
+    /// With waits that begin at `first` and double up to `longest`.
+    #[must_use]
+    pub const fn with_backoff(self, first: Duration, longest: Duration) -> Self {
+        Self {
+            first_wait: first,
+            longest_wait: longest,
+            ..self
+        }
+    }
+
+    /// How many attempts are free.
+    #[must_use]
+    pub const fn attempts(&self) -> NonZeroU32 {
+        self.attempts
+    }
+
+    /// What becomes of one more attempt at `now`.
+    pub fn decide(&self, tally: Option<&Tally>, now: SystemTime) -> Decision {
+        let tally = tally.filter(|tally| !tally.is_forgotten(now));
+        if let Admission::Refused { retry_after } = Tally::standing(tally, now) {
+            return Decision::Refuse { retry_after };
+        }
+        let attempts = tally.map_or(0, |tally| tally.attempts).saturating_add(1);
+        let opens_at = later(now, self.wait(attempts));
+        Decision::Admit(Tally {
+            attempts,
+            opens_at,
+            forgotten_at: later(opens_at, self.window.min(LONGEST)),
+        })
+    }
+
+    /// The wait after so many attempts.
+    fn wait(&self, attempts: u32) -> Duration {
+        let Some(beyond) = attempts.checked_sub(self.attempts.get()) else {
+            return Duration::ZERO;
+        };
+        // what no longer fits is longer than any wait
+        let factor = 1_u32.checked_shl(beyond).unwrap_or(u32::MAX);
+        self.first_wait
+            .saturating_mul(factor)
+            .min(self.longest_wait)
+            .min(LONGEST)
+    }
+}
+
+/// What a store remembers of the attempts under one key.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Tally {
+    /// How many there were.
+    pub attempts: u32,
+    /// The instant from which the next one is admitted.
+    pub opens_at: SystemTime,
+    /// The instant from which there were none.
+    pub forgotten_at: SystemTime,
+}
+
+impl Tally {
+    /// Whether the tally is worth nothing any more: its row can go.
+    #[must_use]
+    pub fn is_forgotten(&self, now: SystemTime) -> bool {
+        self.forgotten_at <= now
+    }
+
+    /// Whether an attempt would be admitted at `now`; counts nothing.
+    pub fn standing(tally: Option<&Self>, now: SystemTime) -> Admission {
+        let closed = tally.filter(|tally| !tally.is_forgotten(now));
+        match closed.map(|tally| tally.opens_at.duration_since(now)) {
+            Some(Ok(retry_after)) if !retry_after.is_zero() => Admission::Refused { retry_after },
+            _ => Admission::Admitted,
+        }
+    }
+}
+
+/// What a store does with an attempt.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[must_use]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a store has to do what was decided, whatever it is"
+)]
+pub enum Decision {
+    /// Keep this tally and admit the attempt.
+    Admit(Tally),
+    /// Change nothing and refuse it.
+    Refuse {
+        /// How long until one is admitted.
+        retry_after: Duration,
+    },
+}
+
+/// Whether an attempt may be made.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[must_use]
+#[expect(clippy::exhaustive_enums, reason = "there is no third way")]
+pub enum Admission {
+    /// It may, and was counted where it is counted.
+    Admitted,
+    /// It may not, and was not counted.
+    Refused {
+        /// How long until one is admitted.
+        retry_after: Duration,
+    },
+}
+
+impl Admission {
+    /// Whether the attempt may be made.
+    #[must_use]
+    pub const fn is_admitted(&self) -> bool {
+        matches!(self, Self::Admitted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    const NANOSECOND: Duration = Duration::from_nanos(1);
+
+    fn policy() -> AttemptPolicy {
+        let three = NonZeroU32::new(3).unwrap();
+        AttemptPolicy::new(three, 60 * SECOND).with_backoff(2 * SECOND, 7 * SECOND)
+    }
+
+    fn start() -> SystemTime {
+        SystemTime::UNIX_EPOCH + 1_800_000_000 * SECOND
+    }
+
+    fn admitted(policy: &AttemptPolicy, tally: Option<&Tally>, now: SystemTime) -> Tally {
+        match policy.decide(tally, now) {
+            Decision::Admit(tally) => tally,
+            Decision::Refuse { retry_after } => panic!("{retry_after:?}"),
+        }
+    }
+
+    /// O27, 14: three are free; from then on each costs a wait that doubles up to the longest.
+    #[test]
+    fn waits_double_up_to_the_longest() {
+        let policy = policy();
+        let mut now = start();
+        let mut tally = None;
+        for wait in [0, 0, 2, 4, 7, 7] {
+            let kept = admitted(&policy, tally.as_ref(), now);
+            assert_eq!(kept.opens_at, now + wait * SECOND);
+            if wait > 0 {
+                let early = kept.opens_at - NANOSECOND;
+                let refused = Decision::Refuse {
+                    retry_after: NANOSECOND,
+                };
+                assert_eq!(policy.decide(Some(&kept), early), refused);
+            }
+            now = kept.opens_at;
+            tally = Some(kept);
+        }
+        let tally = Tally {
+            attempts: u32::MAX,
+            ..tally.unwrap()
+        };
+        let kept = admitted(&policy, Some(&tally), now);
+        assert_eq!((kept.attempts, kept.opens_at), (u32::MAX, now + 7 * SECOND));
+    }
+
+    /// O27: the window begins when an attempt could next be made, and ends to the nanosecond.
+    #[test]
+    fn attempts_are_forgotten_at_the_exact_instant() {
+        let policy = policy();
+        let tally = (0..3).fold(None, |tally: Option<Tally>, _| {
+            Some(admitted(&policy, tally.as_ref(), start()))
+        });
+        let end = start() + 62 * SECOND;
+        assert_eq!(tally.unwrap().forgotten_at, end);
+        assert_eq!(admitted(&policy, tally.as_ref(), end - NANOSECOND).attempts, 4);
+        assert_eq!(admitted(&policy, tally.as_ref(), end).attempts, 1);
+    }
+
+    /// O27: no time makes the arithmetic panic, a wait of for ever is one, and what is forgotten closes nothing.
+    #[test]
+    fn absurd_times_are_decided_too() {
+        let forever = AttemptPolicy::new(NonZeroU32::MIN, Duration::MAX);
+        for now in [SystemTime::UNIX_EPOCH - 9 * SECOND, start()] {
+            let tally = admitted(&forever, None, now);
+            assert!(!Tally::standing(Some(&tally), now + 300 * DAY).is_admitted());
+            assert_eq!(Tally::standing(Some(&tally), tally.opens_at), Admission::Admitted);
+            let odd = Tally {
+                forgotten_at: now,
+                ..tally
+            };
+            assert_eq!(Tally::standing(Some(&odd), now), Admission::Admitted);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Keys in the place of those that are not there, so that nobody can tell by the time it takes.
+//!
+//! Their private halves are published with the RFCs: nothing is ever believed for a signature under one.
+#![expect(clippy::expect_used, reason = "the keys are constants, and a test reads them")]
+
+use std::sync::LazyLock;
+
+use super::algorithm::Algorithm;
+use super::jwk::Jwk;
+
+/// [RFC 7515 §A.3](https://www.rfc-editor.org/rfc/rfc7515#appendix-A.3).
+const ES256: &str = r#"{"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}"#;
+/// [RFC 8037 §A.2](https://www.rfc-editor.org/rfc/rfc8037#appendix-A.2).
+const EDDSA: &str = r#"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#;
+/// [RFC 7515 §A.2](https://www.rfc-editor.org/rfc/rfc7515#appendix-A.2).
+const RS256: &str = r#"{"kty":"RSA","e":"AQAB","n":"ofgWCuLjybRlzo0tZWJjNiuSfb4p4fAkd_wWJcyQoTbji9k0l8W26mPddxHmfHQp-Vaw-4qPCJrcS2mJPMEzP1Pt0Bm4d4QlL-yRT-SFd2lZS-pCgNMsD1W_YpRPEwOWvG6b32690r2jZ47soMZo9wGzjb_7OMg0LOL-bSf63kpaSHSXndS5z5rexMdbBYUsLA9e-KXBdQOS-UTo7WTBEMa2R2CapHg665xsmtdVMTBQY4uDZlxvb3qCo5ZwKh9kG4LT6_I5IhlJH7aGhyxXFvUK-DWNmoudF8NAco9_h9iaGNj8q2ethFkMLs91kzk2PAcDTW9gb54h4FRWyuXpoQ"}"#;
+
+static KEYS: LazyLock<[Jwk; 3]> = LazyLock::new(|| {
+    [ES256, EDDSA, RS256].map(|document| Jwk::parse(document.as_bytes()).expect("a key of an RFC"))
+});
+
+/// A key of this algorithm that is nobody's.
+pub(super) fn key(algorithm: Algorithm) -> &'static Jwk {
+    let [es256, eddsa, rs256] = &*KEYS;
+    match algorithm {
+        Algorithm::Es256 => es256,
+        Algorithm::EdDsa => eddsa,
+        Algorithm::Rs256 => rs256,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 10: each stands in for keys of its own algorithm.
+    #[test]
+    fn each_algorithm_has_a_key_that_is_nobodys() {
+        for algorithm in Algorithm::ALL {
+            assert_eq!(key(algorithm).algorithm(), algorithm);
+        }
+    }
+}

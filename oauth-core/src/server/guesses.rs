@@ -1,0 +1,90 @@
+//! Whoever is wrong too often waits: the counts of [`attempts`](crate::attempts) behind the authentication of clients.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use http::Request;
+
+use super::AuthorizationServer;
+use super::answer::{Failure, Refused};
+use super::client_authentication::Method;
+use crate::attempts::{Admission, AttemptKey, AttemptPolicy, Source};
+use crate::error::{ErrorCode, ErrorResponse, Reason};
+use crate::event::AuthEventKind;
+use crate::store::AttemptStore;
+use crate::vocabulary::ClientId;
+
+/// Where failed authentications are counted, and how many may be.
+pub(super) struct Guesses {
+    pub(super) store: Arc<dyn AttemptStore>,
+    pub(super) policy: AttemptPolicy,
+}
+
+impl AuthorizationServer {
+    /// What was presented is right. Whether that is told depends on what was wrong before.
+    pub(super) async fn may_be_right(
+        &self,
+        request: &Request<Bytes>,
+        client_id: &ClientId,
+        method: &Method<'_>,
+        now: SystemTime,
+    ) -> Result<(), Failure> {
+        match self.counted(method) {
+            Some(guesses) => admitted(
+                guesses.store.standing(&key(request, client_id), now).await?,
+                client_id,
+            ),
+            None => Ok(()),
+        }
+    }
+
+    /// What was presented is wrong, which counts.
+    pub(super) async fn was_wrong(
+        &self,
+        request: &Request<Bytes>,
+        client_id: &ClientId,
+        method: &Method<'_>,
+        now: SystemTime,
+    ) -> Result<(), Failure> {
+        match self.counted(method) {
+            Some(guesses) => {
+                let key = key(request, client_id);
+                admitted(guesses.store.admit(&key, &guesses.policy, now).await?, client_id)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn counted(&self, method: &Method<'_>) -> Option<&Guesses> {
+        self.inner.guesses.as_ref().filter(|_| method.is_a_guess())
+    }
+}
+
+/// By the name that is claimed, whether or not it is registered, and by where the request is from, if the host says that.
+fn key(request: &Request<Bytes>, client_id: &ClientId) -> AttemptKey {
+    let key = AttemptKey::client(client_id);
+    match request.extensions().get::<Source>() {
+        Some(source) => key.from_source(*source),
+        None => key,
+    }
+}
+
+fn admitted(admission: Admission, client_id: &ClientId) -> Result<(), Failure> {
+    match admission {
+        Admission::Admitted => Ok(()),
+        Admission::Refused { retry_after } => Err(too_many(retry_after, client_id)),
+    }
+}
+
+fn too_many(retry_after: Duration, client_id: &ClientId) -> Failure {
+    let response = ErrorResponse::new(ErrorCode::TooManyAttempts)
+        .with_retry_after(retry_after)
+        .into_response();
+    Failure::Refused(Refused {
+        response: Box::new(response),
+        kind: AuthEventKind::AttemptsExceeded,
+        reason: Reason::TooManyAttempts,
+        client_id: Some(client_id.clone()),
+    })
+}

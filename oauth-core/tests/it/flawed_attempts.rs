@@ -1,0 +1,213 @@
+//! The kit of attempt stores catches every store that breaks a promise: each of these is the memory store with one flaw.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use futures_util::FutureExt as _;
+use oauth_core::attempts::{Admission, AttemptKey, AttemptPolicy, Decision, Tally};
+use oauth_core::memory::MemoryAttempts;
+use oauth_core::store::AttemptStore;
+use oauth_core::store_error::StoreError;
+use oauth_core::testing::attempt_store as kit;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// What is wrong with a store.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Flaw {
+    None,
+    /// Looks whether the name is closed, and counts later, come what may.
+    GetThenSet,
+    /// Counts what it refuses, so that the wait never ends.
+    CountsRefused,
+    /// Cuts the time to whole seconds.
+    Rounds,
+    /// Says that everybody may.
+    StandsForAll,
+    /// Takes a look for an attempt.
+    CountsLooks,
+    /// Counts all names together.
+    OneForAll,
+    /// Purges what is open, however young.
+    PurgesAll,
+    /// Remembers that somebody was wrong once they were right.
+    ForgivesNobody,
+    /// Closes for as long each time.
+    NeverDoubles,
+    /// Makes room by forgetting everything.
+    Overflows,
+}
+
+struct Flawed {
+    flaw: Flaw,
+    store: MemoryAttempts,
+    /// Names since everything was forgotten.
+    names: std::sync::atomic::AtomicUsize,
+}
+
+impl Flawed {
+    fn key(&self, key: &AttemptKey) -> AttemptKey {
+        match self.flaw {
+            Flaw::OneForAll => AttemptKey::subject(""),
+            _ => *key,
+        }
+    }
+}
+
+fn whole(now: SystemTime) -> SystemTime {
+    let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    SystemTime::UNIX_EPOCH + Duration::from_secs(since.as_secs())
+}
+
+#[async_trait::async_trait]
+impl AttemptStore for Flawed {
+    async fn admit(
+        &self,
+        key: &AttemptKey,
+        policy: &AttemptPolicy,
+        now: SystemTime,
+    ) -> Result<Admission, StoreError> {
+        let key = self.key(key);
+        match self.flaw {
+            Flaw::GetThenSet => {
+                let seen = self.store.standing(&key, now).await?;
+                for _ in 0..200 {
+                    thread::yield_now();
+                }
+                if seen.is_admitted() {
+                    let _late = self.store.admit(&key, policy, now).await?;
+                }
+                Ok(seen)
+            }
+            Flaw::CountsRefused => match self.store.admit(&key, policy, now).await? {
+                Admission::Admitted => Ok(Admission::Admitted),
+                refused @ Admission::Refused { retry_after } => {
+                    let _again = self.store.admit(&key, policy, now + retry_after).await?;
+                    Ok(refused)
+                }
+            },
+            Flaw::Rounds => self.store.admit(&key, policy, whole(now)).await,
+            Flaw::NeverDoubles => {
+                let policy = policy.with_backoff(60 * SECOND, 60 * SECOND);
+                self.store.admit(&key, &policy, now).await
+            }
+            Flaw::Overflows => {
+                let names = self.names.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                if names % 1_000 == 999 {
+                    self.store.purge_attempts(now + 1_000_000 * SECOND).await?;
+                }
+                self.store.admit(&key, policy, now).await
+            }
+            _ => self.store.admit(&key, policy, now).await,
+        }
+    }
+
+    async fn standing(&self, key: &AttemptKey, now: SystemTime) -> Result<Admission, StoreError> {
+        let key = self.key(key);
+        match self.flaw {
+            Flaw::StandsForAll => Ok(Admission::Admitted),
+            Flaw::CountsLooks => self.store.admit(&key, &AttemptPolicy::PASSWORDS, now).await,
+            _ => self.store.standing(&key, now).await,
+        }
+    }
+
+    async fn forgive(&self, key: &AttemptKey) -> Result<(), StoreError> {
+        match self.flaw {
+            Flaw::ForgivesNobody => Ok(()),
+            _ => self.store.forgive(&self.key(key)).await,
+        }
+    }
+
+    async fn purge_attempts(&self, now: SystemTime) -> Result<u64, StoreError> {
+        let later = match self.flaw {
+            Flaw::PurgesAll => 1_000_000 * SECOND,
+            _ => Duration::ZERO,
+        };
+        self.store.purge_attempts(now + later).await
+    }
+}
+
+/// A case of the kit, by name.
+type Case = (&'static str, fn(&Flawed));
+
+/// The cases that a store with this flaw fails.
+fn failed(flaw: Flaw) -> Vec<&'static str> {
+    macro_rules! cases {
+        ($($case:ident)*) => {
+            [$((stringify!($case), |store: &Flawed| {
+                kit::$case(store).now_or_never().expect("memory stores never wait");
+            })),*]
+        };
+    }
+    let cases: [Case; 14] = cases! {
+        five_attempts_are_admitted
+        a_closed_name_opens_at_the_exact_instant
+        a_refused_attempt_prolongs_nothing
+        waits_double
+        attempts_are_forgotten_at_the_exact_instant
+        an_attempt_that_was_right_is_forgiven
+        standing_counts_nothing
+        names_do_not_close_each_other
+        five_of_32_attempts_are_admitted
+        one_of_32_attempts_is_admitted_after_a_wait
+        no_right_guess_passes_a_closed_name
+        a_purge_forgives_nothing
+        purging_drops_forgotten_tallies_and_nothing_else
+        a_flood_of_names_opens_none_that_is_closed
+    };
+    let fails = |case: fn(&Flawed)| {
+        let store = Flawed {
+            flaw,
+            store: MemoryAttempts::new(),
+            names: 0.into(),
+        };
+        catch_unwind(AssertUnwindSafe(|| case(&store))).is_err()
+    };
+    cases
+        .into_iter()
+        .filter(|(_, case)| fails(*case))
+        .map(|(name, _)| name)
+        .collect()
+}
+
+/// O27, 14: each flaw fails the case that is about it, and no flaw fails none.
+#[test]
+fn the_kit_of_attempts_catches_each_flaw() {
+    assert_eq!(failed(Flaw::None), [""; 0]);
+    for (flaw, case) in [
+        (Flaw::GetThenSet, "five_of_32_attempts_are_admitted"),
+        (Flaw::CountsRefused, "a_refused_attempt_prolongs_nothing"),
+        (Flaw::Rounds, "a_closed_name_opens_at_the_exact_instant"),
+        (Flaw::StandsForAll, "no_right_guess_passes_a_closed_name"),
+        (Flaw::CountsLooks, "standing_counts_nothing"),
+        (Flaw::OneForAll, "names_do_not_close_each_other"),
+        (
+            Flaw::PurgesAll,
+            "purging_drops_forgotten_tallies_and_nothing_else",
+        ),
+        (Flaw::ForgivesNobody, "an_attempt_that_was_right_is_forgiven"),
+        (Flaw::NeverDoubles, "waits_double"),
+        (Flaw::Overflows, "a_flood_of_names_opens_none_that_is_closed"),
+    ] {
+        let failed = failed(flaw);
+        assert!(failed.contains(&case), "{flaw:?} fails {failed:?}");
+    }
+}
+
+/// O27: a decision is a value, for stores that lock a row and write what was decided.
+#[test]
+fn a_row_in_a_table_is_decided_on_by_value() {
+    let (policy, now) = (AttemptPolicy::PASSWORDS, SystemTime::UNIX_EPOCH);
+    let mut row: Option<Tally> = None;
+    for _ in 0..5 {
+        let Decision::Admit(tally) = policy.decide(row.as_ref(), now) else {
+            unreachable!("five are free");
+        };
+        let text = serde_json::to_string(&tally).unwrap();
+        row = serde_json::from_str(&text).unwrap();
+        assert_eq!(row, Some(tally));
+    }
+    let retry_after = 30 * SECOND;
+    assert_eq!(policy.decide(row.as_ref(), now), Decision::Refuse { retry_after });
+}

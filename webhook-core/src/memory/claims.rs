@@ -1,0 +1,84 @@
+//! Claims of events that are queued elsewhere.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::{Mutex, PoisonError},
+    time::{Duration, SystemTime},
+};
+
+use async_trait::async_trait;
+
+use crate::{
+    ports::StoreError,
+    receiver::{Begun, BodyDigest, Claims, EventKey, Incoming},
+};
+
+/// [`Claims`] within one process. Ended ones are dropped as new events come.
+#[derive(Debug, Default)]
+pub struct MemoryClaims(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    claims: HashMap<EventKey, Row>,
+    expiries: BTreeSet<(SystemTime, EventKey)>,
+}
+
+#[derive(Debug)]
+struct Row {
+    digest: BodyDigest,
+    /// The end of the lease; `None` once it is queued.
+    until: Option<SystemTime>,
+}
+
+#[async_trait]
+impl Claims for MemoryClaims {
+    async fn begin(&self, event: &Incoming, now: SystemTime, lease: Duration) -> Result<Begun, StoreError> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(state.begin(event, now, lease))
+    }
+
+    async fn queued(&self, key: &EventKey, digest: &BodyDigest) -> Result<(), StoreError> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(row) = state.claims.get_mut(key).filter(|row| row.digest == *digest) {
+            row.until = None;
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn begin(&mut self, event: &Incoming, now: SystemTime, lease: Duration) -> Begun {
+        self.forget_ended(now);
+        // a lease without end would be one that nobody can take over
+        let until = now.checked_add(lease).unwrap_or(event.expires_at);
+        match self.claims.get_mut(&event.key) {
+            Some(row) if row.digest != event.digest => Begun::Conflict,
+            Some(Row { until: None, .. }) => Begun::Duplicate,
+            Some(Row {
+                until: Some(until), ..
+            }) if *until > now => Begun::Pending { until: *until },
+            Some(row) => {
+                row.until = Some(until);
+                Begun::Claimed
+            }
+            None => {
+                let (digest, until) = (event.digest, Some(until));
+                self.expiries.insert((event.expires_at, event.key.clone()));
+                self.claims.insert(event.key.clone(), Row { digest, until });
+                Begun::Claimed
+            }
+        }
+    }
+
+    fn forget_ended(&mut self, now: SystemTime) {
+        while self
+            .expiries
+            .first()
+            .is_some_and(|(expires_at, _)| *expires_at <= now)
+        {
+            if let Some((_, key)) = self.expiries.pop_first() {
+                self.claims.remove(&key);
+            }
+        }
+    }
+}

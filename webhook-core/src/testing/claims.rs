@@ -1,0 +1,135 @@
+//! What any [`Claims`] must do.
+#![expect(clippy::expect_used, reason = "a case fails by panicking")]
+
+use std::time::{Duration, SystemTime};
+
+use super::{
+    dedupe::{MEMORY, event, start},
+    race::race,
+};
+use crate::receiver::{Begun, Claims, Incoming};
+
+const LEASE: Duration = Duration::from_secs(30);
+const TICK: Duration = Duration::from_millis(1);
+
+/// Makes a test of each case: `claims!(#[tokio::test] expression)`.
+#[macro_export]
+macro_rules! claims {
+    (#[$attribute:meta] $($store:tt)+) => {
+        $crate::__kit_cases! { claims [#[$attribute]] [$($store)+]:
+            a_claim_that_is_not_queued_is_pending_until_the_exact_end_of_its_lease
+            a_claim_that_is_queued_is_a_duplicate_until_the_exact_end_of_its_memory
+            a_claim_that_was_never_queued_ends_with_its_memory
+            who_lost_the_lease_may_still_say_that_it_is_queued
+            another_body_is_a_conflict_before_and_after_it_is_queued
+            what_nobody_claimed_is_not_noted_as_queued
+            of_32_simultaneous_beginnings_one_has_the_claim
+            of_32_simultaneous_beginnings_after_a_crash_one_has_the_claim
+        }
+    };
+}
+
+async fn begin(store: &dyn Claims, event: &Incoming, now: SystemTime) -> Begun {
+    store.begin(event, now, LEASE).await.expect("the store works")
+}
+
+async fn queued(store: &dyn Claims, event: &Incoming) {
+    let noted = store.queued(&event.key, &event.digest).await;
+    noted.expect("the store works");
+}
+
+/// W7: until the queue has the event its repetitions are told when to come again; after the lease one of them queues it.
+pub async fn a_claim_that_is_not_queued_is_pending_until_the_exact_end_of_its_lease(store: &dyn Claims) {
+    let (event, until) = (event("evt_1", "{}"), start() + LEASE);
+    assert_eq!(begin(store, &event, start()).await, Begun::Claimed);
+    for now in [start(), until - TICK] {
+        assert_eq!(begin(store, &event, now).await, Begun::Pending { until });
+    }
+    assert_eq!(begin(store, &event, until).await, Begun::Claimed);
+    let until = until + LEASE;
+    assert_eq!(begin(store, &event, until - TICK).await, Begun::Pending { until });
+}
+
+/// W7: once it is queued it is never begun again within its memory, whatever became of the lease.
+pub async fn a_claim_that_is_queued_is_a_duplicate_until_the_exact_end_of_its_memory(store: &dyn Claims) {
+    let event = event("evt_1", "{}");
+    assert_eq!(begin(store, &event, start()).await, Begun::Claimed);
+    queued(store, &event).await;
+    queued(store, &event).await;
+    for now in [start(), start() + LEASE, start() + MEMORY - TICK] {
+        assert_eq!(begin(store, &event, now).await, Begun::Duplicate);
+    }
+    assert_eq!(begin(store, &event, start() + MEMORY).await, Begun::Claimed);
+}
+
+/// W7: what was begun and forgotten is new again when its time is over, also with another body.
+pub async fn a_claim_that_was_never_queued_ends_with_its_memory(store: &dyn Claims) {
+    assert_eq!(begin(store, &event("evt_1", "{}"), start()).await, Begun::Claimed);
+    let other = event("evt_1", "[]");
+    assert_eq!(
+        begin(store, &other, start() + MEMORY - TICK).await,
+        Begun::Conflict
+    );
+    assert_eq!(begin(store, &other, start() + MEMORY).await, Begun::Claimed);
+}
+
+/// W7: an event that reached the queue late is there: whoever took over finds it a duplicate.
+pub async fn who_lost_the_lease_may_still_say_that_it_is_queued(store: &dyn Claims) {
+    let event = event("evt_1", "{}");
+    assert_eq!(begin(store, &event, start()).await, Begun::Claimed);
+    assert_eq!(begin(store, &event, start() + LEASE).await, Begun::Claimed);
+    queued(store, &event).await;
+    assert_eq!(begin(store, &event, start() + LEASE).await, Begun::Duplicate);
+}
+
+/// W7: one id has one body, from the claim on; a conflict changes nothing.
+pub async fn another_body_is_a_conflict_before_and_after_it_is_queued(store: &dyn Claims) {
+    let (first, other) = (event("evt_1", "{}"), event("evt_1", "[]"));
+    assert_eq!(begin(store, &first, start()).await, Begun::Claimed);
+    let until = start() + LEASE;
+    for now in [start(), until] {
+        assert_eq!(begin(store, &other, now).await, Begun::Conflict);
+    }
+    queued(store, &other).await;
+    assert_eq!(
+        begin(store, &first, start()).await,
+        Begun::Pending { until },
+        "the other is not it"
+    );
+    queued(store, &first).await;
+    assert_eq!(begin(store, &other, until).await, Begun::Conflict);
+    assert_eq!(begin(store, &first, until).await, Begun::Duplicate);
+}
+
+/// W7: a note without a claim makes none: the event would be taken for queued.
+pub async fn what_nobody_claimed_is_not_noted_as_queued(store: &dyn Claims) {
+    let (first, other) = (event("evt_1", "{}"), event("evt_2", "{}"));
+    queued(store, &first).await;
+    assert_eq!(begin(store, &first, start()).await, Begun::Claimed);
+    queued(store, &other).await;
+    let until = start() + LEASE;
+    assert_eq!(begin(store, &first, start()).await, Begun::Pending { until });
+}
+
+/// W7: of simultaneous deliveries of one event one queues it.
+pub async fn of_32_simultaneous_beginnings_one_has_the_claim(store: &dyn Claims) {
+    assert_eq!(claimed_at(store, start()), 1);
+}
+
+/// W7: and of those that come when the lease is over.
+pub async fn of_32_simultaneous_beginnings_after_a_crash_one_has_the_claim(store: &dyn Claims) {
+    assert_eq!(begin(store, &event("evt_1", "{}"), start()).await, Begun::Claimed);
+    assert_eq!(claimed_at(store, start() + LEASE), 1);
+}
+
+fn claimed_at(store: &dyn Claims, now: SystemTime) -> usize {
+    let event = event("evt_1", "{}");
+    let begun = race((0..32).map(|_| begin(store, &event, now)));
+    let pending = Begun::Pending { until: now + LEASE };
+    assert!(
+        begun
+            .iter()
+            .all(|begun| [Begun::Claimed, pending].contains(begun))
+    );
+    begun.iter().filter(|begun| **begun == Begun::Claimed).count()
+}

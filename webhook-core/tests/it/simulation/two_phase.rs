@@ -1,0 +1,68 @@
+//! A receiver's store of two systems, between which it may crash.
+
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use webhook_core::{
+    memory::{MemoryClaims, MemoryInbox},
+    ports::StoreError,
+    receiver::{Claim, ClaimThenQueue, Dedupe, Finish, Inbox, Incoming, Queue, Queued, Ticket},
+};
+
+use super::mutants::others_go_first;
+
+pub(super) struct TwoPhase {
+    dedupe: ClaimThenQueue,
+    queue: Arc<Broker>,
+}
+
+/// Is a while away in both directions, and leaves an event that it has at one.
+#[derive(Default)]
+struct Broker(MemoryInbox);
+
+impl Default for TwoPhase {
+    fn default() -> Self {
+        let queue = Arc::new(Broker::default());
+        let lease = Duration::from_secs(5);
+        Self {
+            dedupe: ClaimThenQueue::new(Arc::new(MemoryClaims::default()), queue.clone(), lease),
+            queue,
+        }
+    }
+}
+
+#[async_trait::async_trait]
+impl Queue for Broker {
+    async fn push(&self, event: &Incoming) -> Result<(), StoreError> {
+        for _ in 0..20 {
+            others_go_first().await;
+        }
+        self.0
+            .claim_and_enqueue(event.clone(), SystemTime::UNIX_EPOCH)
+            .await?;
+        for _ in 0..20 {
+            others_go_first().await;
+        }
+        Ok(())
+    }
+}
+
+#[async_trait::async_trait]
+impl Dedupe for TwoPhase {
+    async fn claim_and_enqueue(&self, event: Incoming, now: SystemTime) -> Result<Claim, StoreError> {
+        self.dedupe.claim_and_enqueue(event, now).await
+    }
+}
+
+#[async_trait::async_trait]
+impl Inbox for TwoPhase {
+    async fn take(&self, limit: usize, now: SystemTime, lease: Duration) -> Result<Vec<Queued>, StoreError> {
+        self.queue.0.take(limit, now, lease).await
+    }
+
+    async fn finish(&self, ticket: &Ticket) -> Result<Finish, StoreError> {
+        self.queue.0.finish(ticket).await
+    }
+}
