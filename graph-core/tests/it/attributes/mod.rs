@@ -155,7 +155,7 @@ const DOCUMENTS: [(&str, [&[&str]; 3]); 11] = [
     ),
 ];
 
-/// The same documents in the hands of our executor, and in those of juniper's, which a plain field beside them asks for.
+/// G15: the same documents in the hands of our executor, and in those of juniper's, which a plain field beside them asks for.
 #[tokio::test]
 async fn both_executors_answer_alike_and_guards_hold_in_both() {
     let engine = engine();
@@ -192,7 +192,7 @@ async fn every_form_has_its_value() {
     assert_eq!(answer, json!({ "data": expected }));
 }
 
-/// A guard of a plain field holds where it is executed.
+/// G15: a guard of a plain field holds where it is executed.
 #[tokio::test]
 async fn a_guarded_plain_field_is_refused_and_given() {
     let query =
@@ -234,7 +234,7 @@ async fn a_subscription_streams_results_and_bare_values() {
     assert_eq!(legacy, [json!({ "data": { "legacy": { "year": 1 } } })]);
 }
 
-/// In our hands, and, for a plain type, in those of juniper.
+/// G15: in our hands, and, for a plain type, in those of juniper.
 #[tokio::test]
 async fn a_guarded_subscription_is_opened_by_its_scope_only() {
     let documents = [
