@@ -20,7 +20,7 @@ use crate::executor::{FieldInfo, Guard};
 use crate::response::GraphResponse;
 
 /// How many fields a plan has at most: an interface has a list of them for each of its types.
-const FIELDS: usize = 50_000;
+const FIELDS: usize = 20_000;
 
 /// What a schema is to the compiler.
 #[derive(Debug)]

@@ -149,7 +149,7 @@ async fn introspection_takes_variables() {
             (false, ["sum", "window", "greet"].as_slice()),
             (true, &["sum", "window", "old", "greet"]),
         ] {
-            let variables = graphql_vars! { "name": "Query", "all": all };
+            let variables = graphql_vars! { "name": "Query", "all": (all) };
             let request = GraphRequest::new(query).with_variables(variables);
             let answer = json!(engine.execute(&request, &RequestContext::new(())).await);
             assert_eq!(names(&answer), expected);
@@ -234,6 +234,25 @@ async fn what_is_skipped_follows_the_variables() {
                 .collect();
             assert_eq!(answer["data"], Value::Object(expected), "{round}: {answer}");
         }
+    }
+}
+
+/// G19: what a caller is refused for its variables is not kept for the callers after it.
+#[tokio::test]
+async fn a_refusal_that_depends_on_variables_is_not_kept() {
+    let limits = Limits::default().with_aliases(100_000).with_tokens(100_000);
+    let shop = Fixture::new(builder().with_limits(limits));
+    let many: String = (0..12_000).map(|at| format!("a{at}: __typename ")).collect();
+    let query =
+        format!("query ($v: Boolean!) {{ search {{ x: __typename ... @include(if: $v) {{ {many} }} }} }}");
+    for _ in 0..2 {
+        let refused = shop.ask_with(&query, json!({ "v": true })).await;
+        assert_eq!(codes(&refused), ["MAX_COST_EXCEEDED"]);
+        let fine = shop.ask_with(&query, json!({ "v": false })).await;
+        assert_eq!(
+            fine,
+            json!({ "data": { "search": [{ "x": "Item" }, { "x": "Shelf" }] } })
+        );
     }
 }
 
