@@ -31,7 +31,10 @@ fn main() {
     let mut criterion = benches::criterion();
     for case in data::cases() {
         let mut group = criterion.benchmark_group(format!("graph/{}", case.name));
-        group.throughput(Throughput::Bytes(floor::by_hand(&case.data).len() as u64));
+        let length = floor::by_hand(&case.data).len();
+        group.throughput(Throughput::Bytes(length as u64));
+        // requests enough to measure, few enough to stay in the cache
+        let batch = BatchSize::NumIterations((20_000 / length as u64).clamp(1, 64));
         for engines::Measured { name, answer } in engines::measured(&case) {
             let request = || engines::request(&case);
             let asked = |request| drop(answer(request));
