@@ -69,11 +69,7 @@ fn expect_429(response: &Response<Bytes>, policy: &str) -> Duration {
 async fn a_caller_that_asks_too_often_is_told_when_to_come_back() {
     let (app, clock) = limited(few()).await;
     let token = bearer(&app, ALL_SCOPES).await;
-    let paths = [
-        "/v1/charges",
-        "/v1/customers",
-        "/v1/charges/ch_00000000000000000000000000",
-    ];
+    let paths = ["/v1/charges", "/v1/customers", "/v1/charges?limit=0"];
     for (left, path) in [2, 1, 0].into_iter().zip(paths) {
         let passed = call(&app, &token, ("GET", path), &[], "").await;
         assert_ne!(passed.status(), 429, "{passed:?}");

@@ -65,7 +65,19 @@ fn check(binary: &str) {
         assert_eq!(nothing, "", "{path}");
         assert!(!content.is_empty(), "{path}");
         let lasting = |head: &str| -> Vec<String> {
-            let fields = head.lines().map(str::to_owned);
+            // the second request leaves one less: the fields are there, their numbers differ
+            let counts = [
+                "ratelimit",
+                "ratelimit-remaining",
+                "ratelimit-reset",
+                "x-ratelimit-remaining",
+                "x-ratelimit-reset",
+            ];
+            let named = |line: &str| match line.split_once(':') {
+                Some((name, _)) if counts.contains(&name) => name.to_owned(),
+                _ => line.to_owned(),
+            };
+            let fields = head.lines().map(named);
             let mut fields: Vec<_> = fields
                 .filter(|line| !line.starts_with("x-request-id") && !line.starts_with("date"))
                 .collect();
