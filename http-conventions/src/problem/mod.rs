@@ -220,6 +220,11 @@ impl Problem {
         self
     }
 
+    /// Whether the answer owes this field already.
+    pub(crate) fn has_field(&self, name: &HeaderName) -> bool {
+        self.0.fields.iter().any(|(there, _)| there == name)
+    }
+
     /// The status of the answer, which is also the member `status`.
     #[must_use]
     pub fn status(&self) -> StatusCode {
