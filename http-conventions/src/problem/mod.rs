@@ -39,6 +39,7 @@ use http::{
 use crate::{allow::Allow, cache_control::CacheControl, request_id::RequestId, retry_after::RetryAfter};
 
 mod challenge;
+mod complete;
 mod kind;
 mod member;
 mod parse;
@@ -46,6 +47,7 @@ mod status;
 pub mod types;
 mod write;
 
+pub(crate) use self::complete::{completed_content, explains_nothing};
 pub use self::{
     challenge::{Challenge, InvalidChallenge},
     kind::{InvalidProblemBase, ProblemBase, ProblemType},
