@@ -1,10 +1,11 @@
-//! Problems, preconditions, cursors and idempotency keys.
+//! Problems, preconditions, cursors, idempotency keys and rate limits.
 #![expect(
     clippy::expect_used,
     reason = "a bench ends where something is not as it was set up"
 )]
 
 use std::hint::black_box;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -12,6 +13,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use criterion::{BatchSize, Criterion};
 use futures_util::FutureExt as _;
+use governor::clock::FakeRelativeClock;
 use headers::{ETag, HeaderMapExt as _, IfNoneMatch};
 use headers_accept::Accept as PeerAccept;
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -23,6 +25,7 @@ use http_conventions::{
     pagination::{CursorBinding, CursorKey, CursorKeyring, Direction, PositionValue},
     ports::OsEntropy,
     problem::{ErrorStatus, ProblemBase, ProblemType},
+    rate_limit::{self, MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter, State, decide},
 };
 use problem_details::ProblemDetails;
 use serde::Serialize;
@@ -221,6 +224,90 @@ fn idempotency(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// A thousand million a second: nobody is ever refused, on either side.
+fn policy() -> Policy {
+    let quota = Quota::per(1_000_000_000, Duration::from_secs(1)).expect("a quota");
+    Policy::new("user", quota).expect("a name")
+}
+
+fn their_quota() -> governor::Quota {
+    governor::Quota::per_second(NonZeroU32::new(1_000_000_000).expect("not zero"))
+}
+
+fn gcra(criterion: &mut Criterion) {
+    let (policy, now) = (policy(), SystemTime::now());
+    let peer = governor::RateLimiter::direct_with_clock(their_quota(), FakeRelativeClock::default());
+    let mut state = State::default();
+
+    let mut group = criterion.benchmark_group("conventions/gcra");
+    group.bench_function("ours", |b| {
+        b.iter(
+            || match decide(black_box(state), policy.quota(), 1, black_box(now)) {
+                rate_limit::Decision::Allowed { state: after } => state = after,
+                // the bucket is empty after a thousand million rounds
+                rate_limit::Decision::Denied { .. } => state = State::default(),
+            },
+        );
+    });
+    group.bench_function("governor", |b| b.iter(|| black_box(&peer).check().is_ok()));
+    group.finish();
+}
+
+/// Callers in no order that a processor could guess.
+fn keyed(criterion: &mut Criterion) {
+    let (policy, now) = (policy(), SystemTime::now());
+    for callers in [10_000_usize, 1_000_000] {
+        let names: Vec<String> = (0..callers).map(|number| format!("user-{number:012}")).collect();
+        let ours = MemoryRateLimitStore::with_capacity(callers);
+        let peer = governor::RateLimiter::dashmap_with_clock(their_quota(), FakeRelativeClock::default());
+        for name in &names {
+            assert!(ours.take(&policy.spend(name), now).is_allowed());
+            assert!(peer.check_key(name).is_ok());
+        }
+        let anybody = |at: &mut usize| {
+            *at = at
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            names.get((*at >> 33) % callers).expect("a name")
+        };
+        let (mut at, mut there) = (1, 1);
+
+        let mut group = criterion.benchmark_group(format!("conventions/rate limit of {callers}"));
+        group.bench_function("ours", |b| {
+            b.iter(|| ours.take(&policy.spend(anybody(&mut at)), black_box(now)))
+        });
+        group.bench_function("governor", |b| {
+            b.iter(|| black_box(&peer).check_key(anybody(&mut there)).is_ok())
+        });
+        group.finish();
+    }
+}
+
+/// Two policies at once through the port, with the fields of the answer.
+fn limiter(criterion: &mut Criterion) {
+    let (user, address) = (
+        policy(),
+        Policy::new("address", *policy().quota()).expect("a name"),
+    );
+    let store = Arc::new(MemoryRateLimitStore::default());
+    let limiter = RateLimiter::new(store, Arc::new(SystemTime::now), OnStoreFailure::FailClosed);
+    let mut group = criterion.benchmark_group("conventions/limiter");
+    group.bench_function("ours, two policies and their fields", |b| {
+        b.iter(|| {
+            let spends = [
+                address.spend(black_box("203.0.113.7")),
+                user.spend(black_box("user-7")),
+            ];
+            let checked = limiter.check(&spends).now_or_never();
+            let mut headers = HeaderMap::new();
+            let standings = checked.expect("a memory store does not wait").expect("it passes");
+            standings.apply(&mut headers);
+            headers
+        });
+    });
+    group.finish();
+}
+
 fn main() {
     let mut criterion = benches::criterion();
     problem(&mut criterion);
@@ -229,5 +316,8 @@ fn main() {
     accept_language(&mut criterion);
     cursor(&mut criterion);
     idempotency(&mut criterion);
+    gcra(&mut criterion);
+    keyed(&mut criterion);
+    limiter(&mut criterion);
     criterion.final_summary();
 }

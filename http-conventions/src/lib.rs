@@ -3,6 +3,7 @@
 
 pub mod additive;
 pub mod allow;
+pub mod audit;
 mod byte_strings;
 pub mod cache_control;
 pub mod conditional;
@@ -19,6 +20,7 @@ pub mod method;
 pub mod negotiation;
 pub mod pagination;
 pub mod path_rules;
+pub mod pipeline;
 pub mod ports;
 pub mod problem;
 pub mod rate_limit;

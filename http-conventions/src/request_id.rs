@@ -63,6 +63,11 @@ impl RequestId {
         self.0.to_str().unwrap_or_default()
     }
 
+    /// The field value.
+    pub(crate) fn into_header_value(self) -> HeaderValue {
+        self.0
+    }
+
     /// Sets `X-Request-Id`, replacing what was there.
     pub fn apply(&self, headers: &mut HeaderMap) {
         headers.insert(X_REQUEST_ID, self.0.clone());

@@ -73,6 +73,11 @@ impl SizeLimits {
         self
     }
 
+    /// Whether any request is small enough: one for `/`, with one field.
+    pub(crate) const fn let_something_pass(&self) -> bool {
+        self.target > 0 && self.field_lines > 0 && self.fields > 0
+    }
+
     /// Checks what is known before any content is read, its announced length included.
     ///
     /// # Errors

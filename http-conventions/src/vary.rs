@@ -88,6 +88,12 @@ impl Vary {
             headers.insert(VARY, HeaderValue::from_static("*"));
             return;
         }
+        let mut names = self.names();
+        if let (Some(name), None, false) = (names.next(), names.next(), headers.contains_key(VARY)) {
+            // the usual names are static, so that this allocates nothing
+            headers.insert(VARY, HeaderValue::from(name.clone()));
+            return;
+        }
         let mut line = Vec::with_capacity(64);
         for member in field::members(headers, &VARY) {
             append(&mut line, member);

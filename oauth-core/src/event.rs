@@ -23,7 +23,7 @@
 //! | `server_failed` | `server` | Something below the server failed, and the peer was told to come back |
 //! | `session_ended` | `session` | A session was ended, with what was granted in it |
 //! | `session_renewed` | `session` | A session goes on under another secret |
-//! | `signed_in` | `session` | A session began: its user has just proven who they are |
+//! | `signed_in` | `session` | A session began, or goes on under another secret: its user has just proven who they are |
 //! | `signed_out_everywhere` | `session` | Everything of a user was ended, but for the session that is named, if one is: sessions, codes, families and reset tokens |
 //! | `tokens_issued` | `server` | Tokens were issued |
 

@@ -114,6 +114,10 @@ impl<C, T: Output<C>> Output<C> for [T] {
             return Ok(());
         }
         let start = seg.buf.len();
+        // an entry leaves one hole at least, or nothing here would be asynchronous
+        let likely = self.len().min(MANY);
+        seg.reserve(likely);
+        pend.reserve(likely);
         for (value, index) in self.iter().zip(0..) {
             seg.buf.push(b',');
             value.write_async(field, cx, &Path::Index(path, index), seg, pend)?;
@@ -122,6 +126,9 @@ impl<C, T: Output<C>> Output<C> for [T] {
         Ok(())
     }
 }
+
+/// For how many entries of a list room is made before they are written.
+const MANY: usize = 1024;
 
 /// Makes a list of values that each have a comma in front.
 fn close(start: usize, out: &mut Vec<u8>) {

@@ -53,6 +53,11 @@ impl<'p> Pend<'p> {
         });
     }
 
+    /// Makes room for so many futures.
+    pub(crate) fn reserve(&mut self, futures: usize) {
+        self.tasks.reserve(futures);
+    }
+
     /// Drops the futures of the holes from `hole` on.
     pub(crate) fn truncate(&mut self, hole: usize) {
         self.tasks.truncate(hole);

@@ -69,6 +69,11 @@ impl Seg {
         self.holes.len() - 1
     }
 
+    /// Makes room for so many holes.
+    pub(crate) fn reserve(&mut self, holes: usize) {
+        self.holes.reserve(holes);
+    }
+
     /// Starts a nullable value.
     pub(crate) fn begin(&mut self) -> Mark {
         let mark = Mark {

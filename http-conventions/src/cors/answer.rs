@@ -17,6 +17,17 @@ const REQUEST_PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-cont
 const ALLOW_PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-control-allow-private-network");
 const TRUE: HeaderValue = HeaderValue::from_static("true");
 
+/// Who may read an answer. Found when the request is looked at, and written when its answer is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reader {
+    /// Pages of any origin.
+    Anyone,
+    /// Pages of the origin at this place of the list.
+    Listed(usize),
+    /// No page.
+    Nobody,
+}
+
 /// Rules that were checked, in the form they are sent in. Made by [`CorsRules::build`].
 #[derive(Clone, Debug)]
 pub struct Cors {
@@ -72,7 +83,8 @@ impl Cors {
         let mut response = Response::new(Bytes::new());
         *response.status_mut() = StatusCode::NO_CONTENT;
         let headers = response.headers_mut();
-        if self.allow_origin(request, headers) {
+        self.vary().apply(headers);
+        if self.allow_origin(self.reader(request), headers) {
             headers.insert(ACCESS_CONTROL_ALLOW_METHODS, self.methods.clone());
             headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, self.request_headers.clone());
             headers.insert(ACCESS_CONTROL_MAX_AGE, self.max_age.clone());
@@ -89,23 +101,48 @@ impl Cors {
     /// `Vary: Origin` is there whatever the request, one without `Origin` included, as a cache would else hand its answer to a
     /// page; only where any origin is allowed is the answer the same for all, and does not vary.
     pub fn apply(&self, request: &HeaderMap, answer: &mut HeaderMap) {
-        if self.allow_origin(request, answer) {
+        self.vary().apply(answer);
+        self.apply_for(self.reader(request), answer);
+    }
+
+    /// What the answers to all requests vary by.
+    pub(crate) fn vary(&self) -> Vary {
+        let mut vary = Vary::default();
+        if self.origins.is_some() {
+            vary.add(ORIGIN);
+        }
+        vary
+    }
+
+    /// [`apply`](Self::apply) without [`vary`](Self::vary), for a request that was looked at before.
+    pub(crate) fn apply_for(&self, reader: Reader, answer: &mut HeaderMap) {
+        if self.allow_origin(reader, answer) {
             answer.insert(ACCESS_CONTROL_EXPOSE_HEADERS, self.exposed_headers.clone());
         }
     }
 
+    /// Who may read the answer to this request.
+    pub(crate) fn reader(&self, request: &HeaderMap) -> Reader {
+        let Some(origins) = &self.origins else {
+            return Reader::Anyone;
+        };
+        let sent = single_value(request, &ORIGIN);
+        let listed = origins.iter().position(|origin| Some(origin) == sent);
+        listed.map_or(Reader::Nobody, Reader::Listed)
+    }
+
     /// Says whether the origin may read the answer, in the answer too; and takes back what a handler may have said of it.
-    fn allow_origin(&self, request: &HeaderMap, answer: &mut HeaderMap) -> bool {
+    fn allow_origin(&self, reader: Reader, answer: &mut HeaderMap) -> bool {
         answer.remove(ACCESS_CONTROL_ALLOW_CREDENTIALS);
         let Some(origins) = &self.origins else {
             answer.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
             return true;
         };
-        let mut vary = Vary::default();
-        vary.add(ORIGIN);
-        vary.apply(answer);
-        let sent = single_value(request, &ORIGIN);
-        let Some(origin) = origins.iter().find(|origin| Some(*origin) == sent) else {
+        let listed = match reader {
+            Reader::Listed(place) => origins.get(place),
+            Reader::Anyone | Reader::Nobody => None,
+        };
+        let Some(origin) = listed else {
             answer.remove(ACCESS_CONTROL_ALLOW_ORIGIN);
             return false;
         };

@@ -34,6 +34,7 @@ mod answer;
 mod origin;
 mod rules;
 
+pub(crate) use self::answer::Reader;
 pub use self::{
     answer::Cors,
     rules::{CorsMistake, CorsRules, InvalidCorsRules},

@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use super::StoredResponse;
 
 /// Set on an answer that was given before.
-pub(super) const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+pub(crate) const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 /// What belongs to one exchange, connection or origin, not to the outcome.
 const OF_ONE_EXCHANGE: [&str; 12] = [

@@ -132,6 +132,11 @@ impl Idempotency {
         self
     }
 
+    /// The base of its problems.
+    pub(crate) const fn problems(&self) -> &ProblemBase {
+        &self.problems
+    }
+
     /// Runs the handler, unless the request was run before; answers in its place then.
     ///
     /// The handler is polled only by the one holder of the key. Safe methods pass through, as does a request without a key

@@ -59,6 +59,7 @@ mod record;
 mod reply;
 mod store;
 
+pub(crate) use self::capture::IDEMPOTENCY_REPLAYED;
 pub use self::{
     decide::{ClaimOutcome, decide},
     endpoint::{Idempotency, MismatchStatus},

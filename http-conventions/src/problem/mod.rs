@@ -39,6 +39,7 @@ use http::{
 use crate::{allow::Allow, cache_control::CacheControl, request_id::RequestId, retry_after::RetryAfter};
 
 mod challenge;
+mod complete;
 mod kind;
 mod member;
 mod parse;
@@ -46,6 +47,7 @@ mod status;
 pub mod types;
 mod write;
 
+pub(crate) use self::complete::{completed_content, explains_nothing};
 pub use self::{
     challenge::{Challenge, InvalidChallenge},
     kind::{InvalidProblemBase, ProblemBase, ProblemType},
@@ -218,6 +220,11 @@ impl Problem {
     pub(crate) fn with_field(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.0.fields.push((name, value));
         self
+    }
+
+    /// Whether the answer owes this field already.
+    pub(crate) fn has_field(&self, name: &HeaderName) -> bool {
+        self.0.fields.iter().any(|(there, _)| there == name)
     }
 
     /// The status of the answer, which is also the member `status`.

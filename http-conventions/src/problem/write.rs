@@ -33,6 +33,22 @@ pub(super) fn problem(problem: &Parts) -> Bytes {
     Bytes::from(out)
 }
 
+/// A JSON object with one member more, which is text.
+pub(super) fn with_member(object: &[u8], name: &str, value: &str) -> Bytes {
+    let inner = object.trim_ascii_end();
+    let inner = inner.strip_suffix(b"}").unwrap_or(inner);
+    let mut out = Vec::with_capacity(object.len() + name.len() + value.len() + 8);
+    out.extend_from_slice(inner);
+    if !inner.trim_ascii().ends_with(b"{") {
+        out.push(b',');
+    }
+    string(&mut out, name);
+    out.push(b':');
+    string(&mut out, value);
+    out.push(b'}');
+    Bytes::from(out)
+}
+
 fn named(out: &mut Vec<u8>, name: &str, value: &Member) {
     string(out, name);
     out.push(b':');

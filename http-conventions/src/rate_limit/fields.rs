@@ -5,7 +5,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderName, HeaderValue};
 
 use super::{
     Policy, Spend, State,
@@ -99,11 +99,9 @@ pub(super) fn fields(
     fields
 }
 
-/// Sets fields, replacing what was there.
-pub(super) fn apply(fields: &[(HeaderName, HeaderValue)], headers: &mut HeaderMap) {
-    for (name, value) in fields {
-        headers.insert(name.clone(), value.clone());
-    }
+/// Whether further lines of the field add to it.
+pub(super) fn is_list(name: &HeaderName) -> bool {
+    *name == RATE_LIMIT || *name == RATE_LIMIT_POLICY
 }
 
 fn text(name: HeaderName, value: &str) -> Option<(HeaderName, HeaderValue)> {

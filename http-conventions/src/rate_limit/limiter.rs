@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::{
     Decision, HeaderProfile, RateLimitStore, Spend, State, StoreError, decide,
-    fields::{apply, fields},
+    fields::{fields, is_list},
     passes,
 };
 use crate::{
@@ -110,9 +110,7 @@ impl RateLimiter {
                 "Request cannot be satisfied as assigned quota has been exceeded",
             )
             .with_extension("violated-policies", Member::List(violated));
-        let standings = self.standings(spends, states, now);
-        let fields = standings.fields.into_iter();
-        fields.fold(problem, |problem, (name, value)| problem.with_field(name, value))
+        self.standings(spends, states, now).tell(problem)
     }
 
     fn without_store(&self, error: &StoreError) -> Result<Standings, Problem> {
@@ -141,8 +139,24 @@ pub struct Standings {
 }
 
 impl Standings {
-    /// Sets the fields of the profile, replacing what was there.
+    /// Adds the fields of the profile. Where two limiters have a say, the structured fields tell of both, and the older ones of
+    /// the one that spoke first.
     pub fn apply(&self, headers: &mut HeaderMap) {
-        apply(&self.fields, headers);
+        for (name, value) in &self.fields {
+            if is_list(name) || !headers.contains_key(name) {
+                headers.append(name, value.clone());
+            }
+        }
+    }
+
+    /// The same for a request that passed and came to a problem all the same.
+    #[must_use]
+    pub fn tell(&self, problem: Problem) -> Problem {
+        self.fields.iter().fold(problem, |problem, (name, value)| {
+            match is_list(name) || !problem.has_field(name) {
+                true => problem.with_field(name.clone(), value.clone()),
+                false => problem,
+            }
+        })
     }
 }

@@ -34,12 +34,14 @@ pub struct MemoryRateLimitStore {
     sets_per_shard: usize,
 }
 
-/// Buckets by the hash of their names.
-#[derive(Clone, Copy)]
-struct Set {
-    tags: [u64; WAYS],
-    states: [u64; WAYS],
+/// A bucket by the hash of its name, so that one line of the processor's cache has all of it. Zeros were never used.
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    tag: u64,
+    state: u64,
 }
+
+type Set = [Slot; WAYS];
 
 /// Where a bucket is looked for.
 #[derive(Clone, Copy)]
@@ -56,11 +58,7 @@ impl MemoryRateLimitStore {
     #[must_use]
     pub fn with_capacity(callers: usize) -> Self {
         let sets_per_shard = callers.saturating_mul(2).div_ceil(WAYS * SHARDS).max(1);
-        let empty = Set {
-            tags: [0; WAYS],
-            states: [0; WAYS],
-        };
-        let shard = || Mutex::new(vec![empty; sets_per_shard].into_boxed_slice());
+        let shard = || Mutex::new(vec![Set::default(); sets_per_shard].into_boxed_slice());
         Self {
             hasher: RandomState::new(),
             shards: (0..SHARDS).map(|_| shard()).collect(),
@@ -94,9 +92,7 @@ impl MemoryRateLimitStore {
 
     fn place(&self, spend: &Spend<'_>) -> Place {
         let mut hasher = self.hasher.build_hasher();
-        // no name of a policy has this byte, so that no two names are written alike
-        hasher.write(spend.policy().name().as_bytes());
-        hasher.write_u8(0xFF);
+        hasher.write_u64(spend.policy().tag());
         hasher.write(spend.partition().as_bytes());
         let tag = hasher.finish();
         // the high bits choose the set, the low ones the shard: a product in place of a division
@@ -124,32 +120,47 @@ fn lock(shard: &Mutex<Box<[Set]>>) -> MutexGuard<'_, Box<[Set]>> {
     shard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn load(sets: &[Set], place: Place) -> State {
-    let Some(set) = sets.get(place.set) else {
-        return State::default();
-    };
-    let way = set.tags.iter().position(|tag| *tag == place.tag);
-    let state = way.and_then(|way| set.states.get(way)).copied();
-    State::from_nanoseconds(state.unwrap_or_default())
+/// The slots where a bucket may be, from where it is most likely on.
+fn ways(place: Place) -> impl Iterator<Item = usize> {
+    let home = usize::try_from(place.tag >> 6 & 0xFF).unwrap_or_default();
+    (home..home + WAYS).map(|way| way % WAYS)
 }
 
-/// Writes a bucket in its own place, or else over the one that owes least: often one that owes nothing.
+/// The slot of a bucket; absent where it has none. A slot that was used once is never as if it were not, so that a bucket is not
+/// behind one that never was.
+fn own(set: &Set, place: Place) -> Option<usize> {
+    for way in ways(place) {
+        let slot = set.get(way)?;
+        if slot.tag == place.tag {
+            return Some(way);
+        }
+        if slot.state == 0 {
+            return None;
+        }
+    }
+    None
+}
+
+fn load(sets: &[Set], place: Place) -> State {
+    let slot = sets.get(place.set).and_then(|set| set.get(own(set, place)?));
+    State::from_nanoseconds(slot.map_or(0, |slot| slot.state))
+}
+
+/// Writes a bucket in its own slot, or else over the nearest that owes nothing, or over the one that owes least.
 fn keep(sets: &mut [Set], place: Place, state: State, now: u64) {
     let Some(set) = sets.get_mut(place.set) else {
         return;
     };
-    let own = set.tags.iter().position(|tag| *tag == place.tag);
-    let way = own.or_else(|| {
-        let owed = |state: &u64| state.saturating_sub(now);
-        set.states
-            .iter()
-            .enumerate()
-            .min_by_key(|(_, state)| owed(state))
-            .map(|(way, _)| way)
-    });
-    let way = way.unwrap_or_default();
-    if let (Some(tag), Some(kept)) = (set.tags.get_mut(way), set.states.get_mut(way)) {
-        (*tag, *kept) = (place.tag, state.as_nanoseconds());
+    let owed = |way: &usize| set.get(*way).map_or(0, |slot| slot.state.saturating_sub(now));
+    let way = own(set, place)
+        .or_else(|| ways(place).find(|way| owed(way) == 0))
+        .or_else(|| ways(place).min_by_key(owed));
+    if let Some(slot) = way.and_then(|way| set.get_mut(way)) {
+        *slot = Slot {
+            tag: place.tag,
+            // zero is a slot that was never used
+            state: state.as_nanoseconds().max(1),
+        };
     }
 }
 

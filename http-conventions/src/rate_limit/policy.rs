@@ -17,6 +17,8 @@ const LONGEST_NAME: usize = 64;
 pub struct Policy {
     name: Box<str>,
     quota: Quota,
+    /// Stands for the name where it is hashed for each request.
+    tag: u64,
 }
 
 impl Policy {
@@ -29,7 +31,11 @@ impl Policy {
         let name = name.into();
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
         match (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(is_plain) {
-            true => Ok(Self { name, quota }),
+            true => Ok(Self {
+                tag: tag(&name),
+                name,
+                quota,
+            }),
             false => Err(InvalidPolicyName),
         }
     }
@@ -44,6 +50,10 @@ impl Policy {
     #[must_use]
     pub const fn quota(&self) -> &Quota {
         &self.quota
+    }
+
+    pub(super) const fn tag(&self) -> u64 {
+        self.tag
     }
 
     /// One request of this partition: of a principal, an address, a tenant, whatever the policy counts by.
@@ -61,6 +71,15 @@ impl Policy {
             cost: 1,
         }
     }
+}
+
+/// The first 64 bits of a SHA-256: the names are the host's own, so that nobody looks for two that share them.
+fn tag(name: &str) -> u64 {
+    let digest: [u8; 32] = Sha256::digest(name).into();
+    digest
+        .iter()
+        .take(8)
+        .fold(0, |tag, byte| tag << 8 | u64::from(*byte))
 }
 
 /// What a request takes from one bucket. Plain data, so that a store elsewhere can do all of them in one step.

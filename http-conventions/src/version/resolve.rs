@@ -104,8 +104,21 @@ impl Versions {
         }
     }
 
+    /// Whether the request says which version it means, rightly or not.
+    pub(crate) fn are_named(&self, uri: &Uri, headers: &HeaderMap) -> bool {
+        !matches!(self.asked(uri, headers).0, Asked::Nothing)
+    }
+
+    /// The path without the version, where the path says it.
+    pub(crate) fn path<'a>(&self, uri: &'a Uri) -> &'a str {
+        match self.scheme {
+            VersionScheme::Path => in_path(uri.path()).1,
+            _ => uri.path(),
+        }
+    }
+
     /// The fields that choose the version of an answer.
-    fn vary(&self) -> Vary {
+    pub(crate) fn vary(&self) -> Vary {
         let mut vary = Vary::default();
         match &self.scheme {
             VersionScheme::Header(name) => vary.add(name.clone()),

@@ -68,6 +68,17 @@ impl Versions {
         }
     }
 
+    /// Where requests say which version they mean.
+    pub(crate) const fn scheme(&self) -> &VersionScheme {
+        &self.scheme
+    }
+
+    /// What becomes of one of these versions.
+    pub(crate) fn lifecycle(&self, version: ApiVersion) -> Option<&Lifecycle> {
+        let mut all = self.all.iter();
+        all.find_map(|(listed, lifecycle)| (*listed == version).then_some(lifecycle))
+    }
+
     /// The version that answers what is asked for: the same number, or the latest date that is not later.
     pub(super) fn find(&self, asked: ApiVersion) -> Option<&(ApiVersion, Lifecycle)> {
         let mut candidates = self.all.iter().rev();

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod additive;
+mod audit;
+mod audit_clean;
 mod challenges;
 mod cors;
 mod entity_tags;
@@ -17,6 +19,11 @@ mod negotiation;
 mod pages;
 mod pagination;
 mod paths;
+mod pipeline;
+mod pipeline_fixture;
+mod pipeline_order;
+mod pipeline_rules;
+mod pipeline_stores;
 mod preconditions;
 mod problems;
 mod ranges_and_codings;

@@ -8,7 +8,7 @@ use std::{
 use async_trait::async_trait;
 use http::{HeaderMap, Response, StatusCode};
 use http_conventions::{
-    problem::ReceivedProblem,
+    problem::{ErrorStatus, Problem, ReceivedProblem},
     rate_limit::{
         Decision, HeaderProfile, MemoryRateLimitStore, OnStoreFailure, Policy, QUOTA_EXCEEDED, Quota,
         RateLimitStore, RateLimiter, Spend, State, StoreError, decide,
@@ -239,6 +239,35 @@ async fn each_profile_has_its_own_fields() {
             if prefixed { told } else { [None; 3] },
             "{profile:?}"
         );
+    }
+}
+
+/// H15: two limiters tell of both in the structured fields, and of the one that spoke first in the older ones; on problems, too.
+#[tokio::test]
+async fn two_limiters_tell_of_both() {
+    let clock = ManualClock::new(start());
+    let limiter = limiter(&clock, HeaderProfile::STRUCTURED.and(HeaderProfile::X_UNIX));
+    let (outer, inner) = (policy("outer", 9, SECOND, 9), policy("inner", 5, SECOND, 5));
+    let outer = limiter.check(&[outer.spend("a")]).await.unwrap();
+    let inner = limiter.check(&[inner.spend("a")]).await.unwrap();
+    let mut passed = Response::new(());
+    inner.apply(passed.headers_mut());
+    outer.apply(passed.headers_mut());
+    let failed = outer
+        .tell(inner.tell(Problem::new(ErrorStatus::NOT_FOUND)))
+        .into_response();
+    for headers in [passed.headers(), failed.headers()] {
+        let lines = |name: &str| -> Vec<String> {
+            let lines = headers.get_all(name).iter();
+            lines.map(|line| line.to_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(lines("ratelimit"), [r#""inner";r=4;t=1"#, r#""outer";r=8;t=1"#]);
+        assert_eq!(
+            lines("ratelimit-policy"),
+            [r#""inner";q=5;w=1"#, r#""outer";q=9;w=1"#]
+        );
+        assert_eq!(lines("x-ratelimit-limit"), ["5"]);
+        assert_eq!(lines("x-ratelimit-remaining"), ["4"]);
     }
 }
 

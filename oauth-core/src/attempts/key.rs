@@ -38,8 +38,9 @@ impl Source {
 
 /// What attempts are counted by: a purpose, a name, and a source where that is known.
 ///
-/// A hash, so that a name costs 32 bytes however long it is, and so that a stolen table names nobody. Nothing is folded: a host
-/// whose accounts have several spellings gives one of them.
+/// A hash, so that a name costs 32 bytes however long it is, and none stands in a table or a log. It hides no name from whoever can
+/// think of it: hashing an address tells whether it is there. Nothing is folded: a host whose accounts have several spellings gives
+/// one of them.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct AttemptKey(TokenHash);
 

@@ -13,6 +13,7 @@ use http::{Request, Response};
 use http_body::Frame;
 use http_body_util::{BodyExt, StreamBody};
 use http_conventions::problem::Problem;
+use http_conventions::rate_limit::Standings;
 use http_conventions::request_id::RequestId;
 use juniper::ID;
 use tokio::sync::broadcast::Receiver;
@@ -21,6 +22,7 @@ use tokio::sync::broadcast::error::RecvError;
 use super::App;
 use super::body::{Body, full};
 use super::caller::Caller;
+use super::limits::told;
 use crate::desk::{ChargeFilter, Desk, DeskError, Order, Placed, Window};
 use crate::domain::{self, ChargeStatus, NewCharge, NewRefund};
 
@@ -301,19 +303,24 @@ impl App {
     ) -> Result<Response<Body>, Problem> {
         let (caller, request) = self.maybe_authenticated(request)?;
         let mut context = RequestContext::new(Arc::clone(&self.graph_host)).with_correlation_id(id.as_str());
+        let standings = match &caller {
+            Some(caller) => self.admit_caller(caller).await?,
+            None => Standings::default(),
+        };
         let end = self.end_of_streams(caller.as_ref().map(Caller::expires_at));
         if let Some(caller) = caller {
             let principal = Principal::new(caller.subject());
             context = context.with_principal(principal.with_scopes(caller.scopes()));
         }
-        Ok(match self.graph.respond(request, context).await {
+        let answer = match self.graph.respond(request, context).await {
             Answer::Full(response) => full(response),
             Answer::Stream(response) => response.map(|events| {
                 let frames = kept_alive(events).take_until(end);
                 let frames = frames.map(|chunk| Ok(Frame::data(chunk)));
                 StreamBody::new(frames).boxed_unsync()
             }),
-        })
+        };
+        told(&standings, Ok(answer))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The service without a framework: one request in, one answer out.
 //!
-//! The order of each request: request id → route and method → sign-in → scope → idempotent replay → preconditions → handler →
+//! The order of each request: request id → route and method → limit of the address → sign-in → limit of the caller → scope → idempotent replay → preconditions → handler →
 //! request id, on every exit. The adapters under `examples/` put a server around [`App::handle`].
 
 mod account;
@@ -13,6 +13,7 @@ mod console;
 mod customers;
 mod graph;
 mod guesses;
+mod limits;
 mod lists;
 pub(crate) mod open;
 mod page;
@@ -46,6 +47,7 @@ use webhook_core::sender::Dispatcher;
 
 use self::caller::Caller;
 use self::graph::{Host, Mutation, Query, Subscription};
+use self::limits::{Limiting, told};
 use self::route::Route;
 use crate::clock::DemoClock;
 use crate::desk::{Desk, DeskError, HashingError};
@@ -53,6 +55,7 @@ use crate::mail::Mail;
 use crate::with_sources;
 
 pub use body::Body;
+pub use limits::Limits;
 pub use open::{Config, OpenError};
 
 /// What a handler makes: an answer, or the problem that stands in its way.
@@ -75,6 +78,7 @@ pub struct App {
     attempts: guesses::Attempts,
     resources: ResourceServer,
     idempotency: Idempotency,
+    limiting: Limiting,
     cursors: CursorKeyring,
     problems: ProblemBase,
     addresses: AddressPolicy,
@@ -141,10 +145,12 @@ impl App {
         if request.method() == Method::HEAD {
             *request.method_mut() = Method::GET;
         }
-        match route {
+        let standings = self.admit_address(&route, &request).await?;
+        let handled = match route {
             Route::Graph => self.answer_graph(request, id).await,
             route => self.answer(route, request).await.map(body::full),
-        }
+        };
+        told(&standings, handled)
     }
 
     async fn answer(&self, route: Route, request: Request<Bytes>) -> Handled {
@@ -175,9 +181,14 @@ impl App {
     /// A call of `/v1`: signed in, in scope, and at most once where it changes something.
     async fn answer_resource(&self, route: Route, request: Request<Bytes>) -> Handled {
         let (caller, request) = self.authenticated(request)?;
-        self.require(&caller, needed_scope(&route, request.method()))?;
+        let standings = self.admit_caller(&caller).await?;
+        told(&standings, self.answer_caller(route, request, &caller).await)
+    }
+
+    async fn answer_caller(&self, route: Route, request: Request<Bytes>, caller: &Caller) -> Handled {
+        self.require(caller, needed_scope(&route, request.method()))?;
         if *request.method() != Method::POST {
-            return self.read_or_replace(route, &request, &caller).await;
+            return self.read_or_replace(route, &request, caller).await;
         }
         let scope = Scope::new(caller.subject(), route.template());
         let handler = async {

@@ -25,6 +25,7 @@ use webhook_core::sender::Dispatcher;
 
 use super::graph::{Host, Mutation, Query, Subscription};
 use super::guesses::Attempts;
+use super::limits::{Limiting, Limits};
 use super::{App, Log};
 use crate::clock::DemoClock;
 use crate::desk::Desk;
@@ -52,6 +53,8 @@ pub struct Config {
     pub log: Log,
     /// Where letters to users go.
     pub mail: Mail,
+    /// How much callers may do.
+    pub limits: Limits,
 }
 
 impl Config {
@@ -66,6 +69,7 @@ impl Config {
             danger_deliver_to_loopback: false,
             log: Arc::new(|_| {}),
             mail: Arc::new(|_| {}),
+            limits: Limits::default(),
         }
     }
 }
@@ -121,6 +125,7 @@ impl App {
             danger_deliver_to_loopback,
             log,
             mail,
+            limits,
         } = config;
         let desk = Desk::open(database.clone(), clock.clone())
             .await
@@ -153,6 +158,7 @@ impl App {
                 let log = Arc::clone(&log);
                 move |error| log(&format!("idempotency: {}", with_sources(error)))
             }),
+            limiting: Limiting::new(limits, &clock)?,
             cursors: cursor_keyring(&desk).await?,
             dispatcher: dispatcher(&database, &clock, &addresses),
             graph: graph_engine(&log)?,

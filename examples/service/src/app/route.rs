@@ -112,6 +112,24 @@ impl Route {
         Some(route)
     }
 
+    /// Whether it is a resource of the API.
+    pub(super) const fn is_resource(&self) -> bool {
+        matches!(
+            self,
+            Self::Charges
+                | Self::Charge(_)
+                | Self::Refunds(_)
+                | Self::Refund(..)
+                | Self::Customers
+                | Self::Customer(_)
+                | Self::WebhookEndpoints
+                | Self::WebhookEndpoint(_)
+                | Self::WebhookDeliveries
+                | Self::WebhookDelivery(_)
+                | Self::WebhookReplays(_)
+        )
+    }
+
     /// The methods this route takes; HEAD comes with GET, OPTIONS with everything.
     pub(super) const fn methods(&self) -> &'static [Method] {
         match self {

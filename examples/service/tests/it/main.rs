@@ -10,6 +10,7 @@ mod compliance;
 mod desk;
 mod guesses;
 mod idempotency;
+mod limits;
 mod methods;
 mod pages;
 mod parallel_requests;

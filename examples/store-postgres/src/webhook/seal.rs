@@ -23,7 +23,8 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// A row that cannot be read ends it; those before it are done. May be repeated.
+    /// A row that cannot be read ends it, and stays in the way until it can: those before it are done, but for up to 63 of its own step.
+    /// May be repeated.
     pub async fn seal_signers(&self) -> Result<u64, DatabaseError> {
         let signers = self.signers.clone();
         self.run(|pool| async move {

@@ -4,6 +4,8 @@
 
 #[path = "../../../store-sqlite/tests/it/aes_256_gcm.rs"]
 mod aes_256_gcm;
+#[path = "../../../store-sqlite/tests/it/before_renewals.rs"]
+mod before_renewals;
 #[path = "../../../store-sqlite/tests/it/before_retries.rs"]
 mod before_retries;
 mod chaos;

@@ -38,7 +38,7 @@ async fn what_has_ended_is_purged_and_nothing_else() {
     assert_eq!(database.purge(soon).await.unwrap(), 0);
 }
 
-/// H6, H15: a record goes at its exact end, and a bucket five minutes after it is full, when no clock that is behind asks for it any more.
+/// H6, H15, X5: a record goes at its exact end, and a bucket five minutes after it is full, when no clock that is behind asks for it any more.
 #[tokio::test]
 async fn records_and_buckets_are_purged() {
     const MINUTE: Duration = Duration::from_secs(60);

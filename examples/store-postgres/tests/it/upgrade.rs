@@ -5,6 +5,7 @@ use std::sync::Arc;
 use sqlx::PgPool;
 use store_postgres::sqlx;
 
+use crate::before_renewals;
 use crate::before_retries::{
     CHAINS, FAMILY_EXPIRES_AT, Rotation, TOKEN_EXPIRES_AT, Token, check, family, tokens,
 };
@@ -26,13 +27,7 @@ const STEPS: [&str; 5] = [
 async fn tokens_of_the_release_before_go_on_and_its_tombstones_betray() {
     let schema = schema!();
     let pool = schema.pool(&[]).await;
-    execute(&pool, &STEPS.concat()).await;
-    let version = format!(
-        "CREATE TABLE store_component (name TEXT PRIMARY KEY, version INTEGER NOT NULL);
-         INSERT INTO store_component VALUES ('store-postgres', {})",
-        STEPS.len()
-    );
-    execute(&pool, &version).await;
+    lay_out(&pool, &STEPS).await;
     for chain in CHAINS {
         let family = family(chain);
         sqlx::query(
@@ -51,6 +46,41 @@ async fn tokens_of_the_release_before_go_on_and_its_tombstones_betray() {
 
     let database = schema.database().await;
     check(Arc::new(database), async |rotation| rotate(&pool, rotation).await).await;
+}
+
+/// S1, S4: sessions of the release before the secret from before a renewal was noted go on, and end by it from then on.
+#[tokio::test]
+async fn sessions_of_the_release_before_go_on_and_end() {
+    let schema = schema!();
+    let pool = schema.pool(&[]).await;
+    let mut steps = STEPS.to_vec();
+    steps.push(include_str!("../../src/schema/0006.sql"));
+    lay_out(&pool, &steps).await;
+    for (place, cookie) in before_renewals::COOKIES.into_iter().enumerate() {
+        let session = before_renewals::session(u8::try_from(place).unwrap(), cookie);
+        sqlx::query(
+            "INSERT INTO oauth_session (id, hash, subject, active_until, record) VALUES ($1, $2, 'ada', $3, $4)",
+        )
+        .bind(session.id)
+        .bind(session.hash)
+        .bind(before_renewals::ACTIVE_UNTIL)
+        .bind(session.record)
+        .execute(&pool)
+        .await
+        .unwrap();
+    }
+    before_renewals::check(&schema.database().await).await;
+}
+
+/// The schema as a release left it that knew these steps.
+async fn lay_out(pool: &PgPool, steps: &[&str]) {
+    execute(pool, &steps.concat()).await;
+    let version = format!(
+        "CREATE TABLE store_component (name TEXT PRIMARY KEY, version INTEGER NOT NULL);
+         INSERT INTO store_component VALUES ('store-postgres', {})",
+        steps.len()
+    );
+    execute(pool, &version).await;
 }
 
 async fn insert(pool: &PgPool, token: Token) {

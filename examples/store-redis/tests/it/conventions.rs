@@ -110,7 +110,7 @@ async fn a_record_that_cannot_be_read_is_reported_as_corrupt() {
     assert_eq!(error.kind(), StoreErrorKind::Corrupt);
 }
 
-/// H15: a bucket stays until every machine's clock calls it full, and is not there before it is used nor for whoever is refused.
+/// H15, X5: a bucket stays until every machine's clock calls it full, and is not there before it is used nor for whoever is refused.
 #[tokio::test]
 async fn a_bucket_stays_as_long_as_it_is_not_full() {
     let prefix = prefix!();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use store_sqlite::DatabaseError;
 use store_sqlite::rusqlite::{Connection, Transaction};
 
+use crate::before_renewals;
 use crate::before_retries::{
     CHAINS, FAMILY_EXPIRES_AT, Rotation, TOKEN_EXPIRES_AT, Token, check, family, tokens,
 };
@@ -52,6 +53,28 @@ async fn tokens_of_the_release_before_go_on_and_its_tombstones_betray() {
             .unwrap();
     })
     .await;
+}
+
+/// S1, S4: sessions of the release before the secret from before a renewal was noted go on, and end by it from then on.
+#[tokio::test]
+async fn sessions_of_the_release_before_go_on_and_end() {
+    let file = File::new();
+    let connection = Connection::open(file.path()).unwrap();
+    connection.execute_batch(&STEPS.concat()).unwrap();
+    let later = include_str!("../../src/schema/0008.sql");
+    connection.execute_batch(later).unwrap();
+    connection.pragma_update(None, "user_version", 8).unwrap();
+    for (place, cookie) in before_renewals::COOKIES.into_iter().enumerate() {
+        let session = before_renewals::session(u8::try_from(place).unwrap(), cookie);
+        connection
+            .execute(
+                "INSERT INTO oauth_session (id, hash, subject, active_until, record) VALUES (?1, ?2, 'ada', ?3, ?4)",
+                (session.id, session.hash, before_renewals::ACTIVE_UNTIL, session.record),
+            )
+            .unwrap();
+    }
+    drop(connection);
+    before_renewals::check(&file.open()).await;
 }
 
 fn insert(connection: &Connection, token: Token) -> Result<(), DatabaseError> {

@@ -123,31 +123,37 @@ fn report(mistakes: &[String]) {
     );
 }
 
+/// G7, G19: what an argument is offered is taken, changed or refused.
 #[tokio::test]
 async fn values_are_coerced_and_refused_as_graphql_js_does() {
     check(&vectors("coercion.jsonl")).await;
 }
 
+/// G1, G4, G5: data, nulls and errors, with and without asynchronous fields.
 #[tokio::test]
 async fn operations_on_the_first_schema_are_answered_as_by_graphql_js() {
     check(&vectors("schema_1.jsonl")).await;
 }
 
+/// G1, G4, G5: data, nulls and errors.
 #[tokio::test]
 async fn operations_on_the_second_schema_are_answered_as_by_graphql_js() {
     check(&vectors("schema_2.jsonl")).await;
 }
 
+/// G1, G4, G5: data, nulls and errors.
 #[tokio::test]
 async fn operations_on_the_third_schema_are_answered_as_by_graphql_js() {
     check(&vectors("schema_3.jsonl")).await;
 }
 
+/// G3, G19: what does not fit is refused before anything runs.
 #[tokio::test]
 async fn operations_that_were_spoiled_are_refused_or_answered_as_by_graphql_js() {
     check(&vectors("spoiled.jsonl")).await;
 }
 
+/// G8: no wake-up is lost, and nobody sees what another asked.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn operations_at_the_same_time_that_other_threads_wake_are_answered_the_same() {
     let engines = Arc::new(Engines::new());

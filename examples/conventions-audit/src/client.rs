@@ -1,0 +1,92 @@
+//! One exchange after the other, each on a connection of its own.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Request, Response, Uri, header::HOST, uri::Authority};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper_util::rt::TokioIo;
+use tokio::{net::TcpStream, time::timeout};
+
+/// How long a server may take for one answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+const LARGEST_ANSWER: usize = 16 << 20;
+
+/// Sends requests to one server.
+#[derive(Clone, Debug)]
+pub struct Client {
+    authority: Authority,
+    host: HeaderValue,
+    headers: HeaderMap,
+}
+
+/// There was no answer.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub struct NoAnswer(String);
+
+impl Client {
+    /// A client of `http://host[:port]`, which sends these headers with every request.
+    ///
+    /// # Errors
+    ///
+    /// When the URL is another.
+    pub fn new(base: &str, headers: HeaderMap) -> Result<Self, NoAnswer> {
+        let malformed = || NoAnswer(format!("{base:?} is not http://host:port"));
+        let uri: Uri = base.trim_end_matches('/').parse().map_err(|_| malformed())?;
+        let authority = uri.authority().filter(|_| uri.scheme_str() == Some("http"));
+        let authority = authority.ok_or_else(malformed)?;
+        Ok(Self {
+            host: authority.as_str().parse().map_err(|_| malformed())?,
+            authority: authority.clone(),
+            headers,
+        })
+    }
+
+    /// The headers that are sent with every request.
+    #[must_use]
+    pub const fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// Reads a path.
+    ///
+    /// # Errors
+    ///
+    /// When there is no answer.
+    pub async fn get(&self, path: &str) -> Result<Response<Bytes>, NoAnswer> {
+        let request = Request::get(path).body(Bytes::new());
+        let mut request = request.map_err(|_| NoAnswer(format!("{path:?} is no path")))?;
+        *request.headers_mut() = self.headers.clone();
+        self.send(request).await
+    }
+
+    /// Sends a request as it is, with the field `Host`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no answer in ten seconds, or a broken one.
+    pub async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, NoAnswer> {
+        let sent = format!("{} {}", request.method(), request.uri());
+        match timeout(PATIENCE, self.exchange(request)).await {
+            Ok(answered) => answered.map_err(|error| NoAnswer(format!("{sent}: {error}"))),
+            Err(_) => Err(NoAnswer(format!("{sent}: no answer in {PATIENCE:?}"))),
+        }
+    }
+
+    async fn exchange(
+        &self,
+        mut request: Request<Bytes>,
+    ) -> Result<Response<Bytes>, Box<dyn std::error::Error + Send + Sync>> {
+        let port = self.authority.port_u16().unwrap_or(80);
+        let host = self.authority.host().trim_matches(['[', ']']);
+        let stream = TcpStream::connect((host, port)).await?;
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+        let connection = tokio::spawn(connection);
+        request.headers_mut().insert(HOST, self.host.clone());
+        let (parts, body) = sender.send_request(request.map(Full::new)).await?.into_parts();
+        let body = Limited::new(body, LARGEST_ANSWER).collect().await?.to_bytes();
+        connection.abort();
+        Ok(Response::from_parts(parts, body))
+    }
+}

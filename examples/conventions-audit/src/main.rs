@@ -1,0 +1,76 @@
+//! `conventions-audit URL`: what is wrong with the answers of an HTTP API, each with the section that says so.
+//!
+//! ```sh
+//! cargo run -p conventions-audit -- http://127.0.0.1:8080 --openapi /openapi.json
+//! ```
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use conventions_audit::{
+    client::Client,
+    options::{Command, Options, USAGE},
+    plan::Plan,
+    report::Report,
+    site,
+};
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let options = match Command::parse(std::env::args().skip(1)) {
+        Ok(Command::Help) => {
+            say(USAGE);
+            return ExitCode::SUCCESS;
+        }
+        Ok(Command::Audit(options)) => options,
+        Err(error) => {
+            complain(&format!("{error}\n\n{USAGE}"));
+            return ExitCode::from(2);
+        }
+    };
+    match audited(&options).await {
+        Ok(report) => {
+            say(&if options.json {
+                report.json()
+            } else {
+                report.text()
+            });
+            match report.is_clean() {
+                true => ExitCode::SUCCESS,
+                false => ExitCode::FAILURE,
+            }
+        }
+        Err(error) => {
+            complain(&error);
+            ExitCode::from(2)
+        }
+    }
+}
+
+async fn audited(options: &Options) -> Result<Report, String> {
+    let client = Client::new(&options.base, options.headers.clone()).map_err(|error| error.to_string())?;
+    let mut plan = Plan::of_paths(&options.paths);
+    if let Some(path) = &options.openapi {
+        let document = client.get(path).await.map_err(|error| error.to_string())?;
+        plan.extend(Plan::of_openapi(document.body()).map_err(|error| format!("{path}: {error}"))?);
+    }
+    if plan.is_empty() {
+        return Err(
+            "nothing to audit: name a --path, or an --openapi that has paths without parameters".to_owned(),
+        );
+    }
+    site::audit(&client, &plan, |progress| complain(&progress.to_string()))
+        .await
+        .map_err(|error| error.to_string())
+}
+
+/// A reader that closed the pipe has read enough.
+fn say(text: &str) {
+    let _closed = writeln!(io::stdout(), "{text}");
+}
+
+fn complain(text: &str) {
+    let _closed = writeln!(io::stderr(), "{text}");
+}

@@ -1,0 +1,176 @@
+//! How much callers may do: a 429 that says when to come back, and what is left on every other answer.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Response;
+use http_conventions::problem::ReceivedProblem;
+use http_conventions::rate_limit::QUOTA_EXCEEDED;
+use service::app::{App, Config, Limits};
+use service::clock::DemoClock;
+use store_sqlite::Database;
+
+use crate::desk::{ALL_SCOPES, BASE, FORM, SERVICE, ask, bearer, call, header, json, request};
+
+async fn limited(limits: Limits) -> (Arc<App>, DemoClock) {
+    let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
+    let clock = DemoClock::new();
+    config.clock = clock.clone();
+    config.limits = limits;
+    (Arc::new(App::open(config).await.unwrap()), clock)
+}
+
+fn few() -> Limits {
+    let mut limits = Limits::default();
+    (limits.of_caller, limits.of_address, limits.of_token_endpoints) = (3, 5, 2);
+    limits
+}
+
+/// A request as a server passes it on, from this address.
+async fn from(
+    app: &Arc<App>,
+    peer: &str,
+    (method, path): (&str, &str),
+    headers: &[(&str, &str)],
+) -> Response<Bytes> {
+    let mut sent = request(method, path, headers, "grant_type=client_credentials");
+    let peer: SocketAddr = peer.parse().unwrap();
+    sent.extensions_mut().insert(peer);
+    ask(app, sent).await
+}
+
+fn expect_429(response: &Response<Bytes>, policy: &str) -> Duration {
+    assert_eq!(response.status(), 429, "{response:?}");
+    assert_eq!(
+        header(response.headers(), "content-type"),
+        "application/problem+json"
+    );
+    assert_eq!(header(response.headers(), "cache-control"), "no-store");
+    assert!(!header(response.headers(), "x-request-id").is_empty());
+    let told = header(response.headers(), "ratelimit");
+    assert!(told.starts_with(&format!("\"{policy}\";r=0;t=")), "{told}");
+    assert_eq!(header(response.headers(), "x-ratelimit-remaining"), "0");
+    let problem = ReceivedProblem::parse(response.body()).unwrap();
+    assert_eq!(problem.type_uri(), QUOTA_EXCEEDED);
+    assert_eq!(
+        json(response).get("violated-policies"),
+        Some(&serde_json::json!([policy]))
+    );
+    let wait = header(response.headers(), "retry-after").parse().unwrap();
+    assert!(wait > 0, "{wait}");
+    Duration::from_secs(wait)
+}
+
+/// H15: a principal that asks too often is told when to come back, and passes then; what is left is told on successes and
+/// refusals, and another principal, here the same service's graph without a token, has a bucket of its own.
+#[tokio::test]
+async fn a_caller_that_asks_too_often_is_told_when_to_come_back() {
+    let (app, clock) = limited(few()).await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let paths = ["/v1/charges", "/v1/customers", "/v1/charges?limit=0"];
+    for (left, path) in [2, 1, 0].into_iter().zip(paths) {
+        let passed = call(&app, &token, ("GET", path), &[], "").await;
+        assert_ne!(passed.status(), 429, "{passed:?}");
+        let headers = passed.headers();
+        assert_eq!(header(headers, "ratelimit-policy"), "\"caller\";q=3;w=60");
+        assert!(header(headers, "ratelimit").starts_with(&format!("\"caller\";r={left};t=")));
+        for prefix in ["", "x-"] {
+            assert_eq!(header(headers, &format!("{prefix}ratelimit-limit")), "3");
+            assert_eq!(
+                header(headers, &format!("{prefix}ratelimit-remaining")),
+                left.to_string()
+            );
+            assert!(!header(headers, &format!("{prefix}ratelimit-reset")).is_empty());
+        }
+    }
+    let refused = call(&app, &token, ("GET", "/v1/charges"), &[], "").await;
+    clock.advance(expect_429(&refused, "caller"));
+    assert_eq!(
+        call(&app, &token, ("GET", "/v1/charges"), &[], "").await.status(),
+        200
+    );
+}
+
+/// H6, H15: what a limit refuses is not kept under its key: the same request passes later, and runs.
+#[tokio::test]
+async fn a_refused_post_runs_when_it_comes_again() {
+    let (app, clock) = limited(few()).await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    for _ in 0..3 {
+        call(&app, &token, ("GET", "/v1/charges"), &[], "").await;
+    }
+    let key = [("idempotency-key", "of-one-charge")];
+    let charge = r#"{"amount":100,"currency":"eur"}"#;
+    let refused = call(&app, &token, ("POST", "/v1/charges"), &key, charge).await;
+    clock.advance(expect_429(&refused, "caller"));
+    let made = call(&app, &token, ("POST", "/v1/charges"), &key, charge).await;
+    assert_eq!(made.status(), 201, "{made:?}");
+    // and the replay tells how it stands now, not how it stood then
+    clock.advance(Duration::from_secs(60));
+    let again = call(&app, &token, ("POST", "/v1/charges"), &key, charge).await;
+    assert_eq!(header(again.headers(), "idempotency-replayed"), "true");
+    assert_eq!(header(again.headers(), "x-ratelimit-remaining"), "2");
+    assert_eq!(again.headers().get_all("x-ratelimit-remaining").iter().count(), 1);
+}
+
+/// H15: addresses are counted before anybody signs in, an IPv6 network as one, and no header moves a request elsewhere.
+#[tokio::test]
+async fn an_address_is_counted_before_the_sign_in() {
+    let (app, _clock) = limited(few()).await;
+    for port in 1..=5 {
+        let peer = format!("[2001:db8:1:2::{port}]:{port}");
+        let headers = [
+            ("x-forwarded-for", "203.0.113.9"),
+            ("authorization", "Bearer nobody"),
+        ];
+        let refused = from(&app, &peer, ("GET", "/v1/charges"), &headers).await;
+        assert_eq!(refused.status(), 401, "{refused:?}");
+        assert_eq!(
+            header(refused.headers(), "ratelimit-policy"),
+            "\"address\";q=5;w=60"
+        );
+    }
+    for path in ["/v1/charges", "/userinfo", "/graphql"] {
+        let refused = from(&app, "[2001:db8:1:2:ffff::]:9", ("GET", path), &[]).await;
+        expect_429(&refused, "address");
+    }
+    let elsewhere = from(&app, "[2001:db8:1:3::1]:1", ("GET", "/v1/charges"), &[]).await;
+    assert_eq!(elsewhere.status(), 401);
+    // pages for people are not counted, and tell nothing
+    let page = from(&app, "[2001:db8:1:2::1]:1", ("GET", "/"), &[]).await;
+    assert_eq!(
+        (page.status().as_u16(), header(page.headers(), "ratelimit")),
+        (200, "")
+    );
+}
+
+/// H15: the endpoints of the authorization server share a bucket for each address, and refuse in the words of OAuth, too.
+#[tokio::test]
+async fn the_token_endpoint_is_limited_by_address() {
+    let (app, _clock) = limited(few()).await;
+    let headers = [FORM, ("authorization", SERVICE)];
+    for _ in 0..2 {
+        let token = from(&app, "203.0.113.7:1000", ("POST", "/token"), &headers).await;
+        assert_eq!(token.status(), 200, "{token:?}");
+    }
+    for path in ["/token", "/oauth/introspect", "/oauth/revoke", "/par"] {
+        let refused = from(&app, "203.0.113.7:2000", ("POST", path), &headers).await;
+        expect_429(&refused, "token");
+        assert_eq!(
+            json(&refused).get("error"),
+            Some(&"temporarily_unavailable".into())
+        );
+    }
+    let elsewhere = from(&app, "203.0.113.8:1000", ("POST", "/token"), &headers).await;
+    assert_eq!(elsewhere.status(), 200);
+}
+
+/// H15: a limit of nothing is a mistake of whoever runs the service.
+#[tokio::test]
+async fn a_limit_of_nothing_does_not_start() {
+    let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
+    config.limits.of_caller = 0;
+    assert!(App::open(config).await.is_err());
+}

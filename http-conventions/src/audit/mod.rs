@@ -1,0 +1,51 @@
+//! An audit of what any server answers against the rules of this crate: it finds what linters of single responses miss.
+//!
+//! [`audit`] looks at one exchange. What only shows in several is found by the other functions, which take the answers to
+//! requests that the caller sent for the purpose: a GET and its HEAD, duplicates of one keyed POST, a cursor with a changed
+//! character. Nothing is sent from here, so that a test can audit every answer of its own host, whatever the framework.
+//!
+//! ```
+//! use bytes::Bytes;
+//! use http::{Request, Response};
+//! use http_conventions::audit::{Rule, audit};
+//!
+//! let request = Request::get("/v1/charges").body(Bytes::new())?;
+//! let response = Response::builder()
+//!     .status(401)
+//!     .header("X-Request-Id", "checkout-7f3a")
+//!     .header("Content-Type", "application/problem+json")
+//!     .body(Bytes::from_static(br#"{"type":"about:blank","title":"Unauthorized","status":401}"#))?;
+//!
+//! let findings = audit(&request, &response);
+//! assert_eq!(findings.len(), 1);
+//! assert_eq!(findings[0].rule(), Rule::NoChallenge);
+//! assert_eq!(findings[0].to_string(), "no-challenge: a 401 without WWW-Authenticate (RFC 9110 §15.5.2)");
+//! # Ok::<(), http::Error>(())
+//! ```
+
+mod answer;
+mod body;
+mod fields;
+mod pairs;
+mod rule;
+
+use bytes::Bytes;
+use http::{Request, Response};
+
+pub use self::{
+    pairs::{
+        changed_cursor, conditional_read, duplicates, head, key_of_another, limit_out_of_range, stale_write,
+        strange_origin, unknown_method,
+    },
+    rule::{Finding, Rule},
+};
+
+/// Everything that is wrong with one answer, as far as it shows there; nothing where it keeps the rules.
+#[must_use]
+pub fn audit(request: &Request<Bytes>, response: &Response<Bytes>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    answer::check(request, response, &mut findings);
+    fields::check(response, &mut findings);
+    body::check(request, response, &mut findings);
+    findings
+}

@@ -1,0 +1,206 @@
+//! What shows only in the answers to several requests.
+
+use bytes::Bytes;
+use http::{
+    HeaderMap, HeaderName, Response, StatusCode,
+    header::{
+        ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_LENGTH,
+        CONTENT_LOCATION, DATE, ETAG, EXPIRES, RETRY_AFTER, TRANSFER_ENCODING, VARY,
+    },
+};
+
+use super::{Finding, Rule};
+use crate::{idempotency::IDEMPOTENCY_REPLAYED, request_id::X_REQUEST_ID};
+
+/// Fields that a 304 has where the 200 would,
+/// [RFC 9110 §15.4.5](https://www.rfc-editor.org/rfc/rfc9110#section-15.4.5).
+const KEPT_BY_304: [HeaderName; 5] = [CACHE_CONTROL, CONTENT_LOCATION, ETAG, EXPIRES, VARY];
+
+/// The answers to a GET and to its HEAD: the same status, and the same fields but those of one exchange and those that are
+/// known only when content is made.
+#[must_use]
+pub fn head(get: &Response<Bytes>, head: &Response<Bytes>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut differs = |detail: String| findings.push(Finding::new(Rule::HeadDiffers, detail));
+    if get.status() != head.status() {
+        differs(format!(
+            "GET is a {}, HEAD a {}",
+            get.status().as_u16(),
+            head.status().as_u16()
+        ));
+        // what follows is of the same status
+        return findings;
+    }
+    if !head.body().is_empty() {
+        differs("HEAD has content".to_owned());
+    }
+    let lengths = (
+        get.headers().get(CONTENT_LENGTH),
+        head.headers().get(CONTENT_LENGTH),
+    );
+    if let (Some(get), Some(head)) = lengths
+        && get != head
+    {
+        differs(format!("Content-Length is {get:?}, and {head:?} by HEAD"));
+    }
+    for name in get.headers().keys().filter(|name| is_of_representation(name)) {
+        if values(get.headers(), name) != values(head.headers(), name) {
+            differs(format!("{name} differs"));
+        }
+    }
+    findings
+}
+
+fn is_of_representation(name: &HeaderName) -> bool {
+    let is_of_one_exchange =
+        [CONTENT_LENGTH, DATE, RETRY_AFTER, TRANSFER_ENCODING, X_REQUEST_ID].contains(name);
+    let is_limit = name.as_str().starts_with("ratelimit") || name.as_str().starts_with("x-ratelimit");
+    !is_of_one_exchange && !is_limit && name.as_str() != "connection"
+}
+
+fn values<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Vec<&'a [u8]> {
+    headers
+        .get_all(name)
+        .iter()
+        .map(|value| value.as_bytes())
+        .collect()
+}
+
+/// The answers to a GET, and to the same with the `ETag` of its answer in `If-None-Match`. Nothing is found where the first
+/// answer is no 200 or has no `ETag`.
+#[must_use]
+pub fn conditional_read(first: &Response<Bytes>, again: &Response<Bytes>) -> Vec<Finding> {
+    if first.status() != StatusCode::OK || !first.headers().contains_key(ETAG) {
+        return Vec::new();
+    }
+    if again.status() != StatusCode::NOT_MODIFIED {
+        let detail = format!("a {} for the ETag that was just sent", again.status().as_u16());
+        return vec![Finding::new(Rule::NotRevalidated, detail)];
+    }
+    let lost = KEPT_BY_304
+        .iter()
+        .filter(|name| values(first.headers(), name) != values(again.headers(), name));
+    lost.map(|name| {
+        Finding::new(
+            Rule::NotRevalidated,
+            format!("the 304 has another {name} than the 200"),
+        )
+    })
+    .collect()
+}
+
+/// The answer to a write whose `If-Match` names an entity tag that never was.
+#[must_use]
+pub fn stale_write(answer: &Response<Bytes>) -> Vec<Finding> {
+    let passed = answer.status().is_success();
+    only_if(passed, Rule::LostUpdate, || {
+        format!("a {} for an entity tag that never was", answer.status().as_u16())
+    })
+}
+
+/// The answers to duplicates of one request with one `Idempotency-Key`, sent one after the other or at once, in any order.
+///
+/// One of them is the first; every other is that one again, with `Idempotency-Replayed: true`, or a 409 that says when to come
+/// back. Nothing is found where none succeeded.
+#[must_use]
+pub fn duplicates(answers: &[Response<Bytes>]) -> Vec<Finding> {
+    let is_replay = |answer: &&Response<Bytes>| answer.headers().contains_key(IDEMPOTENCY_REPLAYED);
+    let (replays, others): (Vec<_>, Vec<_>) = answers
+        .iter()
+        .filter(|answer| answer.status().is_success())
+        .partition(is_replay);
+    let mut findings = Vec::new();
+    if others.len() > 1 {
+        let detail = format!("{} of {} duplicates took effect", others.len(), answers.len());
+        findings.push(Finding::new(Rule::RanTwice, detail));
+    }
+    let first = others.first().or(replays.first());
+    for replay in &replays {
+        let is_same =
+            |first: &&Response<Bytes>| first.status() == replay.status() && first.body() == replay.body();
+        if !first.is_some_and(is_same) {
+            findings.push(Finding::new(
+                Rule::NotReplayed,
+                "a replay is another answer than the first",
+            ));
+        }
+    }
+    if first.is_some() {
+        let refused = answers.iter().filter(|answer| !answer.status().is_success());
+        findings.extend(refused.filter_map(refused_duplicate));
+    }
+    findings
+}
+
+fn refused_duplicate(answer: &Response<Bytes>) -> Option<Finding> {
+    match answer.status() {
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => None,
+        StatusCode::CONFLICT if answer.headers().contains_key(RETRY_AFTER) => None,
+        StatusCode::CONFLICT => Some(Finding::new(
+            Rule::NotReplayed,
+            "a duplicate in flight is not told when to come back",
+        )),
+        status => Some(Finding::new(
+            Rule::NotReplayed,
+            format!("a duplicate is a {}", status.as_u16()),
+        )),
+    }
+}
+
+/// The answer to a key that was sent before with another request.
+#[must_use]
+pub fn key_of_another(answer: &Response<Bytes>) -> Vec<Finding> {
+    let is_refused = matches!(answer.status().as_u16(), 400 | 409 | 422);
+    only_if(!is_refused, Rule::KeyReused, || {
+        format!("a {} for a key of another request", answer.status().as_u16())
+    })
+}
+
+/// The answer to a cursor of which a character was changed.
+#[must_use]
+pub fn changed_cursor(answer: &Response<Bytes>) -> Vec<Finding> {
+    only_if(
+        answer.status() != StatusCode::BAD_REQUEST,
+        Rule::TamperedCursor,
+        || format!("a {} for a changed cursor", answer.status().as_u16()),
+    )
+}
+
+/// The answer to a `limit` that is no number, or not in the range of the collection.
+#[must_use]
+pub fn limit_out_of_range(answer: &Response<Bytes>) -> Vec<Finding> {
+    only_if(
+        answer.status() != StatusCode::BAD_REQUEST,
+        Rule::LimitOutOfRange,
+        || format!("a {} for a limit out of range", answer.status().as_u16()),
+    )
+}
+
+/// The answer to a method that no standard has.
+#[must_use]
+pub fn unknown_method(answer: &Response<Bytes>) -> Vec<Finding> {
+    let is_refused = matches!(answer.status().as_u16(), 405 | 501);
+    only_if(!is_refused, Rule::UnknownMethod, || {
+        format!("a {} for a method that nobody knows", answer.status().as_u16())
+    })
+}
+
+/// The answer to a request of this origin, of which nobody can have heard.
+#[must_use]
+pub fn strange_origin(origin: &str, answer: &Response<Bytes>) -> Vec<Finding> {
+    let headers = answer.headers();
+    let is_allowed = headers
+        .get(ACCESS_CONTROL_ALLOW_ORIGIN)
+        .is_some_and(|allowed| allowed == origin);
+    let has_credentials = headers.contains_key(ACCESS_CONTROL_ALLOW_CREDENTIALS);
+    only_if(is_allowed && has_credentials, Rule::ReflectedOrigin, || {
+        format!("{origin} may read the answer with credentials")
+    })
+}
+
+fn only_if(holds: bool, rule: Rule, detail: impl FnOnce() -> String) -> Vec<Finding> {
+    match holds {
+        true => vec![Finding::new(rule, detail())],
+        false => Vec::new(),
+    }
+}

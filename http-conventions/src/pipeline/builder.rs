@@ -1,0 +1,249 @@
+//! Conventions, put together and checked once.
+
+use std::{fmt, sync::Arc};
+
+use http::{HeaderName, header};
+
+use super::{Conventions, ConventionsMistake, InvalidConventions, Rules};
+use crate::{
+    cors::{Cors, CorsRules},
+    idempotency::{IDEMPOTENCY_KEY, Idempotency},
+    lifecycle::Lifecycle,
+    ports::{Clock, Entropy},
+    problem::{Challenge, ProblemBase},
+    rate_limit::RateLimiter,
+    request_id::X_REQUEST_ID,
+    size_limits::SizeLimits,
+    version::{ApiVersion, VersionMistake, VersionScheme, Versions},
+};
+
+/// Fields that mean something to the conventions, or to HTTP, and so cannot name a version.
+static TAKEN: [HeaderName; 8] = [
+    header::ACCEPT,
+    header::AUTHORIZATION,
+    header::CONTENT_TYPE,
+    header::HOST,
+    header::IF_MATCH,
+    header::ORIGIN,
+    IDEMPOTENCY_KEY,
+    X_REQUEST_ID,
+];
+
+/// What [`Conventions`] there are to be; [`build`](Self::build) checks them.
+///
+/// Unless told otherwise: ids that callers send are adopted, the [size limits](SizeLimits) are the usual ones, no page of
+/// another origin may read an answer, there is one version, and neither rate limits nor idempotency keys.
+#[must_use]
+pub struct ConventionsBuilder {
+    problems: String,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    adopts_ids: bool,
+    size_limits: SizeLimits,
+    cors: Option<CorsRules>,
+    versions: Option<(VersionScheme, Vec<(ApiVersion, Lifecycle)>)>,
+    default_version: Option<ApiVersion>,
+    pins_versions: bool,
+    challenge: Option<Challenge>,
+    limiter: Option<RateLimiter>,
+    idempotency: Option<Idempotency>,
+}
+
+impl ConventionsBuilder {
+    pub(super) fn new(problems: &str, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
+        Self {
+            problems: problems.to_owned(),
+            clock,
+            entropy,
+            adopts_ids: true,
+            size_limits: SizeLimits::default(),
+            cors: None,
+            versions: None,
+            default_version: None,
+            pins_versions: false,
+            challenge: None,
+            limiter: None,
+            idempotency: None,
+        }
+    }
+
+    /// Each request gets a new id, whatever it sends: for a host whose callers are strangers, and whose logs are theirs to
+    /// confuse otherwise.
+    pub const fn with_new_request_ids(mut self) -> Self {
+        self.adopts_ids = false;
+        self
+    }
+
+    /// With these caps.
+    pub const fn with_size_limits(mut self, limits: SizeLimits) -> Self {
+        self.size_limits = limits;
+        self
+    }
+
+    /// Pages of other origins may do this. The field that names a version is one of the request headers they may send.
+    pub fn with_cors(mut self, rules: CorsRules) -> Self {
+        self.cors = Some(rules);
+        self
+    }
+
+    /// With these versions, in any order, as [`Versions::new`] has them. A path that names none is left to the host: it may be
+    /// one without versions, such as `/health`.
+    pub fn with_versions(
+        mut self,
+        scheme: VersionScheme,
+        versions: impl IntoIterator<Item = (ApiVersion, Lifecycle)>,
+    ) -> Self {
+        self.versions = Some((scheme, versions.into_iter().collect()));
+        self
+    }
+
+    /// A request that names no version, and whose account is pinned to none, means this one. Never so in the path.
+    pub const fn with_default_version(mut self, version: ApiVersion) -> Self {
+        self.default_version = Some(version);
+        self
+    }
+
+    /// Accounts are pinned to versions: what a request that names none means is decided by [`Exchange::pin`], once the account is
+    /// known.
+    ///
+    /// [`Exchange::pin`]: super::Exchange::pin
+    pub const fn with_pinned_versions(mut self) -> Self {
+        self.pins_versions = true;
+        self
+    }
+
+    /// The challenge of a 401 that comes without one, from a framework.
+    pub fn with_challenge(mut self, challenge: Challenge) -> Self {
+        self.challenge = Some(challenge);
+        self
+    }
+
+    /// With the limits that [`Exchange::limit`] asks.
+    ///
+    /// [`Exchange::limit`]: super::Exchange::limit
+    pub fn with_rate_limiter(mut self, limiter: RateLimiter) -> Self {
+        self.limiter = Some(limiter);
+        self
+    }
+
+    /// With the keys that [`Exchange::run`] replays by.
+    ///
+    /// [`Exchange::run`]: super::Exchange::run
+    pub fn with_idempotency(mut self, idempotency: Idempotency) -> Self {
+        self.idempotency = Some(idempotency);
+        self
+    }
+
+    /// Checks the conventions, each for itself and against the others.
+    ///
+    /// # Errors
+    ///
+    /// Every mistake in them.
+    pub fn build(self) -> Result<Conventions, InvalidConventions> {
+        let mut mistakes = Vec::new();
+        let problems = self.built_problems(&mut mistakes);
+        if !self.size_limits.let_something_pass() {
+            mistakes.push(ConventionsMistake::NothingFits);
+        }
+        let cors = self.built_cors(&mut mistakes);
+        let versions = self.built_versions(&mut mistakes);
+        match problems {
+            Some(problems) if mistakes.is_empty() => Ok(Conventions(Arc::new(Rules {
+                problems,
+                clock: self.clock,
+                entropy: self.entropy,
+                adopts_ids: self.adopts_ids,
+                size_limits: self.size_limits,
+                cors,
+                versions,
+                pins_versions: self.pins_versions,
+                challenge: self.challenge,
+                limiter: self.limiter,
+                idempotency: self.idempotency,
+            }))),
+            _ => Err(InvalidConventions::new(mistakes)),
+        }
+    }
+
+    fn built_problems(&self, mistakes: &mut Vec<ConventionsMistake>) -> Option<ProblemBase> {
+        let problems = ProblemBase::new(&self.problems);
+        let other = self.idempotency.as_ref().map(Idempotency::problems);
+        match problems {
+            Ok(problems) => {
+                if other.is_some_and(|other| *other != problems) {
+                    mistakes.push(ConventionsMistake::OtherProblemBase);
+                }
+                Some(problems)
+            }
+            Err(error) => {
+                mistakes.push(ConventionsMistake::ProblemBase(error));
+                None
+            }
+        }
+    }
+
+    fn built_cors(&self, mistakes: &mut Vec<ConventionsMistake>) -> Option<Cors> {
+        let rules = self.cors.clone()?;
+        let rules = match &self.versions {
+            Some((VersionScheme::Header(name), _)) => rules.with_request_header(name.clone()),
+            _ => rules,
+        };
+        let built = rules.build();
+        built
+            .inspect_err(|invalid| {
+                mistakes.extend(invalid.mistakes().iter().cloned().map(ConventionsMistake::Cors));
+            })
+            .ok()
+    }
+
+    fn built_versions(&self, mistakes: &mut Vec<ConventionsMistake>) -> Option<Versions> {
+        let Some((scheme, listed)) = &self.versions else {
+            let unknown = self.default_version.map(VersionMistake::UnknownDefault);
+            mistakes.extend(unknown.map(ConventionsMistake::Version));
+            mistakes.extend(
+                self.pins_versions
+                    .then_some(ConventionsMistake::PinsWithoutVersions),
+            );
+            return None;
+        };
+        let is_unsaid = self.default_version.is_some() || self.pins_versions;
+        match scheme {
+            VersionScheme::Path if is_unsaid => mistakes.push(ConventionsMistake::UnsaidInPath),
+            VersionScheme::Header(name) if TAKEN.contains(name) => {
+                mistakes.push(ConventionsMistake::VersionField(name.clone()));
+            }
+            _ => {}
+        }
+        let known = |version: &ApiVersion| listed.iter().any(|(there, _)| there == version);
+        let (default, unknown) = match self.default_version {
+            Some(version) if !known(&version) => (None, Some(version)),
+            default => (default, None),
+        };
+        let unknown = unknown.map(VersionMistake::UnknownDefault);
+        mistakes.extend(unknown.map(ConventionsMistake::Version));
+        let built =
+            Versions::new(scheme.clone(), listed.iter().cloned()).and_then(|versions| match default {
+                Some(version) => versions.with_default(version),
+                None => Ok(versions),
+            });
+        built
+            .inspect_err(|invalid| {
+                mistakes.extend(
+                    invalid
+                        .mistakes()
+                        .iter()
+                        .copied()
+                        .map(ConventionsMistake::Version),
+                );
+            })
+            .ok()
+    }
+}
+
+impl fmt::Debug for ConventionsBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConventionsBuilder")
+            .field("problems", &self.problems)
+            .finish_non_exhaustive()
+    }
+}

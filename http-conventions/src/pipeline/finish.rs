@@ -1,0 +1,106 @@
+//! The one exit.
+
+use bytes::Bytes;
+use http::{Response, header::CACHE_CONTROL};
+
+use super::{EarlyAnswer, Exchange};
+use crate::{
+    cache_control::CacheControl,
+    idempotency::{IDEMPOTENCY_REPLAYED, Reply},
+    problem::{self, Problem},
+    request_id::X_REQUEST_ID,
+};
+
+impl<Stage> Exchange<Stage> {
+    /// Finishes an answer, wherever it comes from.
+    ///
+    /// Sets the request id, the CORS headers, `Vary`, what becomes of the version, the rate limits, and `Cache-Control: no-store`
+    /// where the answer says nothing of caches. A problem gets the path as its `instance`, unless it names another, and the
+    /// `request_id`. An error that explains nothing, as it has no content or plain text, becomes the problem of its status and
+    /// keeps its fields: so frameworks answer 404, 405, 413 and 415.
+    #[must_use]
+    pub fn finish(self, outcome: Result<Response<Bytes>, Problem>) -> Response<Bytes> {
+        let outcome = outcome.map(
+            |answer| match answer.headers().contains_key(IDEMPOTENCY_REPLAYED) {
+                // the first answer, byte for byte
+                true => answer,
+                false => problem::completed_content(answer, &self.target, &self.id),
+            },
+        );
+        self.finish_as(outcome, |content| content)
+    }
+
+    /// Finishes an answer whose content is a stream, or of a type of the framework; `content` makes that of a problem's.
+    #[must_use]
+    pub fn finish_as<B>(
+        self,
+        outcome: Result<Response<B>, Problem>,
+        content: impl FnOnce(Bytes) -> B,
+    ) -> Response<B> {
+        let mut answer = match outcome {
+            Ok(answer) if problem::explains_nothing(&answer) => {
+                let explanation = self.explanation(&answer);
+                explanation.replace_content(answer).map(content)
+            }
+            Ok(answer) => answer,
+            Err(problem) => problem
+                .completed(&self.target, &self.id)
+                .into_response()
+                .map(content),
+        };
+        self.write(answer.headers_mut());
+        answer
+    }
+
+    /// Ends the exchange with a refusal.
+    pub fn refuse(self, problem: Problem) -> EarlyAnswer {
+        EarlyAnswer::new(self.finish(Err(problem)))
+    }
+
+    /// A preflight has CORS headers of its own.
+    pub(super) fn finish_preflight(mut self, preflight: Response<Bytes>) -> EarlyAnswer {
+        self.reader = None;
+        EarlyAnswer::new(self.finish(Ok(preflight)))
+    }
+
+    /// What a handler answers, with every problem complete: it is kept so.
+    pub(super) fn explained(&self, reply: Reply) -> Reply {
+        match reply {
+            Reply::Final(answer) => Reply::Final(self.explained_answer(answer)),
+            Reply::Unkept(answer) => Reply::Unkept(self.explained_answer(answer)),
+            // these two are not kept, and completed when they are sent
+            Reply::NothingHappened(_) | Reply::OutcomeUnknown(_) => reply,
+        }
+    }
+
+    fn explained_answer(&self, answer: Response<Bytes>) -> Response<Bytes> {
+        match problem::explains_nothing(&answer) {
+            true => self.explanation(&answer).replace_content(answer),
+            false => problem::completed_content(answer, &self.target, &self.id),
+        }
+    }
+
+    fn explanation<B>(&self, answer: &Response<B>) -> Problem {
+        let challenge = self.conventions.0.challenge.as_ref();
+        Problem::explaining(answer, challenge).completed(&self.target, &self.id)
+    }
+
+    fn write(self, headers: &mut http::HeaderMap) {
+        let rules = &self.conventions.0;
+        self.vary.apply(headers);
+        if let (Some(cors), Some(reader)) = (&rules.cors, self.reader) {
+            cors.apply_for(reader, headers);
+        }
+        let versions = rules.versions.as_ref().zip(self.version);
+        if let Some(lifecycle) = versions.and_then(|(versions, version)| versions.lifecycle(version)) {
+            lifecycle.apply(headers);
+        }
+        if let Some(standings) = &self.standings {
+            standings.apply(headers);
+        }
+        if !headers.contains_key(CACHE_CONTROL) {
+            CacheControl::no_store().apply(headers);
+        }
+        headers.insert(X_REQUEST_ID, self.id.into_header_value());
+    }
+}

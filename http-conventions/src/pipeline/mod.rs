@@ -1,0 +1,170 @@
+//! Every convention in one fixed order, and every exit complete.
+//!
+//! [`Conventions`] are built once, with every mistake reported at once. Each request then is an [`Exchange`], whose stages are
+//! types, so that they cannot be taken in another order:
+//!
+//! | stage | what happens | what it may end with |
+//! |---|---|---|
+//! | [`begin`](Conventions::begin) | request id | |
+//! | [`admit`](Exchange::admit) | size limits, then CORS preflight, then version | 413, 414, 431; 204; 400, 404, 406, 410, 415 |
+//! | [`check`](Exchange::check) | what is the host's: its routes, authentication | 404, 405, 401, 403 |
+//! | [`limit`](Exchange::limit) | rate limit | 429, 503 |
+//! | [`run`](Exchange::run) | idempotent replay, then preconditions, then the handler | 400, 409, 503; 304, 412, 428; the answer |
+//!
+//! A stage that ends the exchange does so with an [`EarlyAnswer`], and the last one with a response; both are *finished*: they
+//! carry the request id, the CORS headers, `Vary`, what becomes of the version, the rate limits and a `Cache-Control`, and an
+//! error is a problem that names its request. [`finish`](Exchange::finish) does that for what ends elsewhere, a panic or an
+//! answer of the framework included.
+//!
+//! ```
+//! use std::{sync::Arc, time::SystemTime};
+//!
+//! use bytes::Bytes;
+//! use http::{Request, Response};
+//! use http_conventions::{
+//!     cors::CorsRules,
+//!     idempotency::Scope,
+//!     pipeline::{Conventions, EarlyAnswer},
+//!     ports::OsEntropy,
+//!     problem::{Challenge, Problem},
+//! };
+//!
+//! async fn answer(conventions: &Conventions, request: Request<Bytes>) -> Result<Response<Bytes>, EarlyAnswer> {
+//!     let exchange = conventions.begin(&request).admit(&request)?;
+//!     let user = exchange.check(authenticate(&request))?;
+//!     let handler = async { Response::new(Bytes::from_static(b"{}")) };
+//!     Ok(exchange.unlimited().run(&request, Scope::new(user, "/v1/charges"), handler).await)
+//! }
+//!
+//! fn authenticate(request: &Request<Bytes>) -> Result<&'static str, Problem> {
+//!     match request.headers().contains_key("authorization") {
+//!         true => Ok("user-7"),
+//!         false => Err(Problem::unauthorized(Challenge::bearer())),
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let conventions = Conventions::builder("https://api.example.com/problems/", Arc::new(SystemTime::now), Arc::new(OsEntropy))
+//!     .with_cors(CorsRules::origins(["https://app.example.com"]))
+//!     .build()?;
+//!
+//! let request = Request::get("/v1/charges").header("Origin", "https://app.example.com").body(Bytes::new())?;
+//! let refused = answer(&conventions, request).await.unwrap_or_else(EarlyAnswer::into_response);
+//! assert_eq!(refused.status(), 401);
+//! assert_eq!(refused.headers()["access-control-allow-origin"], "https://app.example.com");
+//! assert_eq!(refused.headers()["content-type"], "application/problem+json");
+//! assert!(refused.headers().contains_key("x-request-id"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Another order does not compile: nothing is limited before it is admitted, and nothing runs before it is limited.
+//!
+//! ```compile_fail,E0599
+//! # use {bytes::Bytes, http::Request, http_conventions::{idempotency::Scope, pipeline::{Admitted, Exchange}}};
+//! # async fn run(exchange: Exchange<Admitted>, request: Request<Bytes>) {
+//! exchange.run(&request, Scope::new("user-7", "/v1/charges"), async { todo!() as http::Response<Bytes> }).await;
+//! # }
+//! ```
+//!
+//! # What the host must do
+//!
+//! - Begin before it reads the content, and keep a clone of the exchange for a panic: a handler that panics answers nothing.
+//! - Authenticate between [`admit`](Exchange::admit) and [`limit`](Exchange::limit); what it limits by address comes before that.
+//! - Evaluate [preconditions](Exchange::preconditions) in the handler. Compare the state and write it in one step of its own store: between a precondition and the write another may have written.
+//!
+//! # Why this order
+//!
+//! - Size limits come first, as everything after reads what is sent.
+//! - A preflight has no credentials and names no version: it is answered before any of them is asked for, and costs its page
+//!   nothing of a limit.
+//! - A replay comes before the preconditions: a write that is sent again must get its first answer, and not the 412 that its own
+//!   effect on the entity tag would make of it.
+
+mod builder;
+mod early;
+mod exchange;
+mod finish;
+mod mistakes;
+
+use std::{fmt, sync::Arc};
+
+use http::Request;
+
+pub use self::{
+    builder::ConventionsBuilder,
+    early::EarlyAnswer,
+    exchange::{Admitted, Begun, Exchange, Limited},
+    mistakes::{ConventionsMistake, InvalidConventions},
+};
+use crate::{
+    cors::Cors,
+    idempotency::Idempotency,
+    ports::{Clock, Entropy},
+    problem::{Challenge, ProblemBase},
+    rate_limit::RateLimiter,
+    request_id::RequestId,
+    size_limits::SizeLimits,
+    version::Versions,
+};
+
+/// All conventions of one API. Cheap to clone.
+#[derive(Clone)]
+pub struct Conventions(Arc<Rules>);
+
+struct Rules {
+    problems: ProblemBase,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    adopts_ids: bool,
+    size_limits: SizeLimits,
+    cors: Option<Cors>,
+    versions: Option<Versions>,
+    pins_versions: bool,
+    challenge: Option<Challenge>,
+    limiter: Option<RateLimiter>,
+    idempotency: Option<Idempotency>,
+}
+
+impl Conventions {
+    /// Conventions with problem types under this [base](ProblemBase::new); what else there is, the builder is told.
+    pub fn builder(problems: &str, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> ConventionsBuilder {
+        ConventionsBuilder::new(problems, clock, entropy)
+    }
+
+    /// Begins the exchange of a request, by giving it its id. The content need not be read yet.
+    pub fn begin<B>(&self, request: &Request<B>) -> Exchange<Begun> {
+        let rules = &self.0;
+        let id = match rules.adopts_ids {
+            true => RequestId::adopt(request.headers(), &*rules.entropy),
+            false => RequestId::generate(&*rules.entropy),
+        };
+        Exchange::begin(self.clone(), id, request)
+    }
+
+    /// The base of its problem types.
+    #[must_use]
+    pub fn problems(&self) -> &ProblemBase {
+        &self.0.problems
+    }
+
+    /// The caps on a request: for the host to [meter](SizeLimits::meter) its content by, while it is read.
+    #[must_use]
+    pub fn size_limits(&self) -> SizeLimits {
+        self.0.size_limits
+    }
+}
+
+impl fmt::Debug for Conventions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Conventions")
+            .field("problems", &self.0.problems)
+            .field("size_limits", &self.0.size_limits)
+            .field("cors", &self.0.cors)
+            .field("versions", &self.0.versions)
+            .field("limiter", &self.0.limiter)
+            .field("idempotency", &self.0.idempotency)
+            .finish_non_exhaustive()
+    }
+}

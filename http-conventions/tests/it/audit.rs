@@ -1,0 +1,346 @@
+//! An audit finds the one fault that was put in.
+
+use std::collections::BTreeSet;
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_conventions::audit::{self, Finding, Rule, audit};
+
+pub(crate) const STRANGE: &str = "https://audit.invalid";
+
+/// An answer that keeps every rule, and then these fields; one without a value is taken away.
+pub(crate) fn answer(status: u16, body: &str, fields: &[(&'static str, &str)]) -> Response<Bytes> {
+    let mut answer = Response::new(Bytes::copy_from_slice(body.as_bytes()));
+    *answer.status_mut() = StatusCode::from_u16(status).unwrap();
+    let content_type = match status {
+        204 | 304 => "",
+        400.. => "application/problem+json",
+        _ => "application/json",
+    };
+    let usual = [
+        ("x-request-id", "checkout-7f3a"),
+        ("content-type", content_type),
+        ("cache-control", "no-store"),
+    ];
+    for (name, value) in usual.iter().chain(fields) {
+        match value.is_empty() {
+            true => answer.headers_mut().remove(*name),
+            false => answer.headers_mut().insert(*name, value.parse().unwrap()),
+        };
+    }
+    answer
+}
+
+pub(crate) fn problem(status: u16, fields: &[(&'static str, &str)]) -> Response<Bytes> {
+    let body = format!("{{\"type\":\"about:blank\",\"title\":\"x\",\"status\":{status}}}");
+    answer(status, &body, fields)
+}
+
+pub(crate) fn sent(method: &str, fields: &[(&'static str, &'static str)]) -> Request<Bytes> {
+    let mut request = Request::new(Bytes::new());
+    *request.method_mut() = method.parse().unwrap();
+    for (name, value) in fields {
+        request.headers_mut().insert(*name, value.parse().unwrap());
+    }
+    request
+}
+
+pub(crate) fn get(answer: &Response<Bytes>) -> Vec<Finding> {
+    audit(&sent("GET", &[]), answer)
+}
+
+fn rules(findings: &[Finding]) -> Vec<Rule> {
+    findings.iter().map(Finding::rule).collect()
+}
+
+/// Each rule with what an audit finds in an answer that breaks it alone.
+fn faults_of_one() -> Vec<(Rule, Vec<Finding>)> {
+    let echoed = ("x-request-id", "a; drop table");
+    vec![
+        (
+            Rule::NoRequestId,
+            get(&answer(200, "{}", &[("x-request-id", "")])),
+        ),
+        (
+            Rule::HarmfulRequestId,
+            audit(&sent("GET", &[echoed]), &answer(200, "{}", &[echoed])),
+        ),
+        (
+            Rule::NoContentType,
+            get(&answer(200, "{}", &[("content-type", "")])),
+        ),
+        (
+            Rule::UnexpectedContent,
+            get(&answer(304, "", &[("content-type", "application/json")])),
+        ),
+        (Rule::NoChallenge, get(&problem(401, &[]))),
+        (Rule::NoAllow, get(&problem(405, &[]))),
+        (
+            Rule::AllowsWhatItRefuses,
+            get(&problem(405, &[("allow", "HEAD, GET")])),
+        ),
+        (
+            Rule::NoLocation,
+            audit(&sent("POST", &[]), &answer(201, "{}", &[])),
+        ),
+        (
+            Rule::LosesMethod,
+            audit(&sent("POST", &[]), &answer(301, "", &[("location", "/v2")])),
+        ),
+        (Rule::NoRetryAfter, get(&problem(429, &[]))),
+        (
+            Rule::InvalidRetryAfter,
+            get(&problem(503, &[("retry-after", "0")])),
+        ),
+    ]
+}
+
+/// The same for what the content and single fields say.
+fn faults_of_content_and_fields() -> Vec<(Rule, Vec<Finding>)> {
+    let listed = [("access-control-allow-origin", "https://app.example.com")];
+    let any = [
+        ("access-control-allow-origin", "*"),
+        ("access-control-allow-credentials", "true"),
+    ];
+    let over = [
+        ("deprecation", "@1688169599"),
+        ("sunset", "Thu, 29 Jun 2023 23:59:59 GMT"),
+    ];
+    vec![
+        (
+            Rule::NoProblem,
+            get(&answer(404, "not found", &[("content-type", "text/plain")])),
+        ),
+        (
+            Rule::InvalidProblem,
+            get(&answer(404, "{\"type\":\"about:blank\",\"status\":400}", &[])),
+        ),
+        (
+            Rule::ProblemInSuccess,
+            get(&answer(
+                200,
+                "{}",
+                &[("content-type", "application/problem+json")],
+            )),
+        ),
+        (
+            Rule::InvalidRateLimit,
+            get(&answer(200, "{}", &[("ratelimit", "limit=100")])),
+        ),
+        (
+            Rule::StoredRefusal,
+            get(&problem(428, &[("cache-control", "max-age=60")])),
+        ),
+        (Rule::NoVaryOrigin, get(&answer(200, "{}", &listed))),
+        (Rule::CredentialsForAnyOrigin, get(&answer(200, "{}", &any))),
+        (Rule::InvalidEntityTag, get(&answer(200, "{}", &[("etag", "v7")]))),
+        (
+            Rule::InvalidLifecycle,
+            get(&answer(200, "{}", &[("deprecation", "true")])),
+        ),
+        (Rule::SunsetBeforeDeprecation, get(&answer(200, "{}", &over))),
+        (
+            Rule::InvalidPage,
+            get(&answer(
+                200,
+                "{\"data\":[],\"has_more\":true,\"next_cursor\":null}",
+                &[],
+            )),
+        ),
+    ]
+}
+
+/// The same for what several answers show.
+fn faults_of_several() -> Vec<(Rule, Vec<Finding>)> {
+    let tagged = |status| answer(status, "", &[("etag", "\"1\""), ("vary", "origin")]);
+    let made = |body| answer(201, body, &[("location", "/v1/charges/1")]);
+    let replayed = |body| {
+        let mut again = made(body);
+        again
+            .headers_mut()
+            .insert("idempotency-replayed", "true".parse().unwrap());
+        again
+    };
+    let credentials = [
+        ("access-control-allow-origin", STRANGE),
+        ("access-control-allow-credentials", "true"),
+    ];
+    vec![
+        (
+            Rule::HeadDiffers,
+            audit::head(&answer(200, "{}", &[]), &answer(404, "", &[])),
+        ),
+        (
+            Rule::NotRevalidated,
+            audit::conditional_read(&tagged(200), &tagged(200)),
+        ),
+        (Rule::LostUpdate, audit::stale_write(&answer(200, "{}", &[]))),
+        (
+            Rule::NotReplayed,
+            audit::duplicates(&[made("{\"id\":1}"), replayed("{\"id\":2}")]),
+        ),
+        (
+            Rule::RanTwice,
+            audit::duplicates(&[made("{\"id\":1}"), made("{\"id\":2}")]),
+        ),
+        (Rule::KeyReused, audit::key_of_another(&made("{\"id\":2}"))),
+        (Rule::TamperedCursor, audit::changed_cursor(&problem(500, &[]))),
+        (
+            Rule::LimitOutOfRange,
+            audit::limit_out_of_range(&answer(200, "{}", &[])),
+        ),
+        (
+            Rule::UnknownMethod,
+            audit::unknown_method(&answer(200, "{}", &[])),
+        ),
+        (
+            Rule::ReflectedOrigin,
+            audit::strange_origin(STRANGE, &answer(200, "{}", &credentials)),
+        ),
+    ]
+}
+
+/// H22: each rule has a fault that is found, under the one rule that it breaks; and a section to read.
+#[test]
+fn each_seeded_fault_is_found_under_its_rule() {
+    let faults: Vec<_> = faults_of_one()
+        .into_iter()
+        .chain(faults_of_content_and_fields())
+        .chain(faults_of_several())
+        .collect();
+    for (rule, findings) in &faults {
+        assert_eq!(rules(findings), [*rule], "{findings:?}");
+        let said = findings[0].to_string();
+        assert!(
+            said.starts_with(rule.name()) && said.ends_with(&format!("({})", rule.section())),
+            "{said}"
+        );
+    }
+    let seeded: BTreeSet<Rule> = faults.into_iter().map(|(rule, _)| rule).collect();
+    assert_eq!(seeded, Rule::all().collect());
+    let names: BTreeSet<&str> = Rule::all().map(Rule::name).collect();
+    assert_eq!(names.len(), seeded.len());
+}
+
+/// H22: every other way to break a rule, too.
+#[test]
+fn a_fault_is_found_in_each_of_its_forms() {
+    for (rule, findings) in [
+        (Rule::UnexpectedContent, get(&answer(204, "{}", &[]))),
+        (
+            Rule::UnexpectedContent,
+            get(&answer(204, "", &[("content-length", "0")])),
+        ),
+        (Rule::NoLocation, get(&answer(202, "{}", &[]))),
+        (Rule::NoLocation, get(&answer(307, "", &[]))),
+        (
+            Rule::InvalidRetryAfter,
+            get(&problem(503, &[("retry-after", "soon")])),
+        ),
+        (Rule::NoProblem, get(&answer(500, "", &[("content-type", "")]))),
+        (Rule::InvalidProblem, get(&answer(404, "[]", &[]))),
+        (
+            Rule::InvalidProblem,
+            get(&answer(404, "{\"type\":\"/p/x\"}", &[])),
+        ),
+        (Rule::InvalidProblem, get(&answer(404, "{\"title\":7}", &[]))),
+        (
+            Rule::InvalidProblem,
+            get(&answer(404, "{\"instance\":\"a b\"}", &[])),
+        ),
+    ] {
+        assert_eq!(rules(&findings), [rule], "{findings:?}");
+    }
+}
+
+/// H22: the same for fields and pages.
+#[test]
+fn a_malformed_field_or_page_is_found_in_each_of_its_forms() {
+    for (rule, findings) in [
+        (
+            Rule::InvalidRateLimit,
+            get(&answer(200, "{}", &[("ratelimit", "\"user\";t=1")])),
+        ),
+        (
+            Rule::InvalidRateLimit,
+            get(&answer(200, "{}", &[("ratelimit", "\"user\";r=1.5")])),
+        ),
+        (
+            Rule::InvalidRateLimit,
+            get(&answer(200, "{}", &[("ratelimit-policy", "user;q=1")])),
+        ),
+        (
+            Rule::InvalidRateLimit,
+            get(&answer(200, "{}", &[("x-ratelimit-reset", "soon")])),
+        ),
+        (
+            Rule::InvalidLifecycle,
+            get(&answer(200, "{}", &[("sunset", "2027-01-01")])),
+        ),
+        (
+            Rule::InvalidPage,
+            get(&answer(200, "{\"data\":[],\"has_more\":false}", &[])),
+        ),
+        (
+            Rule::InvalidPage,
+            get(&answer(
+                200,
+                "{\"data\":{},\"has_more\":false,\"next_cursor\":null}",
+                &[],
+            )),
+        ),
+        (
+            Rule::InvalidPage,
+            get(&answer(
+                200,
+                "{\"data\":[],\"has_more\":false,\"next_cursor\":\"x\"}",
+                &[],
+            )),
+        ),
+    ] {
+        assert_eq!(rules(&findings), [rule], "{findings:?}");
+    }
+}
+
+/// H22: the same for what several answers show.
+#[test]
+fn answers_that_differ_are_found_in_each_of_their_forms() {
+    for (rule, findings) in [
+        (
+            Rule::HeadDiffers,
+            audit::head(&answer(200, "{}", &[]), &answer(200, "{}", &[])),
+        ),
+        (
+            Rule::HeadDiffers,
+            audit::head(&answer(200, "{}", &[]), &answer(200, "", &[("content-type", "")])),
+        ),
+        (
+            Rule::HeadDiffers,
+            audit::head(
+                &answer(200, "{}", &[("content-length", "2")]),
+                &answer(200, "", &[("content-length", "0")]),
+            ),
+        ),
+        (
+            Rule::NotRevalidated,
+            audit::conditional_read(
+                &answer(200, "{}", &[("etag", "\"1\""), ("vary", "origin")]),
+                &answer(304, "", &[("etag", "\"1\"")]),
+            ),
+        ),
+        (
+            Rule::NotReplayed,
+            audit::duplicates(&[answer(200, "{}", &[]), problem(409, &[])]),
+        ),
+        (
+            Rule::NotReplayed,
+            audit::duplicates(&[answer(200, "{}", &[]), problem(500, &[])]),
+        ),
+        (
+            Rule::TamperedCursor,
+            audit::changed_cursor(&answer(200, "{}", &[])),
+        ),
+    ] {
+        assert_eq!(rules(&findings), [rule], "{findings:?}");
+    }
+}

@@ -1,0 +1,284 @@
+//! Every exit of the pipeline is complete.
+
+use std::sync::atomic::Ordering::SeqCst;
+
+use bytes::Bytes;
+use http::{Response, StatusCode, header};
+use http_conventions::{
+    idempotency::Reply,
+    problem::{ErrorStatus, Problem, ReceivedProblem},
+    rate_limit::{OnStoreFailure, RateLimiter},
+    testing::ManualClock,
+};
+
+use crate::{
+    pipeline_fixture::{APP, Desk, QUOTA, assert_complete, assert_deprecated, json, preflight, request},
+    pipeline_stores::{BrokenIdempotency, BrokenLimits},
+};
+
+const KEY: (&str, &str) = ("idempotency-key", "8e03978e-40d5-43dd-bc93-6894a57f9324");
+
+/// H22, H5, H13, H18, H19, H20: what is refused before anybody is asked who they are.
+#[tokio::test]
+async fn a_refusal_of_the_head_is_complete() {
+    let desk = Desk::new();
+    let long = format!("/v1/charges?{}", "x".repeat(9000));
+    let wide = ("x-wide", "w".repeat(40_000));
+    let cases = [
+        (414, request("GET", &long, &[])),
+        (431, request("GET", "/v1/charges", &[(wide.0, &wide.1)])),
+        (
+            413,
+            request("POST", "/v1/charges", &[("content-length", "1048577")]),
+        ),
+        (404, request("GET", "/v9/charges", &[])),
+    ];
+    for (status, request) in cases {
+        let answer = desk.send(&request).await;
+        assert_eq!(answer.status(), status);
+        assert_complete(&answer, request.uri().path());
+    }
+    desk.clock.advance(std::time::Duration::from_secs(86_400));
+    let gone = desk.send(&request("GET", "/v1/charges", &[])).await;
+    assert_eq!(gone.status(), 410);
+    assert_complete(&gone, "/v1/charges");
+}
+
+/// H18: the answer to a preflight has its id and varies, and exposes nothing, as there is nothing to read.
+#[tokio::test]
+async fn a_preflight_is_complete() {
+    let answer = Desk::new().send(&preflight("/v1/charges")).await;
+    assert_eq!(answer.status(), 204);
+    assert_complete(&answer, "/v1/charges");
+    assert!(!answer.headers().contains_key("access-control-expose-headers"));
+    assert!(answer.headers().contains_key("access-control-allow-methods"));
+}
+
+/// H13, H14, H20: what the host refuses says what becomes of its version too.
+#[tokio::test]
+async fn a_refusal_of_the_host_is_complete() {
+    let desk = Desk::new();
+    for (status, owed, request) in [
+        (
+            401,
+            "www-authenticate",
+            request("GET", "/v1/charges", &[("authorization", "")]),
+        ),
+        (
+            403,
+            "www-authenticate",
+            request("GET", "/v1/charges", &[("authorization", "Bearer weak")]),
+        ),
+        (404, "x-request-id", request("GET", "/v1/nothing", &[])),
+        (405, "allow", request("DELETE", "/v1/charges", &[])),
+    ] {
+        let answer = desk.send(&request).await;
+        assert_eq!(answer.status(), status);
+        assert!(answer.headers().contains_key(owed), "{status}");
+        assert_complete(&answer, request.uri().path());
+        assert_deprecated(&answer);
+    }
+}
+
+/// H15: the 429 has the fields of every other answer, and every answer after it was counted says what is left.
+#[tokio::test]
+async fn limits_are_told_on_success_and_on_every_refusal() {
+    let desk = Desk::new();
+    for (status, request) in [
+        (200, request("GET", "/v1/charges", &[])),
+        (304, request("GET", "/v1/charges", &[("if-none-match", "\"1\"")])),
+        (412, request("GET", "/v1/charges", &[("if-match", "\"0\"")])),
+        (428, request("PATCH", "/v1/charges", &[])),
+        (422, request("PUT", "/v1/charges", &[])),
+        (201, request("POST", "/v1/charges", &[KEY])),
+        (409, request("POST", "/v1/charges?other", &[KEY])),
+        (400, request("POST", "/v1/charges", &[("idempotency-key", "a,b")])),
+    ] {
+        let answer = desk.send(&request).await;
+        assert_eq!(answer.status(), status);
+        assert_complete(&answer, "/v1/charges");
+        assert_deprecated(&answer);
+        assert!(answer.headers().contains_key("ratelimit"), "{status}");
+    }
+    for _ in 8..QUOTA {
+        desk.send(&request("GET", "/v1/charges", &[])).await;
+    }
+    let refused = desk.send(&request("GET", "/v1/charges", &[])).await;
+    assert_eq!(refused.status(), 429);
+    assert_eq!(refused.headers()["retry-after"], "72");
+    assert!(refused.headers().contains_key("ratelimit"));
+    assert_complete(&refused, "/v1/charges");
+    assert_deprecated(&refused);
+}
+
+/// H6, H15: a store that is down is a 503, and a complete one.
+#[tokio::test]
+async fn a_refusal_for_a_store_that_is_down_is_complete() {
+    let limiter = |clock: ManualClock| {
+        RateLimiter::new(
+            std::sync::Arc::new(BrokenLimits),
+            std::sync::Arc::new(clock),
+            OnStoreFailure::FailClosed,
+        )
+    };
+    let clock = Desk::new().clock;
+    let desk = Desk::configured(|builder| builder.with_rate_limiter(limiter(clock)));
+    let answer = desk.send(&request("GET", "/v1/charges", &[])).await;
+    assert_eq!(
+        (answer.status().as_u16(), &answer.headers()["retry-after"]),
+        (503, &"1".parse().unwrap())
+    );
+    assert_complete(&answer, "/v1/charges");
+
+    let desk = Desk::configured(|builder| builder.with_idempotency(BrokenIdempotency::endpoint()));
+    let answer = desk.send(&request("POST", "/v1/charges", &[KEY])).await;
+    assert_eq!(answer.status(), 503);
+    assert_complete(&answer, "/v1/charges");
+    assert_eq!(desk.runs.load(SeqCst), 0);
+}
+
+/// H13: what frameworks answer by themselves, in plain text or with nothing, becomes a problem and keeps its fields.
+#[test]
+fn an_answer_of_the_framework_becomes_a_problem() {
+    let desk = Desk::new();
+    for (status, field, content_type) in [
+        (404, ("x-framework", "1"), None),
+        (405, ("allow", "GET, HEAD"), None),
+        (413, ("connection", "close"), Some("text/plain; charset=utf-8")),
+        (415, ("accept", "application/json"), Some("TEXT/PLAIN")),
+        (500, ("x-framework", "1"), Some("text/plain")),
+        (503, ("retry-after", "120"), None),
+    ] {
+        let mut bare = Response::new(Bytes::from_static(b"a stack trace"));
+        *bare.status_mut() = StatusCode::from_u16(status).unwrap();
+        let headers = bare.headers_mut();
+        headers.insert(field.0, field.1.parse().unwrap());
+        headers.insert("content-length", "13".parse().unwrap());
+        if let Some(content_type) = content_type {
+            headers.insert("content-type", content_type.parse().unwrap());
+        }
+        let request = request("GET", "/v1/charges", &[]);
+        let answer = desk.conventions.begin(&request).finish(Ok(bare));
+        assert_eq!(answer.status(), status);
+        assert_eq!(answer.headers()[field.0], field.1);
+        assert_eq!(answer.headers().get_all("content-type").iter().count(), 1);
+        assert!(!answer.headers().contains_key("content-length"));
+        assert_complete(&answer, "/v1/charges");
+    }
+}
+
+/// H14, H15: what a framework leaves out of a 401, a 429 and a 503 is put in.
+#[test]
+fn what_a_status_owes_is_put_in() {
+    let desk = Desk::new();
+    for (status, owed) in [
+        (401, "www-authenticate"),
+        (429, "retry-after"),
+        (503, "retry-after"),
+    ] {
+        let bare = Response::builder().status(status).body(Bytes::new()).unwrap();
+        let request = request("GET", "/v1/charges", &[]);
+        let answer = desk.conventions.begin(&request).finish(Ok(bare));
+        assert_eq!(answer.status(), status);
+        assert!(answer.headers().contains_key(owed), "{status}");
+    }
+}
+
+/// H12: a page for people and an error of another protocol stay what they are, and get the fields all the same.
+#[test]
+fn an_error_of_another_kind_keeps_its_content() {
+    let desk = Desk::new();
+    for content_type in ["text/html; charset=utf-8", "application/json"] {
+        let mut own = json("{\"error\":\"invalid_grant\"}");
+        *own.status_mut() = StatusCode::BAD_REQUEST;
+        own.headers_mut()
+            .insert(header::CONTENT_TYPE, content_type.parse().unwrap());
+        let request = request("POST", "/token", &[]);
+        let answer = desk.conventions.begin(&request).finish(Ok(own));
+        assert_eq!(answer.body(), "{\"error\":\"invalid_grant\"}");
+        assert_eq!(answer.headers()["content-type"], content_type);
+        assert_eq!(answer.headers()["access-control-allow-origin"], APP);
+        assert!(answer.headers().contains_key("x-request-id"));
+    }
+}
+
+/// H13: a clone finishes what a handler that panicked cannot, under the id that the handler knew.
+#[test]
+fn a_panic_is_answered_under_the_id_of_its_request() {
+    let desk = Desk::new();
+    let request = request("GET", "/v1/charges", &[]);
+    let exchange = desk.conventions.begin(&request);
+    let (spare, known) = (exchange.clone(), exchange.id().clone());
+    let handled = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let _running = exchange;
+        std::panic::resume_unwind(Box::new("the handler broke"));
+    }));
+    assert!(handled.is_err());
+    let answer = spare.finish(Err(Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR)));
+    assert_eq!(answer.status(), 500);
+    assert_eq!(answer.headers()["x-request-id"], known.as_str());
+    assert_complete(&answer, "/v1/charges");
+}
+
+/// H6, H13: an error that is kept names the request it was first given to, in every replay of it.
+#[tokio::test]
+async fn a_replayed_problem_is_the_first_byte_for_byte() {
+    let desk = Desk::new();
+    let refused = request("PUT", "/v1/charges", &[KEY]);
+    let first = desk.send(&refused).await;
+    assert_eq!(first.status(), 422);
+    assert_complete(&first, "/v1/charges");
+    let again = desk.send(&refused).await;
+    assert_eq!(again.headers()["idempotency-replayed"], "true");
+    assert_eq!(again.body(), first.body());
+    assert_ne!(again.headers()["x-request-id"], first.headers()["x-request-id"]);
+    assert!(again.headers().contains_key("ratelimit"));
+}
+
+/// H13: a problem that the host rendered by itself is completed as one that it left to the pipeline.
+#[tokio::test]
+async fn a_rendered_problem_is_completed() {
+    let desk = Desk::new();
+    let request = request("POST", "/v1/charges", &[]);
+    let rendered = || Problem::new(ErrorStatus::CONFLICT).into_response();
+    let scope = http_conventions::idempotency::Scope::new("user-7", "/v1/charges");
+    let begun = || desk.conventions.begin(&request);
+    assert_complete(&begun().finish(Ok(rendered())), "/v1/charges");
+    for reply in [Reply::Final(rendered()), Reply::Unkept(rendered())] {
+        let exchange = begun().admit(&request).unwrap().unlimited();
+        let answer = exchange.run(&request, scope, async { reply }).await;
+        assert_complete(&answer, "/v1/charges");
+    }
+    // a member of that name stays what it is, and what is no object stays whole
+    let named = br#"{"status":409,"instance":"/theirs","request_id":"theirs"}"#;
+    for body in [&named[..], b"[]", b"", b"{"] {
+        let mut answer = rendered();
+        *answer.body_mut() = Bytes::from_static(body);
+        assert_eq!(begun().finish(Ok(answer)).body(), body);
+    }
+    let mut empty = rendered();
+    *empty.body_mut() = Bytes::from_static(b" {} ");
+    let answer = begun().finish(Ok(empty));
+    assert!(
+        ReceivedProblem::parse(answer.body())
+            .unwrap()
+            .extension("request_id")
+            .is_some()
+    );
+}
+
+/// H13: a target that no URI could name is one in the problem all the same, and leads nowhere else.
+#[test]
+fn an_instance_is_a_uri_reference_of_this_host() {
+    let desk = Desk::new();
+    for (target, instance) in [
+        ("/a\"b{c}", "/a%22b%7Bc%7D"),
+        ("//evil.example/x", "/.//evil.example/x"),
+    ] {
+        let request = request("GET", target, &[]);
+        let problem = Problem::new(ErrorStatus::NOT_FOUND);
+        let answer = desk.conventions.begin(&request).finish(Err(problem));
+        let problem = ReceivedProblem::parse(answer.body()).unwrap();
+        assert_eq!(problem.instance(), Some(instance));
+    }
+}

@@ -1,0 +1,227 @@
+//! The order of the pipeline: of two steps that would both answer, the earlier one does.
+
+use std::sync::{Arc, atomic::Ordering::SeqCst};
+
+use bytes::Bytes;
+use http::{HeaderName, Request, Response};
+use http_conventions::{
+    idempotency::Scope,
+    lifecycle::Lifecycle,
+    pipeline::{Conventions, EarlyAnswer},
+    testing::{ManualClock, SeededEntropy},
+    vary::Vary,
+    version::VersionScheme,
+};
+
+use crate::pipeline_fixture::{APP, BASE, Desk, QUOTA, preflight, request};
+
+const KEY: (&str, &str) = ("idempotency-key", "8e03978e-40d5-43dd-bc93-6894a57f9324");
+const STRANGER: (&str, &str) = ("authorization", "");
+
+async fn status(desk: &Desk, request: &Request<Bytes>) -> u16 {
+    desk.send(request).await.status().as_u16()
+}
+
+async fn exhaust(desk: &Desk) {
+    for _ in 0..QUOTA {
+        desk.send(&request("GET", "/v1/charges", &[])).await;
+    }
+    assert_eq!(status(desk, &request("GET", "/v1/charges", &[])).await, 429);
+}
+
+/// H22: size limits come before preflight, version and authentication.
+#[tokio::test]
+async fn what_is_too_large_is_refused_first() {
+    let desk = Desk::new();
+    let long = |path: &str| format!("{path}?{}", "x".repeat(9000));
+    assert_eq!(status(&desk, &preflight(&long("/v1/charges"))).await, 414);
+    assert_eq!(
+        status(&desk, &request("GET", &long("/v9/charges"), &[])).await,
+        414
+    );
+    assert_eq!(
+        status(&desk, &request("GET", &long("/v1/charges"), &[STRANGER])).await,
+        414
+    );
+}
+
+/// H18: a preflight names no version that counts, has no credentials, and is not limited: it neither needs nor takes anything.
+#[tokio::test]
+async fn a_preflight_comes_before_version_authentication_and_limits() {
+    let desk = Desk::new();
+    assert_eq!(status(&desk, &preflight("/v9/charges")).await, 204);
+    assert_eq!(status(&desk, &preflight("/v1/charges")).await, 204);
+    let before = desk.left().await;
+    for _ in 0..10 {
+        assert_eq!(status(&desk, &preflight("/v1/charges")).await, 204);
+    }
+    assert_eq!(desk.left().await, before - 1, "the question itself took one");
+    let mut with_credentials = preflight("/v1/charges");
+    with_credentials
+        .headers_mut()
+        .insert("authorization", "Bearer 7".parse().unwrap());
+    exhaust(&desk).await;
+    assert_eq!(status(&desk, &with_credentials).await, 204);
+}
+
+/// H20: what version there is, is nobody's secret.
+#[tokio::test]
+async fn the_version_comes_before_authentication() {
+    let desk = Desk::new();
+    assert_eq!(
+        status(&desk, &request("GET", "/v9/charges", &[STRANGER])).await,
+        404
+    );
+    assert_eq!(
+        status(&desk, &request("GET", "/v1/charges", &[STRANGER])).await,
+        401
+    );
+}
+
+/// H15: a stranger spends nothing of what is another's.
+#[tokio::test]
+async fn authentication_comes_before_limits() {
+    let desk = Desk::new();
+    let before = desk.left().await;
+    for _ in 0..10 {
+        assert_eq!(
+            status(&desk, &request("GET", "/v1/charges", &[STRANGER])).await,
+            401
+        );
+    }
+    assert_eq!(desk.left().await, before - 1, "the question itself took one");
+    exhaust(&desk).await;
+    assert_eq!(
+        status(&desk, &request("GET", "/v1/charges", &[STRANGER])).await,
+        401
+    );
+}
+
+/// H15, H6: a replay is limited too, or a key would be a way around the limits.
+#[tokio::test]
+async fn limits_come_before_a_replay() {
+    let desk = Desk::new();
+    let made = request("POST", "/v1/charges", &[KEY]);
+    assert_eq!(status(&desk, &made).await, 201);
+    assert_eq!(desk.send(&made).await.headers()["idempotency-replayed"], "true");
+    exhaust(&desk).await;
+    assert_eq!(status(&desk, &made).await, 429);
+    assert_eq!(desk.runs.load(SeqCst), 1);
+}
+
+/// H6, H7: a write that is sent again gets its first answer, and not the 412 that its own effect would make of it.
+#[tokio::test]
+async fn a_replay_comes_before_preconditions() {
+    let desk = Desk::new();
+    let write = request("PATCH", "/v1/charges", &[KEY, ("if-match", "\"1\"")]);
+    let first = desk.send(&write).await;
+    assert_eq!(
+        (first.status().as_u16(), &first.headers()["etag"]),
+        (200, &"\"2\"".parse().unwrap())
+    );
+    let again = desk.send(&write).await;
+    assert_eq!(
+        (again.status().as_u16(), &again.headers()["etag"]),
+        (200, &"\"2\"".parse().unwrap())
+    );
+    let without_key = request("PATCH", "/v1/charges", &[("if-match", "\"1\"")]);
+    assert_eq!(status(&desk, &without_key).await, 412);
+}
+
+/// H22, H7: nothing takes effect that another state was meant for, and a refusal before says nothing of the state.
+#[tokio::test]
+async fn preconditions_are_looked_at_only_by_what_runs() {
+    let desk = Desk::new();
+    let stale = request("PATCH", "/v1/charges", &[("if-match", "\"0\"")]);
+    assert_eq!(status(&desk, &stale).await, 412);
+    let by_a_stranger = request("PATCH", "/v1/charges", &[("if-match", "\"0\""), STRANGER]);
+    assert_eq!(status(&desk, &by_a_stranger).await, 401);
+    let fresh = request("PATCH", "/v1/charges", &[("if-match", "\"1\"")]);
+    assert_eq!(status(&desk, &fresh).await, 200);
+}
+
+fn pinned() -> Conventions {
+    let clock = Arc::new(ManualClock::new(std::time::SystemTime::UNIX_EPOCH));
+    let dates = ["2026-01-01", "2026-06-01"].map(|date| (date.parse().unwrap(), Lifecycle::default()));
+    Conventions::builder(BASE, clock, Arc::new(SeededEntropy::new(1)))
+        .with_cors(http_conventions::cors::CorsRules::origins([APP]))
+        .with_versions(
+            VersionScheme::Header(HeaderName::from_static("api-version")),
+            dates,
+        )
+        .with_pinned_versions()
+        .build()
+        .unwrap()
+}
+
+/// H20: the pin of an account counts once the account is known, a version that is named before that, and either way the
+/// answer varies by the field.
+#[test]
+fn a_pin_is_asked_for_after_the_account_is_known() {
+    let conventions = pinned();
+    let resolved = |request: &Request<Bytes>, pin: Option<&str>| -> Result<String, EarlyAnswer> {
+        let exchange = conventions.begin(request).admit(request)?;
+        let exchange = exchange.pin(request, pin.map(|pin| pin.parse().unwrap()))?;
+        Ok(exchange.version().unwrap().to_string())
+    };
+    let unsaid = request("GET", "/charges", &[]);
+    assert_eq!(resolved(&unsaid, Some("2026-03-01")).unwrap(), "2026-01-01");
+    let named = request("GET", "/charges", &[("api-version", "2026-07-01")]);
+    assert_eq!(resolved(&named, Some("2026-03-01")).unwrap(), "2026-06-01");
+    let refused = resolved(&unsaid, None).unwrap_err().into_response();
+    assert_eq!(
+        (refused.status().as_u16(), &refused.headers()["vary"]),
+        (400, &"origin, api-version".parse().unwrap())
+    );
+    let unknown = request("GET", "/charges", &[("api-version", "7")]);
+    assert_eq!(
+        conventions.begin(&unknown).admit(&unknown).unwrap_err().status(),
+        400
+    );
+
+    let mut asks = preflight("/charges");
+    asks.headers_mut()
+        .insert("access-control-request-headers", "api-version".parse().unwrap());
+    let allowed = conventions.begin(&asks).admit(&asks).unwrap_err().into_response();
+    let allowed = allowed.headers()["access-control-allow-headers"]
+        .to_str()
+        .unwrap()
+        .to_owned();
+    assert!(allowed.contains("api-version"), "{allowed}");
+}
+
+/// H22: what the host consulted is on every exit after it.
+#[test]
+fn an_answer_varies_by_what_the_host_consulted() {
+    let conventions = pinned();
+    let request = request("GET", "/charges", &[("api-version", "2026-07-01")]);
+    let mut exchange = conventions.begin(&request).admit(&request).unwrap();
+    let mut vary = Vary::default();
+    vary.add(http::header::ACCEPT);
+    exchange.vary_by(&vary);
+    let answer = exchange.finish(Ok(Response::new(Bytes::new())));
+    assert_eq!(answer.headers()["vary"], "accept, origin, api-version");
+}
+
+/// H15: nothing passes unlimited because nobody set up a limiter.
+#[tokio::test]
+async fn a_limit_without_a_limiter_lets_nothing_through() {
+    let conventions = pinned();
+    let request = request("GET", "/charges", &[("api-version", "2026-07-01")]);
+    let exchange = conventions.begin(&request).admit(&request).unwrap();
+    assert_eq!(exchange.limit(&[]).await.unwrap_err().status(), 500);
+}
+
+/// H6: an exchange runs in a task of its own, so that a client that leaves does not end it.
+#[tokio::test]
+async fn a_run_can_be_spawned() {
+    let conventions = pinned();
+    let request = request("POST", "/charges", &[("api-version", "2026-07-01")]);
+    let run = async move {
+        let exchange = conventions.begin(&request).admit(&request)?.unlimited();
+        let scope = Scope::new("user-7", "/charges");
+        let handler = async { Response::new(Bytes::from_static(b"{}")) };
+        Ok::<_, EarlyAnswer>(exchange.run(&request, scope, handler).await)
+    };
+    assert_eq!(tokio::spawn(run).await.unwrap().unwrap().status(), 200);
+}

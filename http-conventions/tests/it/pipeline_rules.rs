@@ -1,0 +1,151 @@
+//! Conventions are checked when they are built, and cost little afterwards.
+
+use std::sync::Arc;
+
+use allocation_counter::measure;
+use http::HeaderName;
+use http_conventions::{
+    cors::{CorsMistake, CorsRules},
+    idempotency::{Idempotency, MemoryIdempotencyStore},
+    lifecycle::Lifecycle,
+    pipeline::{Conventions, ConventionsBuilder, ConventionsMistake},
+    problem::{InvalidProblemBase, ProblemBase},
+    size_limits::SizeLimits,
+    testing::{ManualClock, SeededEntropy},
+    version::{ApiVersion, VersionMistake, VersionScheme},
+};
+
+use crate::pipeline_fixture::{APP, BASE, json, request};
+
+fn clock() -> Arc<ManualClock> {
+    Arc::new(ManualClock::new(std::time::SystemTime::UNIX_EPOCH))
+}
+
+fn builder(base: &str) -> ConventionsBuilder {
+    Conventions::builder(base, clock(), Arc::new(SeededEntropy::new(1)))
+}
+
+fn version(text: &str) -> ApiVersion {
+    text.parse().unwrap()
+}
+
+fn mistakes(builder: ConventionsBuilder) -> Vec<ConventionsMistake> {
+    builder.build().unwrap_err().mistakes().to_vec()
+}
+
+/// H22: every mistake of every convention, at once.
+#[test]
+fn every_mistake_of_the_conventions_is_reported_at_once() {
+    let twice = [("1", Lifecycle::default()), ("1", Lifecycle::default())];
+    let wrong = builder("problems/")
+        .with_size_limits(SizeLimits::default().with_target(0))
+        .with_cors(CorsRules::any_origin().with_credentials().with_methods([]))
+        .with_versions(
+            VersionScheme::Path,
+            twice.map(|(text, lifecycle)| (version(text), lifecycle)),
+        )
+        .with_default_version(version("2"));
+    assert_eq!(
+        mistakes(wrong),
+        [
+            ConventionsMistake::ProblemBase(InvalidProblemBase),
+            ConventionsMistake::NothingFits,
+            ConventionsMistake::Cors(CorsMistake::CredentialsForAnyOrigin),
+            ConventionsMistake::Cors(CorsMistake::NoMethod),
+            ConventionsMistake::UnsaidInPath,
+            ConventionsMistake::Version(VersionMistake::UnknownDefault(version("2"))),
+            ConventionsMistake::Version(VersionMistake::Repeated(version("1"))),
+        ]
+    );
+}
+
+/// H22: conventions that are right each for itself, and not beside one another.
+#[test]
+fn conventions_are_checked_against_one_another() {
+    let other = ProblemBase::new("https://other.example.com/problems/").unwrap();
+    let store = Arc::new(MemoryIdempotencyStore::default());
+    let idempotency = Idempotency::new(store, clock(), &SeededEntropy::new(1), other);
+    assert_eq!(
+        mistakes(builder(BASE).with_idempotency(idempotency)),
+        [ConventionsMistake::OtherProblemBase]
+    );
+    assert_eq!(
+        mistakes(
+            builder(BASE)
+                .with_pinned_versions()
+                .with_default_version(version("1"))
+        ),
+        [
+            ConventionsMistake::Version(VersionMistake::UnknownDefault(version("1"))),
+            ConventionsMistake::PinsWithoutVersions
+        ]
+    );
+    let one = || [(version("1"), Lifecycle::default())];
+    assert_eq!(
+        mistakes(
+            builder(BASE)
+                .with_versions(VersionScheme::Path, one())
+                .with_pinned_versions()
+        ),
+        [ConventionsMistake::UnsaidInPath]
+    );
+    let taken = HeaderName::from_static("idempotency-key");
+    assert_eq!(
+        mistakes(builder(BASE).with_versions(VersionScheme::Header(taken.clone()), one())),
+        [ConventionsMistake::VersionField(taken)]
+    );
+    let said = builder("x").build().unwrap_err().to_string();
+    assert_eq!(said, "invalid conventions: invalid base of problem types");
+}
+
+/// H5: a host of strangers takes no id from them.
+#[test]
+fn an_id_is_adopted_only_where_the_host_says_so() {
+    let request = request("GET", "/", &[("x-request-id", "checkout-7f3a")]);
+    let id = |builder: ConventionsBuilder| {
+        let conventions = builder.build().unwrap();
+        conventions.begin(&request).id().to_string()
+    };
+    assert_eq!(id(builder(BASE)), "checkout-7f3a");
+    assert_ne!(id(builder(BASE).with_new_request_ids()), "checkout-7f3a");
+}
+
+/// What passes costs the room that its answer's fields take, and the text of a new id: nothing else is allocated.
+#[test]
+fn what_passes_allocates_its_fields_alone() {
+    let conventions = builder(BASE)
+        .with_cors(CorsRules::origins([APP]))
+        .with_versions(VersionScheme::Path, [(version("1"), Lifecycle::default())])
+        .build()
+        .unwrap();
+    let pass = |id: &str| {
+        let mut request = request("GET", "/v1/charges", &[("x-request-id", id)]);
+        // as a server makes them: slices of what it read
+        let shared = |text: &'static str| http::HeaderValue::from_static(text);
+        request.headers_mut().insert("origin", shared(APP));
+        *request.uri_mut() = http::Uri::from_static("/v1/charges");
+        if !id.is_empty() {
+            request
+                .headers_mut()
+                .insert("x-request-id", shared("checkout-7f3a"));
+        }
+        let mut answer = Some(json("{}"));
+        // the first clone of each value of the rules makes it shared
+        drop(
+            conventions
+                .begin(&request)
+                .admit(&request)
+                .unwrap()
+                .finish(Ok(json("{}"))),
+        );
+        let mut finished = None;
+        let allocated = measure(|| {
+            let exchange = conventions.begin(&request).admit(&request).unwrap().unlimited();
+            finished = answer.take().map(|answer| exchange.finish(Ok(answer)));
+        });
+        assert!(finished.unwrap().headers().contains_key("vary"));
+        allocated.count_total
+    };
+    assert_eq!(pass("checkout-7f3a"), 0);
+    assert_eq!(pass(""), 1, "the text of the id");
+}

@@ -1,0 +1,59 @@
+//! Stores that are down.
+
+use std::{sync::Arc, time::SystemTime};
+
+use async_trait::async_trait;
+use http_conventions::{
+    idempotency::{
+        Claim, ClaimOutcome, Fence, Idempotency, IdempotencyStore, Outcome, RecordKey, Settled, StoreError,
+    },
+    problem::ProblemBase,
+    rate_limit::{self, RateLimitStore, Spend, State},
+    testing::SeededEntropy,
+};
+
+use crate::pipeline_fixture::BASE;
+
+pub(crate) struct BrokenLimits;
+
+#[async_trait]
+impl RateLimitStore for BrokenLimits {
+    async fn spend(&self, _: &[Spend<'_>], _: SystemTime) -> Result<Vec<State>, rate_limit::StoreError> {
+        Err(rate_limit::StoreError::unavailable("down"))
+    }
+}
+
+pub(crate) struct BrokenIdempotency;
+
+impl BrokenIdempotency {
+    pub(crate) fn endpoint() -> Idempotency {
+        let clock = Arc::new(|| SystemTime::UNIX_EPOCH);
+        Idempotency::new(
+            Arc::new(Self),
+            clock,
+            &SeededEntropy::new(1),
+            ProblemBase::new(BASE).unwrap(),
+        )
+    }
+}
+
+#[async_trait]
+impl IdempotencyStore for BrokenIdempotency {
+    async fn claim(&self, _: &Claim, _: SystemTime) -> Result<ClaimOutcome, StoreError> {
+        Err(StoreError::unavailable("down"))
+    }
+
+    async fn complete(
+        &self,
+        _: &RecordKey,
+        _: &Fence,
+        _: Outcome,
+        _: SystemTime,
+    ) -> Result<Settled, StoreError> {
+        Err(StoreError::unavailable("down"))
+    }
+
+    async fn release(&self, _: &RecordKey, _: &Fence) -> Result<Settled, StoreError> {
+        Err(StoreError::unavailable("down"))
+    }
+}
