@@ -20,6 +20,7 @@
 use std::collections::BTreeSet;
 
 use crate::error::GraphError;
+use crate::loader::{Batch, Loaders};
 
 /// Who the request acts for, as the host's authentication found out.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -83,6 +84,7 @@ pub struct RequestContext<H> {
     host: H,
     principal: Option<Principal>,
     correlation_id: Option<String>,
+    loaders: Loaders,
 }
 
 impl<H> juniper::Context for RequestContext<H> {}
@@ -95,6 +97,7 @@ impl<H> RequestContext<H> {
             host,
             principal: None,
             correlation_id: None,
+            loaders: Loaders::default(),
         }
     }
 
@@ -110,6 +113,28 @@ impl<H> RequestContext<H> {
     pub fn with_correlation_id(mut self, correlation_id: impl Into<String>) -> Self {
         self.correlation_id = Some(correlation_id.into());
         self
+    }
+
+    /// Loads what `batch` loads for one operation; see [`loader`](crate::loader). A clone of the context shares it.
+    #[must_use]
+    pub fn with_loader(mut self, batch: impl Batch) -> Self {
+        self.loaders.add(batch);
+        self
+    }
+
+    /// The value of `key`, loaded together with all that is asked for meanwhile; `None` when there is none.
+    ///
+    /// It completes only within an operation of the engine.
+    ///
+    /// # Errors
+    ///
+    /// What the batch failed with, and `INTERNAL_SERVER_ERROR` when the context has no such loader.
+    pub async fn load<B: Batch>(&self, key: B::Key) -> Result<Option<B::Value>, GraphError> {
+        self.loaders.load::<B>(key).await
+    }
+
+    pub(crate) fn loaders(&self) -> &Loaders {
+        &self.loaders
     }
 
     /// The host's own value.

@@ -1,18 +1,29 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+// what the macros emit names this crate, also here
+extern crate self as graph_core;
+
 mod compat;
 pub mod connection;
+mod document;
 pub mod engine;
 pub mod error;
+#[doc(hidden)]
+pub mod executor;
 pub mod guard;
 pub mod http;
 pub mod limits;
+pub mod loader;
 pub mod ports;
 pub mod response;
 mod subscription;
 #[cfg(feature = "testing")]
 pub mod testing;
+
+pub use graph_core_macros::{
+    GraphEnum, GraphObject, graph_interface, graph_object, graph_subscription, graph_union,
+};
 
 pub use crate::engine::Engine;
 pub use crate::error::{ErrorCode, GraphError};

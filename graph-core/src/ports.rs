@@ -1,6 +1,7 @@
-//! What this crate asks of its host: randomness for correlation ids, and a place to log what clients must not see.
+//! What this crate asks of its host: randomness for correlation ids, a place to log what clients must not
+//! see, and a timer for deadlines.
 //!
-//! Both have blanket implementations for closures.
+//! All have blanket implementations for closures.
 //!
 //! ```
 //! use graph_core::ports::{Entropy, Incident};
@@ -11,6 +12,9 @@
 //! is_log(&|incident: &Incident| drop(incident.detail.clone()));
 //! is_entropy(&|buffer: &mut [u8]| buffer.fill(7));
 //! ```
+
+use std::pin::Pin;
+use std::time::Duration;
 
 use crate::response::PathSegment;
 
@@ -46,6 +50,26 @@ impl Entropy for OsEntropy {
     )]
     fn fill(&self, buffer: &mut [u8]) {
         getrandom::fill(buffer).expect("the operating system has randomness");
+    }
+}
+
+/// Tells when time has passed: `tokio::time::sleep` is one.
+///
+/// # What an implementation must guarantee
+///
+/// The future completes when `duration` has passed, and wakes its task then.
+pub trait Timer: Send + Sync {
+    /// Completes after `duration`.
+    fn sleep(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+}
+
+impl<F, T> Timer for F
+where
+    F: Fn(Duration) -> T + Send + Sync,
+    T: Future<Output = ()> + Send + 'static,
+{
+    fn sleep(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(self(duration))
     }
 }
 

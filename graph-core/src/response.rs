@@ -17,30 +17,48 @@
 use bytes::Bytes;
 use juniper::Value;
 use serde::Serialize;
-use serde::ser::{SerializeMap as _, Serializer};
+use serde::ser::{Error as _, SerializeMap as _, Serializer};
+use serde_json::value::RawValue;
 
 use crate::error::ErrorCode;
 
 /// The answer to one operation, or one event of a subscription.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphResponse {
-    /// `None`: nothing was executed.
-    data: Option<Value>,
+    /// The envelope as far as `data` goes, [`PREFIX`] in front; `None`: nothing was executed.
+    written: Option<Vec<u8>>,
     errors: Vec<ResponseError>,
 }
 
+/// What an envelope with `data` starts with.
+pub(crate) const PREFIX: &[u8] = b"{\"data\":";
+
 impl GraphResponse {
-    /// The answer of an executed operation.
-    pub(crate) fn executed(data: Value, errors: Vec<ResponseError>) -> Self {
+    /// The answer of an executed operation: its data behind a [`PREFIX`].
+    pub(crate) fn written(written: Vec<u8>, errors: Vec<ResponseError>) -> Self {
         Self {
-            data: Some(data),
+            written: Some(written),
             errors,
         }
     }
 
+    /// The answer of an operation that juniper executed.
+    pub(crate) fn executed(data: &Value, errors: Vec<ResponseError>) -> Self {
+        let mut written = PREFIX.to_vec();
+        // the values of juniper serialise without failing
+        if serde_json::to_writer(&mut written, data).is_err() {
+            written.truncate(PREFIX.len());
+            written.extend_from_slice(b"null");
+        }
+        Self::written(written, errors)
+    }
+
     /// The answer to a request that was not executed.
     pub(crate) fn request_errors(errors: Vec<ResponseError>) -> Self {
-        Self { data: None, errors }
+        Self {
+            written: None,
+            errors,
+        }
     }
 
     /// The answer to a request that was not executed for one reason.
@@ -49,10 +67,11 @@ impl GraphResponse {
         ResponseError::new(code, message).into()
     }
 
-    /// `data`, `None` when nothing was executed; [`Value::Null`] when a failure reached the root.
+    /// `data` as JSON, `None` when nothing was executed; `null` when a failure reached the root.
     #[must_use]
-    pub fn data(&self) -> Option<&Value> {
-        self.data.as_ref()
+    pub fn data(&self) -> Option<&str> {
+        let data = self.written.as_ref()?.get(PREFIX.len()..)?;
+        std::str::from_utf8(data).ok()
     }
 
     /// `errors`, in the order of the document.
@@ -64,14 +83,38 @@ impl GraphResponse {
     /// Whether nothing was executed: there is no `data` at all.
     #[must_use]
     pub fn is_request_error(&self) -> bool {
-        self.data.is_none()
+        self.written.is_none()
+    }
+
+    /// How many bytes it takes, about.
+    pub(crate) fn size(&self) -> usize {
+        let errors = self.errors.iter().map(|error| error.message.len() + 128);
+        self.written.as_ref().map_or(0, Vec::len) + errors.sum::<usize>()
     }
 
     /// The envelope as JSON.
     #[must_use]
     pub fn to_json(&self) -> Bytes {
-        // the values of juniper serialise without failing; the fallback keeps the promise of an envelope whatever happens
-        serde_json::to_vec(self).map_or(Bytes::from_static(UNWRITABLE), Bytes::from)
+        self.clone().into_json()
+    }
+
+    /// The envelope as JSON, without a copy of the data.
+    #[must_use]
+    pub fn into_json(self) -> Bytes {
+        let (mut out, between) = match self.written {
+            Some(written) => (written, b",".as_slice()),
+            None => (Vec::new(), b"{".as_slice()),
+        };
+        if !self.errors.is_empty() {
+            out.extend_from_slice(between);
+            out.extend_from_slice(b"\"errors\":");
+            if serde_json::to_writer(&mut out, &self.errors).is_err() {
+                // the errors serialise without failing; this keeps the promise of an envelope whatever happens
+                return Bytes::from_static(UNWRITABLE);
+            }
+        }
+        out.push(b'}');
+        out.into()
     }
 }
 
@@ -87,7 +130,8 @@ impl From<ResponseError> for GraphResponse {
 impl Serialize for GraphResponse {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        if let Some(data) = &self.data {
+        if let Some(data) = self.data() {
+            let data: &RawValue = serde_json::from_str(data).map_err(S::Error::custom)?;
             map.serialize_entry("data", data)?;
         }
         if !self.errors.is_empty() {

@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 
 struct Query;
 
-#[juniper::graphql_object(context = RequestContext<()>)]
+#[graph_core::graph_object(context = RequestContext<()>)]
 impl Query {
     fn echo(text: String, list: Option<Vec<i32>>) -> String {
         format!("{text}{list:?}")

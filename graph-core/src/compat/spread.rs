@@ -15,6 +15,13 @@ use super::Scalar;
 /// The host's subscription root, whose named fragments can be refused.
 pub(crate) struct Spreadable<S>(S);
 
+impl<S> Spreadable<S> {
+    /// The host's root.
+    pub(crate) fn root(&self) -> &S {
+        &self.0
+    }
+}
+
 /// The same schema with a [`Spreadable`] subscription root.
 pub(crate) fn spreadable<Q, M, S>(root: RootNode<Q, M, S>) -> RootNode<Q, M, Spreadable<S>>
 where

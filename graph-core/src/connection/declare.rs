@@ -1,6 +1,6 @@
 //! The macro that gives a connection its two named types.
 
-/// Declares the juniper types of a connection: `edges: [Edge!]!` and `pageInfo: PageInfo!`, `node` and `cursor`.
+/// Declares the types of a connection: `edges: [Edge!]!` and `pageInfo: PageInfo!`, `node` and `cursor`.
 ///
 /// The first type is the connection, then its edge, the node and the context of the schema. juniper names a type by its
 /// Rust name, so every node type has a pair of its own. The connection is made with `From<Page<Node>>`.
@@ -12,7 +12,7 @@
 ///
 /// type Context = RequestContext<Cursors>;
 ///
-/// #[derive(juniper::GraphQLObject)]
+/// #[derive(juniper::GraphQLObject, graph_core::GraphObject)]
 /// #[graphql(context = Context)]
 /// struct Charge {
 ///     id: i32,
@@ -29,7 +29,7 @@
 ///
 /// struct Query;
 ///
-/// #[juniper::graphql_object(context = Context)]
+/// #[graph_core::graph_object(context = Context)]
 /// impl Query {
 ///     fn charges(context: &Context, first: Option<i32>, after: Option<String>) -> Result<ChargeConnection, GraphError> {
 ///         let arguments = PageArguments { first, after, ..PageArguments::default() };
@@ -67,7 +67,7 @@ macro_rules! connection {
             }
         }
 
-        #[::juniper::graphql_object(context = $context)]
+        #[$crate::graph_object(context = $context)]
         impl $connection {
             /// The entries of the page.
             fn edges(&self) -> &[$edge] {
@@ -80,7 +80,7 @@ macro_rules! connection {
             }
         }
 
-        #[::juniper::graphql_object(context = $context)]
+        #[$crate::graph_object(context = $context)]
         impl $edge {
             /// The entry.
             fn node(&self) -> &$node {

@@ -2,6 +2,8 @@
 
 use juniper::GraphQLObject;
 
+use crate::GraphObject;
+
 /// A page: entries with their cursors, and where it lies in the whole list.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Page<T> {
@@ -85,7 +87,7 @@ impl<T> Edge<T> {
 }
 
 /// Where a page lies in the whole list.
-#[derive(Clone, Debug, Eq, GraphQLObject, PartialEq)]
+#[derive(Clone, Debug, Eq, GraphObject, GraphQLObject, PartialEq)]
 pub struct PageInfo {
     /// Whether there are entries behind the page.
     has_next_page: bool,

@@ -2,15 +2,19 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use juniper::{GraphQLType, RootNode};
 
 use super::root::{Root, SubscriptionRoot};
 use super::{Engine, Inner};
 use crate::compat;
+use crate::document::{Cache, Index, Introspection};
+use crate::executor::Registry;
+use crate::guard::RequestContext;
 use crate::http::HttpPolicy;
 use crate::limits::{CostModel, FieldCost, Limits};
-use crate::ports::{Entropy, IncidentLog};
+use crate::ports::{Entropy, IncidentLog, Timer};
 
 /// Options of an [`Engine`]; see [`Engine::builder`].
 pub struct EngineBuilder<Q, M, S>
@@ -26,6 +30,9 @@ where
     http: HttpPolicy,
     entropy: Option<Arc<dyn Entropy>>,
     log: Option<Arc<dyn IncidentLog>>,
+    concurrency: Option<usize>,
+    deadline: Option<(Duration, Arc<dyn Timer>)>,
+    plan_cache: usize,
 }
 
 impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> fmt::Debug for EngineBuilder<Q, M, S> {
@@ -62,6 +69,9 @@ where
             },
             entropy: None,
             log: None,
+            concurrency: None,
+            deadline: None,
+            plan_cache: 16 << 20,
         }
     }
 }
@@ -126,6 +136,31 @@ where
         self
     }
 
+    /// Runs at most `resolvers` asynchronous resolvers of one operation at once; by default all that are asked for.
+    ///
+    /// A resolver waits for its turn, and batches of [`loader`](crate::loader)s are no larger than that. Operations that juniper
+    /// executes are not limited.
+    #[must_use]
+    pub fn with_concurrency(mut self, resolvers: usize) -> Self {
+        self.concurrency = Some(resolvers);
+        self
+    }
+
+    /// Answers a query or a mutation after `duration` without the fields that are not ready then: each is null, or bubbles, with
+    /// `TIMEOUT`. What a resolver does without waiting is not interrupted.
+    #[must_use]
+    pub fn with_deadline(mut self, duration: Duration, timer: impl Timer + 'static) -> Self {
+        self.deadline = Some((duration, Arc::new(timer)));
+        self
+    }
+
+    /// Keeps compiled documents in about `bytes` of memory; by default 16 mebibytes.
+    #[must_use]
+    pub fn with_plan_cache(mut self, bytes: usize) -> Self {
+        self.plan_cache = bytes;
+        self
+    }
+
     /// The engine.
     ///
     /// # Errors
@@ -144,19 +179,40 @@ where
             ("root fields", self.limits.root_fields()),
             ("tokens", self.limits.tokens()),
             ("body", self.http.body_limit),
+            ("concurrency", self.concurrency.unwrap_or(1)),
         ];
         let zeroes = limits.into_iter().filter(|(_, limit)| *limit == 0);
         mistakes.extend(zeroes.map(|(name, _)| ConfigMistake::NothingAllowed(name)));
+        let mut registry = Registry::default();
+        registry.object::<RequestContext<Q::Host>, Q>();
+        registry.object::<RequestContext<Q::Host>, M>();
+        registry.source::<RequestContext<Q::Host>, S>();
+        let index = Index::new(&registry);
+        mistakes.extend(
+            index
+                .missing(&self.schema.schema)
+                .into_iter()
+                .map(ConfigMistake::NoResolver),
+        );
+        let clashes = registry.clashes().iter();
+        mistakes.extend(clashes.map(|name| ConfigMistake::TwoTypes((*name).to_owned())));
         let entropy = self.entropy.or_else(default_entropy);
         if entropy.is_none() {
             mistakes.push(ConfigMistake::NoEntropy);
         }
+        let costs = self.costs.with_implementers(compat::implementers(&self.schema));
+        let (schema, answer) = compat::introspected(self.schema);
         match entropy {
             Some(entropy) if mistakes.is_empty() => Ok(Engine {
                 inner: Arc::new(Inner {
-                    costs: self.costs.with_implementers(compat::implementers(&self.schema)),
-                    schema: compat::spreadable(self.schema).limit_tokens(self.limits.tokens()),
-                    introspection: self.introspection,
+                    costs,
+                    schema: compat::spreadable(schema).limit_tokens(self.limits.tokens()),
+                    index,
+                    introspection: Introspection::new(answer),
+                    documents: Cache::new(self.plan_cache),
+                    introspective: self.introspection,
+                    concurrency: self.concurrency,
+                    deadline: self.deadline,
                     limits: self.limits,
                     http: self.http,
                     entropy,
@@ -215,6 +271,12 @@ pub enum ConfigMistake {
     /// A limit that lets nothing through.
     #[error("the limit of {0} allows nothing")]
     NothingAllowed(&'static str),
+    /// A field of the schema that its type has no table entry for: the type was not made by an attribute of this crate.
+    #[error("nothing of this crate resolves the field `{0}`")]
+    NoResolver(String),
+    /// Two types of different fields have one name.
+    #[error("two types are named `{0}`")]
+    TwoTypes(String),
     /// The feature `os-entropy` is off and no entropy was given.
     #[error("no entropy was given")]
     NoEntropy,

@@ -1,32 +1,38 @@
 //! The engine: one long-lived value that answers every operation on one schema.
 //!
-//! An operation goes through five steps, and only the last one runs resolvers: parse and validate, find the operation, judge it
-//! by the [`limits`](crate::limits), coerce the variables, execute. juniper does the first and the last two; `operation` is the
-//! seam to it.
+//! A document is parsed, validated, judged by the [`limits`](crate::limits) and compiled to a plan once, and kept. An operation
+//! then goes through three steps, and only the last one runs resolvers: find the document, coerce the variables, execute the plan.
+//! What selects a field marked `#[graph(plain)]` is executed by juniper; `plain` is the seam to it.
 
 mod builder;
-mod operation;
+mod events;
+mod faults;
+mod plain;
 mod respond;
 mod root;
+mod run;
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::FutureExt as _;
-use futures_util::stream::{Stream, StreamExt as _};
-use juniper::{GraphQLType, OperationType, RootNode, Value};
+use futures_util::stream::Stream;
+use juniper::{GraphQLType, OperationType, RootNode, Value, Variables};
 
 pub use self::builder::{ConfigError, ConfigMistake, EngineBuilder};
-use self::operation::Operation;
+use self::plain::Plain;
 pub use self::root::{Root, SubscriptionRoot};
-use crate::compat::{Outline, OutlineField, Spreadable};
+use crate::compat::Spreadable;
+use crate::document::{Cache, Document, Executable, Facts, Index, Introspection, Read, Source, coerce};
 use crate::error::ErrorCode;
 use crate::error::mask::Mask;
 use crate::guard::RequestContext;
 use crate::http::{GraphRequest, HttpPolicy};
-use crate::limits::{CostModel, Limits};
-use crate::ports::{Entropy, IncidentLog};
+use crate::limits::{CostModel, Limits, Outline, OutlineField};
+use crate::loader::drive;
+use crate::ports::{Entropy, IncidentLog, Timer};
 use crate::response::GraphResponse;
 use crate::subscription::{Emitter, produced};
 
@@ -49,12 +55,29 @@ where
     S: GraphQLType,
 {
     schema: RootNode<Q, M, Spreadable<S>>,
-    introspection: bool,
+    index: Index,
+    introspection: Introspection,
+    documents: Cache,
+    /// Whether introspection is served.
+    introspective: bool,
+    /// How many asynchronous resolvers of one operation run at once.
+    concurrency: Option<usize>,
+    deadline: Option<(Duration, Arc<dyn Timer>)>,
     limits: Limits,
     costs: CostModel,
     http: HttpPolicy,
     entropy: Arc<dyn Entropy>,
     log: Option<Arc<dyn IncidentLog>>,
+}
+
+impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            schema: &self.schema.schema,
+            index: &self.index,
+            introspection: &self.introspection,
+        }
+    }
 }
 
 impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Clone for Engine<Q, M, S> {
@@ -68,7 +91,7 @@ impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Clone for Engine<Q, M, S> {
 impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> fmt::Debug for Engine<Q, M, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Engine")
-            .field("introspection", &self.inner.introspection)
+            .field("introspection", &self.inner.introspective)
             .field("limits", &self.inner.limits)
             .finish_non_exhaustive()
     }
@@ -98,8 +121,8 @@ where
     ) -> Result<GraphResponse, WouldWrite> {
         let whole = async {
             match self.prepare(request) {
-                Ok(operation) if access.refuses(operation.kind()) => Err(WouldWrite),
-                Ok(operation) => Ok(self.run(&operation, request, context).await),
+                Ok(document) if access.refuses(document.kind) => Err(WouldWrite),
+                Ok(document) => Ok(self.run(&document, request, context).await),
                 Err(refused) => Ok(refused),
             }
         };
@@ -132,59 +155,80 @@ where
         context: &RequestContext<Q::Host>,
         emitter: &Emitter<GraphResponse>,
     ) {
-        let operation = match self.prepare(request) {
-            Ok(operation) => operation,
-            Err(refused) => return emitter.emit(refused).await,
-        };
-        if operation.kind() != OperationType::Subscription {
-            return emitter.emit(self.run(&operation, request, context).await).await;
-        }
-        match operation
-            .open(request.variables(), context, &mut self.mask(context))
-            .await
-        {
-            Ok((key, mut events)) => {
-                while let Some(event) = events.next().await {
-                    let mut mask = self.mask(context);
-                    emitter.emit(operation::event(&key, event, &mut mask)).await;
-                }
+        let produced = match self.prepare(request) {
+            Ok(document) if document.kind == OperationType::Subscription => {
+                self.follow(&document, request, context, emitter).await
             }
-            Err(refused) => emitter.emit(refused).await,
+            Ok(document) => Err(self.run(&document, request, context).await),
+            Err(refused) => Err(refused),
+        };
+        if let Err(only) = produced {
+            emitter.emit(only).await;
         }
     }
 
-    /// Parses, validates and judges; no resolver runs.
-    fn prepare<'r>(
-        &'r self,
-        request: &'r GraphRequest,
-    ) -> Result<Operation<'r, Q, M, Spreadable<S>>, GraphResponse> {
-        let operation = Operation::new(&self.inner.schema, request)?;
-        operation.judge(request, |outline| self.judge(outline))?;
-        Ok(operation)
+    /// The document of `request`, judged; no resolver runs.
+    fn prepare(&self, request: &GraphRequest) -> Result<Arc<Document>, GraphResponse> {
+        let key = request.key();
+        let read = self.inner.documents.get(&key, || self.read(request));
+        let document = read.map_err(|refused| (*refused).clone())?;
+        if let Some(outline) = &document.outline {
+            self.within_limits(outline, request.variables())?;
+        }
+        Ok(document)
     }
 
-    fn judge(&self, outline: &Outline<'_>) -> Result<(), GraphResponse> {
-        if let (false, Some(field)) = (self.inner.introspection, introspection(&outline.fields)) {
+    /// Parses, validates and judges a text that was not asked for before. Also how many bytes the outcome takes.
+    fn read(&self, request: &GraphRequest) -> (Read, usize) {
+        let text = request.query();
+        let source = Source {
+            text: &text,
+            operation: request.operation_name(),
+        };
+        let judge = |outline: &Outline| self.judge(outline);
+        match Document::new(&self.inner.facts(), &source, request.variables(), judge) {
+            Ok(document) => {
+                let size = document.size;
+                (Ok(Arc::new(document)), size)
+            }
+            Err(refused) => {
+                let size = refused.size();
+                (Err(Arc::new(refused)), size)
+            }
+        }
+    }
+
+    fn judge(&self, outline: &Outline) -> Result<(), GraphResponse> {
+        if let (false, Some(field)) = (self.inner.introspective, introspection(&outline.fields)) {
             let message = format!("introspection is switched off, `{field}` is not served");
             return Err(GraphResponse::refused(ErrorCode::IntrospectionDisabled, message));
         }
+        let invalid = |message: String| {
+            Err(GraphResponse::refused(
+                ErrorCode::GraphqlValidationFailed,
+                message,
+            ))
+        };
         // a query root can be a field of other types; juniper validates it there and cannot resolve it
         let mut roots = outline.fields.iter();
         if let Some(field) = roots.find_map(|root| introspection(&root.children)) {
-            let message = format!("`{field}` is served at the root of a query only");
-            return Err(GraphResponse::refused(
-                ErrorCode::GraphqlValidationFailed,
-                message,
-            ));
+            return invalid(format!("`{field}` is served at the root of a query only"));
         }
-        if outline.kind == OperationType::Subscription && outline.fields.len() != 1 {
-            let message = "a subscription selects exactly one field at its root";
-            return Err(GraphResponse::refused(
-                ErrorCode::GraphqlValidationFailed,
-                message,
-            ));
+        if outline.kind == OperationType::Subscription {
+            match outline.fields.as_slice() {
+                [field] if !field.name.starts_with("__") => {}
+                _ => return invalid("a subscription selects exactly one field at its root".to_owned()),
+            }
         }
-        match self.inner.limits.exceeded(outline, &self.inner.costs) {
+        // with sizes that depend on variables every request is judged by itself
+        if outline.open {
+            return Ok(());
+        }
+        self.within_limits(outline, &Variables::new())
+    }
+
+    fn within_limits(&self, outline: &Outline, variables: &Variables) -> Result<(), GraphResponse> {
+        match self.inner.limits.exceeded(outline, &self.inner.costs, variables) {
             errors if errors.is_empty() => Ok(()),
             errors => Err(GraphResponse::request_errors(errors)),
         }
@@ -192,17 +236,40 @@ where
 
     async fn run(
         &self,
-        operation: &Operation<'_, Q, M, Spreadable<S>>,
+        document: &Document,
         request: &GraphRequest,
         context: &RequestContext<Q::Host>,
     ) -> GraphResponse {
-        if operation.kind() == OperationType::Subscription {
+        if document.kind == OperationType::Subscription {
             let message = "a subscription is served as `text/event-stream` only";
             return GraphResponse::refused(ErrorCode::BadRequest, message);
         }
-        operation
-            .execute(request.variables(), context, &mut self.mask(context))
-            .await
+        let facts = self.inner.facts();
+        let variables = match coerce(facts.schema, &document.variables, request.variables()) {
+            Ok(variables) => variables,
+            Err(refused) => return refused,
+        };
+        match document.executable(&facts, &variables).as_deref() {
+            Ok(Executable::Plan(plan)) => self.planned(plan, &variables, context).await,
+            Ok(Executable::Plain) => self.run_plain(document, request, context).await,
+            Err(refused) => refused.clone(),
+        }
+    }
+
+    /// Runs an operation by juniper's executor. It has no partial answer when it is late.
+    async fn run_plain(
+        &self,
+        document: &Document,
+        request: &GraphRequest,
+        context: &RequestContext<Q::Host>,
+    ) -> GraphResponse {
+        let plain = match Plain::new(&self.inner.schema, document) {
+            Ok(plain) => plain,
+            Err(refused) => return refused,
+        };
+        let answer = plain.execute(request.variables(), context, self.mask(context));
+        let driven = drive(answer, context.loaders(), self.deadline(&|| {})).await;
+        driven.unwrap_or_else(Self::late)
     }
 
     fn panicked(
@@ -210,7 +277,7 @@ where
         payload: &(dyn std::any::Any + Send),
         context: &RequestContext<Q::Host>,
     ) -> GraphResponse {
-        GraphResponse::executed(Value::Null, vec![self.mask(context).panic(payload)])
+        GraphResponse::executed(&Value::Null, vec![self.mask(context).panic(payload)])
     }
 
     fn mask<'m>(&'m self, context: &'m RequestContext<Q::Host>) -> Mask<'m> {
@@ -223,11 +290,19 @@ where
 }
 
 /// The first `__schema` or `__type` of `fields`, at any depth.
-fn introspection<'o>(fields: &'o [OutlineField<'_>]) -> Option<&'o str> {
-    fields.iter().find_map(|field| match field.name {
-        "__schema" | "__type" => Some(field.name),
+fn introspection(fields: &[OutlineField]) -> Option<&str> {
+    fields.iter().find_map(|field| match field.name.as_str() {
+        name @ ("__schema" | "__type") => Some(name),
         _ => introspection(&field.children),
     })
+}
+
+/// The answer to a subscription whose field is skipped.
+fn skipped() -> GraphResponse {
+    GraphResponse::refused(
+        ErrorCode::GraphqlValidationFailed,
+        "the field of the subscription is skipped",
+    )
 }
 
 /// What an operation may do.

@@ -49,7 +49,7 @@ where
             }
         };
         Answer::Full(match attempted {
-            Ok(response) => wire::json(&response, rendering),
+            Ok(response) => wire::json(response, rendering),
             Err(WouldWrite) => Refusal::method("POST", WouldWrite::MESSAGE)
                 .rendered(rendering)
                 .into_response(),
@@ -60,7 +60,7 @@ where
     fn would_write(&self, request: &GraphRequest, access: Access) -> bool {
         let refused = || {
             self.prepare(request)
-                .is_ok_and(|operation| access.refuses(operation.kind()))
+                .is_ok_and(|document| access.refuses(document.kind))
         };
         // a panic comes again in the stream, where it is reported
         access == Access::ReadOnly && catch_unwind(AssertUnwindSafe(refused)).unwrap_or(false)

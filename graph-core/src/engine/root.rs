@@ -2,13 +2,15 @@
 
 use juniper::{DefaultScalarValue, GraphQLSubscriptionType, GraphQLTypeAsync};
 
+use crate::executor::{Object, Source};
 use crate::guard::RequestContext;
 
-/// A query or mutation root, as `#[juniper::graphql_object(context = RequestContext<H>)]` makes it.
+/// A query or mutation root, as `#[graph_core::graph_object(context = RequestContext<H>)]` makes it.
 ///
 /// Implemented for every type that fits, `juniper::EmptyMutation<RequestContext<H>>` among them; there is nothing to write.
 pub trait Root:
     GraphQLTypeAsync<DefaultScalarValue, Context = RequestContext<<Self as Root>::Host>, TypeInfo = ()>
+    + Object<RequestContext<<Self as Root>::Host>>
     + Send
     + Sync
     + 'static
@@ -20,6 +22,7 @@ pub trait Root:
 impl<T, H> Root for T
 where
     T: GraphQLTypeAsync<DefaultScalarValue, Context = RequestContext<H>, TypeInfo = ()>
+        + Object<RequestContext<H>>
         + Send
         + Sync
         + 'static,
@@ -28,7 +31,7 @@ where
     type Host = H;
 }
 
-/// A subscription root, as `#[juniper::graphql_subscription(context = RequestContext<H>)]` makes it.
+/// A subscription root, as `#[graph_core::graph_subscription(context = RequestContext<H>)]` makes it.
 ///
 /// Implemented for every type that fits, `juniper::EmptySubscription<RequestContext<H>>` among them; there is nothing to write.
 pub trait SubscriptionRoot:
@@ -36,7 +39,8 @@ pub trait SubscriptionRoot:
         DefaultScalarValue,
         Context = RequestContext<<Self as SubscriptionRoot>::Host>,
         TypeInfo = (),
-    > + Send
+    > + Source<RequestContext<<Self as SubscriptionRoot>::Host>>
+    + Send
     + Sync
     + 'static
 {
@@ -47,6 +51,7 @@ pub trait SubscriptionRoot:
 impl<T, H> SubscriptionRoot for T
 where
     T: GraphQLSubscriptionType<DefaultScalarValue, Context = RequestContext<H>, TypeInfo = ()>
+        + Source<RequestContext<H>>
         + Send
         + Sync
         + 'static,

@@ -57,7 +57,7 @@ impl Stream for EventStream {
 }
 
 /// Writes `answer` as a whole response.
-pub(crate) fn json(answer: &GraphResponse, rendering: Rendering) -> Response<Bytes> {
+pub(crate) fn json(answer: GraphResponse, rendering: Rendering) -> Response<Bytes> {
     let (media_type, status) = match rendering {
         Rendering::GraphqlResponse if answer.is_request_error() => {
             (GRAPHQL_RESPONSE, StatusCode::BAD_REQUEST)
@@ -65,7 +65,7 @@ pub(crate) fn json(answer: &GraphResponse, rendering: Rendering) -> Response<Byt
         Rendering::GraphqlResponse => (GRAPHQL_RESPONSE, StatusCode::OK),
         Rendering::Json | Rendering::EventStream | Rendering::Explorer => (JSON, StatusCode::OK),
     };
-    response(status, media_type, answer.to_json())
+    response(status, media_type, answer.into_json())
 }
 
 /// Writes `answers` as server-sent events of

@@ -89,7 +89,7 @@ impl HttpPolicy {
         }
     }
 
-    fn within_limit(self, body: &Bytes) -> Result<&[u8], Refusal> {
+    fn within_limit(self, body: &Bytes) -> Result<&Bytes, Refusal> {
         if body.len() > self.body_limit {
             return Err(Refusal::too_large(self.body_limit));
         }

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use bytes::Bytes;
 use juniper::Variables;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 
 use super::refusal::Refusal;
 
@@ -22,7 +24,7 @@ use super::refusal::Refusal;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphRequest {
-    query: String,
+    query: Text,
     operation_name: Option<String>,
     variables: Variables,
 }
@@ -32,7 +34,7 @@ impl GraphRequest {
     #[must_use]
     pub fn new(query: impl Into<String>) -> Self {
         Self {
-            query: query.into(),
+            query: Text::Plain(query.into()),
             operation_name: None,
             variables: Variables::new(),
         }
@@ -54,8 +56,30 @@ impl GraphRequest {
 
     /// The document.
     #[must_use]
-    pub fn query(&self) -> &str {
-        &self.query
+    pub fn query(&self) -> Cow<'_, str> {
+        match &self.query {
+            Text::Plain(text) => Cow::Borrowed(text),
+            // it was read as JSON before
+            Text::Json(json) => serde_json::from_slice(json).unwrap_or_default(),
+        }
+    }
+
+    /// What the document is known by: its text as it came, and the operation of it.
+    pub(crate) fn key(&self) -> Cow<'_, [u8]> {
+        let (text, tag): (&[u8], Option<u8>) = match &self.query {
+            Text::Json(json) => (json, None),
+            // only the other kind starts with a quote
+            Text::Plain(text) => (text.as_bytes(), text.starts_with('"').then_some(TAG)),
+        };
+        if tag.is_none() && self.operation_name.is_none() {
+            return Cow::Borrowed(text);
+        }
+        let name = self
+            .operation_name
+            .iter()
+            .flat_map(|name| [&[TAG], name.as_bytes()]);
+        let parts: Vec<&[u8]> = [tag.as_slice(), text].into_iter().chain(name).collect();
+        Cow::Owned(parts.concat())
     }
 
     /// Which operation of the document.
@@ -71,12 +95,17 @@ impl GraphRequest {
     }
 
     /// Reads the body of a POST.
-    pub(super) fn from_json(body: &[u8]) -> Result<Self, Refusal> {
+    pub(super) fn from_json(body: &Bytes) -> Result<Self, Refusal> {
         if body.trim_ascii_start().starts_with(b"[") {
             return Err(Refusal::bad_request("one operation a request"));
         }
         let parameters: Parameters = from_json("the body", body)?;
-        Self::from_parameters(parameters.query, parameters.operation_name, parameters.variables)
+        let query = parameters
+            .query
+            .map(|query| Text::from_json(query.get(), body))
+            .transpose()?;
+        let name = parameters.operation_name.map(Cow::into_owned);
+        Self::from_parameters(query, name, parameters.variables)
     }
 
     /// Reads the query string of a GET.
@@ -97,11 +126,11 @@ impl GraphRequest {
         if let Some(extensions) = take("extensions") {
             from_json::<Option<Extensions>>("`extensions`", extensions.as_bytes())?;
         }
-        Self::from_parameters(query, operation_name, variables)
+        Self::from_parameters(query.map(Text::Plain), operation_name, variables)
     }
 
     fn from_parameters(
-        query: Option<String>,
+        query: Option<Text>,
         operation_name: Option<String>,
         variables: Option<Variables>,
     ) -> Result<Self, Refusal> {
@@ -113,12 +142,35 @@ impl GraphRequest {
     }
 }
 
+/// A document as it came: JSON is not decoded when the document is known.
+#[derive(Clone, Debug, PartialEq)]
+enum Text {
+    Plain(String),
+    /// A string with its quotes.
+    Json(Bytes),
+}
+
+/// No byte of a text.
+const TAG: u8 = 0xff;
+
+impl Text {
+    fn from_json(json: &str, body: &Bytes) -> Result<Self, Refusal> {
+        // half a character is the only mistake left in a string that was passed over
+        if json.starts_with('"') && !json.contains("\\u") {
+            return Ok(Self::Json(body.slice_ref(json.as_bytes())));
+        }
+        from_json("`query`", json.as_bytes()).map(Self::Plain)
+    }
+}
+
 /// The body of a POST.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Parameters {
-    query: Option<String>,
-    operation_name: Option<String>,
+struct Parameters<'b> {
+    #[serde(borrow)]
+    query: Option<&'b RawValue>,
+    #[serde(borrow)]
+    operation_name: Option<Cow<'b, str>>,
     variables: Option<Variables>,
     /// Must be an object; none of its entries is served yet.
     #[serde(rename = "extensions")]

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use juniper::Variables;
+
 use super::measure::is_introspection;
-use crate::compat::{Outline, OutlineField, Shape};
+use super::outline::{Outline, OutlineField, Shape};
 use crate::connection::PageLimits;
 
 /// What the schema does not say about the cost of a field.
@@ -89,16 +91,17 @@ impl CostModel {
         self
     }
 
-    pub(crate) fn cost(&self, outline: &Outline<'_>, list_size: u32) -> u64 {
+    pub(crate) fn cost(&self, outline: &Outline, list_size: u32, variables: &Variables) -> u64 {
         let pricing = Pricing {
             model: self,
+            variables,
             list_size: u64::from(list_size),
         };
         pricing.sum(&outline.fields)
     }
 
     /// The dearest `price` of `field` among the object types that may have to resolve it, given what the host named for each.
-    fn dearest(&self, field: &OutlineField<'_>, price: impl Fn(FieldCost) -> u64) -> u64 {
+    fn dearest(&self, field: &OutlineField, price: impl Fn(FieldCost) -> u64) -> u64 {
         if self.fields.is_empty() {
             return price(FieldCost::default());
         }
@@ -106,27 +109,28 @@ impl CostModel {
             let coordinate = format!("{parent}.{}", field.name);
             price(self.fields.get(&coordinate).copied().unwrap_or_default())
         };
-        match self.implementers.get(field.parent) {
+        match self.implementers.get(field.parent.as_str()) {
             Some(objects) => objects.iter().map(|object| of(object)).fold(0, u64::max),
-            None => of(field.parent),
+            None => of(&field.parent),
         }
     }
 }
 
 struct Pricing<'m> {
     model: &'m CostModel,
+    variables: &'m Variables,
     list_size: u64,
 }
 
 impl Pricing<'_> {
-    fn sum<'f>(&self, fields: impl IntoIterator<Item = &'f OutlineField<'f>>) -> u64 {
+    fn sum<'f>(&self, fields: impl IntoIterator<Item = &'f OutlineField>) -> u64 {
         fields
             .into_iter()
             .map(|field| self.field(field))
             .fold(0, u64::saturating_add)
     }
 
-    fn field(&self, field: &OutlineField<'_>) -> u64 {
+    fn field(&self, field: &OutlineField) -> u64 {
         // a scalar is free, running its resolver once more for nothing is not
         let least = u64::from(field.repeated);
         if is_introspection(field) {
@@ -148,12 +152,12 @@ impl Pricing<'_> {
     }
 
     /// What one node of a connection costs beside its own weight, and what the connection costs beside its nodes.
-    fn connection(&self, children: &[OutlineField<'_>]) -> (u64, u64) {
+    fn connection(&self, children: &[OutlineField]) -> (u64, u64) {
         let (mut entry, mut once) = (0_u64, 0_u64);
         for child in children {
-            match child.name {
+            match child.name.as_str() {
                 "edges" => {
-                    let of_edge = child.children.iter().map(|child| match child.name {
+                    let of_edge = child.children.iter().map(|child| match child.name.as_str() {
                         "node" => self.part(child),
                         _ => self.field(child),
                     });
@@ -169,28 +173,28 @@ impl Pricing<'_> {
     }
 
     /// A part of a connection that is free itself, as the nodes are counted with the connection.
-    fn part(&self, part: &OutlineField<'_>) -> u64 {
+    fn part(&self, part: &OutlineField) -> u64 {
         self.part_weight(part).saturating_add(self.sum(&part.children))
     }
 
-    fn part_weight(&self, part: &OutlineField<'_>) -> u64 {
+    fn part_weight(&self, part: &OutlineField) -> u64 {
         let weight = |named: FieldCost| named.weight.map_or(0, u64::from);
         self.model.dearest(part, weight).max(u64::from(part.repeated))
     }
 
     /// How many entries the innermost list of `field`, or the connection, may have.
-    fn entries(&self, field: &OutlineField<'_>, named: FieldCost) -> u64 {
+    fn entries(&self, field: &OutlineField, named: FieldCost) -> u64 {
         match field.shape {
             Shape { connection: true, .. } => {
-                size(field, named, u64::from(PageLimits::default().default_size()))
+                self.size(field, named, u64::from(PageLimits::default().default_size()))
             }
             Shape { lists: 0, .. } => 1,
-            _ => size(field, named, self.list_size),
+            _ => self.size(field, named, self.list_size),
         }
     }
 
     /// How many such lists, or connections, there may be.
-    fn lists_around(&self, field: &OutlineField<'_>) -> u64 {
+    fn lists_around(&self, field: &OutlineField) -> u64 {
         let Shape {
             lists, connection, ..
         } = field.shape;
@@ -201,13 +205,13 @@ impl Pricing<'_> {
         };
         self.list_size.saturating_pow(around)
     }
-}
 
-/// How many entries `field` may return; a negative number asks for nothing that exists and is priced as if it were absent.
-fn size(field: &OutlineField<'_>, named: FieldCost, assumed: u64) -> u64 {
-    field
-        .requested
-        .and_then(|requested| u64::try_from(requested).ok())
-        .or(named.page_size.map(u64::from))
-        .unwrap_or(assumed)
+    /// How many entries `field` may return; a negative number asks for nothing that exists and is priced as if it were absent.
+    fn size(&self, field: &OutlineField, named: FieldCost, assumed: u64) -> u64 {
+        field
+            .requested(self.variables)
+            .and_then(|requested| u64::try_from(requested).ok())
+            .or(named.page_size.map(u64::from))
+            .unwrap_or(assumed)
+    }
 }

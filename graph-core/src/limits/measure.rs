@@ -1,6 +1,6 @@
 //! Counts what the limits bound.
 
-use crate::compat::{Outline, OutlineField};
+use super::outline::{Outline, OutlineField};
 
 #[derive(Debug, Default, Eq, PartialEq)]
 pub(super) struct Counts {
@@ -10,7 +10,7 @@ pub(super) struct Counts {
     pub(super) root_fields: usize,
 }
 
-pub(super) fn counts(outline: &Outline<'_>) -> Counts {
+pub(super) fn counts(outline: &Outline) -> Counts {
     Counts {
         depth: depth(&outline.fields),
         introspection_lists: outline
@@ -26,11 +26,11 @@ pub(super) fn counts(outline: &Outline<'_>) -> Counts {
 }
 
 /// Whether `field` is `__schema`, `__type` or `__typename`.
-pub(super) fn is_introspection(field: &OutlineField<'_>) -> bool {
+pub(super) fn is_introspection(field: &OutlineField) -> bool {
     field.name.starts_with("__")
 }
 
-fn depth(fields: &[OutlineField<'_>]) -> usize {
+fn depth(fields: &[OutlineField]) -> usize {
     fields
         .iter()
         .filter(|field| !is_introspection(field))
@@ -39,7 +39,7 @@ fn depth(fields: &[OutlineField<'_>]) -> usize {
         .unwrap_or_default()
 }
 
-fn aliases(fields: &[OutlineField<'_>]) -> usize {
+fn aliases(fields: &[OutlineField]) -> usize {
     fields
         .iter()
         .map(|field| usize::from(field.aliased) + aliases(&field.children))
@@ -47,9 +47,9 @@ fn aliases(fields: &[OutlineField<'_>]) -> usize {
 }
 
 /// How many of the lists through which introspection can run in circles are within each other.
-fn nested_lists(field: &OutlineField<'_>) -> usize {
+fn nested_lists(field: &OutlineField) -> usize {
     let list = matches!(
-        field.name,
+        field.name.as_str(),
         "fields" | "inputFields" | "interfaces" | "possibleTypes"
     );
     usize::from(list) + field.children.iter().map(nested_lists).max().unwrap_or_default()

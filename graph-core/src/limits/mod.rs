@@ -18,8 +18,8 @@
 //! the variable, or the schema's default for the argument, or else the [`page size`](FieldCost::page_size) of the field, or else
 //! an assumed one (10; for a connection 20, the default of [`PageLimits`](crate::connection::PageLimits)). A connection costs its
 //! size once per node, with what is selected in the node; its edges and its `pageInfo` are free unless they have a weight. A
-//! connection is any object with `edges` and `pageInfo`. A field selected again under the same key costs at least 1, for its
-//! resolver runs again. A field of an interface costs as much as the dearest type behind it.
+//! connection is any object with `edges` and `pageInfo`. A field selected again under the same key costs at least 1: it is
+//! looked at again, and run again where juniper executes the operation. A field of an interface costs as much as the dearest type behind it.
 //!
 //! Only arguments `first` and `last` of type `Int` are sizes, and only of lists and connections: give a field that is sized
 //! otherwise a weight or a page size of its own.
@@ -34,11 +34,14 @@
 
 mod cost;
 mod measure;
+mod outline;
 
 pub(crate) use self::cost::CostModel;
 pub use self::cost::FieldCost;
+pub(crate) use self::outline::{Outline, OutlineField, outline};
 
-use crate::compat::Outline;
+use juniper::Variables;
+
 use crate::error::ErrorCode;
 use crate::response::ResponseError;
 
@@ -149,9 +152,14 @@ impl Limits {
     }
 
     /// Every limit that `outline` exceeds.
-    pub(crate) fn exceeded(&self, outline: &Outline<'_>, model: &CostModel) -> Vec<ResponseError> {
+    pub(crate) fn exceeded(
+        &self,
+        outline: &Outline,
+        model: &CostModel,
+        variables: &Variables,
+    ) -> Vec<ResponseError> {
         let counts = measure::counts(outline);
-        let cost = model.cost(outline, self.list_size);
+        let cost = model.cost(outline, self.list_size, variables);
         let mut errors = Vec::new();
         let mut check = |exceeded: bool, code: ErrorCode, message: String| {
             if exceeded {

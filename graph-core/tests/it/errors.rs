@@ -2,8 +2,8 @@
 
 use graph_core::http::GraphRequest;
 use graph_core::ports::IncidentKind;
-use graph_core::{Engine, ErrorCode, GraphError, RequestContext};
-use juniper::{EmptyMutation, EmptySubscription, FieldError, FieldResult, RootNode, graphql_object};
+use graph_core::{Engine, ErrorCode, GraphError, RequestContext, graph_object};
+use juniper::{EmptyMutation, EmptySubscription, FieldError, FieldResult, RootNode};
 use serde_json::json;
 
 use crate::fixture::{Fixture, builder, codes, fixture};
@@ -91,7 +91,7 @@ async fn a_code_survives_the_result_of_juniper() {
 
 struct Leaky;
 
-#[graphql_object(context = RequestContext<()>)]
+#[graph_object(context = RequestContext<()>)]
 impl Leaky {
     fn internal() -> Result<Option<i32>, GraphError> {
         Err(GraphError::internal("row 7 is torn").with_extension("row", "secret"))

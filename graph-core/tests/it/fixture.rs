@@ -11,9 +11,11 @@ use graph_core::engine::EngineBuilder;
 use graph_core::http::Answer;
 use graph_core::ports::Incident;
 use graph_core::testing::SeededEntropy;
-use graph_core::{Engine, GraphError, Principal, RequestContext};
+use graph_core::{
+    Engine, GraphError, GraphObject, Principal, RequestContext, graph_object, graph_subscription, graph_union,
+};
 use http::{Request, Response};
-use juniper::{FieldResult, RootNode, graphql_object, graphql_subscription};
+use juniper::{FieldResult, RootNode};
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -56,7 +58,7 @@ pub(crate) struct Item {
     pub(crate) id: i32,
 }
 
-#[graphql_object(context = Context)]
+#[graph_object(context = Context)]
 impl Item {
     fn id(&self) -> i32 {
         self.id
@@ -95,14 +97,13 @@ graph_core::connection! {
     Context
 }
 
-#[derive(juniper::GraphQLObject)]
+#[derive(juniper::GraphQLObject, GraphObject)]
 #[graphql(context = Context)]
 pub(crate) struct Shelf {
     items: Vec<Item>,
 }
 
-#[derive(juniper::GraphQLUnion)]
-#[graphql(context = Context)]
+#[graph_union(context = Context)]
 enum Found {
     Item(Item),
     Shelf(Shelf),
@@ -110,7 +111,7 @@ enum Found {
 
 pub(crate) struct Query;
 
-#[graphql_object(context = Context)]
+#[graph_object(context = Context)]
 impl Query {
     fn ping(context: &Context) -> &str {
         context.host().called();
@@ -229,7 +230,7 @@ pub(crate) fn read_rows(request: &graph_core::connection::PageRequest) -> Page<I
 
 pub(crate) struct Mutation;
 
-#[graphql_object(context = Context)]
+#[graph_object(context = Context)]
 impl Mutation {
     async fn add(context: &Context, id: i32) -> Item {
         context.host().called();
@@ -252,7 +253,7 @@ type Items = Pin<Box<dyn Stream<Item = Result<Item, GraphError>> + Send>>;
 
 pub(crate) struct Subscription;
 
-#[graphql_subscription(context = Context)]
+#[graph_subscription(context = Context)]
 impl Subscription {
     async fn added(context: &Context, #[graphql(default = 3)] count: i32) -> Result<Items, GraphError> {
         context.require_principal()?;

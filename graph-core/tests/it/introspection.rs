@@ -47,7 +47,7 @@ async fn introspection_can_be_switched_off() {
 
 struct Looping;
 
-#[juniper::graphql_object(context = RequestContext<()>)]
+#[graph_core::graph_object(context = RequestContext<()>)]
 impl Looping {
     fn query() -> Self {
         Self

@@ -7,17 +7,23 @@
     reason = "a test fails by panicking"
 )]
 
+mod attributes;
 mod build;
 mod connections;
 mod cost;
+mod documents;
 mod errors;
+mod executing;
 mod execution;
+mod expanded;
 mod fixture;
 mod guards;
 mod hostile;
 mod http;
 mod introspection;
 mod limits;
+mod messages;
+mod oracle;
 mod prices;
 mod subscriptions;
 mod wire;

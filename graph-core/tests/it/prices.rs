@@ -1,15 +1,15 @@
 //! Prices that must not depend on the way a field is reached: interfaces, connections of any name, fields selected again.
 
 use graph_core::limits::{FieldCost, Limits};
-use graph_core::{Engine, RequestContext};
-use juniper::{EmptyMutation, EmptySubscription, RootNode, graphql_interface, graphql_object};
+use graph_core::{Engine, RequestContext, graph_interface, graph_object};
+use juniper::{EmptyMutation, EmptySubscription, RootNode};
 use serde_json::json;
 
 use crate::fixture::{codes, fixture};
 
 type Context = RequestContext<()>;
 
-#[graphql_interface(for = [Note, Photo], context = Context)]
+#[graph_interface(for = [Note, Photo], context = Context)]
 #[expect(dead_code, reason = "juniper reads the signatures only")]
 trait Document {
     fn copies(&self) -> Vec<Note>;
@@ -19,7 +19,7 @@ trait Document {
 #[derive(Clone)]
 struct Note;
 
-#[graphql_object(context = Context, impl = DocumentValue)]
+#[graph_object(context = Context, impl = DocumentValue)]
 impl Note {
     fn copies(&self) -> Vec<Self> {
         vec![]
@@ -33,7 +33,7 @@ impl Note {
 #[derive(Clone)]
 struct Photo;
 
-#[graphql_object(context = Context, impl = DocumentValue)]
+#[graph_object(context = Context, impl = DocumentValue)]
 impl Photo {
     fn copies(&self) -> Vec<Note> {
         vec![]
@@ -48,7 +48,7 @@ graph_core::connection! { Notes, NoteEdge, Note, Context }
 
 struct Query;
 
-#[graphql_object(context = Context)]
+#[graph_object(context = Context)]
 impl Query {
     fn document() -> DocumentValue {
         Note.into()

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use graph_core::connection::{Cursors, Direction, PageArguments, PageLimits, PageRequest};
 use graph_core::http::{Answer, EventStream};
-use graph_core::{GraphError, Principal, RequestContext};
+use graph_core::{GraphError, Principal, RequestContext, graph_object, graph_subscription};
 use http::{Request, Response};
 use http_body::Frame;
 use http_body_util::{BodyExt, StreamBody};
@@ -63,7 +63,7 @@ fn units(amount: u32) -> i32 {
 #[derive(Clone)]
 pub(super) struct Charge(domain::Charge);
 
-#[juniper::graphql_object(context = Context)]
+#[graph_object(context = Context)]
 impl Charge {
     fn id(&self) -> ID {
         ID::new(self.0.id.as_str())
@@ -103,7 +103,7 @@ pub(super) struct Viewer {
     subject: String,
 }
 
-#[juniper::graphql_object(context = Context)]
+#[graph_object(context = Context)]
 impl Viewer {
     /// What tokens call them.
     fn subject(&self) -> &str {
@@ -114,7 +114,7 @@ impl Viewer {
 /// Money given back, asked for or booked.
 pub(super) struct Refund(domain::Refund);
 
-#[juniper::graphql_object(context = Context)]
+#[graph_object(context = Context)]
 impl Refund {
     fn id(&self) -> ID {
         ID::new(self.0.id.as_str())
@@ -130,9 +130,10 @@ impl Refund {
 
 pub(super) struct Query;
 
-#[juniper::graphql_object(context = Context)]
+#[graph_object(context = Context)]
 impl Query {
     /// The charges, newest first.
+    #[graph(scope = "read:charges")]
     #[expect(
         clippy::too_many_arguments,
         reason = "the arguments of a connection, and its filter"
@@ -145,7 +146,6 @@ impl Query {
         before: Option<String>,
         status: Option<String>,
     ) -> Result<ChargeConnection, GraphError> {
-        context.require_scope("read:charges")?;
         let no_such = || GraphError::bad_user_input("`status` has no such value");
         let status = status
             .map(|word| ChargeStatus::parse(&word).ok_or_else(no_such))
@@ -181,8 +181,8 @@ impl Query {
     }
 
     /// The charge by this id.
+    #[graph(scope = "read:charges")]
     async fn charge(context: &Context, id: ID) -> Result<Option<Charge>, GraphError> {
-        context.require_scope("read:charges")?;
         let Ok(id) = id.parse() else { return Ok(None) };
         match context.host().desk.charge(id).await {
             Ok(charge) => Ok(Some(Charge(charge))),
@@ -217,9 +217,10 @@ fn window(page: &PageRequest) -> Result<Window, GraphError> {
 
 pub(super) struct Mutation;
 
-#[juniper::graphql_object(context = Context)]
+#[graph_object(context = Context)]
 impl Mutation {
     /// Takes money from a customer.
+    #[graph(scope = "write:charges")]
     async fn create_charge(
         context: &Context,
         amount: i32,
@@ -227,7 +228,6 @@ impl Mutation {
         customer: Option<ID>,
         description: Option<String>,
     ) -> Result<Option<Charge>, GraphError> {
-        context.require_scope("write:charges")?;
         let customer = customer.map(|id| id.to_string());
         let body = NewCharge {
             amount: amount.into(),
@@ -240,12 +240,12 @@ impl Mutation {
     }
 
     /// Asks for money to be given back: all that is left, or `amount` of it. It is booked later.
+    #[graph(scope = "write:refunds")]
     async fn refund_charge(
         context: &Context,
         id: ID,
         amount: Option<i32>,
     ) -> Result<Option<Refund>, GraphError> {
-        context.require_scope("write:refunds")?;
         let charge = id.parse().map_err(|_| GraphError::not_found("no such charge"))?;
         let body = NewRefund {
             amount: amount.map(i64::from),
@@ -264,11 +264,11 @@ type Updates = Pin<Box<dyn Stream<Item = Result<Charge, GraphError>> + Send>>;
 
 pub(super) struct Subscription;
 
-#[juniper::graphql_subscription(context = Context)]
+#[graph_subscription(context = Context)]
 impl Subscription {
     /// A charge, each time one is created or changes; only `id`'s when it is given.
+    #[graph(scope = "read:charges")]
     async fn charge_updated(context: &Context, id: Option<ID>) -> Result<Updates, GraphError> {
-        context.require_scope("read:charges")?;
         let wanted = id.map(|id| id.to_string());
         let updates = updates(context.host().desk.charge_updates());
         let of_interest = updates.filter(move |charge| {

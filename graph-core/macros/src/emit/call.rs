@@ -1,0 +1,66 @@
+//! The call of a resolver.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use crate::read::field::Field;
+use crate::read::parameter::Parameter;
+
+/// Where a field gets its value from.
+#[derive(Clone, Copy)]
+pub(crate) enum From {
+    /// The method called like the field.
+    Method,
+    /// The field of the struct.
+    Struct,
+}
+
+/// Statements that end with `value`, what the resolver of `field` returned.
+pub(crate) fn call(field: &Field, from: From) -> TokenStream {
+    let ident = &field.ident;
+    if matches!(from, From::Struct) {
+        return quote!(let value = &self.#ident;);
+    }
+    let arguments = arguments(field);
+    let receiver = field.has_receiver.then(|| quote!(self,));
+    let parameters = parameters(field);
+    let call = quote_spanned!(ident.span()=> Self::#ident(#receiver #(#parameters),*));
+    if field.is_async {
+        quote! {
+            #arguments
+            let permit = cx.enter().await;
+            let value = #call.await;
+            ::core::mem::drop(permit);
+        }
+    } else {
+        quote! {
+            #arguments
+            let value = #call;
+        }
+    }
+}
+
+/// `arguments`, the tuple that the table made.
+fn arguments(field: &Field) -> Option<TokenStream> {
+    let mut types = field.arguments().map(|(_, ty)| ty).peekable();
+    types
+        .peek()
+        .is_some()
+        .then(|| quote!(let arguments = cx.args::<(#(#types,)*)>(field)?;))
+}
+
+/// What the resolver is called with, `self` aside.
+fn parameters(field: &Field) -> Vec<TokenStream> {
+    let mut place = 0;
+    let pass = |parameter: &Parameter| match parameter {
+        Parameter::Argument(_, ty) => {
+            let at = Literal::usize_unsuffixed(place);
+            place += 1;
+            quote_spanned!(ty.span()=> ::core::clone::Clone::clone(&arguments.#at))
+        }
+        // the executor is refused where the field is not left to juniper
+        Parameter::Context(_) | Parameter::Executor(_) => quote!(::juniper::FromContext::from(cx.context())),
+    };
+    field.parameters.iter().map(pass).collect()
+}

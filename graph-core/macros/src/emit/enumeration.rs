@@ -1,0 +1,30 @@
+//! `Output` of an enum without fields: the names of its values, quoted.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::Ident;
+
+use super::{Target, write_parameters};
+
+/// The implementation; `None` for a value that juniper is told to leave out.
+pub(crate) fn enumeration(target: &Target<'_>, values: &[(&Ident, Option<String>)]) -> TokenStream {
+    let parameters = write_parameters(&target.context);
+    let arms = values.iter().map(|(ident, name)| match name {
+        Some(name) => {
+            let quoted = format!("\"{name}\"");
+            quote!(Self::#ident => #quoted,)
+        }
+        None => quote!(Self::#ident { .. } => return __graph::no_such_value(field, cx, path),),
+    });
+    let body = quote! {
+        fn register(_: &mut __graph::Registry) {}
+
+        #[inline]
+        fn write(#parameters) -> __graph::Flow {
+            let name: &'static str = match self { #(#arms)* };
+            out.extend_from_slice(name.as_bytes());
+            ::core::result::Result::Ok(())
+        }
+    };
+    target.implement(&quote!(Output), &body)
+}

@@ -1,0 +1,91 @@
+//! `Object` and `Output` of an object type.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+
+use super::call::{From, call};
+use super::{Target, table, write_async_parameters, write_parameters};
+use crate::read::field::Field;
+use crate::read::scalar::is_scalar;
+
+/// Both implementations for the object type called `name`.
+pub(crate) fn object(target: &Target<'_>, name: &str, fields: &[Field], from: From) -> TokenStream {
+    let object = target.implement(&quote!(Object), &methods(target, name, fields, from));
+    let output = target.implement(&quote!(Output), &output(target, name));
+    quote!(#object #output)
+}
+
+fn methods(target: &Target<'_>, name: &str, fields: &[Field], from: From) -> TokenStream {
+    let context = &target.context;
+    let info = table::table(name, fields, context, table::returned);
+    let sync = arms(fields, |field| {
+        (!field.is_async).then(|| {
+            let call = call(field, from);
+            quote!({ #call (&&&&&__graph::Tag::of(&value, cx)).emit(value, field, cx, path, out) })
+        })
+    });
+    let pending = arms(fields, |field| {
+        (field.is_async || !is_scalar(&field.ty)).then(|| {
+            let call = call(field, from);
+            quote! {
+                ::std::boxed::Box::pin(async move {
+                    #call
+                    (&&&&&__graph::Tag::of(&value, cx)).emit_async(value, field, cx, trail).await
+                })
+            }
+        })
+    });
+    let parameters = write_parameters(context);
+    quote! {
+        #info
+
+        fn field(#parameters) -> __graph::Flow {
+            match field.index() {
+                #(#sync)*
+                _ => __graph::no_such_field(field, cx),
+            }
+        }
+
+        fn field_async<'p>(
+            &'p self,
+            field: &'p __graph::Field,
+            cx: &'p __graph::Cx<'p, #context>,
+            trail: __graph::Trail,
+        ) -> __graph::BoxFuture<'p, __graph::SegResult> {
+            match field.index() {
+                #(#pending)*
+                _ => __graph::no_such_future(field, cx),
+            }
+        }
+    }
+}
+
+/// `place => ..` for the fields that `arm` has something for; none for those that are left to juniper.
+pub(crate) fn arms(fields: &[Field], arm: impl Fn(&Field) -> Option<TokenStream>) -> Vec<TokenStream> {
+    let places = (0..).map(Literal::u16_unsuffixed);
+    let arm = |(field, place): (&Field, Literal)| {
+        let arm = if field.marks.plain { None } else { arm(field) };
+        arm.map(|arm| quote!(#place => #arm,))
+    };
+    fields.iter().zip(places).filter_map(arm).collect()
+}
+
+fn output(target: &Target<'_>, name: &str) -> TokenStream {
+    let context = &target.context;
+    let (write, write_async) = (write_parameters(context), write_async_parameters(context));
+    quote! {
+        fn register(registry: &mut __graph::Registry) {
+            registry.object::<#context, Self>();
+        }
+
+        #[inline]
+        fn write(#write) -> __graph::Flow {
+            __graph::write_object(self, field.selected(#name), cx, path, out)
+        }
+
+        #[inline]
+        fn write_async<'p>(#write_async) -> __graph::Flow {
+            __graph::write_object_async(self, field.selected(#name), cx, path, seg, pend)
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! `Source` of a subscription root.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::call::{From, call};
+use super::object::arms;
+use super::{Target, table};
+use crate::read::block::Block;
+
+/// The implementation for the root that `block` describes.
+pub(crate) fn source(target: &Target<'_>, block: &Block) -> TokenStream {
+    let context = &target.context;
+    let info = table::table(&block.name, &block.fields, context, table::streamed);
+    let arms = arms(&block.fields, |field| {
+        let call = call(field, From::Method);
+        Some(quote! {
+            ::std::boxed::Box::pin(async move {
+                #call
+                let events = (&&__graph::Tag::of(&value, cx)).stream(value, field, cx)?;
+                let events = __graph::StreamExt::then(events, move |value| async move {
+                    (&&&&&__graph::Tag::of(&value, cx)).emit_async(value, field, cx, __graph::Trail::ROOT).await
+                });
+                ::core::result::Result::Ok(__graph::StreamExt::boxed(events))
+            })
+        })
+    });
+    let body = quote! {
+        #info
+
+        fn open<'p>(
+            &'p self,
+            field: &'p __graph::Field,
+            cx: &'p __graph::Cx<'p, #context>,
+        ) -> __graph::BoxFuture<'p, __graph::Opened<'p>> {
+            match field.index() {
+                #(#arms)*
+                _ => __graph::no_such_stream(field, cx),
+            }
+        }
+    };
+    target.implement(&quote!(Source), &body)
+}

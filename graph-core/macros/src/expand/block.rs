@@ -1,0 +1,49 @@
+//! `#[graph_object]` and `#[graph_subscription]`.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::ItemImpl;
+
+use super::or_mistake;
+use crate::emit::call::From;
+use crate::emit::{Target, in_scope, object, shadow, source};
+use crate::read::block::{Block, bare, refuse_shape, without_marks};
+
+/// The block for juniper, and the object for the executor.
+pub(crate) fn object(arguments: &TokenStream, item: ItemImpl) -> TokenStream {
+    expand(arguments, item, "graphql_object", |target, block| {
+        object::object(target, &block.name, &block.fields, From::Method)
+    })
+}
+
+/// The block for juniper, and the subscription root for the executor.
+pub(crate) fn subscription(arguments: &TokenStream, item: ItemImpl) -> TokenStream {
+    expand(arguments, item, "graphql_subscription", source::source)
+}
+
+fn expand(
+    arguments: &TokenStream,
+    mut item: ItemImpl,
+    attribute: &str,
+    emit: fn(&Target<'_>, &Block) -> TokenStream,
+) -> TokenStream {
+    if let Err(mistake) = refuse_shape(&item, attribute) {
+        bare(&mut item);
+        let mistake = mistake.into_compile_error();
+        return quote!(#item #mistake);
+    }
+    let juniper = format_ident!("{attribute}");
+    let made = Block::read(arguments, &item).and_then(|block| {
+        let target = Target::new(&item.self_ty, &item.generics, block.context.as_ref());
+        let made = in_scope(&emit(&target, &block));
+        item.items = shadow::shadowed(&item.items, &block)?;
+        Ok(made)
+    });
+    let made = or_mistake(made);
+    without_marks(&mut item);
+    quote! {
+        #[::juniper::#juniper(#arguments)]
+        #item
+        #made
+    }
+}

@@ -1,0 +1,91 @@
+//! `#[derive(GraphObject)]` and `#[derive(GraphEnum)]`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::spanned::Spanned;
+use syn::{Data, DeriveInput, Fields, LitStr, Variant};
+
+use super::or_mistake;
+use crate::emit::call::From;
+use crate::emit::{Target, enumeration as emit_enumeration, in_scope, object as emit_object};
+use crate::read::field::{Field, is_ignored};
+use crate::read::item::ItemWords;
+use crate::read::rename::Rename;
+use crate::read::words::Word;
+
+/// The object for the executor.
+pub(crate) fn object(item: &DeriveInput) -> TokenStream {
+    or_mistake(read_object(item))
+}
+
+fn read_object(item: &DeriveInput) -> syn::Result<TokenStream> {
+    let Data::Struct(data) = &item.data else {
+        return Err(syn::Error::new(
+            item.ident.span(),
+            "derive it for a struct; a union has `#[graph_union]`",
+        ));
+    };
+    let Fields::Named(named) = &data.fields else {
+        return Err(syn::Error::new(
+            item.ident.span(),
+            "name the fields of the struct",
+        ));
+    };
+    let words = ItemWords::read(&TokenStream::new(), &item.attrs)?;
+    let rename = words.rename.unwrap_or(Rename::CamelCase);
+    let mut fields = Vec::new();
+    for field in &named.named {
+        fields.extend(Field::of_struct(field, rename)?);
+    }
+    let name = words
+        .name
+        .map_or_else(|| Rename::None.apply(&item.ident), |name| name.value());
+    let (ident, (_, generics, _)) = (&item.ident, item.generics.split_for_impl());
+    let ty = quote!(#ident #generics);
+    let target = Target::new(&ty, &item.generics, words.context.as_ref());
+    Ok(in_scope(&emit_object::object(
+        &target,
+        &name,
+        &fields,
+        From::Struct,
+    )))
+}
+
+/// The values for the executor.
+pub(crate) fn enumeration(item: &DeriveInput) -> TokenStream {
+    or_mistake(read_enumeration(item))
+}
+
+fn read_enumeration(item: &DeriveInput) -> syn::Result<TokenStream> {
+    let Data::Enum(data) = &item.data else {
+        return Err(syn::Error::new(item.ident.span(), "derive it for an enum"));
+    };
+    let words = ItemWords::read(&TokenStream::new(), &item.attrs)?;
+    let rename = words.rename.unwrap_or(Rename::ScreamingSnakeCase);
+    let mut values = Vec::new();
+    for variant in &data.variants {
+        values.push((&variant.ident, value(variant, rename)?));
+    }
+    let (ident, (_, generics, _)) = (&item.ident, item.generics.split_for_impl());
+    let ty = quote!(#ident #generics);
+    let target = Target::new(&ty, &item.generics, None);
+    Ok(in_scope(&emit_enumeration::enumeration(&target, &values)))
+}
+
+/// The GraphQL name of a value; `None` when juniper is told to leave it out.
+fn value(variant: &Variant, rename: Rename) -> syn::Result<Option<String>> {
+    let words = Word::of(&variant.attrs, "graphql")?;
+    if is_ignored(&variant.attrs)? {
+        return Ok(None);
+    }
+    if !variant.fields.is_empty() {
+        return Err(syn::Error::new(
+            variant.fields.span(),
+            "a value of an enum has no fields; an enum of objects is a union, `#[graph_union]`",
+        ));
+    }
+    match words.iter().find(|word| word.is("name")) {
+        Some(name) => Ok(Some(name.value::<LitStr>("name = \"..\"")?.value())),
+        None => Ok(Some(rename.apply(&variant.ident))),
+    }
+}

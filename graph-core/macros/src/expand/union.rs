@@ -1,0 +1,65 @@
+//! `#[graph_union]`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::spanned::Spanned;
+use syn::{Fields, ItemEnum};
+
+use super::or_mistake;
+use crate::emit::variants::{Variant, variants};
+use crate::emit::{Target, in_scope};
+use crate::read::item::{ItemWords, derives};
+use crate::read::words::Word;
+
+/// The enum for juniper, and the union for the executor.
+pub(crate) fn union(arguments: &TokenStream, item: &ItemEnum) -> TokenStream {
+    if let Some(span) = derives(&item.attrs, "GraphQLUnion") {
+        let mistake = syn::Error::new(
+            span,
+            "remove `GraphQLUnion`: the attribute of graph-core derives it",
+        );
+        let mistake = mistake.into_compile_error();
+        return quote!(#item #mistake);
+    }
+    let made = or_mistake(read(arguments, item));
+    quote! {
+        #[derive(::juniper::GraphQLUnion)]
+        #[graphql(#arguments)]
+        #item
+        #made
+    }
+}
+
+fn read(arguments: &TokenStream, item: &ItemEnum) -> syn::Result<TokenStream> {
+    let words = ItemWords::read(arguments, &item.attrs)?;
+    if let Some(span) = words.resolvers {
+        return Err(syn::Error::new(span, ONLY_VARIANTS));
+    }
+    let variants_of = item
+        .variants
+        .iter()
+        .map(variant)
+        .collect::<syn::Result<Vec<_>>>()?;
+    let (ident, (_, generics, _)) = (&item.ident, item.generics.split_for_impl());
+    let ty = quote!(#ident #generics);
+    let target = Target::new(&ty, &item.generics, words.context.as_ref());
+    Ok(in_scope(&variants(&target, &variants_of, false)))
+}
+
+const ONLY_VARIANTS: &str =
+    "a union of graph-core has an object type in each variant, and no functions: write `User(User)`";
+
+fn variant(variant: &syn::Variant) -> syn::Result<Variant<'_>> {
+    if let Some(word) = Word::of(&variant.attrs, "graphql")?.first() {
+        return Err(syn::Error::new(word.name.span(), ONLY_VARIANTS));
+    }
+    match &variant.fields {
+        Fields::Unnamed(fields) if fields.unnamed.len() == 1 => fields.unnamed.first(),
+        _ => None,
+    }
+    .map(|field| Variant {
+        ident: &variant.ident,
+        ty: &field.ty,
+    })
+    .ok_or_else(|| syn::Error::new(variant.span(), ONLY_VARIANTS))
+}

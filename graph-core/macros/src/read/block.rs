@@ -1,0 +1,206 @@
+//! An `impl` block whose methods are fields.
+
+use proc_macro2::TokenStream;
+use syn::spanned::Spanned;
+use syn::{Attribute, FnArg, ImplItem, ItemImpl, LitStr, Type, TypePath};
+
+use super::field::{Field, is_ignored, refuse_signature};
+use super::item::{ItemWords, refuse_juniper};
+use super::rename::Rename;
+
+/// The object type that a block describes.
+pub(crate) struct Block {
+    /// The GraphQL name.
+    pub(crate) name: String,
+    /// `None`: the type is the same with every context.
+    pub(crate) context: Option<Type>,
+    pub(crate) fields: Vec<Field>,
+}
+
+impl Block {
+    /// Reads `block`, which our attribute stands on with `arguments`.
+    pub(crate) fn read(arguments: &TokenStream, block: &ItemImpl) -> syn::Result<Self> {
+        let words = ItemWords::read(arguments, &block.attrs)?;
+        let rename = words.rename.unwrap_or(Rename::CamelCase);
+        let mut fields = Vec::new();
+        for item in &block.items {
+            if let ImplItem::Fn(method) = item {
+                fields.extend(Field::of_method(&method.attrs, &method.sig, rename)?);
+            }
+        }
+        let context = words
+            .context
+            .or_else(|| fields.iter().find_map(Field::context).cloned());
+        let guarded = fields.iter().find(|field| field.marks.guard.is_some());
+        if let (None, Some(span)) = (&context, guarded.and_then(|field| field.marks.at)) {
+            return Err(syn::Error::new(
+                span,
+                "a guard asks the context: name it, `context = ..`",
+            ));
+        }
+        Ok(Self {
+            name: named(words.name, &block.self_ty)?,
+            context,
+            fields,
+        })
+    }
+}
+
+/// Refuses what juniper's attribute, called `attribute`, cannot stand on either.
+pub(crate) fn refuse_shape(block: &ItemImpl, attribute: &str) -> syn::Result<()> {
+    if let Some((path, _)) = &block.trait_ {
+        return Err(syn::Error::new(
+            path.span(),
+            "the methods of a trait are no fields: write a block of the type itself",
+        ));
+    }
+    refuse_juniper(&block.attrs, attribute)?;
+    block.items.iter().try_for_each(|item| match item {
+        ImplItem::Fn(method) if !is_ignored(&method.attrs)? => refuse_signature(&method.sig),
+        _ => Ok(()),
+    })
+}
+
+/// The GraphQL name of a type: the one that is written, or that of the Rust type.
+fn named(name: Option<LitStr>, ty: &Type) -> syn::Result<String> {
+    if let Some(name) = name {
+        return Ok(name.value());
+    }
+    let last = match ty {
+        Type::Path(TypePath { path, .. }) => path.segments.last(),
+        _ => None,
+    };
+    match last {
+        Some(last) => Ok(Rename::None.apply(&last.ident)),
+        None => Err(syn::Error::new(ty.span(), "name the type: `name = \"..\"`")),
+    }
+}
+
+/// Takes our own attributes off the methods.
+pub(crate) fn without_marks(block: &mut ItemImpl) {
+    for item in &mut block.items {
+        if let ImplItem::Fn(method) = item {
+            remove(&mut method.attrs, "graph");
+        }
+    }
+}
+
+/// Takes every attribute off that only means something to an attribute macro around the block.
+pub(crate) fn bare(block: &mut ItemImpl) {
+    without_marks(block);
+    remove(&mut block.attrs, "graphql");
+    for item in &mut block.items {
+        if let ImplItem::Fn(method) = item {
+            remove(&mut method.attrs, "graphql");
+            for input in &mut method.sig.inputs {
+                if let FnArg::Typed(parameter) = input {
+                    remove(&mut parameter.attrs, "graphql");
+                }
+            }
+        }
+    }
+}
+
+/// Takes the attributes called `name` away.
+pub(crate) fn remove(attributes: &mut Vec<Attribute>, name: &str) {
+    attributes.retain(|attribute| !super::words::is(attribute, name));
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::quote;
+    use syn::parse_quote;
+
+    use super::*;
+
+    #[expect(clippy::needless_pass_by_value, reason = "`parse_quote!` makes values")]
+    fn read(block: ItemImpl) -> Block {
+        Block::read(&TokenStream::new(), &block).unwrap()
+    }
+
+    #[test]
+    fn fields_are_methods_by_their_names_in_the_schema() {
+        let block = read(parse_quote! {
+            #[graphql(rename_all = "snake_case")]
+            impl<'a> shop::Item<'a> {
+                const WORD: &'static str = "";
+                fn first_name(&self) -> &str { "" }
+                #[graphql(name = "id")]
+                async fn key(&self, #[graphql(name = "in")] place: Option<String>, ctx: &Context) -> Result<ID, Error> { x() }
+                #[graphql(ignore)]
+                fn helper(self) {}
+            }
+        });
+        assert_eq!(block.name, "Item");
+        let context = block.context.unwrap();
+        assert_eq!(quote!(#context).to_string(), "Context");
+        let [first, key] = &block.fields[..] else {
+            panic!("two fields")
+        };
+        assert_eq!(
+            (first.name.as_str(), first.is_async, first.arguments().count()),
+            ("first_name", false, 0)
+        );
+        assert_eq!((key.name.as_str(), key.is_async), ("id", true));
+        assert_eq!(key.arguments().next().unwrap().0, "in");
+    }
+
+    #[test]
+    fn a_type_without_a_context_has_none() {
+        assert!(
+            read(parse_quote!(impl Item { fn id(&self) -> i32 { 1 } }))
+                .context
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn what_no_field_can_be_is_refused() {
+        let refused: [ItemImpl; 5] = [
+            parse_quote!(impl Shop for Item { fn id(&self) -> i32 { 1 } }),
+            parse_quote!(impl Item { fn id(self) -> i32 { 1 } }),
+            parse_quote!(impl Item { fn id(self: &Self) -> i32 { 1 } }),
+            parse_quote!(impl Item { fn id(&self) -> impl Sized { 1 } }),
+            parse_quote!(
+                #[juniper::graphql_object]
+                impl Item {
+                    fn id(&self) -> i32 {
+                        1
+                    }
+                }
+            ),
+        ];
+        for block in refused {
+            assert!(
+                refuse_shape(&block, "graphql_object").is_err(),
+                "{}",
+                quote!(#block)
+            );
+        }
+        let taken: ItemImpl = parse_quote!(impl Item { #[graphql(skip)] fn id(self) -> impl Sized { 1 } });
+        assert!(refuse_shape(&taken, "graphql_object").is_ok());
+    }
+
+    #[test]
+    fn what_only_juniper_can_pass_and_a_guard_of_no_field_are_refused() {
+        let refused: [ItemImpl; 3] = [
+            parse_quote!(impl Item { fn id(&self, executor: &Executor) -> i32 { 1 } }),
+            parse_quote!(impl Item { #[graph(plain)] #[graphql(ignore)] fn id(&self) -> i32 { 1 } }),
+            parse_quote!(impl Item { #[graph(authenticated)] fn id(&self) -> i32 { 1 } }),
+        ];
+        for block in refused {
+            assert!(
+                Block::read(&TokenStream::new(), &block).is_err(),
+                "{}",
+                quote!(#block)
+            );
+        }
+    }
+
+    #[test]
+    fn a_plain_field_may_take_the_executor() {
+        let block =
+            read(parse_quote!(impl Item { #[graph(plain)] fn id(&self, executor: &Executor) -> i32 { 1 } }));
+        assert!(block.fields[0].marks.plain);
+    }
+}

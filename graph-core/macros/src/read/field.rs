@@ -1,0 +1,153 @@
+//! A field of an object: a resolver, or a field of a struct.
+
+use syn::spanned::Spanned;
+use syn::{Attribute, FnArg, Ident, LitStr, Pat, ReceiverKind, ReturnType, Signature, Type, parse_quote};
+
+use super::graph::Marks;
+use super::parameter::Parameter;
+use super::rename::Rename;
+use super::words::Word;
+
+/// A field of an object.
+pub(crate) struct Field {
+    /// The method or the field of the struct.
+    pub(crate) ident: Ident,
+    /// The GraphQL name.
+    pub(crate) name: String,
+    pub(crate) is_async: bool,
+    pub(crate) has_receiver: bool,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) ty: Type,
+    pub(crate) marks: Marks,
+}
+
+impl Field {
+    /// The field that the method with `signature` resolves; `None` when juniper is told to leave it out.
+    pub(crate) fn of_method(
+        attributes: &[Attribute],
+        signature: &Signature,
+        rename: Rename,
+    ) -> syn::Result<Option<Self>> {
+        let Some((name, marks)) = named(attributes, &signature.ident, rename)? else {
+            return Ok(None);
+        };
+        let typed = signature.inputs.iter().filter_map(|input| match input {
+            FnArg::Typed(parameter) => Some(Parameter::read(parameter, rename)),
+            FnArg::Receiver(_) => None,
+        });
+        let parameters = typed.collect::<syn::Result<Vec<_>>>()?;
+        if let (false, Some(span)) = (marks.plain, parameters.iter().find_map(Parameter::executor)) {
+            return Err(syn::Error::new(
+                span,
+                "only juniper has an executor: take what you need from the context, or mark the field `#[graph(plain)]`",
+            ));
+        }
+        let ty = match &signature.output {
+            ReturnType::Default => parse_quote!(()),
+            ReturnType::Type(_, ty) => (**ty).clone(),
+        };
+        Ok(Some(Self {
+            ident: signature.ident.clone(),
+            name,
+            is_async: signature.asyncness.is_some(),
+            has_receiver: signature.receiver().is_some(),
+            parameters,
+            ty,
+            marks,
+        }))
+    }
+
+    /// The field that a field of a struct is; `None` when juniper is told to leave it out.
+    pub(crate) fn of_struct(field: &syn::Field, rename: Rename) -> syn::Result<Option<Self>> {
+        let Some(ident) = &field.ident else {
+            return Err(syn::Error::new(field.span(), "name the fields of the struct"));
+        };
+        let Some((name, marks)) = named(&field.attrs, ident, rename)? else {
+            return Ok(None);
+        };
+        if let (Some(_), Some(span)) = (&marks.guard, marks.at) {
+            return Err(syn::Error::new(
+                span,
+                "a guarded field is a method: write `#[graph_object] impl` with it in the place of the derive",
+            ));
+        }
+        Ok(Some(Self {
+            ident: ident.clone(),
+            name,
+            is_async: false,
+            has_receiver: true,
+            parameters: Vec::new(),
+            ty: field.ty.clone(),
+            marks,
+        }))
+    }
+
+    /// The GraphQL names and the types of the arguments.
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = (&str, &Type)> {
+        self.parameters.iter().filter_map(|parameter| match parameter {
+            Parameter::Argument(name, ty) => Some((name.as_str(), &**ty)),
+            Parameter::Context(_) | Parameter::Executor(_) => None,
+        })
+    }
+
+    /// The first type that is taken as the context.
+    pub(crate) fn context(&self) -> Option<&Type> {
+        self.parameters.iter().find_map(|parameter| match parameter {
+            Parameter::Context(ty) => Some(&**ty),
+            Parameter::Argument(..) | Parameter::Executor(_) => None,
+        })
+    }
+}
+
+/// The GraphQL name and the marks of a field; `None` for one that juniper is told to leave out.
+fn named(attributes: &[Attribute], ident: &Ident, rename: Rename) -> syn::Result<Option<(String, Marks)>> {
+    let words = Word::of(attributes, "graphql")?;
+    let marks = Marks::read(attributes)?;
+    if is_ignored(attributes)? {
+        return match marks.at {
+            None => Ok(None),
+            Some(span) => Err(syn::Error::new(
+                span,
+                "the field is ignored: remove one of the attributes",
+            )),
+        };
+    }
+    let name = match words.iter().find(|word| word.is("name")) {
+        Some(name) => name.value::<LitStr>("name = \"..\"")?.value(),
+        None => rename.apply(ident),
+    };
+    Ok(Some((name, marks)))
+}
+
+/// Whether juniper is told to leave a field or a value of an enum out.
+pub(crate) fn is_ignored(attributes: &[Attribute]) -> syn::Result<bool> {
+    let words = Word::of(attributes, "graphql")?;
+    Ok(words.iter().any(|word| word.is("ignore") || word.is("skip")))
+}
+
+/// A resolver takes `&self`, or nothing at all, and returns a type that has a name.
+pub(crate) fn refuse_signature(signature: &Signature) -> syn::Result<()> {
+    if let ReturnType::Type(_, ty) = &signature.output
+        && let Type::ImplTrait(ty) = &**ty
+    {
+        return Err(syn::Error::new(
+            ty.span(),
+            "name the type: a box (`Pin<Box<dyn Stream<Item = ..> + Send>>`) or a type of your own",
+        ));
+    }
+    let wrong = match signature.inputs.first() {
+        Some(FnArg::Receiver(receiver)) if matches!(receiver.kind, ReceiverKind::Reference(_, _, None)) => {
+            return Ok(());
+        }
+        Some(FnArg::Receiver(receiver)) => receiver.span(),
+        Some(FnArg::Typed(parameter)) => match &*parameter.pat {
+            Pat::Ident(pattern) if pattern.ident == "self" => parameter.span(),
+            _ => return Ok(()),
+        },
+        None => return Ok(()),
+    };
+    Err(syn::Error::new(
+        wrong,
+        "a resolver takes `&self`, or no `self` at all",
+    ))
+}

@@ -1,0 +1,11 @@
+//! What the host wrote: attributes of juniper's and ours, methods, types.
+
+pub(crate) mod block;
+pub(crate) mod field;
+pub(crate) mod graph;
+pub(crate) mod item;
+pub(crate) mod lifetimes;
+pub(crate) mod parameter;
+pub(crate) mod rename;
+pub(crate) mod scalar;
+pub(crate) mod words;

@@ -1,0 +1,206 @@
+//! The words of an attribute: `name = "User", context = Context, async`.
+
+use proc_macro2::{Delimiter, Group, Ident, Spacing, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::{Attribute, Expr, Lit, Meta, Token};
+
+/// A word with what stands behind its `=`.
+///
+/// juniper's attributes take keywords (`impl = ..`, `for = ..`), so [`Meta`] does not know them.
+#[derive(Clone)]
+pub(crate) struct Word {
+    pub(crate) name: Ident,
+    value: Option<TokenStream>,
+}
+
+impl Word {
+    /// The words in `tokens`, commas between them.
+    pub(crate) fn list(tokens: TokenStream) -> syn::Result<Vec<Self>> {
+        let words = |input: ParseStream<'_>| {
+            let mut words = Vec::new();
+            while !input.is_empty() {
+                words.push(Self::parse(input)?);
+                input.parse::<Option<Token![,]>>()?;
+            }
+            Ok(words)
+        };
+        words.parse2(tokens)
+    }
+
+    /// The words of the attributes called `name`, such as `graphql`.
+    pub(crate) fn of(attributes: &[Attribute], name: &str) -> syn::Result<Vec<Self>> {
+        let mut words = Vec::new();
+        for attribute in attributes.iter().filter(|attribute| is(attribute, name)) {
+            if let Meta::List(list) = &attribute.meta {
+                words.extend(Self::list(list.tokens.clone())?);
+            }
+        }
+        Ok(words)
+    }
+
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let name = input.call(Ident::parse_any)?;
+        let value = if input.parse::<Option<Token![=]>>()?.is_none() {
+            // `on Type = function` of a union has a value too
+            let rest = up_to_comma(input)?;
+            (!rest.is_empty()).then_some(rest)
+        } else if name == "default" {
+            Some(input.parse::<Expr>()?.into_token_stream())
+        } else if input.peek(Lit) {
+            Some(input.parse::<Lit>()?.into_token_stream())
+        } else {
+            Some(up_to_comma(input)?)
+        };
+        Ok(Self { name, value })
+    }
+
+    pub(crate) fn is(&self, name: &str) -> bool {
+        self.name == name
+    }
+
+    pub(crate) fn has_value(&self) -> bool {
+        self.value.is_some()
+    }
+
+    /// The value as a `T`; `like` shows how the word is written.
+    pub(crate) fn value<T: Parse>(&self, like: &str) -> syn::Result<T> {
+        let mistake = || syn::Error::new(self.name.span(), format!("write `{like}`"));
+        syn::parse2(self.value.clone().ok_or_else(mistake)?).map_err(|_| mistake())
+    }
+
+    /// The value as a list: `[A, B]`, or a single `A`.
+    pub(crate) fn values<T: Parse>(&self, like: &str) -> syn::Result<Vec<T>> {
+        let value = self.value.clone().unwrap_or_default();
+        let mut tokens = value.clone().into_iter();
+        let tokens = match (tokens.next(), tokens.next()) {
+            (Some(TokenTree::Group(list)), None) if list.delimiter() == Delimiter::Bracket => list.stream(),
+            _ => value,
+        };
+        let parse = |tokens: TokenStream| {
+            let mistake = |_| syn::Error::new(self.name.span(), format!("write `{like}`"));
+            syn::parse2(tokens).map_err(mistake)
+        };
+        let list = |input: ParseStream<'_>| {
+            let mut list = Vec::new();
+            while !input.is_empty() {
+                list.push(up_to_comma(input)?);
+                input.parse::<Option<Token![,]>>()?;
+            }
+            Ok(list)
+        };
+        list.parse2(tokens)?.into_iter().map(parse).collect()
+    }
+
+    /// The word as it was written.
+    pub(crate) fn written(&self) -> TokenStream {
+        let name = &self.name;
+        match &self.value {
+            Some(value) => quote::quote!(#name = #value),
+            None => name.to_token_stream(),
+        }
+    }
+}
+
+/// Whether `attribute` is `#[name]`, with or without arguments.
+pub(crate) fn is(attribute: &Attribute, name: &str) -> bool {
+    attribute.path().is_ident(name)
+}
+
+/// The tokens in front of the next comma that stands in no `<..>`.
+fn up_to_comma(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    let mut tokens = TokenStream::new();
+    let (mut depth, mut arrow) = (0_u32, false);
+    while !(input.is_empty() || depth == 0 && input.peek(Token![,])) {
+        let token: TokenTree = input.parse()?;
+        if let TokenTree::Punct(punct) = &token {
+            match punct.as_char() {
+                '<' => depth += 1,
+                '>' if !arrow => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        arrow = starts_arrow(&token);
+        tokens.extend([token]);
+    }
+    Ok(tokens)
+}
+
+/// Whether `token` makes an arrow of a `>` behind it.
+fn starts_arrow(token: &TokenTree) -> bool {
+    let TokenTree::Punct(punct) = token else {
+        return false;
+    };
+    punct.spacing() == Spacing::Joint && matches!(punct.as_char(), '-' | '=')
+}
+
+/// `tokens` in parentheses, as an attribute holds them.
+pub(crate) fn in_parentheses(tokens: TokenStream) -> Group {
+    Group::new(Delimiter::Parenthesis, tokens)
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::quote;
+    use syn::{LitStr, Type, TypePath, parse_quote};
+
+    use super::*;
+
+    fn words(tokens: TokenStream) -> Vec<String> {
+        let words = Word::list(tokens).unwrap();
+        words.iter().map(|word| word.written().to_string()).collect()
+    }
+
+    #[test]
+    fn a_comma_in_angle_brackets_separates_nothing() {
+        let written = words(quote!(context = RequestContext<fn(i32) -> A, B>, impl = [C, D<E, F>], async));
+        assert_eq!(
+            written,
+            [
+                "context = RequestContext < fn (i32) -> A , B >",
+                "impl = [C , D < E , F >]",
+                "async"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_default_is_an_expression() {
+        let written = words(quote!(default = a < b, name = "x" deprecated, default));
+        assert_eq!(
+            written,
+            ["default = a < b", "name = \"x\"", "deprecated", "default"]
+        );
+    }
+
+    #[test]
+    fn a_value_is_read_as_what_it_should_be() {
+        let list = Word::list(quote!(name = "User", for = [Human, Droid], impl = Node)).unwrap();
+        let [name, implementers, single] = &list[..] else {
+            panic!("three words")
+        };
+        assert_eq!(name.value::<LitStr>("name = \"..\"").unwrap().value(), "User");
+        assert_eq!(implementers.values::<TypePath>("for = [..]").unwrap().len(), 2);
+        assert_eq!(single.values::<Type>("impl = ..").unwrap().len(), 1);
+        let mistake = name.value::<TypePath>("context = Type").err().unwrap();
+        assert_eq!(mistake.to_string(), "write `context = Type`");
+    }
+
+    #[test]
+    fn the_words_of_several_attributes_are_one_list() {
+        let attributes = [
+            parse_quote!(#[graphql(name = "a")]),
+            parse_quote!(#[doc = "b"]),
+            parse_quote!(#[graphql(default)]),
+        ];
+        let words = Word::of(&attributes, "graphql").unwrap();
+        assert_eq!(words.len(), 2);
+        assert!(words[1].is("default") && !words[1].has_value());
+    }
+
+    #[test]
+    fn what_is_no_word_is_refused() {
+        assert!(Word::list(quote!("text")).is_err());
+    }
+}

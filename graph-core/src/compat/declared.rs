@@ -1,0 +1,70 @@
+//! Declarations of variables that juniper's rules do not judge.
+
+use std::ops::Range;
+
+use juniper::parser::{SourcePosition, Spanning};
+use juniper::validation::RuleError;
+use juniper::{Definition, InputValue, SchemaType};
+
+use super::Scalar;
+
+/// A declared variable with a default, whose own type cannot be named.
+struct Defaulted<'d> {
+    ty: &'d str,
+    at: SourcePosition,
+    default: &'d Spanning<InputValue>,
+    /// From the end of the type to the end of the default, in characters.
+    text: Range<usize>,
+}
+
+fn variables<'d>(document: &'d [Definition<'d, Scalar>]) -> impl Iterator<Item = Defaulted<'d>> {
+    let declared = document.iter().filter_map(|definition| match definition {
+        Definition::Operation(operation) => operation.item.variables_definition.as_ref(),
+        Definition::Fragment(_) => None,
+    });
+    let declared = declared.flat_map(|declared| &declared.item.items);
+    declared.filter_map(|(_, variable)| {
+        let default = variable.default_value.as_ref()?;
+        Some(Defaulted {
+            ty: variable.var_type.item.innermost_name(),
+            at: variable.var_type.span.start,
+            default,
+            text: variable.var_type.span.end.index()..default.span.end.index(),
+        })
+    })
+}
+
+/// What the declarations name that the schema does not have, where they have a default: juniper's rules for defaults panic there,
+/// before the one that would tell.
+pub(super) fn unknown_types(
+    schema: &SchemaType<Scalar>,
+    document: &[Definition<'_, Scalar>],
+) -> Vec<RuleError> {
+    variables(document)
+        .filter(|variable| schema.concrete_type_by_name(variable.ty).is_none())
+        .map(|variable| {
+            let message = format!("Unknown type \"{}\"", variable.ty);
+            RuleError::new(&message, &[variable.at])
+        })
+        .collect()
+}
+
+/// `text` without the defaults that are null, when it has any: juniper takes every default for one that a non-null place can do
+/// with, [the specification](https://spec.graphql.org/September2025/#IsVariableUsageAllowed()) does not. All else stays where it is.
+pub(super) fn without_null_defaults(text: &str, document: &[Definition<'_, Scalar>]) -> Option<String> {
+    let nulls = variables(document).filter(|variable| variable.default.item.is_null());
+    // in the order of the text, which is gone through once
+    let mut nulls = nulls.map(|variable| variable.text).peekable();
+    nulls.peek()?;
+    let blank = |(at, character): (usize, char)| {
+        while nulls.next_if(|null| null.end <= at).is_some() {}
+        let is_default = nulls.peek().is_some_and(|null| null.contains(&at));
+        // a line end stays, it may end a comment
+        if is_default && !character.is_control() {
+            ' '
+        } else {
+            character
+        }
+    };
+    Some(text.chars().enumerate().map(blank).collect())
+}

@@ -1,0 +1,159 @@
+//! Parses and validates a document.
+
+use std::collections::HashSet;
+
+use juniper::parser::{ParseError, Spanning, parse_document_source};
+use juniper::validation::{RuleError, ValidatorContext, visit_all_rules};
+use juniper::{Definition, GraphQLError, SchemaType, Selection};
+
+use super::syntax::{Syntax, narrow};
+use super::{Scalar, declared, defaulted, location};
+use crate::error::ErrorCode;
+use crate::response::{GraphResponse, ResponseError};
+
+/// How many mistakes of a document are told, as in graphql-js; all of them can be many times its size.
+const MISTAKES: usize = 100;
+
+/// The operation `name` of `text`, or its only one, if it fits the schema.
+pub(crate) fn read<'t>(
+    schema: &SchemaType<Scalar>,
+    text: &'t str,
+    name: Option<&str>,
+) -> Result<Syntax<'t>, GraphResponse> {
+    let document = parse_document_source(text, schema).map_err(|error| unparsed(&error))?;
+    let mut mistakes = declared::unknown_types(schema, &document);
+    if mistakes.is_empty() {
+        mistakes = misfits(schema, text, &document);
+    }
+    if mistakes.is_empty()
+        && let Some(text) = declared::without_null_defaults(text, &document)
+    {
+        let document = parse_document_source(&text, schema).map_err(|error| unparsed(&error))?;
+        mistakes = misfits(schema, &text, &document);
+    }
+    mistakes.extend(repeated_directives(&document));
+    if !mistakes.is_empty() {
+        return Err(invalid(&mistakes, ErrorCode::GraphqlValidationFailed));
+    }
+    narrow(document, name).map_err(|why| GraphResponse::refused(ErrorCode::OperationResolutionFailure, why))
+}
+
+/// What of a document does not fit the schema, but for what juniper is wrong about.
+fn misfits(schema: &SchemaType<Scalar>, text: &str, document: &[Definition<'_, Scalar>]) -> Vec<RuleError> {
+    let found = mistakes(schema, document);
+    if found.is_empty() {
+        return found;
+    }
+    defaulted::without_excused(schema, text, document, found)
+}
+
+/// What of a document does not fit the schema, in the order of the document.
+pub(super) fn mistakes(schema: &SchemaType<Scalar>, document: &[Definition<'_, Scalar>]) -> Vec<RuleError> {
+    let mut validator = ValidatorContext::new(schema, document);
+    visit_all_rules(&mut validator, document);
+    validator.into_errors()
+}
+
+/// What juniper refused; `code` is that of its validation errors, which mean something else after validation.
+pub(crate) fn refused(error: &GraphQLError, code: ErrorCode) -> GraphResponse {
+    match error {
+        GraphQLError::ParseError(error) => unparsed(error),
+        GraphQLError::ValidationError(errors) => invalid(errors, code),
+        GraphQLError::NoOperationProvided
+        | GraphQLError::MultipleOperationsProvided
+        | GraphQLError::UnknownOperationName
+        | GraphQLError::IsSubscription
+        | GraphQLError::NotSubscription
+        | GraphQLError::NotSupported(_) => {
+            GraphResponse::refused(ErrorCode::OperationResolutionFailure, error.to_string())
+        }
+    }
+}
+
+fn unparsed(error: &Spanning<ParseError>) -> GraphResponse {
+    let code = match error.item {
+        ParseError::DepthLimitExceeded(_) => ErrorCode::MaxDepthExceeded,
+        ParseError::FieldLimitExceeded(_) => ErrorCode::MaxCostExceeded,
+        _ => ErrorCode::GraphqlParseFailed,
+    };
+    let told = ResponseError::new(code, error.item.to_string());
+    told.at(location(&error.span.start)).into()
+}
+
+fn invalid(errors: &[RuleError], code: ErrorCode) -> GraphResponse {
+    let told = errors.iter().take(MISTAKES).map(|error| {
+        let refused = ResponseError::new(code, error.message());
+        let places = error.locations().iter();
+        places.fold(refused, |refused, at| refused.at(location(at)))
+    });
+    GraphResponse::request_errors(told.collect())
+}
+
+/// Notes every directive of a list that stands in it already; the type of a list cannot be named.
+macro_rules! unique {
+    ($directives:expr, $repeated:expr) => {
+        let mut known = HashSet::new();
+        for directive in $directives.iter().flatten() {
+            let name = directive.item.name.item;
+            if !known.insert(name) {
+                let message = format!("The directive \"@{name}\" can only be used once at this location");
+                $repeated.push(RuleError::new(&message, &[directive.span.start]));
+            }
+        }
+    };
+}
+
+/// [A directive stands at most once at a place](https://spec.graphql.org/September2025/#sec-Directives-Are-Unique-per-Location),
+/// which juniper does not ask for.
+fn repeated_directives(document: &[Definition<'_, Scalar>]) -> Vec<RuleError> {
+    let mut repeated = Vec::new();
+    for definition in document {
+        match definition {
+            Definition::Operation(operation) => {
+                unique!(operation.item.directives, repeated);
+                for (_, variable) in operation
+                    .item
+                    .variables_definition
+                    .iter()
+                    .flat_map(|all| &all.item.items)
+                {
+                    unique!(variable.directives, repeated);
+                }
+                in_selections(&operation.item.selection_set, &mut repeated);
+            }
+            Definition::Fragment(fragment) => {
+                unique!(fragment.item.directives, repeated);
+                in_selections(&fragment.item.selection_set, &mut repeated);
+            }
+        }
+    }
+    repeated
+}
+
+fn in_selections(selections: &[Selection<'_, Scalar>], repeated: &mut Vec<RuleError>) {
+    for selection in selections {
+        match selection {
+            Selection::Field(field) => {
+                unique!(field.item.directives, repeated);
+                in_selections(field.item.selection_set.as_deref().unwrap_or_default(), repeated);
+            }
+            Selection::FragmentSpread(spread) => {
+                unique!(spread.item.directives, repeated);
+            }
+            Selection::InlineFragment(fragment) => {
+                unique!(fragment.item.directives, repeated);
+                in_selections(&fragment.item.selection_set, repeated);
+            }
+        }
+    }
+}
+
+/// The operation of a text that [`read`] took before.
+pub(crate) fn again<'t>(
+    schema: &SchemaType<Scalar>,
+    text: &'t str,
+    name: Option<&str>,
+) -> Result<Syntax<'t>, GraphResponse> {
+    let document = parse_document_source(text, schema).map_err(|error| unparsed(&error))?;
+    narrow(document, name).map_err(|why| GraphResponse::refused(ErrorCode::OperationResolutionFailure, why))
+}

@@ -1,0 +1,218 @@
+//! Documents by their text, bounded in bytes.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use super::Document;
+use crate::response::GraphResponse;
+
+/// What an operation is known by.
+#[derive(Debug)]
+pub(crate) struct Source<'s> {
+    pub(crate) text: &'s str,
+    pub(crate) operation: Option<&'s str>,
+}
+
+/// What an entry takes beside its document: the maps that it is in.
+const OVERHEAD: usize = 256;
+
+/// What became of a text: a document, or why there is none.
+pub(crate) type Read = Result<Arc<Document>, Arc<GraphResponse>>;
+
+/// What was read before.
+#[derive(Debug)]
+pub(crate) struct Cache {
+    /// In bytes.
+    capacity: usize,
+    state: RwLock<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    entries: HashMap<Arc<[u8]>, Arc<Entry>>,
+    /// The keys and their bytes in the order in which they are looked at for leaving.
+    clock: VecDeque<(Arc<[u8]>, usize)>,
+    /// Of the entries that are read, in bytes.
+    size: usize,
+}
+
+/// A text that is read once, whoever asks at the same time.
+#[derive(Debug, Default)]
+struct Entry {
+    read: OnceLock<Read>,
+    /// Asked for since the clock passed.
+    used: AtomicBool,
+}
+
+impl Cache {
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self {
+            capacity,
+            state: RwLock::default(),
+        }
+    }
+
+    /// What became of the text known by `key`, which `read` finds out unless it is known.
+    pub(crate) fn get(&self, key: &[u8], read: impl FnOnce() -> (Read, usize)) -> Read {
+        if let Some(known) = self.known(key) {
+            known.used.store(true, Ordering::Relaxed);
+            if let Some(read) = known.read.get() {
+                return read.clone();
+            }
+        }
+        let entry = self.entry(key);
+        let _unread = Unread {
+            cache: self,
+            key,
+            entry: &entry,
+        };
+        let mut size = None;
+        let outcome = entry.read.get_or_init(|| {
+            let (outcome, bytes) = read();
+            size = Some(bytes);
+            outcome
+        });
+        let outcome = outcome.clone();
+        if let Some(size) = size {
+            self.account(key, &entry, size);
+        }
+        outcome
+    }
+
+    fn known(&self, key: &[u8]) -> Option<Arc<Entry>> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        state.entries.get(key).cloned()
+    }
+
+    fn entry(&self, key: &[u8]) -> Arc<Entry> {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = state.entries.get(key) {
+            return Arc::clone(known);
+        }
+        let (key, entry): (Arc<[u8]>, _) = (key.into(), Arc::new(Entry::default()));
+        state.entries.insert(key, Arc::clone(&entry));
+        entry
+    }
+
+    /// Makes room for an entry that was read, or lets it go when it takes too much of it.
+    fn account(&self, key: &[u8], entry: &Arc<Entry>, size: usize) {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let Some((key, known)) = state.entries.get_key_value(key) else {
+            return;
+        };
+        if !Arc::ptr_eq(known, entry) {
+            return;
+        }
+        let key = Arc::clone(key);
+        let size = OVERHEAD + size + 2 * key.len();
+        if size > self.capacity / 4 {
+            state.entries.remove(&key);
+            return;
+        }
+        state.size += size;
+        state.clock.push_back((key, size));
+        while state.size > self.capacity {
+            let Some((oldest, size)) = state.clock.pop_front() else {
+                return;
+            };
+            let used = |entry: &Arc<Entry>| entry.used.swap(false, Ordering::Relaxed);
+            if state.entries.get(&oldest).is_some_and(used) {
+                state.clock.push_back((oldest, size));
+            } else {
+                state.entries.remove(&oldest);
+                state.size -= size;
+            }
+        }
+    }
+}
+
+/// Takes an entry out again whose reading panicked: nothing would ever push it out.
+struct Unread<'c> {
+    cache: &'c Cache,
+    key: &'c [u8],
+    entry: &'c Entry,
+}
+
+impl Drop for Unread<'_> {
+    fn drop(&mut self) {
+        if self.entry.read.get().is_none() {
+            let mut state = self.cache.state.write().unwrap_or_else(PoisonError::into_inner);
+            state.entries.remove(self.key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+    use crate::error::ErrorCode;
+
+    fn refused() -> Read {
+        Err(Arc::new(GraphResponse::refused(ErrorCode::BadRequest, "no")))
+    }
+
+    fn kept(cache: &Cache) -> (usize, usize) {
+        let state = cache.state.read().unwrap();
+        (state.entries.len(), state.size)
+    }
+
+    /// G19: however many texts are asked for, the cache stays within its bytes, and what is asked for again and again stays.
+    #[test]
+    fn a_flood_of_texts_does_not_fill_the_memory_nor_push_out_what_is_used() {
+        let cache = Cache::new(20_000);
+        let reads = AtomicUsize::new(0);
+        for at in 0..10_000 {
+            let _used = cache.get(b"used", || {
+                reads.fetch_add(1, Ordering::SeqCst);
+                (refused(), 100)
+            });
+            let _flood = cache.get(format!("flood {at}").as_bytes(), || (refused(), 500));
+            let (entries, size) = kept(&cache);
+            assert!(size <= 20_000 && entries <= 60, "{entries} of {size}");
+        }
+        assert_eq!(reads.load(Ordering::SeqCst), 1);
+    }
+
+    /// G19: what takes a quarter of the memory or more is not kept.
+    #[test]
+    fn a_giant_is_not_kept() {
+        let cache = Cache::new(20_000);
+        let _giant = cache.get(b"giant", || (refused(), 6_000));
+        assert_eq!(kept(&cache), (0, 0));
+    }
+
+    /// G19: a text that cannot be read without a panic leaves nothing behind, and is read again by the next.
+    #[test]
+    fn a_panic_leaves_nothing_behind() {
+        let cache = Cache::new(20_000);
+        let reading = std::panic::AssertUnwindSafe(|| cache.get(b"text", || panic!("unreadable")));
+        assert!(std::panic::catch_unwind(reading).is_err());
+        assert_eq!(kept(&cache), (0, 0));
+        assert!(cache.get(b"text", || (refused(), 100)).is_err());
+        assert_eq!(kept(&cache).0, 1);
+    }
+
+    /// G19: a text that many ask for at once is read once.
+    #[test]
+    fn a_text_is_read_once_whoever_asks_at_the_same_time() {
+        let (cache, reads, start) = (Cache::new(20_000), AtomicUsize::new(0), Barrier::new(8));
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    start.wait();
+                    let read = cache.get(b"text", || {
+                        std::thread::yield_now();
+                        reads.fetch_add(1, Ordering::SeqCst);
+                        (refused(), 100)
+                    });
+                    assert!(read.is_err());
+                });
+            }
+        });
+        assert_eq!(reads.load(Ordering::SeqCst), 1);
+    }
+}

@@ -1,0 +1,173 @@
+//! [Collects the fields](https://spec.graphql.org/September2025/#sec-Field-Collection) of one object type: fragments expanded,
+//! `@skip` and `@include` decided, equal response keys merged.
+
+use std::collections::{HashMap, HashSet};
+
+use juniper::{DefaultScalarValue, InputValue, SchemaType, Variables};
+
+use crate::compat::syntax::{Condition, Field, Selection, Syntax};
+
+/// How many keys are searched one by one.
+const FEW: usize = 16;
+
+/// The fields of one response key.
+#[derive(Debug)]
+pub(super) struct Group<'t> {
+    pub(super) key: &'t str,
+    /// The first of them: all call the same field with the same arguments.
+    pub(super) field: &'t Field<'t>,
+    /// What is selected below any of them.
+    pub(super) sets: Vec<&'t [Selection<'t>]>,
+}
+
+/// What a selection is collected by.
+pub(super) struct Collector<'t> {
+    pub(super) schema: &'t SchemaType<DefaultScalarValue>,
+    pub(super) syntax: &'t Syntax<'t>,
+    pub(super) variables: &'t dyn Fn(&str) -> Option<InputValue>,
+}
+
+impl<'t> Collector<'t> {
+    /// The fields that `sets` select on an object of the type `name`, in the order of the response.
+    pub(super) fn collect(&self, name: &str, sets: &[&'t [Selection<'t>]]) -> Vec<Group<'t>> {
+        let mut collection = Collection {
+            collector: self,
+            name,
+            groups: Vec::new(),
+            places: HashMap::new(),
+            spread: HashSet::new(),
+        };
+        for set in sets {
+            collection.set(set);
+        }
+        collection.groups
+    }
+
+    /// The value of a truth value that may be a variable.
+    pub(super) fn truth(&self, value: &InputValue) -> bool {
+        let resolved = match value {
+            InputValue::Variable(name) => (self.variables)(name),
+            _ => return is_true(value),
+        };
+        resolved.as_ref().is_some_and(is_true)
+    }
+
+    fn stays(&self, conditions: &[Condition]) -> bool {
+        let mut conditions = conditions.iter();
+        conditions.all(|condition| self.truth(&condition.value) == condition.wanted)
+    }
+}
+
+pub(super) fn is_true(value: &InputValue) -> bool {
+    matches!(value, InputValue::Scalar(DefaultScalarValue::Boolean(true)))
+}
+
+struct Collection<'c, 't> {
+    collector: &'c Collector<'t>,
+    name: &'c str,
+    groups: Vec<Group<'t>>,
+    /// Of the groups by key, once there are more than a [`FEW`].
+    places: HashMap<&'t str, usize>,
+    /// The fragments that were spread already.
+    spread: HashSet<&'t str>,
+}
+
+impl<'t> Collection<'_, 't> {
+    fn set(&mut self, set: &'t [Selection<'t>]) {
+        for selection in set {
+            match selection {
+                Selection::Field(field) if self.collector.stays(&field.conditions) => self.field(field),
+                Selection::Spread { name, conditions } if self.collector.stays(conditions) => {
+                    if !self.spread.insert(name) {
+                        continue;
+                    }
+                    let syntax = self.collector.syntax;
+                    if let Some(fragment) = syntax.fragments.get(name)
+                        && self.applies(fragment.on)
+                    {
+                        self.set(&fragment.selections);
+                    }
+                }
+                Selection::Inline {
+                    on,
+                    conditions,
+                    selections,
+                } if self.collector.stays(conditions) && on.is_none_or(|on| self.applies(on)) => {
+                    self.set(selections);
+                }
+                Selection::Field(_) | Selection::Spread { .. } | Selection::Inline { .. } => {}
+            }
+        }
+    }
+
+    fn applies(&self, on: &str) -> bool {
+        on == self.name || self.collector.schema.is_named_subtype(self.name, on)
+    }
+
+    fn field(&mut self, field: &'t Field<'t>) {
+        let key = field.key();
+        let known = if self.groups.len() <= FEW {
+            self.groups.iter().position(|group| group.key == key)
+        } else {
+            self.places.get(key).copied()
+        };
+        if let Some(group) = known.and_then(|at| self.groups.get_mut(at)) {
+            group.sets.push(&field.selections);
+            return;
+        }
+        self.groups.push(Group {
+            key,
+            field,
+            sets: vec![&field.selections],
+        });
+        let count = self.groups.len();
+        if count == FEW + 1 {
+            self.places = self.groups.iter().map(|group| group.key).zip(0..).collect();
+        } else if count > FEW {
+            self.places.insert(key, count - 1);
+        }
+    }
+}
+
+/// The names of the variables that decide what is selected, in the order of the document.
+pub(super) fn deciding(syntax: &Syntax<'_>) -> Vec<Box<str>> {
+    let mut names = Vec::new();
+    in_set(&syntax.operation.selections, &mut names);
+    let mut fragments: Vec<_> = syntax.fragments.iter().collect();
+    fragments.sort_by_key(|(name, _)| **name);
+    for (_, fragment) in fragments {
+        in_set(&fragment.selections, &mut names);
+    }
+    names
+}
+
+fn in_set(set: &[Selection<'_>], names: &mut Vec<Box<str>>) {
+    for selection in set {
+        let (conditions, below) = match selection {
+            Selection::Field(field) => (&field.conditions, field.selections.as_slice()),
+            Selection::Spread { conditions, .. } => (conditions, [].as_slice()),
+            Selection::Inline {
+                conditions,
+                selections,
+                ..
+            } => (conditions, selections.as_slice()),
+        };
+        for condition in conditions {
+            if let InputValue::Variable(name) = &condition.value
+                && !names.iter().any(|known| **known == **name)
+            {
+                names.push(name.as_str().into());
+            }
+        }
+        in_set(below, names);
+    }
+}
+
+/// What is known of the variables before they are coerced: enough to decide what is selected.
+pub(super) fn given(syntax: &Syntax<'_>, variables: &Variables, name: &str) -> Option<InputValue> {
+    let given = variables.get(name).cloned();
+    given.or_else(|| {
+        let mut declared = syntax.operation.variables.iter();
+        declared.find(|variable| variable.name == name)?.default.clone()
+    })
+}

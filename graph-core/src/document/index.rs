@@ -1,0 +1,55 @@
+//! The tables of a schema's object types, with their fields by name.
+
+use std::collections::HashMap;
+
+use juniper::meta::MetaType;
+use juniper::{DefaultScalarValue, SchemaType};
+
+use crate::executor::{Registry, TypeInfo};
+
+/// The object types that have a table.
+#[derive(Debug)]
+pub(crate) struct Index {
+    types: HashMap<&'static str, Entry>,
+}
+
+/// An object type: its table, and the places of its fields.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(super) info: &'static TypeInfo,
+    pub(super) fields: HashMap<&'static str, u16>,
+}
+
+impl Index {
+    pub(crate) fn new(registry: &Registry) -> Self {
+        let types = registry.types().map(|info| {
+            let fields = info.fields.iter().map(|field| field.name).zip(0..).collect();
+            (info.name, Entry { info, fields })
+        });
+        Self {
+            types: types.collect(),
+        }
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Entry> {
+        self.types.get(name)
+    }
+
+    /// The fields of `schema` that no table has, as `Type.field`, though there is a table for their type.
+    pub(crate) fn missing(&self, schema: &SchemaType<DefaultScalarValue>) -> Vec<String> {
+        let mut missing = Vec::new();
+        for ty in schema.concrete_type_list() {
+            let MetaType::Object(object) = ty else { continue };
+            let Some(entry) = self.get(&object.name) else {
+                continue;
+            };
+            for field in &object.fields {
+                if !field.is_builtin() && !entry.fields.contains_key(field.name.as_str()) {
+                    missing.push(format!("{}.{}", object.name, field.name));
+                }
+            }
+        }
+        missing.sort();
+        missing
+    }
+}

@@ -1,0 +1,154 @@
+//! [Introspection](https://spec.graphql.org/September2025/#sec-Schema-Introspection): juniper is asked once for all of it, and
+//! what an operation selects is read from its answer while the operation is compiled.
+
+use std::collections::HashMap;
+
+use juniper::{DefaultScalarValue, InputValue};
+use serde_json::Value;
+
+use super::collect::{Collector, Group};
+use crate::compat::syntax::{Field, Selection};
+use crate::executor::write;
+
+/// A schema as it describes itself.
+#[derive(Debug, Default)]
+pub(crate) struct Introspection {
+    schema: Value,
+    /// Places in `__schema.types` by name.
+    types: HashMap<String, usize>,
+}
+
+impl Introspection {
+    /// From what `__schema` answers to a query that asks for everything.
+    pub(crate) fn new(mut answer: Value) -> Self {
+        let schema = answer.get_mut("__schema").map(Value::take).unwrap_or_default();
+        let types = schema.get("types").and_then(Value::as_array);
+        let names = types.into_iter().flatten().zip(0..).filter_map(|(ty, at)| {
+            let name = ty.get("name")?.as_str()?;
+            Some((name.to_owned(), at))
+        });
+        let types = names.collect();
+        Self { schema, types }
+    }
+
+    fn type_named(&self, name: &str) -> &Value {
+        let at = self.types.get(name);
+        let found = at.and_then(|at| self.schema.get("types")?.get(at));
+        found.unwrap_or(&Value::Null)
+    }
+}
+
+/// Reads what one operation asks of the schema.
+pub(super) struct Reader<'r, 't> {
+    pub(super) introspection: &'r Introspection,
+    pub(super) collector: &'r Collector<'t>,
+    /// An argument was a variable: the answer holds for these variables only.
+    pub(super) depends: bool,
+}
+
+impl<'t> Reader<'_, 't> {
+    /// The value of the root field `__schema` or `__type`, with `sets` selected below it.
+    pub(super) fn root(&mut self, field: &'t Field<'t>, sets: &[&'t [Selection<'t>]]) -> Vec<u8> {
+        let introspection = self.introspection;
+        let mut out = Vec::new();
+        if field.name == "__schema" {
+            self.value("__Schema", &introspection.schema, sets, &mut out);
+            return out;
+        }
+        let name = self.argument(field, "name");
+        let name = match &name {
+            Some(InputValue::Scalar(DefaultScalarValue::String(name))) => name.as_str(),
+            _ => "",
+        };
+        self.value("__Type", introspection.type_named(name), sets, &mut out);
+        out
+    }
+
+    fn argument(&mut self, field: &Field<'_>, name: &str) -> Option<InputValue> {
+        match field.argument(name)? {
+            InputValue::Variable(variable) => {
+                self.depends = true;
+                (self.collector.variables)(variable)
+            }
+            constant => Some(constant.clone()),
+        }
+    }
+
+    fn value(&mut self, ty: &str, value: &Value, sets: &[&'t [Selection<'t>]], out: &mut Vec<u8>) {
+        match value {
+            Value::Array(entries) => {
+                out.push(b'[');
+                for (at, entry) in entries.iter().enumerate() {
+                    if at > 0 {
+                        out.push(b',');
+                    }
+                    self.value(ty, entry, sets, out);
+                }
+                out.push(b']');
+            }
+            Value::Object(_) => self.object(ty, value, sets, out),
+            Value::String(text) => write::string(text, out),
+            Value::Bool(true) => out.extend_from_slice(b"true"),
+            Value::Bool(false) => out.extend_from_slice(b"false"),
+            Value::Null | Value::Number(_) => out.extend_from_slice(b"null"),
+        }
+    }
+
+    fn object(&mut self, ty: &str, value: &Value, sets: &[&'t [Selection<'t>]], out: &mut Vec<u8>) {
+        // a type within another is named only
+        let named = value.get("name").and_then(Value::as_str);
+        let value = match named {
+            Some(name) if ty == "__Type" => self.introspection.type_named(name),
+            _ => value,
+        };
+        out.push(b'{');
+        for (at, group) in self.collector.collect(ty, sets).iter().enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            write::string(group.key, out);
+            out.push(b':');
+            self.field(ty, value, group, out);
+        }
+        out.push(b'}');
+    }
+
+    fn field(&mut self, ty: &str, value: &Value, group: &Group<'t>, out: &mut Vec<u8>) {
+        let (field, sets) = (group.field, group.sets.as_slice());
+        let below = match (ty, field.name) {
+            (_, "__typename") => return write::string(ty, out),
+            ("__Directive", "onOperation" | "onFragment" | "onField") => {
+                let on = directive_on(value, field.name);
+                return out.extend_from_slice(if on { b"true" } else { b"false" });
+            }
+            ("__Schema", "directives") => "__Directive",
+            ("__Type", "fields") => "__Field",
+            ("__Type", "enumValues") => "__EnumValue",
+            ("__Type", "inputFields") | ("__Field" | "__Directive", "args") => "__InputValue",
+            _ => "__Type",
+        };
+        let read = value.get(field.name).unwrap_or(&Value::Null);
+        let deprecated = matches!(field.name, "fields" | "enumValues" | "inputFields" | "args");
+        if let (true, Value::Array(entries)) = (deprecated, read) {
+            let all = self.argument(field, "includeDeprecated");
+            if !all.as_ref().is_some_and(super::collect::is_true) {
+                let current = |entry: &&Value| entry.get("isDeprecated") != Some(&Value::Bool(true));
+                let current = entries.iter().filter(current).cloned().collect();
+                return self.value(below, &Value::Array(current), sets, out);
+            }
+        }
+        self.value(below, read, sets, out);
+    }
+}
+
+/// The former words of `locations`.
+fn directive_on(directive: &Value, name: &str) -> bool {
+    let wanted: &[&str] = match name {
+        "onOperation" => &["QUERY", "MUTATION", "SUBSCRIPTION"],
+        "onFragment" => &["FRAGMENT_DEFINITION", "FRAGMENT_SPREAD", "INLINE_FRAGMENT"],
+        _ => &["FIELD"],
+    };
+    let locations = directive.get("locations").and_then(Value::as_array);
+    let mut locations = locations.into_iter().flatten().filter_map(Value::as_str);
+    locations.any(|location| wanted.contains(&location))
+}

@@ -1,0 +1,202 @@
+//! Documents as the engine keeps them: parsed, validated, judged and compiled once.
+//!
+//! - `index` the tables of the schema's types · `collect` which fields an object is asked for · `compile` the plan of them
+//! - `arguments`, `variables` values from outside · `introspection` what is asked of the schema · `cache` documents by their text
+
+mod arguments;
+mod cache;
+mod collect;
+mod compile;
+mod index;
+mod introspection;
+mod variables;
+
+use std::collections::VecDeque;
+use std::mem::size_of;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use juniper::{InputValue, OperationType, Variables};
+
+pub(crate) use self::arguments::coerced as coerced_arguments;
+pub(crate) use self::cache::{Cache, Read, Source};
+use self::collect::{Collector, deciding, given, is_true};
+pub(crate) use self::compile::Facts;
+use self::compile::compile;
+pub(crate) use self::index::Index;
+pub(crate) use self::introspection::Introspection;
+use self::variables::VariableDefinition;
+pub(crate) use self::variables::{Coerced, coerce};
+use crate::compat::syntax::Syntax;
+use crate::compat::{again, read};
+use crate::executor::Plan;
+use crate::executor::plan::Field;
+use crate::limits::{Outline, outline};
+use crate::response::GraphResponse;
+
+/// How many plans of one document are kept.
+const VARIANTS: usize = 8;
+
+/// An operation that fits the schema.
+#[derive(Debug)]
+pub(crate) struct Document {
+    pub(crate) kind: OperationType,
+    pub(crate) text: Box<str>,
+    pub(crate) operation: Option<Box<str>>,
+    pub(crate) variables: Box<[VariableDefinition]>,
+    /// Its limits, when they depend on the variables.
+    pub(crate) outline: Option<Outline>,
+    /// The variables that decide what is selected.
+    deciding: Box<[Box<str>]>,
+    /// The plans for the values that those variables had last.
+    plans: RwLock<VecDeque<Variant>>,
+    /// How many bytes it takes, its plans included.
+    pub(crate) size: usize,
+}
+
+/// A plan for some values of the deciding variables.
+#[derive(Debug)]
+struct Variant {
+    /// The values, a bit for each.
+    mask: u64,
+    executable: Arc<Executable>,
+    /// Asked for since it was looked at for leaving.
+    used: AtomicBool,
+}
+
+/// How an operation is executed.
+#[derive(Debug)]
+pub(crate) enum Executable {
+    Plan(Plan),
+    /// By juniper: it selects a field of a plain type of juniper's.
+    Plain,
+}
+
+impl Document {
+    /// Parses, validates, judges and compiles; `variables` are those of the first request.
+    pub(crate) fn new(
+        facts: &Facts<'_>,
+        source: &Source<'_>,
+        variables: &Variables,
+        judge: impl FnOnce(&Outline) -> Result<(), GraphResponse>,
+    ) -> Result<Self, GraphResponse> {
+        let syntax = read(facts.schema, source.text, source.operation)?;
+        let outline = outline(facts.schema, &syntax);
+        judge(&outline)?;
+        let mut document = Self {
+            kind: syntax.operation.kind,
+            text: source.text.into(),
+            operation: source.operation.map(Into::into),
+            variables: definitions(&syntax),
+            outline: outline.open.then_some(outline),
+            deciding: deciding(&syntax).into(),
+            plans: RwLock::default(),
+            size: 0,
+        };
+        let value = |name: &str| given(&syntax, variables, name);
+        let mask = document.mask(value);
+        let size = match document.compiled(facts, &syntax, &value) {
+            Ok((executable, size, depends)) => {
+                if let (Some(mask), false) = (mask, depends) {
+                    document.keep(mask, &Arc::new(executable));
+                }
+                size
+            }
+            // with other variables it may be fine: what one caller is refused must not be kept for all
+            Err(_) if !document.deciding.is_empty() => 0,
+            Err(refused) => return Err(refused),
+        };
+        let variants = VARIANTS.min(1 << document.deciding.len().min(8));
+        document.size = size_of::<Self>() + 4 * source.text.len() + variants * size;
+        Ok(document)
+    }
+
+    /// What to execute with these variables.
+    pub(crate) fn executable(
+        &self,
+        facts: &Facts<'_>,
+        variables: &Coerced<'_>,
+    ) -> Result<Arc<Executable>, GraphResponse> {
+        let mask = self.mask(|name| variables.get(name).cloned());
+        if let Some(mask) = mask {
+            let plans = self.plans.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(known) = plans.iter().find(|known| known.mask == mask) {
+                // without variables that decide there is no other that it could make way for
+                if !self.deciding.is_empty() {
+                    known.used.store(true, Ordering::Relaxed);
+                }
+                return Ok(Arc::clone(&known.executable));
+            }
+        }
+        let syntax = again(facts.schema, &self.text, self.operation.as_deref())?;
+        let value = |name: &str| variables.get(name).cloned();
+        let (executable, _, depends) = self.compiled(facts, &syntax, &value)?;
+        let executable = Arc::new(executable);
+        if let (Some(mask), false) = (mask, depends) {
+            self.keep(mask, &executable);
+        }
+        Ok(executable)
+    }
+
+    fn compiled(
+        &self,
+        facts: &Facts<'_>,
+        syntax: &Syntax<'_>,
+        variables: &dyn Fn(&str) -> Option<InputValue>,
+    ) -> Result<(Executable, usize, bool), GraphResponse> {
+        let collector = Collector {
+            schema: facts.schema,
+            syntax,
+            variables,
+        };
+        let compiled = compile(facts, &collector)?;
+        // a field has its key and its arguments beside it
+        let size = compiled.fields * (size_of::<Field>() + 96) + compiled.constants;
+        let executable = compiled.plan.map_or(Executable::Plain, Executable::Plan);
+        Ok((executable, size, compiled.depends))
+    }
+
+    /// The values of the deciding variables; `None` when there are too many of them.
+    fn mask(&self, value: impl Fn(&str) -> Option<InputValue>) -> Option<u64> {
+        if self.deciding.len() > 64 {
+            return None;
+        }
+        let bits = self.deciding.iter().enumerate();
+        Some(bits.fold(0, |mask, (at, name)| {
+            mask | u64::from(value(name).as_ref().is_some_and(is_true)) << at
+        }))
+    }
+
+    fn keep(&self, mask: u64, executable: &Arc<Executable>) {
+        let mut plans = self.plans.write().unwrap_or_else(PoisonError::into_inner);
+        if plans.iter().any(|known| known.mask == mask) {
+            return;
+        }
+        // each is used at most once more while this goes around
+        while plans.len() >= VARIANTS {
+            match plans.pop_front() {
+                Some(known) if known.used.swap(false, Ordering::Relaxed) => plans.push_back(known),
+                _ => {}
+            }
+        }
+        plans.push_back(Variant {
+            mask,
+            executable: Arc::clone(executable),
+            used: AtomicBool::new(false),
+        });
+    }
+}
+
+fn definitions(syntax: &Syntax<'_>) -> Box<[VariableDefinition]> {
+    let declared = syntax
+        .operation
+        .variables
+        .iter()
+        .map(|variable| VariableDefinition {
+            name: variable.name.into(),
+            ty: variable.ty.clone(),
+            default: variable.default.clone(),
+            location: variable.location,
+        });
+    declared.collect()
+}

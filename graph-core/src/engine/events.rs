@@ -1,0 +1,109 @@
+//! Subscriptions: every event runs through the plan.
+
+use futures_util::stream::StreamExt as _;
+
+use super::plain::{self, Plain};
+use super::root::{Root, SubscriptionRoot};
+use super::{Engine, skipped};
+use crate::document::{Coerced, Document, Executable, coerce};
+use crate::executor::plan::{Field, Plan};
+use crate::executor::{Bubble, SegResult, Trail, checked, close};
+use crate::guard::RequestContext;
+use crate::http::GraphRequest;
+use crate::loader::drive;
+use crate::response::{GraphResponse, PREFIX};
+use crate::subscription::Emitter;
+
+impl<Q, M, S> Engine<Q, M, S>
+where
+    Q: Root,
+    M: Root<Host = Q::Host>,
+    S: SubscriptionRoot<Host = Q::Host>,
+{
+    /// Runs a subscription to its end.
+    pub(super) async fn follow(
+        &self,
+        document: &Document,
+        request: &GraphRequest,
+        context: &RequestContext<Q::Host>,
+        emitter: &Emitter<GraphResponse>,
+    ) -> Result<(), GraphResponse> {
+        let facts = self.inner.facts();
+        let variables = coerce(facts.schema, &document.variables, request.variables())?;
+        let executable = document.executable(&facts, &variables)?;
+        match &*executable {
+            Executable::Plan(plan) => self.follow_plan(plan, &variables, context, emitter).await,
+            Executable::Plain => self.follow_plain(document, request, context, emitter).await,
+        }
+    }
+
+    async fn follow_plan(
+        &self,
+        plan: &Plan,
+        variables: &Coerced<'_>,
+        context: &RequestContext<Q::Host>,
+        emitter: &Emitter<GraphResponse>,
+    ) -> Result<(), GraphResponse> {
+        let cx = self.execution(plan, variables, context);
+        let Some(field) = plan.fields.first() else {
+            return Err(skipped());
+        };
+        if let Some(refusal) = checked(field, &cx) {
+            let Bubble = cx.note(field, Trail::ROOT, refusal);
+            return Err(GraphResponse::request_errors(self.noted(&cx)));
+        }
+        let root = self.inner.schema.subscription_type.root();
+        let loaders = context.loaders();
+        let opened = drive(root.open(field, &cx), loaders, None).await;
+        let Some(Ok(mut events)) = opened else {
+            return Err(GraphResponse::request_errors(self.noted(&cx)));
+        };
+        loop {
+            loaders.clear();
+            let Some(Some(event)) = drive(events.next(), loaders, None).await else {
+                return Ok(());
+            };
+            let written = written(field, event);
+            emitter
+                .emit(GraphResponse::written(written, self.noted(&cx)))
+                .await;
+        }
+    }
+
+    async fn follow_plain(
+        &self,
+        document: &Document,
+        request: &GraphRequest,
+        context: &RequestContext<Q::Host>,
+        emitter: &Emitter<GraphResponse>,
+    ) -> Result<(), GraphResponse> {
+        let plain = Plain::new(&self.inner.schema, document)?;
+        let open = plain.open(request.variables(), context, self.mask(context));
+        let loaders = context.loaders();
+        let Some(opened) = drive(open, loaders, None).await else {
+            return Ok(());
+        };
+        let (key, mut events) = opened?;
+        loop {
+            loaders.clear();
+            let Some(Some(event)) = drive(events.next(), loaders, None).await else {
+                return Ok(());
+            };
+            emitter.emit(plain::event(&key, event, self.mask(context))).await;
+        }
+    }
+}
+
+/// The data of one event.
+fn written(field: &Field, event: SegResult) -> Vec<u8> {
+    let mut out = PREFIX.to_vec();
+    let start = out.len();
+    let Ok(seg) = event else {
+        out.extend_from_slice(b"null");
+        return out;
+    };
+    field.key.write(&mut out);
+    seg.flatten(&mut out);
+    close(start, &mut out);
+    out
+}

@@ -1,0 +1,49 @@
+//! What the fields of an execution noted, as the client reads it.
+
+use crate::error::mask::Mask;
+use crate::executor::plan::Plan;
+use crate::executor::{Fault, Trail};
+use crate::response::{PathSegment, ResponseError};
+
+/// The errors of a response, in the order of the document whatever was ready first.
+pub(super) fn told(plan: &Plan, mut faults: Vec<Fault>, mask: &mut Mask<'_>) -> Vec<ResponseError> {
+    faults.sort_by(|one, other| {
+        let place = |fault: &Fault| fault.meta;
+        place(one)
+            .cmp(&place(other))
+            .then_with(|| one.trail.indices().cmp(other.trail.indices()))
+    });
+    let told = faults.into_iter().map(|fault| {
+        let at = usize::try_from(fault.meta).ok();
+        let Some(meta) = at.and_then(|at| plan.metas.get(at)) else {
+            return mask.panic(&"an error of a field that is not in the plan");
+        };
+        mask.field_error(&fault.error, meta.location, path(plan, meta.place, &fault.trail))
+    });
+    told.collect()
+}
+
+/// The response keys from the root to a field, and the list indices between them.
+fn path(plan: &Plan, place: u32, trail: &Trail) -> Vec<PathSegment> {
+    let mut around = Vec::new();
+    let mut at = Some(place);
+    while let Some(place) = at.and_then(|at| plan.places.get(usize::try_from(at).ok()?)) {
+        around.push(place);
+        at = place.parent;
+    }
+    let mut indices = trail.indices().iter();
+    let mut path = Vec::with_capacity(around.len() + indices.len());
+    for (above, place) in around.iter().enumerate().rev() {
+        path.push(PathSegment::Key(place.key.to_string()));
+        // a field around the failed one has all its lists behind it
+        let lists = if above == 0 {
+            usize::MAX
+        } else {
+            usize::try_from(place.lists).unwrap_or(usize::MAX)
+        };
+        for index in indices.by_ref().take(lists) {
+            path.push(PathSegment::Index(usize::try_from(*index).unwrap_or(usize::MAX)));
+        }
+    }
+    path
+}

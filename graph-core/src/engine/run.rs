@@ -1,0 +1,182 @@
+//! Executes a plan.
+
+use std::sync::atomic::Ordering;
+
+use juniper::OperationType;
+
+use super::root::{Root, SubscriptionRoot};
+use super::{Engine, faults};
+use crate::document::{Coerced, coerced_arguments};
+use crate::error::{ErrorCode, GraphError};
+use crate::executor::plan::{Field, Plan};
+use crate::executor::{
+    Bubble, Cx, Flow, Gate, Guard, Object, Path, Pend, Seg, Trail, checked, close, write_object,
+    write_object_async,
+};
+use crate::guard::RequestContext;
+use crate::loader::{Deadline, drive};
+use crate::response::{GraphResponse, PREFIX, ResponseError};
+
+impl<Q, M, S> Engine<Q, M, S>
+where
+    Q: Root,
+    M: Root<Host = Q::Host>,
+    S: SubscriptionRoot<Host = Q::Host>,
+{
+    /// Runs a query or a mutation.
+    pub(super) async fn planned(
+        &self,
+        plan: &Plan,
+        variables: &Coerced<'_>,
+        context: &RequestContext<Q::Host>,
+    ) -> GraphResponse {
+        let cx = self.execution(plan, variables, context);
+        let mut out = Vec::with_capacity(plan.size_hint.load(Ordering::Relaxed) + 64);
+        out.extend_from_slice(PREFIX);
+        let answered = if plan.has_async {
+            let expire = || cx.expire();
+            let deadline = self.deadline(&expire);
+            drive(self.pending(&cx, out), context.loaders(), deadline).await
+        } else {
+            Some(self.ready(&cx, out))
+        };
+        match answered {
+            Some(Ok(written)) => {
+                plan.size_hint.fetch_max(written.len(), Ordering::Relaxed);
+                GraphResponse::written(written, self.noted(&cx))
+            }
+            Some(Err(Bubble)) => GraphResponse::written([PREFIX, b"null"].concat(), self.noted(&cx)),
+            None => Self::late(),
+        }
+    }
+
+    /// Everything is ready as soon as it is asked for.
+    fn ready(&self, cx: &Cx<'_, RequestContext<Q::Host>>, mut out: Vec<u8>) -> Result<Vec<u8>, Bubble> {
+        let (root, path) = (&self.inner.schema, Path::Root(&Trail::ROOT));
+        match cx.plan().kind {
+            OperationType::Mutation => {
+                write_object(&root.mutation_type, &cx.plan().fields, cx, &path, &mut out)?;
+            }
+            OperationType::Query | OperationType::Subscription => {
+                write_object(&root.query_type, &cx.plan().fields, cx, &path, &mut out)?;
+            }
+        }
+        Ok(out)
+    }
+
+    async fn pending(&self, cx: &Cx<'_, RequestContext<Q::Host>>, out: Vec<u8>) -> Result<Vec<u8>, Bubble> {
+        let root = &self.inner.schema;
+        match cx.plan().kind {
+            OperationType::Mutation => in_series(&root.mutation_type, cx, out).await,
+            OperationType::Query | OperationType::Subscription => at_once(&root.query_type, cx, out).await,
+        }
+    }
+
+    /// One execution of `plan`.
+    pub(super) fn execution<'x>(
+        &self,
+        plan: &'x Plan,
+        variables: &Coerced<'_>,
+        context: &'x RequestContext<Q::Host>,
+    ) -> Cx<'x, RequestContext<Q::Host>> {
+        let mut cx = Cx::new(context, plan, self.inner.concurrency.map(Gate::new));
+        if !plan.slots.is_empty() {
+            let slots = plan.slots.iter();
+            cx.arguments = slots.map(|slot| coerced_arguments(slot, variables)).collect();
+        }
+        if !plan.guards.is_empty() {
+            cx.denied = plan.guards.iter().map(|guard| denied(*guard, context)).collect();
+        }
+        cx
+    }
+
+    /// The errors noted since they were asked for last.
+    pub(super) fn noted(&self, cx: &Cx<'_, RequestContext<Q::Host>>) -> Vec<ResponseError> {
+        let noted = cx.take_faults();
+        if noted.is_empty() {
+            return Vec::new();
+        }
+        faults::told(cx.plan(), noted, &mut self.mask(cx.context()))
+    }
+
+    pub(super) fn deadline<'d>(&self, expire: &'d (dyn Fn() + Send + Sync)) -> Option<Deadline<'d>> {
+        let (duration, timer) = self.inner.deadline.as_ref()?;
+        Some(Deadline {
+            passes: timer.sleep(*duration),
+            expire,
+        })
+    }
+
+    /// The answer of an operation that had nothing to show in time.
+    pub(super) fn late() -> GraphResponse {
+        let error = ResponseError::new(ErrorCode::Timeout, "the operation was not ready in time");
+        GraphResponse::written([PREFIX, b"null"].concat(), vec![error])
+    }
+}
+
+/// Why the principal of `context` may not select what is behind `guard`.
+fn denied<H>(guard: Guard, context: &RequestContext<H>) -> Option<GraphError> {
+    let allowed = match guard {
+        Guard::Principal => context.require_principal(),
+        Guard::Scope(scope) => context.require_scope(scope),
+        Guard::Role(role) => context.require_role(role),
+    };
+    allowed.err()
+}
+
+/// Runs the root fields of a query at once.
+async fn at_once<C: Sync>(root: &impl Object<C>, cx: &Cx<'_, C>, out: Vec<u8>) -> Result<Vec<u8>, Bubble> {
+    let mut seg = Seg::from(out);
+    let mut pend = Pend::default();
+    let path = Path::Root(&Trail::ROOT);
+    write_object_async(root, &cx.plan().fields, cx, &path, &mut seg, &mut pend)?;
+    pend.run(&mut seg, cx).await?;
+    let mut out = Vec::new();
+    seg.flatten(&mut out);
+    Ok(out)
+}
+
+/// Runs the root fields of a mutation [one after another](https://spec.graphql.org/September2025/#sec-Normal-and-Serial-Execution),
+/// each with everything below it.
+async fn in_series<C: Sync>(
+    root: &impl Object<C>,
+    cx: &Cx<'_, C>,
+    mut out: Vec<u8>,
+) -> Result<Vec<u8>, Bubble> {
+    let start = out.len();
+    for field in cx.plan().fields.iter() {
+        if !field.has_async || field.idx == Field::CONST || checked(field, cx).is_some() {
+            one(root, field, cx, &mut out)?;
+            continue;
+        }
+        let mut seg = Seg::default();
+        field.key.write(&mut seg.buf);
+        let hole = seg.leave(!field.non_null, field.meta, Trail::ROOT);
+        let mut pend = Pend::default();
+        // when the time is up nothing more is started
+        if cx.is_expired() {
+            pend.push(hole, Box::pin(std::future::pending()));
+        } else {
+            pend.push(hole, root.field_async(field, cx, Trail::ROOT));
+        }
+        pend.run(&mut seg, cx).await?;
+        let mut written = Vec::new();
+        seg.flatten(&mut written);
+        out.extend_from_slice(&written);
+    }
+    close(start, &mut out);
+    Ok(out)
+}
+
+/// Writes one root field that is ready.
+fn one<C>(root: &impl Object<C>, field: &Field, cx: &Cx<'_, C>, out: &mut Vec<u8>) -> Flow {
+    field.key.write(out);
+    let path = Path::Root(&Trail::ROOT);
+    if field.idx == Field::CONST {
+        return Ok(());
+    }
+    match checked(field, cx) {
+        Some(refusal) => cx.fail(field, Trail::ROOT, refusal, out),
+        None => root.field(field, cx, &path, out),
+    }
+}

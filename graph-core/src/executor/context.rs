@@ -1,0 +1,167 @@
+//! One execution of a plan: what all its fields share.
+
+use std::any::Any;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use juniper::{FieldError, IntoFieldError};
+
+use super::gate::{Gate, Permit};
+use super::plan::{ArgRef, Field, Plan};
+use super::table::Arguments;
+use super::{Bubble, Flow, Path, Trail};
+use crate::error::GraphError;
+
+/// One execution of a plan.
+///
+/// It must stay covariant in `'x`: a future borrows it for as long as the value that it writes.
+pub struct Cx<'x, C> {
+    context: &'x C,
+    plan: &'x Plan,
+    /// By [`ArgRef::Slot`].
+    pub(crate) arguments: Vec<Result<Arguments, GraphError>>,
+    /// By [`Field::guard`]: why the fields behind it must not run.
+    pub(crate) denied: Vec<Option<GraphError>>,
+    /// Touched only by what fails.
+    faults: Mutex<Vec<Fault>>,
+    expired: AtomicBool,
+    gate: Option<Gate>,
+}
+
+/// A field that failed.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    /// The field, as [`Plan::metas`] knows it.
+    pub(crate) meta: u32,
+    pub(crate) trail: Trail,
+    pub(crate) error: FieldError,
+}
+
+impl<C> std::fmt::Debug for Cx<'_, C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cx")
+            .field("plan", &self.plan)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'x, C> Cx<'x, C> {
+    pub(crate) fn new(context: &'x C, plan: &'x Plan, gate: Option<Gate>) -> Self {
+        Self {
+            context,
+            plan,
+            arguments: Vec::new(),
+            denied: Vec::new(),
+            faults: Mutex::new(Vec::new()),
+            expired: AtomicBool::new(false),
+            gate,
+        }
+    }
+
+    /// The host's context.
+    #[inline]
+    #[must_use]
+    pub fn context(&self) -> &'x C {
+        self.context
+    }
+
+    #[inline]
+    pub(crate) fn plan(&self) -> &'x Plan {
+        self.plan
+    }
+
+    /// The coerced arguments of `field`: the tuple of their types.
+    ///
+    /// # Errors
+    ///
+    /// When `T` is not the tuple that the table of the type makes, which is noted.
+    pub fn args<'s, T: Any>(&'s self, field: &'s Field) -> Result<&'s T, Bubble> {
+        let arguments = match &field.args {
+            ArgRef::Const(arguments) => Some(arguments),
+            ArgRef::Slot(at) => usize::try_from(*at)
+                .ok()
+                .and_then(|at| self.arguments.get(at))
+                .and_then(|slot| slot.as_ref().ok()),
+            ArgRef::None | ArgRef::Refused(_) => None,
+        };
+        arguments
+            .and_then(|arguments| arguments.downcast_ref())
+            .ok_or_else(|| self.misuse(field))
+    }
+
+    /// Waits until fewer resolvers run than the engine allows, and holds a place among them.
+    #[inline]
+    pub async fn enter(&self) -> Option<Permit<'_>> {
+        match &self.gate {
+            None => None,
+            Some(gate) => Some(gate.enter().await),
+        }
+    }
+
+    /// Notes that `field` failed.
+    pub(crate) fn note(&self, field: &Field, trail: Trail, error: impl IntoFieldError) -> Bubble {
+        self.note_meta(field.meta, trail, error.into_field_error())
+    }
+
+    pub(crate) fn note_meta(&self, meta: u32, trail: Trail, error: FieldError) -> Bubble {
+        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        faults.push(Fault { meta, trail, error });
+        Bubble
+    }
+
+    /// Notes that the resolver of `field` failed, and writes null where that is allowed.
+    pub(crate) fn fail(
+        &self,
+        field: &Field,
+        trail: Trail,
+        error: impl IntoFieldError,
+        out: &mut Vec<u8>,
+    ) -> Flow {
+        let bubble = self.note(field, trail, error);
+        if field.non_null {
+            return Err(bubble);
+        }
+        out.extend_from_slice(b"null");
+        Ok(())
+    }
+
+    /// Why `field` must not run: its guard, or arguments that do not fit.
+    pub(crate) fn refusal(&self, field: &Field) -> Option<GraphError> {
+        let denied = field
+            .guard
+            .and_then(|at| self.denied.get(usize::from(at)))
+            .and_then(Option::as_ref);
+        if let Some(denied) = denied {
+            return Some(denied.clone());
+        }
+        match &field.args {
+            ArgRef::Refused(why) => Some(GraphError::bad_user_input(&**why)),
+            ArgRef::Slot(at) => {
+                let slot = usize::try_from(*at).ok().and_then(|at| self.arguments.get(at));
+                slot.and_then(|slot| slot.as_ref().err()).cloned()
+            }
+            ArgRef::None | ArgRef::Const(_) => None,
+        }
+    }
+
+    /// Notes that generated code and the plan do not belong together.
+    pub(crate) fn misuse(&self, field: &Field) -> Bubble {
+        let error = GraphError::internal("the plan does not fit the table of the type");
+        self.note(field, Path::Root(&Trail::ROOT).trail(), error)
+    }
+
+    /// What failed since it was asked last.
+    pub(crate) fn take_faults(&self) -> Vec<Fault> {
+        std::mem::take(&mut *self.faults.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether the time is up: what is not ready is answered without.
+    #[inline]
+    pub(crate) fn is_expired(&self) -> bool {
+        self.expired.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn expire(&self) {
+        self.expired.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,62 @@
+//! Scalars.
+
+use std::borrow::Cow;
+
+use juniper::ID;
+
+use super::output::Output;
+use super::plan::Field;
+use super::table::Registry;
+use super::write;
+use super::{Cx, Flow, Path};
+use crate::error::GraphError;
+
+macro_rules! leaves {
+    ($($leaf:ty: $value:ident, $out:ident => $write:expr;)*) => {$(
+        impl<C> Output<C> for $leaf {
+            fn register(_: &mut Registry) {}
+
+            #[inline]
+            fn write(&self, _: &Field, _: &Cx<'_, C>, _: &Path<'_>, $out: &mut Vec<u8>) -> Flow {
+                let $value = self;
+                $write;
+                Ok(())
+            }
+        }
+    )*};
+}
+
+leaves! {
+    str: value, out => write::string(value, out);
+    String: value, out => write::string(value, out);
+    Cow<'_, str>: value, out => write::string(value, out);
+    ID: value, out => write::string(value, out);
+    i32: value, out => write::integer(*value, out);
+    bool: value, out => out.extend_from_slice(if *value { b"true" } else { b"false" });
+}
+
+/// A number that JSON has no word for is a failure of the field, as [Float](https://spec.graphql.org/September2025/#sec-Float)
+/// asks.
+impl<C> Output<C> for f64 {
+    fn register(_: &mut Registry) {}
+
+    #[inline]
+    fn write(&self, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow {
+        if write::float(*self, out) {
+            return Ok(());
+        }
+        let error = GraphError::internal(format_args!("{self} is no number of JSON"));
+        Err(cx.note(field, path.trail(), error))
+    }
+}
+
+/// The value of an enum that `#[graphql(ignore)]` keeps out of the schema.
+///
+/// # Errors
+///
+/// Always.
+#[cold]
+pub fn no_such_value<C>(field: &Field, cx: &Cx<'_, C>, path: &Path<'_>) -> Flow {
+    let error = GraphError::internal("the schema does not have this value of the enum");
+    Err(cx.note(field, path.trail(), error))
+}

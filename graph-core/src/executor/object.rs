@@ -1,0 +1,178 @@
+//! Objects: a field by its place in a table.
+
+use juniper::{EmptyMutation, EmptySubscription};
+
+use super::plan::Field;
+use super::table::TypeInfo;
+use super::{BoxFuture, BoxStream, Bubble, Cx, Flow, Path, Pend, Seg, SegResult, Trail};
+
+/// An object type of the schema. Implemented by `#[graph_object]` and its like.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no object of the graph with the context `{C}`",
+    label = "write `#[graph_core::graph_object(context = ..)]` above its `impl` block, with the context of the schema"
+)]
+pub trait Object<C>: Sync {
+    /// The names, arguments and guards of the fields.
+    const INFO: &'static TypeInfo;
+
+    /// Writes the value of a field that is ready, with everything below it.
+    ///
+    /// # Errors
+    ///
+    /// A failure that the field cannot be null for.
+    fn field(&self, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow;
+
+    /// Writes the value of a field that is not ready, or has something below it that is not.
+    fn field_async<'p>(
+        &'p self,
+        field: &'p Field,
+        cx: &'p Cx<'p, C>,
+        trail: Trail,
+    ) -> BoxFuture<'p, SegResult>;
+}
+
+/// A subscription root. Implemented by `#[graph_subscription]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no subscription root of the graph with the context `{C}`",
+    label = "write `#[graph_core::graph_subscription(context = ..)]` above its `impl` block, with the context of the schema"
+)]
+pub trait Source<C>: Sync {
+    /// The names, arguments and guards of the fields.
+    const INFO: &'static TypeInfo;
+
+    /// Opens the stream behind a field.
+    fn open<'p>(&'p self, field: &'p Field, cx: &'p Cx<'p, C>) -> BoxFuture<'p, Opened<'p>>;
+}
+
+/// The values of a subscription's field.
+pub type Opened<'p> = Result<BoxStream<'p, SegResult>, Bubble>;
+
+/// Writes the object `value` with `fields`.
+///
+/// # Errors
+///
+/// A failure that the object cannot exist with; nothing is left written.
+#[inline]
+pub fn write_object<C, T: Object<C> + ?Sized>(
+    value: &T,
+    fields: &[Field],
+    cx: &Cx<'_, C>,
+    path: &Path<'_>,
+    out: &mut Vec<u8>,
+) -> Flow {
+    let start = out.len();
+    for field in fields {
+        field.key.write(out);
+        if field.idx == Field::CONST {
+            continue;
+        }
+        if let Some(refusal) = checked(field, cx) {
+            cx.fail(field, path.trail(), refusal, out)?;
+        } else {
+            value.field(field, cx, path, out)?;
+        }
+    }
+    close(start, out);
+    Ok(())
+}
+
+/// Writes the object `value` with `fields`, and leaves holes for those that are not ready.
+///
+/// # Errors
+///
+/// A failure that the object cannot exist with.
+#[inline]
+pub fn write_object_async<'p, C, T: Object<C> + ?Sized>(
+    value: &'p T,
+    fields: &'p [Field],
+    cx: &'p Cx<'p, C>,
+    path: &Path<'_>,
+    seg: &mut Seg,
+    pend: &mut Pend<'p>,
+) -> Flow {
+    let start = seg.buf.len();
+    for field in fields {
+        field.key.write(&mut seg.buf);
+        if field.idx == Field::CONST {
+            continue;
+        }
+        if let Some(refusal) = checked(field, cx) {
+            cx.fail(field, path.trail(), refusal, &mut seg.buf)?;
+        } else if field.has_async {
+            let trail = path.trail();
+            let hole = seg.leave(!field.non_null, field.meta, trail.clone());
+            pend.push(hole, value.field_async(field, cx, trail));
+        } else {
+            value.field(field, cx, path, &mut seg.buf)?;
+        }
+    }
+    close(start, &mut seg.buf);
+    Ok(())
+}
+
+/// Why a field must not run.
+#[inline]
+pub(crate) fn checked<C>(field: &Field, cx: &Cx<'_, C>) -> Option<crate::error::GraphError> {
+    if field.checked { cx.refusal(field) } else { None }
+}
+
+/// Makes an object of keys that each have a comma in front.
+pub(crate) fn close(start: usize, out: &mut Vec<u8>) {
+    match out.get_mut(start) {
+        Some(comma) => *comma = b'{',
+        None => out.push(b'{'),
+    }
+    out.push(b'}');
+}
+
+/// The end of `match field.index()` in [`Object::field`].
+///
+/// # Errors
+///
+/// Always.
+#[cold]
+pub fn no_such_field<C>(field: &Field, cx: &Cx<'_, C>) -> Flow {
+    Err(cx.misuse(field))
+}
+
+/// The end of `match field.index()` in [`Object::field_async`].
+#[cold]
+pub fn no_such_future<'p, C: Sync>(field: &'p Field, cx: &'p Cx<'p, C>) -> BoxFuture<'p, SegResult> {
+    let bubble = cx.misuse(field);
+    Box::pin(async move { Err(bubble) })
+}
+
+/// The end of `match field.index()` in [`Source::open`].
+#[cold]
+pub fn no_such_stream<'p, C: Sync>(field: &'p Field, cx: &'p Cx<'p, C>) -> BoxFuture<'p, Opened<'p>> {
+    let bubble = cx.misuse(field);
+    Box::pin(async move { Err(bubble) })
+}
+
+/// juniper's name for the mutations that a schema does not have.
+impl<C: Sync> Object<C> for EmptyMutation<C> {
+    const INFO: &'static TypeInfo = &TypeInfo {
+        name: "_EmptyMutation",
+        fields: &[],
+    };
+
+    fn field(&self, field: &Field, cx: &Cx<'_, C>, _: &Path<'_>, _: &mut Vec<u8>) -> Flow {
+        no_such_field(field, cx)
+    }
+
+    fn field_async<'p>(&'p self, field: &'p Field, cx: &'p Cx<'p, C>, _: Trail) -> BoxFuture<'p, SegResult> {
+        no_such_future(field, cx)
+    }
+}
+
+/// juniper's name for the subscriptions that a schema does not have.
+impl<C: Sync> Source<C> for EmptySubscription<C> {
+    const INFO: &'static TypeInfo = &TypeInfo {
+        name: "_EmptySubscription",
+        fields: &[],
+    };
+
+    fn open<'p>(&'p self, field: &'p Field, cx: &'p Cx<'p, C>) -> BoxFuture<'p, Opened<'p>> {
+        no_such_stream(field, cx)
+    }
+}

@@ -1,0 +1,178 @@
+//! Values of fields: leaves, objects, and what is around them.
+
+use std::sync::Arc;
+
+use super::plan::Field;
+use super::table::Registry;
+use super::{Cx, Flow, Path, Pend, Seg};
+
+/// What a field can return.
+#[diagnostic::on_unimplemented(
+    message = "a field of the graph with the context `{C}` cannot return `{Self}`",
+    label = "no type of this graph",
+    note = "write `#[graph_object(context = ..)]`, `#[graph_interface(..)]` or `#[graph_union(..)]` in the place of juniper's attribute, or `#[derive(GraphObject)]` beside its derive, with the context of the schema",
+    note = "or mark the field `#[graph(plain)]`, and operations that select it are executed by juniper"
+)]
+pub trait Output<C> {
+    /// Registers the object types behind the value.
+    fn register(registry: &mut Registry);
+
+    /// Writes the value of `field`, everything in it being ready.
+    ///
+    /// # Errors
+    ///
+    /// A failure that the value cannot be null for.
+    fn write(&self, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow;
+
+    /// Writes the value of `field`, and leaves holes for what is not ready.
+    ///
+    /// # Errors
+    ///
+    /// A failure that the value cannot be null for.
+    #[inline]
+    fn write_async<'p>(
+        &'p self,
+        field: &'p Field,
+        cx: &'p Cx<'p, C>,
+        path: &Path<'_>,
+        seg: &mut Seg,
+        _pend: &mut Pend<'p>,
+    ) -> Flow {
+        self.write(field, cx, path, &mut seg.buf)
+    }
+}
+
+impl<C, T: Output<C>> Output<C> for Option<T> {
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+    }
+
+    #[inline]
+    fn write(&self, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow {
+        let start = out.len();
+        if let Some(value) = self {
+            if value.write(field, cx, path, out).is_ok() {
+                return Ok(());
+            }
+            out.truncate(start);
+        }
+        out.extend_from_slice(b"null");
+        Ok(())
+    }
+
+    fn write_async<'p>(
+        &'p self,
+        field: &'p Field,
+        cx: &'p Cx<'p, C>,
+        path: &Path<'_>,
+        seg: &mut Seg,
+        pend: &mut Pend<'p>,
+    ) -> Flow {
+        let Some(value) = self else {
+            seg.buf.extend_from_slice(b"null");
+            return Ok(());
+        };
+        let mark = seg.begin();
+        match value.write_async(field, cx, path, seg, pend) {
+            Ok(()) => seg.end(mark),
+            Err(_) => pend.truncate(seg.take_back(mark)),
+        }
+        Ok(())
+    }
+}
+
+impl<C, T: Output<C>> Output<C> for [T] {
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+    }
+
+    #[inline]
+    fn write(&self, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow {
+        if self.is_empty() {
+            out.extend_from_slice(b"[]");
+            return Ok(());
+        }
+        let start = out.len();
+        for (value, index) in self.iter().zip(0..) {
+            out.push(b',');
+            value.write(field, cx, &Path::Index(path, index), out)?;
+        }
+        close(start, out);
+        Ok(())
+    }
+
+    fn write_async<'p>(
+        &'p self,
+        field: &'p Field,
+        cx: &'p Cx<'p, C>,
+        path: &Path<'_>,
+        seg: &mut Seg,
+        pend: &mut Pend<'p>,
+    ) -> Flow {
+        if self.is_empty() {
+            seg.buf.extend_from_slice(b"[]");
+            return Ok(());
+        }
+        let start = seg.buf.len();
+        // an entry leaves one hole at least, or nothing here would be asynchronous
+        let likely = self.len().min(MANY);
+        seg.reserve(likely);
+        pend.reserve(likely);
+        for (value, index) in self.iter().zip(0..) {
+            seg.buf.push(b',');
+            value.write_async(field, cx, &Path::Index(path, index), seg, pend)?;
+        }
+        close(start, &mut seg.buf);
+        Ok(())
+    }
+}
+
+/// For how many entries of a list room is made before they are written.
+const MANY: usize = 1024;
+
+/// Makes a list of values that each have a comma in front.
+fn close(start: usize, out: &mut Vec<u8>) {
+    if let Some(comma) = out.get_mut(start) {
+        *comma = b'[';
+    }
+    out.push(b']');
+}
+
+/// What is only around a value.
+macro_rules! around {
+    ($([$($generics:tt)*] $around:ty, $inner:ty;)*) => {$(
+        impl<C, $($generics)*> Output<C> for $around
+        where
+            $inner: Output<C>,
+        {
+            fn register(registry: &mut Registry) {
+                <$inner as Output<C>>::register(registry);
+            }
+
+            #[inline]
+            fn write(&self, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow {
+                <$inner as Output<C>>::write(self, field, cx, path, out)
+            }
+
+            #[inline]
+            fn write_async<'p>(
+                &'p self,
+                field: &'p Field,
+                cx: &'p Cx<'p, C>,
+                path: &Path<'_>,
+                seg: &mut Seg,
+                pend: &mut Pend<'p>,
+            ) -> Flow {
+                <$inner as Output<C>>::write_async(self, field, cx, path, seg, pend)
+            }
+        }
+    )*};
+}
+
+around! {
+    [T] Vec<T>, [T];
+    [T, const N: usize] [T; N], [T];
+    [T: ?Sized] &T, T;
+    [T: ?Sized] Box<T>, T;
+    [T: ?Sized] Arc<T>, T;
+}

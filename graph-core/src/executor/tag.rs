@@ -1,0 +1,312 @@
+//! How the return type of a resolver is treated, found out by the compiler: no name of a type is looked at.
+//!
+//! Generated code calls `(&&&&&Tag::of(&value, cx)).emit(value, ..)`. Method resolution takes the implementation with the most
+//! references that fits: a `Result` of a value, a `Result` of a leaf of juniper's, a value, a leaf of juniper's (what implements
+//! [`ToInputValue`], such as its enums and custom scalars), and at last anything at all, whose bound [`Returned`] then tells
+//! what is missing.
+
+use std::future::Future;
+use std::marker::PhantomData;
+
+use juniper::{IntoFieldError, ToInputValue};
+
+use super::output::Output;
+use super::plan::Field;
+use super::table::Registry;
+use super::{BoxFuture, Bubble, Cx, Flow, Path, Pend, Seg, SegResult, Trail, write};
+use crate::error::GraphError;
+
+/// The return type `T` of a resolver in a graph with the context `C`.
+pub struct Tag<T, C>(PhantomData<fn(&T, &C)>);
+
+impl<T, C> std::fmt::Debug for Tag<T, C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tag")
+    }
+}
+
+impl<T, C> Tag<T, C> {
+    /// The type itself.
+    pub const NEW: Self = Self(PhantomData);
+
+    /// The type of `value`.
+    #[inline]
+    pub fn of(_value: &T, _cx: &Cx<'_, C>) -> Self {
+        Self::NEW
+    }
+}
+
+/// What a resolver can return: [`Output`], or a `Result` of it. Only what cannot be returned is asked for it.
+#[diagnostic::on_unimplemented(
+    message = "a field of the graph with the context `{C}` cannot return `{Self}`",
+    label = "no type of this graph",
+    note = "write `#[graph_object(context = ..)]`, `#[graph_interface(..)]` or `#[graph_union(..)]` in the place of juniper's attribute, or `#[derive(GraphObject)]` beside its derive, with the context of the schema",
+    note = "or mark the field `#[graph(plain)]`, and operations that select it are executed by juniper"
+)]
+pub trait Returned<C> {}
+
+impl<C, T: Output<C> + Send + Sync, E: IntoFieldError + Send> Returned<C> for Result<T, E> {}
+impl<C, T: Output<C> + Send + Sync> Returned<C> for Option<T> {}
+impl<C, T: Output<C> + Send + Sync> Returned<C> for Vec<T> {}
+
+/// A leaf of juniper's: written by way of the value that it converts to.
+#[derive(Debug)]
+struct Leaf<T>(T);
+
+impl<C, T: ToInputValue> Output<C> for Leaf<T> {
+    fn register(_: &mut Registry) {}
+
+    fn write(&self, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow {
+        let start = out.len();
+        if write::input_value(&self.0.to_input_value(), out) {
+            return Ok(());
+        }
+        out.truncate(start);
+        Err(cx.note(field, path.trail(), GraphError::internal("no number of JSON")))
+    }
+}
+
+/// Writes what an asynchronous resolver returned.
+async fn written<'p, C, T, E>(
+    result: Result<T, E>,
+    field: &'p Field,
+    cx: &'p Cx<'p, C>,
+    trail: Trail,
+) -> SegResult
+where
+    C: Sync,
+    T: Output<C> + Send + Sync,
+    E: IntoFieldError,
+{
+    match result {
+        // boxed: the state of a leaf would be as large as that of an object
+        Ok(value) if field.sel_async => Box::pin(owned(value, field, cx, trail)).await,
+        Ok(value) => {
+            let mut out = Vec::with_capacity(if field.is_leaf() { LEAF } else { OBJECT });
+            value.write(field, cx, &Path::Root(&trail), &mut out)?;
+            Ok(out.into())
+        }
+        Err(error) => {
+            let mut out = Vec::new();
+            cx.fail(field, trail, error, &mut out)?;
+            Ok(out.into())
+        }
+    }
+}
+
+/// How many bytes are kept ready for a value that is not written in one go with others: most fit, and growing costs more.
+const LEAF: usize = 24;
+const OBJECT: usize = 96;
+const AROUND: usize = 256;
+
+/// Writes a value that fields are pending on: it stays here until they are done.
+async fn owned<C, T>(value: T, field: &Field, cx: &Cx<'_, C>, trail: Trail) -> SegResult
+where
+    C: Sync,
+    T: Output<C> + Send + Sync,
+{
+    let mut seg = Seg::from(Vec::with_capacity(AROUND));
+    // declared behind what it borrows
+    let mut pend = Pend::default();
+    value.write_async(field, cx, &Path::Root(&trail), &mut seg, &mut pend)?;
+    pend.run(&mut seg, cx).await?;
+    Ok(seg)
+}
+
+fn write_result<C, T: Output<C>, E: IntoFieldError>(
+    result: Result<T, E>,
+    field: &Field,
+    cx: &Cx<'_, C>,
+    path: &Path<'_>,
+    out: &mut Vec<u8>,
+) -> Flow {
+    match result {
+        Ok(value) => value.write(field, cx, path, out),
+        Err(error) => cx.fail(field, path.trail(), error, out),
+    }
+}
+
+/// Never there.
+type Fine<T> = Result<T, std::convert::Infallible>;
+
+macro_rules! level {
+    (
+        $(#[$doc:meta])*
+        $name:ident [$($generics:tt)*] $tag:ty, $value:ty, $output:ty
+        where [$($bounds:tt)*];
+        $bound:ident => $result:expr
+    ) => {
+        $(#[$doc])*
+        pub trait $name<C, V> {
+            /// Registers the object types behind the type.
+            fn register(&self, registry: &mut Registry);
+
+            /// Writes what a resolver returned, everything in it being ready.
+            ///
+            /// # Errors
+            ///
+            /// A failure that the field cannot be null for.
+            fn emit(&self, value: V, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow;
+
+            /// Writes what a resolver returned, and waits for what is not ready.
+            fn emit_async<'p>(
+                &self,
+                value: V,
+                field: &'p Field,
+                cx: &'p Cx<'p, C>,
+                trail: Trail,
+            ) -> impl Future<Output = SegResult> + Send
+            where
+                V: 'p;
+        }
+
+        impl<C: Sync, $($generics)*> $name<C, $value> for $tag
+        where $($bounds)*
+        {
+            fn register(&self, registry: &mut Registry) {
+                <$output as Output<C>>::register(registry);
+            }
+
+            #[inline]
+            fn emit(
+                &self,
+                $bound: $value,
+                field: &Field,
+                cx: &Cx<'_, C>,
+                path: &Path<'_>,
+                out: &mut Vec<u8>,
+            ) -> Flow {
+                write_result($result, field, cx, path, out)
+            }
+
+            #[inline]
+            fn emit_async<'p>(
+                &self,
+                $bound: $value,
+                field: &'p Field,
+                cx: &'p Cx<'p, C>,
+                trail: Trail,
+            ) -> impl Future<Output = SegResult> + Send
+            where
+                $value: 'p,
+            {
+                written($result, field, cx, trail)
+            }
+        }
+    };
+}
+
+/// The ways to treat a return type; in scope where generated code asks a [`Tag`].
+pub mod via {
+    use super::{
+        BoxFuture, Bubble, Cx, Field, Fine, Flow, Future, IntoFieldError, Leaf, Output, Path, Registry,
+        Returned, SegResult, Tag, ToInputValue, Trail, write_result, written,
+    };
+
+    level! {
+        /// A `Result` of a value.
+        Fallible [T, E] &&&&Tag<Result<T, E>, C>, Result<T, E>, T
+        where [T: Output<C> + Send + Sync, E: IntoFieldError + Send];
+        value => value
+    }
+
+    level! {
+        /// A `Result` of a leaf of juniper's.
+        FallibleLeaf [T, E] &&&Tag<Result<T, E>, C>, Result<T, E>, Leaf<T>
+        where [T: ToInputValue + Send + Sync, E: IntoFieldError + Send];
+        value => value.map(Leaf)
+    }
+
+    level! {
+        /// A value.
+        Plain [T] &&Tag<T, C>, T, T
+        where [T: Output<C> + Send + Sync];
+        value => Fine::Ok(value)
+    }
+
+    level! {
+        /// A leaf of juniper's.
+        PlainLeaf [T] &Tag<T, C>, T, Leaf<T>
+        where [T: ToInputValue + Send + Sync];
+        value => Fine::Ok(Leaf(value))
+    }
+
+    /// Nothing that a field can return: the bound of [`register`](Self::register), which is asked once for each field, says why.
+    pub trait Unknown<C, V> {
+        /// Does not compile.
+        fn register(&self, registry: &mut Registry)
+        where
+            V: Returned<C>;
+
+        /// For nothing.
+        ///
+        /// # Errors
+        ///
+        /// Always.
+        fn emit(&self, value: V, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow;
+
+        /// For nothing.
+        fn emit_async<'p>(
+            &self,
+            value: V,
+            field: &'p Field,
+            cx: &'p Cx<'p, C>,
+            trail: Trail,
+        ) -> BoxFuture<'p, SegResult>;
+    }
+
+    impl<C: Sync, T> Unknown<C, T> for Tag<T, C> {
+        fn register(&self, _: &mut Registry)
+        where
+            T: Returned<C>,
+        {
+        }
+
+        fn emit(&self, _: T, field: &Field, cx: &Cx<'_, C>, _: &Path<'_>, _: &mut Vec<u8>) -> Flow {
+            Err(cx.misuse(field))
+        }
+
+        fn emit_async<'p>(
+            &self,
+            _: T,
+            field: &'p Field,
+            cx: &'p Cx<'p, C>,
+            _: Trail,
+        ) -> BoxFuture<'p, SegResult> {
+            let bubble = cx.misuse(field);
+            Box::pin(async move { Err(bubble) })
+        }
+    }
+
+    /// A `Result` of a stream.
+    pub trait FallibleStream<C, S, E> {
+        /// The stream of a subscription's field.
+        ///
+        /// # Errors
+        ///
+        /// The resolver failed.
+        fn stream(&self, value: Result<S, E>, field: &Field, cx: &Cx<'_, C>) -> Result<S, Bubble>;
+    }
+
+    impl<C, S, E: IntoFieldError> FallibleStream<C, S, E> for &Tag<Result<S, E>, C> {
+        fn stream(&self, value: Result<S, E>, field: &Field, cx: &Cx<'_, C>) -> Result<S, Bubble> {
+            value.map_err(|error| cx.note(field, Trail::ROOT, error))
+        }
+    }
+
+    /// A stream.
+    pub trait PlainStream<C, S> {
+        /// The stream of a subscription's field.
+        ///
+        /// # Errors
+        ///
+        /// Never.
+        fn stream(&self, value: S, field: &Field, cx: &Cx<'_, C>) -> Result<S, Bubble>;
+    }
+
+    impl<C, S> PlainStream<C, S> for Tag<S, C> {
+        fn stream(&self, value: S, _: &Field, _: &Cx<'_, C>) -> Result<S, Bubble> {
+            Ok(value)
+        }
+    }
+}

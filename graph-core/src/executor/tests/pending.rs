@@ -1,0 +1,187 @@
+//! Futures that other threads wake, in an order of their own.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::Duration;
+
+use juniper::OperationType;
+use tokio::sync::oneshot;
+
+use super::Pend;
+use crate::executor::gate::Gate;
+use crate::executor::plan::Plan;
+use crate::executor::{BoxFuture, Bubble, Cx, Seg, SegResult, Trail};
+
+/// More than are polled all together, and fewer.
+const WIDTHS: [u32; 4] = [1, 5, 9, 40];
+
+fn plan() -> Plan {
+    Plan {
+        kind: OperationType::Query,
+        fields: [].into(),
+        metas: Box::default(),
+        guards: Box::default(),
+        slots: Box::default(),
+        places: Box::default(),
+        has_async: true,
+        size_hint: AtomicUsize::new(0),
+    }
+}
+
+fn mix(seed: u32, number: u32) -> u32 {
+    let word = (seed ^ number.wrapping_mul(0x9e37_79b9)).wrapping_add(0x6d2b_79f5);
+    let word = (word ^ (word >> 15)).wrapping_mul(0x2c1b_3c6d);
+    word ^ (word >> 12)
+}
+
+/// A thread that completes what it is sent, the last one first and some at once.
+fn completer() -> Sender<oneshot::Sender<()>> {
+    let (sender, receiver): (_, Receiver<oneshot::Sender<()>>) = mpsc::channel();
+    thread::spawn(move || {
+        let mut held = Vec::new();
+        while let Ok(first) = receiver.recv() {
+            held.push(first);
+            held.extend(receiver.try_iter());
+            while let Some(last) = held.pop() {
+                // a future that was cancelled has dropped its end
+                let _ = last.send(());
+                held.extend(receiver.try_iter().take(2));
+            }
+        }
+    });
+    sender
+}
+
+/// What the futures of one run share.
+struct World {
+    completers: Vec<Sender<oneshot::Sender<()>>>,
+    running: AtomicUsize,
+    most: AtomicUsize,
+}
+
+impl World {
+    fn new() -> Self {
+        Self {
+            completers: (0..3).map(|_| completer()).collect(),
+            running: AtomicUsize::new(0),
+            most: AtomicUsize::new(0),
+        }
+    }
+
+    /// Is woken by another thread as often as the seed says.
+    async fn resolve(&self, seed: u32) {
+        let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(running, Ordering::SeqCst);
+        let _running = Running(&self.running);
+        for time in 0..seed % 3 {
+            let (sender, receiver) = oneshot::channel();
+            let completer = usize::try_from(mix(seed, time)).unwrap() % self.completers.len();
+            self.completers[completer].send(sender).unwrap();
+            receiver.await.unwrap();
+        }
+    }
+}
+
+/// Counts a resolver that runs until it ends or is dropped.
+struct Running<'w>(&'w AtomicUsize);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+fn fails(seed: u32) -> bool {
+    seed.is_multiple_of(37)
+}
+
+fn width(seed: u32, depth: u32) -> u32 {
+    if depth == 0 {
+        0
+    } else {
+        WIDTHS[usize::try_from(seed % 4).unwrap()]
+    }
+}
+
+/// A list of lists, each inner one in the hole of a future of its own; every third of them is in a value that may be null.
+fn list<'p>(cx: &'p Cx<'p, World>, seed: u32, depth: u32) -> BoxFuture<'p, SegResult> {
+    Box::pin(async move {
+        let permit = cx.enter().await;
+        cx.context().resolve(seed).await;
+        drop(permit);
+        if fails(seed) {
+            return Err(Bubble);
+        }
+        let (mut seg, mut pend) = (Seg::default(), Pend::default());
+        seg.buf.extend_from_slice(format!("[{seed}").as_bytes());
+        for number in 0..width(seed, depth) {
+            seg.buf.push(b',');
+            let mark = (number % 3 == 0).then(|| seg.begin());
+            seg.buf.push(b'{');
+            let hole = seg.leave(false, 0, Trail::ROOT);
+            pend.push(hole, list(cx, mix(seed, number), depth - 1));
+            seg.buf.push(b'}');
+            if let Some(mark) = mark {
+                seg.end(mark);
+            }
+        }
+        seg.buf.push(b']');
+        pend.run(&mut seg, cx).await?;
+        Ok(seg)
+    })
+}
+
+fn expected(seed: u32, depth: u32) -> Result<String, Bubble> {
+    if fails(seed) {
+        return Err(Bubble);
+    }
+    let mut text = format!("[{seed}");
+    for number in 0..width(seed, depth) {
+        let inner = expected(mix(seed, number), depth - 1).map(|inner| format!("{{{inner}}}"));
+        let is_nullable = number % 3 == 0;
+        let inner = if is_nullable {
+            inner.unwrap_or("null".to_owned())
+        } else {
+            inner?
+        };
+        text.push(',');
+        text.push_str(&inner);
+    }
+    text.push(']');
+    Ok(text)
+}
+
+/// Runs the lists of a seed, and returns how many resolvers ran at once.
+async fn run(seed: u32, places: Option<usize>) -> usize {
+    let (world, plan) = (World::new(), plan());
+    let cx = Cx::new(&world, &plan, places.map(Gate::new));
+    let done = tokio::time::timeout(Duration::from_secs(60), list(&cx, seed, 2)).await;
+    let text = done.expect("no wake-up is lost").map(|seg| {
+        let mut out = Vec::new();
+        seg.flatten(&mut out);
+        String::from_utf8(out).unwrap()
+    });
+    assert_eq!(text.ok(), expected(seed, 2).ok(), "seed {seed}");
+    drop(cx);
+    assert_eq!(
+        world.running.load(Ordering::SeqCst),
+        0,
+        "nothing outlives the answer"
+    );
+    world.most.load(Ordering::SeqCst)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn futures_that_other_threads_wake_fill_their_holes() {
+    for seed in 0..300 {
+        run(seed, None).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_more_resolvers_run_than_there_are_places_and_all_come_to_an_end() {
+    for (seed, places) in (0..300).zip([1, 2, 7, 50].into_iter().cycle()) {
+        assert!(run(seed, Some(places)).await <= places);
+    }
+}

@@ -1,0 +1,125 @@
+//! Segments beside a tree that says what must come out: values that may be null, holes that are filled in any order, and
+//! holes that fail.
+
+use proptest::prelude::*;
+
+use super::{Seg, SegResult};
+use crate::executor::{Bubble, Trail};
+
+/// What a segment is made of.
+#[derive(Clone, Debug)]
+enum Part {
+    Leaf(u8),
+    /// A list that may be null.
+    Nullable(Vec<Self>),
+    /// A list that may not.
+    List(Vec<Self>),
+    /// A hole, and the list that fills it.
+    Later(Vec<Self>),
+    /// A hole that fails and cannot be null.
+    Fails,
+}
+
+fn parts() -> impl Strategy<Value = Vec<Part>> {
+    let leaf = prop_oneof![8 => any::<u8>().prop_map(Part::Leaf), 1 => Just(Part::Fails)];
+    let part = leaf.prop_recursive(5, 60, 5, |inner| {
+        let list = prop::collection::vec(inner, 0..5);
+        prop_oneof![
+            list.clone().prop_map(Part::Nullable),
+            list.clone().prop_map(Part::List),
+            list.prop_map(Part::Later),
+        ]
+    });
+    prop::collection::vec(part, 0..6)
+}
+
+/// The text of a list, or that it cannot be.
+fn expected(parts: &[Part]) -> Result<String, Bubble> {
+    let parts: Result<Vec<_>, _> = parts.iter().map(expected_part).collect();
+    Ok(format!("[{}]", parts?.join(",")))
+}
+
+fn expected_part(part: &Part) -> Result<String, Bubble> {
+    match part {
+        Part::Leaf(value) => Ok(value.to_string()),
+        Part::Nullable(parts) => Ok(expected(parts).unwrap_or("null".to_owned())),
+        Part::List(parts) | Part::Later(parts) => expected(parts),
+        Part::Fails => Err(Bubble),
+    }
+}
+
+/// Writes a list as the pass does: `holes` are what is to be filled afterwards.
+fn write<'p>(parts: &'p [Part], seg: &mut Seg, holes: &mut Vec<(usize, &'p Part)>) {
+    seg.buf.push(b'[');
+    for (number, part) in parts.iter().enumerate() {
+        if number > 0 {
+            seg.buf.push(b',');
+        }
+        match part {
+            Part::Leaf(value) => seg.buf.extend_from_slice(value.to_string().as_bytes()),
+            Part::List(parts) => write(parts, seg, holes),
+            Part::Nullable(parts) => {
+                let mark = seg.begin();
+                write(parts, seg, holes);
+                seg.end(mark);
+            }
+            Part::Later(_) | Part::Fails => holes.push((seg.leave(false, 0, Trail::ROOT), part)),
+        }
+    }
+    seg.buf.push(b']');
+}
+
+/// Fills the holes, the last ones first when `number` is odd, and goes on as `Pend` does after a failure.
+fn filled(parts: &[Part], number: u32) -> SegResult {
+    let (mut seg, mut holes) = (Seg::default(), Vec::new());
+    write(parts, &mut seg, &mut holes);
+    if number % 2 == 1 {
+        holes.reverse();
+    }
+    for (hole, part) in holes {
+        if seg.is_dead(hole) {
+            continue;
+        }
+        let Part::Later(parts) = part else {
+            seg.null_around(hole)?;
+            continue;
+        };
+        match filled(parts, number / 2) {
+            Ok(inner) => seg.fill(hole, inner),
+            Err(Bubble) => seg.null_around(hole)?,
+        }
+    }
+    Ok(seg)
+}
+
+proptest! {
+    #[test]
+    fn holes_are_filled_and_values_nulled_in_whatever_order_they_come(parts in parts(), number in any::<u32>()) {
+        let text = filled(&parts, number).map(|seg| {
+
+            let mut out = b"before".to_vec();
+            seg.flatten(&mut out);
+
+            String::from_utf8(out.split_off(b"before".len())).unwrap()
+        });
+        prop_assert_eq!(text.ok(), expected(&parts).ok());
+    }
+
+    #[test]
+    fn a_value_that_is_taken_back_leaves_null_and_no_hole(parts in parts(), after in parts()) {
+        let (mut seg, mut holes) = (Seg::default(), Vec::new());
+        let before = seg.leave(true, 0, Trail::ROOT);
+        let mark = seg.begin();
+        write(&parts, &mut seg, &mut holes);
+        prop_assert_eq!(seg.take_back(mark), before + 1);
+        // the places of what comes after are counted anew
+        seg.buf.push(b',');
+        let mut holes = Vec::new();
+        write(&after, &mut seg, &mut holes);
+        prop_assert!(holes.iter().enumerate().all(|(at, (hole, _))| *hole == before + 1 + at));
+        prop_assert!(seg.null_around(before).is_err());
+        let mut out = Vec::new();
+        seg.flatten(&mut out);
+        prop_assert!(String::from_utf8(out).unwrap().starts_with("nullnull,["));
+    }
+}

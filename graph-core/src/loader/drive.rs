@@ -1,0 +1,168 @@
+//! Runs an operation, and flushes its loaders exactly when nothing else of it can go on.
+
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::{FuturesUnordered, Stream};
+use futures_util::task::AtomicWaker;
+
+use super::Loaders;
+
+/// How often an operation goes on at once before other tasks get their turn.
+const ROUNDS: usize = 64;
+
+/// The operations that a request's loaders work for: one, or several at once that share its context.
+#[derive(Debug, Default)]
+pub(super) struct Drivers {
+    at_work: Mutex<Vec<Arc<Signal>>>,
+}
+
+impl Drivers {
+    /// A key was queued: whoever rests looks.
+    pub(super) fn queued(&self) {
+        for signal in self.lock().iter() {
+            signal.notify();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Signal>>> {
+        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An operation at work; dropping it lets go of what it waits for.
+struct AtWork<'l> {
+    loaders: &'l Loaders,
+    signal: Arc<Signal>,
+}
+
+impl<'l> AtWork<'l> {
+    fn new(loaders: &'l Loaders) -> Self {
+        let signal = Arc::new(Signal::default());
+        loaders.drivers.lock().push(Arc::clone(&signal));
+        Self { loaders, signal }
+    }
+}
+
+impl Drop for AtWork<'_> {
+    fn drop(&mut self) {
+        let signal = &self.signal;
+        let mut at_work = self.loaders.drivers.lock();
+        at_work.retain(|known| !Arc::ptr_eq(known, signal));
+        drop(at_work);
+        // its batches are gone: whoever else waits for a key of them asks again
+        self.loaders.let_go();
+    }
+}
+
+/// Tells the driver that something can go on.
+#[derive(Debug, Default)]
+struct Signal {
+    /// Something was woken since it was looked at.
+    woken: AtomicBool,
+    /// The driver is at work and looks at `woken`, and at what is queued, before it rests.
+    working: AtomicBool,
+    outer: AtomicWaker,
+}
+
+impl Signal {
+    /// Within the driver's own work it needs no sign.
+    fn notify(&self) {
+        if !self.working.load(Ordering::SeqCst) {
+            self.outer.wake();
+        }
+    }
+}
+
+impl Wake for Signal {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.woken.store(true, Ordering::SeqCst);
+        self.notify();
+    }
+}
+
+/// What ends an operation that takes too long.
+pub(crate) struct Deadline<'d> {
+    pub(crate) passes: BoxFuture<'static, ()>,
+    /// Called once; the operation must end when it is polled after that.
+    pub(crate) expire: &'d (dyn Fn() + Send + Sync),
+}
+
+/// Runs `operation` with its loaders until its deadline.
+///
+/// `None`: it did not end when the deadline had passed.
+pub(crate) async fn drive<T>(
+    operation: impl Future<Output = T> + Send,
+    loaders: &Loaders,
+    mut deadline: Option<Deadline<'_>>,
+) -> Option<T> {
+    let mut operation = pin!(operation);
+    if loaders.is_empty() && deadline.is_none() {
+        return Some(operation.await);
+    }
+    let mut batches = FuturesUnordered::new();
+    let at_work = (!loaders.is_empty()).then(|| AtWork::new(loaders));
+    poll_fn(|outer| {
+        let polled = match &at_work {
+            None => operation.as_mut().poll(outer),
+            Some(at_work) => rounds(operation.as_mut(), at_work, &mut batches, outer),
+        };
+        if let Poll::Ready(value) = polled {
+            return Poll::Ready(Some(value));
+        }
+        let Some(limit) = &mut deadline else {
+            return Poll::Pending;
+        };
+        if limit.passes.as_mut().poll(outer).is_pending() {
+            return Poll::Pending;
+        }
+        (limit.expire)();
+        Poll::Ready(match operation.as_mut().poll(outer) {
+            Poll::Ready(value) => Some(value),
+            Poll::Pending => None,
+        })
+    })
+    .await
+}
+
+fn rounds<T>(
+    mut operation: Pin<&mut (impl Future<Output = T> + Send)>,
+    at_work: &AtWork<'_>,
+    batches: &mut FuturesUnordered<BoxFuture<'static, ()>>,
+    outer: &mut Context<'_>,
+) -> Poll<T> {
+    let AtWork { loaders, signal } = at_work;
+    signal.outer.register(outer.waker());
+    let waker = Waker::from(Arc::clone(signal));
+    let mut inner = Context::from_waker(&waker);
+    for _ in 0..ROUNDS {
+        signal.working.store(true, Ordering::SeqCst);
+        signal.woken.store(false, Ordering::SeqCst);
+        let polled = operation.as_mut().poll(&mut inner);
+        if polled.is_ready() {
+            signal.working.store(false, Ordering::SeqCst);
+            return polled;
+        }
+        while let Poll::Ready(Some(())) = Pin::new(&mut *batches).poll_next(&mut inner) {}
+        // whoever comes from here on wakes the task; who came before is seen below
+        signal.working.store(false, Ordering::SeqCst);
+        if signal.woken.load(Ordering::SeqCst) {
+            continue;
+        }
+        let before = batches.len();
+        batches.extend(loaders.queued());
+        if batches.len() == before {
+            return Poll::Pending;
+        }
+    }
+    outer.waker().wake_by_ref();
+    Poll::Pending
+}

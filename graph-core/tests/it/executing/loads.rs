@@ -1,0 +1,127 @@
+//! Keys that are loaded together.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use graph_core::RequestContext;
+use graph_core::http::GraphRequest;
+use serde_json::json;
+
+use super::{Names, answer, batches, builder};
+use crate::fixture::codes;
+
+/// G8: resolvers that ask for keys are one batch, each key in it once; a level further down is one more.
+#[tokio::test]
+async fn keys_are_loaded_in_one_batch() {
+    batches();
+    let answer = answer("{ nodes(count: 12) { name again: name children(count: 2) { name } } }").await;
+    assert!(answer.get("errors").is_none(), "{}", answer["errors"]);
+    assert_eq!(answer["data"]["nodes"][3]["name"], "name 3");
+    assert_eq!(answer["data"]["nodes"][11]["children"][1]["name"], "name 111");
+    let batches = batches();
+    // the children were there when everything else had come to rest
+    assert_eq!(batches.len(), 1, "{batches:?}");
+    assert_eq!(batches[0].len(), 12 + 24 - 4);
+}
+
+/// G8: a failure of a batch is the answer to all of its keys, and a key without a value is null.
+#[tokio::test]
+async fn a_batch_fails_as_a_whole() {
+    let failed = answer("{ a: node(id: 1300) { name } b: node(id: 5) { name } }").await;
+    assert_eq!(codes(&failed), ["NOT_FOUND", "NOT_FOUND"]);
+    assert_eq!(
+        failed["data"],
+        json!({ "a": { "name": null }, "b": { "name": null } })
+    );
+    let absent = answer("{ node(id: 99) { name } }").await;
+    assert_eq!(absent, json!({ "data": { "node": { "name": null } } }));
+}
+
+/// G8: a key that a task of its own asks for, while nothing else goes on, is loaded.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_asked_for_from_another_task_is_loaded() {
+    let asked = answer("{ a: node(id: 1) { spawnedName } b: node(id: 2) { spawnedName name } }");
+    let answer = tokio::time::timeout(Duration::from_secs(5), asked).await.unwrap();
+    assert_eq!(
+        answer["data"],
+        json!({ "a": { "spawnedName": "name 1" }, "b": { "spawnedName": "name 2", "name": "name 2" } })
+    );
+}
+
+/// G10: an event has its own errors and its own loads.
+#[tokio::test]
+async fn an_event_runs_through_the_plan() {
+    batches();
+    let context = RequestContext::new(Arc::default()).with_loader(Names);
+    let request = GraphRequest::new(
+        "subscription { ...F } fragment F on Subscription { t: ticks { id odd name child { name } } }",
+    );
+    let events = builder().build().unwrap().subscribe(request, context);
+    let events: Vec<_> = events.map(|event| json!(event)).collect().await;
+    assert_eq!(events.len(), 2);
+    assert_eq!(
+        events[0]["data"],
+        json!({ "t": { "id": 1, "odd": null, "name": "name 1", "child": { "name": "name 2" } } })
+    );
+    assert_eq!(events[0]["errors"][0]["path"], json!(["t", "odd"]));
+    assert!(events[1].get("errors").is_none());
+    // 2 is asked for again
+    assert_eq!(batches(), [vec![1, 2], vec![2, 3]]);
+}
+
+/// G8: an operation that ended while its keys were being loaded does not keep the next one of its context from them.
+#[tokio::test]
+async fn what_was_given_up_is_loaded_for_the_next() {
+    let rests = |_: Duration| super::yields(1);
+    let engine = builder()
+        .with_deadline(Duration::from_secs(1), rests)
+        .build()
+        .unwrap();
+    let context = RequestContext::new(Arc::default()).with_loader(Names);
+    let request = GraphRequest::new("{ node(id: 1) { name } }");
+    let late = json!(engine.execute(&request, &context).await);
+    assert_eq!(codes(&late), ["TIMEOUT"]);
+    let patient = builder().build().unwrap();
+    let answered = tokio::time::timeout(Duration::from_secs(5), patient.execute(&request, &context)).await;
+    assert_eq!(
+        json!(answered.unwrap()),
+        json!({ "data": { "node": { "name": "name 1" } } })
+    );
+}
+
+/// G8: operations of one context at the same time all get what they ask for.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn operations_of_one_context_do_not_stall_each_other() {
+    let engine = builder().build().unwrap();
+    for round in 0..50 {
+        let context = RequestContext::new(Arc::default()).with_loader(Names);
+        let asked = (0..4).map(|at| {
+            let (engine, context) = (engine.clone(), context.clone());
+            tokio::spawn(async move {
+                let id = round * 10 + at % 2;
+                let query = format!(
+                    "{{ a: node(id: {id}) {{ slow name }} b: node(id: {}) {{ spawnedName }} }}",
+                    id + 2
+                );
+                json!(engine.execute(&GraphRequest::new(query), &context).await)
+            })
+        });
+        for (asked, at) in asked.collect::<Vec<_>>().into_iter().zip(0..) {
+            let answer = tokio::time::timeout(Duration::from_secs(10), asked)
+                .await
+                .unwrap()
+                .unwrap();
+            let id = round * 10 + at % 2;
+            let name = |id: i32| {
+                if id == 99 {
+                    json!(null)
+                } else {
+                    json!(format!("name {id}"))
+                }
+            };
+            assert_eq!(answer["data"]["a"]["name"], name(id), "{answer}");
+            assert_eq!(answer["data"]["b"]["spawnedName"], name(id + 2), "{answer}");
+        }
+    }
+}

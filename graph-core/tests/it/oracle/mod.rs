@@ -1,0 +1,193 @@
+//! graphql-js as the oracle: generated schemas answer random operations as it did, by the byte of `data` and by every error.
+//!
+//! `tests/oracle` invents the schemas and the operations and asks graphql-js. What it answered to some of them is in
+//! `tests/oracle/vectors`; `tests/oracle/run` asks thousands more.
+
+mod canon;
+mod judge;
+mod prelude;
+mod roll;
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "arguments are taken as the macros hand them over"
+)]
+mod schema_0;
+#[expect(
+    dead_code,
+    clippy::needless_pass_by_value,
+    reason = "traits are there for their attribute, arguments are taken as the macros hand them over"
+)]
+mod schema_1;
+#[expect(
+    dead_code,
+    clippy::needless_pass_by_value,
+    reason = "traits are there for their attribute, arguments are taken as the macros hand them over"
+)]
+mod schema_1_twin;
+#[expect(
+    dead_code,
+    clippy::needless_pass_by_value,
+    reason = "traits are there for their attribute, arguments are taken as the macros hand them over"
+)]
+mod schema_2;
+#[expect(
+    dead_code,
+    clippy::needless_pass_by_value,
+    reason = "traits are there for their attribute, arguments are taken as the macros hand them over"
+)]
+mod schema_3;
+mod world;
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use graph_core::RequestContext;
+use graph_core::http::Answer;
+
+use self::judge::{Case, judge};
+use self::world::{World, elsewhere};
+use crate::wire::post_body;
+
+/// The engines, built once.
+macro_rules! engines {
+    ($($schema:ident),+) => {
+        struct Engines {
+            $($schema: $schema::Built,)+
+        }
+
+        impl Engines {
+            fn new() -> Self {
+                Self { $($schema: $schema::engine(),)+ }
+            }
+
+            /// The bytes of the response of `schema` to a request.
+            async fn answer(&self, schema: &str, body: String, world: World) -> Vec<u8> {
+                let (request, context) = (post_body(body), RequestContext::new(world));
+                let answer = match schema {
+                    $(stringify!($schema) => self.$schema.respond(request, context).await,)+
+                    other => panic!("no schema {other}"),
+                };
+                match answer {
+                    Answer::Full(response) => response.into_body().to_vec(),
+                    Answer::Stream(_) => panic!("nobody subscribed"),
+                }
+            }
+
+            /// What is wrong with the answer of `schema` to a case.
+            async fn mistake(&self, schema: &str, case: &Case, world: World) -> Option<String> {
+                let answered = self.answer(schema, case.request.to_string(), world).await;
+                let why = judge(case, &answered).err()?;
+                let answered = String::from_utf8_lossy(&answered);
+                Some(format!("{why}, by {schema}\nanswered {answered}\ncase {}\n", case.line))
+            }
+        }
+    };
+}
+engines!(schema_0, schema_1, schema_1_twin, schema_2, schema_3);
+
+/// The cases of a file, one line of JSON each.
+fn cases(file: &Path) -> Vec<Case> {
+    let text = fs::read_to_string(file).unwrap();
+    text.lines().map(Case::new).collect()
+}
+
+fn vectors(name: &str) -> Vec<Case> {
+    cases(
+        &Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/oracle/vectors")
+            .join(name),
+    )
+}
+
+/// Asks the cases one after the other; the twin of the first schema has no asynchronous fields and answers the same.
+async fn check(cases: &[Case]) {
+    let engines = Engines::new();
+    let mut mistakes = Vec::new();
+    for case in cases {
+        let twin = (case.schema == "schema_1").then_some("schema_1_twin");
+        for schema in [Some(case.schema.as_str()), twin].into_iter().flatten() {
+            mistakes.extend(engines.mistake(schema, case, World::default()).await);
+        }
+    }
+    report(&mistakes);
+}
+
+fn report(mistakes: &[String]) {
+    let shown: String = mistakes.iter().take(5).map(String::as_str).collect();
+    assert!(
+        mistakes.is_empty(),
+        "{} mistakes, such as\n{shown}",
+        mistakes.len()
+    );
+}
+
+/// G7, G19: what an argument is offered is taken, changed or refused.
+#[tokio::test]
+async fn values_are_coerced_and_refused_as_graphql_js_does() {
+    check(&vectors("coercion.jsonl")).await;
+}
+
+/// G1, G4, G5: data, nulls and errors, with and without asynchronous fields.
+#[tokio::test]
+async fn operations_on_the_first_schema_are_answered_as_by_graphql_js() {
+    check(&vectors("schema_1.jsonl")).await;
+}
+
+/// G1, G4, G5: data, nulls and errors.
+#[tokio::test]
+async fn operations_on_the_second_schema_are_answered_as_by_graphql_js() {
+    check(&vectors("schema_2.jsonl")).await;
+}
+
+/// G1, G4, G5: data, nulls and errors.
+#[tokio::test]
+async fn operations_on_the_third_schema_are_answered_as_by_graphql_js() {
+    check(&vectors("schema_3.jsonl")).await;
+}
+
+/// G3, G19: what does not fit is refused before anything runs.
+#[tokio::test]
+async fn operations_that_were_spoiled_are_refused_or_answered_as_by_graphql_js() {
+    check(&vectors("spoiled.jsonl")).await;
+}
+
+/// G8: no wake-up is lost, and nobody sees what another asked.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn operations_at_the_same_time_that_other_threads_wake_are_answered_the_same() {
+    let engines = Arc::new(Engines::new());
+    let cases: Arc<Vec<Case>> = Arc::new(
+        ["schema_1.jsonl", "schema_2.jsonl", "schema_3.jsonl"]
+            .into_iter()
+            .flat_map(vectors)
+            .collect(),
+    );
+    let elsewhere = elsewhere();
+    // each goes through them all from a place and by a step of its own
+    let askers = [1, 7, 11, 13, 17, 19].map(|step| {
+        let (engines, cases, elsewhere) = (Arc::clone(&engines), Arc::clone(&cases), elsewhere.clone());
+        tokio::spawn(async move {
+            let mut mistakes = Vec::new();
+            for at in (0..cases.len()).map(|number| (number * step + 10 * step) % cases.len()) {
+                let case = &cases[at];
+                let asked = engines.mistake(&case.schema, case, World::woken(&elsewhere));
+                let asked = tokio::time::timeout(Duration::from_secs(30), asked);
+                mistakes.extend(asked.await.expect("no wake-up is lost"));
+            }
+            mistakes
+        })
+    });
+    for asker in askers {
+        report(&asker.await.unwrap());
+    }
+}
+
+#[tokio::test]
+#[ignore = "tests/oracle/run writes the cases"]
+async fn operations_of_this_hour_are_answered_as_by_graphql_js() {
+    check(&cases(
+        &Path::new(env!("CARGO_TARGET_TMPDIR")).join("oracle.jsonl"),
+    ))
+    .await;
+}

@@ -1,0 +1,41 @@
+// An invented schema for graphql-js.
+
+import {
+  GraphQLBoolean, GraphQLEnumType, GraphQLFloat, GraphQLID, GraphQLInputObjectType, GraphQLInt, GraphQLInterfaceType, GraphQLList, GraphQLNonNull,
+  GraphQLObjectType, GraphQLSchema, GraphQLString, GraphQLUnionType,
+} from "graphql";
+import { resolver } from "./world.mjs";
+import { camel } from "./types.mjs";
+
+const SCALARS = { Int: GraphQLInt, Float: GraphQLFloat, String: GraphQLString, Boolean: GraphQLBoolean, ID: GraphQLID };
+
+// `loose`: every field of an object may be null, so that no failure hides another.
+export function schemaOf(invented, { loose = false } = {}) {
+  const types = new Map(Object.entries(SCALARS));
+  const input = (type) => {
+    const inner = type.list ? new GraphQLList(input(type.of)) : types.get(type.of);
+    return type.nullable ? inner : new GraphQLNonNull(inner);
+  };
+  const output = (type) => {
+    const inner = type.list ? new GraphQLList(output(type.of)) : types.get(type.of);
+    return type.nullable || loose ? inner : new GraphQLNonNull(inner);
+  };
+  // an absent default must stay absent
+  const given = ({ type, fallback }) => ({ type: input(type), ...(fallback === undefined ? {} : { defaultValue: fallback }) });
+  const inputs = (fields) => Object.fromEntries(fields.map((it) => [camel(it.name), { ...given(it) }]));
+  const fields = (owner) => () => Object.fromEntries(owner.fields.map((it) => [camel(it.name), {
+    type: output(it.type),
+    args: inputs(it.args),
+    ...(owner.kind === "object" ? { resolve: resolver(invented, owner, it) } : {}),
+  }]));
+  const resolveType = (value) => value.type;
+  const build = {
+    enum: ({ name, values }) => new GraphQLEnumType({ name, values: Object.fromEntries(values.map((value) => [value, {}])) }),
+    input: (it) => new GraphQLInputObjectType({ name: it.name, fields: () => inputs(it.fields) }),
+    interface: (it) => new GraphQLInterfaceType({ name: it.name, fields: fields(it), resolveType }),
+    union: (it) => new GraphQLUnionType({ name: it.name, types: () => it.members.map((member) => types.get(member)), resolveType }),
+    object: (it) => new GraphQLObjectType({ name: it.name, interfaces: () => it.interfaces.map((name) => types.get(name)), fields: fields(it) }),
+  };
+  for (const definition of invented.definitions) types.set(definition.name, build[definition.kind](definition));
+  return new GraphQLSchema({ query: types.get("Query"), mutation: types.get("Mutation"), types: [...types.values()] });
+}
