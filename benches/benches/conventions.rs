@@ -274,10 +274,10 @@ fn keyed(criterion: &mut Criterion) {
 
         let mut group = criterion.benchmark_group(format!("conventions/rate limit of {callers}"));
         group.bench_function("ours", |b| {
-            b.iter(|| ours.take(&policy.spend(anybody(&mut at)), black_box(now)))
+            b.iter(|| ours.take(&policy.spend(anybody(&mut at)), black_box(now)));
         });
         group.bench_function("governor", |b| {
-            b.iter(|| black_box(&peer).check_key(anybody(&mut there)).is_ok())
+            b.iter(|| black_box(&peer).check_key(anybody(&mut there)).is_ok());
         });
         group.finish();
     }

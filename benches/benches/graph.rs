@@ -38,10 +38,7 @@ fn main() {
         for engines::Measured { name, answer } in engines::measured(&case) {
             let request = || engines::request(&case);
             let asked = |request| drop(answer(request));
-            // few enough to stay in the cache
-            group.bench_function(name, |b| {
-                b.iter_batched(request, asked, BatchSize::NumIterations(64))
-            });
+            group.bench_function(name, |b| b.iter_batched(request, asked, batch));
         }
         group.finish();
     }

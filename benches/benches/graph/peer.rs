@@ -54,7 +54,7 @@ macro_rules! types {
                     self.0.likes
                 }
                 async fn author(&self) -> Author {
-                    $wait;
+                    let () = $wait;
                     Author(&self.0.author)
                 }
             }
@@ -79,7 +79,7 @@ macro_rules! types {
                     self.0.role.into()
                 }
                 async fn posts(&self, first: i32) -> Vec<Post> {
-                    $wait;
+                    let () = $wait;
                     data::posts(self.0, first).map(Post).collect()
                 }
             }
@@ -89,11 +89,11 @@ macro_rules! types {
             #[Object]
             impl Query {
                 async fn ping(&self) -> i32 {
-                    $wait;
+                    let () = $wait;
                     1
                 }
                 async fn users(&self, first: i32) -> Vec<User> {
-                    $wait;
+                    let () = $wait;
                     data::users(first).map(User).collect()
                 }
             }

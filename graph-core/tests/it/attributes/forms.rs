@@ -4,11 +4,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::stream::{self, Stream, StreamExt as _};
-use graph_core::{
-    GraphEnum, GraphError, GraphObject, RequestContext, graph_interface, graph_object, graph_subscription,
-    graph_union,
-};
-use juniper::{FieldResult, GraphQLEnum, GraphQLInputObject, GraphQLObject, GraphQLScalar, ID, Nullable};
+use graph_core::{GraphEnum, GraphError, RequestContext, graph_object, graph_subscription};
+use juniper::{FieldResult, GraphQLEnum, GraphQLInputObject, GraphQLScalar, ID, Nullable};
+
+use super::families::{Everywhere, Found, Legacy, NodeValue, Robot, Team, Teams, team};
 
 pub(crate) type Context = RequestContext<Host>;
 type GraphResult<T> = Result<T, GraphError>;
@@ -130,7 +129,7 @@ impl Plain {
 }
 
 pub(crate) struct User<'a> {
-    name: &'a str,
+    pub(super) name: &'a str,
 }
 
 #[graph_object(context = Context, description = "a person")]
@@ -261,75 +260,6 @@ impl Observer {
     }
 }
 
-/// An object without an attribute of ours.
-#[derive(GraphQLObject)]
-pub(crate) struct Legacy {
-    year: i32,
-}
-
-#[derive(GraphQLObject, GraphObject)]
-#[graphql(context = Context, name = "TheTeam", impl = [NodeValue, Teams])]
-pub(crate) struct Team {
-    id: ID,
-    code: Option<i32>,
-    team_name: String,
-    members: Vec<User<'static>>,
-    mood: Mood,
-    weather: Weather,
-    #[graphql(name = "leader")]
-    lead: Option<Box<Path>>,
-    #[graph(plain)]
-    legacy: Legacy,
-    #[graphql(ignore)]
-    #[expect(dead_code, reason = "no field")]
-    hidden: Field,
-}
-
-/// The same in every context.
-#[derive(GraphQLObject, GraphObject)]
-pub(crate) struct Everywhere {
-    id: i32,
-    again: Option<Box<Self>>,
-}
-
-pub(crate) struct Robot;
-
-#[graph_object(context = Context, impl = [NodeValue, Teams])]
-impl Robot {
-    fn id(&self) -> ID {
-        ID::new("r")
-    }
-
-    async fn team_name() -> String {
-        String::from("robots")
-    }
-
-    #[graph(role = "owner")]
-    fn code(&self) -> Option<i32> {
-        Some(4711)
-    }
-}
-
-#[graph_interface(for = [Robot, Team], context = Context, name = "Node")]
-#[expect(dead_code, reason = "juniper reads the signatures only")]
-pub(crate) trait Node {
-    fn id(&self) -> ID;
-    fn code(&self) -> Option<i32>;
-}
-
-#[graph_interface(for = [Team, Robot])]
-#[graphql(context = Context, enum = Teams)]
-pub(crate) struct Titled {
-    team_name: String,
-}
-
-#[graph_union(context = Context)]
-pub(crate) enum Found {
-    Person(User<'static>),
-    Group(Team),
-    Path(Box<Path>),
-}
-
 pub(crate) struct Query;
 
 #[graph_object(context = Context, scalar = juniper::DefaultScalarValue)]
@@ -401,20 +331,6 @@ impl Query {
 
     fn cent() -> Cents {
         Cents(1)
-    }
-}
-
-fn team() -> Team {
-    Team {
-        id: ID::new("t"),
-        code: None,
-        team_name: "core".to_owned(),
-        members: vec![User { name: "ada" }, User { name: "bob" }],
-        mood: Mood::Bad,
-        weather: Weather::Sunny,
-        lead: Some(Box::new(Path)),
-        legacy: Legacy { year: 2001 },
-        hidden: Field,
     }
 }
 

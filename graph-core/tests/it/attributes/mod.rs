@@ -1,5 +1,6 @@
 //! What the attributes make of a host's types: the tables fit the schema, and both executors answer alike.
 
+mod families;
 mod forms;
 
 use futures_util::StreamExt as _;
@@ -9,9 +10,8 @@ use graph_core::{Engine, Principal};
 use juniper::{EmptyMutation, RootNode, Variables};
 use serde_json::{Value, json};
 
-use self::forms::{
-    Context, Everywhere, Field, Host, Observer, Pair, Path, Plain, Query, Robot, Subscription, Team, User,
-};
+use self::families::{Everywhere, Robot, Team};
+use self::forms::{Context, Field, Host, Observer, Pair, Path, Plain, Query, Subscription, User};
 use crate::fixture::codes;
 
 type Schema = RootNode<Query, EmptyMutation<Context>, Subscription>;
