@@ -15,8 +15,11 @@ pub mod guard;
 pub mod http;
 pub mod limits;
 pub mod loader;
+pub mod memory;
+pub mod persisted;
 pub mod ports;
 pub mod response;
+pub mod store_error;
 mod subscription;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -1,10 +1,16 @@
 //! What this crate asks of its host: randomness for correlation ids, a place to log what clients must not
-//! see, and a timer for deadlines.
+//! see, a timer for deadlines, and the time.
 //!
-//! All have blanket implementations for closures.
+//! All have blanket implementations for closures. Storage has its own trait beside what calls it,
+//! [`PersistedStore`](crate::persisted::PersistedStore).
 //!
 //! ```
-//! use graph_core::ports::{Entropy, Incident};
+//! use std::time::SystemTime;
+//!
+//! use graph_core::ports::{Clock, Entropy, Incident};
+//!
+//! let clock: &dyn Clock = &SystemTime::now; // any function that tells the time is a clock
+//! assert!(clock.now() > SystemTime::UNIX_EPOCH);
 //!
 //! fn is_log(_: &impl graph_core::ports::IncidentLog) {}
 //! fn is_entropy(_: &impl Entropy) {}
@@ -14,7 +20,7 @@
 //! ```
 
 use std::pin::Pin;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::response::PathSegment;
 
@@ -53,6 +59,23 @@ impl Entropy for OsEntropy {
     }
 }
 
+/// Tells the wall-clock time.
+///
+/// Need not be monotonic. Any `Fn() -> SystemTime` is a clock, so `SystemTime::now` is one.
+pub trait Clock: Send + Sync {
+    /// The current time.
+    fn now(&self) -> SystemTime;
+}
+
+impl<F> Clock for F
+where
+    F: Fn() -> SystemTime + Send + Sync,
+{
+    fn now(&self) -> SystemTime {
+        self()
+    }
+}
+
 /// Tells when time has passed: `tokio::time::sleep` is one.
 ///
 /// # What an implementation must guarantee
@@ -73,7 +96,7 @@ where
     }
 }
 
-/// Receives every failure that was masked in a response.
+/// Receives every failure that was masked in a response, and those of stores that an operation does without.
 ///
 /// Any `Fn(&Incident)` is a log.
 ///
@@ -118,4 +141,6 @@ pub enum IncidentKind {
     Error,
     /// A resolver panicked; the whole operation was lost.
     Panic,
+    /// A store of this crate failed. The operation went on without it, so no client was told of the correlation id.
+    Store,
 }

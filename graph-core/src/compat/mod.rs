@@ -18,7 +18,7 @@ use juniper::parser::SourcePosition;
 use juniper::{DefaultScalarValue, GraphQLType, RootNode};
 
 pub(crate) use self::introspect::introspected;
-pub(crate) use self::read::{again, read, refused};
+pub(crate) use self::read::{again, operations, read, refused};
 pub(crate) use self::spread::{Spreadable, spreadable};
 pub(crate) use self::syntax::TypeRef;
 use crate::response::Location;

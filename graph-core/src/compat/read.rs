@@ -47,6 +47,19 @@ fn misfits(schema: &SchemaType<Scalar>, text: &str, document: &[Definition<'_, S
     defaulted::without_excused(schema, text, document, found)
 }
 
+/// The names of the operations of `text`, in their order.
+pub(crate) fn operations(
+    schema: &SchemaType<Scalar>,
+    text: &str,
+) -> Result<Vec<Option<Box<str>>>, GraphResponse> {
+    let document = parse_document_source(text, schema).map_err(|error| unparsed(&error))?;
+    let names = document.iter().filter_map(|definition| match definition {
+        Definition::Operation(operation) => Some(operation.item.name.as_ref().map(|name| name.item.into())),
+        Definition::Fragment(_) => None,
+    });
+    Ok(names.collect())
+}
+
 /// What of a document does not fit the schema, in the order of the document.
 pub(super) fn mistakes(schema: &SchemaType<Scalar>, document: &[Definition<'_, Scalar>]) -> Vec<RuleError> {
     let mut validator = ValidatorContext::new(schema, document);

@@ -53,13 +53,17 @@ impl Cache {
         }
     }
 
+    /// What became of the text known by `key`, if it was read before.
+    pub(crate) fn peek(&self, key: &[u8]) -> Option<Read> {
+        let known = self.known(key)?;
+        known.used.store(true, Ordering::Relaxed);
+        known.read.get().cloned()
+    }
+
     /// What became of the text known by `key`, which `read` finds out unless it is known.
     pub(crate) fn get(&self, key: &[u8], read: impl FnOnce() -> (Read, usize)) -> Read {
-        if let Some(known) = self.known(key) {
-            known.used.store(true, Ordering::Relaxed);
-            if let Some(read) = known.read.get() {
-                return read.clone();
-            }
+        if let Some(read) = self.peek(key) {
+            return read;
         }
         let entry = self.entry(key);
         let _unread = Unread {

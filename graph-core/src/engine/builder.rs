@@ -7,13 +7,15 @@ use std::time::Duration;
 use juniper::{GraphQLType, RootNode};
 
 use super::root::{Root, SubscriptionRoot};
+use super::trusted::TrustedList;
 use super::{Engine, Inner};
 use crate::compat;
 use crate::document::{Cache, Index, Introspection};
 use crate::executor::Registry;
 use crate::guard::RequestContext;
 use crate::http::HttpPolicy;
-use crate::limits::{CostModel, FieldCost, Limits};
+use crate::limits::{CostModel, FieldCost, Limits, Outline};
+use crate::persisted::{AutomaticPersistedQueries, TrustedDocuments};
 use crate::ports::{Entropy, IncidentLog, Timer};
 
 /// Options of an [`Engine`]; see [`Engine::builder`].
@@ -33,6 +35,8 @@ where
     concurrency: Option<usize>,
     deadline: Option<(Duration, Arc<dyn Timer>)>,
     plan_cache: usize,
+    automatic: Option<AutomaticPersistedQueries>,
+    trusted: Option<TrustedDocuments>,
 }
 
 impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> fmt::Debug for EngineBuilder<Q, M, S> {
@@ -72,6 +76,8 @@ where
             concurrency: None,
             deadline: None,
             plan_cache: 16 << 20,
+            automatic: None,
+            trusted: None,
         }
     }
 }
@@ -161,12 +167,31 @@ where
         self
     }
 
+    /// Serves operations by the hash of their text, and keeps the texts that clients register; see [`persisted`](crate::persisted).
+    ///
+    /// Where [trusted documents](Self::with_trusted_documents) are enforced nothing can be registered.
+    #[must_use]
+    pub fn with_automatic_persisted_queries(mut self, automatic: AutomaticPersistedQueries) -> Self {
+        self.automatic = Some(automatic);
+        self
+    }
+
+    /// Serves the documents of `trusted` by their ids and, unless its mode says otherwise, no others.
+    ///
+    /// They are parsed, validated and priced by [`build`](Self::build), and stay in memory beside the plan cache.
+    #[must_use]
+    pub fn with_trusted_documents(mut self, trusted: TrustedDocuments) -> Self {
+        self.trusted = Some(trusted);
+        self
+    }
+
     /// The engine.
     ///
     /// # Errors
     ///
     /// [`ConfigError`] with every mistake: a price for a field that the schema does not have, a limit that lets nothing
-    /// through, and no entropy without the feature `os-entropy`.
+    /// through, and no entropy without the feature `os-entropy`. When there are none of these, with every trusted document
+    /// that does not fit the schema or the limits, or its hash.
     pub fn build(self) -> Result<Engine<Q, M, S>, ConfigError> {
         let mut mistakes: Vec<_> = self
             .costs
@@ -203,8 +228,8 @@ where
         let costs = self.costs.with_implementers(compat::implementers(&self.schema));
         let (schema, answer) = compat::introspected(self.schema);
         match entropy {
-            Some(entropy) if mistakes.is_empty() => Ok(Engine {
-                inner: Arc::new(Inner {
+            Some(entropy) if mistakes.is_empty() => {
+                let inner = Inner {
                     costs,
                     schema: compat::spreadable(schema).limit_tokens(self.limits.tokens()),
                     index,
@@ -217,10 +242,27 @@ where
                     http: self.http,
                     entropy,
                     log: self.log,
-                }),
-            }),
+                    automatic: self.automatic,
+                    trusted: None,
+                };
+                inner.trusting(self.trusted)
+            }
             _ => Err(ConfigError { mistakes }),
         }
+    }
+}
+
+impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
+    /// The engine, with the documents that were known before it.
+    fn trusting(mut self, trusted: Option<TrustedDocuments>) -> Result<Engine<Q, M, S>, ConfigError> {
+        if let Some(trusted) = trusted {
+            let judge = |outline: &Outline| self.judge(outline);
+            let list = TrustedList::new(trusted, &self.facts(), &judge);
+            self.trusted = Some(list.map_err(|mistakes| ConfigError { mistakes })?);
+        }
+        Ok(Engine {
+            inner: Arc::new(self),
+        })
     }
 }
 
@@ -277,6 +319,17 @@ pub enum ConfigMistake {
     /// Two types of different fields have one name.
     #[error("two types are named `{0}`")]
     TwoTypes(String),
+    /// A trusted document does not fit the schema or the limits, or its id is not the hash of its text.
+    #[error("the trusted document `{id}` does not fit: {why}")]
+    TrustedDocument {
+        /// Its id.
+        id: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Two trusted documents of different texts have one id.
+    #[error("two trusted documents are known by `{0}`")]
+    TwoDocuments(String),
     /// The feature `os-entropy` is off and no entropy was given.
     #[error("no entropy was given")]
     NoEntropy,

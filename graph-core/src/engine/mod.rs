@@ -7,10 +7,12 @@
 mod builder;
 mod events;
 mod faults;
+mod find;
 mod plain;
 mod respond;
 mod root;
 mod run;
+mod trusted;
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -24,6 +26,7 @@ use juniper::{GraphQLType, OperationType, RootNode, Value, Variables};
 pub use self::builder::{ConfigError, ConfigMistake, EngineBuilder};
 use self::plain::Plain;
 pub use self::root::{Root, SubscriptionRoot};
+use self::trusted::TrustedList;
 use crate::compat::Spreadable;
 use crate::document::{Cache, Document, Executable, Facts, Index, Introspection, Read, Source, coerce};
 use crate::error::ErrorCode;
@@ -32,6 +35,7 @@ use crate::guard::RequestContext;
 use crate::http::{GraphRequest, HttpPolicy};
 use crate::limits::{CostModel, Limits, Outline, OutlineField};
 use crate::loader::drive;
+use crate::persisted::AutomaticPersistedQueries;
 use crate::ports::{Entropy, IncidentLog, Timer};
 use crate::response::GraphResponse;
 use crate::subscription::{Emitter, produced};
@@ -58,6 +62,8 @@ where
     index: Index,
     introspection: Introspection,
     documents: Cache,
+    trusted: Option<TrustedList>,
+    automatic: Option<AutomaticPersistedQueries>,
     /// Whether introspection is served.
     introspective: bool,
     /// How many asynchronous resolvers of one operation run at once.
@@ -76,6 +82,42 @@ impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
             schema: &self.schema.schema,
             index: &self.index,
             introspection: &self.introspection,
+        }
+    }
+
+    fn judge(&self, outline: &Outline) -> Result<(), GraphResponse> {
+        if let (false, Some(field)) = (self.introspective, introspection(&outline.fields)) {
+            let message = format!("introspection is switched off, `{field}` is not served");
+            return Err(GraphResponse::refused(ErrorCode::IntrospectionDisabled, message));
+        }
+        let invalid = |message: String| {
+            Err(GraphResponse::refused(
+                ErrorCode::GraphqlValidationFailed,
+                message,
+            ))
+        };
+        // a query root can be a field of other types; juniper validates it there and cannot resolve it
+        let mut roots = outline.fields.iter();
+        if let Some(field) = roots.find_map(|root| introspection(&root.children)) {
+            return invalid(format!("`{field}` is served at the root of a query only"));
+        }
+        if outline.kind == OperationType::Subscription {
+            match outline.fields.as_slice() {
+                [field] if !field.name.starts_with("__") => {}
+                _ => return invalid("a subscription selects exactly one field at its root".to_owned()),
+            }
+        }
+        // with sizes that depend on variables every request is judged by itself
+        if outline.open {
+            return Ok(());
+        }
+        self.within_limits(outline, &Variables::new())
+    }
+
+    fn within_limits(&self, outline: &Outline, variables: &Variables) -> Result<(), GraphResponse> {
+        match self.limits.exceeded(outline, &self.costs, variables) {
+            errors if errors.is_empty() => Ok(()),
+            errors => Err(GraphResponse::request_errors(errors)),
         }
     }
 }
@@ -120,7 +162,7 @@ where
         access: Access,
     ) -> Result<GraphResponse, WouldWrite> {
         let whole = async {
-            match self.prepare(request) {
+            match self.prepare(request, context).await {
                 Ok(document) if access.refuses(document.kind) => Err(WouldWrite),
                 Ok(document) => Ok(self.run(&document, request, context).await),
                 Err(refused) => Ok(refused),
@@ -155,7 +197,7 @@ where
         context: &RequestContext<Q::Host>,
         emitter: &Emitter<GraphResponse>,
     ) {
-        let produced = match self.prepare(request) {
+        let produced = match self.prepare(request, context).await {
             Ok(document) if document.kind == OperationType::Subscription => {
                 self.follow(&document, request, context, emitter).await
             }
@@ -168,24 +210,26 @@ where
     }
 
     /// The document of `request`, judged; no resolver runs.
-    fn prepare(&self, request: &GraphRequest) -> Result<Arc<Document>, GraphResponse> {
-        let key = request.key();
-        let read = self.inner.documents.get(&key, || self.read(request));
-        let document = read.map_err(|refused| (*refused).clone())?;
+    async fn prepare(
+        &self,
+        request: &GraphRequest,
+        context: &RequestContext<Q::Host>,
+    ) -> Result<Arc<Document>, GraphResponse> {
+        let document = self.find(request, context).await?;
         if let Some(outline) = &document.outline {
-            self.within_limits(outline, request.variables())?;
+            self.inner.within_limits(outline, request.variables())?;
         }
+        self.register(request, &document, context).await;
         Ok(document)
     }
 
     /// Parses, validates and judges a text that was not asked for before. Also how many bytes the outcome takes.
-    fn read(&self, request: &GraphRequest) -> (Read, usize) {
-        let text = request.query();
+    fn read(&self, text: &str, request: &GraphRequest) -> (Read, usize) {
         let source = Source {
-            text: &text,
+            text,
             operation: request.operation_name(),
         };
-        let judge = |outline: &Outline| self.judge(outline);
+        let judge = |outline: &Outline| self.inner.judge(outline);
         match Document::new(&self.inner.facts(), &source, request.variables(), judge) {
             Ok(document) => {
                 let size = document.size;
@@ -195,42 +239,6 @@ where
                 let size = refused.size();
                 (Err(Arc::new(refused)), size)
             }
-        }
-    }
-
-    fn judge(&self, outline: &Outline) -> Result<(), GraphResponse> {
-        if let (false, Some(field)) = (self.inner.introspective, introspection(&outline.fields)) {
-            let message = format!("introspection is switched off, `{field}` is not served");
-            return Err(GraphResponse::refused(ErrorCode::IntrospectionDisabled, message));
-        }
-        let invalid = |message: String| {
-            Err(GraphResponse::refused(
-                ErrorCode::GraphqlValidationFailed,
-                message,
-            ))
-        };
-        // a query root can be a field of other types; juniper validates it there and cannot resolve it
-        let mut roots = outline.fields.iter();
-        if let Some(field) = roots.find_map(|root| introspection(&root.children)) {
-            return invalid(format!("`{field}` is served at the root of a query only"));
-        }
-        if outline.kind == OperationType::Subscription {
-            match outline.fields.as_slice() {
-                [field] if !field.name.starts_with("__") => {}
-                _ => return invalid("a subscription selects exactly one field at its root".to_owned()),
-            }
-        }
-        // with sizes that depend on variables every request is judged by itself
-        if outline.open {
-            return Ok(());
-        }
-        self.within_limits(outline, &Variables::new())
-    }
-
-    fn within_limits(&self, outline: &Outline, variables: &Variables) -> Result<(), GraphResponse> {
-        match self.inner.limits.exceeded(outline, &self.inner.costs, variables) {
-            errors if errors.is_empty() => Ok(()),
-            errors => Err(GraphResponse::request_errors(errors)),
         }
     }
 

@@ -1,8 +1,9 @@
 //! The whole HTTP endpoint as one method.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::AssertUnwindSafe;
 
 use bytes::Bytes;
+use futures_util::future::FutureExt as _;
 use http::Request;
 
 use super::root::{Root, SubscriptionRoot};
@@ -40,7 +41,7 @@ where
             Err(refusal) => return Answer::Full(refusal.into_response()),
         };
         let attempted = match rendering {
-            Rendering::EventStream if !self.would_write(&request, access) => {
+            Rendering::EventStream if !self.would_write(&request, &context, access).await => {
                 return Answer::Stream(wire::events(self.subscribe(request, context)));
             }
             Rendering::EventStream => Err(WouldWrite),
@@ -57,12 +58,19 @@ where
     }
 
     /// Whether the operation must not be started; a stream could not take its status back.
-    fn would_write(&self, request: &GraphRequest, access: Access) -> bool {
-        let refused = || {
-            self.prepare(request)
-                .is_ok_and(|document| access.refuses(document.kind))
-        };
+    async fn would_write(
+        &self,
+        request: &GraphRequest,
+        context: &RequestContext<Q::Host>,
+        access: Access,
+    ) -> bool {
+        if access == Access::ReadWrite {
+            return false;
+        }
+        let prepared = AssertUnwindSafe(self.prepare(request, context))
+            .catch_unwind()
+            .await;
         // a panic comes again in the stream, where it is reported
-        access == Access::ReadOnly && catch_unwind(AssertUnwindSafe(refused)).unwrap_or(false)
+        matches!(prepared, Ok(Ok(document)) if access.refuses(document.kind))
     }
 }

@@ -7,6 +7,7 @@ use juniper::{DefaultScalarValue, FieldError, Object, Value};
 use super::ErrorCode;
 use crate::ports::{Entropy, Incident, IncidentKind, IncidentLog};
 use crate::response::{Location, PathSegment, ResponseError};
+use crate::store_error::StoreError;
 
 /// What a client reads instead of the cause.
 pub(crate) const MESSAGE: &str = "internal server error";
@@ -68,6 +69,11 @@ impl<'e> Mask<'e> {
             .or_else(|| payload.downcast_ref::<String>().cloned())
             .unwrap_or_else(|| "a panic without a message".to_owned());
         self.incident(IncidentKind::Panic, detail, &[])
+    }
+
+    /// Reports that a store failed, which the client is not told of.
+    pub(crate) fn store(&mut self, error: &StoreError) {
+        self.incident(IncidentKind::Store, super::with_causes(error), &[]);
     }
 
     fn incident(&mut self, kind: IncidentKind, detail: String, path: &[PathSegment]) -> ResponseError {

@@ -132,15 +132,20 @@ impl GraphError {
 /// Any error of the host becomes a masked one, so that `?` never shows a client what it was not meant to see.
 impl<E: Error> From<E> for GraphError {
     fn from(error: E) -> Self {
-        let mut detail = error.to_string();
-        let mut source = error.source();
-        while let Some(cause) = source {
-            detail.push_str(": ");
-            detail.push_str(&cause.to_string());
-            source = cause.source();
-        }
-        Self::masked(detail)
+        Self::masked(with_causes(&error))
     }
+}
+
+/// What the log reads of an error.
+pub(crate) fn with_causes(error: &dyn Error) -> String {
+    let mut detail = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        detail.push_str(": ");
+        detail.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    detail
 }
 
 impl<S: ScalarValue> From<GraphError> for FieldError<S> {

@@ -10,7 +10,8 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, VARY, X
 use http::{Response, StatusCode};
 
 use super::accept::Rendering;
-use crate::response::GraphResponse;
+use crate::error::ErrorCode;
+use crate::response::{GraphResponse, ResponseError};
 
 pub(super) const JSON: &str = "application/json; charset=utf-8";
 pub(super) const GRAPHQL_RESPONSE: &str = "application/graphql-response+json; charset=utf-8";
@@ -58,14 +59,24 @@ impl Stream for EventStream {
 
 /// Writes `answer` as a whole response.
 pub(crate) fn json(answer: GraphResponse, rendering: Rendering) -> Response<Bytes> {
-    let (media_type, status) = match rendering {
-        Rendering::GraphqlResponse if answer.is_request_error() => {
-            (GRAPHQL_RESPONSE, StatusCode::BAD_REQUEST)
-        }
-        Rendering::GraphqlResponse => (GRAPHQL_RESPONSE, StatusCode::OK),
-        Rendering::Json | Rendering::EventStream | Rendering::Explorer => (JSON, StatusCode::OK),
+    let media_type = match rendering {
+        Rendering::GraphqlResponse => GRAPHQL_RESPONSE,
+        Rendering::Json | Rendering::EventStream | Rendering::Explorer => JSON,
     };
-    response(status, media_type, answer.into_json())
+    response(status(&answer, rendering), media_type, answer.into_json())
+}
+
+fn status(answer: &GraphResponse, rendering: Rendering) -> StatusCode {
+    if !answer.is_request_error() {
+        return StatusCode::OK;
+    }
+    match answer.errors().first().map(ResponseError::code) {
+        // as Apollo Server: a browser notes every other status of a miss, which is no failure
+        Some(ErrorCode::PersistedQueryNotFound | ErrorCode::PersistedQueryNotSupported) => StatusCode::OK,
+        Some(ErrorCode::PersistedQueryMismatch) => StatusCode::BAD_REQUEST,
+        _ if rendering == Rendering::GraphqlResponse => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
+    }
 }
 
 /// Writes `answers` as server-sent events of

@@ -25,6 +25,7 @@ mod accept;
 mod answer;
 mod content_type;
 mod explorer;
+mod parameters;
 mod refusal;
 mod request;
 

@@ -1,32 +1,35 @@
 //! One operation as a client asks for it: [request parameters](https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters).
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use bytes::Bytes;
 use juniper::Variables;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-use serde_json::value::RawValue;
 
-use super::refusal::Refusal;
+use crate::persisted::{DocumentHash, DocumentId};
 
-/// A document, which of its operations to run, and the variables.
+/// A document or what it is known by, which of its operations to run, and the variables.
 ///
 /// ```
 /// use graph_core::http::GraphRequest;
+/// use graph_core::persisted::{DocumentHash, DocumentId};
 /// use juniper::graphql_vars;
 ///
 /// let request = GraphRequest::new("query Q($n: Int) { charges(first: $n) { id } }")
 ///     .with_operation_name("Q")
 ///     .with_variables(graphql_vars! { "n": 3 });
 /// assert_eq!(request.operation_name(), Some("Q"));
+///
+/// let hash = DocumentHash::of("{ ping }");
+/// let persisted = GraphRequest::persisted(hash);
+/// assert_eq!(persisted.document_id(), Some(&DocumentId::Sha256(hash)));
+/// assert_eq!(persisted.query(), None);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphRequest {
-    query: Text,
-    operation_name: Option<String>,
-    variables: Variables,
+    pub(super) query: Option<Text>,
+    pub(super) document_id: Option<DocumentId>,
+    pub(super) operation_name: Option<String>,
+    pub(super) variables: Variables,
 }
 
 impl GraphRequest {
@@ -34,10 +37,29 @@ impl GraphRequest {
     #[must_use]
     pub fn new(query: impl Into<String>) -> Self {
         Self {
-            query: Text::Plain(query.into()),
+            query: Some(Text::Plain(query.into())),
+            document_id: None,
             operation_name: None,
             variables: Variables::new(),
         }
+    }
+
+    /// The only operation of the document known by `id`.
+    #[must_use]
+    pub fn persisted(id: impl Into<DocumentId>) -> Self {
+        Self {
+            query: None,
+            document_id: Some(id.into()),
+            operation_name: None,
+            variables: Variables::new(),
+        }
+    }
+
+    /// The document is to be known by `id`: registers it where persisted queries are automatic.
+    #[must_use]
+    pub fn with_document_id(mut self, id: impl Into<DocumentId>) -> Self {
+        self.document_id = Some(id.into());
+        self
     }
 
     /// Runs the operation `name`.
@@ -54,32 +76,52 @@ impl GraphRequest {
         self
     }
 
-    /// The document.
+    /// The document; `None` when only its id was given.
     #[must_use]
-    pub fn query(&self) -> Cow<'_, str> {
-        match &self.query {
+    pub fn query(&self) -> Option<Cow<'_, str>> {
+        Some(match self.query.as_ref()? {
             Text::Plain(text) => Cow::Borrowed(text),
             // it was read as JSON before
             Text::Json(json) => serde_json::from_slice(json).unwrap_or_default(),
-        }
+        })
     }
 
-    /// What the document is known by: its text as it came, and the operation of it.
+    pub(crate) fn has_query(&self) -> bool {
+        self.query.is_some()
+    }
+
+    /// What the document is known by, if the client named it.
+    #[must_use]
+    pub fn document_id(&self) -> Option<&DocumentId> {
+        self.document_id.as_ref()
+    }
+
+    /// What the plan of a text is known by: the text as it came, and the operation of it.
     pub(crate) fn key(&self) -> Cow<'_, [u8]> {
         let (text, tag): (&[u8], Option<u8>) = match &self.query {
-            Text::Json(json) => (json, None),
+            Some(Text::Json(json)) => (json, None),
             // only the other kind starts with a quote
-            Text::Plain(text) => (text.as_bytes(), text.starts_with('"').then_some(TAG)),
+            Some(Text::Plain(text)) => (text.as_bytes(), text.starts_with('"').then_some(TAG)),
+            None => (&[], None),
         };
         if tag.is_none() && self.operation_name.is_none() {
             return Cow::Borrowed(text);
         }
+        Cow::Owned(self.of_operation([tag.as_slice(), text]))
+    }
+
+    /// What the plan of the text with `hash` is known by: nothing that a text is known by.
+    pub(crate) fn key_of(&self, hash: &DocumentHash) -> Vec<u8> {
+        self.of_operation([[TAG, TAG].as_slice(), hash.as_bytes()])
+    }
+
+    fn of_operation(&self, document: [&[u8]; 2]) -> Vec<u8> {
         let name = self
             .operation_name
             .iter()
             .flat_map(|name| [&[TAG], name.as_bytes()]);
-        let parts: Vec<&[u8]> = [tag.as_slice(), text].into_iter().chain(name).collect();
-        Cow::Owned(parts.concat())
+        let parts: Vec<&[u8]> = document.into_iter().chain(name).collect();
+        parts.concat()
     }
 
     /// Which operation of the document.
@@ -93,58 +135,11 @@ impl GraphRequest {
     pub fn variables(&self) -> &Variables {
         &self.variables
     }
-
-    /// Reads the body of a POST.
-    pub(super) fn from_json(body: &Bytes) -> Result<Self, Refusal> {
-        if body.trim_ascii_start().starts_with(b"[") {
-            return Err(Refusal::bad_request("one operation a request"));
-        }
-        let parameters: Parameters = from_json("the body", body)?;
-        let query = parameters
-            .query
-            .map(|query| Text::from_json(query.get(), body))
-            .transpose()?;
-        let name = parameters.operation_name.map(Cow::into_owned);
-        Self::from_parameters(query, name, parameters.variables)
-    }
-
-    /// Reads the query string of a GET.
-    pub(super) fn from_query(text: &str) -> Result<Self, Refusal> {
-        let mut parameters = HashMap::new();
-        for (name, value) in form_urlencoded::parse(text.as_bytes()) {
-            if parameters.insert(name, value).is_some() {
-                return Err(Refusal::bad_request("a parameter is given twice"));
-            }
-        }
-        let mut take = |name: &str| parameters.remove(name).map(Cow::into_owned);
-        let (query, operation_name) = (take("query"), take("operationName"));
-        let object = |name: &str, text: Option<String>| match text {
-            Some(text) => from_json(name, text.as_bytes()),
-            None => Ok(None),
-        };
-        let variables = object("`variables`", take("variables"))?;
-        if let Some(extensions) = take("extensions") {
-            from_json::<Option<Extensions>>("`extensions`", extensions.as_bytes())?;
-        }
-        Self::from_parameters(query.map(Text::Plain), operation_name, variables)
-    }
-
-    fn from_parameters(
-        query: Option<Text>,
-        operation_name: Option<String>,
-        variables: Option<Variables>,
-    ) -> Result<Self, Refusal> {
-        Ok(Self {
-            query: query.ok_or_else(|| Refusal::bad_request("`query` is missing"))?,
-            operation_name,
-            variables: variables.unwrap_or_default(),
-        })
-    }
 }
 
 /// A document as it came: JSON is not decoded when the document is known.
 #[derive(Clone, Debug, PartialEq)]
-enum Text {
+pub(super) enum Text {
     Plain(String),
     /// A string with its quotes.
     Json(Bytes),
@@ -152,33 +147,3 @@ enum Text {
 
 /// No byte of a text.
 const TAG: u8 = 0xff;
-
-impl Text {
-    fn from_json(json: &str, body: &Bytes) -> Result<Self, Refusal> {
-        // half a character is the only mistake left in a string that was passed over
-        if json.starts_with('"') && !json.contains("\\u") {
-            return Ok(Self::Json(body.slice_ref(json.as_bytes())));
-        }
-        from_json("`query`", json.as_bytes()).map(Self::Plain)
-    }
-}
-
-/// The body of a POST.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Parameters<'b> {
-    #[serde(borrow)]
-    query: Option<&'b RawValue>,
-    #[serde(borrow)]
-    operation_name: Option<Cow<'b, str>>,
-    variables: Option<Variables>,
-    /// Must be an object; none of its entries is served yet.
-    #[serde(rename = "extensions")]
-    _extensions: Option<Extensions>,
-}
-
-type Extensions = HashMap<String, IgnoredAny>;
-
-fn from_json<'b, T: Deserialize<'b>>(what: &str, text: &'b [u8]) -> Result<T, Refusal> {
-    serde_json::from_slice(text).map_err(|error| Refusal::bad_request(format!("{what}: {error}")))
-}

@@ -9,39 +9,51 @@
 //! SeededEntropy::new(7).fill(&mut second);
 //! assert_eq!(first, second);
 //! ```
+//!
+//! A kit is a list of cases that any implementation of a store port must pass, and a macro that makes a test of each:
+//!
+//! ```
+//! mod persisted {
+//!     graph_core::testing::persisted_store!(#[tokio::test] graph_core::memory::MemoryPersisted::new(8 << 20));
+//! }
+//! ```
+//!
+//! The expression makes an **empty** store with room for some megabytes and runs once per case; write `async { … }` where making
+//! one takes an `await`. Races are 32 calls from 32 threads that the kit starts; a store that needs a runtime brings its handle
+//! along.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+mod entropy;
+mod race;
 
-use crate::ports::Entropy;
+pub mod persisted_store;
 
-/// Bytes that look random and are the same in every run.
-#[derive(Debug)]
-pub struct SeededEntropy {
-    state: AtomicU64,
+pub use self::entropy::SeededEntropy;
+pub use crate::persisted_store;
+
+/// Makes one test of each case of a kit; what the kit macros expand to.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __kit_cases {
+    ($kit:ident $attributes:tt $store:tt: $($case:ident)*) => {
+        $($crate::__kit_case! { $kit $attributes $store $case })*
+    };
 }
 
-impl SeededEntropy {
-    /// The sequence of `seed`.
-    #[must_use]
-    pub fn new(seed: u64) -> Self {
-        Self {
-            state: AtomicU64::new(seed),
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __kit_case {
+    ($kit:ident [#[$attribute:meta]] [async $store:block] $case:ident) => {
+        #[$attribute]
+        async fn $case() {
+            let store = async $store.await;
+            $crate::testing::$kit::$case(&store).await;
         }
-    }
-}
-
-/// SplitMix64.
-impl Entropy for SeededEntropy {
-    fn fill(&self, buffer: &mut [u8]) {
-        const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-        for chunk in buffer.chunks_mut(8) {
-            let state = self.state.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
-            let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            let bytes = (mixed ^ (mixed >> 31)).to_le_bytes();
-            for (to, from) in chunk.iter_mut().zip(bytes) {
-                *to = from;
-            }
+    };
+    ($kit:ident [#[$attribute:meta]] [$store:expr] $case:ident) => {
+        #[$attribute]
+        async fn $case() {
+            let store = $store;
+            $crate::testing::$kit::$case(&store).await;
         }
-    }
+    };
 }

@@ -9,6 +9,7 @@
 
 mod attributes;
 mod build;
+mod conformance;
 mod connections;
 mod cost;
 mod documents;
@@ -24,6 +25,7 @@ mod introspection;
 mod limits;
 mod messages;
 mod oracle;
+mod persisted;
 mod prices;
 mod subscriptions;
 mod wire;

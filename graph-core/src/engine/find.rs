@@ -1,0 +1,120 @@
+//! Which document a request means: by its text, by its hash, or by its id in the allow-list.
+
+use std::sync::Arc;
+
+use super::Engine;
+use super::root::{Root, SubscriptionRoot};
+use super::trusted::{mismatch, not_in_list};
+use crate::document::Document;
+use crate::error::ErrorCode;
+use crate::guard::RequestContext;
+use crate::http::GraphRequest;
+use crate::persisted::{AutomaticPersistedQueries, DocumentHash, DocumentId};
+use crate::response::GraphResponse;
+
+impl<Q, M, S> Engine<Q, M, S>
+where
+    Q: Root,
+    M: Root<Host = Q::Host>,
+    S: SubscriptionRoot<Host = Q::Host>,
+{
+    /// The document of `request`, parsed and validated, and judged as far as it does not depend on variables.
+    pub(super) async fn find(
+        &self,
+        request: &GraphRequest,
+        context: &RequestContext<Q::Host>,
+    ) -> Result<Arc<Document>, GraphResponse> {
+        let id = request.document_id();
+        if let Some(trusted) = &self.inner.trusted {
+            if let Some(listed) = id.and_then(|id| trusted.get(id)) {
+                return listed.operation(request);
+            }
+            if let Some(refused) = trusted.refusal(request, context.principal()) {
+                return Err(refused);
+            }
+        }
+        match (id, &self.inner.automatic) {
+            (Some(DocumentId::Sha256(hash)), Some(automatic)) => {
+                self.by_hash(hash, automatic, request, context).await
+            }
+            // what is no hash is nobody's
+            (Some(DocumentId::Custom(_)), Some(_)) if request.has_query() => Err(mismatch()),
+            (Some(DocumentId::Custom(_)), Some(_)) => Err(not_found()),
+            // the text says it all
+            (_, None) if request.has_query() => self.by_text(request),
+            (None, _) => self.by_text(request),
+            (Some(_), None) if self.inner.trusted.is_some() => Err(not_in_list()),
+            (Some(_), None) => Err(not_supported()),
+        }
+    }
+
+    fn by_text(&self, request: &GraphRequest) -> Result<Arc<Document>, GraphResponse> {
+        let text = || request.query().unwrap_or_default();
+        let read = self
+            .inner
+            .documents
+            .get(&request.key(), || self.read(&text(), request));
+        read.map_err(|refused| (*refused).clone())
+    }
+
+    async fn by_hash(
+        &self,
+        hash: &DocumentHash,
+        automatic: &AutomaticPersistedQueries,
+        request: &GraphRequest,
+        context: &RequestContext<Q::Host>,
+    ) -> Result<Arc<Document>, GraphResponse> {
+        let key = request.key_of(hash);
+        let known = self.inner.documents.peek(&key);
+        let read = match (known, request.query()) {
+            (Some(read), None) => read,
+            (Some(Ok(document)), Some(text)) if *document.text == *text => Ok(document),
+            (_, Some(text)) if DocumentHash::of(&text) != *hash => return Err(mismatch()),
+            (_, Some(text)) => self.inner.documents.get(&key, || self.read(&text, request)),
+            (None, None) => {
+                let kept = automatic.text(hash).await.unwrap_or_else(|error| {
+                    self.mask(context).store(&error);
+                    None
+                });
+                let text = kept.ok_or_else(not_found)?;
+                self.inner.documents.get(&key, || self.read(&text, request))
+            }
+        };
+        read.map_err(|refused| (*refused).clone())
+    }
+
+    /// Keeps the text of a request that came with its hash, now that nothing speaks against running it.
+    pub(super) async fn register(
+        &self,
+        request: &GraphRequest,
+        document: &Document,
+        context: &RequestContext<Q::Host>,
+    ) {
+        let (Some(id @ DocumentId::Sha256(hash)), Some(automatic), true) =
+            (request.document_id(), &self.inner.automatic, request.has_query())
+        else {
+            return;
+        };
+        // what is listed is known to every process
+        let trusted = self.inner.trusted.as_ref();
+        if trusted.is_some_and(|trusted| trusted.get(id).is_some()) {
+            return;
+        }
+        if let Err(error) = automatic.keep(*hash, &document.text).await {
+            self.mask(context).store(&error);
+        }
+    }
+}
+
+/// Letter by letter what clients look for: they send the text then.
+fn not_found() -> GraphResponse {
+    GraphResponse::refused(ErrorCode::PersistedQueryNotFound, "PersistedQueryNotFound")
+}
+
+/// Letter by letter what clients look for: they send no hashes any more.
+fn not_supported() -> GraphResponse {
+    GraphResponse::refused(
+        ErrorCode::PersistedQueryNotSupported,
+        "PersistedQueryNotSupported",
+    )
+}

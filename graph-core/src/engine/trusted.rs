@@ -1,0 +1,176 @@
+//! The documents of the allow-list, compiled before the engine is.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use juniper::Variables;
+
+use super::ConfigMistake;
+use crate::compat;
+use crate::document::{Document, Facts, Source};
+use crate::error::ErrorCode;
+use crate::guard::Principal;
+use crate::http::GraphRequest;
+use crate::limits::Outline;
+use crate::persisted::{DocumentHash, DocumentId, TrustedDocuments, TrustedMode, Untrusted, UntrustedLog};
+use crate::response::GraphResponse;
+
+/// The list, and what becomes of everything else.
+pub(super) struct TrustedList {
+    mode: TrustedMode,
+    log: Option<Arc<dyn UntrustedLog>>,
+    documents: HashMap<DocumentId, Listed>,
+}
+
+impl fmt::Debug for TrustedList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TrustedList")
+            .field("mode", &self.mode)
+            .field("documents", &self.documents.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A document of the list.
+#[derive(Debug)]
+pub(super) struct Listed {
+    text: Box<str>,
+    /// By their names.
+    operations: Vec<(Option<Box<str>>, Arc<Document>)>,
+}
+
+impl TrustedList {
+    /// Reads every document; `judge` says which of them do not fit.
+    pub(super) fn new(
+        trusted: TrustedDocuments,
+        facts: &Facts<'_>,
+        judge: &dyn Fn(&Outline) -> Result<(), GraphResponse>,
+    ) -> Result<Self, Vec<ConfigMistake>> {
+        let (mut documents, mut mistakes) = (HashMap::<_, Listed>::new(), Vec::new());
+        let all = trusted
+            .manifests
+            .into_iter()
+            .flat_map(crate::persisted::Manifest::into_documents);
+        for (id, text) in all {
+            if documents.get(&id).is_some_and(|known| known.text == text) {
+                continue;
+            }
+            match Listed::new(&id, text, facts, judge) {
+                Ok(_) if documents.contains_key(&id) => {
+                    mistakes.push(ConfigMistake::TwoDocuments(id.to_string()));
+                }
+                Ok(listed) => {
+                    documents.insert(id, listed);
+                }
+                Err(why) => mistakes.push(ConfigMistake::TrustedDocument {
+                    id: id.to_string(),
+                    why,
+                }),
+            }
+        }
+        if !mistakes.is_empty() {
+            return Err(mistakes);
+        }
+        Ok(Self {
+            mode: trusted.mode,
+            log: trusted.log,
+            documents,
+        })
+    }
+
+    pub(super) fn get(&self, id: &DocumentId) -> Option<&Listed> {
+        self.documents.get(id)
+    }
+
+    /// Why `request`, which names no document of the list, does not run; tells the log of it.
+    pub(super) fn refusal(
+        &self,
+        request: &GraphRequest,
+        principal: Option<&Principal>,
+    ) -> Option<GraphResponse> {
+        if self.mode == TrustedMode::Off {
+            return None;
+        }
+        if let Some(log) = &self.log {
+            log.record(&Untrusted {
+                id: request.document_id(),
+                text: request.query().as_deref(),
+                operation_name: request.operation_name(),
+                principal,
+            });
+        }
+        (self.mode == TrustedMode::Enforce).then(|| match request.document_id() {
+            Some(_) => not_in_list(),
+            None => GraphResponse::refused(
+                ErrorCode::PersistedQueryIdRequired,
+                "only documents of a list are served, by their id",
+            ),
+        })
+    }
+}
+
+impl Listed {
+    fn new(
+        id: &DocumentId,
+        text: Box<str>,
+        facts: &Facts<'_>,
+        judge: &dyn Fn(&Outline) -> Result<(), GraphResponse>,
+    ) -> Result<Self, String> {
+        if matches!(id, DocumentId::Sha256(hash) if DocumentHash::of(&text) != *hash) {
+            return Err("it is not the SHA-256 of its text".to_owned());
+        }
+        let names = compat::operations(facts.schema, &text).map_err(|refused| told(&refused))?;
+        // none at all is a mistake that reading tells
+        let names = if names.is_empty() { vec![None] } else { names };
+        let alone = names.len() == 1;
+        let mut operations = Vec::with_capacity(names.len());
+        for name in names {
+            let source = Source {
+                text: &text,
+                operation: name.as_deref().filter(|_| !alone),
+            };
+            let document = Document::new(facts, &source, &Variables::new(), judge);
+            operations.push((name, Arc::new(document.map_err(|refused| told(&refused))?)));
+        }
+        Ok(Self { text, operations })
+    }
+
+    /// The operation of it that `request` asks for.
+    pub(super) fn operation(&self, request: &GraphRequest) -> Result<Arc<Document>, GraphResponse> {
+        if request.query().is_some_and(|text| *text != *self.text) {
+            return Err(mismatch());
+        }
+        let found = match (request.operation_name(), self.operations.as_slice()) {
+            (None, [(_, only)]) => Ok(only),
+            (None, _) => Err("Multiple operations provided"),
+            (Some(name), operations) => operations
+                .iter()
+                .find_map(|(known, document)| (known.as_deref() == Some(name)).then_some(document))
+                .ok_or("Unknown operation name"),
+        };
+        let refused = |why| GraphResponse::refused(ErrorCode::OperationResolutionFailure, why);
+        found.map(Arc::clone).map_err(refused)
+    }
+}
+
+/// The mistakes of a document in one line.
+fn told(refused: &GraphResponse) -> String {
+    let messages: Vec<_> = refused.errors().iter().map(|error| error.message()).collect();
+    messages.join("; ")
+}
+
+pub(super) fn not_in_list() -> GraphResponse {
+    GraphResponse::refused(
+        ErrorCode::PersistedQueryNotInList,
+        "the document is not in the list",
+    )
+}
+
+/// In the words of Apollo Server.
+pub(super) fn mismatch() -> GraphResponse {
+    GraphResponse::refused(
+        ErrorCode::PersistedQueryMismatch,
+        "provided sha does not match query",
+    )
+}

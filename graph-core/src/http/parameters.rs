@@ -1,0 +1,197 @@
+//! Reads a [`GraphRequest`] from a body or a query string.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use juniper::Variables;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+use super::refusal::Refusal;
+use super::request::{GraphRequest, Text};
+use crate::persisted::DocumentId;
+
+/// The only version of `extensions.persistedQuery`.
+const VERSION: u64 = 1;
+
+impl GraphRequest {
+    /// Reads the body of a POST.
+    pub(super) fn from_json(body: &Bytes) -> Result<Self, Refusal> {
+        if body.trim_ascii_start().starts_with(b"[") {
+            return Err(Refusal::bad_request("one operation a request"));
+        }
+        let parameters: Parameters<'_> = from_json("the body", body)?;
+        let query = parameters.query.map(|query| Text::from_json(query.get(), body));
+        let relay = [parameters.doc_id, parameters.id];
+        Self::from_parameters(
+            query.transpose()?,
+            parameters.operation_name,
+            parameters.variables,
+            Ids {
+                document_id: parameters.document_id,
+                persisted: parameters.extensions.and_then(|all| all.persisted_query),
+                relay: relay.into_iter().flatten().find_map(Lenient::text),
+            },
+        )
+    }
+
+    /// Reads the query string of a GET.
+    pub(super) fn from_query(text: &str) -> Result<Self, Refusal> {
+        let mut parameters = HashMap::new();
+        for (name, value) in form_urlencoded::parse(text.as_bytes()) {
+            if parameters.insert(name, value).is_some() {
+                return Err(Refusal::bad_request("a parameter is given twice"));
+            }
+        }
+        let mut take = |name: &str| parameters.remove(name);
+        let (query, operation_name) = (take("query"), take("operationName"));
+        let document_id = take("documentId");
+        let relay = take("doc_id").or_else(|| take("id"));
+        let variables = match take("variables") {
+            Some(text) => from_json("`variables`", text.as_bytes())?,
+            None => None,
+        };
+        let extensions = take("extensions");
+        let extensions = match &extensions {
+            Some(text) => from_json::<Option<Extensions<'_>>>("`extensions`", text.as_bytes())?,
+            None => None,
+        };
+        let ids = Ids {
+            document_id,
+            persisted: extensions.and_then(|all| all.persisted_query),
+            relay,
+        };
+        Self::from_parameters(
+            query.map(|text| Text::Plain(text.into_owned())),
+            operation_name,
+            variables,
+            ids,
+        )
+    }
+
+    fn from_parameters(
+        query: Option<Text>,
+        operation_name: Option<Cow<'_, str>>,
+        variables: Option<Variables>,
+        ids: Ids<'_>,
+    ) -> Result<Self, Refusal> {
+        let document_id = ids.read(query.is_some())?;
+        // some clients leave the text empty instead of out
+        let query = query.filter(|text| document_id.is_none() || !text.is_empty());
+        if query.is_none() && document_id.is_none() {
+            return Err(Refusal::bad_request("`query` is missing"));
+        }
+        Ok(Self {
+            query,
+            document_id,
+            operation_name: operation_name.map(Cow::into_owned),
+            variables: variables.unwrap_or_default(),
+        })
+    }
+}
+
+impl Text {
+    fn from_json(json: &str, body: &Bytes) -> Result<Self, Refusal> {
+        // half a character is the only mistake left in a string that was passed over
+        if json.starts_with('"') && !json.contains("\\u") {
+            return Ok(Self::Json(body.slice_ref(json.as_bytes())));
+        }
+        from_json("`query`", json.as_bytes()).map(Self::Plain)
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Plain(text) => text.is_empty(),
+            Self::Json(json) => json.len() <= 2,
+        }
+    }
+}
+
+/// The body of a POST.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Parameters<'b> {
+    #[serde(borrow)]
+    query: Option<&'b RawValue>,
+    #[serde(borrow)]
+    operation_name: Option<Cow<'b, str>>,
+    variables: Option<Variables>,
+    #[serde(borrow)]
+    extensions: Option<Extensions<'b>>,
+    #[serde(borrow)]
+    document_id: Option<Cow<'b, str>>,
+    #[serde(borrow, rename = "doc_id")]
+    doc_id: Option<Lenient<'b>>,
+    #[serde(borrow)]
+    id: Option<Lenient<'b>>,
+}
+
+/// `extensions`: an object, of which one entry is read.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Extensions<'b> {
+    #[serde(borrow)]
+    persisted_query: Option<PersistedQuery<'b>>,
+}
+
+/// `extensions.persistedQuery`; a client may add members.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PersistedQuery<'b> {
+    version: u64,
+    #[serde(borrow)]
+    sha256_hash: Cow<'b, str>,
+}
+
+/// A text, or what others may mean by the name.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Lenient<'b> {
+    Text(#[serde(borrow)] Cow<'b, str>),
+    Other(IgnoredAny),
+}
+
+impl<'b> Lenient<'b> {
+    fn text(self) -> Option<Cow<'b, str>> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Other(IgnoredAny) => None,
+        }
+    }
+}
+
+/// Every way in which a document can be named.
+struct Ids<'b> {
+    document_id: Option<Cow<'b, str>>,
+    persisted: Option<PersistedQuery<'b>>,
+    /// Of a request without any other: the word is not ours alone.
+    relay: Option<Cow<'b, str>>,
+}
+
+impl Ids<'_> {
+    fn read(self, has_query: bool) -> Result<Option<DocumentId>, Refusal> {
+        if self
+            .persisted
+            .as_ref()
+            .is_some_and(|query| query.version != VERSION)
+        {
+            return Err(Refusal::bad_request("Unsupported persisted query version"));
+        }
+        let document_id = self.document_id.map(|id| DocumentId::from(&*id));
+        let persisted = self.persisted.map(|query| DocumentId::from(&*query.sha256_hash));
+        match (document_id, persisted) {
+            (Some(one), Some(other)) if one != other => {
+                Err(Refusal::bad_request("two ids of the document are given"))
+            }
+            (Some(id), _) | (None, Some(id)) => Ok(Some(id)),
+            (None, None) if has_query => Ok(None),
+            (None, None) => Ok(self.relay.map(|id| DocumentId::from(&*id))),
+        }
+    }
+}
+
+fn from_json<'b, T: Deserialize<'b>>(what: &str, text: &'b [u8]) -> Result<T, Refusal> {
+    serde_json::from_slice(text).map_err(|error| Refusal::bad_request(format!("{what}: {error}")))
+}

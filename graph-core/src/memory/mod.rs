@@ -1,0 +1,5 @@
+//! Stores in memory: for one process, and for tests.
+
+mod persisted;
+
+pub use self::persisted::MemoryPersisted;

@@ -1,0 +1,135 @@
+//! The texts of automatic persisted queries in memory.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+
+use crate::persisted::{DocumentHash, Kept, PersistedDocument, PersistedStore};
+use crate::store_error::StoreError;
+
+/// What a text takes beside its bytes: its entry and its place in the queue.
+const OVERHEAD: usize = 256;
+
+/// Texts in about so many bytes of memory; what is asked for stays longest.
+///
+/// A process that starts again has forgotten them, and its clients send them again.
+#[derive(Debug)]
+pub struct MemoryPersisted {
+    /// In bytes.
+    capacity: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    entries: HashMap<DocumentHash, Entry>,
+    /// The hashes of the entries, in the order in which they are looked at for leaving.
+    clock: VecDeque<DocumentHash>,
+    /// In bytes.
+    size: usize,
+}
+
+#[derive(Debug)]
+struct Entry {
+    text: Arc<str>,
+    expires_at: SystemTime,
+    /// Asked for since the clock passed.
+    used: bool,
+}
+
+impl Entry {
+    fn size(text: &str) -> usize {
+        text.len() + OVERHEAD
+    }
+}
+
+impl MemoryPersisted {
+    /// An empty store of at most `capacity` bytes. A text that takes more than a quarter of it is not kept.
+    #[must_use]
+    pub fn new(capacity: usize) -> Self {
+        Self {
+            capacity,
+            state: Mutex::default(),
+        }
+    }
+
+    /// How many texts there are, those that have ended and were not replaced yet among them.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.state().entries.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Eight mebibytes.
+impl Default for MemoryPersisted {
+    fn default() -> Self {
+        Self::new(8 << 20)
+    }
+}
+
+#[async_trait]
+impl PersistedStore for MemoryPersisted {
+    async fn text(&self, hash: &DocumentHash, now: SystemTime) -> Result<Option<Arc<str>>, StoreError> {
+        let mut state = self.state();
+        let Some(entry) = state.entries.get_mut(hash).filter(|entry| now < entry.expires_at) else {
+            return Ok(None);
+        };
+        entry.used = true;
+        Ok(Some(Arc::clone(&entry.text)))
+    }
+
+    async fn keep(&self, document: &PersistedDocument, now: SystemTime) -> Result<Kept, StoreError> {
+        let mut state = self.state();
+        if let Some(entry) = state.entries.get_mut(&document.hash) {
+            let known = now < entry.expires_at;
+            entry.expires_at = entry.expires_at.max(document.expires_at);
+            return Ok(if known { Kept::Known } else { Kept::New });
+        }
+        let size = Entry::size(&document.text);
+        if size > self.capacity / 4 {
+            return Ok(Kept::TooLarge);
+        }
+        state.make_room(self.capacity - size, now);
+        state.size += size;
+        state.clock.push_back(document.hash);
+        let entry = Entry {
+            text: Arc::clone(&document.text),
+            expires_at: document.expires_at,
+            used: false,
+        };
+        state.entries.insert(document.hash, entry);
+        Ok(Kept::New)
+    }
+}
+
+impl State {
+    /// Lets texts go until they take `room` bytes at most: those that have ended, and those that nobody asked for.
+    fn make_room(&mut self, room: usize, now: SystemTime) {
+        while self.size > room {
+            let Some(oldest) = self.clock.pop_front() else {
+                return;
+            };
+            let Some(entry) = self.entries.get_mut(&oldest) else {
+                continue;
+            };
+            if entry.used && now < entry.expires_at {
+                entry.used = false;
+                self.clock.push_back(oldest);
+            } else if let Some(gone) = self.entries.remove(&oldest) {
+                self.size -= Entry::size(&gone.text);
+            }
+        }
+    }
+}

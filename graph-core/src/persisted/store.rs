@@ -1,0 +1,63 @@
+//! Where the texts of automatic persisted queries are kept.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+
+use super::DocumentHash;
+use crate::store_error::StoreError;
+
+/// A text that a client registered under its hash.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "a store writes all of it")]
+pub struct PersistedDocument {
+    /// The SHA-256 of the text; the engine has compared them.
+    pub hash: DocumentHash,
+    /// The document, byte for byte as the client sent it.
+    pub text: Arc<str>,
+    /// From when on the text may not be served.
+    pub expires_at: SystemTime,
+}
+
+/// What became of a text that was to be kept.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[must_use]
+#[non_exhaustive]
+pub enum Kept {
+    /// It was not there, and is now.
+    New,
+    /// It was there already, and stays until the later of the two ends.
+    Known,
+    /// It takes more room than the store has for one text. Nothing changed.
+    TooLarge,
+}
+
+/// The texts of documents by their hash.
+///
+/// # What an implementation must guarantee
+///
+/// - A text comes back byte for byte, or not at all, whatever is in it. The engine hashes what it gets; a text that does not
+///   fit its hash is an incident, and is not run.
+/// - It is bounded, in bytes or by the end of each text. Forgetting is allowed at any time: a client that misses sends its
+///   text again. Serving a text at or after its `expires_at` is not.
+/// - Each verb is one atomic step. Of any number of callers that keep one hash while it is not there exactly one gets
+///   [`Kept::New`]; none of them shortens how long it is there.
+///
+/// The kit `persisted_store!` in feature `testing` checks this.
+#[async_trait]
+pub trait PersistedStore: Send + Sync {
+    /// The text of `hash`, if it is there and `now` is before its end.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot answer; the client is told that the hash is unknown then.
+    async fn text(&self, hash: &DocumentHash, now: SystemTime) -> Result<Option<Arc<str>>, StoreError>;
+
+    /// Keeps `document`. One that is there and has ended by `now` is as good as none.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot answer; the operation runs all the same. Calling again is safe.
+    async fn keep(&self, document: &PersistedDocument, now: SystemTime) -> Result<Kept, StoreError>;
+}

@@ -1,0 +1,111 @@
+//! A store that fails, or lies, breaks no operation (G13, G19).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use graph_core::memory::MemoryPersisted;
+use graph_core::persisted::{DocumentHash, Kept, PersistedDocument, PersistedStore};
+use graph_core::ports::IncidentKind;
+use graph_core::store_error::StoreError;
+use serde_json::json;
+
+use super::{hashed, over, registering};
+use crate::fixture::{Fixture, builder, codes, json as envelope};
+
+/// Away.
+struct Broken;
+
+#[async_trait]
+impl PersistedStore for Broken {
+    async fn text(&self, _: &DocumentHash, _: SystemTime) -> Result<Option<Arc<str>>, StoreError> {
+        Err(StoreError::unavailable("redis at 10.0.0.9 is away"))
+    }
+
+    async fn keep(&self, _: &PersistedDocument, _: SystemTime) -> Result<Kept, StoreError> {
+        Err(StoreError::unavailable("redis at 10.0.0.9 is away"))
+    }
+}
+
+/// Somebody else wrote into it.
+struct Poisoned;
+
+#[async_trait]
+impl PersistedStore for Poisoned {
+    async fn text(&self, _: &DocumentHash, _: SystemTime) -> Result<Option<Arc<str>>, StoreError> {
+        Ok(Some("mutation { add(id: 1) { id } }".into()))
+    }
+
+    async fn keep(&self, _: &PersistedDocument, _: SystemTime) -> Result<Kept, StoreError> {
+        Ok(Kept::Known)
+    }
+}
+
+/// G13: hashes are unknown and texts run; the log knows why, the client does not.
+#[tokio::test]
+async fn a_broken_store_is_a_miss() {
+    let shop = Fixture::new(builder().with_automatic_persisted_queries(over(Arc::new(Broken))));
+    let miss = shop.send(hashed("{ ping }")).await;
+    assert_eq!(codes(&envelope(&miss)), ["PERSISTED_QUERY_NOT_FOUND"]);
+    let answer = envelope(&shop.send(registering("{ ping }")).await);
+    assert_eq!(answer, json!({ "data": { "ping": "pong" } }));
+    let incidents = shop.incidents.lock().unwrap();
+    assert_eq!(incidents.len(), 2);
+    for incident in incidents.iter() {
+        assert_eq!(incident.kind, IncidentKind::Store);
+        assert_eq!(
+            incident.detail,
+            "the store is unavailable: redis at 10.0.0.9 is away"
+        );
+    }
+}
+
+/// G13: a text that is not that of the hash never runs, whoever put it there.
+#[tokio::test]
+async fn a_poisoned_store_runs_nothing() {
+    let shop = Fixture::new(builder().with_automatic_persisted_queries(over(Arc::new(Poisoned))));
+    let miss = shop.send(hashed("{ ping }")).await;
+    assert_eq!(codes(&envelope(&miss)), ["PERSISTED_QUERY_NOT_FOUND"]);
+    assert_eq!(shop.shop.calls(), 0);
+    let incidents = shop.incidents.lock().unwrap();
+    assert!(
+        incidents[0]
+            .detail
+            .starts_with("the store holds an unreadable record"),
+        "{incidents:?}"
+    );
+}
+
+/// Counts what it is asked for.
+#[derive(Default)]
+struct Counting {
+    kept: MemoryPersisted,
+    asked: AtomicUsize,
+}
+
+#[async_trait]
+impl PersistedStore for Counting {
+    async fn text(&self, hash: &DocumentHash, now: SystemTime) -> Result<Option<Arc<str>>, StoreError> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        self.kept.text(hash, now).await
+    }
+
+    async fn keep(&self, document: &PersistedDocument, now: SystemTime) -> Result<Kept, StoreError> {
+        self.kept.keep(document, now).await
+    }
+}
+
+/// G13: a hash leads to its plan: the store is asked once, by a process that did not see the text, and then no more.
+#[tokio::test]
+async fn a_plan_is_found_by_its_hash() {
+    let store = Arc::new(Counting::default());
+    let process = || Fixture::new(builder().with_automatic_persisted_queries(over(store.clone())));
+    let (one, other) = (process(), process());
+    one.send(registering("{ ping }")).await;
+    for (shop, asked) in [(&one, 0), (&one, 0), (&other, 1), (&other, 1), (&one, 1)] {
+        let answer = envelope(&shop.send(hashed("{ ping }")).await);
+        assert_eq!(answer, json!({ "data": { "ping": "pong" } }));
+        assert_eq!(store.asked.load(Ordering::SeqCst), asked);
+    }
+}

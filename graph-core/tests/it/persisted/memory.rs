@@ -1,0 +1,69 @@
+//! The store in memory is bounded.
+
+use std::time::{Duration, SystemTime};
+
+use graph_core::memory::MemoryPersisted;
+use graph_core::persisted::{DocumentHash, Kept, PersistedDocument, PersistedStore};
+
+fn start() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
+}
+
+fn document(text: &str) -> PersistedDocument {
+    PersistedDocument {
+        hash: DocumentHash::of(text),
+        text: text.into(),
+        expires_at: start() + Duration::from_secs(60),
+    }
+}
+
+async fn keep(store: &MemoryPersisted, text: &str) -> Kept {
+    store.keep(&document(text), start()).await.unwrap()
+}
+
+async fn served(store: &MemoryPersisted, text: &str, now: SystemTime) -> bool {
+    let found = store.text(&DocumentHash::of(text), now).await;
+    found.unwrap().is_some()
+}
+
+/// G13: a flood of texts takes no more than the store has, and does not drive out what is asked for meanwhile.
+#[tokio::test]
+async fn a_flood_of_texts_is_bounded() {
+    let store = MemoryPersisted::new(64 << 10);
+    assert_eq!(keep(&store, "{ mine }").await, Kept::New);
+    for number in 0..10_000 {
+        assert_eq!(keep(&store, &format!("{{ a{number} }}")).await, Kept::New);
+        assert!(served(&store, "{ mine }", start()).await);
+    }
+    assert!(store.len() <= (64 << 10) / 256, "{}", store.len());
+    assert!(store.len() > 100, "{}", store.len());
+    assert!(!served(&store, "{ a0 }", start()).await);
+    assert!(served(&store, "{ a9999 }", start()).await);
+}
+
+/// G13: one text may not take the room of all others.
+#[tokio::test]
+async fn a_text_takes_a_quarter_at_most() {
+    let store = MemoryPersisted::new(4_096);
+    assert_eq!(keep(&store, "{ mine }").await, Kept::New);
+    assert_eq!(keep(&store, &" ".repeat(1_024)).await, Kept::TooLarge);
+    assert_eq!(keep(&store, &" ".repeat(700)).await, Kept::New);
+    assert!(served(&store, "{ mine }", start()).await);
+    assert_eq!(keep(&MemoryPersisted::new(0), "").await, Kept::TooLarge);
+}
+
+/// What has ended makes room, though it was asked for.
+#[tokio::test]
+async fn what_has_ended_leaves_first() {
+    let store = MemoryPersisted::new(2_048);
+    for text in ["{ a }", "{ b }", "{ c }", "{ d }", "{ e }", "{ f }", "{ g }"] {
+        assert_eq!(keep(&store, text).await, Kept::New);
+        assert!(served(&store, text, start()).await);
+    }
+    let later = start() + Duration::from_secs(60);
+    let mut new = document("{ new }");
+    new.expires_at = later + Duration::from_secs(60);
+    assert_eq!(store.keep(&new, later).await.unwrap(), Kept::New);
+    assert!(served(&store, "{ new }", later).await);
+    assert_eq!(store.len(), 7);
+}
