@@ -85,6 +85,7 @@ pub struct RequestContext<H> {
     principal: Option<Principal>,
     correlation_id: Option<String>,
     loaders: Loaders,
+    introspection: Option<bool>,
 }
 
 impl<H> juniper::Context for RequestContext<H> {}
@@ -98,6 +99,7 @@ impl<H> RequestContext<H> {
             principal: None,
             correlation_id: None,
             loaders: Loaders::default(),
+            introspection: None,
         }
     }
 
@@ -113,6 +115,24 @@ impl<H> RequestContext<H> {
     pub fn with_correlation_id(mut self, correlation_id: impl Into<String>) -> Self {
         self.correlation_id = Some(correlation_id.into());
         self
+    }
+
+    /// The request may read the schema, though the engine says otherwise: it acts for somebody who may.
+    #[must_use]
+    pub fn with_introspection(mut self) -> Self {
+        self.introspection = Some(true);
+        self
+    }
+
+    /// The request may not read the schema, though the engine says otherwise: `INTROSPECTION_DISABLED`.
+    #[must_use]
+    pub fn without_introspection(mut self) -> Self {
+        self.introspection = Some(false);
+        self
+    }
+
+    pub(crate) fn introspection(&self) -> Option<bool> {
+        self.introspection
     }
 
     /// Loads what `batch` loads for one operation; see [`loader`](crate::loader). A clone of the context shares it.

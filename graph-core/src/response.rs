@@ -28,6 +28,23 @@ pub struct GraphResponse {
     /// The envelope as far as `data` goes, [`PREFIX`] in front; `None`: nothing was executed.
     written: Option<Vec<u8>>,
     errors: Vec<ResponseError>,
+    cost: Option<Box<CostReport>>,
+}
+
+/// `extensions.cost`: what the operation asks for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct CostReport {
+    pub(crate) estimated: u64,
+    pub(crate) limit: u64,
+    /// The codes of the limits that it exceeds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) exceeded: Vec<ErrorCode>,
+}
+
+/// `extensions` of an envelope.
+#[derive(Serialize)]
+struct EnvelopeExtensions<'e> {
+    cost: &'e CostReport,
 }
 
 /// What an envelope with `data` starts with.
@@ -39,6 +56,7 @@ impl GraphResponse {
         Self {
             written: Some(written),
             errors,
+            cost: None,
         }
     }
 
@@ -58,7 +76,14 @@ impl GraphResponse {
         Self {
             written: None,
             errors,
+            cost: None,
         }
+    }
+
+    /// Says what the operation asks for.
+    pub(crate) fn with_cost(mut self, cost: Option<CostReport>) -> Self {
+        self.cost = cost.map(Box::new);
+        self
     }
 
     /// The answer to a request that was not executed for one reason.
@@ -101,15 +126,23 @@ impl GraphResponse {
     /// The envelope as JSON, without a copy of the data.
     #[must_use]
     pub fn into_json(self) -> Bytes {
-        let (mut out, between) = match self.written {
+        let (mut out, mut between) = match self.written {
             Some(written) => (written, b",".as_slice()),
             None => (Vec::new(), b"{".as_slice()),
         };
+        // both serialise without failing; this keeps the promise of an envelope whatever happens
         if !self.errors.is_empty() {
             out.extend_from_slice(between);
             out.extend_from_slice(b"\"errors\":");
             if serde_json::to_writer(&mut out, &self.errors).is_err() {
-                // the errors serialise without failing; this keeps the promise of an envelope whatever happens
+                return Bytes::from_static(UNWRITABLE);
+            }
+            between = b",";
+        }
+        if let Some(cost) = &self.cost {
+            out.extend_from_slice(between);
+            out.extend_from_slice(b"\"extensions\":");
+            if serde_json::to_writer(&mut out, &EnvelopeExtensions { cost }).is_err() {
                 return Bytes::from_static(UNWRITABLE);
             }
         }
@@ -136,6 +169,9 @@ impl Serialize for GraphResponse {
         }
         if !self.errors.is_empty() {
             map.serialize_entry("errors", &self.errors)?;
+        }
+        if let Some(cost) = &self.cost {
+            map.serialize_entry("extensions", &EnvelopeExtensions { cost })?;
         }
         map.end()
     }

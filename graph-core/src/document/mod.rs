@@ -31,11 +31,20 @@ use crate::compat::syntax::Syntax;
 use crate::compat::{again, read};
 use crate::executor::Plan;
 use crate::executor::plan::Field;
-use crate::limits::{Outline, outline};
+use crate::limits::{Estimate, Outline, outline};
 use crate::response::GraphResponse;
 
 /// How many plans of one document are kept.
 const VARIANTS: usize = 8;
+
+/// What holds for every request that asks for a document.
+#[derive(Debug, Default)]
+pub(crate) struct Judged {
+    /// What it asks for, as far as it does not depend on the variables.
+    pub(crate) estimate: Estimate,
+    /// The first `__schema` or `__type` that it selects.
+    pub(crate) introspection: Option<Box<str>>,
+}
 
 /// An operation that fits the schema.
 #[derive(Debug)]
@@ -44,6 +53,7 @@ pub(crate) struct Document {
     pub(crate) text: Box<str>,
     pub(crate) operation: Option<Box<str>>,
     pub(crate) variables: Box<[VariableDefinition]>,
+    pub(crate) judged: Judged,
     /// Its limits, when they depend on the variables.
     pub(crate) outline: Option<Outline>,
     /// The variables that decide what is selected.
@@ -78,16 +88,17 @@ impl Document {
         facts: &Facts<'_>,
         source: &Source<'_>,
         variables: &Variables,
-        judge: impl FnOnce(&Outline) -> Result<(), GraphResponse>,
+        judge: impl FnOnce(&Outline) -> Result<Judged, GraphResponse>,
     ) -> Result<Self, GraphResponse> {
         let syntax = read(facts.schema, source.text, source.operation)?;
         let outline = outline(facts.schema, &syntax);
-        judge(&outline)?;
+        let judged = judge(&outline)?;
         let mut document = Self {
             kind: syntax.operation.kind,
             text: source.text.into(),
             operation: source.operation.map(Into::into),
             variables: definitions(&syntax),
+            judged,
             outline: outline.open.then_some(outline),
             deciding: deciding(&syntax).into(),
             plans: RwLock::default(),

@@ -13,8 +13,8 @@ use crate::compat;
 use crate::document::{Cache, Index, Introspection};
 use crate::executor::Registry;
 use crate::guard::RequestContext;
-use crate::http::HttpPolicy;
-use crate::limits::{CostModel, FieldCost, Limits, Outline};
+use crate::http::{HttpPolicy, StatusProfile};
+use crate::limits::{CostModel, FieldCost, LimitLog, Limits, Outline};
 use crate::persisted::{AutomaticPersistedQueries, TrustedDocuments};
 use crate::ports::{Entropy, IncidentLog, Timer};
 
@@ -35,6 +35,9 @@ where
     concurrency: Option<usize>,
     deadline: Option<(Duration, Arc<dyn Timer>)>,
     plan_cache: usize,
+    batches: bool,
+    limit_log: Option<Arc<dyn LimitLog>>,
+    cost_reports: bool,
     automatic: Option<AutomaticPersistedQueries>,
     trusted: Option<TrustedDocuments>,
 }
@@ -70,12 +73,17 @@ where
             http: HttpPolicy {
                 body_limit: 1 << 20,
                 explorer: true,
+                batch: None,
+                profile: StatusProfile::Audited,
             },
             entropy: None,
             log: None,
             concurrency: None,
             deadline: None,
             plan_cache: 16 << 20,
+            batches: false,
+            limit_log: None,
+            cost_reports: false,
             automatic: None,
             trusted: None,
         }
@@ -167,6 +175,34 @@ where
         self
     }
 
+    /// Serves lists of operations too, as many as [`Limits::with_batch`] says; without this such a body is a bad request.
+    #[must_use]
+    pub fn with_batches(mut self) -> Self {
+        self.batches = true;
+        self
+    }
+
+    /// Says in statuses what an edition of GraphQL over HTTP has them say.
+    #[must_use]
+    pub fn with_status_profile(mut self, profile: StatusProfile) -> Self {
+        self.http.profile = profile;
+        self
+    }
+
+    /// Tells `log` what every operation asks for that is judged with its variables or may run.
+    #[must_use]
+    pub fn with_limit_log(mut self, log: impl LimitLog + 'static) -> Self {
+        self.limit_log = Some(Arc::new(log));
+        self
+    }
+
+    /// Tells a client that asks by the header `GraphQL-Cost: report` what its operation costs, in `extensions.cost`.
+    #[must_use]
+    pub fn with_cost_reports(mut self) -> Self {
+        self.cost_reports = true;
+        self
+    }
+
     /// Serves operations by the hash of their text, and keeps the texts that clients register; see [`persisted`](crate::persisted).
     ///
     /// Where [trusted documents](Self::with_trusted_documents) are enforced nothing can be registered.
@@ -185,14 +221,8 @@ where
         self
     }
 
-    /// The engine.
-    ///
-    /// # Errors
-    ///
-    /// [`ConfigError`] with every mistake: a price for a field that the schema does not have, a limit that lets nothing
-    /// through, and no entropy without the feature `os-entropy`. When there are none of these, with every trusted document
-    /// that does not fit the schema or the limits, or its hash.
-    pub fn build(self) -> Result<Engine<Q, M, S>, ConfigError> {
+    /// What is wrong with the settings themselves.
+    fn mistakes(&self) -> Vec<ConfigMistake> {
         let mut mistakes: Vec<_> = self
             .costs
             .coordinates()
@@ -203,11 +233,24 @@ where
             ("depth", self.limits.depth()),
             ("root fields", self.limits.root_fields()),
             ("tokens", self.limits.tokens()),
+            ("batch", self.limits.batch()),
             ("body", self.http.body_limit),
             ("concurrency", self.concurrency.unwrap_or(1)),
         ];
         let zeroes = limits.into_iter().filter(|(_, limit)| *limit == 0);
         mistakes.extend(zeroes.map(|(name, _)| ConfigMistake::NothingAllowed(name)));
+        mistakes
+    }
+
+    /// The engine.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`] with every mistake: a price for a field that the schema does not have, a limit that lets nothing
+    /// through, and no entropy without the feature `os-entropy`. When there are none of these, with every trusted document
+    /// that does not fit the schema or the limits, or its hash.
+    pub fn build(self) -> Result<Engine<Q, M, S>, ConfigError> {
+        let mut mistakes = self.mistakes();
         let mut registry = Registry::default();
         registry.object::<RequestContext<Q::Host>, Q>();
         registry.object::<RequestContext<Q::Host>, M>();
@@ -239,9 +282,14 @@ where
                     concurrency: self.concurrency,
                     deadline: self.deadline,
                     limits: self.limits,
-                    http: self.http,
+                    http: HttpPolicy {
+                        batch: self.batches.then_some(self.limits.batch()),
+                        ..self.http
+                    },
                     entropy,
                     log: self.log,
+                    limit_log: self.limit_log,
+                    cost_reports: self.cost_reports,
                     automatic: self.automatic,
                     trusted: None,
                 };

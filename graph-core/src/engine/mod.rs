@@ -4,11 +4,13 @@
 //! then goes through three steps, and only the last one runs resolvers: find the document, coerce the variables, execute the plan.
 //! What selects a field marked `#[graph(plain)]` is executed by juniper; `plain` is the seam to it.
 
+mod batch;
 mod builder;
 mod events;
 mod faults;
 mod find;
 mod plain;
+mod prepare;
 mod respond;
 mod root;
 mod run;
@@ -21,19 +23,20 @@ use std::time::Duration;
 
 use futures_util::future::FutureExt as _;
 use futures_util::stream::Stream;
-use juniper::{GraphQLType, OperationType, RootNode, Value, Variables};
+use juniper::{GraphQLType, OperationType, RootNode, Value};
 
 pub use self::builder::{ConfigError, ConfigMistake, EngineBuilder};
 use self::plain::Plain;
+use self::prepare::Prepared;
 pub use self::root::{Root, SubscriptionRoot};
 use self::trusted::TrustedList;
 use crate::compat::Spreadable;
-use crate::document::{Cache, Document, Executable, Facts, Index, Introspection, Read, Source, coerce};
+use crate::document::{Cache, Document, Executable, Facts, Index, Introspection, coerce};
 use crate::error::ErrorCode;
 use crate::error::mask::Mask;
 use crate::guard::RequestContext;
 use crate::http::{GraphRequest, HttpPolicy};
-use crate::limits::{CostModel, Limits, Outline, OutlineField};
+use crate::limits::{CostModel, LimitLog, Limits};
 use crate::loader::drive;
 use crate::persisted::AutomaticPersistedQueries;
 use crate::ports::{Entropy, IncidentLog, Timer};
@@ -70,6 +73,9 @@ where
     concurrency: Option<usize>,
     deadline: Option<(Duration, Arc<dyn Timer>)>,
     limits: Limits,
+    limit_log: Option<Arc<dyn LimitLog>>,
+    /// Whether a client may ask what its operation costs.
+    cost_reports: bool,
     costs: CostModel,
     http: HttpPolicy,
     entropy: Arc<dyn Entropy>,
@@ -82,42 +88,6 @@ impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
             schema: &self.schema.schema,
             index: &self.index,
             introspection: &self.introspection,
-        }
-    }
-
-    fn judge(&self, outline: &Outline) -> Result<(), GraphResponse> {
-        if let (false, Some(field)) = (self.introspective, introspection(&outline.fields)) {
-            let message = format!("introspection is switched off, `{field}` is not served");
-            return Err(GraphResponse::refused(ErrorCode::IntrospectionDisabled, message));
-        }
-        let invalid = |message: String| {
-            Err(GraphResponse::refused(
-                ErrorCode::GraphqlValidationFailed,
-                message,
-            ))
-        };
-        // a query root can be a field of other types; juniper validates it there and cannot resolve it
-        let mut roots = outline.fields.iter();
-        if let Some(field) = roots.find_map(|root| introspection(&root.children)) {
-            return invalid(format!("`{field}` is served at the root of a query only"));
-        }
-        if outline.kind == OperationType::Subscription {
-            match outline.fields.as_slice() {
-                [field] if !field.name.starts_with("__") => {}
-                _ => return invalid("a subscription selects exactly one field at its root".to_owned()),
-            }
-        }
-        // with sizes that depend on variables every request is judged by itself
-        if outline.open {
-            return Ok(());
-        }
-        self.within_limits(outline, &Variables::new())
-    }
-
-    fn within_limits(&self, outline: &Outline, variables: &Variables) -> Result<(), GraphResponse> {
-        match self.limits.exceeded(outline, &self.costs, variables) {
-            errors if errors.is_empty() => Ok(()),
-            errors => Err(GraphResponse::request_errors(errors)),
         }
     }
 }
@@ -163,8 +133,8 @@ where
     ) -> Result<GraphResponse, WouldWrite> {
         let whole = async {
             match self.prepare(request, context).await {
-                Ok(document) if access.refuses(document.kind) => Err(WouldWrite),
-                Ok(document) => Ok(self.run(&document, request, context).await),
+                Ok(found) if access.refuses(found.document.kind) => Err(WouldWrite),
+                Ok(found) => Ok(self.run(&found, request, context).await),
                 Err(refused) => Ok(refused),
             }
         };
@@ -198,10 +168,10 @@ where
         emitter: &Emitter<GraphResponse>,
     ) {
         let produced = match self.prepare(request, context).await {
-            Ok(document) if document.kind == OperationType::Subscription => {
-                self.follow(&document, request, context, emitter).await
+            Ok(found) if found.document.kind == OperationType::Subscription => {
+                self.follow(&found.document, request, context, emitter).await
             }
-            Ok(document) => Err(self.run(&document, request, context).await),
+            Ok(found) => Err(self.run(&found, request, context).await),
             Err(refused) => Err(refused),
         };
         if let Err(only) = produced {
@@ -209,40 +179,17 @@ where
         }
     }
 
-    /// The document of `request`, judged; no resolver runs.
-    async fn prepare(
+    async fn run(
         &self,
+        found: &Prepared,
         request: &GraphRequest,
         context: &RequestContext<Q::Host>,
-    ) -> Result<Arc<Document>, GraphResponse> {
-        let document = self.find(request, context).await?;
-        if let Some(outline) = &document.outline {
-            self.inner.within_limits(outline, request.variables())?;
-        }
-        self.register(request, &document, context).await;
-        Ok(document)
+    ) -> GraphResponse {
+        let answer = self.run_document(&found.document, request, context).await;
+        answer.with_cost(found.report.clone())
     }
 
-    /// Parses, validates and judges a text that was not asked for before. Also how many bytes the outcome takes.
-    fn read(&self, text: &str, request: &GraphRequest) -> (Read, usize) {
-        let source = Source {
-            text,
-            operation: request.operation_name(),
-        };
-        let judge = |outline: &Outline| self.inner.judge(outline);
-        match Document::new(&self.inner.facts(), &source, request.variables(), judge) {
-            Ok(document) => {
-                let size = document.size;
-                (Ok(Arc::new(document)), size)
-            }
-            Err(refused) => {
-                let size = refused.size();
-                (Err(Arc::new(refused)), size)
-            }
-        }
-    }
-
-    async fn run(
+    async fn run_document(
         &self,
         document: &Document,
         request: &GraphRequest,
@@ -280,6 +227,16 @@ where
         driven.unwrap_or_else(Self::late)
     }
 
+    /// A panic ends here.
+    async fn contained(
+        &self,
+        answer: impl Future<Output = GraphResponse>,
+        context: &RequestContext<Q::Host>,
+    ) -> GraphResponse {
+        let contained = AssertUnwindSafe(answer).catch_unwind().await;
+        contained.unwrap_or_else(|payload| self.panicked(payload.as_ref(), context))
+    }
+
     fn panicked(
         &self,
         payload: &(dyn std::any::Any + Send),
@@ -295,14 +252,6 @@ where
             context.correlation_id(),
         )
     }
-}
-
-/// The first `__schema` or `__type` of `fields`, at any depth.
-fn introspection(fields: &[OutlineField]) -> Option<&str> {
-    fields.iter().find_map(|field| match field.name.as_str() {
-        name @ ("__schema" | "__type") => Some(name),
-        _ => introspection(&field.children),
-    })
 }
 
 /// The answer to a subscription whose field is skipped.

@@ -23,6 +23,7 @@ where
     ///
     /// The host authenticates the request and puts the principal into `context`; headers about credentials are not read here.
     pub async fn respond(&self, request: Request<Bytes>, context: RequestContext<Q::Host>) -> Answer {
+        let profile = self.inner.http.profile;
         let (request, rendering, access) = match self.inner.http.read(&request) {
             Ok(Exchange::Explorer) => return Answer::Full(wire::explorer_page()),
             Ok(Exchange::Operation {
@@ -38,7 +39,10 @@ where
                     Access::ReadWrite
                 },
             ),
-            Err(refusal) => return Answer::Full(refusal.into_response()),
+            Ok(Exchange::Batch { requests, rendering }) => {
+                return Answer::Full(wire::list(self.batch(requests, &context).await, rendering));
+            }
+            Err(refusal) => return Answer::Full(refusal.into_response(profile)),
         };
         let attempted = match rendering {
             Rendering::EventStream if !self.would_write(&request, &context, access).await => {
@@ -50,10 +54,10 @@ where
             }
         };
         Answer::Full(match attempted {
-            Ok(response) => wire::json(response, rendering),
+            Ok(response) => wire::json(response, rendering, profile),
             Err(WouldWrite) => Refusal::method("POST", WouldWrite::MESSAGE)
                 .rendered(rendering)
-                .into_response(),
+                .into_response(profile),
         })
     }
 
@@ -71,6 +75,6 @@ where
             .catch_unwind()
             .await;
         // a panic comes again in the stream, where it is reported
-        matches!(prepared, Ok(Ok(document)) if access.refuses(document.kind))
+        matches!(prepared, Ok(Ok(found)) if access.refuses(found.document.kind))
     }
 }

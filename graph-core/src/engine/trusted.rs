@@ -8,7 +8,7 @@ use juniper::Variables;
 
 use super::ConfigMistake;
 use crate::compat;
-use crate::document::{Document, Facts, Source};
+use crate::document::{Document, Facts, Judged, Source};
 use crate::error::ErrorCode;
 use crate::guard::Principal;
 use crate::http::GraphRequest;
@@ -45,7 +45,7 @@ impl TrustedList {
     pub(super) fn new(
         trusted: TrustedDocuments,
         facts: &Facts<'_>,
-        judge: &dyn Fn(&Outline) -> Result<(), GraphResponse>,
+        judge: &dyn Fn(&Outline) -> Result<Judged, GraphResponse>,
     ) -> Result<Self, Vec<ConfigMistake>> {
         let (mut documents, mut mistakes) = (HashMap::<_, Listed>::new(), Vec::new());
         let all = trusted
@@ -115,7 +115,7 @@ impl Listed {
         id: &DocumentId,
         text: Box<str>,
         facts: &Facts<'_>,
-        judge: &dyn Fn(&Outline) -> Result<(), GraphResponse>,
+        judge: &dyn Fn(&Outline) -> Result<Judged, GraphResponse>,
     ) -> Result<Self, String> {
         if matches!(id, DocumentId::Sha256(hash) if DocumentHash::of(&text) != *hash) {
             return Err("it is not the SHA-256 of its text".to_owned());

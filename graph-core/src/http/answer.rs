@@ -10,8 +10,8 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, VARY, X
 use http::{Response, StatusCode};
 
 use super::accept::Rendering;
-use crate::error::ErrorCode;
-use crate::response::{GraphResponse, ResponseError};
+use super::status::StatusProfile;
+use crate::response::GraphResponse;
 
 pub(super) const JSON: &str = "application/json; charset=utf-8";
 pub(super) const GRAPHQL_RESPONSE: &str = "application/graphql-response+json; charset=utf-8";
@@ -58,24 +58,40 @@ impl Stream for EventStream {
 }
 
 /// Writes `answer` as a whole response.
-pub(crate) fn json(answer: GraphResponse, rendering: Rendering) -> Response<Bytes> {
-    let media_type = match rendering {
-        Rendering::GraphqlResponse => GRAPHQL_RESPONSE,
-        Rendering::Json | Rendering::EventStream | Rendering::Explorer => JSON,
-    };
-    response(status(&answer, rendering), media_type, answer.into_json())
+pub(crate) fn json(answer: GraphResponse, rendering: Rendering, profile: StatusProfile) -> Response<Bytes> {
+    let status = profile.status(&answer, rendering);
+    response(status, media_type(rendering), answer.into_json())
 }
 
-fn status(answer: &GraphResponse, rendering: Rendering) -> StatusCode {
-    if !answer.is_request_error() {
-        return StatusCode::OK;
+/// Writes the answers to a batch, or why there is one for all of them.
+pub(crate) fn list(
+    answered: Result<Vec<GraphResponse>, GraphResponse>,
+    rendering: Rendering,
+) -> Response<Bytes> {
+    match answered {
+        Ok(answers) => {
+            let mut body = vec![b'['];
+            for (at, answer) in answers.into_iter().enumerate() {
+                if at > 0 {
+                    body.push(b',');
+                }
+                body.extend_from_slice(&answer.into_json());
+            }
+            body.push(b']');
+            response(StatusCode::OK, media_type(rendering), body.into())
+        }
+        Err(refused) => response(
+            StatusCode::BAD_REQUEST,
+            media_type(rendering),
+            refused.into_json(),
+        ),
     }
-    match answer.errors().first().map(ResponseError::code) {
-        // as Apollo Server: a browser notes every other status of a miss, which is no failure
-        Some(ErrorCode::PersistedQueryNotFound | ErrorCode::PersistedQueryNotSupported) => StatusCode::OK,
-        Some(ErrorCode::PersistedQueryMismatch) => StatusCode::BAD_REQUEST,
-        _ if rendering == Rendering::GraphqlResponse => StatusCode::BAD_REQUEST,
-        _ => StatusCode::OK,
+}
+
+fn media_type(rendering: Rendering) -> &'static str {
+    match rendering {
+        Rendering::GraphqlResponse => GRAPHQL_RESPONSE,
+        Rendering::Json | Rendering::EventStream | Rendering::Explorer => JSON,
     }
 }
 

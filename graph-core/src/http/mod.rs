@@ -8,6 +8,7 @@
 //! | GET that prefers `text/html` | the explorer page |
 //! | GET with `?query=` | a query; a mutation is 405 with `Allow: POST` |
 //! | POST of `application/json` | a query or a mutation |
+//! | POST of a list of these, where [batches](crate::engine::EngineBuilder::with_batches) are served | a list of answers, 200 |
 //! | either, with `Accept: text/event-stream` | any operation, as server-sent events |
 //!
 //! | what is wrong | status |
@@ -19,31 +20,40 @@
 //! | a body above the limit | 413 |
 //! | another content type than `application/json`, another charset than UTF-8 | 415 |
 //! | a content coding, such as gzip | 415 with `Accept-Encoding` |
+//! | an empty batch, one that is too long, one whose operations exceed a limit together | 400 |
 //! | parsing, validation, limits, variables | 200 as `application/json`, 400 as `application/graphql-response+json` |
+//!
+//! [`StatusProfile`] has the statuses of the edition of September 2026 beside these.
 
 mod accept;
 mod answer;
+mod batch;
 mod content_type;
 mod explorer;
 mod parameters;
 mod refusal;
 mod request;
+mod status;
 
 pub(crate) use self::accept::Rendering;
 pub use self::answer::{Answer, EventStream, KEEP_ALIVE};
-pub(crate) use self::answer::{events, json};
+pub(crate) use self::answer::{events, json, list};
 pub(crate) use self::explorer::page as explorer_page;
 pub(crate) use self::refusal::Refusal;
 pub use self::request::GraphRequest;
+pub use self::status::StatusProfile;
 
 use bytes::Bytes;
-use http::{Method, Request};
+use http::{HeaderMap, Method, Request};
 
 /// What of HTTP the engine lets the host decide.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HttpPolicy {
     pub(crate) body_limit: usize,
     pub(crate) explorer: bool,
+    /// How many operations a batch has at most; `None`: there are none.
+    pub(crate) batch: Option<usize>,
+    pub(crate) profile: StatusProfile,
 }
 
 /// What an HTTP request asks for.
@@ -55,6 +65,10 @@ pub(crate) enum Exchange {
         rendering: Rendering,
         /// A GET: nothing may be written.
         read_only: bool,
+    },
+    Batch {
+        requests: Vec<Result<GraphRequest, Refusal>>,
+        rendering: Rendering,
     },
 }
 
@@ -73,21 +87,44 @@ impl HttpPolicy {
         if rendering == Rendering::Explorer {
             return Ok(Exchange::Explorer);
         }
-        let parsed = if read_only {
-            GraphRequest::from_query(request.uri().query().unwrap_or_default())
+        let exchange = if read_only {
+            GraphRequest::from_query(request.uri().query().unwrap_or_default()).map(|request| {
+                Exchange::Operation {
+                    request,
+                    rendering,
+                    read_only,
+                }
+            })
         } else {
             content_type::check(request.headers())
                 .and_then(|()| self.within_limit(request.body()))
-                .and_then(GraphRequest::from_json)
+                .and_then(|body| self.posted(body, rendering))
         };
-        match parsed {
-            Ok(request) => Ok(Exchange::Operation {
-                request,
-                rendering,
-                read_only,
-            }),
-            Err(refusal) => Err(refusal.rendered(rendering)),
+        let mut exchange = exchange.map_err(|refusal| refusal.rendered(rendering))?;
+        if asks_for_cost(request.headers()) {
+            exchange.ask_for_cost();
         }
+        Ok(exchange)
+    }
+
+    fn posted(self, body: &Bytes, rendering: Rendering) -> Result<Exchange, Refusal> {
+        if !body.trim_ascii_start().starts_with(b"[") {
+            return Ok(Exchange::Operation {
+                request: GraphRequest::from_json(body)?,
+                rendering,
+                read_only: false,
+            });
+        }
+        let Some(limit) = self.batch else {
+            return Err(Refusal::bad_request("one operation a request"));
+        };
+        if rendering == Rendering::EventStream {
+            return Err(Refusal::not_acceptable());
+        }
+        Ok(Exchange::Batch {
+            requests: batch::read(body, limit)?,
+            rendering,
+        })
     }
 
     fn within_limit(self, body: &Bytes) -> Result<&Bytes, Refusal> {
@@ -96,4 +133,23 @@ impl HttpPolicy {
         }
         Ok(body)
     }
+}
+
+impl Exchange {
+    fn ask_for_cost(&mut self) {
+        match self {
+            Self::Explorer => {}
+            Self::Operation { request, .. } => request.cost_report = true,
+            Self::Batch { requests, .. } => {
+                let requests = requests.iter_mut().flatten();
+                requests.for_each(|request| request.cost_report = true);
+            }
+        }
+    }
+}
+
+/// The header by which clients of Hot Chocolate ask, too.
+fn asks_for_cost(headers: &HeaderMap) -> bool {
+    let asked = headers.get("graphql-cost");
+    asked.is_some_and(|asked| asked.as_bytes().eq_ignore_ascii_case(b"report"))
 }

@@ -19,9 +19,6 @@ const VERSION: u64 = 1;
 impl GraphRequest {
     /// Reads the body of a POST.
     pub(super) fn from_json(body: &Bytes) -> Result<Self, Refusal> {
-        if body.trim_ascii_start().starts_with(b"[") {
-            return Err(Refusal::bad_request("one operation a request"));
-        }
         let parameters: Parameters<'_> = from_json("the body", body)?;
         let query = parameters.query.map(|query| Text::from_json(query.get(), body));
         let relay = [parameters.doc_id, parameters.id];
@@ -42,7 +39,7 @@ impl GraphRequest {
         let mut parameters = HashMap::new();
         for (name, value) in form_urlencoded::parse(text.as_bytes()) {
             if parameters.insert(name, value).is_some() {
-                return Err(Refusal::bad_request("a parameter is given twice"));
+                return Err(Refusal::parameters("a parameter is given twice"));
             }
         }
         let mut take = |name: &str| parameters.remove(name);
@@ -81,13 +78,14 @@ impl GraphRequest {
         // some clients leave the text empty instead of out
         let query = query.filter(|text| document_id.is_none() || !text.is_empty());
         if query.is_none() && document_id.is_none() {
-            return Err(Refusal::bad_request("`query` is missing"));
+            return Err(Refusal::parameters("`query` is missing"));
         }
         Ok(Self {
             query,
             document_id,
             operation_name: operation_name.map(Cow::into_owned),
             variables: variables.unwrap_or_default(),
+            cost_report: false,
         })
     }
 }
@@ -177,13 +175,13 @@ impl Ids<'_> {
             .as_ref()
             .is_some_and(|query| query.version != VERSION)
         {
-            return Err(Refusal::bad_request("Unsupported persisted query version"));
+            return Err(Refusal::parameters("Unsupported persisted query version"));
         }
         let document_id = self.document_id.map(|id| DocumentId::from(&*id));
         let persisted = self.persisted.map(|query| DocumentId::from(&*query.sha256_hash));
         match (document_id, persisted) {
             (Some(one), Some(other)) if one != other => {
-                Err(Refusal::bad_request("two ids of the document are given"))
+                Err(Refusal::parameters("two ids of the document are given"))
             }
             (Some(id), _) | (None, Some(id)) => Ok(Some(id)),
             (None, None) if has_query => Ok(None),
@@ -193,5 +191,11 @@ impl Ids<'_> {
 }
 
 fn from_json<'b, T: Deserialize<'b>>(what: &str, text: &'b [u8]) -> Result<T, Refusal> {
-    serde_json::from_slice(text).map_err(|error| Refusal::bad_request(format!("{what}: {error}")))
+    serde_json::from_slice(text).map_err(|error: serde_json::Error| {
+        let told = format!("{what}: {error}");
+        match error.is_data() {
+            true => Refusal::parameters(told),
+            false => Refusal::bad_request(told),
+        }
+    })
 }

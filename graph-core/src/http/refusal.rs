@@ -4,6 +4,7 @@ use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, ALLOW, HeaderName, HeaderValue};
 use http::{Response, StatusCode};
 
+use super::StatusProfile;
 use super::accept::Rendering;
 use super::answer::response;
 use crate::error::ErrorCode;
@@ -17,6 +18,8 @@ pub(crate) struct Refusal {
     /// What the status owes the client: what it may do instead.
     instead: Option<(HeaderName, &'static str)>,
     rendering: Rendering,
+    /// It is JSON, and no request.
+    parameters: bool,
 }
 
 impl Refusal {
@@ -26,6 +29,15 @@ impl Refusal {
             message: message.into(),
             instead: None,
             rendering: Rendering::Json,
+            parameters: false,
+        }
+    }
+
+    /// What can be read and is no request.
+    pub(super) fn parameters(message: impl Into<String>) -> Self {
+        Self {
+            parameters: true,
+            ..Self::new(StatusCode::BAD_REQUEST, message)
         }
     }
 
@@ -73,14 +85,23 @@ impl Refusal {
         self
     }
 
-    pub(crate) fn into_response(self) -> Response<Bytes> {
-        let envelope = GraphResponse::refused(ErrorCode::BadRequest, self.message);
+    /// The envelope alone, for one operation of several.
+    pub(crate) fn into_envelope(self) -> GraphResponse {
+        GraphResponse::refused(ErrorCode::BadRequest, self.message)
+    }
+
+    pub(crate) fn into_response(self, profile: StatusProfile) -> Response<Bytes> {
         let media_type = match self.rendering {
             Rendering::GraphqlResponse => super::answer::GRAPHQL_RESPONSE,
             Rendering::Json | Rendering::EventStream | Rendering::Explorer => super::answer::JSON,
         };
-        let mut response = response(self.status, media_type, envelope.to_json());
-        if let Some((name, value)) = self.instead {
+        let status = match self.parameters {
+            true => profile.parameters(self.rendering),
+            false => self.status,
+        };
+        let instead = self.instead.clone();
+        let mut response = response(status, media_type, self.into_envelope().into_json());
+        if let Some((name, value)) = instead {
             response
                 .headers_mut()
                 .insert(name, HeaderValue::from_static(value));

@@ -30,6 +30,7 @@ pub struct GraphRequest {
     pub(super) document_id: Option<DocumentId>,
     pub(super) operation_name: Option<String>,
     pub(super) variables: Variables,
+    pub(super) cost_report: bool,
 }
 
 impl GraphRequest {
@@ -41,6 +42,7 @@ impl GraphRequest {
             document_id: None,
             operation_name: None,
             variables: Variables::new(),
+            cost_report: false,
         }
     }
 
@@ -52,6 +54,7 @@ impl GraphRequest {
             document_id: Some(id.into()),
             operation_name: None,
             variables: Variables::new(),
+            cost_report: false,
         }
     }
 
@@ -74,6 +77,17 @@ impl GraphRequest {
     pub fn with_variables(mut self, variables: Variables) -> Self {
         self.variables = variables;
         self
+    }
+
+    /// Asks what the operation costs, where [reports](crate::engine::EngineBuilder::with_cost_reports) are given.
+    #[must_use]
+    pub fn with_cost_report(mut self) -> Self {
+        self.cost_report = true;
+        self
+    }
+
+    pub(crate) fn asks_for_cost(&self) -> bool {
+        self.cost_report
     }
 
     /// The document; `None` when only its id was given.

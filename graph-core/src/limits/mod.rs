@@ -8,6 +8,9 @@
 //! | fields at the root | 20 | `MAX_COST_EXCEEDED` |
 //! | tokens of the document | 15,000 | `GRAPHQL_PARSE_FAILED` |
 //! | list fields of introspection within each other | 2 | `MAX_DEPTH_EXCEEDED` |
+//! | operations of a batch | 10 | `BAD_REQUEST` |
+//!
+//! The operations of a batch are judged together, too: their costs, aliases and root fields are added up.
 //!
 //! Fragments count where they are spread. `@skip` and `@include` are not looked at: every limit is an upper bound.
 //!
@@ -33,20 +36,16 @@
 //! ```
 
 mod cost;
+mod estimate;
 mod measure;
+mod mode;
 mod outline;
 
 pub(crate) use self::cost::CostModel;
 pub use self::cost::FieldCost;
+pub use self::estimate::{Estimate, LimitLog, Measured};
+pub use self::mode::LimitMode;
 pub(crate) use self::outline::{Outline, OutlineField, outline};
-
-use juniper::Variables;
-
-use crate::error::ErrorCode;
-use crate::response::ResponseError;
-
-/// How many list fields of introspection may nest; graphql-js refuses the third, too.
-const INTROSPECTION_LISTS: usize = 2;
 
 /// The limits of one endpoint.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -56,7 +55,9 @@ pub struct Limits {
     aliases: usize,
     root_fields: usize,
     tokens: usize,
+    batch: usize,
     list_size: u32,
+    mode: LimitMode,
 }
 
 impl Default for Limits {
@@ -67,7 +68,9 @@ impl Default for Limits {
             aliases: 30,
             root_fields: 20,
             tokens: 15_000,
+            batch: 10,
             list_size: 10,
+            mode: LimitMode::Enforce,
         }
     }
 }
@@ -108,6 +111,20 @@ impl Limits {
         self
     }
 
+    /// At most `operations` in one batch, where [batches](crate::engine::EngineBuilder::with_batches) are served.
+    #[must_use]
+    pub fn with_batch(mut self, operations: usize) -> Self {
+        self.batch = operations;
+        self
+    }
+
+    /// What becomes of an operation that exceeds one.
+    #[must_use]
+    pub fn with_mode(mut self, mode: LimitMode) -> Self {
+        self.mode = mode;
+        self
+    }
+
     /// The size assumed for a list that nothing says more about.
     #[must_use]
     pub fn with_list_size(mut self, list_size: u32) -> Self {
@@ -145,61 +162,21 @@ impl Limits {
         self.tokens
     }
 
+    /// Operations of one batch.
+    #[must_use]
+    pub fn batch(&self) -> usize {
+        self.batch
+    }
+
+    /// What becomes of an operation that exceeds one.
+    #[must_use]
+    pub fn mode(&self) -> LimitMode {
+        self.mode
+    }
+
     /// The size assumed for a list that nothing says more about.
     #[must_use]
     pub fn list_size(&self) -> u32 {
         self.list_size
-    }
-
-    /// Every limit that `outline` exceeds.
-    pub(crate) fn exceeded(
-        &self,
-        outline: &Outline,
-        model: &CostModel,
-        variables: &Variables,
-    ) -> Vec<ResponseError> {
-        let counts = measure::counts(outline);
-        let cost = model.cost(outline, self.list_size, variables);
-        let mut errors = Vec::new();
-        let mut check = |exceeded: bool, code: ErrorCode, message: String| {
-            if exceeded {
-                errors.push(ResponseError::new(code, message));
-            }
-        };
-        check(
-            counts.depth > self.depth,
-            ErrorCode::MaxDepthExceeded,
-            format!(
-                "the operation is {} levels deep, {} are allowed",
-                counts.depth, self.depth
-            ),
-        );
-        check(
-            counts.introspection_lists > INTROSPECTION_LISTS,
-            ErrorCode::MaxDepthExceeded,
-            format!("introspection nests more than {INTROSPECTION_LISTS} lists"),
-        );
-        check(
-            counts.aliases > self.aliases,
-            ErrorCode::MaxAliasesExceeded,
-            format!(
-                "the operation has {} aliases, {} are allowed",
-                counts.aliases, self.aliases
-            ),
-        );
-        check(
-            counts.root_fields > self.root_fields,
-            ErrorCode::MaxCostExceeded,
-            format!(
-                "the operation selects {} root fields, {} are allowed",
-                counts.root_fields, self.root_fields
-            ),
-        );
-        check(
-            cost > self.cost,
-            ErrorCode::MaxCostExceeded,
-            format!("the operation costs {cost}, the budget is {}", self.cost),
-        );
-        errors
     }
 }

@@ -8,6 +8,7 @@
 )]
 
 mod attributes;
+mod batches;
 mod build;
 mod conformance;
 mod connections;
@@ -24,6 +25,7 @@ mod http;
 mod introspection;
 mod limits;
 mod messages;
+mod modes;
 mod oracle;
 mod persisted;
 mod prices;

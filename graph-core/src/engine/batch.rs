@@ -1,0 +1,58 @@
+//! Several operations in one request.
+
+use std::panic::AssertUnwindSafe;
+
+use futures_util::future::FutureExt as _;
+
+use super::Engine;
+use super::root::{Root, SubscriptionRoot};
+use crate::guard::RequestContext;
+use crate::http::{GraphRequest, Refusal};
+use crate::limits::Estimate;
+use crate::response::GraphResponse;
+
+impl<Q, M, S> Engine<Q, M, S>
+where
+    Q: Root,
+    M: Root<Host = Q::Host>,
+    S: SubscriptionRoot<Host = Q::Host>,
+{
+    /// Answers each of `requests`, or refuses all of them when together they exceed a limit.
+    ///
+    /// All are judged before the first one runs. They run one after another, so that what one writes the next one reads, and each
+    /// with loaders that remember nothing of the one before.
+    pub(super) async fn batch(
+        &self,
+        requests: Vec<Result<GraphRequest, Refusal>>,
+        context: &RequestContext<Q::Host>,
+    ) -> Result<Vec<GraphResponse>, GraphResponse> {
+        let (mut prepared, mut sum) = (Vec::with_capacity(requests.len()), Estimate::default());
+        for request in requests {
+            prepared.push(match request {
+                Ok(request) => {
+                    let whole = AssertUnwindSafe(self.prepare(&request, context))
+                        .catch_unwind()
+                        .await;
+                    let found = whole.unwrap_or_else(|payload| Err(self.panicked(payload.as_ref(), context)));
+                    found.map(|found| {
+                        sum = sum.with(found.estimate);
+                        (request, found)
+                    })
+                }
+                Err(refusal) => Err(refusal.into_envelope()),
+            });
+        }
+        self.inner.enforce(&sum)?;
+        let mut answers = Vec::with_capacity(prepared.len());
+        for one in prepared {
+            answers.push(match one {
+                Ok((request, found)) => {
+                    context.loaders().clear();
+                    self.contained(self.run(&found, &request, context), context).await
+                }
+                Err(refused) => refused,
+            });
+        }
+        Ok(answers)
+    }
+}

@@ -1,0 +1,159 @@
+//! Finds the document of a request and judges it, before anything of it runs.
+
+use std::sync::Arc;
+
+use juniper::{GraphQLType, OperationType, Variables};
+
+use super::root::{Root, SubscriptionRoot};
+use super::{Engine, Inner};
+use crate::document::{Document, Judged, Read, Source};
+use crate::error::ErrorCode;
+use crate::guard::{Principal, RequestContext};
+use crate::http::GraphRequest;
+use crate::limits::{Estimate, LimitMode, Measured, Outline, OutlineField};
+use crate::response::{CostReport, GraphResponse};
+
+/// A document that may run, and what it asks for with the variables of the request.
+pub(super) struct Prepared {
+    pub(super) document: Arc<Document>,
+    pub(super) estimate: Estimate,
+    /// What the answer says of it.
+    pub(super) report: Option<CostReport>,
+}
+
+impl<Q, M, S> Engine<Q, M, S>
+where
+    Q: Root,
+    M: Root<Host = Q::Host>,
+    S: SubscriptionRoot<Host = Q::Host>,
+{
+    /// The document of `request`, judged; no resolver runs.
+    pub(super) async fn prepare(
+        &self,
+        request: &GraphRequest,
+        context: &RequestContext<Q::Host>,
+    ) -> Result<Prepared, GraphResponse> {
+        let inner = &self.inner;
+        let document = self.find(request, context).await?;
+        let introspective = context.introspection().unwrap_or(inner.introspective);
+        if let (false, Some(field)) = (introspective, &document.judged.introspection) {
+            return Err(switched_off(field));
+        }
+        let estimate = match &document.outline {
+            Some(outline) => inner.limits.estimate(outline, &inner.costs, request.variables()),
+            None => document.judged.estimate,
+        };
+        let report = inner.within(&estimate, request, context.principal())?;
+        self.register(request, &document, context).await;
+        Ok(Prepared {
+            document,
+            estimate,
+            report,
+        })
+    }
+
+    /// Parses, validates and judges a text that was not asked for before. Also how many bytes the outcome takes.
+    pub(super) fn read(&self, text: &str, request: &GraphRequest) -> (Read, usize) {
+        let source = Source {
+            text,
+            operation: request.operation_name(),
+        };
+        let judge = |outline: &Outline| self.inner.judge(outline);
+        match Document::new(&self.inner.facts(), &source, request.variables(), judge) {
+            Ok(document) => {
+                let size = document.size;
+                (Ok(Arc::new(document)), size)
+            }
+            Err(refused) => {
+                let size = refused.size();
+                (Err(Arc::new(refused)), size)
+            }
+        }
+    }
+}
+
+impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
+    /// What holds for every request that asks for it.
+    pub(super) fn judge(&self, outline: &Outline) -> Result<Judged, GraphResponse> {
+        let invalid = |message: String| {
+            Err(GraphResponse::refused(
+                ErrorCode::GraphqlValidationFailed,
+                message,
+            ))
+        };
+        // a query root can be a field of other types; juniper validates it there and cannot resolve it
+        let mut roots = outline.fields.iter();
+        if let Some(field) = roots.find_map(|root| introspection(&root.children)) {
+            if !self.introspective {
+                return Err(switched_off(field));
+            }
+            return invalid(format!("`{field}` is served at the root of a query only"));
+        }
+        if outline.kind == OperationType::Subscription {
+            match outline.fields.as_slice() {
+                [field] if !field.name.starts_with("__") => {}
+                _ => return invalid("a subscription selects exactly one field at its root".to_owned()),
+            }
+        }
+        let estimate = self.limits.estimate(outline, &self.costs, &Variables::new());
+        // with sizes that depend on variables every request is judged by itself
+        if !outline.open && self.limits.mode() == LimitMode::Enforce {
+            self.enforce(&estimate)?;
+        }
+        Ok(Judged {
+            estimate,
+            introspection: introspection(&outline.fields).map(Into::into),
+        })
+    }
+
+    /// What the answer says of an operation that asks for `estimate`, if it may run; tells the log of it.
+    fn within(
+        &self,
+        estimate: &Estimate,
+        request: &GraphRequest,
+        principal: Option<&Principal>,
+    ) -> Result<Option<CostReport>, GraphResponse> {
+        let exceeded = self.limits.exceeded(estimate);
+        let mut codes: Vec<_> = exceeded.iter().map(|error| error.code()).collect();
+        codes.dedup();
+        if let Some(log) = &self.limit_log {
+            log.record(&Measured {
+                estimate: *estimate,
+                exceeded: &codes,
+                operation_name: request.operation_name(),
+                principal,
+            });
+        }
+        let mode = self.limits.mode();
+        if mode == LimitMode::Enforce && !exceeded.is_empty() {
+            return Err(GraphResponse::request_errors(exceeded));
+        }
+        let asked = self.cost_reports && request.asks_for_cost();
+        Ok((asked || mode == LimitMode::Report).then(|| CostReport {
+            estimated: estimate.cost(),
+            limit: self.limits.cost(),
+            exceeded: codes,
+        }))
+    }
+
+    /// Refuses what exceeds a limit, unless limits are only measured.
+    pub(super) fn enforce(&self, estimate: &Estimate) -> Result<(), GraphResponse> {
+        match self.limits.exceeded(estimate) {
+            exceeded if exceeded.is_empty() || self.limits.mode() != LimitMode::Enforce => Ok(()),
+            exceeded => Err(GraphResponse::request_errors(exceeded)),
+        }
+    }
+}
+
+fn switched_off(field: &str) -> GraphResponse {
+    let message = format!("introspection is switched off, `{field}` is not served");
+    GraphResponse::refused(ErrorCode::IntrospectionDisabled, message)
+}
+
+/// The first `__schema` or `__type` of `fields`, at any depth.
+fn introspection(fields: &[OutlineField]) -> Option<&str> {
+    fields.iter().find_map(|field| match field.name.as_str() {
+        name @ ("__schema" | "__type") => Some(name),
+        _ => introspection(&field.children),
+    })
+}

@@ -1,0 +1,62 @@
+//! Reads the body of a batch: a list of requests, as the
+//! [appendix of GraphQL over HTTP](https://github.com/graphql/graphql-over-http/pull/307) has it.
+
+use std::fmt;
+
+use bytes::Bytes;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::refusal::Refusal;
+use super::request::GraphRequest;
+
+/// The requests of `body`, at most `limit`. One that is an object and no request is refused by itself.
+pub(super) fn read(body: &Bytes, limit: usize) -> Result<Vec<Result<GraphRequest, Refusal>>, Refusal> {
+    let mut json = serde_json::Deserializer::from_slice(body);
+    let entries = Entries { limit }.deserialize(&mut json);
+    let entries = entries.and_then(|entries| json.end().map(|()| entries));
+    let entries = entries.map_err(|error| Refusal::bad_request(format!("the batch: {error}")))?;
+    if entries.is_empty() {
+        return Err(Refusal::bad_request("the batch is empty"));
+    }
+    let requests = entries
+        .into_iter()
+        .map(|entry| GraphRequest::from_json(&body.slice_ref(entry.get().as_bytes())));
+    Ok(requests.collect())
+}
+
+/// A list of objects, read no further than its limit.
+struct Entries {
+    limit: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for Entries {
+    type Value = Vec<&'de RawValue>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Entries {
+    type Value = Vec<&'de RawValue>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of requests")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = list.next_element::<&RawValue>()? {
+            if entries.len() == self.limit {
+                let message = format_args!("more than {} operations", self.limit);
+                return Err(A::Error::custom(message));
+            }
+            if !entry.get().starts_with('{') {
+                return Err(A::Error::custom("an entry that is no object"));
+            }
+            entries.push(entry);
+        }
+        Ok(entries)
+    }
+}
