@@ -5,6 +5,7 @@ mod idempotency;
 mod inbox;
 mod instant;
 mod order;
+mod persisted;
 mod rate_limit;
 mod script;
 

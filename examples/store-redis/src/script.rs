@@ -27,6 +27,9 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+pub(crate) static KEEP_TEXT: LazyLock<Script> =
+    LazyLock::new(|| Script::new(include_str!("scripts/keep_text.lua")));
+
 /// Runs a script. An answer of another type is what a script of ours never gives, and not a broken connection.
 pub(crate) async fn run<T: FromRedisValue>(
     script: &ScriptInvocation<'_>,

@@ -76,6 +76,16 @@ fn unquoted(detail: Option<&str>) -> String {
     format!("ERR {told}")
 }
 
+impl From<DatabaseError> for graph_core::store_error::StoreError {
+    fn from(error: DatabaseError) -> Self {
+        if error.kind().is_transient() {
+            Self::unavailable(error)
+        } else {
+            Self::corrupt(error)
+        }
+    }
+}
+
 impl From<DatabaseError> for StoreError {
     fn from(error: DatabaseError) -> Self {
         if error.kind().is_transient() {

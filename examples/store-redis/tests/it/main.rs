@@ -6,5 +6,6 @@ mod conformance;
 mod conventions;
 mod errors;
 mod keys;
+mod persisted;
 mod server;
 mod support;
