@@ -26,7 +26,7 @@ async fn a_text_passes_with_its_end() {
         assert_eq!(database.keep(&document, START).await.unwrap(), kept);
     }
     let name = format!("text:{}", document.hash);
-    assert_eq!(prefix.keys(), [name.clone()]);
+    assert_eq!(prefix.keys(), std::slice::from_ref(&name));
     let left = Duration::from_millis(prefix.raw("PTTL", &name, &[]));
     assert!(left > LEASE && left < LEASE * 10, "{left:?}");
 }
