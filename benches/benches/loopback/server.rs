@@ -24,7 +24,7 @@ const ANSWER: usize = 480;
 pub(crate) async fn serve(what: &str) -> std::io::Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     println!("listening {}", listener.local_addr()?.port());
-    let refuse = |status: StatusCode| {
+    let refuse = |_: &Request<()>, status: StatusCode| {
         Response::builder()
             .status(status)
             .body(Bytes::new())

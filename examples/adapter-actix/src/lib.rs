@@ -4,7 +4,7 @@
 //! # async fn run() -> std::io::Result<()> {
 //! use {bytes::Bytes, http::{Request, Response}, http_body_util::Full};
 //! let hello = async |_: Request<Bytes>| Response::new(Full::from("hello"));
-//! let refuse = |status| Response::builder().status(status).body(Bytes::new()).unwrap_or_default();
+//! let refuse = |_: &Request<()>, status| Response::builder().status(status).body(Bytes::new()).unwrap_or_default();
 //! let listener = std::net::TcpListener::bind("127.0.0.1:8080")?;
 //! adapter_actix::serve(listener, hello, refuse, Default::default(), std::future::pending()).await
 //! # }
@@ -45,7 +45,8 @@ impl Default for Limits {
 /// Serves in the current actix system until `shutdown` completes and open requests are answered or cut off.
 ///
 /// The request's extensions hold the peer's [`SocketAddr`](std::net::SocketAddr). `refuse` answers instead of the
-/// handler: 413 for a body over the limit, 408 for a slow one, 400 for a malformed or broken one, 500 for a panic.
+/// handler: 413 for a body over the limit, 408 for a slow one, 400 for a malformed or broken one, 500 for a panic. It sees
+/// the head of the request, so that its answer can be what every other one is to whoever asks.
 /// What is not HTTP is answered by actix itself. The handler or streaming body of a peer that left is dropped.
 ///
 /// # Errors
@@ -53,7 +54,7 @@ impl Default for Limits {
 pub async fn serve<H, F, B>(
     listener: TcpListener,
     handler: H,
-    refuse: fn(StatusCode) -> Response<Bytes>,
+    refuse: impl Fn(&Request<()>, StatusCode) -> Response<Bytes> + Send + Sync + 'static,
     limits: Limits,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()>
@@ -62,15 +63,23 @@ where
     F: Future<Output = Response<B>> + 'static,
     B: Body<Data = Bytes, Error: Into<BoxError>> + 'static,
 {
-    let handler = Arc::new(handler);
+    let host = Arc::new((handler, refuse));
     let handle = move |request: HttpRequest, body: Payload| {
-        let handler = Arc::clone(&handler);
+        let host = Arc::clone(&host);
         async move {
-            let handled = async { Ok(handler(collect(&request, body, limits).await?).await) };
+            let (handler, refuse) = &*host;
+            let Some(head) = head(&request) else {
+                return answer(refuse(&Request::new(()), StatusCode::BAD_REQUEST).map(Full::new));
+            };
+            let parts = head.clone().into_parts().0;
+            let handled = async {
+                let body = collect(body, limits).await?;
+                Ok(handler(Request::from_parts(parts, body)).await)
+            };
             let caught = AssertUnwindSafe(handled).catch_unwind().await;
             match caught.unwrap_or(Err(StatusCode::INTERNAL_SERVER_ERROR)) {
                 Ok(response) => answer(response),
-                Err(status) => answer(refuse(status).map(Full::new)),
+                Err(status) => answer(refuse(&head, status).map(Full::new)),
             }
         }
     };
@@ -86,11 +95,15 @@ where
         .await
 }
 
-async fn collect(from: &HttpRequest, body: Payload, limits: Limits) -> Result<Request<Bytes>, StatusCode> {
+async fn collect(body: Payload, limits: Limits) -> Result<Bytes, StatusCode> {
     let in_time = timeout(limits.read_timeout, body.to_bytes_limited(limits.body)).await;
     let within_limit = in_time.map_err(|_| StatusCode::REQUEST_TIMEOUT)?;
     let whole = within_limit.map_err(|_| StatusCode::PAYLOAD_TOO_LARGE)?;
-    let body = whole.map_err(|_| StatusCode::BAD_REQUEST)?;
+    whole.map_err(|_| StatusCode::BAD_REQUEST)
+}
+
+/// The head in the words of `http` 1; `None` for one that it cannot say.
+fn head(from: &HttpRequest) -> Option<Request<()>> {
     let (method, uri) = (from.method().as_str(), from.uri().to_string());
     let mut request = Request::builder().method(method).uri(uri);
     for (name, value) in from.headers() {
@@ -99,7 +112,7 @@ async fn collect(from: &HttpRequest, body: Payload, limits: Limits) -> Result<Re
     if let Some(peer) = from.peer_addr() {
         request = request.extension(peer);
     }
-    request.body(body).map_err(|_| StatusCode::BAD_REQUEST)
+    request.body(()).ok()
 }
 
 fn answer<B: Body<Data = Bytes, Error: Into<BoxError>> + 'static>(response: Response<B>) -> HttpResponse {

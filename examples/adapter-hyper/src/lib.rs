@@ -4,7 +4,7 @@
 //! # async fn run() -> std::io::Result<()> {
 //! use {bytes::Bytes, http::{Request, Response}, http_body_util::Full};
 //! let hello = async |_: Request<Bytes>| Response::new(Full::from("hello"));
-//! let refuse = |status| Response::builder().status(status).body(Bytes::new()).unwrap_or_default();
+//! let refuse = |_: &Request<()>, status| Response::builder().status(status).body(Bytes::new()).unwrap_or_default();
 //! let listener = std::net::TcpListener::bind("127.0.0.1:8080")?;
 //! adapter_hyper::serve(listener, hello, refuse, Default::default(), std::future::pending()).await
 //! # }
@@ -47,7 +47,8 @@ impl Default for Limits {
 /// Serves until `shutdown` completes and the open requests are answered or cut off.
 ///
 /// The request's extensions hold the peer's [`SocketAddr`](std::net::SocketAddr). `refuse` answers instead of the
-/// handler: 413 for a body over the limit, 408 for a slow one, 400 for a malformed or broken one, 500 for a panic.
+/// handler: 413 for a body over the limit, 408 for a slow one, 400 for a malformed or broken one, 500 for a panic. It sees
+/// the head of the request, so that its answer can be what every other one is to whoever asks.
 /// What is not HTTP is answered by hyper itself. The handler or streaming body of a peer that left is dropped.
 ///
 /// # Errors
@@ -55,7 +56,7 @@ impl Default for Limits {
 pub async fn serve<H, F, B>(
     listener: std::net::TcpListener,
     handler: H,
-    refuse: fn(StatusCode) -> Response<Bytes>,
+    refuse: impl Fn(&Request<()>, StatusCode) -> Response<Bytes> + Send + Sync + 'static,
     limits: Limits,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()>
@@ -66,7 +67,7 @@ where
 {
     listener.set_nonblocking(true)?;
     let listener = TcpListener::from_std(listener)?;
-    let (handler, mut shutdown) = (Arc::new(handler), pin!(shutdown));
+    let (host, mut shutdown) = (Arc::new((handler, refuse)), pin!(shutdown));
     let (graceful, mut connections) = (GracefulShutdown::new(), JoinSet::new());
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
@@ -83,16 +84,22 @@ where
         };
         // small chunks of a stream must not wait for each other
         stream.set_nodelay(true).ok();
-        let handler = Arc::clone(&handler);
+        let host = Arc::clone(&host);
         let answer = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(peer);
-            let handler = Arc::clone(&handler);
+            let host = Arc::clone(&host);
             async move {
-                let handled = async { Ok(handler(collect(request, limits).await?).await) };
+                let (handler, refuse) = &*host;
+                let (parts, body) = request.into_parts();
+                let head = Request::from_parts(parts.clone(), ());
+                let handled = async {
+                    let body = collect(body, limits).await?;
+                    Ok(handler(Request::from_parts(parts, body)).await)
+                };
                 let caught = AssertUnwindSafe(handled).catch_unwind().await;
                 Ok::<_, Infallible>(match caught.unwrap_or(Err(StatusCode::INTERNAL_SERVER_ERROR)) {
                     Ok(response) => response.map(Either::Right),
-                    Err(status) => refuse(status).map(|body| Either::Left(Full::new(body))),
+                    Err(status) => refuse(&head, status).map(|body| Either::Left(Full::new(body))),
                 })
             }
         });
@@ -103,11 +110,10 @@ where
     Ok(())
 }
 
-async fn collect(request: Request<Incoming>, limits: Limits) -> Result<Request<Bytes>, StatusCode> {
-    let (parts, mut body) = request.into_parts();
+async fn collect(mut body: Incoming, limits: Limits) -> Result<Bytes, StatusCode> {
     let limited = Limited::new(&mut body, limits.body).collect();
     match timeout(limits.read_timeout, limited).await {
-        Ok(Ok(body)) => Ok(Request::from_parts(parts, body.to_bytes())),
+        Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
             let rest = async { while let Some(Ok(_)) = body.frame().await {} };
             timeout(LINGER, rest).await.ok();

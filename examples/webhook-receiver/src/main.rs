@@ -15,7 +15,7 @@ mod worker;
 use std::{error::Error, iter::successors, net::TcpListener, process::ExitCode, sync::Arc, time::SystemTime};
 
 use bytes::Bytes;
-use http::{Response, StatusCode};
+use http::{Request, Response, StatusCode};
 use http_body_util::Full;
 use options::Options;
 use tokio::{signal::ctrl_c, sync::Notify};
@@ -51,7 +51,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
             response.map(Full::new)
         }
     };
-    let refuse = |status: StatusCode| {
+    let refuse = |_: &Request<()>, status: StatusCode| {
         Response::builder()
             .status(status)
             .body(Bytes::new())

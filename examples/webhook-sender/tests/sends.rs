@@ -87,7 +87,7 @@ where
     H: Fn(Request<Bytes>) -> F + Send + Sync + 'static,
     F: Future<Output = Response<Full<Bytes>>> + Send + 'static,
 {
-    let refuse = |_: StatusCode| Response::default();
+    let refuse = |_: &Request<()>, _: StatusCode| Response::default();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     tokio::spawn(adapter_hyper::serve(

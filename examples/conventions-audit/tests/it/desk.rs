@@ -67,7 +67,7 @@ pub(crate) fn serve(broken: Break) -> (String, oneshot::Sender<()>) {
         let desk = Arc::clone(&desk);
         async move { desk.answer(request).await.map(Full::new) }
     };
-    let refuse = |status| Problem::of_status(status).into_response();
+    let refuse = |_: &Request<()>, status| Problem::of_status(status).into_response();
     let (stop, stopped) = oneshot::channel::<()>();
     tokio::spawn(async move {
         let shutdown = async { drop(stopped.await) };

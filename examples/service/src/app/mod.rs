@@ -98,11 +98,14 @@ impl App {
             return self.answered(request).await;
         }
         let app = Arc::clone(self);
+        let (parts, body) = request.into_parts();
+        let head = Request::from_parts(parts.clone(), ());
+        let request = Request::from_parts(parts, body);
         let answered = tokio::spawn(async move { app.answered(request).await });
         match answered.await.map_err(tokio::task::JoinError::try_into_panic) {
             Ok(response) => response,
             Err(Ok(panic)) => resume_unwind(panic),
-            Err(Err(_cancelled)) => body::full(Self::refuse(StatusCode::SERVICE_UNAVAILABLE)),
+            Err(Err(_cancelled)) => body::full(Self::refuse(&head, StatusCode::SERVICE_UNAVAILABLE)),
         }
     }
 
@@ -124,9 +127,10 @@ impl App {
 
     /// The answer to a request that an adapter refuses by itself: too large, too slow, unreadable.
     #[must_use]
-    pub fn refuse(status: StatusCode) -> Response<Bytes> {
-        let id = RequestId::generate(&OsEntropy);
-        let mut response = Problem::of_status(status).with_request_id(&id).into_response();
+    pub fn refuse(head: &Request<()>, status: StatusCode) -> Response<Bytes> {
+        let id = RequestId::adopt(head.headers(), &OsEntropy);
+        let problem = Problem::of_status(status).with_instance(head.uri().path().to_owned());
+        let mut response = problem.with_request_id(&id).into_response();
         id.apply(response.headers_mut());
         response
     }

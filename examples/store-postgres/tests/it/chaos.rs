@@ -293,7 +293,7 @@ impl CountingReceiver {
                 response.map(Full::new)
             }
         };
-        let refuse = |status: StatusCode| {
+        let refuse = |_: &Request<()>, status: StatusCode| {
             let mut response = Response::default();
             *response.status_mut() = status;
             response

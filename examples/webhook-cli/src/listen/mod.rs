@@ -62,7 +62,7 @@ pub(crate) async fn run(words: Vec<String>) -> Result<(), Failure> {
         let desk = desk.clone();
         async move { desk.receive(request).await.map(Full::new) }
     };
-    let refuse = |status: StatusCode| {
+    let refuse = |_: &Request<()>, status: StatusCode| {
         Response::builder()
             .status(status)
             .body(Bytes::new())

@@ -36,9 +36,9 @@ fn a_body_at_the_limit_is_served_and_one_byte_more_is_413() {
     };
     let served = upload(MEBIBYTE);
     assert_eq!((served.status, served.body.len()), (200, MEBIBYTE));
-    upload(MEBIBYTE + 1).assert_refused(413);
+    upload(MEBIBYTE + 1).assert_refused(413, "POST / -");
     // its sender is still writing when the verdict is known, and would take a server that hangs up for a broken one
-    upload(8 * MEBIBYTE).assert_refused(413);
+    upload(8 * MEBIBYTE).assert_refused(413, "POST / -");
 }
 
 /// H19: a body that does not declare its length has the same limit.
@@ -58,7 +58,7 @@ fn a_chunked_upload_arrives_whole_up_to_the_limit() {
     };
     let served = upload(16);
     assert_eq!((served.status, served.body.len()), (200, MEBIBYTE));
-    upload(17).assert_refused(413);
+    upload(17).assert_refused(413, "POST / -");
 }
 
 #[test]
@@ -77,8 +77,9 @@ fn a_malformed_chunk_is_400_and_never_reaches_the_handler() {
     let called = Arc::new(AtomicBool::new(false));
     let running = Running::start(note_call(&called));
     let mut peer = running.connect();
-    peer.send("POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\nnonsense\r\n");
-    peer.answer().assert_refused(400);
+    peer.send("PUT /a%2Fb?c HTTP/1.1\r\nhost: a\r\nx-tag: one\r\n");
+    peer.send("transfer-encoding: chunked\r\n\r\nnonsense\r\n");
+    peer.answer().assert_refused(400, "PUT /a%2Fb?c one");
     assert!(!called.load(Ordering::SeqCst));
 }
 
@@ -98,8 +99,8 @@ fn an_upload_that_breaks_off_never_reaches_the_handler() {
 fn an_upload_that_stalls_is_408() {
     let running = Running::start_with(Duration::from_millis(200), PATIENCE, echo);
     let mut peer = running.connect();
-    peer.send("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nhalf");
-    peer.answer().assert_refused(408);
+    peer.send(b"POST /slow HTTP/1.1\r\nhost: a\r\nx-tag: \xff\r\ncontent-length: 10\r\n\r\nhalf");
+    peer.answer().assert_refused(408, "POST /slow \\xff");
 }
 
 #[test]
@@ -299,8 +300,8 @@ fn a_panicking_handler_is_500() {
         _ => whole("fine"),
     });
     let mut peer = running.connect();
-    peer.send("GET /panic HTTP/1.1\r\nhost: a\r\n\r\n");
-    peer.answer().assert_refused(500);
+    peer.send("GET /panic?at=1 HTTP/1.1\r\nhost: a\r\nx-tag: two\r\n\r\n");
+    peer.answer().assert_refused(500, "GET /panic?at=1 two");
     peer.send("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
     assert_eq!(peer.answer().text(), "fine");
 }

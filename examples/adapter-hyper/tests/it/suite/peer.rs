@@ -105,10 +105,11 @@ impl Answer {
         str::from_utf8(&self.body).unwrap()
     }
 
-    pub(super) fn assert_refused(&self, status: u16) {
+    /// The host refused, and saw this of the request: its method, its target, its `x-tag` or `-`, and its peer.
+    pub(super) fn assert_refused(&self, status: u16, head: &str) {
         assert_eq!(
             (self.status, self.text()),
-            (status, format!(r#"{{"status":{status}}}"#).as_str())
+            (status, format!("{status} {head} true").as_str())
         );
     }
 }

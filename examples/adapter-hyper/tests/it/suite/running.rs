@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{TryStreamExt, stream};
-use http::{Request, Response, StatusCode};
+use http::{HeaderValue, Request, Response, StatusCode};
 use http_body::Frame;
 use http_body_util::{BodyExt, StreamBody, combinators::UnsyncBoxBody};
 use tokio::sync::{mpsc, oneshot};
@@ -30,9 +30,19 @@ pub(crate) struct Server {
     pub(crate) drain_timeout: Duration,
 }
 
-/// The host's own refusal, which the adapter's must be.
-pub(crate) fn refuse(status: StatusCode) -> Response<Bytes> {
-    let mut response = Response::new(Bytes::from(format!(r#"{{"status":{}}}"#, status.as_u16())));
+/// The host's own refusal, which the adapter's must be. It tells the head that it was given.
+pub(crate) fn refuse(head: &Request<()>, status: StatusCode) -> Response<Bytes> {
+    let told = head.headers().get("x-tag").map(HeaderValue::as_bytes);
+    let peer = head.extensions().get::<SocketAddr>();
+    let said = format!(
+        "{} {} {} {} {}",
+        status.as_u16(),
+        head.method(),
+        head.uri(),
+        told.unwrap_or(b"-").escape_ascii(),
+        peer.is_some_and(|peer| peer.ip().is_loopback()),
+    );
+    let mut response = Response::new(Bytes::from(said));
     *response.status_mut() = status;
     response
 }
