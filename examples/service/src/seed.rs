@@ -20,7 +20,7 @@ pub const WEB_REDIRECT_URI: &str = "http://127.0.0.1:9999/callback";
 pub const WEB_SECRET: &str = "demo-web-secret";
 /// The service's secret.
 pub const SERVICE_SECRET: &str = "demo-service-secret";
-/// The public half of the robot's key; the other half is in `interop/relying_party.mjs`, for everybody to try.
+/// The public half of the robot's key; the other half is in `interop/openid-client/relying_party.mjs`, for everybody to try.
 pub const ROBOT_KEY: &str = r#"{"kty":"EC","crv":"P-256","x":"VbPAsZ2OPmp88PaTKKiTQ1c7fPBQrbydb2MEGT3WeJs","y":"73d5GJUIaBUv5YYN2YnprF4OTZiOg5UHy2Nasnb5Ul0","kid":"robot-1"}"#;
 
 /// Puts them there. The user stays as they are; the clients follow the address that the service has this time.
