@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use indexmap::IndexMap;
 use juniper::{Definition, InputValue, OperationType, Selection as TheirSelection, Spanning, Type};
 
 use super::Scalar;
@@ -17,14 +18,14 @@ pub(crate) struct Syntax<'t> {
 #[derive(Debug)]
 pub(crate) struct Operation<'t> {
     pub(crate) kind: OperationType,
-    pub(crate) variables: Vec<Variable<'t>>,
+    /// By name, in the order of the document.
+    pub(crate) variables: IndexMap<&'t str, Variable>,
     pub(crate) selections: Vec<Selection<'t>>,
 }
 
 /// A variable that an operation declares.
 #[derive(Debug)]
-pub(crate) struct Variable<'t> {
-    pub(crate) name: &'t str,
+pub(crate) struct Variable {
     pub(crate) ty: TypeRef,
     pub(crate) default: Option<InputValue>,
     pub(crate) location: Location,
@@ -158,11 +159,13 @@ pub(super) fn narrow<'t>(
     }
     let operation = operation.ok_or("Unknown operation name")?;
     let declared = operation.variables_definition.map(|declared| declared.item.items);
-    let variables = declared.into_iter().flatten().map(|(name, declared)| Variable {
-        name: name.item,
-        ty: TypeRef::new(&declared.var_type.item),
-        default: declared.default_value.map(|default| default.item),
-        location: super::location(&name.span.start),
+    let variables = declared.into_iter().flatten().map(|(name, declared)| {
+        let variable = Variable {
+            ty: TypeRef::new(&declared.var_type.item),
+            default: declared.default_value.map(|default| default.item),
+            location: super::location(&name.span.start),
+        };
+        (name.item, variable)
     });
     Ok(Syntax {
         operation: Operation {

@@ -1,14 +1,13 @@
 //! [Collects the fields](https://spec.graphql.org/September2025/#sec-Field-Collection) of one object type: fragments expanded,
 //! `@skip` and `@include` decided, equal response keys merged.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+use std::hash::{Hash, Hasher};
 
+use indexmap::{IndexMap, IndexSet};
 use juniper::{DefaultScalarValue, InputValue, SchemaType, Variables};
 
 use crate::compat::syntax::{Condition, Field, Selection, Syntax};
-
-/// How many keys are searched one by one.
-const FEW: usize = 16;
 
 /// The fields of one response key.
 #[derive(Debug)]
@@ -33,14 +32,13 @@ impl<'t> Collector<'t> {
         let mut collection = Collection {
             collector: self,
             name,
-            groups: Vec::new(),
-            places: HashMap::new(),
+            groups: IndexMap::new(),
             spread: HashSet::new(),
         };
         for set in sets {
             collection.set(set);
         }
-        collection.groups
+        collection.groups.into_values().collect()
     }
 
     /// The value of a truth value that may be a variable.
@@ -65,9 +63,7 @@ pub(super) fn is_true(value: &InputValue) -> bool {
 struct Collection<'c, 't> {
     collector: &'c Collector<'t>,
     name: &'c str,
-    groups: Vec<Group<'t>>,
-    /// Of the groups by key, once there are more than a [`FEW`].
-    places: HashMap<&'t str, usize>,
+    groups: IndexMap<ResponseKey<'t>, Group<'t>>,
     /// The fragments that were spread already.
     spread: HashSet<&'t str>,
 }
@@ -106,42 +102,46 @@ impl<'t> Collection<'_, 't> {
 
     fn field(&mut self, field: &'t Field<'t>) {
         let key = field.key();
-        let known = if self.groups.len() <= FEW {
-            self.groups.iter().position(|group| group.key == key)
-        } else {
-            self.places.get(key).copied()
-        };
-        if let Some(group) = known.and_then(|at| self.groups.get_mut(at)) {
-            group.sets.push(&field.selections);
-            return;
-        }
-        self.groups.push(Group {
+        let group = self.groups.entry(ResponseKey(key)).or_insert(Group {
             key,
             field,
-            sets: vec![&field.selections],
+            sets: Vec::new(),
         });
-        let count = self.groups.len();
-        if count == FEW + 1 {
-            self.places = self.groups.iter().map(|group| group.key).zip(0..).collect();
-        } else if count > FEW {
-            self.places.insert(key, count - 1);
-        }
+        group.sets.push(&field.selections);
+    }
+}
+
+/// What a group is found by.
+#[derive(Clone, Copy, Debug, Eq)]
+struct ResponseKey<'t>(&'t str);
+
+impl PartialEq for ResponseKey<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        #[cfg(test)]
+        tests::compared();
+        self.0 == other.0
+    }
+}
+
+impl Hash for ResponseKey<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
     }
 }
 
 /// The names of the variables that decide what is selected, in the order of the document.
-pub(super) fn deciding(syntax: &Syntax<'_>) -> Vec<Box<str>> {
-    let mut names = Vec::new();
+pub(super) fn deciding(syntax: &Syntax<'_>) -> Box<[Box<str>]> {
+    let mut names = IndexSet::new();
     in_set(&syntax.operation.selections, &mut names);
     let mut fragments: Vec<_> = syntax.fragments.iter().collect();
     fragments.sort_by_key(|(name, _)| **name);
     for (_, fragment) in fragments {
         in_set(&fragment.selections, &mut names);
     }
-    names
+    names.into_iter().map(Into::into).collect()
 }
 
-fn in_set(set: &[Selection<'_>], names: &mut Vec<Box<str>>) {
+fn in_set<'t>(set: &'t [Selection<'_>], names: &mut IndexSet<&'t str>) {
     for selection in set {
         let (conditions, below) = match selection {
             Selection::Field(field) => (&field.conditions, field.selections.as_slice()),
@@ -153,10 +153,8 @@ fn in_set(set: &[Selection<'_>], names: &mut Vec<Box<str>>) {
             } => (conditions, selections.as_slice()),
         };
         for condition in conditions {
-            if let InputValue::Variable(name) = &condition.value
-                && !names.iter().any(|known| **known == **name)
-            {
-                names.push(name.as_str().into());
+            if let InputValue::Variable(name) = &condition.value {
+                names.insert(name);
             }
         }
         in_set(below, names);
@@ -166,8 +164,9 @@ fn in_set(set: &[Selection<'_>], names: &mut Vec<Box<str>>) {
 /// What is known of the variables before they are coerced: enough to decide what is selected.
 pub(super) fn given(syntax: &Syntax<'_>, variables: &Variables, name: &str) -> Option<InputValue> {
     let given = variables.get(name).cloned();
-    given.or_else(|| {
-        let mut declared = syntax.operation.variables.iter();
-        declared.find(|variable| variable.name == name)?.default.clone()
-    })
+    given.or_else(|| syntax.operation.variables.get(name)?.default.clone())
 }
+
+#[cfg(test)]
+#[path = "tests/collect.rs"]
+mod tests;

@@ -100,7 +100,7 @@ impl Document {
             variables: definitions(&syntax),
             judged,
             outline: outline.open.then_some(outline),
-            deciding: deciding(&syntax).into(),
+            deciding: deciding(&syntax),
             plans: RwLock::default(),
             size: 0,
         };
@@ -203,8 +203,8 @@ fn definitions(syntax: &Syntax<'_>) -> Box<[VariableDefinition]> {
         .operation
         .variables
         .iter()
-        .map(|variable| VariableDefinition {
-            name: variable.name.into(),
+        .map(|(name, variable)| VariableDefinition {
+            name: (*name).into(),
             ty: variable.ty.clone(),
             default: variable.default.clone(),
             location: variable.location,

@@ -176,8 +176,7 @@ impl<'d> Walk<'d> {
         match field.argument(name) {
             Some(InputValue::Variable(variable)) => {
                 self.open = true;
-                let mut variables = self.syntax.operation.variables.iter();
-                let operation = variables.find(|known| known.name == variable);
+                let operation = self.syntax.operation.variables.get(variable.as_str());
                 let default = operation.and_then(|variable| variable.default.as_ref());
                 Size::Variable(variable.as_str().into(), default.or(of_schema).and_then(integer))
             }

@@ -17,7 +17,6 @@ mod documents;
 mod errors;
 mod executing;
 mod execution;
-mod expanded;
 mod fixture;
 mod guards;
 mod hostile;

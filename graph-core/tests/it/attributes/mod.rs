@@ -175,6 +175,7 @@ async fn both_executors_answer_alike_and_guards_hold_in_both() {
     }
 }
 
+/// G1: every form of a resolver answers in the place of its field.
 #[tokio::test]
 async fn every_form_has_its_value() {
     let [_, _, context] = callers();
@@ -192,7 +193,7 @@ async fn every_form_has_its_value() {
     assert_eq!(answer, json!({ "data": expected }));
 }
 
-/// G15: a guard of a plain field holds where it is executed.
+/// G1, G15: a plain field is answered beside fields of ours, and its guard holds where it is executed.
 #[tokio::test]
 async fn a_guarded_plain_field_is_refused_and_given() {
     let query =
@@ -217,6 +218,7 @@ async fn events(document: &str, context: Context) -> Vec<Value> {
     events.map(|event| json!(event)).collect().await
 }
 
+/// G10: a stream may be of values or of results, ours or juniper's.
 #[tokio::test]
 async fn a_subscription_streams_results_and_bare_values() {
     let [anonymous, _, _] = callers();

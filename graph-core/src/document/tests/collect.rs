@@ -1,0 +1,56 @@
+//! What the collecting of a selection costs, however wide it is.
+
+use std::cell::Cell;
+
+use juniper::{EmptyMutation, EmptySubscription, GraphQLObject, RootNode, Variables};
+
+use super::{Collector, given};
+use crate::compat::read;
+
+thread_local! {
+    /// How often two response keys were compared on this thread.
+    static COMPARED: Cell<usize> = const { Cell::new(0) };
+}
+
+pub(super) fn compared() {
+    COMPARED.set(COMPARED.get() + 1);
+}
+
+#[derive(GraphQLObject)]
+struct Query {
+    sum: i32,
+}
+
+/// How many groups `text` selects, and how often keys were compared for them.
+fn collected(text: &str) -> (usize, usize) {
+    let root = Query { sum: 1 };
+    let root = RootNode::new(root, EmptyMutation::<()>::new(), EmptySubscription::<()>::new());
+    let root = root.limit_tokens(100_000).limit_fields(100_000);
+    let syntax = read(&root.schema, text, None).unwrap();
+    let none = Variables::new();
+    let collector = Collector {
+        schema: &root.schema,
+        syntax: &syntax,
+        variables: &|name| given(&syntax, &none, name),
+    };
+    COMPARED.set(0);
+    let groups = collector.collect("Query", &[&syntax.operation.selections]);
+    (groups.len(), COMPARED.get())
+}
+
+/// G19: a wide selection costs by its width, not by the square of it: a key is compared with hardly more than one other.
+#[test]
+fn a_wide_selection_is_collected_in_linear_work() {
+    for width in [10, 1_000, 8_000] {
+        let once: String = (0..width).map(|at| format!("a{at}: sum ")).collect();
+        // no key is there before, and then every one is
+        for (text, found) in [(format!("{{ {once} }}"), 0), (format!("{{ {once} {once} }}"), width)] {
+            let (groups, compared) = collected(&text);
+            assert_eq!(groups, width);
+            assert!(
+                (found..=found + width).contains(&compared),
+                "{compared} comparisons of {width} keys"
+            );
+        }
+    }
+}
