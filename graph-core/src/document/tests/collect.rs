@@ -44,7 +44,10 @@ fn a_wide_selection_is_collected_in_linear_work() {
     for width in [10, 1_000, 8_000] {
         let once: String = (0..width).map(|at| format!("a{at}: sum ")).collect();
         // no key is there before, and then every one is
-        for (text, found) in [(format!("{{ {once} }}"), 0), (format!("{{ {once} {once} }}"), width)] {
+        for (text, found) in [
+            (format!("{{ {once} }}"), 0),
+            (format!("{{ {once} {once} }}"), width),
+        ] {
             let (groups, compared) = collected(&text);
             assert_eq!(groups, width);
             assert!(
