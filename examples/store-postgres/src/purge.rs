@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use crate::column::{limit, nanoseconds};
 use crate::database::{Database, DatabaseError};
+use crate::oauth::MOST_ATTEMPTS;
 
 /// Rows that one step deletes at most.
 const AT_ONCE: usize = 500;
@@ -45,6 +46,8 @@ const PUSHED_REQUESTS: &str = delete!("oauth_pushed_request", "retain_until <= $
 
 const REPLAYS: &str = delete!("oauth_replay", "expires_at <= $1");
 
+const ATTEMPTS: &str = delete!("oauth_attempt", "forgotten_at <= $1");
+
 const SESSIONS: &str = delete!("oauth_session", "active_until <= $1");
 
 const RESET_TOKENS: &str = delete!("oauth_reset_token", "expires_at <= $1");
@@ -59,17 +62,19 @@ const CLAIMS: &str = delete!("webhook_claim", "expires_at <= $1");
 pub(crate) const OF_TOKENS: &[&str] = &[CODES, ACCESS_TOKENS, REFRESH_TOKENS, FAMILIES];
 pub(crate) const OF_INTERACTIONS: &[&str] = &[INTERACTIONS, PUSHED_REQUESTS];
 pub(crate) const OF_REPLAYS: &[&str] = &[REPLAYS];
+pub(crate) const OF_ATTEMPTS: &[&str] = &[ATTEMPTS];
 pub(crate) const OF_SESSIONS: &[&str] = &[SESSIONS, RESET_TOKENS];
 const OF_EVERYTHING: &[&[&str]] = &[
     OF_TOKENS,
     OF_INTERACTIONS,
     OF_REPLAYS,
+    OF_ATTEMPTS,
     OF_SESSIONS,
     &[IDEMPOTENCY_RECORDS, BUCKETS, CLAIMS],
 ];
 
 impl Database {
-    /// Deletes what has expired at `now`, and answers how many rows that were.
+    /// Deletes what has expired at `now`, and of the counted attempts what is [too many](Self::trim_attempts); answers how many rows that were.
     ///
     /// Call it now and then, such as once a minute, from as many machines as you like: each takes what the others leave.
     /// Nothing depends on it but the size of the tables: what has expired is never seen. Registered clients, endpoints, events,
@@ -79,7 +84,8 @@ impl Database {
     ///
     /// [`DatabaseError`]; calling again is safe.
     pub async fn purge(&self, now: SystemTime) -> Result<u64, DatabaseError> {
-        self.purge_by(&OF_EVERYTHING.concat(), now).await
+        let expired = self.purge_by(&OF_EVERYTHING.concat(), now).await?;
+        Ok(expired + self.trim_attempts(MOST_ATTEMPTS, now).await?)
     }
 
     /// Runs each statement, a `DELETE` of at most `$2` rows that are dead at `$1`, until it finds none.

@@ -116,6 +116,16 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// A tally as a store has kept it.
+    #[must_use]
+    pub const fn new(attempts: u32, opens_at: SystemTime, forgotten_at: SystemTime) -> Self {
+        Self {
+            attempts,
+            opens_at,
+            forgotten_at,
+        }
+    }
+
     /// Whether the tally is worth nothing any more: its row can go.
     #[must_use]
     pub fn is_forgotten(&self, now: SystemTime) -> bool {

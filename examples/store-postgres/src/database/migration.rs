@@ -18,6 +18,7 @@ const STEPS: &[&str] = &[
     include_str!("../schema/0006.sql"),
     include_str!("../schema/0007.sql"),
     include_str!("../schema/0008.sql"),
+    include_str!("../schema/0009.sql"),
 ];
 
 pub(super) async fn migrate_suite(pool: &PgPool) -> Result<(), DatabaseError> {

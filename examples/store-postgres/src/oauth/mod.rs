@@ -1,8 +1,9 @@
-//! The stores of `oauth_core`: clients, interactions, spent names, sessions, and codes with the tokens they bought.
+//! The stores of `oauth_core`: clients, interactions, spent names, counted attempts, sessions, and codes with the tokens they bought.
 //!
 //! Whoever waits for a row holds only rows that come before it in this order: the lock of a subject, sessions, codes, families, tokens;
 //! of several of a kind, by their keys. So nobody waits in a circle.
 
+mod attempts;
 mod clients;
 mod interactions;
 mod replays;
@@ -10,6 +11,7 @@ mod sessions;
 mod subject;
 mod tokens;
 
+pub(crate) use attempts::MOST_ATTEMPTS;
 use oauth_core::store::Insertion;
 use sqlx::postgres::PgQueryResult;
 

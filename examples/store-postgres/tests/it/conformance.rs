@@ -42,6 +42,13 @@ mod replays {
     );
 }
 
+mod attempts {
+    oauth_core::testing::attempt_store!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        crate::server::fresh!()
+    );
+}
+
 mod sessions {
     oauth_core::testing::session_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

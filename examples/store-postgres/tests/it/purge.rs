@@ -6,6 +6,8 @@ use http_conventions::idempotency::{
     Claim as KeyClaim, ClaimOutcome, Fence, Fingerprint, IdempotencyStore, RecordKey,
 };
 use http_conventions::rate_limit::{Policy, Quota, RateLimitStore};
+use oauth_core::attempts::{Admission, AttemptKey, AttemptPolicy};
+use oauth_core::store::AttemptStore;
 use store_postgres::sqlx;
 use webhook_core::receiver::{Claim, Dedupe};
 
@@ -65,4 +67,33 @@ async fn records_and_buckets_are_purged() {
     assert_eq!(database.purge(START + MINUTE * 6).await.unwrap(), 2);
     assert_eq!(count(&database, "idempotency_record").await, 1);
     assert_eq!(count(&database, "rate_limit_bucket").await, 1);
+}
+
+/// O27: a flood of names makes room for itself among names that were tried as little, and opens none.
+#[tokio::test]
+async fn the_names_with_the_fewest_attempts_make_room_and_no_closed_one_does() {
+    let (database, policy) = (fresh!(), AttemptPolicy::PASSWORDS);
+    let try_it = async |name: &str, times: usize| {
+        let key = AttemptKey::subject(name);
+        for _ in 0..times {
+            let admitted = database.admit(&key, &policy, START).await.unwrap();
+            assert_eq!(admitted, Admission::Admitted);
+        }
+    };
+    for name in ["a", "b", "c"] {
+        try_it(name, 1).await;
+    }
+    try_it("ada", 3).await;
+    try_it("closed", 5).await;
+    assert_eq!(database.trim_attempts(5, START).await.unwrap(), 0);
+    assert_eq!(database.trim_attempts(2, START).await.unwrap(), 3);
+    // so ada has two left, and not five
+    try_it("ada", 2).await;
+    assert!(!database.standing(&AttemptKey::subject("ada"), START).await.unwrap().is_admitted());
+    try_it("late", 1).await;
+    assert_eq!(database.trim_attempts(0, START).await.unwrap(), 1);
+    assert!(!database.standing(&AttemptKey::subject("closed"), START).await.unwrap().is_admitted());
+    // a minute later the doors are open again
+    let later = START + Duration::from_secs(60);
+    assert_eq!(database.trim_attempts(0, later).await.unwrap(), 2);
 }
