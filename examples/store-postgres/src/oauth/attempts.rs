@@ -111,11 +111,12 @@ async fn locked(
     transaction: &mut Transaction<'_, Postgres>,
     key: &AttemptKey,
 ) -> Result<Option<Tally>, DatabaseError> {
-    let found: Option<Row> =
-        sqlx::query_as("SELECT attempts, opens_at, forgotten_at FROM oauth_attempt WHERE key = $1 FOR UPDATE")
-            .bind(key.as_hash().as_bytes())
-            .fetch_optional(&mut **transaction)
-            .await?;
+    let found: Option<Row> = sqlx::query_as(
+        "SELECT attempts, opens_at, forgotten_at FROM oauth_attempt WHERE key = $1 FOR UPDATE",
+    )
+    .bind(key.as_hash().as_bytes())
+    .fetch_optional(&mut **transaction)
+    .await?;
     found.map(tally).transpose()
 }
 
@@ -167,5 +168,9 @@ async fn trim(pool: &PgPool, most: u64, now: SystemTime) -> Result<u64, Database
 }
 
 fn tally((attempts, opens_at, forgotten_at): Row) -> Result<Tally, DatabaseError> {
-    Ok(Tally::new(number(attempts)?, time(opens_at)?, time(forgotten_at)?))
+    Ok(Tally::new(
+        number(attempts)?,
+        time(opens_at)?,
+        time(forgotten_at)?,
+    ))
 }

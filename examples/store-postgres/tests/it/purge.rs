@@ -89,10 +89,22 @@ async fn the_names_with_the_fewest_attempts_make_room_and_no_closed_one_does() {
     assert_eq!(database.trim_attempts(2, START).await.unwrap(), 3);
     // so ada has two left, and not five
     try_it("ada", 2).await;
-    assert!(!database.standing(&AttemptKey::subject("ada"), START).await.unwrap().is_admitted());
+    assert!(
+        !database
+            .standing(&AttemptKey::subject("ada"), START)
+            .await
+            .unwrap()
+            .is_admitted()
+    );
     try_it("late", 1).await;
     assert_eq!(database.trim_attempts(0, START).await.unwrap(), 1);
-    assert!(!database.standing(&AttemptKey::subject("closed"), START).await.unwrap().is_admitted());
+    assert!(
+        !database
+            .standing(&AttemptKey::subject("closed"), START)
+            .await
+            .unwrap()
+            .is_admitted()
+    );
     // a minute later the doors are open again
     let later = START + Duration::from_secs(60);
     assert_eq!(database.trim_attempts(0, later).await.unwrap(), 2);
