@@ -1,9 +1,5 @@
 //! Several operations in one request.
 
-use std::panic::AssertUnwindSafe;
-
-use futures_util::future::FutureExt as _;
-
 use super::Engine;
 use super::root::{Root, SubscriptionRoot};
 use crate::guard::RequestContext;
@@ -29,20 +25,14 @@ where
         let (mut prepared, mut sum) = (Vec::with_capacity(requests.len()), Estimate::default());
         for request in requests {
             prepared.push(match request {
-                Ok(request) => {
-                    let whole = AssertUnwindSafe(self.prepare(&request, context))
-                        .catch_unwind()
-                        .await;
-                    let found = whole.unwrap_or_else(|payload| Err(self.panicked(payload.as_ref(), context)));
-                    found.map(|found| {
-                        sum = sum.with(found.estimate);
-                        (request, found)
-                    })
-                }
+                Ok(request) => self.prepared(&request, context).await.map(|found| {
+                    sum = sum.with(found.estimate);
+                    (request, found)
+                }),
                 Err(refusal) => Err(refusal.into_envelope()),
             });
         }
-        self.inner.enforce(&sum)?;
+        self.inner.within_together(&sum, context.principal())?;
         let mut answers = Vec::with_capacity(prepared.len());
         for one in prepared {
             answers.push(match one {

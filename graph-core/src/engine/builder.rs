@@ -189,7 +189,8 @@ where
         self
     }
 
-    /// Tells `log` what every operation asks for that is judged with its variables or may run.
+    /// Tells `log` what every operation asks for that is judged with its variables or may run, and what a batch asks for that
+    /// exceeds a limit.
     #[must_use]
     pub fn with_limit_log(mut self, log: impl LimitLog + 'static) -> Self {
         self.limit_log = Some(Arc::new(log));

@@ -152,29 +152,47 @@ where
     ) -> impl Stream<Item = GraphResponse> + Send + use<Q, M, S> + 'static {
         let engine = self.clone();
         produced(move |emitter| async move {
-            let produced = AssertUnwindSafe(engine.produce(&request, &context, &emitter))
-                .catch_unwind()
-                .await;
-            if let Err(payload) = produced {
-                emitter.emit(engine.panicked(payload.as_ref(), &context)).await;
+            match engine.prepared(&request, &context).await {
+                Ok(found) => engine.produce(&found, &request, &context, &emitter).await,
+                Err(refused) => emitter.emit(refused).await,
             }
         })
     }
 
+    /// As [`subscribe`](Self::subscribe), of what was prepared before.
+    fn stream(
+        &self,
+        prepared: Result<Prepared, GraphResponse>,
+        request: GraphRequest,
+        context: RequestContext<Q::Host>,
+    ) -> impl Stream<Item = GraphResponse> + Send + use<Q, M, S> + 'static {
+        let engine = self.clone();
+        produced(move |emitter| async move {
+            match prepared {
+                Ok(found) => engine.produce(&found, &request, &context, &emitter).await,
+                Err(refused) => emitter.emit(refused).await,
+            }
+        })
+    }
+
+    /// Emits what becomes of an operation; a panic ends here.
     async fn produce(
         &self,
+        found: &Prepared,
         request: &GraphRequest,
         context: &RequestContext<Q::Host>,
         emitter: &Emitter<GraphResponse>,
     ) {
-        let produced = match self.prepare(request, context).await {
-            Ok(found) if found.document.kind == OperationType::Subscription => {
-                self.follow(&found.document, request, context, emitter).await
+        let only = async {
+            if found.document.kind != OperationType::Subscription {
+                return Some(self.run(found, request, context).await);
             }
-            Ok(found) => Err(self.run(&found, request, context).await),
-            Err(refused) => Err(refused),
+            self.register(request, &found.document, context).await;
+            let followed = self.follow(&found.document, request, context, emitter).await;
+            followed.err()
         };
-        if let Err(only) = produced {
+        let only = AssertUnwindSafe(only).catch_unwind().await;
+        if let Some(only) = only.unwrap_or_else(|payload| Some(self.panicked(payload.as_ref(), context))) {
             emitter.emit(only).await;
         }
     }
@@ -185,6 +203,7 @@ where
         request: &GraphRequest,
         context: &RequestContext<Q::Host>,
     ) -> GraphResponse {
+        self.register(request, &found.document, context).await;
         let answer = self.run_document(&found.document, request, context).await;
         answer.with_cost(found.report.clone())
     }

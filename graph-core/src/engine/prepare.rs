@@ -1,7 +1,9 @@
 //! Finds the document of a request and judges it, before anything of it runs.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures_util::future::FutureExt as _;
 use juniper::{GraphQLType, OperationType, Variables};
 
 use super::root::{Root, SubscriptionRoot};
@@ -11,7 +13,7 @@ use crate::error::ErrorCode;
 use crate::guard::{Principal, RequestContext};
 use crate::http::GraphRequest;
 use crate::limits::{Estimate, LimitMode, Measured, Outline, OutlineField};
-use crate::response::{CostReport, GraphResponse};
+use crate::response::{CostReport, GraphResponse, ResponseError};
 
 /// A document that may run, and what it asks for with the variables of the request.
 pub(super) struct Prepared {
@@ -44,12 +46,22 @@ where
             None => document.judged.estimate,
         };
         let report = inner.within(&estimate, request, context.principal())?;
-        self.register(request, &document, context).await;
         Ok(Prepared {
             document,
             estimate,
             report,
         })
+    }
+
+    /// As [`prepare`](Self::prepare), with a panic as what is refused.
+    pub(super) async fn prepared(
+        &self,
+        request: &GraphRequest,
+        context: &RequestContext<Q::Host>,
+    ) -> Result<Prepared, GraphResponse> {
+        let whole = AssertUnwindSafe(self.prepare(request, context)).catch_unwind();
+        let whole = whole.await;
+        whole.unwrap_or_else(|payload| Err(self.panicked(payload.as_ref(), context)))
     }
 
     /// Parses, validates and judges a text that was not asked for before. Also how many bytes the outcome takes.
@@ -97,8 +109,8 @@ impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
         }
         let estimate = self.limits.estimate(outline, &self.costs, &Variables::new());
         // with sizes that depend on variables every request is judged by itself
-        if !outline.open && self.limits.mode() == LimitMode::Enforce {
-            self.enforce(&estimate)?;
+        if !outline.open {
+            self.refused(self.limits.exceeded(&estimate))?;
         }
         Ok(Judged {
             estimate,
@@ -114,8 +126,7 @@ impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
         principal: Option<&Principal>,
     ) -> Result<Option<CostReport>, GraphResponse> {
         let exceeded = self.limits.exceeded(estimate);
-        let mut codes: Vec<_> = exceeded.iter().map(|error| error.code()).collect();
-        codes.dedup();
+        let codes = codes(&exceeded);
         if let Some(log) = &self.limit_log {
             log.record(&Measured {
                 estimate: *estimate,
@@ -124,25 +135,47 @@ impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
                 principal,
             });
         }
-        let mode = self.limits.mode();
-        if mode == LimitMode::Enforce && !exceeded.is_empty() {
-            return Err(GraphResponse::request_errors(exceeded));
-        }
+        self.refused(exceeded)?;
         let asked = self.cost_reports && request.asks_for_cost();
-        Ok((asked || mode == LimitMode::Report).then(|| CostReport {
+        Ok((asked || self.limits.mode() == LimitMode::Report).then(|| CostReport {
             estimated: estimate.cost(),
             limit: self.limits.cost(),
             exceeded: codes,
         }))
     }
 
-    /// Refuses what exceeds a limit, unless limits are only measured.
-    pub(super) fn enforce(&self, estimate: &Estimate) -> Result<(), GraphResponse> {
-        match self.limits.exceeded(estimate) {
-            exceeded if exceeded.is_empty() || self.limits.mode() != LimitMode::Enforce => Ok(()),
-            exceeded => Err(GraphResponse::request_errors(exceeded)),
+    /// Refuses a batch whose operations ask for `sum` together when that exceeds a limit, unless limits are only measured;
+    /// tells the log of it in any case.
+    pub(super) fn within_together(
+        &self,
+        sum: &Estimate,
+        principal: Option<&Principal>,
+    ) -> Result<(), GraphResponse> {
+        let exceeded = self.limits.exceeded(sum);
+        if let (Some(log), false) = (&self.limit_log, exceeded.is_empty()) {
+            log.record(&Measured {
+                estimate: *sum,
+                exceeded: &codes(&exceeded),
+                operation_name: None,
+                principal,
+            });
+        }
+        self.refused(exceeded)
+    }
+
+    /// Refuses what has `exceeded` a limit, unless limits are only measured.
+    fn refused(&self, exceeded: Vec<ResponseError>) -> Result<(), GraphResponse> {
+        match self.limits.mode() {
+            LimitMode::Enforce if !exceeded.is_empty() => Err(GraphResponse::request_errors(exceeded)),
+            LimitMode::Enforce | LimitMode::Measure | LimitMode::Report => Ok(()),
         }
     }
+}
+
+fn codes(exceeded: &[ResponseError]) -> Vec<ErrorCode> {
+    let mut codes: Vec<_> = exceeded.iter().map(ResponseError::code).collect();
+    codes.dedup();
+    codes
 }
 
 fn switched_off(field: &str) -> GraphResponse {

@@ -1,15 +1,12 @@
 //! The whole HTTP endpoint as one method.
 
-use std::panic::AssertUnwindSafe;
-
 use bytes::Bytes;
-use futures_util::future::FutureExt as _;
 use http::Request;
 
 use super::root::{Root, SubscriptionRoot};
 use super::{Access, Engine, WouldWrite};
 use crate::guard::RequestContext;
-use crate::http::{self as wire, Answer, Exchange, GraphRequest, Refusal, Rendering};
+use crate::http::{self as wire, Answer, Exchange, Refusal, Rendering};
 
 impl<Q, M, S> Engine<Q, M, S>
 where
@@ -45,10 +42,13 @@ where
             Err(refusal) => return Answer::Full(refusal.into_response(profile)),
         };
         let attempted = match rendering {
-            Rendering::EventStream if !self.would_write(&request, &context, access).await => {
-                return Answer::Stream(wire::events(self.subscribe(request, context)));
-            }
-            Rendering::EventStream => Err(WouldWrite),
+            Rendering::EventStream => match self.prepared(&request, &context).await {
+                Ok(found) if access.refuses(found.document.kind) => Err(WouldWrite),
+                // what is judged here is what runs: a hash that is unknown now may be a mutation in a moment
+                prepared => {
+                    return Answer::Stream(wire::events(self.stream(prepared, request, context)));
+                }
+            },
             Rendering::Json | Rendering::GraphqlResponse | Rendering::Explorer => {
                 self.attempt(&request, &context, access).await
             }
@@ -59,22 +59,5 @@ where
                 .rendered(rendering)
                 .into_response(profile),
         })
-    }
-
-    /// Whether the operation must not be started; a stream could not take its status back.
-    async fn would_write(
-        &self,
-        request: &GraphRequest,
-        context: &RequestContext<Q::Host>,
-        access: Access,
-    ) -> bool {
-        if access == Access::ReadWrite {
-            return false;
-        }
-        let prepared = AssertUnwindSafe(self.prepare(request, context))
-            .catch_unwind()
-            .await;
-        // a panic comes again in the stream, where it is reported
-        matches!(prepared, Ok(Ok(found)) if access.refuses(found.document.kind))
     }
 }

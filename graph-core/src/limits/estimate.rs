@@ -58,7 +58,7 @@ impl Estimate {
     }
 }
 
-/// One operation as the limits saw it.
+/// One operation as the limits saw it, or all of a batch that exceed a limit together.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Measured<'r> {
@@ -66,7 +66,7 @@ pub struct Measured<'r> {
     pub estimate: Estimate,
     /// The codes of the limits that it exceeds.
     pub exceeded: &'r [ErrorCode],
-    /// The operation of its document, if the request named it.
+    /// The operation of its document, if the request named it; none of a batch.
     pub operation_name: Option<&'r str>,
     /// Who asked.
     pub principal: Option<&'r Principal>,

@@ -1,5 +1,6 @@
 //! What the build of a client writes of the documents that it uses.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::Deserialize;
@@ -90,9 +91,12 @@ impl<'de> Visitor<'de> for Shapes {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
-        let mut plain: Vec<(String, String)> = Vec::new();
+        let (mut plain, mut keys) = (Vec::<(String, String)>::new(), HashSet::new());
         let (mut version, mut operations) = (None, None::<Vec<Operation>>);
         while let Some(key) = map.next_key::<String>()? {
+            if !keys.insert(key.clone()) {
+                return Err(A::Error::custom(format_args!("`{key}` is there twice")));
+            }
             match key.as_str() {
                 "version" => version = Some(map.next_value::<u64>()?),
                 "operations" => operations = Some(map.next_value()?),
@@ -154,6 +158,9 @@ mod tests {
             r#"{"format": "another", "version": 1, "operations": []}"#,
             r#"{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"id": "a"}]}"#,
             r#"{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [], "a": "{ x }"}"#,
+            r#"{"a": "{ x }", "b": "{ y }", "a": "{ x }"}"#,
+            r#"{"format": "apollo-persisted-query-manifest", "version": 1,
+                "operations": [{"id": "a", "body": "{ x }"}], "operations": []}"#,
         ] {
             assert!(read(json).is_err(), "{json}");
         }

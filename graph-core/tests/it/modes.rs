@@ -8,7 +8,7 @@ use graph_core::memory::MemoryPersisted;
 use graph_core::persisted::AutomaticPersistedQueries;
 use serde_json::json;
 
-use crate::fixture::{Fixture, accepting, builder, codes, fixture, json as envelope, post, post_body};
+use crate::fixture::{Fixture, accepting, builder, codes, fixture, get, json as envelope, post, post_body};
 
 const DEEP: &str = "{ a: item(id: 1) { parent { id } } }";
 
@@ -75,6 +75,32 @@ async fn what_variables_ask_for_is_measured_each_time() {
         *measured.lock().unwrap(),
         [(1, 0), (20_000, 1), (20_000, 1), (2, 0)]
     );
+}
+
+/// G18: what a batch asks for together is told when it exceeds a limit, enforced or not; a stream is told of once.
+#[tokio::test]
+async fn a_batch_is_measured_as_one() {
+    let pings = json!([{ "query": "{ ping }" }, { "query": "{ ping }" }]);
+    for (mode, runs) in [(LimitMode::Enforce, false), (LimitMode::Measure, true)] {
+        let measured = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&measured);
+        let limits = Limits::default().with_root_fields(1).with_mode(mode);
+        let shop = Fixture::new(builder().with_batches().with_limits(limits).with_limit_log(
+            move |measured: &Measured<'_>| {
+                let codes: Vec<_> = measured.exceeded.iter().map(|code| code.as_str()).collect();
+                log.lock().unwrap().push((measured.estimate.root_fields(), codes));
+            },
+        ));
+        let answer = shop.send(post_body(pings.to_string())).await;
+        assert_eq!(answer.status() == 200, runs);
+        let together = (2, vec!["MAX_COST_EXCEEDED"]);
+        let within = (1, vec![]);
+        let told = std::mem::take(&mut *measured.lock().unwrap());
+        assert_eq!(told, [within.clone(), within.clone(), together]);
+        shop.send(post_body(json!([{ "query": "{ ping }" }]).to_string())).await;
+        shop.send(accepting(get("{ ping }"), "text/event-stream")).await;
+        assert_eq!(*measured.lock().unwrap(), [within.clone(), within]);
+    }
 }
 
 /// G18: a client that asks is told what its operation costs, where the host allows it, beside data and errors.

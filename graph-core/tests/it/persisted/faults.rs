@@ -11,8 +11,8 @@ use graph_core::ports::IncidentKind;
 use graph_core::store_error::StoreError;
 use serde_json::json;
 
-use super::{hashed, over, registering};
-use crate::fixture::{Fixture, builder, codes, json as envelope};
+use super::{extensions, got, hash, hashed, over, registering};
+use crate::fixture::{Fixture, accepting, builder, codes, json as envelope};
 
 /// Away.
 struct Broken;
@@ -108,4 +108,39 @@ async fn a_plan_is_found_by_its_hash() {
         assert_eq!(answer, json!({ "data": { "ping": "pong" } }));
         assert_eq!(store.asked.load(Ordering::SeqCst), asked);
     }
+}
+
+const ADD: &str = "mutation { add(id: 1) { id } }";
+
+/// Asked once in vain, then somebody has registered a mutation.
+#[derive(Default)]
+struct Meanwhile {
+    asked: AtomicUsize,
+}
+
+#[async_trait]
+impl PersistedStore for Meanwhile {
+    async fn text(&self, _: &DocumentHash, _: SystemTime) -> Result<Option<Arc<str>>, StoreError> {
+        let before = self.asked.fetch_add(1, Ordering::SeqCst);
+        Ok((before > 0).then(|| ADD.into()))
+    }
+
+    async fn keep(&self, _: &PersistedDocument, _: SystemTime) -> Result<Kept, StoreError> {
+        Ok(Kept::New)
+    }
+}
+
+/// G20, G1, G13: what a GET was judged by is what runs: a mutation that is registered between the two does not slip through.
+#[tokio::test]
+async fn a_mutation_registered_meanwhile_does_not_run_by_get() {
+    let store = Arc::new(Meanwhile::default());
+    let shop = Fixture::new(builder().with_automatic_persisted_queries(over(store.clone())));
+    let extensions = extensions(&hash(ADD)).to_string();
+    let streaming = || accepting(got(&[("extensions", &extensions)]), "text/event-stream");
+    let response = shop.send(streaming()).await;
+    let body = String::from_utf8_lossy(response.body()).into_owned();
+    assert!(body.contains("PERSISTED_QUERY_NOT_FOUND"), "{body}");
+    assert_eq!(store.asked.load(Ordering::SeqCst), 1);
+    assert_eq!(shop.send(streaming()).await.status(), 405);
+    assert_eq!(shop.shop.calls(), 0);
 }

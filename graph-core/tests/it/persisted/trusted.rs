@@ -210,3 +210,34 @@ async fn a_listed_document_is_priced_by_its_variables() {
     let dear = envelope(&shop.send(asked(1_000_000)).await);
     assert_eq!(codes(&dear), ["MAX_COST_EXCEEDED"]);
 }
+
+/// G14, G18: a batch is no way around the list: each of its operations is looked up by itself, whatever stands beside it.
+#[tokio::test]
+async fn a_batch_is_no_way_around_the_list() {
+    let trusted = TrustedDocuments::new(manifests());
+    let store = Arc::new(MemoryPersisted::new(1 << 20));
+    let engine = builder().with_trusted_documents(trusted).with_batches();
+    let shop = Fixture::new(engine.with_automatic_persisted_queries(over(store.clone())));
+    let batch = json!([
+        { "documentId": hash(PING) },
+        { "query": "{ viewer }" },
+        { "query": "{ viewer }", "extensions": extensions(&hash("{ viewer }")) },
+        { "query": "{ viewer }", "documentId": "both", "operationName": "B" },
+        { "documentId": "both", "operationName": "B" },
+        { "query": "query B { viewer }", "operationName": "B", "id": "both" },
+        { "extensions": extensions(&hash("{ viewer }")) },
+    ]);
+    let answers = envelope(&shop.send(post_body(batch.to_string())).await);
+    let told: Vec<Vec<&str>> = answers.as_array().unwrap().iter().map(codes).collect();
+    let expected: [&[&str]; 7] = [
+        &[],
+        &["PERSISTED_QUERY_ID_REQUIRED"],
+        &["PERSISTED_QUERY_NOT_IN_LIST"],
+        &["PERSISTED_QUERY_MISMATCH"],
+        &[],
+        &["PERSISTED_QUERY_ID_REQUIRED"],
+        &["PERSISTED_QUERY_NOT_IN_LIST"],
+    ];
+    assert_eq!(told, expected);
+    assert!(store.is_empty());
+}
