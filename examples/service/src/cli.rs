@@ -10,11 +10,13 @@ pub const USAGE: &str = "\
 The payments desk: graph-core, oauth-core, webhook-core and http-conventions in one service.
 
 usage: service [tour] [--listen ADDRESS] [--database sqlite:FILE|sqlite::memory:] [--sign-in-as EMAIL]
+               [--trusted-documents FILE]
 
-  tour                 start on a free port with a fresh database, walk through everything over HTTP, exit 0 or 1
-  --listen ADDRESS     where to listen (127.0.0.1:8080)
-  --database DATABASE  where to keep everything (sqlite:payments-desk.sqlite)
-  --sign-in-as EMAIL   demo only: whoever comes to /authorize is this user and has consented
+  tour                      start on a free port with a fresh database, walk through everything over HTTP, exit 0 or 1
+  --listen ADDRESS          where to listen (127.0.0.1:8080)
+  --database DATABASE       where to keep everything (sqlite:payments-desk.sqlite)
+  --sign-in-as EMAIL        demo only: whoever comes to /authorize is this user and has consented
+  --trusted-documents FILE  run only the operations of this manifest, by their ids (of Apollo, or {\"id\": \"text\"})
 ";
 
 /// Where everything is kept.
@@ -37,6 +39,8 @@ pub struct Options {
     pub database: DatabaseChoice,
     /// The user who is signed in without a page, in demos.
     pub sign_in_as: Option<String>,
+    /// The manifest of the only operations that the graph runs.
+    pub trusted_documents: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -45,6 +49,7 @@ impl Default for Options {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             database: DatabaseChoice::File(PathBuf::from("payments-desk.sqlite")),
             sign_in_as: None,
+            trusted_documents: None,
         }
     }
 }
@@ -108,6 +113,9 @@ impl Command {
                 "--listen" => options.listen = parse_listen(value("--listen")?)?,
                 "--database" => options.database = parse_database(value("--database")?)?,
                 "--sign-in-as" => options.sign_in_as = Some(value("--sign-in-as")?),
+                "--trusted-documents" => {
+                    options.trusted_documents = Some(value("--trusted-documents")?.into());
+                }
                 _ => return Err(UsageError::Unknown(word)),
             }
         }
@@ -158,8 +166,10 @@ mod tests {
             listen: SocketAddr::from(([0, 0, 0, 0], 1)),
             database: DatabaseChoice::Memory,
             sign_in_as: Some("ada@example.com".to_owned()),
+            trusted_documents: Some(PathBuf::from("list.json")),
         };
-        let line = "--listen 0.0.0.0:1 --database sqlite::memory: --sign-in-as ada@example.com";
+        let line = "--listen 0.0.0.0:1 --database sqlite::memory: --sign-in-as ada@example.com \
+                    --trusted-documents list.json";
         assert_eq!(parse(line), Ok(Command::Serve(options)));
     }
 

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use graph_core::persisted::Manifest;
 use store_sqlite::Database;
 use tokio::sync::oneshot;
 
@@ -82,6 +83,10 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
     };
     let mut config = Config::new(&base_url, database);
     config.sign_in_as = options.sign_in_as.clone();
+    if let Some(path) = &options.trusted_documents {
+        let unread = |error: io::Error| format!("cannot read {}: {error}", path.display());
+        config.trusted_documents = Some(Manifest::from_json(&std::fs::read(path).map_err(unread)?)?);
+    }
     config.danger_deliver_to_loopback = address.ip().is_loopback();
     config.log = Arc::new(|line| complain(line));
     config.mail = Arc::new(|letter| {

@@ -137,11 +137,13 @@ impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
         }
         self.refused(exceeded)?;
         let asked = self.cost_reports && request.asks_for_cost();
-        Ok((asked || self.limits.mode() == LimitMode::Report).then(|| CostReport {
-            estimated: estimate.cost(),
-            limit: self.limits.cost(),
-            exceeded: codes,
-        }))
+        Ok(
+            (asked || self.limits.mode() == LimitMode::Report).then(|| CostReport {
+                estimated: estimate.cost(),
+                limit: self.limits.cost(),
+                exceeded: codes,
+            }),
+        )
     }
 
     /// Refuses a batch whose operations ask for `sum` together when that exceeds a limit, unless limits are only measured;

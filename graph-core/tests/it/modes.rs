@@ -97,7 +97,8 @@ async fn a_batch_is_measured_as_one() {
         let within = (1, vec![]);
         let told = std::mem::take(&mut *measured.lock().unwrap());
         assert_eq!(told, [within.clone(), within.clone(), together]);
-        shop.send(post_body(json!([{ "query": "{ ping }" }]).to_string())).await;
+        shop.send(post_body(json!([{ "query": "{ ping }" }]).to_string()))
+            .await;
         shop.send(accepting(get("{ ping }"), "text/event-stream")).await;
         assert_eq!(*measured.lock().unwrap(), [within.clone(), within]);
     }

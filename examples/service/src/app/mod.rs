@@ -29,7 +29,6 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use graph_core::Engine;
 use http::{Method, Request, Response, StatusCode};
 use http_conventions::allow::Allow;
 use http_conventions::idempotency::{Idempotency, Reply, Scope};
@@ -46,7 +45,7 @@ use webhook_core::address::AddressPolicy;
 use webhook_core::sender::Dispatcher;
 
 use self::caller::Caller;
-use self::graph::{Host, Mutation, Query, Subscription};
+use self::graph::Graph;
 use self::limits::{Limiting, told};
 use self::route::Route;
 use crate::clock::DemoClock;
@@ -83,8 +82,7 @@ pub struct App {
     problems: ProblemBase,
     addresses: AddressPolicy,
     dispatcher: Dispatcher,
-    graph: Engine<Query, Mutation, Subscription>,
-    graph_host: Arc<Host>,
+    graph: Graph,
     closing: watch::Sender<bool>,
 }
 

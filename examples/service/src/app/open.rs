@@ -4,12 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use graph_core::Engine;
-use graph_core::connection::{CursorKey as GraphCursorKey, Cursors};
+use graph_core::persisted::Manifest;
 use http_conventions::idempotency::Idempotency;
 use http_conventions::pagination::{CursorKey, CursorKeyring};
 use http_conventions::problem::ProblemBase;
-use juniper::RootNode;
 use oauth_core::attempts::AttemptPolicy;
 use oauth_core::jose::{KeySet, SigningKey, SigningKeys};
 use oauth_core::resource::ResourceServer;
@@ -23,7 +21,7 @@ use transport_hyper::HyperTransport;
 use webhook_core::address::AddressPolicy;
 use webhook_core::sender::Dispatcher;
 
-use super::graph::{Host, Mutation, Query, Subscription};
+use super::graph::Graph;
 use super::guesses::Attempts;
 use super::limits::{Limiting, Limits};
 use super::{App, Log};
@@ -55,6 +53,8 @@ pub struct Config {
     pub mail: Mail,
     /// How much callers may do.
     pub limits: Limits,
+    /// The only documents that the graph runs, by their ids; without it, any.
+    pub trusted_documents: Option<Manifest>,
 }
 
 impl Config {
@@ -70,6 +70,7 @@ impl Config {
             log: Arc::new(|_| {}),
             mail: Arc::new(|_| {}),
             limits: Limits::default(),
+            trusted_documents: None,
         }
     }
 }
@@ -126,6 +127,7 @@ impl App {
             log,
             mail,
             limits,
+            trusted_documents,
         } = config;
         let desk = Desk::open(database.clone(), clock.clone())
             .await
@@ -139,10 +141,6 @@ impl App {
         let attempts = Attempts::in_memory();
         let addresses = address_policy(danger_deliver_to_loopback);
         let problems = ProblemBase::new(&format!("{base_url}/problems/")).map_err(at("the problem types"))?;
-        let graph_host = Arc::new(Host {
-            desk: desk.clone(),
-            cursors: graph_cursors(&desk).await?,
-        });
         Ok(Self {
             sessions: sessions(&base_url, &database, &clock, &attempts, &log)?,
             server: authorization_server(&base_url, &database, &clock, signing_key.clone(), &attempts)?,
@@ -161,8 +159,7 @@ impl App {
             limiting: Limiting::new(limits, &clock)?,
             cursors: cursor_keyring(&desk).await?,
             dispatcher: dispatcher(&database, &clock, &addresses),
-            graph: graph_engine(&log)?,
-            graph_host,
+            graph: Graph::open(&desk, &clock, &log, trusted_documents).await?,
             problems,
             addresses,
             base_url,
@@ -189,7 +186,8 @@ async fn signing_key(desk: &Desk) -> Result<SigningKey, OpenError> {
     SigningKey::from_pkcs8_pem(&pem).map_err(at("the signing key"))
 }
 
-async fn secret_bytes(desk: &Desk, name: &'static str) -> Result<[u8; 32], OpenError> {
+/// A secret of this service: drawn once, then kept.
+pub(crate) async fn secret_bytes(desk: &Desk, name: &'static str) -> Result<[u8; 32], OpenError> {
     let kept = desk
         .host_secret(name, || crate::random::<32>().to_vec())
         .await
@@ -202,12 +200,6 @@ async fn cursor_keyring(desk: &Desk) -> Result<CursorKeyring, OpenError> {
         1,
         secret_bytes(desk, "cursor-key").await?,
     )))
-}
-
-async fn graph_cursors(desk: &Desk) -> Result<Cursors, OpenError> {
-    let secret = secret_bytes(desk, "graph-cursor-key").await?;
-    let key = GraphCursorKey::try_from(secret.as_slice()).map_err(at("the graph's cursors"))?;
-    Ok(Cursors::new(key))
 }
 
 fn authorization_server(
@@ -277,16 +269,6 @@ fn dispatcher(database: &Database, clock: &DemoClock, addresses: &AddressPolicy)
         webhook_core::ports::OsEntropy,
     )
     .with_address_policy(addresses.clone())
-}
-
-fn graph_engine(log: &Log) -> Result<Engine<Query, Mutation, Subscription>, OpenError> {
-    let log = Arc::clone(log);
-    Engine::builder(RootNode::new(Query, Mutation, Subscription))
-        .with_incident_log(move |incident: &graph_core::ports::Incident| {
-            log(&format!("graph {}: {}", incident.correlation_id, incident.detail));
-        })
-        .build()
-        .map_err(at("the graph"))
 }
 
 fn resource_server(base_url: &str, signing_key: &SigningKey) -> Result<ResourceServer, OpenError> {

@@ -42,6 +42,28 @@ impl Desk {
         found.map(|placed| placed.row).ok_or(DeskError::NotFound)
     }
 
+    /// The customers by these identifiers, as far as there are any, in no order.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError::Database`].
+    pub async fn customers_by_id(&self, ids: Vec<CustomerId>) -> Result<Vec<Customer>, DeskError> {
+        let sql = format!(
+            "SELECT {} FROM customer WHERE id IN (SELECT value FROM json_each(?1))",
+            rows::CUSTOMER
+        );
+        // an identifier has no character that JSON escapes
+        let ids: Vec<_> = ids.iter().map(|id| format!("\"{id}\"")).collect();
+        let ids = format!("[{}]", ids.join(","));
+        self.database
+            .read(move |connection| {
+                let mut query = connection.prepare_cached(&sql)?;
+                let found = query.query_map([ids], |row| Ok(rows::customer(row)?.row))?;
+                Ok(found.collect::<Result<_, _>>()?)
+            })
+            .await
+    }
+
     /// Customers, newest first.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ mod browser;
 mod checklist;
 mod compliance;
 mod desk;
+mod graph;
 mod guesses;
 mod idempotency;
 mod limits;

@@ -83,6 +83,7 @@ struct Threads {
     readers: Option<Worker>,
     writer: Worker,
     commits: Arc<AtomicU64>,
+    reads: AtomicU64,
 }
 
 impl Database {
@@ -127,6 +128,7 @@ impl Database {
             readers: readers()?,
             writer: Worker::writer(Writer::new(writer, Arc::clone(&commits)))?,
             commits,
+            reads: AtomicU64::new(0),
         };
         Ok(Self {
             threads: Arc::new(threads),
@@ -177,6 +179,7 @@ impl Database {
         T: Send + 'static,
         E: From<DatabaseError> + Send + 'static,
     {
+        self.threads.reads.fetch_add(1, Ordering::Relaxed);
         if let Some(readers) = &self.threads.readers {
             let (query, answer) = job(|snapshot: &Transaction<'_>| query(snapshot));
             ask(readers, query, answer).await
@@ -207,6 +210,12 @@ impl Database {
     #[must_use]
     pub fn commits(&self) -> u64 {
         self.threads.commits.load(Ordering::Relaxed)
+    }
+
+    /// The queries that this handle and its clones were asked for: what a page costs the database.
+    #[must_use]
+    pub fn reads(&self) -> u64 {
+        self.threads.reads.load(Ordering::Relaxed)
     }
 }
 

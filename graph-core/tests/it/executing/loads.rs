@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use graph_core::RequestContext;
-use graph_core::http::GraphRequest;
+use graph_core::http::{Answer, GraphRequest};
 use serde_json::json;
 
 use super::{Names, answer, batches, builder};
-use crate::fixture::codes;
+use crate::fixture::{codes, post_body};
 
 /// G8: resolvers that ask for keys are one batch, each key in it once; a level further down is one more.
 #[tokio::test]
@@ -47,6 +47,21 @@ async fn a_key_asked_for_from_another_task_is_loaded() {
         answer["data"],
         json!({ "a": { "spawnedName": "name 1" }, "b": { "spawnedName": "name 2", "name": "name 2" } })
     );
+}
+
+/// G8: an operation of a batch reads what the one before it wrote, and not what that one had loaded.
+#[tokio::test]
+async fn operations_of_a_batch_load_for_themselves() {
+    batches();
+    let engine = builder().with_batches().build().unwrap();
+    let context = RequestContext::new(Arc::default()).with_loader(Names);
+    let operation = json!({ "query": "{ a: node(id: 1) { name } b: node(id: 1) { name } }" });
+    let request = post_body(json!([operation, operation]).to_string());
+    let Answer::Full(response) = engine.respond(request, context).await else {
+        panic!("a stream");
+    };
+    assert_eq!(response.status(), 200);
+    assert_eq!(batches(), [[1], [1]]);
 }
 
 /// G10: an event has its own errors and its own loads.

@@ -290,12 +290,19 @@ async fn what_is_refused_later_is_not_kept() {
     let limits = Limits::default().with_root_fields(2);
     let engine = builder().with_limits(limits).with_batches();
     let shop = Fixture::new(engine.with_automatic_persisted_queries(over(store.clone())));
-    let by_get = || got(&[("query", add), ("extensions", &extensions(&hash(add)).to_string())]);
+    let by_get = || {
+        got(&[
+            ("query", add),
+            ("extensions", &extensions(&hash(add)).to_string()),
+        ])
+    };
     for accept in ["application/json", "text/event-stream"] {
         assert_eq!(shop.send(accepting(by_get(), accept)).await.status(), 405);
     }
     let entry = |text: &str| json!({ "query": text, "extensions": extensions(&hash(text)) });
-    let batch = |texts: &[&str]| post_body(json!(texts.iter().map(|text| entry(text)).collect::<Vec<_>>()).to_string());
+    let batch = |texts: &[&str]| {
+        post_body(json!(texts.iter().map(|text| entry(text)).collect::<Vec<_>>()).to_string())
+    };
     let together = shop.send(batch(&[PING, "{ viewer }", "{ ping viewer }"])).await;
     assert_eq!(codes(&envelope(&together)), ["MAX_COST_EXCEEDED"]);
     assert_eq!(store.len(), 0);

@@ -1,28 +1,16 @@
-//! The graph: queries, mutations and a subscription over the same desk.
+//! What can be asked for: queries, mutations and a subscription over the desk.
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
-use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use graph_core::connection::{Cursors, Direction, PageArguments, PageLimits, PageRequest};
-use graph_core::http::{Answer, EventStream};
-use graph_core::{GraphError, Principal, RequestContext, graph_object, graph_subscription};
-use http::{Request, Response};
-use http_body::Frame;
-use http_body_util::{BodyExt, StreamBody};
-use http_conventions::problem::Problem;
-use http_conventions::rate_limit::Standings;
-use http_conventions::request_id::RequestId;
+use graph_core::{GraphError, RequestContext, graph_object, graph_subscription};
 use juniper::ID;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::App;
-use super::body::{Body, full};
-use super::caller::Caller;
-use super::limits::told;
+use super::loads::Customers;
 use crate::desk::{ChargeFilter, Desk, DeskError, Order, Placed, Window};
 use crate::domain::{self, ChargeStatus, NewCharge, NewRefund};
 
@@ -35,7 +23,7 @@ pub(super) struct Host {
 pub(super) type Context = RequestContext<Arc<Host>>;
 
 /// A refusal of the desk as the graph tells it; a failure of the database or the hashing stays behind the mask.
-fn refused(error: DeskError) -> GraphError {
+pub(super) fn refused(error: DeskError) -> GraphError {
     match error {
         DeskError::Faulty(faults) => {
             let told: Vec<String> = faults
@@ -90,6 +78,27 @@ impl Charge {
     /// Counts the changes, from 1.
     fn version(&self) -> i32 {
         units(self.0.version)
+    }
+    /// Whom it was taken from, where that was said.
+    async fn customer(&self, context: &Context) -> Result<Option<Customer>, GraphError> {
+        let Some(id) = self.0.customer.clone() else {
+            return Ok(None);
+        };
+        Ok(context.load::<Customers>(id).await?.map(Customer))
+    }
+}
+
+/// Whom a charge is for.
+pub(super) struct Customer(domain::Customer);
+
+#[graph_object(context = Context)]
+impl Customer {
+    fn id(&self) -> ID {
+        ID::new(self.0.id.as_str())
+    }
+    /// The name shown to people.
+    fn name(&self) -> &str {
+        &self.0.name
     }
 }
 
@@ -287,70 +296,6 @@ fn updates(receiver: Receiver<domain::Charge>) -> impl Stream<Item = domain::Cha
                 Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => return None,
             }
-        }
-    })
-}
-
-/// How long a stream may be silent before a comment shows that it is alive, to proxies and to the peer.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
-
-impl App {
-    /// The graph endpoint: a query or mutation answered at once, or a subscription as a stream.
-    pub(super) async fn answer_graph(
-        &self,
-        request: Request<Bytes>,
-        id: &RequestId,
-    ) -> Result<Response<Body>, Problem> {
-        let (caller, request) = self.maybe_authenticated(request)?;
-        let mut context = RequestContext::new(Arc::clone(&self.graph_host)).with_correlation_id(id.as_str());
-        let standings = match &caller {
-            Some(caller) => self.admit_caller(caller).await?,
-            None => Standings::default(),
-        };
-        let end = self.end_of_streams(caller.as_ref().map(Caller::expires_at));
-        if let Some(caller) = caller {
-            let principal = Principal::new(caller.subject());
-            context = context.with_principal(principal.with_scopes(caller.scopes()));
-        }
-        let answer = match self.graph.respond(request, context).await {
-            Answer::Full(response) => full(response),
-            Answer::Stream(response) => response.map(|events| {
-                let frames = kept_alive(events).take_until(end);
-                let frames = frames.map(|chunk| Ok(Frame::data(chunk)));
-                StreamBody::new(frames).boxed_unsync()
-            }),
-        };
-        told(&standings, Ok(answer))
-    }
-}
-
-impl App {
-    /// Completes when a stream must end: with the token it was opened with, or with the service. A client that wants more comes
-    /// back with a fresh token.
-    fn end_of_streams(&self, expires_at: Option<SystemTime>) -> impl Future<Output = ()> + Send + use<> {
-        let (clock, mut closing) = (self.clock.clone(), self.closing.subscribe());
-        async move {
-            let expired = async {
-                match expires_at {
-                    Some(expires_at) => clock.sleep_until(expires_at).await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                () = expired => {}
-                _ = closing.wait_for(|closing| *closing) => {}
-            }
-        }
-    }
-}
-
-/// The events, with a comment in each long silence.
-fn kept_alive(events: EventStream) -> impl Stream<Item = Bytes> + Send {
-    stream::unfold(events, |mut events| async move {
-        match tokio::time::timeout(KEEP_ALIVE, events.next()).await {
-            Ok(Some(event)) => Some((event, events)),
-            Ok(None) => None,
-            Err(_) => Some((Bytes::from_static(graph_core::http::KEEP_ALIVE), events)),
         }
     })
 }

@@ -1,0 +1,67 @@
+//! How operations are answered: whole, by their hash, or several at once, within limits.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use graph_core::connection::{CursorKey, Cursors};
+use graph_core::http::Answer;
+use graph_core::memory::MemoryPersisted;
+use graph_core::persisted::{AutomaticPersistedQueries, Manifest, TrustedDocuments};
+use graph_core::ports::Incident;
+use graph_core::{Engine, RequestContext};
+use http::Request;
+use juniper::RootNode;
+
+use super::loads::Customers;
+use super::schema::{Context, Host, Mutation, Query, Subscription};
+use crate::app::Log;
+use crate::app::open::{OpenError, at, secret_bytes};
+use crate::clock::DemoClock;
+use crate::desk::Desk;
+
+/// The graph over one desk.
+pub(in crate::app) struct Graph {
+    engine: Engine<Query, Mutation, Subscription>,
+    host: Arc<Host>,
+}
+
+impl Graph {
+    /// The graph over `desk`; with `trusted` documents it runs nothing else.
+    pub(in crate::app) async fn open(
+        desk: &Desk,
+        clock: &DemoClock,
+        log: &Log,
+        trusted: Option<Manifest>,
+    ) -> Result<Self, OpenError> {
+        let secret = secret_bytes(desk, "graph-cursor-key").await?;
+        let key = CursorKey::try_from(secret.as_slice()).map_err(at("the graph's cursors"))?;
+        let store = Arc::new(MemoryPersisted::default());
+        let log = Arc::clone(log);
+        let mut builder = Engine::builder(RootNode::new(Query, Mutation, Subscription))
+            .with_automatic_persisted_queries(AutomaticPersistedQueries::new(store, clock.as_port()))
+            .with_batches()
+            .with_cost_reports()
+            .with_incident_log(move |incident: &Incident| {
+                log(&format!("graph {}: {}", incident.correlation_id, incident.detail));
+            });
+        if let Some(manifest) = trusted {
+            builder = builder.with_trusted_documents(TrustedDocuments::new([manifest]));
+        }
+        Ok(Self {
+            engine: builder.build().map_err(at("the graph"))?,
+            host: Arc::new(Host {
+                desk: desk.clone(),
+                cursors: Cursors::new(key),
+            }),
+        })
+    }
+
+    /// What the resolvers of one request share.
+    pub(super) fn context(&self) -> Context {
+        RequestContext::new(Arc::clone(&self.host)).with_loader(Customers(self.host.desk.clone()))
+    }
+
+    pub(super) async fn respond(&self, request: Request<Bytes>, context: Context) -> Answer {
+        self.engine.respond(request, context).await
+    }
+}

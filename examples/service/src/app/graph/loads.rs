@@ -1,0 +1,26 @@
+//! What many fields of one operation ask for, read from the desk at once.
+
+use std::collections::HashMap;
+
+use graph_core::GraphError;
+use graph_core::loader::Batch;
+
+use super::schema::refused;
+use crate::desk::Desk;
+use crate::domain::{Customer, CustomerId};
+
+/// Customers by their identifiers.
+pub(super) struct Customers(pub(super) Desk);
+
+impl Batch for Customers {
+    type Key = CustomerId;
+    type Value = Customer;
+
+    async fn load(&self, ids: Vec<CustomerId>) -> Result<HashMap<CustomerId, Customer>, GraphError> {
+        let found = self.0.customers_by_id(ids).await.map_err(refused)?;
+        Ok(found
+            .into_iter()
+            .map(|customer| (customer.id.clone(), customer))
+            .collect())
+    }
+}

@@ -1,0 +1,124 @@
+//! The graph of the desk: what it loads together, what it runs by a hash, several at once, or from a list alone.
+
+use std::sync::Arc;
+
+use graph_core::persisted::{DocumentHash, Manifest};
+use serde_json::{Value, json};
+use service::app::{App, Config};
+use store_sqlite::Database;
+
+use crate::desk::{ALL_SCOPES, BASE, ask, bearer, json as body, open, open_over, request};
+
+async fn post(app: &Arc<App>, token: &str, sent: &Value) -> Value {
+    let headers = [("authorization", token), ("content-type", "application/json")];
+    body(&ask(app, request("POST", "/graphql", &headers, sent.to_string())).await)
+}
+
+async fn create(app: &Arc<App>, token: &str, path: &str, sent: Value) -> String {
+    let headers = [("authorization", token), ("content-type", "application/json")];
+    let created = body(&ask(app, request("POST", path, &headers, sent.to_string())).await);
+    created.get("id").and_then(Value::as_str).unwrap().to_owned()
+}
+
+/// G8: a list of charges with the customer of each is two reads, however long it is and whoever shares a customer.
+#[tokio::test]
+async fn a_list_with_what_belongs_to_it_is_two_reads() {
+    let database = Database::open_in_memory().unwrap();
+    let app = open_over(database.clone()).await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let mut customers = Vec::new();
+    for name in ["Grace", "Edsger \"\\ Dijkstra", "Barbara"] {
+        customers.push(create(&app, &token, "/v1/customers", json!({ "name": name })).await);
+    }
+    for at in 0..12 {
+        let customer = (at % 4 < 3).then(|| &customers[at % 4]);
+        let charge = json!({ "amount": 100 + at, "currency": "eur", "customer": customer });
+        create(&app, &token, "/v1/charges", charge).await;
+    }
+    let query = "{ charges(first: 12) { edges { node { amount customer { id name } } } } }";
+    let before = database.reads();
+    let answer = post(&app, &token, &json!({ "query": query })).await;
+    assert_eq!(database.reads() - before, 2, "{answer}");
+    let charges = answer
+        .pointer("/data/charges/edges")
+        .and_then(Value::as_array)
+        .unwrap();
+    assert_eq!(charges.len(), 12);
+    for charge in charges.iter().map(|edge| &edge["node"]) {
+        let at = usize::try_from(charge["amount"].as_u64().unwrap() - 100).unwrap();
+        let expected = customers.get(at % 4).map_or(Value::Null, |id| json!(id));
+        assert_eq!(
+            charge.pointer("/customer/id").unwrap_or(&Value::Null),
+            &expected,
+            "{charge}"
+        );
+    }
+    assert_eq!(charges[9]["node"]["customer"]["name"], "Barbara");
+}
+
+/// G13: an operation is known by its hash once its text was sent, to whoever asks, within what they may.
+#[tokio::test]
+async fn the_desk_knows_what_was_registered() {
+    let app = open().await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let query = "{ viewer { subject } charges(first: 1) { edges { node { id } } } }";
+    let extensions =
+        json!({ "persistedQuery": { "version": 1, "sha256Hash": DocumentHash::of(query).to_string() } });
+    let hashed = json!({ "extensions": extensions });
+    let miss = post(&app, &token, &hashed).await;
+    assert_eq!(miss["errors"][0]["message"], "PersistedQueryNotFound");
+    let sent = post(&app, &token, &json!({ "query": query, "extensions": extensions })).await;
+    assert!(sent.get("errors").is_none(), "{sent}");
+    assert_eq!(post(&app, &token, &hashed).await, sent);
+    let anonymous = request(
+        "POST",
+        "/graphql",
+        &[("content-type", "application/json")],
+        hashed.to_string(),
+    );
+    let refused = body(&ask(&app, anonymous).await);
+    assert_eq!(refused["errors"][0]["extensions"]["code"], "UNAUTHENTICATED");
+    assert_eq!(refused["data"]["viewer"], Value::Null);
+}
+
+/// G18: a batch is answered as one list, ten operations long at most.
+#[tokio::test]
+async fn the_desk_answers_batches() {
+    let app = open().await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let viewer = json!({ "query": "{ viewer { subject } }" });
+    let answers = post(&app, &token, &json!([viewer, { "query": "{ nothing }" }])).await;
+    assert_eq!(answers[0]["data"]["viewer"]["subject"], "demo-service");
+    assert_eq!(
+        answers[1]["errors"][0]["extensions"]["code"],
+        "GRAPHQL_VALIDATION_FAILED"
+    );
+    let long = post(&app, &token, &json!(vec![viewer; 11])).await;
+    assert_eq!(long["errors"][0]["extensions"]["code"], "BAD_REQUEST");
+}
+
+/// G14: a desk that was given a list runs what is in it, by its id, and nothing else.
+#[tokio::test]
+async fn a_desk_with_a_list_runs_nothing_else() {
+    let viewer = "query Viewer { viewer { subject } }";
+    let with = |manifest: Manifest| {
+        let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
+        config.trusted_documents = Some(manifest);
+        App::open(config)
+    };
+    let app = Arc::new(
+        with(Manifest::new().with_document("viewer-1", viewer))
+            .await
+            .unwrap(),
+    );
+    let token = bearer(&app, ALL_SCOPES).await;
+    let listed = post(&app, &token, &json!({ "documentId": "viewer-1" })).await;
+    assert_eq!(listed["data"]["viewer"]["subject"], "demo-service");
+    let free = post(&app, &token, &json!({ "query": viewer })).await;
+    assert_eq!(
+        free["errors"][0]["extensions"]["code"],
+        "PERSISTED_QUERY_ID_REQUIRED"
+    );
+    let drifted = Manifest::new().with_document("gone-1", "{ removed }");
+    assert!(with(drifted).await.is_err());
+}
