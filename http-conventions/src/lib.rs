@@ -18,6 +18,7 @@ pub mod links;
 pub mod location;
 pub mod method;
 pub mod negotiation;
+pub mod openapi;
 pub mod pagination;
 pub mod path_rules;
 pub mod pipeline;

@@ -119,6 +119,18 @@ impl Lifecycle {
         self.links().apply(headers);
     }
 
+    pub(crate) const fn is_deprecated(&self) -> bool {
+        self.deprecated_at.is_some()
+    }
+
+    pub(crate) const fn ends(&self) -> bool {
+        self.sunset_at.is_some()
+    }
+
+    pub(crate) fn is_linked(&self) -> bool {
+        !self.links().is_empty()
+    }
+
     pub(crate) fn successor(&self) -> Option<&Location> {
         self.successor.as_ref()
     }

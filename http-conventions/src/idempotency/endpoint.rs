@@ -7,7 +7,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Request, Response, StatusCode};
 
 use super::{
     AfterCrash, Claim, ClaimOutcome, Fingerprint, IdempotencyKey, IdempotencyStore, InvalidIdempotencyKey,
@@ -130,6 +130,19 @@ impl Idempotency {
     pub fn with_failure_log(mut self, log: impl Fn(&StoreError) + Send + Sync + 'static) -> Self {
         self.failure_log = Arc::new(log);
         self
+    }
+
+    /// Whether a request without a key is refused.
+    pub(crate) const fn is_key_required(&self) -> bool {
+        self.key_required
+    }
+
+    /// The status for a key that comes with a different request.
+    pub(crate) const fn mismatch_status(&self) -> StatusCode {
+        match self.mismatch_status {
+            MismatchStatus::Conflict => StatusCode::CONFLICT,
+            MismatchStatus::UnprocessableContent => StatusCode::UNPROCESSABLE_ENTITY,
+        }
     }
 
     /// The base of its problems.

@@ -56,8 +56,18 @@ impl PageRules {
         self
     }
 
-    pub(super) const fn walks_back(self) -> bool {
+    pub(crate) const fn walks_back(self) -> bool {
         self.walks_back
+    }
+
+    /// How many rows a page has unless asked for.
+    pub(crate) const fn default_limit(self) -> u16 {
+        self.default
+    }
+
+    /// How many rows a page has at most.
+    pub(crate) const fn max(self) -> u16 {
+        self.max
     }
 
     /// Reads the page parameters of a query; other parameters are the host's.

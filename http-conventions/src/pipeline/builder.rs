@@ -9,8 +9,9 @@ use crate::{
     cors::{Cors, CorsRules},
     idempotency::{IDEMPOTENCY_KEY, Idempotency},
     lifecycle::Lifecycle,
+    pagination::PageRules,
     ports::{Clock, Entropy},
-    problem::{Challenge, ProblemBase},
+    problem::{Challenge, ProblemBase, ProblemType, types},
     rate_limit::RateLimiter,
     request_id::X_REQUEST_ID,
     size_limits::SizeLimits,
@@ -47,6 +48,8 @@ pub struct ConventionsBuilder {
     challenge: Option<Challenge>,
     limiter: Option<RateLimiter>,
     idempotency: Option<Idempotency>,
+    page_rules: Option<PageRules>,
+    problem_types: Vec<ProblemType>,
 }
 
 impl ConventionsBuilder {
@@ -64,6 +67,8 @@ impl ConventionsBuilder {
             challenge: None,
             limiter: None,
             idempotency: None,
+            page_rules: None,
+            problem_types: Vec::new(),
         }
     }
 
@@ -134,6 +139,18 @@ impl ConventionsBuilder {
         self
     }
 
+    /// With these sizes of pages, for the handlers to [read](Conventions::page_rules) and the document to say.
+    pub const fn with_page_rules(mut self, rules: PageRules) -> Self {
+        self.page_rules = Some(rules);
+        self
+    }
+
+    /// With these types of problems beside those that the conventions send: the host's own.
+    pub fn with_problem_types(mut self, types: impl IntoIterator<Item = ProblemType>) -> Self {
+        self.problem_types.extend(types);
+        self
+    }
+
     /// Checks the conventions, each for itself and against the others.
     ///
     /// # Errors
@@ -147,6 +164,7 @@ impl ConventionsBuilder {
         }
         let cors = self.built_cors(&mut mistakes);
         let versions = self.built_versions(&mut mistakes);
+        mistakes.extend(self.repeated_types());
         match problems {
             Some(problems) if mistakes.is_empty() => Ok(Conventions(Arc::new(Rules {
                 problems,
@@ -160,9 +178,24 @@ impl ConventionsBuilder {
                 challenge: self.challenge,
                 limiter: self.limiter,
                 idempotency: self.idempotency,
+                page_rules: self.page_rules,
+                problem_types: self.problem_types,
             }))),
             _ => Err(InvalidConventions::new(mistakes)),
         }
+    }
+
+    /// A slug is one type, whoever sends it.
+    fn repeated_types(&self) -> impl Iterator<Item = ConventionsMistake> {
+        let all = types::ALL
+            .iter()
+            .chain(&self.problem_types)
+            .map(ProblemType::slug);
+        let own = all.clone().enumerate().skip(types::ALL.len());
+        own.filter_map(move |(place, slug)| {
+            let is_taken = all.clone().take(place).any(|earlier| earlier == slug);
+            is_taken.then_some(ConventionsMistake::RepeatedProblemType(slug))
+        })
     }
 
     fn built_problems(&self, mistakes: &mut Vec<ConventionsMistake>) -> Option<ProblemBase> {

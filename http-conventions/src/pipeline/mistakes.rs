@@ -32,6 +32,9 @@ pub enum ConventionsMistake {
     /// The problems of `Idempotency` have another base, so that a client would meet each type under two URIs.
     #[error("idempotency has another base of problem types")]
     OtherProblemBase,
+    /// Two types of problems have this slug, or the host's has one of the conventions' own.
+    #[error("there are two problem types {0}")]
+    RepeatedProblemType(&'static str),
 }
 
 /// The conventions contradict themselves, with every mistake.

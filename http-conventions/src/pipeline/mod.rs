@@ -83,6 +83,7 @@
 //!   effect on the entity tag would make of it.
 
 mod builder;
+mod describe;
 mod early;
 mod exchange;
 mod finish;
@@ -101,8 +102,9 @@ pub use self::{
 use crate::{
     cors::Cors,
     idempotency::Idempotency,
+    pagination::PageRules,
     ports::{Clock, Entropy},
-    problem::{Challenge, ProblemBase},
+    problem::{Challenge, ProblemBase, ProblemType},
     rate_limit::RateLimiter,
     request_id::RequestId,
     size_limits::SizeLimits,
@@ -125,6 +127,8 @@ struct Rules {
     challenge: Option<Challenge>,
     limiter: Option<RateLimiter>,
     idempotency: Option<Idempotency>,
+    page_rules: Option<PageRules>,
+    problem_types: Vec<ProblemType>,
 }
 
 impl Conventions {
@@ -147,6 +151,12 @@ impl Conventions {
     #[must_use]
     pub fn problems(&self) -> &ProblemBase {
         &self.0.problems
+    }
+
+    /// The sizes of pages, for handlers to open them by; absent where there are none.
+    #[must_use]
+    pub fn page_rules(&self) -> Option<PageRules> {
+        self.0.page_rules
     }
 
     /// The caps on a request: for the host to [meter](SizeLimits::meter) its content by, while it is read.

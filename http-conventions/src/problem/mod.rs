@@ -269,7 +269,7 @@ impl Parts {
 }
 
 /// The status phrase of [RFC 9110 §15](https://www.rfc-editor.org/rfc/rfc9110#section-15); `http` has two of an older one.
-fn phrase(status: StatusCode) -> &'static str {
+pub(crate) fn phrase(status: StatusCode) -> &'static str {
     match status {
         StatusCode::PAYLOAD_TOO_LARGE => "Content Too Large",
         StatusCode::UNPROCESSABLE_ENTITY => "Unprocessable Content",

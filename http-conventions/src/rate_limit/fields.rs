@@ -64,6 +64,20 @@ impl HeaderProfile {
     const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
+
+    /// The fields of the profile.
+    pub(crate) fn names(self) -> Vec<HeaderName> {
+        let mut names = Vec::new();
+        if self.has(Self::STRUCTURED) {
+            names.extend([RATE_LIMIT_POLICY, RATE_LIMIT]);
+        }
+        for (triple, kind) in [(PLAIN, Self::UNIX), (PREFIXED, Self::X_UNIX)] {
+            if self.has(kind) {
+                names.extend(triple);
+            }
+        }
+        names
+    }
 }
 
 impl Default for HeaderProfile {

@@ -71,6 +71,16 @@ impl RateLimiter {
         self
     }
 
+    /// In which words clients are told.
+    pub(crate) const fn profile(&self) -> HeaderProfile {
+        self.profile
+    }
+
+    /// What passes while the store is down.
+    pub(crate) const fn on_failure(&self) -> OnStoreFailure {
+        self.on_failure
+    }
+
     /// Takes what the request costs from all these buckets, or from none. Each policy comes once.
     ///
     /// # Errors

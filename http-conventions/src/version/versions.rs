@@ -24,8 +24,8 @@ pub enum VersionScheme {
 pub struct Versions {
     pub(super) scheme: VersionScheme,
     /// In ascending order.
-    pub(super) all: Vec<(ApiVersion, Lifecycle)>,
-    pub(super) default: Option<ApiVersion>,
+    pub(crate) all: Vec<(ApiVersion, Lifecycle)>,
+    pub(crate) default: Option<ApiVersion>,
 }
 
 impl Versions {
@@ -71,6 +71,25 @@ impl Versions {
     /// Where requests say which version they mean.
     pub(crate) const fn scheme(&self) -> &VersionScheme {
         &self.scheme
+    }
+
+    /// Whether answers say since when one of them is not to be built upon.
+    pub(crate) fn are_deprecated(&self) -> bool {
+        self.lifecycles().any(Lifecycle::is_deprecated)
+    }
+
+    /// Whether one of them ends.
+    pub(crate) fn end(&self) -> bool {
+        self.lifecycles().any(Lifecycle::ends)
+    }
+
+    /// Whether answers link to what there is to read about one of them, or to what takes its place.
+    pub(crate) fn are_linked(&self) -> bool {
+        self.lifecycles().any(Lifecycle::is_linked)
+    }
+
+    fn lifecycles(&self) -> impl Iterator<Item = &Lifecycle> {
+        self.all.iter().map(|(_, lifecycle)| lifecycle)
     }
 
     /// What becomes of one of these versions.

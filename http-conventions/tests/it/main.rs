@@ -16,6 +16,7 @@ mod links;
 mod locations;
 mod methods;
 mod negotiation;
+mod openapi;
 mod pages;
 mod pagination;
 mod paths;

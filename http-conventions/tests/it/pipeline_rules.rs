@@ -9,7 +9,7 @@ use http_conventions::{
     idempotency::{Idempotency, MemoryIdempotencyStore},
     lifecycle::Lifecycle,
     pipeline::{Conventions, ConventionsBuilder, ConventionsMistake},
-    problem::{InvalidProblemBase, ProblemBase},
+    problem::{ErrorStatus, InvalidProblemBase, ProblemBase, ProblemType},
     size_limits::SizeLimits,
     testing::{ManualClock, SeededEntropy},
     version::{ApiVersion, VersionMistake, VersionScheme},
@@ -93,6 +93,14 @@ fn conventions_are_checked_against_one_another() {
     assert_eq!(
         mistakes(builder(BASE).with_versions(VersionScheme::Header(taken.clone()), one())),
         [ConventionsMistake::VersionField(taken)]
+    );
+    let kind = |slug| ProblemType::new(slug, ErrorStatus::CONFLICT, "Title", "What it is.");
+    assert_eq!(
+        mistakes(builder(BASE).with_problem_types([kind("mine"), kind("invalid-cursor"), kind("mine")])),
+        [
+            ConventionsMistake::RepeatedProblemType("invalid-cursor"),
+            ConventionsMistake::RepeatedProblemType("mine")
+        ]
     );
     let said = builder("x").build().unwrap_err().to_string();
     assert_eq!(said, "invalid conventions: invalid base of problem types");

@@ -1,0 +1,157 @@
+//! The header fields of answers.
+
+use http::{HeaderName, header};
+use serde_json::{Map, Value, json};
+
+use super::{Described, named, reference};
+use crate::{
+    idempotency::IDEMPOTENCY_REPLAYED,
+    lifecycle::{DEPRECATION, SUNSET},
+    request_id::X_REQUEST_ID,
+};
+
+/// Every field that the conventions send.
+pub(super) fn all(conventions: &Described<'_>) -> Map<String, Value> {
+    let mut fields = vec![
+        request_id(),
+        (header::CACHE_CONTROL, text(true, "What caches may keep of it.")),
+        (header::ETAG, entity_tag()),
+        (header::LOCATION, location()),
+        (header::ALLOW, text(true, "The methods that the resource takes.")),
+        (header::WWW_AUTHENTICATE, text(true, "How to prove who asks.")),
+        (header::RETRY_AFTER, retry_after()),
+    ];
+    if conventions.pages.is_some() || conventions.versions.is_some_and(|versions| versions.are_linked()) {
+        fields.push((header::LINK, text(false, "Where to go on (RFC 8288).")));
+    }
+    if conventions.idempotency.is_some() {
+        let schema = json!({ "type": "string", "const": "true" });
+        let description = "The first answer to this Idempotency-Key, sent again.";
+        fields.push((IDEMPOTENCY_REPLAYED, field(false, description, &schema)));
+    }
+    fields.extend(lifecycle(conventions));
+    fields.extend(rate_limits(conventions));
+    named(fields.into_iter().map(|(name, value)| (spelled(&name), value)))
+}
+
+/// The fields that every answer has or may have, by reference: the member `headers` of a response.
+pub(crate) fn of_every_answer(conventions: &Described<'_>) -> Map<String, Value> {
+    let mut names = vec![X_REQUEST_ID, header::CACHE_CONTROL];
+    if conventions.versions.is_some_and(|versions| versions.are_linked()) {
+        names.push(header::LINK);
+    }
+    names.extend(lifecycle(conventions).map(|(name, _)| name));
+    names.extend(rate_limits(conventions).map(|(name, _)| name));
+    refer(names)
+}
+
+/// References to these fields.
+pub(super) fn refer(names: impl IntoIterator<Item = HeaderName>) -> Map<String, Value> {
+    named(names.into_iter().map(|name| {
+        let name = spelled(&name);
+        let field = reference("headers", &name);
+        (name, field)
+    }))
+}
+
+fn lifecycle(conventions: &Described<'_>) -> impl Iterator<Item = (HeaderName, Value)> {
+    let versions = conventions.versions;
+    let since = versions
+        .is_some_and(|versions| versions.are_deprecated())
+        .then(|| {
+            let schema = json!({ "type": "string", "pattern": "^@-?[0-9]+$" });
+            (
+                DEPRECATION,
+                field(
+                    false,
+                    "Since when the version is not to be built upon (RFC 9745).",
+                    &schema,
+                ),
+            )
+        });
+    let until = versions.is_some_and(|versions| versions.end()).then(|| {
+        (
+            SUNSET,
+            text(false, "When the version is over (RFC 8594), as an HTTP date."),
+        )
+    });
+    since.into_iter().chain(until)
+}
+
+fn rate_limits(conventions: &Described<'_>) -> impl Iterator<Item = (HeaderName, Value)> {
+    let names = conventions.limiter.map(|limiter| limiter.profile().names());
+    names.into_iter().flatten().map(|name| {
+        let (description, schema) = match name.as_str() {
+            "ratelimit-policy" => (
+                "The policies, as a list of structured strings.",
+                json!({ "type": "string" }),
+            ),
+            "ratelimit" => (
+                "What is left under each policy, and for how many seconds.",
+                json!({ "type": "string" }),
+            ),
+            name if name.ends_with("-limit") => ("The quota that leaves least.", counted()),
+            name if name.ends_with("-remaining") => ("What is left of it.", counted()),
+            _ => ("When it is full again, in Unix time.", counted()),
+        };
+        (name, field(false, description, &schema))
+    })
+}
+
+fn counted() -> Value {
+    json!({ "type": "integer", "minimum": 0 })
+}
+
+fn request_id() -> (HeaderName, Value) {
+    let schema = json!({ "type": "string", "pattern": "^[A-Za-z0-9._~-]{8,128}$" });
+    (
+        X_REQUEST_ID,
+        field(
+            true,
+            "The id of the request: that of the client, where it sent a harmless one.",
+            &schema,
+        ),
+    )
+}
+
+fn entity_tag() -> Value {
+    let schema = json!({ "type": "string", "pattern": "^(W/)?\"[^\" ]*\"$" });
+    field(
+        true,
+        "The state that is shown, for If-Match and If-None-Match.",
+        &schema,
+    )
+}
+
+fn location() -> Value {
+    let schema = json!({ "type": "string", "format": "uri-reference" });
+    field(true, "Where it is, or where to ask what became of it.", &schema)
+}
+
+fn retry_after() -> Value {
+    let schema = json!({ "type": "integer", "minimum": 1 });
+    field(true, "In how many seconds to come back.", &schema)
+}
+
+fn text(required: bool, description: &str) -> Value {
+    field(required, description, &json!({ "type": "string" }))
+}
+
+fn field(required: bool, description: &str, schema: &Value) -> Value {
+    json!({ "description": description, "required": required, "schema": schema })
+}
+
+/// As people write it: `x-request-id` is `X-Request-Id`.
+pub(super) fn spelled(name: &HeaderName) -> String {
+    let words = name.as_str().split('-').map(|word| match word {
+        "etag" => "ETag".to_owned(),
+        "www" => "WWW".to_owned(),
+        "ratelimit" => "RateLimit".to_owned(),
+        word => {
+            let mut rest = word.chars();
+            let first = rest.next().map(|first| first.to_ascii_uppercase());
+            first.into_iter().chain(rest).collect()
+        }
+    });
+    words.collect::<Vec<_>>().join("-")
+}

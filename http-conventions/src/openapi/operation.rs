@@ -1,0 +1,98 @@
+//! What the conventions have a say in of one operation.
+
+use std::collections::BTreeSet;
+
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+
+use super::{Described, Takes, parameters, problems, reference, responses};
+use crate::{rate_limit::OnStoreFailure, version::VersionScheme};
+
+/// The members `parameters` and `responses` of an operation that takes part in these.
+pub(crate) fn operation(conventions: &Described<'_>, takes: &[Takes]) -> Value {
+    let mut names = Vec::new();
+    let mut statuses = of_every_request(conventions);
+    for part in takes {
+        names.extend(parameters_of(*part, conventions));
+        statuses.extend(statuses_of(*part, conventions));
+    }
+    names.extend(parameters::version(conventions).map(|_| parameters::VERSION));
+    let parameters: Vec<Value> = names
+        .into_iter()
+        .map(|name| reference("parameters", name))
+        .collect();
+    let responses: Map<String, Value> = statuses
+        .into_iter()
+        .map(|status| {
+            (
+                status.as_str().to_owned(),
+                reference("responses", &responses::name(status)),
+            )
+        })
+        .collect();
+    json!({ "parameters": parameters, "responses": responses })
+}
+
+/// What may end any exchange before its handler, and what a handler that fails ends it with.
+fn of_every_request(conventions: &Described<'_>) -> BTreeSet<StatusCode> {
+    let mut statuses = BTreeSet::from([
+        StatusCode::PAYLOAD_TOO_LARGE,
+        StatusCode::URI_TOO_LONG,
+        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+        StatusCode::INTERNAL_SERVER_ERROR,
+    ]);
+    if let Some(versions) = conventions.versions {
+        statuses.extend(match versions.scheme() {
+            VersionScheme::Path => vec![StatusCode::NOT_FOUND],
+            VersionScheme::Header(_) | VersionScheme::Query(_) => vec![StatusCode::BAD_REQUEST],
+            VersionScheme::MediaType(_) => {
+                vec![StatusCode::NOT_ACCEPTABLE, StatusCode::UNSUPPORTED_MEDIA_TYPE]
+            }
+        });
+        statuses.extend(versions.end().then_some(StatusCode::GONE));
+    }
+    if let Some(limiter) = conventions.limiter {
+        statuses.insert(StatusCode::TOO_MANY_REQUESTS);
+        let closes = limiter.on_failure() == OnStoreFailure::FailClosed;
+        statuses.extend(closes.then_some(StatusCode::SERVICE_UNAVAILABLE));
+    }
+    statuses
+}
+
+fn parameters_of(part: Takes, conventions: &Described<'_>) -> Vec<&'static str> {
+    match (part, conventions.pages) {
+        (Takes::PageBothWays, Some(rules)) if rules.walks_back() => vec!["Limit", "After", "Before"],
+        (Takes::Page | Takes::PageBothWays, Some(_)) => vec!["Limit", "After"],
+        (Takes::IdempotencyKey, _) if conventions.idempotency.is_some() => vec!["IdempotencyKey"],
+        (Takes::ReadPreconditions, _) => vec!["IfNoneMatch"],
+        (Takes::WritePreconditions, _) => vec!["IfMatch"],
+        _ => Vec::new(),
+    }
+}
+
+fn statuses_of(part: Takes, conventions: &Described<'_>) -> Vec<StatusCode> {
+    match part {
+        Takes::Page | Takes::PageBothWays if conventions.pages.is_none() => Vec::new(),
+        Takes::Page | Takes::PageBothWays => vec![StatusCode::BAD_REQUEST],
+        Takes::IdempotencyKey => of_keys(conventions),
+        Takes::ReadPreconditions => vec![StatusCode::NOT_MODIFIED, StatusCode::PRECONDITION_FAILED],
+        Takes::WritePreconditions => vec![StatusCode::PRECONDITION_FAILED, StatusCode::PRECONDITION_REQUIRED],
+        Takes::Content => vec![StatusCode::BAD_REQUEST, StatusCode::UNSUPPORTED_MEDIA_TYPE],
+        Takes::Credentials => vec![
+            StatusCode::BAD_REQUEST,
+            StatusCode::UNAUTHORIZED,
+            StatusCode::FORBIDDEN,
+        ],
+    }
+}
+
+/// The statuses of the types that there are for keys, and of a store that is down.
+fn of_keys(conventions: &Described<'_>) -> Vec<StatusCode> {
+    if conventions.idempotency.is_none() {
+        return Vec::new();
+    }
+    let kinds = problems::kinds(conventions);
+    let of_keys = kinds.iter().filter(|kind| kind.name.starts_with("Idempotency"));
+    let statuses = of_keys.map(|kind| kind.status);
+    statuses.chain([StatusCode::SERVICE_UNAVAILABLE]).collect()
+}

@@ -1,0 +1,119 @@
+//! What requests carry.
+
+use serde_json::{Map, Value, json};
+
+use super::{Described, fields::spelled, named};
+use crate::{
+    idempotency::{IDEMPOTENCY_KEY, Idempotency},
+    pagination::PageRules,
+    version::{VersionScheme, Versions},
+};
+
+/// The name of the parameter that says the version.
+pub(super) const VERSION: &str = "Version";
+
+/// A bare key, or one as a quoted string; either names the same.
+const KEY: &str = r#"^([!#-+\-.-\[\]-~]{1,255}|"([ !#-\[\]-~]|\\["\\]){1,255}")$"#;
+
+/// Every parameter that the conventions read.
+pub(super) fn all(conventions: &Described<'_>) -> Map<String, Value> {
+    let mut parameters = vec![("IfMatch", if_match()), ("IfNoneMatch", if_none_match())];
+    if let Some(rules) = conventions.pages {
+        parameters.push(("Limit", limit(rules)));
+        parameters.push(("After", cursor("after", "The `next_cursor` of the page before.")));
+        if rules.walks_back() {
+            parameters.push((
+                "Before",
+                cursor(
+                    "before",
+                    "A cursor of the link `prev`; not together with `after`.",
+                ),
+            ));
+        }
+    }
+    parameters.extend(
+        conventions
+            .idempotency
+            .map(|keys| ("IdempotencyKey", idempotency_key(keys))),
+    );
+    parameters.extend(version(conventions).map(|version| (VERSION, version)));
+    named(
+        parameters
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value)),
+    )
+}
+
+/// The parameter by which a request says its version. A path says it itself, and `Accept` is no parameter of a document
+/// ([OpenAPI 3.1.1](https://spec.openapis.org/oas/v3.1.1.html#fixed-fields-9)).
+pub(super) fn version(conventions: &Described<'_>) -> Option<Value> {
+    let versions = conventions.versions?;
+    let (place, name) = match versions.scheme() {
+        VersionScheme::Header(name) => ("header", name.as_str()),
+        VersionScheme::Query(name) => ("query", name.as_str()),
+        VersionScheme::Path | VersionScheme::MediaType(_) => return None,
+    };
+    let required = versions.default.is_none() && !conventions.pins_versions;
+    Some(json!({
+        "name": name,
+        "in": place,
+        "required": required,
+        "description": "The version of the API that is meant.",
+        "schema": version_schema(versions),
+    }))
+}
+
+fn version_schema(versions: &Versions) -> Value {
+    let all = versions.all.iter();
+    if all.clone().any(|(version, _)| version.is_date()) {
+        return json!({ "type": "string", "format": "date" });
+    }
+    let numbers: Vec<String> = all.map(|(version, _)| version.to_string()).collect();
+    json!({ "type": "string", "enum": numbers })
+}
+
+fn limit(rules: PageRules) -> Value {
+    json!({
+        "name": "limit",
+        "in": "query",
+        "description": "How many items a page has at most.",
+        "schema": { "type": "integer", "minimum": 1, "maximum": rules.max(), "default": rules.default_limit() },
+    })
+}
+
+fn cursor(name: &str, description: &str) -> Value {
+    json!({
+        "name": name,
+        "in": "query",
+        "description": description,
+        "schema": { "type": "string", "format": "cursor", "minLength": 1, "maxLength": 512 },
+    })
+}
+
+fn idempotency_key(keys: &Idempotency) -> Value {
+    json!({
+        "name": spelled(&IDEMPOTENCY_KEY),
+        "in": "header",
+        "required": keys.is_key_required(),
+        "description": "One random value for each operation, repeated with each retry of it.",
+        "schema": { "type": "string", "pattern": KEY },
+    })
+}
+
+fn if_match() -> Value {
+    json!({
+        "name": "If-Match",
+        "in": "header",
+        "description": "The entity tag of the state that is meant to be changed.",
+        "schema": { "type": "string" },
+    })
+}
+
+fn if_none_match() -> Value {
+    json!({
+        "name": "If-None-Match",
+        "in": "header",
+        "description": "The entity tag of the state that the client has.",
+        "schema": { "type": "string" },
+    })
+}

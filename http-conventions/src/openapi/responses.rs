@@ -1,0 +1,88 @@
+//! The refusals, one of each status.
+
+use std::collections::BTreeMap;
+
+use http::{HeaderName, StatusCode, header};
+use serde_json::{Map, Value, json};
+
+use super::{
+    Described, fields, named,
+    problems::{self, BLANK, Kind},
+    reference,
+};
+use crate::problem::phrase;
+
+/// What any host may answer, whatever is configured.
+const OF_ANY_HOST: [StatusCode; 7] = [
+    StatusCode::BAD_REQUEST,
+    StatusCode::UNAUTHORIZED,
+    StatusCode::FORBIDDEN,
+    StatusCode::NOT_FOUND,
+    StatusCode::METHOD_NOT_ALLOWED,
+    StatusCode::INTERNAL_SERVER_ERROR,
+    StatusCode::SERVICE_UNAVAILABLE,
+];
+
+/// The response of every status that there is a problem for, and that of a state that the client has.
+pub(super) fn all(conventions: &Described<'_>) -> Map<String, Value> {
+    let kinds = problems::kinds(conventions);
+    let mut by_status: BTreeMap<StatusCode, Vec<&Kind>> = BTreeMap::new();
+    for status in OF_ANY_HOST {
+        by_status.entry(status).or_default();
+    }
+    for kind in &kinds {
+        by_status.entry(kind.status).or_default().push(kind);
+    }
+    let refusals = by_status
+        .into_iter()
+        .map(|(status, kinds)| (name(status), refusal(status, &kinds, conventions)));
+    named(refusals.chain([(name(StatusCode::NOT_MODIFIED), not_modified(conventions))]))
+}
+
+/// `NotFound`.
+pub(super) fn name(status: StatusCode) -> String {
+    phrase(status)
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect()
+}
+
+fn refusal(status: StatusCode, kinds: &[&Kind], conventions: &Described<'_>) -> Value {
+    let mut types: Vec<Value> = kinds
+        .iter()
+        .map(|kind| reference("schemas", &kind.name))
+        .collect();
+    types.push(reference("schemas", BLANK));
+    json!({
+        "description": phrase(status),
+        "headers": headers(owed(status), conventions),
+        "content": {
+            "application/problem+json": {
+                "schema": { "properties": { "status": { "const": status.as_u16() } }, "oneOf": types },
+            },
+        },
+    })
+}
+
+/// What the status owes.
+const fn owed(status: StatusCode) -> Option<HeaderName> {
+    match status {
+        StatusCode::UNAUTHORIZED => Some(header::WWW_AUTHENTICATE),
+        StatusCode::METHOD_NOT_ALLOWED => Some(header::ALLOW),
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => Some(header::RETRY_AFTER),
+        _ => None,
+    }
+}
+
+fn not_modified(conventions: &Described<'_>) -> Value {
+    json!({
+        "description": "The client has this state.",
+        "headers": headers(Some(header::ETAG), conventions),
+    })
+}
+
+fn headers(more: Option<HeaderName>, conventions: &Described<'_>) -> Map<String, Value> {
+    let mut headers = fields::of_every_answer(conventions);
+    headers.extend(fields::refer(more));
+    headers
+}

@@ -1,0 +1,389 @@
+//! The components of an OpenAPI document, and what the pipeline answers beside them.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::{HeaderName, Request, Response};
+use http_conventions::{
+    idempotency::{Idempotency, MemoryIdempotencyStore, MismatchStatus},
+    lifecycle::Lifecycle,
+    openapi::Takes,
+    pagination::PageRules,
+    pipeline::{Conventions, ConventionsBuilder},
+    problem::{ErrorStatus, ProblemBase, ProblemType},
+    rate_limit::{HeaderProfile, MemoryRateLimitStore, OnStoreFailure, RateLimiter},
+    testing::{ManualClock, SeededEntropy},
+    version::VersionScheme,
+};
+use serde_json::{Value, json};
+
+use crate::pipeline_fixture::{BASE, Desk, QUOTA, request};
+
+const OUT_OF_STOCK: ProblemType =
+    ProblemType::new("out-of-stock", ErrorStatus::CONFLICT, "Out of stock", "It is.");
+const EVERYTHING: [Takes; 6] = [
+    Takes::PageBothWays,
+    Takes::IdempotencyKey,
+    Takes::ReadPreconditions,
+    Takes::WritePreconditions,
+    Takes::Content,
+    Takes::Credentials,
+];
+
+fn clock() -> Arc<ManualClock> {
+    Arc::new(ManualClock::new(std::time::SystemTime::UNIX_EPOCH))
+}
+
+fn bare() -> ConventionsBuilder {
+    Conventions::builder(BASE, clock(), Arc::new(SeededEntropy::new(1)))
+}
+
+fn keys() -> Idempotency {
+    let base = ProblemBase::new(BASE).unwrap();
+    let store = Arc::new(MemoryIdempotencyStore::default());
+    Idempotency::new(store, clock(), &SeededEntropy::new(1), base)
+}
+
+fn limiter(on_failure: OnStoreFailure) -> RateLimiter {
+    RateLimiter::new(Arc::new(MemoryRateLimitStore::default()), clock(), on_failure)
+}
+
+fn names(components: &Value, kind: &str) -> Vec<String> {
+    components[kind].as_object().unwrap().keys().cloned().collect()
+}
+
+/// The members of an operation.
+fn asked(operation: &Value) -> (Vec<&str>, Vec<&str>) {
+    let parameters = operation["parameters"].as_array().unwrap().iter();
+    let parameters =
+        parameters.map(|parameter| parameter["$ref"].as_str().unwrap().rsplit('/').next().unwrap());
+    let responses = operation["responses"].as_object().unwrap().keys();
+    (parameters.collect(), responses.map(String::as_str).collect())
+}
+
+/// H22: without options there are neither pages, keys, limits nor versions in the components.
+#[test]
+fn what_is_not_configured_does_not_appear() {
+    let conventions = bare().build().unwrap();
+    let components = conventions.openapi_components();
+    assert_eq!(names(&components, "parameters"), ["IfMatch", "IfNoneMatch"]);
+    assert_eq!(
+        names(&components, "headers"),
+        [
+            "Allow",
+            "Cache-Control",
+            "ETag",
+            "Location",
+            "Retry-After",
+            "WWW-Authenticate",
+            "X-Request-Id"
+        ]
+    );
+    assert_eq!(
+        names(&components, "schemas"),
+        [
+            "BlankProblem",
+            "ContentTooLargeProblem",
+            "FieldsTooLargeProblem",
+            "NotAcceptableProblem",
+            "PreconditionFailedProblem",
+            "PreconditionRequiredProblem",
+            "Problem",
+            "TargetTooLongProblem",
+            "UnsupportedContentProblem",
+        ]
+    );
+    let operation = conventions.openapi_operation(&[Takes::Page, Takes::IdempotencyKey]);
+    assert_eq!(asked(&operation), (Vec::new(), vec!["413", "414", "431", "500"]));
+}
+
+/// H22: each option adds its own.
+#[test]
+fn what_is_configured_appears() {
+    let with = |configure: fn(ConventionsBuilder) -> ConventionsBuilder| {
+        configure(bare()).build().unwrap().openapi_components()
+    };
+    let pages = with(|builder| builder.with_page_rules(PageRules::new(5, 50).unwrap().with_before()));
+    assert_eq!(
+        names(&pages, "parameters"),
+        ["After", "Before", "IfMatch", "IfNoneMatch", "Limit"]
+    );
+    let back = bare()
+        .with_page_rules(PageRules::default().with_before())
+        .build()
+        .unwrap();
+    let asked_by = |takes| asked(&back.openapi_operation(&[takes])).0.join(" ");
+    assert_eq!(asked_by(Takes::Page), "Limit After");
+    assert_eq!(asked_by(Takes::PageBothWays), "Limit After Before");
+    let limit = &pages["parameters"]["Limit"]["schema"];
+    assert_eq!(
+        *limit,
+        json!({"type": "integer", "minimum": 1, "maximum": 50, "default": 5})
+    );
+    assert_eq!(
+        pages["schemas"]["Page"]["required"],
+        json!(["data", "has_more", "next_cursor"])
+    );
+    let culprits = |kind: &str| pages["schemas"][kind]["properties"]["parameter"]["enum"].clone();
+    assert_eq!(
+        culprits("InvalidPageRequestProblem"),
+        json!(["after", "limit", "before"])
+    );
+    assert_eq!(culprits("InvalidCursorProblem"), json!(["after", "before"]));
+    let forwards = with(|builder| builder.with_page_rules(PageRules::default()));
+    assert_eq!(
+        names(&forwards, "parameters"),
+        ["After", "IfMatch", "IfNoneMatch", "Limit"]
+    );
+
+    let keyed = with(|builder| builder.with_idempotency(keys().with_key_required()));
+    assert_eq!(keyed["parameters"]["IdempotencyKey"]["required"], true);
+    assert!(keyed["schemas"].get("IdempotencyKeyMissingProblem").is_some());
+    assert!(keyed["headers"].get("Idempotency-Replayed").is_some());
+    let optional = with(|builder| builder.with_idempotency(keys()));
+    assert_eq!(optional["parameters"]["IdempotencyKey"]["required"], false);
+    assert!(optional["schemas"].get("IdempotencyKeyMissingProblem").is_none());
+
+    let limited = with(|builder| {
+        let profile = HeaderProfile::STRUCTURED.and(HeaderProfile::X_UNIX);
+        builder.with_rate_limiter(limiter(OnStoreFailure::FailOpen).with_profile(profile))
+    });
+    let fields = names(&limited, "headers");
+    for name in [
+        "RateLimit",
+        "RateLimit-Policy",
+        "X-RateLimit-Limit",
+        "X-RateLimit-Remaining",
+        "X-RateLimit-Reset",
+    ] {
+        assert!(fields.contains(&name.to_owned()), "{name} in {fields:?}");
+    }
+    assert!(!fields.contains(&"RateLimit-Limit".to_owned()));
+    assert!(limited["responses"].get("TooManyRequests").is_some());
+
+    let own = with(|builder| builder.with_problem_types([OUT_OF_STOCK]));
+    let conflict = &own["responses"]["Conflict"]["content"]["application/problem+json"]["schema"]["oneOf"];
+    assert_eq!(conflict[0]["$ref"], "#/components/schemas/OutOfStockProblem");
+    let kind = &own["schemas"]["OutOfStockProblem"]["properties"];
+    assert_eq!(
+        kind["type"]["const"],
+        "https://api.example.com/problems/out-of-stock"
+    );
+    assert_eq!(
+        (&kind["status"]["const"], &kind["title"]["const"]),
+        (&json!(409), &json!("Out of stock"))
+    );
+}
+
+/// H20: the version is a parameter where one says it, and its end shows.
+#[test]
+fn versions_appear_as_their_scheme_has_them() {
+    let old = Lifecycle::deprecated(std::time::SystemTime::UNIX_EPOCH);
+    let ended = old
+        .clone()
+        .with_sunset(std::time::SystemTime::UNIX_EPOCH)
+        .unwrap();
+    let with = |scheme: VersionScheme, version: &str, lifecycle: &Lifecycle| {
+        let listed = [(version.parse().unwrap(), lifecycle.clone())];
+        let built = bare().with_versions(scheme, listed).build().unwrap();
+        (built.openapi_components(), built.openapi_operation(&[]))
+    };
+    let header = || VersionScheme::Header(HeaderName::from_static("api-version"));
+    let (components, operation) = with(header(), "1", &ended);
+    assert_eq!(components["parameters"]["Version"]["in"], "header");
+    assert_eq!(components["parameters"]["Version"]["required"], true);
+    assert_eq!(
+        components["parameters"]["Version"]["schema"]["enum"],
+        json!(["1"])
+    );
+    assert_eq!(asked(&operation).0, ["Version"]);
+    assert_eq!(asked(&operation).1, ["400", "410", "413", "414", "431", "500"]);
+    let gone = &components["responses"]["Gone"]["headers"];
+    assert!(gone.get("Deprecation").is_some() && gone.get("Sunset").is_some());
+
+    let (components, operation) = with(VersionScheme::Query("v".to_owned()), "2026-11-21", &old);
+    assert_eq!(components["parameters"]["Version"]["schema"]["format"], "date");
+    assert!(components["responses"].get("Gone").is_none());
+    assert!(components["headers"].get("Sunset").is_none());
+    assert_eq!(asked(&operation).1, ["400", "413", "414", "431", "500"]);
+
+    let (components, operation) = with(VersionScheme::Path, "1", &Lifecycle::default());
+    assert!(components["parameters"].get("Version").is_none());
+    assert!(components["headers"].get("Deprecation").is_none());
+    assert_eq!(asked(&operation).1, ["404", "413", "414", "431", "500"]);
+
+    let (_, operation) = with(
+        VersionScheme::MediaType("v".to_owned()),
+        "1",
+        &Lifecycle::default(),
+    );
+    assert_eq!(asked(&operation).1, ["406", "413", "414", "415", "431", "500"]);
+}
+
+/// H6, H15: a status that is switched is switched in the document.
+#[test]
+fn an_operation_may_end_as_its_conventions_say() {
+    let keyed = |status: MismatchStatus| {
+        let built = bare()
+            .with_idempotency(keys().with_mismatch_status(status))
+            .build()
+            .unwrap();
+        let operation = built.openapi_operation(&[Takes::IdempotencyKey]);
+        let statuses = asked(&operation).1.join(" ");
+        (statuses, built.openapi_components())
+    };
+    let (statuses, components) = keyed(MismatchStatus::Conflict);
+    assert_eq!(statuses, "400 409 413 414 431 500 503");
+    assert!(components["responses"].get("UnprocessableContent").is_none());
+    let (statuses, components) = keyed(MismatchStatus::UnprocessableContent);
+    assert_eq!(statuses, "400 409 413 414 422 431 500 503");
+    let schema = &components["schemas"]["IdempotencyKeyReusedProblem"]["properties"]["status"];
+    assert_eq!(*schema, json!({"const": 422}));
+
+    let limited = |on_failure| {
+        let built = bare().with_rate_limiter(limiter(on_failure)).build().unwrap();
+        asked(&built.openapi_operation(&[])).1.join(" ")
+    };
+    assert_eq!(limited(OnStoreFailure::FailOpen), "413 414 429 431 500");
+    assert_eq!(limited(OnStoreFailure::FailClosed), "413 414 429 431 500 503");
+}
+
+/// H22: no reference leads nowhere, whatever is configured.
+#[test]
+fn every_reference_leads_to_a_component() {
+    let configured: [fn(ConventionsBuilder) -> ConventionsBuilder; 3] = [
+        |builder| builder,
+        |builder| {
+            builder
+                .with_page_rules(PageRules::default())
+                .with_idempotency(keys())
+        },
+        |builder| {
+            let scheme = VersionScheme::Header(HeaderName::from_static("api-version"));
+            let lifecycle = Lifecycle::default().with_successor("/v2".parse().unwrap());
+            builder
+                .with_rate_limiter(limiter(OnStoreFailure::FailClosed))
+                .with_problem_types([OUT_OF_STOCK])
+                .with_versions(scheme, [("1".parse().unwrap(), lifecycle)])
+        },
+    ];
+    for configure in configured {
+        let conventions = configure(bare()).build().unwrap();
+        let document = json!({
+            "components": conventions.openapi_components(),
+            "operation": conventions.openapi_operation(&EVERYTHING),
+            "headers": conventions.openapi_headers(),
+        });
+        let mut seen = 0;
+        follow(&document, &document, &mut seen);
+        assert!(seen > 20, "{seen}");
+    }
+}
+
+fn follow(document: &Value, part: &Value, seen: &mut usize) {
+    if let Some(reference) = part.get("$ref").and_then(Value::as_str) {
+        *seen += 1;
+        let found = document.pointer(reference.strip_prefix('#').unwrap());
+        assert!(found.is_some(), "{reference}");
+    }
+    match part {
+        Value::Array(items) => items.iter().for_each(|item| follow(document, item, seen)),
+        Value::Object(members) => members.values().for_each(|member| follow(document, member, seen)),
+        _ => {}
+    }
+}
+
+/// H13, H22: every refusal of the pipeline is one that the document has: its status, its type, the members of that type, and
+/// the fields that its response must have.
+#[tokio::test]
+async fn what_the_pipeline_answers_is_in_its_document() {
+    const KEY: (&str, &str) = ("idempotency-key", "8e03978e-40d5-43dd-bc93-6894a57f9324");
+    let desk = Desk::new();
+    let document = json!({ "components": desk.conventions.openapi_components() });
+    let check = |answer: &Response<Bytes>| assert_documented(&document, answer);
+    let (long, wide) = (format!("/v1/charges?{}", "x".repeat(9000)), "w".repeat(40_000));
+    let mut statuses = Vec::new();
+    let send = async |request: Request<Bytes>| {
+        let answer = desk.send(&request).await;
+        check(&answer);
+        answer.status().as_u16()
+    };
+    for asked in [
+        request("GET", &long, &[]),
+        request("GET", "/v1/charges", &[("x-wide", &wide)]),
+        request("POST", "/v1/charges", &[("content-length", "1048577")]),
+        request("GET", "/v9/charges", &[]),
+        request("GET", "/v1/charges", &[("authorization", "")]),
+        request("GET", "/v1/charges", &[("authorization", "Bearer weak")]),
+        request("GET", "/v1/nothing", &[]),
+        request("DELETE", "/v1/charges", &[]),
+        request("GET", "/v1/charges", &[("if-none-match", "\"1\"")]),
+        request("GET", "/v1/charges", &[("if-match", "\"0\"")]),
+        request("PATCH", "/v1/charges", &[]),
+        request("POST", "/v1/charges", &[("idempotency-key", "a,b")]),
+    ] {
+        statuses.push(send(asked).await);
+    }
+    desk.send(&request("POST", "/v1/charges", &[KEY])).await;
+    statuses.push(send(request("POST", "/v1/charges?other", &[KEY])).await);
+    for _ in 0..QUOTA {
+        desk.send(&request("GET", "/v1/charges", &[])).await;
+    }
+    statuses.push(send(request("GET", "/v1/charges", &[])).await);
+    desk.clock.advance(Duration::from_secs(86_400));
+    statuses.push(send(request("GET", "/v1/charges", &[])).await);
+    assert_eq!(
+        statuses,
+        [
+            414, 431, 413, 404, 401, 403, 404, 405, 304, 412, 428, 400, 409, 429, 410
+        ]
+    );
+}
+
+fn assert_documented(document: &Value, answer: &Response<Bytes>) {
+    let reason = match answer.status().as_u16() {
+        413 => "Content Too Large".to_owned(),
+        _ => answer.status().canonical_reason().unwrap().to_owned(),
+    };
+    let name: String = reason.chars().filter(char::is_ascii_alphanumeric).collect();
+    let components = &document["components"];
+    let response = &components["responses"][&name];
+    assert!(response.is_object(), "{name}");
+    for (field, header) in response["headers"].as_object().unwrap() {
+        let header = document.pointer(header["$ref"].as_str().unwrap().strip_prefix('#').unwrap());
+        let required = header.unwrap()["required"] == true;
+        assert!(
+            !required || answer.headers().contains_key(field),
+            "{name} without {field}"
+        );
+    }
+    let Some(content) = response.get("content") else {
+        assert!(answer.body().is_empty());
+        return;
+    };
+    let problem: Value = serde_json::from_slice(answer.body()).unwrap();
+    let schema = &content["application/problem+json"]["schema"];
+    assert_eq!(schema["properties"]["status"]["const"], problem["status"]);
+    let kinds = schema["oneOf"].as_array().unwrap().iter().map(|kind| {
+        let pointer = kind["$ref"].as_str().unwrap().strip_prefix('#').unwrap();
+        document.pointer(pointer).unwrap()
+    });
+    let of_type: Vec<&Value> = kinds
+        .filter(|kind| kind["properties"]["type"]["const"] == problem["type"])
+        .collect();
+    assert_eq!(of_type.len(), 1, "{problem}");
+    let common = &components["schemas"]["Problem"]["required"];
+    for schema in [common, &of_type[0]["required"]] {
+        for member in schema.as_array().into_iter().flatten() {
+            assert!(
+                problem.get(member.as_str().unwrap()).is_some(),
+                "{member} in {problem}"
+            );
+        }
+    }
+    for (member, schema) in of_type[0]["properties"].as_object().unwrap() {
+        if let Some(expected) = schema.get("const") {
+            assert_eq!(problem[member], *expected, "{problem}");
+        }
+    }
+}
