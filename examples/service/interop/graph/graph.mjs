@@ -1,11 +1,37 @@
-// The graph of the service, asked from outside: the audits of GraphQL over HTTP by npm `graphql-http`.
+// The graph of the service, asked from outside: the audits of GraphQL over HTTP by npm `graphql-http`, and the persisted queries
+// and batches of Apollo Client and urql.
 // usage: node graph.mjs ISSUER
 
 import assert from "node:assert/strict";
+import { ApolloClient, HttpLink, InMemoryCache, gql } from "@apollo/client";
+import { BatchHttpLink } from "@apollo/client/link/batch-http";
+import { createPersistedQueryLink } from "@apollo/client/link/persisted-queries";
+import { Client, fetchExchange } from "@urql/core";
+import { persistedExchange } from "@urql/exchange-persisted";
 import { auditServer } from "graphql-http";
+import { GRAPH, bearer, listening, run, sha256 } from "./desk.mjs";
 
-const ISSUER = new URL(process.argv[2]);
-const GRAPH = new URL("/graphql", ISSUER).href;
+const authorization = await bearer();
+
+// A client with nothing in its cache, and what it says.
+function apollo({ Link = HttpLink, ...options } = {}) {
+  const { said, listen } = listening();
+  const terminal = new Link({ uri: GRAPH, fetch: listen, headers: { authorization } });
+  const link = createPersistedQueryLink({ sha256, ...options }).concat(terminal);
+  return { said, client: new ApolloClient({ link, cache: new InMemoryCache() }) };
+}
+
+function urql(options = {}) {
+  const { said, listen } = listening();
+  const exchanges = [persistedExchange(options), fetchExchange];
+  const client = new Client({ url: GRAPH, exchanges, fetch: listen, fetchOptions: { headers: { authorization } } });
+  return { said, client };
+}
+
+const SUBJECT = "demo-service";
+const named = (name) => `query ${name} { viewer { subject } charges(first: 1) { edges { node { id } } } }`;
+const create = (name) =>
+  `mutation ${name}($amount: Int!) { createCharge(amount: $amount, currency: "eur") { amount version } }`;
 
 const checks = {
   async "all 61 audits of GraphQL over HTTP pass, the optional ones too"() {
@@ -14,15 +40,73 @@ const checks = {
     assert.deepEqual(missed, []);
     assert.equal(audits.length, 61);
   },
+
+  async "Apollo Client sends a text once, and then its hash alone, whichever client asks"() {
+    for (const [useGETForHashedQueries, hash] of [[false, "POST hash"], [true, "GET hash"]]) {
+      const query = gql(named(useGETForHashedQueries ? "ApolloByGet" : "Apollo"));
+      const [first, second] = [apollo({ useGETForHashedQueries }), apollo({ useGETForHashedQueries })];
+      for (const { client } of [first, second]) {
+        const { data, error } = await client.query({ query });
+        assert.equal(error, undefined);
+        assert.equal(data.viewer.subject, SUBJECT);
+      }
+      assert.deepEqual(first.said, [hash, "POST text+hash"]);
+      assert.deepEqual(second.said, [hash]);
+    }
+  },
+
+  async "Apollo Client persists a mutation, and sends it by POST always"() {
+    const mutation = gql(create("ApolloCreate"));
+    const { said, client } = apollo({ useGETForHashedQueries: true });
+    for (const amount of [700, 701]) {
+      const { data } = await client.mutate({ mutation, variables: { amount } });
+      assert.deepEqual([data.createCharge.amount, data.createCharge.version], [amount, 1]);
+    }
+    assert.deepEqual(said, ["POST hash", "POST text+hash", "POST hash"]);
+  },
+
+  async "Apollo Client is told of a mistake, and goes on sending hashes"() {
+    const { said, client } = apollo();
+    await assert.rejects(client.query({ query: gql("query Wrong { viewer { shoeSize } }") }), ({ errors }) => {
+      assert.deepEqual(errors.map(({ extensions }) => extensions.code), ["GRAPHQL_VALIDATION_FAILED"]);
+      return true;
+    });
+    await client.query({ query: gql(named("Apollo")) });
+    assert.deepEqual(said, ["POST hash", "POST text+hash", "POST hash"]);
+  },
+
+  async "Apollo Client batches texts and hashes"() {
+    const { said, client } = apollo({ Link: BatchHttpLink });
+    const ask = () => ["BatchedOne", "BatchedTwo"].map((name) => client.query({ query: gql(named(name)), fetchPolicy: "network-only" }));
+    for (const answers of [await Promise.all(ask()), await Promise.all(ask())]) {
+      assert.deepEqual(answers.map(({ data }) => data.viewer.subject), [SUBJECT, SUBJECT]);
+    }
+    assert.deepEqual(said, ["POST [hash,hash]", "POST [text+hash,text+hash]", "POST [hash,hash]"]);
+  },
+
+  async "urql sends a text once, and then its hash alone, by GET and by POST"() {
+    for (const [preferGetForPersistedQueries, method] of [[undefined, "GET"], ["force", "GET"], [false, "POST"]]) {
+      const query = named(`Urql${preferGetForPersistedQueries ?? ""}`);
+      const [first, second] = [urql({ preferGetForPersistedQueries }), urql({ preferGetForPersistedQueries })];
+      for (const { client } of [first, second]) {
+        const { data, error } = await client.query(query, {}).toPromise();
+        assert.equal(error, undefined);
+        assert.equal(data.viewer.subject, SUBJECT);
+      }
+      assert.deepEqual(first.said, [`${method} hash`, `${method} text+hash`]);
+      assert.deepEqual(second.said, [`${method} hash`]);
+    }
+  },
+
+  async "urql persists a mutation, and sends it by POST always"() {
+    const { said, client } = urql({ enableForMutation: true, preferGetForPersistedQueries: "force" });
+    for (const amount of [800, 801]) {
+      const { data, error } = await client.mutation(create("UrqlCreate"), { amount }).toPromise();
+      assert.equal(error, undefined);
+      assert.equal(data.createCharge.amount, amount);
+    }
+    assert.deepEqual(said, ["POST hash", "POST text+hash", "POST hash"]);
+  },
 };
 
-for (const [name, check] of Object.entries(checks)) {
-  try {
-    await check();
-  } catch (error) {
-    console.error(`interop: ${name}: failed`);
-    throw error;
-  }
-  console.log(`  ok  ${name}`);
-}
-console.log(`interop: ${Object.keys(checks).length} checks of the graph agree`);
+await run(checks, "the graph");
