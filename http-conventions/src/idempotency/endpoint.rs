@@ -186,7 +186,11 @@ impl Idempotency {
             Ok(ClaimOutcome::Settled(outcome)) => self.again(outcome),
             Ok(ClaimOutcome::Mismatched) => Err(self.mismatched()),
             Ok(ClaimOutcome::InFlight { lease_until }) => Err(self.in_flight(lease_until, now)),
-            Err(error) => Err(self.broken_store(&error)),
+            Err(error) => {
+                // the claim may stand with its answer lost: nothing ran, and whoever sends it again is not to be told that nobody knows
+                let _freed = self.store.release(&claim.key, &claim.fence).await;
+                Err(self.broken_store(&error))
+            }
         }
     }
 

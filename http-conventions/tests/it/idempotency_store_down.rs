@@ -1,11 +1,17 @@
 //! Idempotency keys while the store fails.
 
-use std::{sync::Arc, time::SystemTime};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::SystemTime,
+};
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use http_conventions::idempotency::{
-    Claim, ClaimOutcome, Fence, IdempotencyStore, Outcome, RecordKey, Reply, Settled, StoreError,
+    Claim, ClaimOutcome, Fence, IdempotencyStore, MemoryIdempotencyStore, Outcome, RecordKey, Reply, Settled, StoreError,
     StoredResponse,
 };
 use http_conventions::problem::{ErrorStatus, Problem};
@@ -92,4 +98,47 @@ async fn an_answer_goes_out_even_if_it_cannot_be_noted() {
         .await;
     assert_eq!(released.status(), 502);
     assert_eq!(fixture.failures(), gone);
+}
+
+/// A store whose first claim is granted, and its answer lost.
+#[derive(Default)]
+struct LosesAnAnswer {
+    store: MemoryIdempotencyStore,
+    lost: AtomicBool,
+}
+
+#[async_trait]
+impl IdempotencyStore for LosesAnAnswer {
+    async fn claim(&self, claim: &Claim, now: SystemTime) -> Result<ClaimOutcome, StoreError> {
+        let outcome = self.store.claim(claim, now).await?;
+        match self.lost.swap(true, Ordering::SeqCst) {
+            false => Err(StoreError::unavailable("the connection was lost")),
+            true => Ok(outcome),
+        }
+    }
+
+    async fn complete(
+        &self,
+        key: &RecordKey,
+        fence: &Fence,
+        outcome: Outcome,
+        expires_at: SystemTime,
+    ) -> Result<Settled, StoreError> {
+        self.store.complete(key, fence, outcome, expires_at).await
+    }
+
+    async fn release(&self, key: &RecordKey, fence: &Fence) -> Result<Settled, StoreError> {
+        self.store.release(key, fence).await
+    }
+}
+
+/// H6: a claim whose answer was lost ran nothing, so that the next request runs, and no lease is waited for.
+#[tokio::test]
+async fn a_claim_whose_answer_was_lost_holds_no_key() {
+    let fixture = Fixture::with_store(Arc::new(LosesAnAnswer::default()));
+    assert_eq!(fixture.send(&post("k-1", BODY)).await.status(), 503);
+    assert_eq!(fixture.runs(), 0);
+    assert_eq!(fixture.send(&post("k-1", BODY)).await.status(), 201);
+    assert_eq!(fixture.send(&post("k-1", BODY)).await.status(), 201);
+    assert_eq!(fixture.runs(), 1);
 }
