@@ -11,8 +11,8 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use http_conventions::idempotency::{
-    Claim, ClaimOutcome, Fence, IdempotencyStore, MemoryIdempotencyStore, Outcome, RecordKey, Reply, Settled, StoreError,
-    StoredResponse,
+    Claim, ClaimOutcome, Fence, IdempotencyStore, MemoryIdempotencyStore, Outcome, RecordKey, Reply, Settled,
+    StoreError, StoredResponse,
 };
 use http_conventions::problem::{ErrorStatus, Problem};
 
