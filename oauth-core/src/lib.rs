@@ -4,6 +4,8 @@ pub mod attempts;
 pub mod basic;
 #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
 pub mod client;
+#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+pub mod dpop;
 pub mod error;
 pub mod event;
 pub mod grant;

@@ -1,7 +1,7 @@
 //! The precise reason behind a refusal, which the host learns and the peer does not.
 
 macro_rules! reasons {
-    ($($(#[$docs:meta])* $name:ident = $code:literal $checklist:tt,)*) => {
+    ($($(#[$docs:meta])* $name:ident = $code:literal [$($check:tt),*],)*) => {
         /// Why something was refused, or what failed: one wire error outside, one precise reason inside.
         ///
         /// Peers are told one of the few errors of the RFCs; an [`AuthEvent`](crate::server::AuthEvent) and the refusals of
@@ -24,11 +24,11 @@ macro_rules! reasons {
                 }
             }
 
-            /// The numbers in the checklist of `COMPLIANCE.md` that it enforces; none for a fault of the server's own.
+            /// The checks of `COMPLIANCE.md` that it enforces; none for a fault of the server's own.
             #[must_use]
-            pub const fn checklist(self) -> &'static [u16] {
+            pub const fn checklist(self) -> &'static [&'static str] {
                 match self {
-                    $(Self::$name => &$checklist,)*
+                    $(Self::$name => &[$(stringify!($check)),*],)*
                 }
             }
         }

@@ -25,10 +25,10 @@ pub(super) fn capped(leeway: Duration) -> Duration {
 /// Whole seconds since 1970, [RFC 7519 §2](https://www.rfc-editor.org/rfc/rfc7519#section-2); fractions and
 /// negative numbers, which the RFC would allow, are refused.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct NumericDate(SystemTime);
+pub(crate) struct NumericDate(SystemTime);
 
 impl NumericDate {
-    pub(super) fn time(self) -> SystemTime {
+    pub(crate) fn time(self) -> SystemTime {
         self.0
     }
 }

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::algorithm::Algorithm;
 use super::jwk::Jwk;
@@ -17,7 +18,7 @@ use crate::json::{self, present};
 const MAX_LENGTH: usize = 16 * 1024;
 
 /// A token taken apart; nothing of it is believed yet.
-pub(super) struct Compact<'a> {
+pub(crate) struct Compact<'a> {
     signed: &'a str,
     header: &'a str,
     payload: Vec<u8>,
@@ -42,9 +43,15 @@ struct Header<'a> {
     zip: bool,
 }
 
+/// The one member of a proof's header that the others' are not read for.
+#[derive(Deserialize)]
+struct EmbeddedKey {
+    jwk: Value,
+}
+
 impl<'a> Compact<'a> {
     /// Splits and decodes a token.
-    pub(super) fn parse(token: &'a str) -> Result<Self, JwtError> {
+    pub(crate) fn parse(token: &'a str) -> Result<Self, JwtError> {
         if token.len() > MAX_LENGTH {
             return Err(JwtError::Malformed);
         }
@@ -83,13 +90,29 @@ impl<'a> Compact<'a> {
         Ok((algorithm, header.kid.map(Cow::into_owned)))
     }
 
+    /// Applies the policy for the headers of proofs, [RFC 9449 §4.3](https://www.rfc-editor.org/rfc/rfc9449#section-4.3), which bring
+    /// their key along: the key, of one of these algorithms.
+    pub(crate) fn embedded_key(&self, accepted: &[Algorithm]) -> Result<Jwk, JwtError> {
+        let (algorithm, _) = self.signed_by(TokenType::DpopProof)?;
+        if !accepted.contains(&algorithm) {
+            return Err(JwtError::UnsupportedAlgorithm);
+        }
+        let header = decode(self.header)?;
+        let header: EmbeddedKey = json::object(&header).map_err(|_| JwtError::Malformed)?;
+        let key = Jwk::from_value(&header.jwk).map_err(|_| JwtError::UnknownKey)?;
+        if key.algorithm() != algorithm {
+            return Err(JwtError::UnknownKey);
+        }
+        Ok(key)
+    }
+
     /// The claims, strictly read and not yet believed.
-    pub(super) fn claims<'s, T: Deserialize<'s>>(&'s self) -> Result<T, JwtError> {
+    pub(crate) fn claims<'s, T: Deserialize<'s>>(&'s self) -> Result<T, JwtError> {
         json::object(&self.payload).map_err(|_| JwtError::Malformed)
     }
 
     /// Checks the signature.
-    pub(super) fn verify(&self, key: &Jwk) -> Result<(), JwtError> {
+    pub(crate) fn verify(&self, key: &Jwk) -> Result<(), JwtError> {
         key.verify(self.signed.as_bytes(), &self.signature)
             .map_err(|_| JwtError::SignatureMismatch)
     }

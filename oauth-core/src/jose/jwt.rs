@@ -74,6 +74,7 @@ pub enum JwtError {
 pub(super) enum TokenType {
     AccessToken,
     ClientAssertion,
+    DpopProof,
     IdToken,
 }
 
@@ -82,6 +83,7 @@ impl TokenType {
         match self {
             Self::AccessToken => "at+jwt",
             Self::ClientAssertion => "client-authentication+jwt",
+            Self::DpopProof => "dpop+jwt",
             Self::IdToken => "JWT",
         }
     }
@@ -91,7 +93,7 @@ impl TokenType {
     /// older than the rule, may be untyped, and assertions may be typed as any token.
     pub(super) fn accepts(self, typ: Option<&str>) -> bool {
         let Some(typ) = typ else {
-            return self != Self::AccessToken;
+            return matches!(self, Self::ClientAssertion | Self::IdToken);
         };
         let (prefix, name) = typ.split_once('/').unwrap_or(("application", typ));
         let is = |expected: &str| name.eq_ignore_ascii_case(expected);
@@ -120,11 +122,23 @@ pub(super) fn sign(
         Some(header) => Cow::Borrowed(header),
         None => Cow::Owned(header(typ, key.algorithm(), key.key_id())),
     };
+    sign_under(key, &header, claims)
+}
+
+/// As [`sign`], for a proof, whose header has the public key itself in it.
+pub(crate) fn sign_with_key(key: &SigningKey, claims: &impl Serialize) -> Result<String, SigningError> {
+    let (typ, algorithm) = (TokenType::DpopProof.as_str(), key.algorithm());
+    let jwk = key.public_key().required_members();
+    let header = URL_SAFE_NO_PAD.encode(format!(r#"{{"typ":"{typ}","alg":"{algorithm}","jwk":{jwk}}}"#));
+    sign_under(key, &header, claims)
+}
+
+fn sign_under(key: &SigningKey, header: &str, claims: &impl Serialize) -> Result<String, SigningError> {
     let mut payload = Vec::with_capacity(512);
     serde_json::to_writer(&mut payload, claims).map_err(SigningError::new)?;
     // two dots, and a signature of 64 bytes
     let mut token = String::with_capacity(header.len() + (payload.len() + 64) / 3 * 4 + 10);
-    token.push_str(&header);
+    token.push_str(header);
     token.push('.');
     URL_SAFE_NO_PAD.encode_string(payload, &mut token);
     let signature = key.sign(token.as_bytes())?;

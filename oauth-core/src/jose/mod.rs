@@ -58,11 +58,14 @@ mod stand_in;
 
 pub use access_token::{AccessTokenClaims, AccessTokenPolicy};
 pub use algorithm::Algorithm;
+pub(crate) use claims::NumericDate;
 pub use client_assertion::{ClientAssertion, ClientAssertionPolicy, SignedClientAssertion};
+pub(crate) use compact::Compact;
 pub use crypto::{Signer, SigningError};
 pub use id_token::{IdTokenClaims, IdTokenPolicy};
 pub use jwk::{InvalidKey, Jwk};
 pub use jwt::JwtError;
+pub(crate) use jwt::sign_with_key;
 pub use key_set::{InvalidKeySet, KeySet};
 pub use pkcs8::PrivateKeyPem;
 pub use signing_key::SigningKey;

@@ -25,7 +25,7 @@ const MAX_DRAWS: usize = 8;
 ///
 /// let key = SigningKey::generate_es256(&OsEntropy)?;
 /// assert_eq!(key.algorithm(), Algorithm::Es256);
-/// assert_eq!(key.key_id(), key.public_key().thumbprint());
+/// assert_eq!(key.key_id(), key.public_key().thumbprint().to_string());
 ///
 /// let stored = key.to_pkcs8_pem().expect("a generated key can be written");
 /// assert_eq!(SigningKey::from_pkcs8_pem(stored.expose())?.key_id(), key.key_id());
@@ -100,7 +100,7 @@ impl SigningKey {
     }
 
     fn from_parts(public: PublicKey, signer: Arc<dyn Signer>) -> Self {
-        let key_id = public.thumbprint();
+        let key_id = public.thumbprint().to_string();
         Self {
             public: Jwk::new(Some(&key_id), public),
             key_id: key_id.into(),
@@ -133,7 +133,7 @@ impl SigningKey {
         self.document.as_ref().map(|document| pkcs8::to_pem(document))
     }
 
-    pub(super) fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SigningError> {
+    pub(crate) fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SigningError> {
         self.signer.sign(message)
     }
 }

@@ -126,7 +126,7 @@ mod tests {
         let names: Vec<_> = published.iter().map(Jwk::thumbprint).collect();
         let expected: Vec<_> = expected
             .iter()
-            .map(|byte| key(*byte).key_id().to_owned())
+            .map(|byte| key(*byte).public_key().thumbprint())
             .collect();
         assert_eq!(names, expected);
     }

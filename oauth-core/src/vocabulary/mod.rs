@@ -13,11 +13,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod confirmation;
 mod issuer;
 mod redirect_uri;
 mod scope;
 mod words;
 
+pub use confirmation::{Confirmation, InvalidThumbprint, Thumbprint};
 pub use issuer::{InvalidIssuer, Issuer};
 pub use redirect_uri::{InvalidRedirectUri, LoopbackRedirectUri, RedirectUri, RegisteredRedirectUri};
 pub(crate) use scope::OPENID;
@@ -106,7 +108,7 @@ fn authority(after_scheme: &str) -> &str {
 ///
 /// The URL parser repairs what it meets (backslashes, tabs, spaces), so two texts could mean one place;
 /// refusing them first keeps comparison by bytes honest.
-fn is_uri_text(text: &str) -> bool {
+pub(crate) fn is_uri_text(text: &str) -> bool {
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
         let allowed = match byte {

@@ -17,6 +17,7 @@ use super::compact::decode;
 use super::crypto::{SignatureMismatch, Verifier};
 use super::jwt::{self, TokenType};
 use crate::json::{self, present};
+use crate::vocabulary::Thumbprint;
 
 /// How long the modulus of an RSA key may be.
 pub(super) const RSA_BITS: RangeInclusive<usize> = 2048..=8192;
@@ -35,7 +36,7 @@ pub struct InvalidKey;
 ///
 /// // RFC 8037 appendix A.2 and A.3
 /// let key = Jwk::parse(br#"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#)?;
-/// assert_eq!(key.thumbprint(), "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k");
+/// assert_eq!(key.thumbprint().to_string(), "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k");
 /// # Ok::<(), oauth_core::jose::InvalidKey>(())
 /// ```
 #[derive(Clone)]
@@ -186,7 +187,7 @@ impl Jwk {
     pub(super) fn own_header(&self, typ: TokenType) -> Option<&str> {
         match typ {
             TokenType::AccessToken => self.access_token_header.as_deref(),
-            TokenType::ClientAssertion | TokenType::IdToken => None,
+            TokenType::ClientAssertion | TokenType::DpopProof | TokenType::IdToken => None,
         }
     }
 
@@ -196,10 +197,15 @@ impl Jwk {
         self.key.algorithm()
     }
 
-    /// The SHA-256 thumbprint in base64url, [RFC 7638](https://www.rfc-editor.org/rfc/rfc7638).
+    /// The SHA-256 thumbprint, [RFC 7638](https://www.rfc-editor.org/rfc/rfc7638).
     #[must_use]
-    pub fn thumbprint(&self) -> String {
+    pub fn thumbprint(&self) -> Thumbprint {
         self.key.thumbprint()
+    }
+
+    /// The key as a JSON document of nothing but what makes it the key.
+    pub(super) fn required_members(&self) -> String {
+        self.key.required_members()
     }
 
     /// The key as a JSON document.
@@ -314,9 +320,12 @@ impl PublicKey {
         }
     }
 
-    pub(super) fn thumbprint(&self) -> String {
-        let text = serde_json::to_vec(&self.required()).unwrap_or_default();
-        URL_SAFE_NO_PAD.encode(Sha256::digest(text))
+    pub(super) fn thumbprint(&self) -> Thumbprint {
+        Thumbprint::from_bytes(Sha256::digest(self.required_members()).into())
+    }
+
+    fn required_members(&self) -> String {
+        serde_json::to_string(&self.required()).unwrap_or_default()
     }
 
     fn required(&self) -> Required {

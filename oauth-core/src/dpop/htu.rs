@@ -1,0 +1,206 @@
+use std::fmt;
+use std::str::FromStr;
+
+use url::Url;
+
+use crate::vocabulary::is_uri_text;
+
+/// Longest URL that is looked at, in bytes.
+const MAX_LENGTH: usize = 4096;
+
+/// The text is no [`Htu`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("not the target of a request: an http or https url without user information is wanted")]
+pub struct InvalidHtu;
+
+/// The URL that a request is sent to, without query and fragment: the `htu` of a proof,
+/// [RFC 9449 §4.2](https://www.rfc-editor.org/rfc/rfc9449#section-4.2).
+///
+/// Normalised by [RFC 3986 §6.2.2](https://www.rfc-editor.org/rfc/rfc3986#section-6.2.2) and §6.2.3: two texts of one place are
+/// equal.
+///
+/// ```
+/// use oauth_core::dpop::Htu;
+///
+/// let htu: Htu = "HTTPS://API.example:443/v1/./charges%2D1?limit=2".parse()?;
+/// assert_eq!(htu.to_string(), "https://api.example/v1/charges-1");
+/// # Ok::<(), oauth_core::dpop::InvalidHtu>(())
+/// ```
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Htu(String);
+
+impl Htu {
+    /// The text as it is compared.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The URL of what is at `path` below this one, which is the place under which the public knows a server.
+    ///
+    /// # Errors
+    ///
+    /// `path` is none: it begins with no slash, or has characters that no path has.
+    pub fn join(&self, path: &str) -> Result<Self, InvalidHtu> {
+        if !path.starts_with('/') {
+            return Err(InvalidHtu);
+        }
+        format!("{}{path}", self.0.trim_end_matches('/')).parse()
+    }
+}
+
+impl FromStr for Htu {
+    type Err = InvalidHtu;
+
+    fn from_str(text: &str) -> Result<Self, InvalidHtu> {
+        // the URL parser repairs what it meets, and two readers repair differently
+        if text.len() > MAX_LENGTH || !is_uri_text(text) {
+            return Err(InvalidHtu);
+        }
+        let (_, behind_scheme) = text.split_once(':').ok_or(InvalidHtu)?;
+        let authority = behind_scheme.strip_prefix("//").ok_or(InvalidHtu)?;
+        let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
+        if authority.is_empty() || authority.contains('@') {
+            return Err(InvalidHtu);
+        }
+        let url = Url::parse(text).map_err(|_| InvalidHtu)?;
+        let host = url.host_str().ok_or(InvalidHtu)?;
+        let scheme @ ("https" | "http") = url.scheme() else {
+            return Err(InvalidHtu);
+        };
+        // the parser leaves out the port that the scheme has anyway
+        let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+        Ok(Self(format!("{scheme}://{host}{port}{}", normal(url.path()))))
+    }
+}
+
+impl fmt::Display for Htu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The path with each octet in its one spelling: unreserved characters as they are, the rest of what is encoded in upper case.
+fn normal(path: &str) -> String {
+    let mut parts = path.split('%');
+    let mut normal = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (digits, rest) = part.split_at_checked(2).unwrap_or((part, ""));
+        match u8::from_str_radix(digits, 16) {
+            Ok(octet) if octet.is_ascii_alphanumeric() || b"-._~".contains(&octet) => {
+                normal.push(char::from(octet));
+            }
+            _ => {
+                normal.push('%');
+                normal.push_str(&digits.to_ascii_uppercase());
+            }
+        }
+        normal.push_str(rest);
+    }
+    normal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn htu(text: &str) -> Htu {
+        text.parse().expect(text)
+    }
+
+    /// O20, DP9: other spellings of one place.
+    #[test]
+    fn spellings_of_one_place_are_equal() {
+        let place = htu("https://api.example/a/b~c");
+        for text in [
+            "https://api.example/a/b~c?x=y",
+            "https://api.example/a/b~c?x=y#z",
+            "https://api.example/a/b~c#/d",
+            "HTTPS://API.EXAMPLE/a/b~c",
+            "https://api.example:443/a/b~c",
+            "https://api.example:/a/b~c",
+            "https://api.example/a/b%7Ec",
+            "https://api.example/a/b%7ec",
+            "https://api.example/%61/b~c",
+            "https://api.example/a/./x/../b~c",
+            "https://api.example/a/%2e/b~c",
+        ] {
+            assert_eq!(htu(text), place, "{text}");
+        }
+        assert_eq!(htu("https://api.example"), htu("https://api.example/"));
+        assert_eq!(htu("http://127.0.0.1:80/"), htu("http://127.0.0.1/"));
+        assert_eq!(htu("https://api.example/a%3ab"), htu("https://api.example/a%3Ab"));
+    }
+
+    /// O20, DP9: other places.
+    #[test]
+    fn other_places_differ() {
+        let place = htu("https://api.example/a/b~c");
+        for text in [
+            "http://api.example/a/b~c",
+            "https://api.example:8443/a/b~c",
+            "https://api.example:80/a/b~c",
+            "https://api.example.evil.com/a/b~c",
+            "https://evil.com/api.example/a/b~c",
+            "https://api.example/A/b~c",
+            "https://api.example/a/b~c/",
+            "https://api.example/a//b~c",
+            "https://api.example/a%2Fb~c",
+            "https://api.example/a/b~c%3F",
+            "https://api.example/a/b",
+            "https://api.example/",
+        ] {
+            assert_ne!(htu(text), place, "{text}");
+        }
+    }
+
+    /// O20, DP9: what two readers could understand differently is none.
+    #[test]
+    fn what_is_no_target_is_refused() {
+        for text in [
+            "",
+            "/a",
+            "//api.example/a",
+            "api.example/a",
+            "https:api.example/a",
+            "https:/api.example/a",
+            "https:///api.example/a",
+            "https://",
+            "https://ada@api.example/a",
+            "https://api.example@evil.com/a",
+            "https:\\\\api.example\\a",
+            "https://api.example/a b",
+            "https://api.example/a%2",
+            "https://api.example/\u{e4}",
+            "\thttps://api.example/a",
+            "https://api.example/a\n",
+            "ftp://api.example/a",
+            "javascript:alert(1)",
+            "https://api.example:99999/a",
+        ] {
+            assert_eq!(text.parse::<Htu>(), Err(InvalidHtu), "{text:?}");
+        }
+        assert!(format!("https://a/{}", "a".repeat(4096)).parse::<Htu>().is_err());
+    }
+
+    /// O20, DP9: the place is the configured one, wherever the path points.
+    #[test]
+    fn a_path_stays_below_its_server() {
+        for base in ["https://api.example", "https://api.example/"] {
+            let base = htu(base);
+            assert_eq!(base.join("/v1").unwrap(), htu("https://api.example/v1"));
+            assert_eq!(
+                base.join("//evil.com/v1").unwrap(),
+                htu("https://api.example//evil.com/v1")
+            );
+            for path in ["", "*", "v1", "@evil.com/", ".evil.com/", ":1/", "/a b"] {
+                assert!(base.join(path).is_err(), "{path:?}");
+            }
+        }
+        let tenant = htu("https://api.example/tenant/");
+        assert_eq!(
+            tenant.join("/v1").unwrap(),
+            htu("https://api.example/tenant/v1")
+        );
+    }
+}
