@@ -201,7 +201,7 @@ mod tests {
         let nonce = nonces.newest(now);
         assert_eq!(nonce, "Lx28QlH_1_Mcgd4uXZDhDFg82kdg1W2-AhTzikcpFsE");
         assert_eq!(nonce.len(), 43);
-        for made_up in ["", "0", &nonce[1..], &nonce.to_lowercase(), &format!("{nonce}=")] {
+        for made_up in ["", "0", nonce.trim_start_matches("Lx"), &nonce.to_lowercase(), &format!("{nonce}=")] {
             assert_eq!(nonces.freshness(made_up, now), None, "{made_up}");
         }
     }

@@ -178,7 +178,7 @@ mod tests {
             r#"{"jkt":"0ZcO"}"#.to_owned(),
             format!(r#"{{"jkt":"{A}="}}"#),
             // 43 characters whose last has a bit too many
-            format!(r#"{{"jkt":"{}J"}}"#, &A[..42]),
+            format!(r#"{{"jkt":"{}J"}}"#, A.strip_suffix("I").unwrap()),
             format!(r#"{{"jkt":"{A}","x5t#S256":"{A}"}}"#),
             format!(r#"{{"jkt":"{A}","kid":"1"}}"#),
             format!(r#"{{"jku":"{A}"}}"#),
