@@ -198,9 +198,6 @@ mod tests {
             }
         }
         let tenant = htu("https://api.example/tenant/");
-        assert_eq!(
-            tenant.join("/v1").unwrap(),
-            htu("https://api.example/tenant/v1")
-        );
+        assert_eq!(tenant.join("/v1").unwrap(), htu("https://api.example/tenant/v1"));
     }
 }

@@ -190,7 +190,10 @@ mod tests {
         for other in others {
             assert_eq!(other.freshness(&server.newest(now), now), None);
         }
-        assert_eq!(format!("{key:?} {server:?}"), "NonceKey([redacted]) Nonces([redacted])");
+        assert_eq!(
+            format!("{key:?} {server:?}"),
+            "NonceKey([redacted]) Nonces([redacted])"
+        );
     }
 
     /// O20, DP10, DP16: what is no nonce of ours is none; HMAC-SHA-256, computed by another program.
@@ -201,7 +204,13 @@ mod tests {
         let nonce = nonces.newest(now);
         assert_eq!(nonce, "Lx28QlH_1_Mcgd4uXZDhDFg82kdg1W2-AhTzikcpFsE");
         assert_eq!(nonce.len(), 43);
-        for made_up in ["", "0", nonce.trim_start_matches("Lx"), &nonce.to_lowercase(), &format!("{nonce}=")] {
+        for made_up in [
+            "",
+            "0",
+            nonce.trim_start_matches("Lx"),
+            &nonce.to_lowercase(),
+            &format!("{nonce}="),
+        ] {
             assert_eq!(nonces.freshness(made_up, now), None, "{made_up}");
         }
     }

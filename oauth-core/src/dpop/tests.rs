@@ -13,7 +13,8 @@ use crate::jose::{AccessTokenClaims, AccessTokenPolicy, KeySet, SigningKey};
 const URI: &str = "https://api.example/v1/charges";
 const TOKEN: &str = "at_of_ada";
 /// What is wrong with nothing: the hash is that of [`TOKEN`].
-const CLAIMS: &str = r#""jti":"1","htm":"POST","htu":"https://api.example/v1/charges","iat":1800000000,"ath":"ATH""#;
+const CLAIMS: &str =
+    r#""jti":"1","htm":"POST","htu":"https://api.example/v1/charges","iat":1800000000,"ath":"ATH""#;
 
 fn now() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
@@ -108,7 +109,10 @@ fn a_proper_proof_proves_its_key() {
         assert_eq!(name.parse::<HeaderName>().unwrap(), HEADER);
     }
     let ed25519 = SigningKey::generate_ed25519(&|bytes: &mut [u8]| bytes.fill(7)).unwrap();
-    let header = format!(r#"{{"typ":"dpop+jwt","alg":"EdDSA","jwk":{{{}}}}}"#, jwk(&ed25519));
+    let header = format!(
+        r#"{{"typ":"dpop+jwt","alg":"EdDSA","jwk":{{{}}}}}"#,
+        jwk(&ed25519)
+    );
     let proof = signed_by(&ed25519, &header, &format!("{{{}}}", claims()));
     assert_eq!(
         verify(&proof).unwrap().thumbprint(),
@@ -169,7 +173,10 @@ fn a_proof_is_one_well_formed_token() {
 fn what_a_proof_must_say_it_says() {
     let jwk = jwk(&key());
     for (header, error) in [
-        (format!(r#"{{"alg":"ES256","jwk":{{{jwk}}}}}"#), ProofError::WrongType),
+        (
+            format!(r#"{{"alg":"ES256","jwk":{{{jwk}}}}}"#),
+            ProofError::WrongType,
+        ),
         (
             format!(r#"{{"typ":"dpop+jwt","jwk":{{{jwk}}}}}"#),
             ProofError::Malformed,
@@ -205,7 +212,13 @@ fn what_a_proof_must_say_it_says() {
     for (claim, error) in missing {
         check(&changed(claim, ""), Err(error));
     }
-    for jti in ["\"\"", "1", "null", "[\"1\"]", &format!("\"{}\"", "1".repeat(257))] {
+    for jti in [
+        "\"\"",
+        "1",
+        "null",
+        "[\"1\"]",
+        &format!("\"{}\"", "1".repeat(257)),
+    ] {
         check(
             &changed("\"jti\":\"1\"", &format!("\"jti\":{jti}")),
             Err(ProofError::Malformed),
@@ -245,7 +258,9 @@ fn a_token_of_another_type_is_no_proof() {
 #[test]
 fn a_proof_is_of_an_accepted_algorithm() {
     let jwk = jwk(&key());
-    for alg in ["none", "None", "HS256", "RS256", "PS256", "ES384", "es256", "Ed25519", ""] {
+    for alg in [
+        "none", "None", "HS256", "RS256", "PS256", "ES384", "es256", "Ed25519", "",
+    ] {
         let header = format!(r#"{{"typ":"dpop+jwt","alg":"{alg}","jwk":{{{jwk}}}}}"#);
         check_header(&header, Err(ProofError::UnsupportedAlgorithm));
     }
@@ -279,8 +294,7 @@ fn a_key_with_a_private_part_is_refused() {
     let jwk = jwk(&key());
     for member in ["d", "k", "p", "q", "dp", "dq", "qi", "oth", "priv"] {
         for value in ["\"AA\"", "null", "\"\"", "1"] {
-            let header =
-                format!(r#"{{"typ":"dpop+jwt","alg":"ES256","jwk":{{{jwk},"{member}":{value}}}}}"#);
+            let header = format!(r#"{{"typ":"dpop+jwt","alg":"ES256","jwk":{{{jwk},"{member}":{value}}}}}"#);
             check_header(&header, Err(ProofError::UnusableKey));
         }
     }

@@ -227,9 +227,9 @@ impl ProofPolicy {
         if is_expired || now >= later(claims.iat.time(), self.window) {
             return Err(ProofError::TooOld);
         }
-        let starts_at = claims.nbf.map_or(claims.iat.time(), |nbf| {
-            nbf.time().max(claims.iat.time())
-        });
+        let starts_at = claims
+            .nbf
+            .map_or(claims.iat.time(), |nbf| nbf.time().max(claims.iat.time()));
         if starts_at > later(now, LEEWAY) {
             return Err(ProofError::NotYetValid);
         }
@@ -268,10 +268,7 @@ impl ProvenKey {
     pub fn replay_key(&self) -> TokenHash {
         // the lengths of the other parts are known, so that no two are written alike
         let Self {
-            thumbprint,
-            jti,
-            uri,
-            ..
+            thumbprint, jti, uri, ..
         } = self;
         TokenHash::of(&format!("dpop\0{thumbprint}\0{}\0{jti}\0{uri}", jti.len()))
     }

@@ -163,10 +163,7 @@ mod tests {
             Some(Confirmation::Jkt(thumbprint))
         );
         let certificate = format!(r#"{{"x5t#S256":"{A}"}}"#);
-        assert_eq!(
-            parse(&certificate),
-            Some(Confirmation::Certificate(thumbprint))
-        );
+        assert_eq!(parse(&certificate), Some(Confirmation::Certificate(thumbprint)));
         assert_eq!(
             serde_json::to_string(&Confirmation::Certificate(thumbprint)).unwrap(),
             certificate

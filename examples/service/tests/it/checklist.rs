@@ -55,7 +55,9 @@ fn every_check_has_a_test_that_passes_and_one_that_refuses() {
     let (checks, texts) = (checks(), oauth_sources());
     let numbers = (1..=63).chain(65..=81).chain(103..=116);
     let expected = numbers.map(|number| number.to_string());
-    let expected: Vec<String> = expected.chain((1..=16).map(|number| format!("DP{number}"))).collect();
+    let expected: Vec<String> = expected
+        .chain((1..=16).map(|number| format!("DP{number}")))
+        .collect();
     let listed: Vec<String> = checks.iter().map(|check| check.id.clone()).collect();
     assert_eq!(listed, expected);
 

@@ -19,7 +19,9 @@ fn p256(more: &str) -> String {
 /// O15: the thumbprint vectors of RFC 7638 §3.1, RFC 8037 A.3 and RFC 9449 §6.1.
 #[test]
 fn the_thumbprint_vectors_hold() {
-    let check = |document: &str, expected: &str| assert_eq!(parse(document).unwrap().thumbprint().to_string(), expected);
+    let check = |document: &str, expected: &str| {
+        assert_eq!(parse(document).unwrap().thumbprint().to_string(), expected)
+    };
     check(
         &format!(r#"{{"kty":"RSA","n":"{RSA_N}","e":"AQAB","alg":"RS256","kid":"2011-04-29"}}"#),
         "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs",

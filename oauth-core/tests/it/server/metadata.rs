@@ -61,7 +61,12 @@ fn a_retired_key_is_published_until_its_last_token_expired() {
     let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
         builder.with_signing_keys(rotating)
     });
-    let published = || -> Vec<String> { keys(&fixture).iter().map(|key| key.thumbprint().to_string()).collect() };
+    let published = || -> Vec<String> {
+        keys(&fixture)
+            .iter()
+            .map(|key| key.thumbprint().to_string())
+            .collect()
+    };
     let [first, second, third] = [first, second, third].map(|key| key.key_id().to_owned());
     fixture.clock.set(start + life - Duration::from_nanos(1));
     assert_eq!(published(), [&second, &third, &first].map(String::as_str));
