@@ -20,7 +20,7 @@ fn p256(more: &str) -> String {
 #[test]
 fn the_thumbprint_vectors_hold() {
     let check = |document: &str, expected: &str| {
-        assert_eq!(parse(document).unwrap().thumbprint().to_string(), expected)
+        assert_eq!(parse(document).unwrap().thumbprint().to_string(), expected);
     };
     check(
         &format!(r#"{{"kty":"RSA","n":"{RSA_N}","e":"AQAB","alg":"RS256","kid":"2011-04-29"}}"#),
