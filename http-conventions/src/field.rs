@@ -104,14 +104,15 @@ pub(crate) fn is_token(bytes: &[u8]) -> bool {
     !bytes.is_empty() && bytes.iter().all(|byte| is_tchar(*byte))
 }
 
-const fn is_tchar(byte: u8) -> bool {
-    byte < 128 && TCHARS >> byte & 1 == 1
+fn is_tchar(byte: u8) -> bool {
+    TCHARS.get(usize::from(byte)).is_some_and(|is_tchar| *is_tchar)
 }
 
-/// One bit for each byte that tokens are made of.
-const TCHARS: u128 = {
-    let (mut bits, mut byte) = (0, 0_u8);
-    while byte < 128 {
+/// Which bytes tokens are made of: looked up, as this is asked for every byte of every field.
+static TCHARS: [bool; 256] = {
+    let mut table = [false; 256];
+    let (mut rest, mut byte) = (table.as_mut_slice(), 0_u8);
+    while let [is_tchar, others @ ..] = rest {
         let is_mark = matches!(
             byte,
             b'!' | b'#'
@@ -129,12 +130,11 @@ const TCHARS: u128 = {
                 | b'|'
                 | b'~'
         );
-        if is_mark || byte.is_ascii_alphanumeric() {
-            bits |= 1 << byte;
-        }
-        byte += 1;
+        *is_tchar = is_mark || byte.is_ascii_alphanumeric();
+        byte = byte.wrapping_add(1);
+        rest = others;
     }
-    bits
+    table
 };
 
 #[cfg(test)]

@@ -78,6 +78,11 @@ impl SizeLimits {
         self.target > 0 && self.field_lines > 0 && self.fields > 0
     }
 
+    /// What content that is too large is refused with, whoever counted it.
+    pub(crate) const fn too_much_content(&self) -> TooLarge {
+        TooLarge::Content(self.encoded)
+    }
+
     /// Checks what is known before any content is read, its announced length included.
     ///
     /// # Errors

@@ -10,13 +10,14 @@ pub const USAGE: &str = "\
 The payments desk: graph-core, oauth-core, webhook-core and http-conventions in one service.
 
 usage: service [tour] [--listen ADDRESS] [--database sqlite:FILE|sqlite::memory:] [--sign-in-as EMAIL]
-               [--trusted-documents FILE]
+               [--trusted-documents FILE] [--allow-origin ORIGIN]...
 
   tour                      start on a free port with a fresh database, walk through everything over HTTP, exit 0 or 1
   --listen ADDRESS          where to listen (127.0.0.1:8080)
   --database DATABASE       where to keep everything (sqlite:payments-desk.sqlite)
   --sign-in-as EMAIL        demo only: whoever comes to /authorize is this user and has consented
   --trusted-documents FILE  run only the operations of this manifest, by their ids (of Apollo, or {\"id\": \"text\"})
+  --allow-origin ORIGIN     pages of this origin may call the service, such as https://app.example.com
 ";
 
 /// Where everything is kept.
@@ -41,6 +42,8 @@ pub struct Options {
     pub sign_in_as: Option<String>,
     /// The manifest of the only operations that the graph runs.
     pub trusted_documents: Option<PathBuf>,
+    /// The origins whose pages may call the service.
+    pub cross_origins: Vec<String>,
 }
 
 impl Default for Options {
@@ -50,6 +53,7 @@ impl Default for Options {
             database: DatabaseChoice::File(PathBuf::from("payments-desk.sqlite")),
             sign_in_as: None,
             trusted_documents: None,
+            cross_origins: Vec::new(),
         }
     }
 }
@@ -112,6 +116,7 @@ impl Command {
                 "tour" => tour = true,
                 "--listen" => options.listen = parse_listen(value("--listen")?)?,
                 "--database" => options.database = parse_database(value("--database")?)?,
+                "--allow-origin" => options.cross_origins.push(value("--allow-origin")?),
                 "--sign-in-as" => options.sign_in_as = Some(value("--sign-in-as")?),
                 "--trusted-documents" => {
                     options.trusted_documents = Some(value("--trusted-documents")?.into());
@@ -167,9 +172,13 @@ mod tests {
             database: DatabaseChoice::Memory,
             sign_in_as: Some("ada@example.com".to_owned()),
             trusted_documents: Some(PathBuf::from("list.json")),
+            cross_origins: ["https://a.example", "https://b.example"]
+                .map(str::to_owned)
+                .to_vec(),
         };
         let line = "--listen 0.0.0.0:1 --database sqlite::memory: --sign-in-as ada@example.com \
-                    --trusted-documents list.json";
+                    --trusted-documents list.json --allow-origin https://a.example \
+                    --allow-origin https://b.example";
         assert_eq!(parse(line), Ok(Command::Serve(options)));
     }
 

@@ -87,6 +87,7 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
         let unread = |error: io::Error| format!("cannot read {}: {error}", path.display());
         config.trusted_documents = Some(Manifest::from_json(&std::fs::read(path).map_err(unread)?)?);
     }
+    config.cross_origins = options.cross_origins.clone();
     config.danger_deliver_to_loopback = address.ip().is_loopback();
     config.log = Arc::new(|line| complain(line));
     config.mail = Arc::new(|letter| {

@@ -4,12 +4,13 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::{Change, ChangeKind, InvalidSchema, Role, rules};
+use super::{Change, ChangeKind, InvalidSchema, Role, operations, rules};
 
 /// Every change from one schema, or OpenAPI document, to another.
 ///
-/// References within the document (`#/…`) are followed, each pair of schemas once. Of a document every path, operation and
-/// schema under `components` is compared; a path whose operation answers with another schema than before changed its resource.
+/// References within the document (`#/…`) are followed, each pair of schemas once. Of a document every schema under `components`
+/// is compared in this role, and every operation in its own: parameters and bodies as input, successful answers as output. A path
+/// whose operation answers with another schema than before changed its resource.
 ///
 /// # Errors
 ///
@@ -21,12 +22,13 @@ pub fn changes(old: &[u8], new: &[u8], role: Role) -> Result<Vec<Change>, Invali
         old: &old,
         new: &new,
         role,
+        given: role,
         seen: HashSet::new(),
         open: Vec::new(),
         found: Vec::new(),
     };
     match old.get("openapi").is_some() || old.get("components").is_some() {
-        true => walk.documents(),
+        true => walk.whole_documents(),
         false => walk.push(String::new(), &old, &new),
     }
     walk.run();
@@ -36,23 +38,66 @@ pub fn changes(old: &[u8], new: &[u8], role: Role) -> Result<Vec<Change>, Invali
 pub(super) struct Walk<'a> {
     old: &'a Value,
     new: &'a Value,
+    /// That of what is compared now.
     role: Role,
+    /// That of the schemas under `components`.
+    given: Role,
     /// Pairs of schemas that are compared already, or are waiting for it.
-    seen: HashSet<(*const Value, *const Value)>,
+    seen: HashSet<(Role, *const Value, *const Value)>,
     /// A list in place of recursion, as references may lead as deep as they like.
-    open: Vec<(String, &'a Value, &'a Value)>,
+    open: Vec<Open<'a>>,
     found: Vec<Change>,
+}
+
+/// Two schemas that are to be compared.
+struct Open<'a> {
+    pointer: String,
+    role: Role,
+    old: &'a Value,
+    new: &'a Value,
 }
 
 impl<'a> Walk<'a> {
     pub(super) fn push(&mut self, pointer: String, old: &'a Value, new: &'a Value) {
-        let (old, new) = (follow(self.old, old), follow(self.new, new));
+        let (role, (old, new)) = (self.role, self.followed(old, new));
         if self
             .seen
-            .insert((std::ptr::from_ref(old), std::ptr::from_ref(new)))
+            .insert((role, std::ptr::from_ref(old), std::ptr::from_ref(new)))
         {
-            self.open.push((pointer, old, new));
+            self.open.push(Open {
+                pointer,
+                role,
+                old,
+                new,
+            });
         }
+    }
+
+    /// Where references in the two documents lead.
+    pub(super) fn followed(&self, old: &'a Value, new: &'a Value) -> (&'a Value, &'a Value) {
+        (follow(self.old, old), follow(self.new, new))
+    }
+
+    /// The two documents.
+    pub(super) const fn documents(&self) -> (&'a Value, &'a Value) {
+        (self.old, self.new)
+    }
+
+    /// Compares in this role.
+    pub(super) fn in_role(&mut self, role: Role, compare: impl FnOnce(&mut Self)) {
+        let before = std::mem::replace(&mut self.role, role);
+        compare(self);
+        self.role = before;
+    }
+
+    /// Whether what is compared now is an answer.
+    pub(super) fn answers(&self) -> bool {
+        self.role == Role::Output
+    }
+
+    /// Whether the schemas under `components` are compared as strictly as these are to be.
+    pub(super) fn components_suffice(&self) -> bool {
+        self.given == Role::Both || self.given == self.role
     }
 
     pub(super) fn note(&mut self, pointer: String, kind: ChangeKind) {
@@ -73,7 +118,14 @@ impl<'a> Walk<'a> {
         let none = Map::new();
         while !self.open.is_empty() {
             // in the order they were found
-            for (pointer, old, new) in std::mem::take(&mut self.open) {
+            for open in std::mem::take(&mut self.open) {
+                let Open {
+                    pointer,
+                    role,
+                    old,
+                    new,
+                } = open;
+                self.role = role;
                 let as_object = |schema: &'a Value| schema.as_object();
                 match (as_object(old), as_object(new)) {
                     (Some(old), Some(new)) => rules::compare(self, &pointer, old, new),
@@ -86,39 +138,15 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn documents(&mut self) {
+    fn whole_documents(&mut self) {
         let (old, new) = (self.old, self.new);
         let schemas = |document: &'a Value| object(document.pointer("/components/schemas"));
         self.members("/components/schemas", schemas(old), schemas(new), Self::push);
         let paths = |document: &'a Value| object(document.get("paths"));
         self.members("/paths", paths(old), paths(new), |walk, pointer, old, new| {
-            walk.members(
-                &pointer,
-                object(Some(old)),
-                object(Some(new)),
-                |walk, pointer, old, new| {
-                    walk.operation(&pointer, old, new);
-                },
-            );
+            let (old, new) = walk.followed(old, new);
+            operations::compare(walk, &pointer, old, new);
         });
-    }
-
-    /// What an operation answers with, by the name of its schema.
-    fn operation(&mut self, pointer: &str, old: &'a Value, new: &'a Value) {
-        let resource = |operation: &'a Value| {
-            let answers = object(operation.get("responses")).into_iter().flatten();
-            let successes = answers.filter(|(status, _)| status.starts_with('2'));
-            let named = successes.filter_map(|(_, answer)| {
-                let content = object(answer.get("content"))?;
-                let (_, media) = content.iter().next()?;
-                media.pointer("/schema/$ref")?.as_str()
-            });
-            named.collect::<Vec<&str>>()
-        };
-        let (before, after) = (resource(old), resource(new));
-        if before.iter().any(|name| !after.contains(name)) {
-            self.note(format!("{pointer}/responses"), ChangeKind::Replaced);
-        }
     }
 
     /// Compares what has the same name in both, and notes what only one has.
@@ -143,7 +171,7 @@ impl<'a> Walk<'a> {
 }
 
 /// The schema that a chain of references leads to; one that leads nowhere, or in a circle, is what it is.
-fn follow<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
+pub(super) fn follow<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     let mut at = schema;
     for _ in 0..64 {
         let reference = at.get("$ref").and_then(Value::as_str);
@@ -156,7 +184,7 @@ fn follow<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     schema
 }
 
-fn object(value: Option<&Value>) -> Option<&Map<String, Value>> {
+pub(super) fn object(value: Option<&Value>) -> Option<&Map<String, Value>> {
     value.and_then(Value::as_object)
 }
 

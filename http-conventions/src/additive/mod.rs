@@ -1,8 +1,8 @@
 //! Whether a schema changed in additions only: within a version fields are added, never removed, renamed, retyped or bound more
 //! tightly. A check for the tests of a host, on its resources and its events alike.
 //!
-//! Compares two JSON Schemas, or every schema of two OpenAPI documents with their paths, and names each change with its place
-//! and whether it breaks those who rely on the old one.
+//! Compares two JSON Schemas, or two OpenAPI documents with their schemas, parameters, bodies and answers, and names each change
+//! with its place and whether it breaks those who rely on the old one.
 //!
 //! ```
 //! use http_conventions::additive::{Role, changes};
@@ -19,12 +19,13 @@
 use std::fmt;
 
 mod compare;
+mod operations;
 mod rules;
 
 pub use self::compare::changes;
 
 /// Who sends what the schema describes.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "there are two ends")]
 pub enum Role {
     /// Clients do: a request. To demand more than before breaks.

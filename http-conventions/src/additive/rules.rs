@@ -173,7 +173,7 @@ fn bound(
 }
 
 /// One schema; absent it allows everything, as `true` does, and `false` allows nothing.
-fn subschema<'a>(
+pub(super) fn subschema<'a>(
     walk: &mut Walk<'a>,
     pointer: &str,
     keyword: &str,

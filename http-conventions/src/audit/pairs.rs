@@ -4,8 +4,8 @@ use bytes::Bytes;
 use http::{
     HeaderMap, HeaderName, Response, StatusCode,
     header::{
-        ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_LENGTH,
-        CONTENT_LOCATION, DATE, ETAG, EXPIRES, RETRY_AFTER, TRANSFER_ENCODING, VARY,
+        ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_ORIGIN, AGE, CACHE_CONTROL, CONTENT_LENGTH,
+        CONTENT_LOCATION, DATE, ETAG, EXPIRES, RETRY_AFTER, SET_COOKIE, TRANSFER_ENCODING, VARY,
     },
 };
 
@@ -15,6 +15,17 @@ use crate::{idempotency::IDEMPOTENCY_REPLAYED, request_id::X_REQUEST_ID};
 /// Fields that a 304 has where the 200 would,
 /// [RFC 9110 §15.4.5](https://www.rfc-editor.org/rfc/rfc9110#section-15.4.5).
 const KEPT_BY_304: [HeaderName; 5] = [CACHE_CONTROL, CONTENT_LOCATION, ETAG, EXPIRES, VARY];
+
+/// What is another at each exchange, whatever the method.
+static OF_ONE_EXCHANGE: [HeaderName; 7] = [
+    AGE,
+    CONTENT_LENGTH,
+    DATE,
+    RETRY_AFTER,
+    SET_COOKIE,
+    TRANSFER_ENCODING,
+    X_REQUEST_ID,
+];
 
 /// The answers to a GET and to its HEAD: the same status, and the same fields but those of one exchange and those that are
 /// known only when content is made.
@@ -52,8 +63,7 @@ pub fn head(get: &Response<Bytes>, head: &Response<Bytes>) -> Vec<Finding> {
 }
 
 fn is_of_representation(name: &HeaderName) -> bool {
-    let is_of_one_exchange =
-        [CONTENT_LENGTH, DATE, RETRY_AFTER, TRANSFER_ENCODING, X_REQUEST_ID].contains(name);
+    let is_of_one_exchange = OF_ONE_EXCHANGE.contains(name);
     let is_limit = name.as_str().starts_with("ratelimit") || name.as_str().starts_with("x-ratelimit");
     !is_of_one_exchange && !is_limit && name.as_str() != "connection"
 }

@@ -46,7 +46,9 @@
 //!   Check `If-Match` inside the handler: a retried write must get its first answer, not a 412.
 //! - Do not drop the future when the client hangs up: spawn it. A handler that is dropped or panics leaves its key claimed
 //!   until the lease ends; [`AfterCrash`] says what happens then.
-//! - Choose a lease longer than the slowest handler, as leases are not renewed.
+//! - Bound every handler by a time, and choose a lease beyond it. Leases are not renewed: a handler that hangs would keep its key
+//!   for as long as its process lives. One that takes longer all the same is not run again beside itself by default: a repeat is
+//!   told from the end of the lease on that nobody knows, and gets the answer once there is one.
 
 mod capture;
 mod decide;

@@ -86,7 +86,14 @@ impl<'a> Accept<'a> {
     fn weigh(self, offers: &[MediaType]) -> [Weight; AT_ONCE] {
         let mut says_nothing = true;
         let mut decisive = [(0, Weight::ZERO); AT_ONCE];
-        for range in field::members(self.headers, &ACCEPT).filter_map(Range::parse) {
+        for member in field::members(self.headers, &ACCEPT) {
+            // of a range that describes none of them, no more is asked than whether the field says something
+            if !says_nothing && !offers.iter().any(|offer| breadth(essence(member), offer).is_some()) {
+                continue;
+            }
+            let Some(range) = Range::parse(member) else {
+                continue;
+            };
             says_nothing = false;
             for (offer, slot) in offers.iter().zip(&mut decisive) {
                 if let Some(specificity) = range.specificity(offer) {
@@ -104,20 +111,19 @@ impl<'a> Accept<'a> {
 /// One media range.
 #[derive(Debug)]
 struct Range<'a> {
-    main: &'a [u8],
-    sub: &'a [u8],
+    essence: &'a [u8],
     parameters: &'a [u8],
     weight: Weight,
 }
 
 impl<'a> Range<'a> {
     fn parse(member: &'a [u8]) -> Option<Self> {
-        let (essence, parameters) = field::split_once(member, b';');
-        let (main, sub) = halves(field::trim(essence))?;
+        let essence = essence(member);
+        let (main, sub) = halves(essence)?;
         if main == b"*" && sub != b"*" {
             return None;
         }
-        let mut parameters = parameters.unwrap_or_default();
+        let mut parameters = field::split_once(member, b';').1.unwrap_or_default();
         let mut weight = None;
         // as nearly everybody writes it; there is nothing else to compare then
         if let Some(only) = parameters.strip_prefix(b"q=").and_then(Weight::parse) {
@@ -130,17 +136,16 @@ impl<'a> Range<'a> {
             }
         }
         Some(Self {
-            main,
-            sub,
+            essence,
             parameters,
             weight: weight.unwrap_or(Weight::FULL),
         })
     }
 
     /// How closely the range describes this type, and more than zero; absent where it does not.
-    fn specificity(&self, offer: &MediaType) -> Option<usize> {
-        let breadth = self.breadth(offer)?;
-        let mut matched = 0;
+    fn specificity(&self, offer: &MediaType) -> Option<u64> {
+        let breadth = breadth(self.essence, offer)?;
+        let mut matched = 0_u64;
         for part in field::split(self.parameters, b';') {
             let (name, raw) = field::parameter(part)
                 .filter(|(name, _)| !is_weight(name))
@@ -154,22 +159,27 @@ impl<'a> Range<'a> {
                 Some(false) | None => return None,
             }
         }
-        // no type has as many parameters as a field has bytes
+        // a field would need four billion parameters for one of them to count as breadth
         Some((breadth << 32) + matched)
     }
+}
 
-    fn breadth(&self, offer: &MediaType) -> Option<usize> {
-        if self.main == b"*" {
-            return Some(1);
+/// The type of a range, without its parameters; quotes come only in those.
+fn essence(member: &[u8]) -> &[u8] {
+    let end = member.iter().position(|byte| *byte == b';');
+    field::trim(member.get(..end.unwrap_or(member.len())).unwrap_or(member))
+}
+
+/// How much of a type its range names: all, the half before the slash, or nothing; absent where it is no range of this type.
+fn breadth(essence: &[u8], offer: &MediaType) -> Option<u64> {
+    let offered = offer.essence().as_bytes();
+    match essence {
+        b"*/*" => Some(1),
+        [main @ .., b'*'] if main.ends_with(b"/") => {
+            let head = offered.get(..main.len())?;
+            head.eq_ignore_ascii_case(main).then_some(2)
         }
-        let essence = offer.essence().as_bytes();
-        let (main, sub) = essence.split_at_checked(self.main.len())?;
-        let sub = sub.strip_prefix(b"/")?;
-        match self.main.eq_ignore_ascii_case(main) {
-            true if self.sub == b"*" => Some(2),
-            true if self.sub.eq_ignore_ascii_case(sub) => Some(3),
-            _ => None,
-        }
+        essence => essence.eq_ignore_ascii_case(offered).then_some(3),
     }
 }
 

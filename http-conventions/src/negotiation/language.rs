@@ -133,8 +133,7 @@ impl<'a> AcceptLanguage<'a> {
     fn matches(self, offers: &[LanguageTag]) -> [Matched; AT_ONCE] {
         let mut found = [Matched::default(); AT_ONCE];
         let members = field::members(self.headers, &ACCEPT_LANGUAGE).filter_map(weighted);
-        let ranges = members.filter(|(range, _)| *range == b"*" || is_language_range(range));
-        for (position, (range, weight)) in ranges.enumerate() {
+        for (position, (range, weight)) in members.enumerate() {
             for (offer, found) in offers.iter().zip(&mut found) {
                 found.take(offer.as_bytes(), range, weight, position);
             }
@@ -164,8 +163,9 @@ impl Matched {
         if range.first().map(u8::to_ascii_lowercase) != offer.first().map(u8::to_ascii_lowercase) {
             return;
         }
-        let leads_here = begins_with(range, offer);
-        let is_it = leads_here && range.len() == offer.len();
+        let is_it = range.eq_ignore_ascii_case(offer);
+        // what is an offer, or the beginning of one, is well-formed as that is
+        let leads_here = is_it || (begins_with(range, offer) && is_language_range(range));
         if leads_here && weight.is_acceptable() {
             self.best = self.best.max(Some((weight, Reverse(position))));
         }

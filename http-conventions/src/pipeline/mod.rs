@@ -13,8 +13,8 @@
 //!
 //! A stage that ends the exchange does so with an [`EarlyAnswer`], and the last one with a response; both are *finished*: they
 //! carry the request id, the CORS headers, `Vary`, what becomes of the version, the rate limits and a `Cache-Control`, and an
-//! error is a problem that names its request. [`finish`](Exchange::finish) does that for what ends elsewhere, a panic or an
-//! answer of the framework included.
+//! error is a problem that names its request. [`finish`](Exchange::finish) does that for what ends elsewhere, an answer of the
+//! framework included, and [`refuse`](Conventions::refuse) for what never came to a handler.
 //!
 //! ```
 //! use std::{sync::Arc, time::SystemTime};
@@ -91,7 +91,7 @@ mod mistakes;
 
 use std::{fmt, sync::Arc};
 
-use http::Request;
+use http::{Request, StatusCode};
 
 pub use self::{
     builder::ConventionsBuilder,
@@ -104,7 +104,7 @@ use crate::{
     idempotency::Idempotency,
     pagination::PageRules,
     ports::{Clock, Entropy},
-    problem::{Challenge, ProblemBase, ProblemType},
+    problem::{Challenge, Problem, ProblemBase, ProblemType},
     rate_limit::RateLimiter,
     request_id::RequestId,
     size_limits::SizeLimits,
@@ -145,6 +145,19 @@ impl Conventions {
             false => RequestId::generate(&*rules.entropy),
         };
         Exchange::begin(self.clone(), id, request)
+    }
+
+    /// The answer to a request that the server refuses in the host's place: content that is too large or too slow, what is no
+    /// HTTP, a handler that panicked. What the head is refused for by [`admit`](Exchange::admit) comes first.
+    pub fn refuse<B>(&self, request: &Request<B>, status: StatusCode) -> EarlyAnswer {
+        let problem = match status {
+            StatusCode::PAYLOAD_TOO_LARGE => self.0.size_limits.too_much_content().problem(&self.0.problems),
+            status => Problem::of_status(status),
+        };
+        match self.begin(request).admit(request) {
+            Ok(exchange) => exchange.refuse(problem),
+            Err(early) => early,
+        }
     }
 
     /// The base of its problem types.

@@ -76,16 +76,15 @@ impl MemoryRateLimitStore {
     #[must_use = "a request that is denied must not go on"]
     pub fn take(&self, spend: &Spend<'_>, now: SystemTime) -> Decision {
         let (now, place) = (nanoseconds(now), self.place(spend));
-        let Some(shard) = self.shards.get(place.shard) else {
-            return Decision::Allowed {
-                state: State::default(),
-            };
+        let decide = |state| decide_at(state, spend.policy().quota(), spend.cost(), now);
+        let mut shard = self.shards.get(place.shard).map(lock);
+        let Some(set) = shard.as_mut().and_then(|sets| sets.get_mut(place.set)) else {
+            return decide(State::default());
         };
-        let mut sets = lock(shard);
-        let state = load(&sets, place);
-        let decision = decide_at(state, spend.policy().quota(), spend.cost(), now);
+        let way = own(set, place);
+        let decision = decide(state_of(set, way));
         if let Decision::Allowed { state } = decision {
-            keep(&mut sets, place, state, now);
+            keep(set, way, place, state, now);
         }
         decision
     }
@@ -141,18 +140,16 @@ fn own(set: &Set, place: Place) -> Option<usize> {
     None
 }
 
-fn load(sets: &[Set], place: Place) -> State {
-    let slot = sets.get(place.set).and_then(|set| set.get(own(set, place)?));
+/// The bucket in this slot; full where there is none.
+fn state_of(set: &Set, own: Option<usize>) -> State {
+    let slot = own.and_then(|way| set.get(way));
     State::from_nanoseconds(slot.map_or(0, |slot| slot.state))
 }
 
 /// Writes a bucket in its own slot, or else over the nearest that owes nothing, or over the one that owes least.
-fn keep(sets: &mut [Set], place: Place, state: State, now: u64) {
-    let Some(set) = sets.get_mut(place.set) else {
-        return;
-    };
+fn keep(set: &mut Set, own: Option<usize>, place: Place, state: State, now: u64) {
     let owed = |way: &usize| set.get(*way).map_or(0, |slot| slot.state.saturating_sub(now));
-    let way = own(set, place)
+    let way = own
         .or_else(|| ways(place).find(|way| owed(way) == 0))
         .or_else(|| ways(place).min_by_key(owed));
     if let Some(slot) = way.and_then(|way| set.get_mut(way)) {
@@ -172,14 +169,19 @@ impl RateLimitStore for MemoryRateLimitStore {
         let found = |shard: usize| locked.iter().find(move |(number, _)| *number == shard);
         let states: Vec<State> = places
             .iter()
-            .map(|place| found(place.shard).map_or_else(State::default, |(_, sets)| load(sets, *place)))
+            .map(|place| {
+                let set = found(place.shard).and_then(|(_, sets)| sets.get(place.set));
+                set.map_or_else(State::default, |set| state_of(set, own(set, *place)))
+            })
             .collect();
         for (place, state) in places
             .iter()
             .zip(passes(&states, spends, now).unwrap_or_default())
         {
-            if let Some((_, sets)) = locked.iter_mut().find(|(number, _)| *number == place.shard) {
-                keep(sets, *place, state, nanoseconds(now));
+            let shard = locked.iter_mut().find(|(number, _)| *number == place.shard);
+            if let Some(set) = shard.and_then(|(_, sets)| sets.get_mut(place.set)) {
+                let way = own(set, *place);
+                keep(set, way, *place, state, nanoseconds(now));
             }
         }
         Ok(states)

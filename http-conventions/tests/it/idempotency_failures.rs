@@ -251,6 +251,40 @@ async fn a_broken_off_request_runs_again_where_the_host_says_so() {
     assert_eq!(fixture.runs(), 2);
 }
 
+/// H6: a handler that is slower than its lease is not run beside itself: a repeat is told that nobody knows, and gets the answer
+/// once there is one. What the lease bounds is how long a repeat is told to wait.
+#[tokio::test]
+async fn a_handler_that_is_slower_than_its_lease_is_not_run_beside_itself() {
+    let fixture = Fixture::new();
+    let request = post("k-1", BODY);
+    let may_finish = Cell::new(false);
+    let slow = async {
+        poll_fn(|_| match may_finish.get() {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        })
+        .await;
+        fixture.handle()
+    };
+    let mut first = pin!(fixture.idempotency.run(&request, SCOPE, slow));
+    assert!(first.as_mut().now_or_never().is_none());
+    fixture.clock.advance(LEASE - Duration::from_nanos(1));
+    expect_problem(&fixture.send(&request).await, 409, "idempotency-in-flight");
+    fixture.clock.advance(Duration::from_nanos(1));
+    for _ in 0..2 {
+        expect_problem(
+            &fixture.send(&request).await,
+            409,
+            "idempotency-outcome-unknown",
+        );
+    }
+    may_finish.set(true);
+    let late = first.await.unwrap();
+    let again = fixture.send(&request).await;
+    assert!(is_replayed(&again));
+    assert_eq!((again.body(), fixture.runs()), (late.body(), 1));
+}
+
 /// H6: a first run that is slower than its lease does not overwrite the answer of the run that took over.
 #[tokio::test]
 async fn a_run_that_lost_its_key_overwrites_nothing() {

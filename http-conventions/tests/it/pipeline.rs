@@ -44,6 +44,32 @@ async fn a_refusal_of_the_head_is_complete() {
     assert_complete(&gone, "/v1/charges");
 }
 
+/// H13, H18, H19: what a server refuses in the host's place leaves by the same exit, and what its head is refused for comes first.
+#[tokio::test]
+async fn what_a_server_refuses_is_complete() {
+    let desk = Desk::new();
+    let head = request("POST", "/v1/charges", &[]).map(|_| ());
+    for (status, sent) in [(413, 413), (408, 408), (400, 400), (500, 500), (503, 503), (405, 500)] {
+        let status = StatusCode::from_u16(status).unwrap();
+        let answer = desk.conventions.refuse(&head, status).into_response();
+        assert_eq!(answer.status(), sent);
+        assert_complete(&answer, "/v1/charges");
+        assert_deprecated(&answer);
+    }
+    let large = desk.conventions.refuse(&head, StatusCode::PAYLOAD_TOO_LARGE);
+    let large = ReceivedProblem::parse(large.into_response().body()).unwrap();
+    assert!(large.type_uri().ends_with("content-too-large"), "{large:?}");
+    for (early, path) in [(404, "/v9/charges"), (204, "/v1/charges")] {
+        let head = match early {
+            204 => preflight(path),
+            _ => request("GET", path, &[]),
+        };
+        let answer = desk.conventions.refuse(&head, StatusCode::REQUEST_TIMEOUT);
+        assert_eq!(answer.status(), early);
+        assert_complete(&answer.into_response(), path);
+    }
+}
+
 /// H18: the answer to a preflight has its id and varies, and exposes nothing, as there is nothing to read.
 #[tokio::test]
 async fn a_preflight_is_complete() {

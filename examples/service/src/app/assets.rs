@@ -56,6 +56,6 @@ impl App {
         let tag = EntityTag::of_content(asset.content.as_bytes());
         let validators = Validators::default().with_entity_tag(tag);
         let preconditions = Preconditions::of(request, self.clock.now());
-        preconditions.answer_read(&validators, asset.response(), &self.problems)
+        preconditions.answer_read(&validators, asset.response(), self.conventions.problems())
     }
 }

@@ -18,9 +18,14 @@ pub type Body = UnsyncBoxBody<Bytes, Infallible>;
 /// In characters.
 const LONGEST_REASON: usize = 200;
 
+/// A whole body as the adapters take it.
+pub(super) fn whole(body: Bytes) -> Body {
+    Full::new(body).boxed_unsync()
+}
+
 /// A whole answer as the adapters take it.
 pub(super) fn full(response: Response<Bytes>) -> Response<Body> {
-    response.map(|body| Full::new(body).boxed_unsync())
+    response.map(whole)
 }
 
 /// Reads a JSON body.

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::body::{json, read_json, to_json};
 use super::caller::Caller;
-use super::lists::{query_parameter, window};
+use super::lists::{page_of_desk, query_parameter, rules_of_desk, window};
 use super::{App, Handled};
 use crate::desk::ChargeFilter;
 use crate::domain::{Charge, ChargeId, ChargeStatus, NewCharge};
@@ -42,13 +42,13 @@ impl App {
         if let Some(customer) = &filter.customer {
             binding = binding.with_filter("customer", customer.as_str());
         }
-        let asked = self.asked_page(request, binding)?;
+        let asked = self.asked_page(request, rules_of_desk(), binding)?;
         let rows = self
             .desk
             .charges(filter, window(&asked))
             .await
             .map_err(|error| self.refused(error))?;
-        self.page_of_desk(&asked, rows, |charge| {
+        page_of_desk(request, &asked, rows, |charge| {
             serde_json::to_value(ChargeBody::of(charge)).unwrap_or(Value::Null)
         })
     }
@@ -56,13 +56,13 @@ impl App {
     pub(super) async fn read_charge(&self, request: &Request<Bytes>, id: ChargeId) -> Handled {
         let charge = self.desk.charge(id).await.map_err(|error| self.refused(error))?;
         let preconditions = Preconditions::of(request, self.clock.now());
-        preconditions.answer_read(&entity_tag(&charge), shown(&charge), &self.problems)
+        preconditions.answer_read(&entity_tag(&charge), shown(&charge), self.conventions.problems())
     }
 
     pub(super) async fn replace_charge(&self, request: &Request<Bytes>, id: ChargeId) -> Handled {
         let charge = self.desk.charge(id).await.map_err(|error| self.refused(error))?;
         let preconditions = Preconditions::of(request, self.clock.now()).with_required();
-        preconditions.check_write(Some(&entity_tag(&charge)), &self.problems)?;
+        preconditions.check_write(Some(&entity_tag(&charge)), self.conventions.problems())?;
         let body: NewCharge = read_json(request)?;
         let charge = self
             .desk

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::body::{json, read_json};
 use super::caller::Caller;
-use super::lists::window;
+use super::lists::{page_of_desk, rules_of_desk, window};
 use super::{App, Handled};
 use crate::domain::CustomerId;
 use crate::wire::CustomerBody;
@@ -29,13 +29,13 @@ impl App {
 
     pub(super) async fn list_customers(&self, request: &Request<Bytes>, caller: &Caller) -> Handled {
         let binding = CursorBinding::new("/v1/customers", caller.subject()).with_sort("-position");
-        let asked = self.asked_page(request, binding)?;
+        let asked = self.asked_page(request, rules_of_desk(), binding)?;
         let rows = self
             .desk
             .customers(window(&asked))
             .await
             .map_err(|error| self.refused(error))?;
-        self.page_of_desk(&asked, rows, |customer| {
+        page_of_desk(request, &asked, rows, |customer| {
             serde_json::to_value(CustomerBody::of(customer)).unwrap_or(Value::Null)
         })
     }

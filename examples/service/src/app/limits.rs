@@ -7,18 +7,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Request, Response};
-use http_conventions::problem::Problem;
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, Request, Response};
+use http_conventions::pipeline::{Admitted, EarlyAnswer, Exchange, Limited};
 use http_conventions::rate_limit::{
-    HeaderProfile, MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter, Standings,
-    client_network,
+    HeaderProfile, MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter, client_network,
 };
 
-use super::App;
+use super::body::to_json;
 use super::caller::Caller;
 use super::open::{OpenError, at};
 use super::route::Route;
+use super::{App, Log};
 use crate::clock::DemoClock;
+use crate::with_sources;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -44,27 +46,32 @@ impl Default for Limits {
     }
 }
 
-/// The limiter and its policies.
+/// The policies.
 pub(super) struct Limiting {
-    limiter: RateLimiter,
     address: Policy,
     caller: Policy,
     token: Policy,
 }
 
+/// What the policies count by.
+pub(super) fn limiter(clock: &DemoClock, log: &Log) -> RateLimiter {
+    let profile = HeaderProfile::STRUCTURED
+        .and(HeaderProfile::UNIX)
+        .and(HeaderProfile::X_UNIX);
+    let store = Arc::new(MemoryRateLimitStore::default());
+    let log = Arc::clone(log);
+    RateLimiter::new(store, Arc::new(clock.as_port()), OnStoreFailure::FailClosed)
+        .with_profile(profile)
+        .with_failure_log(move |error| log(&format!("rate limits: {}", with_sources(error))))
+}
+
 impl Limiting {
-    pub(super) fn new(limits: Limits, clock: &DemoClock) -> Result<Self, OpenError> {
+    pub(super) fn new(limits: Limits) -> Result<Self, OpenError> {
         let policy = |name: &str, limit| {
             let quota = Quota::per(limit, MINUTE).map_err(at("the rate limits"))?;
             Policy::new(name, quota).map_err(at("the rate limits"))
         };
-        let profile = HeaderProfile::STRUCTURED
-            .and(HeaderProfile::UNIX)
-            .and(HeaderProfile::X_UNIX);
-        let store = Arc::new(MemoryRateLimitStore::default());
-        let clock = Arc::new(clock.as_port());
         Ok(Self {
-            limiter: RateLimiter::new(store, clock, OnStoreFailure::FailClosed).with_profile(profile),
             address: policy("address", limits.of_address)?,
             caller: policy("caller", limits.of_caller)?,
             token: policy("token", limits.of_token_endpoints)?,
@@ -74,7 +81,7 @@ impl Limiting {
     /// The policy by which a route counts addresses. Pages for people, assets and documents are free.
     fn of_route(&self, route: &Route) -> Option<&Policy> {
         match route {
-            Route::Token | Route::PushedRequests | Route::Introspect | Route::Revoke => Some(&self.token),
+            route if route.speaks_oauth() => Some(&self.token),
             Route::UserInfo | Route::Graph => Some(&self.address),
             route if route.is_resource() => Some(&self.address),
             _ => None,
@@ -87,23 +94,19 @@ impl App {
     ///
     /// # Errors
     ///
-    /// 429, in the words of OAuth, too, at its endpoints.
-    pub(super) async fn admit_address(
+    /// 429.
+    pub(super) async fn limit_address(
         &self,
+        exchange: Exchange<Admitted>,
         route: &Route,
         request: &Request<Bytes>,
-    ) -> Result<Standings, Problem> {
+    ) -> Result<Exchange<Limited>, EarlyAnswer> {
         let peer = request.extensions().get::<SocketAddr>();
         let (Some(policy), Some(peer)) = (self.limiting.of_route(route), peer) else {
-            return Ok(Standings::default());
+            return Ok(exchange.unlimited());
         };
         let address = client_network(peer.ip()).to_string();
-        let checked = self.limiting.limiter.check(&[policy.spend(&address)]).await;
-        checked.map_err(|problem| match route {
-            Route::Graph => problem,
-            route if route.is_resource() => problem,
-            _ => problem.with_extension("error", "temporarily_unavailable"),
-        })
+        exchange.limit(&[policy.spend(&address)]).await
     }
 
     /// Counts a request of a principal.
@@ -111,22 +114,27 @@ impl App {
     /// # Errors
     ///
     /// 429.
-    pub(super) async fn admit_caller(&self, caller: &Caller) -> Result<Standings, Problem> {
-        let spends = [self.limiting.caller.spend(caller.subject())];
-        self.limiting.limiter.check(&spends).await
+    pub(super) async fn limit_caller(
+        &self,
+        exchange: Exchange<Limited>,
+        caller: &Caller,
+    ) -> Result<Exchange<Limited>, EarlyAnswer> {
+        exchange
+            .limit(&[self.limiting.caller.spend(caller.subject())])
+            .await
     }
 }
 
-/// Tells the client of an answer, whichever it is, how it stands.
-pub(super) fn told<B>(
-    standings: &Standings,
-    handled: Result<Response<B>, Problem>,
-) -> Result<Response<B>, Problem> {
-    match handled {
-        Ok(mut response) => {
-            standings.apply(response.headers_mut());
-            Ok(response)
-        }
-        Err(problem) => Err(standings.tell(problem)),
-    }
+/// A 429 or 503 in the words of the authorization server's endpoints, whose clients read `error`
+/// ([RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2), which the endpoints for introspection, revocation and
+/// pushed requests refer to). Its status, its wait and the other fields stay what they are.
+pub(super) fn told_to_clients(refused: EarlyAnswer) -> Response<Bytes> {
+    let error = to_json(&serde_json::json!({
+        "error": "temporarily_unavailable",
+        "error_description": "come again after the time in Retry-After",
+    }));
+    let mut response = refused.into_response().map(|_| error);
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, json);
+    response
 }

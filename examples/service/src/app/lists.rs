@@ -1,20 +1,24 @@
 //! Pages of a list: what a request asks for, and the envelope that answers it.
 
 use bytes::Bytes;
-use http::{Request, Response, StatusCode};
+use http::{Request, StatusCode};
 use http_conventions::pagination::{AskedPage, CursorBinding, Page, PageRules, Position, PositionTooLong};
 use http_conventions::problem::{ErrorStatus, Problem};
 use serde_json::Value;
 
-use super::App;
 use super::body::json;
+use super::{App, Handled};
 use crate::desk::{Order, Placed, Window};
 
 /// The rows of the desk that a page needs.
 pub(super) fn window(asked: &AskedPage<'_, i64>) -> Window {
+    let (from, order) = match asked.before() {
+        Some(position) => (Some(position), Order::OldestFirst),
+        None => (asked.after(), Order::NewestFirst),
+    };
     Window {
-        from: asked.after().copied(),
-        order: Order::NewestFirst,
+        from: from.copied(),
+        order,
         limit: asked.limit().fetch(),
     }
 }
@@ -27,7 +31,8 @@ pub(super) fn query_parameter(request: &Request<Bytes>, name: &str) -> Option<St
 }
 
 impl App {
-    /// Reads `limit` and `after`; the cursor must be one of this list, with these filters, for this caller.
+    /// Reads `limit`, `after` and, of a list of the desk, `before`; the cursor must be one of this list, with these filters, for
+    /// this caller.
     ///
     /// # Errors
     ///
@@ -35,39 +40,51 @@ impl App {
     pub(super) fn asked_page<P: Position>(
         &self,
         request: &Request<Bytes>,
+        rules: PageRules,
         binding: CursorBinding,
     ) -> Result<AskedPage<'_, P>, Problem> {
-        let (rules, query) = (PageRules::default(), request.uri().query());
+        let query = request.uri().query();
         self.cursors
             .open_page(rules, query, binding, self.clock.now())
-            .map_err(|refused| refused.problem(&self.problems))
-    }
-
-    /// The page of rows of the desk.
-    ///
-    /// # Errors
-    ///
-    /// As [`shown`].
-    pub(super) fn page_of_desk<T>(
-        &self,
-        asked: &AskedPage<'_, i64>,
-        rows: Vec<Placed<T>>,
-        body: impl Fn(&T) -> Value,
-    ) -> Result<Response<Bytes>, Problem> {
-        let page = asked.page(rows, |last| last.position);
-        shown(page, |placed| body(&placed.row))
+            .map_err(|refused| refused.problem(self.conventions.problems()))
     }
 }
 
-/// The envelope of a page.
+/// The page sizes of the desk's lists, which can be walked both ways.
+pub(super) fn rules_of_desk() -> PageRules {
+    PageRules::default().with_before()
+}
+
+/// The page of rows of the desk.
+///
+/// # Errors
+///
+/// As [`shown`].
+pub(super) fn page_of_desk<T>(
+    request: &Request<Bytes>,
+    asked: &AskedPage<'_, i64>,
+    rows: Vec<Placed<T>>,
+    body: impl Fn(&T) -> Value,
+) -> Handled {
+    let page = asked.page(rows, |row| row.position);
+    shown(request, page, |placed| body(&placed.row))
+}
+
+/// The envelope of a page, with links to its neighbours.
 ///
 /// # Errors
 ///
 /// Never for the positions of this service, which fit a cursor.
 pub(super) fn shown<T>(
+    request: &Request<Bytes>,
     page: Result<Page<T>, PositionTooLong>,
     body: impl Fn(&T) -> Value,
-) -> Result<Response<Bytes>, Problem> {
-    let page = page.map_err(|_| Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR))?;
-    Ok(json(StatusCode::OK, &page.map(|row| body(&row))))
+) -> Handled {
+    let broken = || Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR);
+    let page = page.map_err(|_| broken())?;
+    let (path, query) = (request.uri().path(), request.uri().query());
+    let links = page.links(path, query).map_err(|_| broken())?;
+    let mut response = json(StatusCode::OK, &page.map(|row| body(&row)));
+    links.apply(response.headers_mut());
+    Ok(response)
 }

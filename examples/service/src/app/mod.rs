@@ -1,7 +1,9 @@
 //! The service without a framework: one request in, one answer out.
 //!
-//! The order of each request: request id → route and method → limit of the address → sign-in → limit of the caller → scope → idempotent replay → preconditions → handler →
-//! request id, on every exit. The adapters under `examples/` put a server around [`App::handle`].
+//! The order of each request is that of [`http_conventions::pipeline`]: request id → size limits → CORS preflight → version → route
+//! and method → limit of the address → sign-in → limit of the caller → scope → idempotent replay → preconditions → handler, and one
+//! exit for all that they refuse or answer. The adapters under `examples/` put a server around [`App::handle`], and refuse by
+//! [`App::refuse`].
 
 mod account;
 mod assets;
@@ -25,17 +27,17 @@ mod webhooks;
 mod work;
 
 use std::fmt;
-use std::panic::resume_unwind;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::FutureExt;
 use http::{Method, Request, Response, StatusCode};
 use http_conventions::allow::Allow;
-use http_conventions::idempotency::{Idempotency, Reply, Scope};
+use http_conventions::idempotency::{Reply, Scope};
 use http_conventions::pagination::CursorKeyring;
-use http_conventions::ports::OsEntropy;
-use http_conventions::problem::{ErrorStatus, Problem, ProblemBase};
-use http_conventions::request_id::RequestId;
+use http_conventions::pipeline::{Admitted, Conventions, EarlyAnswer, Exchange, Limited};
+use http_conventions::problem::{ErrorStatus, Problem};
 use oauth_core::resource::ResourceServer;
 use oauth_core::server::{Answer, AuthEvent, AuthorizationServer};
 use oauth_core::session::Sessions;
@@ -46,7 +48,7 @@ use webhook_core::sender::Dispatcher;
 
 use self::caller::Caller;
 use self::graph::Graph;
-use self::limits::{Limiting, told};
+use self::limits::{Limiting, told_to_clients};
 use self::route::Route;
 use crate::clock::DemoClock;
 use crate::desk::{Desk, DeskError, HashingError};
@@ -76,10 +78,9 @@ pub struct App {
     sessions: Sessions,
     attempts: guesses::Attempts,
     resources: ResourceServer,
-    idempotency: Idempotency,
+    conventions: Conventions,
     limiting: Limiting,
     cursors: CursorKeyring,
-    problems: ProblemBase,
     addresses: AddressPolicy,
     dispatcher: Dispatcher,
     graph: Graph,
@@ -92,19 +93,23 @@ impl App {
     /// A server drops this future when its client leaves. What changes something is finished all the same, in a task of its
     /// own: otherwise the change could be made and its idempotency key never know.
     pub async fn handle(self: &Arc<Self>, request: Request<Bytes>) -> Response<Body> {
-        if request.method().is_safe() {
-            return self.answered(request).await;
-        }
+        let exchange = match self.conventions.begin(&request).admit(&request) {
+            Ok(exchange) => exchange,
+            Err(early) => return body::full(early.into_response()),
+        };
+        let last_resort = exchange.clone();
         let app = Arc::clone(self);
-        let (parts, body) = request.into_parts();
-        let head = Request::from_parts(parts.clone(), ());
-        let request = Request::from_parts(parts, body);
-        let answered = tokio::spawn(async move { app.answered(request).await });
-        match answered.await.map_err(tokio::task::JoinError::try_into_panic) {
-            Ok(response) => response,
-            Err(Ok(panic)) => resume_unwind(panic),
-            Err(Err(_cancelled)) => body::full(Self::refuse(&head, StatusCode::SERVICE_UNAVAILABLE)),
-        }
+        let is_safe = request.method().is_safe();
+        let answered = async move { app.answered(exchange, request).await };
+        let answered = match is_safe {
+            true => AssertUnwindSafe(answered).catch_unwind().await.ok(),
+            // the panic of a task, or the end of its runtime
+            false => tokio::spawn(answered).await.ok(),
+        };
+        answered.unwrap_or_else(|| {
+            let broken = Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR);
+            body::full(last_resort.refuse(broken).into_response())
+        })
     }
 
     /// Ends the open subscriptions, so that a server that drains need not wait for them.
@@ -112,47 +117,47 @@ impl App {
         self.closing.send_replace(true);
     }
 
-    async fn answered(&self, request: Request<Bytes>) -> Response<Body> {
-        let id = RequestId::adopt(request.headers(), &OsEntropy);
-        let path = request.uri().path().to_owned();
-        let mut response = match self.routed(request, &id).await {
-            Ok(response) => response,
-            Err(problem) => body::full(problem.with_instance(path).with_request_id(&id).into_response()),
-        };
-        id.apply(response.headers_mut());
-        response
-    }
-
-    /// The answer to a request that an adapter refuses by itself: too large, too slow, unreadable.
+    /// The answer to a request that a server refuses by itself: too large, too slow, unreadable.
     #[must_use]
-    pub fn refuse(head: &Request<()>, status: StatusCode) -> Response<Bytes> {
-        let id = RequestId::adopt(head.headers(), &OsEntropy);
-        let problem = Problem::of_status(status).with_instance(head.uri().path().to_owned());
-        let mut response = problem.with_request_id(&id).into_response();
-        id.apply(response.headers_mut());
-        response
+    pub fn refuse(&self, head: &Request<()>, status: StatusCode) -> Response<Bytes> {
+        self.conventions.refuse(head, status).into_response()
     }
 
-    async fn routed(&self, mut request: Request<Bytes>, id: &RequestId) -> Result<Response<Body>, Problem> {
+    async fn answered(&self, exchange: Exchange<Admitted>, request: Request<Bytes>) -> Response<Body> {
+        let answered = self.routed(exchange, request).await;
+        answered.unwrap_or_else(|early| body::full(early.into_response()))
+    }
+
+    async fn routed(
+        &self,
+        exchange: Exchange<Admitted>,
+        mut request: Request<Bytes>,
+    ) -> Result<Response<Body>, EarlyAnswer> {
         guesses::note_source(&mut request);
-        let route = Route::of(request.uri().path()).ok_or_else(|| Problem::new(ErrorStatus::NOT_FOUND))?;
-        let allowed = route.methods();
-        if !allowed.contains(request.method()) {
-            return Err(Problem::method_not_allowed(allowed));
-        }
+        let route = exchange.check(taken_route(&exchange, request.method()))?;
         if request.method() == Method::OPTIONS {
-            return Ok(body::full(Allow::of(allowed).no_content()));
+            let allowed = Allow::of(route.methods()).no_content();
+            return Ok(body::full(exchange.finish(Ok(allowed))));
         }
         // HEAD is GET without the content, which the server leaves out
         if request.method() == Method::HEAD {
             *request.method_mut() = Method::GET;
         }
-        let standings = self.admit_address(&route, &request).await?;
-        let handled = match route {
-            Route::Graph => self.answer_graph(request, id).await,
-            route => self.answer(route, request).await.map(body::full),
+        let exchange = match self.limit_address(exchange, &route, &request).await {
+            Err(refused) if route.speaks_oauth() => return Ok(body::full(told_to_clients(refused))),
+            limited => limited?,
         };
-        told(&standings, handled)
+        match route {
+            Route::Graph => self.answer_graph(exchange, request).await,
+            route if route.is_resource() => {
+                let answered = self.answer_resource(exchange, &route, request).await;
+                answered.map(body::full)
+            }
+            route => {
+                let handled = self.answer(route, request).await;
+                Ok(body::full(exchange.finish(handled)))
+            }
+        }
     }
 
     async fn answer(&self, route: Route, request: Request<Bytes>) -> Handled {
@@ -176,31 +181,29 @@ impl App {
             Route::ServerMetadata => Ok(self.server.metadata(&request)),
             Route::Jwks => Ok(self.server.jwks(&request)),
             Route::ProblemType(slug) => self.show_problem_type(&slug),
-            route => self.answer_resource(route, request).await,
+            _ => Err(Problem::new(ErrorStatus::NOT_FOUND)),
         }
     }
 
     /// A call of `/v1`: signed in, in scope, and at most once where it changes something.
-    async fn answer_resource(&self, route: Route, request: Request<Bytes>) -> Handled {
-        let (caller, request) = self.authenticated(request)?;
-        let standings = self.admit_caller(&caller).await?;
-        told(&standings, self.answer_caller(route, request, &caller).await)
-    }
-
-    async fn answer_caller(&self, route: Route, request: Request<Bytes>, caller: &Caller) -> Handled {
-        self.require(caller, needed_scope(&route, request.method()))?;
-        if *request.method() != Method::POST {
-            return self.read_or_replace(route, &request, caller).await;
-        }
+    async fn answer_resource(
+        &self,
+        exchange: Exchange<Limited>,
+        route: &Route,
+        request: Request<Bytes>,
+    ) -> Result<Response<Bytes>, EarlyAnswer> {
+        let (caller, request) = exchange.check(self.authenticated(request))?;
+        let exchange = self.limit_caller(exchange, &caller).await?;
+        exchange.check(self.require(&caller, needed_scope(route, request.method())))?;
         let scope = Scope::new(caller.subject(), route.template());
         let handler = async {
-            let handled = self.act(&route, &request).await;
-            reply(
-                &route,
-                handled.map_err(|problem| problem.with_instance(request.uri().path().to_owned())),
-            )
+            let handled = match *request.method() {
+                Method::POST => self.act(route, &request).await,
+                _ => self.read_or_replace(route, &request, &caller).await,
+            };
+            reply(route, handled)
         };
-        self.idempotency.run(&request, scope, handler).await
+        Ok(exchange.run(&request, scope, handler).await)
     }
 
     async fn act(&self, route: &Route, request: &Request<Bytes>) -> Handled {
@@ -214,18 +217,20 @@ impl App {
         }
     }
 
-    async fn read_or_replace(&self, route: Route, request: &Request<Bytes>, caller: &Caller) -> Handled {
+    async fn read_or_replace(&self, route: &Route, request: &Request<Bytes>, caller: &Caller) -> Handled {
         match route {
             Route::Charges => self.list_charges(request, caller).await,
-            Route::Charge(id) if *request.method() == Method::PUT => self.replace_charge(request, id).await,
-            Route::Charge(id) => self.read_charge(request, id).await,
-            Route::Refunds(charge) => self.list_refunds(request, charge, caller).await,
-            Route::Refund(charge, id) => self.read_refund(charge, id).await,
+            Route::Charge(id) if *request.method() == Method::PUT => {
+                self.replace_charge(request, id.clone()).await
+            }
+            Route::Charge(id) => self.read_charge(request, id.clone()).await,
+            Route::Refunds(charge) => self.list_refunds(request, charge.clone(), caller).await,
+            Route::Refund(charge, id) => self.read_refund(charge.clone(), id.clone()).await,
             Route::Customers => self.list_customers(request, caller).await,
-            Route::Customer(id) => self.read_customer(id).await,
-            Route::WebhookEndpoint(id) => self.read_endpoint(&id).await,
+            Route::Customer(id) => self.read_customer(id.clone()).await,
+            Route::WebhookEndpoint(id) => self.read_endpoint(id).await,
             Route::WebhookDeliveries => self.list_deliveries(request, caller).await,
-            Route::WebhookDelivery(id) => self.read_delivery(&id).await,
+            Route::WebhookDelivery(id) => self.read_delivery(id).await,
             _ => Err(Problem::new(ErrorStatus::NOT_FOUND)),
         }
     }
@@ -255,7 +260,7 @@ impl App {
         if failed && !matches!(error, DeskError::Hashing(HashingError::Busy)) {
             (self.log)(&with_sources(&error));
         }
-        problem::of_desk(error, &self.problems)
+        problem::of_desk(error, self.conventions.problems())
     }
 }
 
@@ -269,6 +274,16 @@ fn reply(route: &Route, handled: Handled) -> Reply {
             Reply::NothingHappened(problem)
         }
         handled => handled.into(),
+    }
+}
+
+/// The route that a request takes, by a method that it has.
+fn taken_route(exchange: &Exchange<Admitted>, method: &Method) -> Result<Route, Problem> {
+    let route = Route::of(exchange.path(), exchange.version());
+    let route = route.ok_or_else(|| Problem::new(ErrorStatus::NOT_FOUND))?;
+    match route.methods().contains(method) {
+        true => Ok(route),
+        false => Err(Problem::method_not_allowed(route.methods())),
     }
 }
 

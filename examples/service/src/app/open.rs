@@ -5,9 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use graph_core::persisted::Manifest;
+use http_conventions::cors::CorsRules;
 use http_conventions::idempotency::Idempotency;
+use http_conventions::lifecycle::Lifecycle;
 use http_conventions::pagination::{CursorKey, CursorKeyring};
-use http_conventions::problem::ProblemBase;
+use http_conventions::pipeline::Conventions;
+use http_conventions::ports::OsEntropy;
+use http_conventions::problem::{Challenge, ProblemBase};
+use http_conventions::version::VersionScheme;
 use oauth_core::attempts::AttemptPolicy;
 use oauth_core::jose::{KeySet, SigningKey, SigningKeys};
 use oauth_core::resource::ResourceServer;
@@ -23,7 +28,7 @@ use webhook_core::sender::Dispatcher;
 
 use super::graph::Graph;
 use super::guesses::Attempts;
-use super::limits::{Limiting, Limits};
+use super::limits::{Limiting, Limits, limiter};
 use super::{App, Log};
 use crate::clock::DemoClock;
 use crate::desk::Desk;
@@ -55,6 +60,8 @@ pub struct Config {
     pub limits: Limits,
     /// The only documents that the graph runs, by their ids; without it, any.
     pub trusted_documents: Option<Manifest>,
+    /// The origins whose pages may call the service; none unless said otherwise.
+    pub cross_origins: Vec<String>,
 }
 
 impl Config {
@@ -71,6 +78,7 @@ impl Config {
             mail: Arc::new(|_| {}),
             limits: Limits::default(),
             trusted_documents: None,
+            cross_origins: Vec::new(),
         }
     }
 }
@@ -128,6 +136,7 @@ impl App {
             mail,
             limits,
             trusted_documents,
+            cross_origins,
         } = config;
         let desk = Desk::open(database.clone(), clock.clone())
             .await
@@ -140,27 +149,16 @@ impl App {
         let signing_key = signing_key(&desk).await?;
         let attempts = Attempts::in_memory();
         let addresses = address_policy(danger_deliver_to_loopback);
-        let problems = ProblemBase::new(&format!("{base_url}/problems/")).map_err(at("the problem types"))?;
         Ok(Self {
             sessions: sessions(&base_url, &database, &clock, &attempts, &log)?,
             server: authorization_server(&base_url, &database, &clock, signing_key.clone(), &attempts)?,
             attempts,
             resources: resource_server(&base_url, &signing_key)?,
-            idempotency: Idempotency::new(
-                Arc::new(database.clone()),
-                Arc::new(clock.as_port()),
-                &http_conventions::ports::OsEntropy,
-                problems.clone(),
-            )
-            .with_failure_log({
-                let log = Arc::clone(&log);
-                move |error| log(&format!("idempotency: {}", with_sources(error)))
-            }),
-            limiting: Limiting::new(limits, &clock)?,
+            conventions: conventions(&base_url, &database, &clock, &log, cross_origins)?,
+            limiting: Limiting::new(limits)?,
             cursors: cursor_keyring(&desk).await?,
             dispatcher: dispatcher(&database, &clock, &addresses),
             graph: Graph::open(&desk, &clock, &log, trusted_documents).await?,
-            problems,
             addresses,
             base_url,
             sign_in_as,
@@ -172,6 +170,36 @@ impl App {
             closing: watch::Sender::new(false),
         })
     }
+}
+
+/// What every answer of the service keeps to.
+fn conventions(
+    base_url: &str,
+    database: &Database,
+    clock: &DemoClock,
+    log: &Log,
+    cross_origins: Vec<String>,
+) -> Result<Conventions, OpenError> {
+    let problems = format!("{base_url}/problems/");
+    let base = ProblemBase::new(&problems).map_err(at("the problem types"))?;
+    let failures = Arc::clone(log);
+    let idempotency = Idempotency::new(
+        Arc::new(database.clone()),
+        Arc::new(clock.as_port()),
+        &OsEntropy,
+        base,
+    )
+    .with_failure_log(move |error| failures(&format!("idempotency: {}", with_sources(error))));
+    let version = "1".parse().map_err(at("the versions"))?;
+    let mut conventions = Conventions::builder(&problems, Arc::new(clock.as_port()), Arc::new(OsEntropy))
+        .with_versions(VersionScheme::Path, [(version, Lifecycle::default())])
+        .with_challenge(Challenge::bearer())
+        .with_rate_limiter(limiter(clock, log))
+        .with_idempotency(idempotency);
+    if !cross_origins.is_empty() {
+        conventions = conventions.with_cors(CorsRules::origins(cross_origins));
+    }
+    conventions.build().map_err(at("the conventions"))
 }
 
 /// The key that signs tokens: made once, then kept, so that tokens outlive a restart.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::body::{json, read_json};
 use super::caller::Caller;
-use super::lists::window;
+use super::lists::{page_of_desk, rules_of_desk, window};
 use super::{App, Handled};
 use crate::domain::{ChargeId, NewRefund, RefundId};
 use crate::wire::RefundBody;
@@ -43,13 +43,13 @@ impl App {
         let binding = CursorBinding::new("/v1/charges/{id}/refunds", caller.subject())
             .with_sort("-position")
             .with_filter("charge", charge.as_str());
-        let asked = self.asked_page(request, binding)?;
+        let asked = self.asked_page(request, rules_of_desk(), binding)?;
         let rows = self
             .desk
             .refunds(charge, window(&asked))
             .await
             .map_err(|error| self.refused(error))?;
-        self.page_of_desk(&asked, rows, |refund| {
+        page_of_desk(request, &asked, rows, |refund| {
             serde_json::to_value(RefundBody::of(refund)).unwrap_or(Value::Null)
         })
     }

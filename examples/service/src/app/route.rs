@@ -1,6 +1,7 @@
 //! The routes of the service: which path is what, and which methods it takes.
 
 use http::Method;
+use http_conventions::version::ApiVersion;
 
 use super::assets::Asset;
 use crate::domain::{ChargeId, CustomerId, RefundId};
@@ -62,9 +63,13 @@ impl AccountForm {
 }
 
 impl Route {
-    /// The route of a path; `None` for a path of which there is none, an identifier of the wrong form included.
-    pub(super) fn of(path: &str) -> Option<Self> {
+    /// The route of a path, which has no version in it; `None` for a path of which there is none, an identifier of the wrong
+    /// form included. The resources of the API are those that have versions.
+    pub(super) fn of(path: &str, version: Option<ApiVersion>) -> Option<Self> {
         let segments: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
+        if version.is_some() {
+            return Self::of_resource(&segments);
+        }
         let route = match segments.as_slice() {
             [""] => Self::Console,
             ["callback"] => Self::SignInCallback,
@@ -88,7 +93,6 @@ impl Route {
             ["graphql"] => Self::Graph,
             ["assets", name] => Self::Asset(Asset::named(name)?),
             ["problems", slug] => Self::ProblemType((*slug).to_owned()),
-            ["v1", rest @ ..] => return Self::of_resource(rest),
             _ => return None,
         };
         Some(route)
@@ -130,6 +134,14 @@ impl Route {
         )
     }
 
+    /// Whether it is an endpoint of the authorization server that programs ask, and which refuses in the words of OAuth.
+    pub(super) const fn speaks_oauth(&self) -> bool {
+        matches!(
+            self,
+            Self::PushedRequests | Self::Token | Self::Introspect | Self::Revoke
+        )
+    }
+
     /// The methods this route takes; HEAD comes with GET, OPTIONS with everything.
     pub(super) const fn methods(&self) -> &'static [Method] {
         match self {
@@ -166,13 +178,19 @@ impl Route {
         }
     }
 
-    /// The template of the path, as far as an idempotency key is bound to it.
+    /// The template of a resource's path, which an idempotency key is bound to.
     pub(super) const fn template(&self) -> &'static str {
         match self {
             Self::Charges => "/v1/charges",
+            Self::Charge(_) => "/v1/charges/{id}",
             Self::Refunds(_) => "/v1/charges/{id}/refunds",
+            Self::Refund(..) => "/v1/charges/{id}/refunds/{refund}",
             Self::Customers => "/v1/customers",
+            Self::Customer(_) => "/v1/customers/{id}",
             Self::WebhookEndpoints => "/v1/webhook-endpoints",
+            Self::WebhookEndpoint(_) => "/v1/webhook-endpoints/{id}",
+            Self::WebhookDeliveries => "/v1/webhook-deliveries",
+            Self::WebhookDelivery(_) => "/v1/webhook-deliveries/{id}",
             Self::WebhookReplays(_) => "/v1/webhook-deliveries/{id}/replays",
             _ => "",
         }
@@ -185,24 +203,28 @@ mod tests {
 
     #[test]
     fn a_path_is_one_route_or_none() {
+        let version: Option<ApiVersion> = "1".parse().ok();
         let charge = ChargeId::from_random([1; 16]);
-        assert_eq!(Route::of("/"), Some(Route::Console));
-        assert_eq!(Route::of("/v1/charges"), Some(Route::Charges));
+        assert_eq!(Route::of("/", None), Some(Route::Console));
+        assert_eq!(Route::of("/charges", version), Some(Route::Charges));
         assert_eq!(
-            Route::of(&format!("/v1/charges/{charge}/refunds")),
+            Route::of(&format!("/charges/{charge}/refunds"), version),
             Some(Route::Refunds(charge))
         );
         for path in [
             "",
-            "v1/charges",
-            "/v1/charges/",
-            "/v1/charges/ch_1",
-            "/v1",
-            "/v2/charges",
+            "charges",
+            "/charges/",
+            "/charges/ch_1",
+            "/",
             "//",
-            "/V1/charges",
+            "/login",
+            "/graphql",
         ] {
-            assert_eq!(Route::of(path), None, "{path}");
+            assert_eq!(Route::of(path, version), None, "{path}");
+        }
+        for path in ["", "login", "/charges", "/v1/charges", "/V1/charges", "//"] {
+            assert_eq!(Route::of(path, None), None, "{path}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_conventions::location::{Location, accepted, created};
-use http_conventions::pagination::{CursorBinding, Position, PositionValue};
+use http_conventions::pagination::{CursorBinding, PageRules, Position, PositionValue};
 use http_conventions::problem::{ErrorStatus, Problem};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json as value};
@@ -63,7 +63,11 @@ impl<'a> EndpointBody<'a> {
 impl App {
     pub(super) async fn register_endpoint(&self, request: &Request<Bytes>) -> Handled {
         let body: NewEndpoint = read_json(request)?;
-        let refused = |why: String| ADDRESS_REFUSED.problem(&self.problems).with_detail(why);
+        let refused = |why: String| {
+            ADDRESS_REFUSED
+                .problem(self.conventions.problems())
+                .with_detail(why)
+        };
         let url: Destination = body
             .url
             .parse()
@@ -90,7 +94,7 @@ impl App {
         let types: Result<Vec<EventType>, _> = events.into_iter().map(EventType::try_from).collect();
         types
             .map(EventFilter::only)
-            .map_err(|_| invalid_body(&[Fault::EVENT_TYPE], &self.problems))
+            .map_err(|_| invalid_body(&[Fault::EVENT_TYPE], self.conventions.problems()))
     }
 
     pub(super) async fn read_endpoint(&self, id: &str) -> Handled {
@@ -112,7 +116,7 @@ impl App {
             binding = binding.with_filter("state", state.as_str());
             filter.states = vec![state];
         }
-        let asked = self.asked_page::<Place>(request, binding)?;
+        let asked = self.asked_page::<Place>(request, PageRules::default(), binding)?;
         let page = webhook_core::sender::Page {
             after: asked.after().map(|place| place.0.clone()),
             limit: asked.limit().fetch(),
@@ -123,7 +127,7 @@ impl App {
             .await
             .map_err(|error| self.refused(error.into()))?;
         let page = asked.page(rows, |last| Place(last.id.clone()));
-        shown(page, |delivery| delivery_json(delivery, None))
+        shown(request, page, |delivery| delivery_json(delivery, None))
     }
 
     pub(super) async fn read_delivery(&self, id: &str) -> Handled {
@@ -147,7 +151,7 @@ impl App {
         };
         match self.database.replay(&replay).await {
             Ok(0) => Err(NOT_REPLAYABLE
-                .problem(&self.problems)
+                .problem(self.conventions.problems())
                 .with_extension("state", delivery.state.as_str())),
             Ok(_) => {
                 self.desk.events_enqueued().notify_one();

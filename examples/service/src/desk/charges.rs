@@ -4,7 +4,7 @@ use store_sqlite::column::Time;
 use store_sqlite::rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::events::EventKind;
-use super::{Desk, DeskError, Order, Placed, Window, rows};
+use super::{Desk, DeskError, Placed, Window, rows};
 use crate::domain::{Charge, ChargeId, ChargeStatus, CustomerId, Fault, NewCharge};
 
 /// Which charges a list shows: all that have every value given.
@@ -58,10 +58,7 @@ impl Desk {
         filter: ChargeFilter,
         window: Window,
     ) -> Result<Vec<Placed<Charge>>, DeskError> {
-        let (bound, order, open) = match window.order {
-            Order::NewestFirst => ("<", "DESC", i64::MAX),
-            Order::OldestFirst => (">", "ASC", i64::MIN),
-        };
+        let (side, from, order) = window.bounds();
         // each filter as a condition of its own, so that SQLite can use its index
         let by_status = if filter.status.is_some() {
             "status = ?2"
@@ -74,7 +71,7 @@ impl Desk {
             "?3 IS NULL"
         };
         let sql = format!(
-            "SELECT {} FROM charge WHERE position {bound} ?1 AND {by_status} AND {by_customer} \
+            "SELECT {} FROM charge WHERE position {side} ?1 AND {by_status} AND {by_customer} \
              ORDER BY position {order} LIMIT ?4",
             rows::CHARGE
         );
@@ -82,12 +79,8 @@ impl Desk {
             .read(move |connection| {
                 let status = filter.status.map(ChargeStatus::as_str);
                 let customer = filter.customer.as_ref().map(CustomerId::as_str);
-                let limit = i64::try_from(window.limit).unwrap_or(i64::MAX);
                 let mut query = connection.prepare_cached(&sql)?;
-                let found = query.query_map(
-                    params![window.from.unwrap_or(open), status, customer, limit],
-                    rows::charge,
-                )?;
+                let found = query.query_map(params![from, status, customer, window.limit()], rows::charge)?;
                 Ok(found.collect::<Result<_, _>>()?)
             })
             .await

@@ -64,21 +64,21 @@ impl Desk {
             .await
     }
 
-    /// Customers, newest first.
+    /// Customers.
     ///
     /// # Errors
     ///
     /// [`DeskError::Database`].
     pub async fn customers(&self, window: Window) -> Result<Vec<Placed<Customer>>, DeskError> {
+        let (side, from, order) = window.bounds();
         let sql = format!(
-            "SELECT {} FROM customer WHERE position < ?1 ORDER BY position DESC LIMIT ?2",
+            "SELECT {} FROM customer WHERE position {side} ?1 ORDER BY position {order} LIMIT ?2",
             rows::CUSTOMER
         );
         self.database
             .read(move |connection| {
-                let limit = i64::try_from(window.limit).unwrap_or(i64::MAX);
                 let mut query = connection.prepare_cached(&sql)?;
-                let found = query.query_map((window.from.unwrap_or(i64::MAX), limit), rows::customer)?;
+                let found = query.query_map((from, window.limit()), rows::customer)?;
                 Ok(found.collect::<Result<_, _>>()?)
             })
             .await

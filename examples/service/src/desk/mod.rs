@@ -44,6 +44,21 @@ pub struct Window {
     pub limit: usize,
 }
 
+impl Window {
+    /// Where the rows lie, of which position, and in which order, in the words of SQL.
+    fn bounds(&self) -> (&'static str, i64, &'static str) {
+        match self.order {
+            Order::NewestFirst => ("<", self.from.unwrap_or(i64::MAX), "DESC"),
+            Order::OldestFirst => (">", self.from.unwrap_or(i64::MIN), "ASC"),
+        }
+    }
+
+    /// How many rows, as SQL counts them.
+    fn limit(&self) -> i64 {
+        i64::try_from(self.limit).unwrap_or(i64::MAX)
+    }
+}
+
 /// Which way a list is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {

@@ -64,25 +64,22 @@ impl Desk {
         found.map(|placed| placed.row).ok_or(DeskError::NotFound)
     }
 
-    /// The refunds of a charge, newest first.
+    /// Refunds of a charge.
     ///
     /// # Errors
     ///
     /// [`DeskError::NotFound`] without the charge.
     pub async fn refunds(&self, charge: ChargeId, window: Window) -> Result<Vec<Placed<Refund>>, DeskError> {
+        let (side, from, order) = window.bounds();
         let sql = format!(
-            "SELECT {} FROM refund WHERE charge = ?1 AND position < ?2 ORDER BY position DESC LIMIT ?3",
+            "SELECT {} FROM refund WHERE charge = ?1 AND position {side} ?2 ORDER BY position {order} LIMIT ?3",
             rows::REFUND
         );
         self.database
             .read(move |connection| {
                 charges::load(connection, &charge)?;
-                let limit = i64::try_from(window.limit).unwrap_or(i64::MAX);
                 let mut query = connection.prepare_cached(&sql)?;
-                let found = query.query_map(
-                    params![charge.as_str(), window.from.unwrap_or(i64::MAX), limit],
-                    rows::refund,
-                )?;
+                let found = query.query_map(params![charge.as_str(), from, window.limit()], rows::refund)?;
                 Ok(found.collect::<Result<_, _>>()?)
             })
             .await

@@ -8,6 +8,7 @@ use adapter_hyper::Limits;
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body_util::Full;
+use http_conventions::problem::Problem;
 use webhook_core::event::Envelope;
 use webhook_core::memory::MemoryInbox;
 use webhook_core::receiver::{Inbox, Outcome, Receiver, Verifier};
@@ -15,7 +16,6 @@ use webhook_core::secret::SigningSecret;
 use webhook_core::signature::WEBHOOK_ID;
 
 use super::report::{Mismatch, mismatch};
-use crate::app::App;
 use crate::clock::DemoClock;
 
 /// What the receiver does with what it is sent.
@@ -90,7 +90,7 @@ impl TourReceiver {
             adapter_hyper::serve(
                 listener,
                 handler,
-                App::refuse,
+                |_: &Request<()>, status| Problem::of_status(status).into_response(),
                 Limits::default(),
                 std::future::pending(),
             )

@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
+const ORIGIN: &str = "https://app.example.com";
+
 /// A binary at work on a free port; dropping it ends it.
 struct Running {
     child: Child,
@@ -14,6 +16,7 @@ impl Running {
     fn start(binary: &str) -> Self {
         let mut child = Command::new(binary)
             .args(["--listen", "127.0.0.1:0", "--database", "sqlite::memory:"])
+            .args(["--allow-origin", ORIGIN])
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -30,13 +33,19 @@ impl Running {
 
     /// The head of the answer, in lower case, and its content.
     fn ask(&self, method: &str, path: &str) -> (String, String) {
+        self.send(method, path, "\r\n".as_bytes())
+    }
+
+    /// The same, with the rest of the request, from its fields on.
+    fn send(&self, method: &str, path: &str, rest: &[u8]) -> (String, String) {
         let mut peer = TcpStream::connect(&self.address).unwrap();
         write!(
             peer,
-            "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n",
+            "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n",
             self.address
         )
         .unwrap();
+        peer.write_all(rest).unwrap();
         let mut answer = String::new();
         peer.read_to_string(&mut answer).unwrap();
         let (head, content) = answer.split_once("\r\n\r\n").unwrap();
@@ -120,6 +129,43 @@ fn check(binary: &str) {
         );
         assert!(problem.contains("\"status\":405"), "{path}: {problem}");
     }
+}
+
+/// What the server refuses by itself has what every other answer of the service has.
+fn check_refusals(binary: &str) {
+    let running = Running::start(binary);
+    let head = format!("origin: {ORIGIN}\r\nx-request-id: checkout-7f3a\r\n");
+    let broken = format!("{head}transfer-encoding: chunked\r\n\r\nnonsense\r\n");
+    let mut large = format!("{head}content-length: 1048577\r\n\r\n").into_bytes();
+    large.resize(large.len() + 1_048_577, b'x');
+    for (status, rest) in [(400, broken.as_bytes()), (413, large.as_slice())] {
+        let (refused, problem) = running.send("POST", "/v1/charges", rest);
+        assert!(refused.starts_with(&format!("http/1.1 {status}")), "{refused}");
+        for line in [
+            "x-request-id: checkout-7f3a",
+            "content-type: application/problem+json",
+            "cache-control: no-store",
+            "vary: origin",
+            &format!("access-control-allow-origin: {ORIGIN}"),
+        ] {
+            assert!(refused.contains(&format!("\r\n{line}")), "{status} {line}: {refused}");
+        }
+        for member in ["\"instance\":\"/v1/charges\"", "\"request_id\":\"checkout-7f3a\""] {
+            assert!(problem.contains(member), "{problem}");
+        }
+    }
+}
+
+/// H5, H13, H18, H19: content that a server refuses is refused as everything is, on hyper.
+#[test]
+fn what_the_server_refuses_is_complete_on_hyper() {
+    check_refusals(env!("CARGO_BIN_EXE_service-hyper"));
+}
+
+/// H5, H13, H18, H19: content that a server refuses is refused as everything is, on actix-web.
+#[test]
+fn what_the_server_refuses_is_complete_on_actix() {
+    check_refusals(env!("CARGO_BIN_EXE_service-actix"));
 }
 
 /// H2, H18: HEAD is GET without the content, and every resource says what it takes, on hyper.

@@ -10,6 +10,7 @@ use futures_util::future::join_all;
 use http::header::{CONTENT_TYPE, HOST};
 use http::{HeaderValue, Request, Response};
 use http_body_util::{BodyExt, Full};
+use http_conventions::problem::Problem;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use oauth_core::store::TokenStore;
@@ -43,7 +44,8 @@ macro_rules! serve {
         let address = listener.local_addr().unwrap();
         let serving = tokio::spawn(async move {
             let forever = std::future::pending();
-            adapter_hyper::serve(listener, $handler, App::refuse, Limits::default(), forever)
+            let refuse = |_: &Request<()>, status| Problem::of_status(status).into_response();
+            adapter_hyper::serve(listener, $handler, refuse, Limits::default(), forever)
                 .await
                 .unwrap();
         });

@@ -15,14 +15,11 @@ use graph_core::http::{Answer, EventStream};
 use http::{Request, Response};
 use http_body::Frame;
 use http_body_util::{BodyExt, StreamBody};
-use http_conventions::problem::Problem;
-use http_conventions::rate_limit::Standings;
-use http_conventions::request_id::RequestId;
+use http_conventions::pipeline::{EarlyAnswer, Exchange, Limited};
 
 use super::App;
-use super::body::{Body, full};
+use super::body::{Body, full, whole};
 use super::caller::Caller;
-use super::limits::told;
 
 pub(super) use self::engine::Graph;
 
@@ -33,15 +30,14 @@ impl App {
     /// The graph endpoint: a query or mutation answered at once, or a subscription as a stream.
     pub(super) async fn answer_graph(
         &self,
+        mut exchange: Exchange<Limited>,
         request: Request<Bytes>,
-        id: &RequestId,
-    ) -> Result<Response<Body>, Problem> {
-        let (caller, request) = self.maybe_authenticated(request)?;
-        let mut context = self.graph.context().with_correlation_id(id.as_str());
-        let standings = match &caller {
-            Some(caller) => self.admit_caller(caller).await?,
-            None => Standings::default(),
-        };
+    ) -> Result<Response<Body>, EarlyAnswer> {
+        let (caller, request) = exchange.check(self.maybe_authenticated(request))?;
+        if let Some(caller) = &caller {
+            exchange = self.limit_caller(exchange, caller).await?;
+        }
+        let mut context = self.graph.context().with_correlation_id(exchange.id().as_str());
         let end = self.end_of_streams(caller.as_ref().map(Caller::expires_at));
         if let Some(caller) = caller {
             let principal = Principal::new(caller.subject());
@@ -55,7 +51,7 @@ impl App {
                 StreamBody::new(frames).boxed_unsync()
             }),
         };
-        told(&standings, Ok(answer))
+        Ok(exchange.finish_as(Ok(answer), whole))
     }
 }
 
