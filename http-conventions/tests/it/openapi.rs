@@ -48,8 +48,11 @@ fn limiter(on_failure: OnStoreFailure) -> RateLimiter {
     RateLimiter::new(Arc::new(MemoryRateLimitStore::default()), clock(), on_failure)
 }
 
+/// In alphabetical order: that of a JSON object is another where some crate of the build asks for it.
 fn names(components: &Value, kind: &str) -> Vec<String> {
-    components[kind].as_object().unwrap().keys().cloned().collect()
+    let mut names: Vec<String> = components[kind].as_object().unwrap().keys().cloned().collect();
+    names.sort_unstable();
+    names
 }
 
 /// The members of an operation.
@@ -58,7 +61,9 @@ fn asked(operation: &Value) -> (Vec<&str>, Vec<&str>) {
     let parameters =
         parameters.map(|parameter| parameter["$ref"].as_str().unwrap().rsplit('/').next().unwrap());
     let responses = operation["responses"].as_object().unwrap().keys();
-    (parameters.collect(), responses.map(String::as_str).collect())
+    let mut responses: Vec<&str> = responses.map(String::as_str).collect();
+    responses.sort_unstable();
+    (parameters.collect(), responses)
 }
 
 /// H22: without options there are neither pages, keys, limits nor versions in the components.

@@ -304,7 +304,10 @@ async fn what_a_server_refuses_leaves_by_the_same_exit() {
         check("a server", &request, &answer, false);
         if status == 413 {
             let problem = json(&answer);
-            assert_eq!(problem.get("type").unwrap(), format!("{BASE}/problems/content-too-large"));
+            assert_eq!(
+                problem.get("type").unwrap().as_str().unwrap(),
+                format!("{BASE}/problems/content-too-large")
+            );
             assert_eq!(problem.get("limit").unwrap(), 1 << 20);
         }
     }
