@@ -131,7 +131,9 @@ fn answers<'a>(walk: &mut Walk<'a>, pointer: &str, old: &'a Value, new: &'a Valu
     let successes = |operation: &'a Value| -> BTreeMap<&'a str, &'a Value> {
         let answers = object(operation.get("responses")).into_iter().flatten();
         let successes = answers.filter(|(status, _)| status.starts_with('2'));
-        successes.map(|(status, answer)| (status.as_str(), answer)).collect()
+        successes
+            .map(|(status, answer)| (status.as_str(), answer))
+            .collect()
     };
     let (old, new) = (successes(old), successes(new));
     for (status, before) in &old {

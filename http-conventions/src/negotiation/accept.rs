@@ -88,7 +88,11 @@ impl<'a> Accept<'a> {
         let mut decisive = [(0, Weight::ZERO); AT_ONCE];
         for member in field::members(self.headers, &ACCEPT) {
             // of a range that describes none of them, no more is asked than whether the field says something
-            if !says_nothing && !offers.iter().any(|offer| breadth(essence(member), offer).is_some()) {
+            if !says_nothing
+                && !offers
+                    .iter()
+                    .any(|offer| breadth(essence(member), offer).is_some())
+            {
                 continue;
             }
             let Some(range) = Range::parse(member) else {

@@ -370,7 +370,9 @@ fn an_operation_demands_no_more_and_answers_with_no_less() {
 #[test]
 fn the_parameters_of_a_path_are_those_of_its_operations() {
     let path = |of_path: &str, of_get: &str| {
-        format!(r#"{{"openapi":"3.1.0","paths":{{"/a":{{"summary":"a","parameters":[{of_path}],"get":{{"parameters":[{of_get}]}}}}}}}}"#)
+        format!(
+            r#"{{"openapi":"3.1.0","paths":{{"/a":{{"summary":"a","parameters":[{of_path}],"get":{{"parameters":[{of_get}]}}}}}}}}"#
+        )
     };
     let (page, required) = (
         r#"{"in":"query","name":"page"}"#,

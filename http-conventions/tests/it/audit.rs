@@ -305,7 +305,14 @@ fn a_malformed_field_or_page_is_found_in_each_of_its_forms() {
 /// H22: what is another at each exchange is no difference between a GET and its HEAD.
 #[test]
 fn what_belongs_to_one_exchange_is_no_difference() {
-    for name in ["age", "date", "set-cookie", "x-request-id", "retry-after", "ratelimit"] {
+    for name in [
+        "age",
+        "date",
+        "set-cookie",
+        "x-request-id",
+        "retry-after",
+        "ratelimit",
+    ] {
         let (get, head) = (answer(200, "{}", &[(name, "1")]), answer(200, "", &[(name, "2")]));
         assert_eq!(audit::head(&get, &head), [], "{name}");
     }

@@ -272,11 +272,7 @@ async fn a_handler_that_is_slower_than_its_lease_is_not_run_beside_itself() {
     expect_problem(&fixture.send(&request).await, 409, "idempotency-in-flight");
     fixture.clock.advance(Duration::from_nanos(1));
     for _ in 0..2 {
-        expect_problem(
-            &fixture.send(&request).await,
-            409,
-            "idempotency-outcome-unknown",
-        );
+        expect_problem(&fixture.send(&request).await, 409, "idempotency-outcome-unknown");
     }
     may_finish.set(true);
     let late = first.await.unwrap();

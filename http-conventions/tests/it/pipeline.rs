@@ -49,7 +49,14 @@ async fn a_refusal_of_the_head_is_complete() {
 async fn what_a_server_refuses_is_complete() {
     let desk = Desk::new();
     let head = request("POST", "/v1/charges", &[]).map(|_| ());
-    for (status, sent) in [(413, 413), (408, 408), (400, 400), (500, 500), (503, 503), (405, 500)] {
+    for (status, sent) in [
+        (413, 413),
+        (408, 408),
+        (400, 400),
+        (500, 500),
+        (503, 503),
+        (405, 500),
+    ] {
         let status = StatusCode::from_u16(status).unwrap();
         let answer = desk.conventions.refuse(&head, status).into_response();
         assert_eq!(answer.status(), sent);

@@ -106,7 +106,11 @@ fn check(name: &str, request: &Request<Bytes>, answer: &Response<Bytes>, is_of_a
     if is_error && !is_of_another_protocol && request.method() != "HEAD" {
         let problem = json(answer);
         assert_eq!(problem.get("request_id").unwrap(), ID, "{name}: {problem}");
-        assert_eq!(problem.get("instance").unwrap(), request.uri().path(), "{name}: {problem}");
+        assert_eq!(
+            problem.get("instance").unwrap(),
+            request.uri().path(),
+            "{name}: {problem}"
+        );
     }
 }
 

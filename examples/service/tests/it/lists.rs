@@ -36,7 +36,9 @@ async fn walk(app: &Arc<App>, token: &str, from: String, relation: &str) -> Vec<
         let page = json(&answer);
         let forward = link(answer.headers(), "next");
         assert_eq!(page.get("has_more").unwrap(), forward.is_some(), "{path}");
-        let cursor = page.get("next_cursor").unwrap()
+        let cursor = page
+            .get("next_cursor")
+            .unwrap()
             .as_str()
             .map(|cursor| format!("after={cursor}"));
         assert_eq!(

@@ -148,7 +148,10 @@ fn check_refusals(binary: &str) {
             "vary: origin",
             &format!("access-control-allow-origin: {ORIGIN}"),
         ] {
-            assert!(refused.contains(&format!("\r\n{line}")), "{status} {line}: {refused}");
+            assert!(
+                refused.contains(&format!("\r\n{line}")),
+                "{status} {line}: {refused}"
+            );
         }
         for member in ["\"instance\":\"/v1/charges\"", "\"request_id\":\"checkout-7f3a\""] {
             assert!(problem.contains(member), "{problem}");
