@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod additive;
+mod additive_operations;
 mod audit;
 mod audit_clean;
 mod challenges;

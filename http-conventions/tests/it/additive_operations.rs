@@ -1,0 +1,163 @@
+//! Changes of operations: what they take, and what they answer.
+
+use http_conventions::additive::Role;
+
+use crate::additive::shown;
+
+/// One operation, of which this is the JSON between its braces, with the schemas that it may name.
+fn operation(members: &str) -> String {
+    format!(
+        r##"{{"openapi":"3.1.0","paths":{{"/v1/charges":{{"post":{{{members}}}}}}},"components":{{
+            "parameters":{{"Limit":{{"in":"query","name":"limit","schema":{{"type":"integer","maximum":100}}}}}},
+            "schemas":{{"New":{{"required":["amount"]}},"Newer":{{"required":["amount","currency"]}}}}}}}}"##
+    )
+}
+
+/// The old operation, the new one, and what changed behind `/paths/~1v1~1charges/post`.
+const OPERATIONS: &[(&str, &str, &[&str])] = &[
+    (
+        r#""parameters":[{"in":"query","name":"limit"}]"#,
+        "",
+        &["breaking: /parameters/limit was removed"],
+    ),
+    (
+        "",
+        r#""parameters":[{"in":"query","name":"limit"}]"#,
+        &["/parameters/limit was added"],
+    ),
+    (
+        "",
+        r#""parameters":[{"in":"header","name":"Idempotency-Key","required":true}]"#,
+        &["breaking: /parameters/idempotency-key was tightened"],
+    ),
+    (
+        r#""parameters":[{"in":"header","name":"If-Match"}]"#,
+        r#""parameters":[{"in":"header","name":"if-match","required":true}]"#,
+        &["breaking: /parameters/if-match/required was tightened"],
+    ),
+    (
+        r#""parameters":[{"in":"query","name":"a","required":true}]"#,
+        r#""parameters":[{"in":"query","name":"a"}]"#,
+        &["/parameters/a/required was loosened"],
+    ),
+    // the same name elsewhere is another parameter
+    (
+        r#""parameters":[{"in":"query","name":"a"}]"#,
+        r#""parameters":[{"in":"cookie","name":"a"}]"#,
+        &["breaking: /parameters/a was removed", "/parameters/a was added"],
+    ),
+    (
+        r##""parameters":[{"$ref":"#/components/parameters/Limit"}]"##,
+        r#""parameters":[{"in":"query","name":"limit","schema":{"type":"integer","maximum":50}}]"#,
+        &["breaking: /parameters/limit/schema/maximum was tightened"],
+    ),
+    (
+        r#""parameters":[{"in":"query","name":"a","schema":{"enum":["x"]}}]"#,
+        r#""parameters":[{"in":"query","name":"a","schema":{"enum":["x","y"]}}]"#,
+        &["/parameters/a/schema/enum was loosened"],
+    ),
+    (
+        r#""parameters":[{"in":"query","name":"a"}]"#,
+        r#""parameters":[{"in":"query","name":"a","style":"deepObject","schema":{"type":"string"}}]"#,
+        &[
+            "breaking: /parameters/a/style was replaced",
+            "breaking: /parameters/a/schema was tightened",
+        ],
+    ),
+    (
+        "",
+        r#""requestBody":{"content":{"application/json":{}}}"#,
+        &["/requestBody was added"],
+    ),
+    (
+        "",
+        r#""requestBody":{"required":true,"content":{}}"#,
+        &["breaking: /requestBody was tightened"],
+    ),
+    (
+        r#""requestBody":{"content":{}}"#,
+        "",
+        &["breaking: /requestBody was removed"],
+    ),
+    (
+        r#""requestBody":{"content":{"application/json":{}}}"#,
+        r#""requestBody":{"required":true,"content":{"text/csv":{}}}"#,
+        &[
+            "breaking: /requestBody/required was tightened",
+            "breaking: /requestBody/content/application~1json was removed",
+            "/requestBody/content/text~1csv was added",
+        ],
+    ),
+    (
+        r##""requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/New"}}}}"##,
+        r##""requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Newer"}}}}"##,
+        &["breaking: /requestBody/content/application~1json/schema/required was tightened"],
+    ),
+    (
+        r#""responses":{"200":{"content":{"application/json":{"schema":{"required":["id"]}}}},"404":{}}"#,
+        r#""responses":{"200":{"content":{"application/json":{"schema":{}}}},"202":{}}"#,
+        &[
+            "/responses/202 was added",
+            "breaking: /responses/200/content/application~1json/schema/required was loosened",
+        ],
+    ),
+    (
+        r#""responses":{"201":{"content":{"application/json":{}}}}"#,
+        r#""responses":{"204":{}}"#,
+        &["breaking: /responses/201 was removed", "/responses/204 was added"],
+    ),
+];
+
+/// H21: an operation demands no more than before, in its parameters and its bodies, and answers with no less, whatever role the
+/// schemas of the document are compared in.
+#[test]
+fn an_operation_demands_no_more_and_answers_with_no_less() {
+    for role in [Role::Input, Role::Output, Role::Both] {
+        for (old, new, expected) in OPERATIONS {
+            let found = shown(&operation(old), &operation(new), role);
+            let place = "/paths/~1v1~1charges/post";
+            let found: Vec<String> = found.iter().map(|change| change.replacen(place, "", 1)).collect();
+            assert_eq!(found, *expected, "{role:?}: {old} {new}");
+            assert!(shown(&operation(new), &operation(new), role).is_empty());
+        }
+    }
+}
+
+/// H21: a parameter of a path is one of each of its operations, and one that an operation has itself takes its place.
+#[test]
+fn the_parameters_of_a_path_are_those_of_its_operations() {
+    let path = |of_path: &str, of_get: &str| {
+        format!(
+            r#"{{"openapi":"3.1.0","paths":{{"/a":{{"summary":"a","parameters":[{of_path}],"get":{{"parameters":[{of_get}]}}}}}}}}"#
+        )
+    };
+    let (page, required) = (
+        r#"{"in":"query","name":"page"}"#,
+        r#"{"in":"query","name":"page","required":true}"#,
+    );
+    assert!(shown(&path(page, ""), &path("", page), Role::Both).is_empty());
+    assert_eq!(
+        shown(&path(page, ""), &path(page, required), Role::Both),
+        ["breaking: /paths/~1a/get/parameters/page/required was tightened"]
+    );
+}
+
+/// H21: a schema by its name is compared once, as strictly as its uses are.
+#[test]
+fn a_named_schema_is_compared_as_strictly_as_its_uses_are() {
+    let document = |required: &str| {
+        format!(
+            r##"{{"openapi":"3.1.0","paths":{{"/a":{{"post":{{"requestBody":{{"content":{{"application/json":{{"schema":{{"$ref":"#/components/schemas/New"}}}}}}}}}}}}}},"components":{{"schemas":{{"New":{{"required":[{required}]}}}}}}}}"##
+        )
+    };
+    let (old, new) = (document(""), document(r#""a""#));
+    let named = "/components/schemas/New/required was tightened";
+    let used = "/paths/~1a/post/requestBody/content/application~1json/schema/required was tightened";
+    for role in [Role::Input, Role::Both] {
+        assert_eq!(shown(&old, &new, role), [format!("breaking: {named}")]);
+    }
+    assert_eq!(
+        shown(&old, &new, Role::Output),
+        [named.to_owned(), format!("breaking: {used}")]
+    );
+}
