@@ -20,7 +20,7 @@ pub mod persisted;
 pub mod ports;
 pub mod response;
 pub mod store_error;
-mod subscription;
+pub mod subscription;
 #[cfg(feature = "testing")]
 pub mod testing;
 

@@ -14,6 +14,7 @@ mod prepare;
 mod respond;
 mod root;
 mod run;
+mod single;
 mod trusted;
 
 use std::fmt;

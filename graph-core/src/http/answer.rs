@@ -11,7 +11,9 @@ use http::{Response, StatusCode};
 
 use super::accept::Rendering;
 use super::status::StatusProfile;
+use crate::error::ErrorCode;
 use crate::response::GraphResponse;
+use crate::subscription::sse::event;
 
 pub(super) const JSON: &str = "application/json; charset=utf-8";
 pub(super) const GRAPHQL_RESPONSE: &str = "application/graphql-response+json; charset=utf-8";
@@ -41,6 +43,14 @@ pub enum Answer {
 /// Dropping it ends the operation behind it.
 pub struct EventStream {
     events: Pin<Box<dyn Stream<Item = Bytes> + Send>>,
+}
+
+impl EventStream {
+    pub(crate) fn new(events: impl Stream<Item = Bytes> + Send + 'static) -> Self {
+        Self {
+            events: Box::pin(events),
+        }
+    }
 }
 
 impl fmt::Debug for EventStream {
@@ -88,6 +98,16 @@ pub(crate) fn list(
     }
 }
 
+/// Refuses with one error.
+pub(crate) fn refused(status: StatusCode, code: ErrorCode, message: &str) -> Response<Bytes> {
+    response(status, JSON, GraphResponse::refused(code, message).into_json())
+}
+
+/// A response that is no envelope.
+pub(crate) fn text(status: StatusCode, body: Bytes) -> Response<Bytes> {
+    response(status, "text/plain; charset=utf-8", body)
+}
+
 fn media_type(rendering: Rendering) -> &'static str {
     match rendering {
         Rendering::GraphqlResponse => GRAPHQL_RESPONSE,
@@ -98,24 +118,19 @@ fn media_type(rendering: Rendering) -> &'static str {
 /// Writes `answers` as server-sent events of
 /// [distinct connections mode](https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md#distinct-connections-mode).
 pub(crate) fn events(answers: impl Stream<Item = GraphResponse> + Send + 'static) -> Response<EventStream> {
-    let complete = stream::iter([Bytes::from_static(b"event: complete\ndata:\n\n")]);
-    let stream = EventStream {
-        events: Box::pin(answers.map(|answer| next(&answer)).chain(complete)),
-    };
-    let mut response = response(StatusCode::OK, EVENT_STREAM, stream);
+    let complete = stream::iter([Bytes::from_static(event::COMPLETE)]);
+    event_stream(EventStream::new(answers.map(event::next).chain(complete)))
+}
+
+/// The response whose body is `events`.
+pub(crate) fn event_stream(events: EventStream) -> Response<EventStream> {
+    let mut response = response(StatusCode::OK, EVENT_STREAM, events);
     // a proxy that collects the response would hold the events back
     let buffering = HeaderName::from_static("x-accel-buffering");
     response
         .headers_mut()
         .insert(buffering, HeaderValue::from_static("no"));
     response
-}
-
-fn next(answer: &GraphResponse) -> Bytes {
-    let json = answer.to_json();
-    [b"event: next\ndata: ".as_slice(), &json, b"\n\n"]
-        .concat()
-        .into()
 }
 
 pub(super) fn response<B>(status: StatusCode, media_type: &'static str, body: B) -> Response<B> {

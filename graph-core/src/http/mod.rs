@@ -37,7 +37,7 @@ mod status;
 
 pub(crate) use self::accept::Rendering;
 pub use self::answer::{Answer, EventStream, KEEP_ALIVE};
-pub(crate) use self::answer::{events, json, list};
+pub(crate) use self::answer::{event_stream, events, json, list, refused, text};
 pub(crate) use self::explorer::page as explorer_page;
 pub(crate) use self::refusal::Refusal;
 pub use self::request::GraphRequest;
@@ -105,6 +105,11 @@ impl HttpPolicy {
             exchange.ask_for_cost();
         }
         Ok(exchange)
+    }
+
+    /// What the client wants to be sent.
+    pub(crate) fn accepts(self, headers: &HeaderMap) -> Option<Rendering> {
+        accept::negotiate(headers, false)
     }
 
     fn posted(self, body: &Bytes, rendering: Rendering) -> Result<Exchange, Refusal> {

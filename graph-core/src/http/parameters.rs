@@ -17,8 +17,8 @@ use crate::persisted::DocumentId;
 const VERSION: u64 = 1;
 
 impl GraphRequest {
-    /// Reads the body of a POST.
-    pub(super) fn from_json(body: &Bytes) -> Result<Self, Refusal> {
+    /// Reads the body of a POST, or the payload of a message.
+    pub(crate) fn from_json(body: &Bytes) -> Result<Self, Refusal> {
         let parameters: Parameters<'_> = from_json("the body", body)?;
         let query = parameters.query.map(|query| Text::from_json(query.get(), body));
         let relay = [parameters.doc_id, parameters.id];

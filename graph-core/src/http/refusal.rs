@@ -34,7 +34,7 @@ impl Refusal {
     }
 
     /// What can be read and is no request.
-    pub(super) fn parameters(message: impl Into<String>) -> Self {
+    pub(crate) fn parameters(message: impl Into<String>) -> Self {
         Self {
             parameters: true,
             ..Self::new(StatusCode::BAD_REQUEST, message)
@@ -83,6 +83,10 @@ impl Refusal {
     pub(crate) fn rendered(mut self, rendering: Rendering) -> Self {
         self.rendering = rendering;
         self
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.message
     }
 
     /// The envelope alone, for one operation of several.

@@ -28,5 +28,7 @@ mod modes;
 mod oracle;
 mod persisted;
 mod prices;
+mod single_connection;
 mod subscriptions;
+mod transport_ws;
 mod wire;

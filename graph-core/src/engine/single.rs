@@ -1,0 +1,191 @@
+//! The endpoint of single connection mode as one method.
+
+use std::borrow::Cow;
+use std::panic::AssertUnwindSafe;
+
+use bytes::Bytes;
+use futures_util::future::FutureExt as _;
+use http::{Method, Request, Response, StatusCode};
+use serde::Deserialize;
+
+use super::Engine;
+use super::root::{Root, SubscriptionRoot};
+use crate::error::ErrorCode;
+use crate::guard::RequestContext;
+use crate::http::{self as wire, Answer, Exchange, Refusal, Rendering};
+use crate::subscription::sse::{EventStreams, Missing, Wanted};
+
+/// How long an id may be: each event repeats it.
+const OPERATION_ID: usize = 256;
+
+impl<Q, M, S> Engine<Q, M, S>
+where
+    Q: Root,
+    M: Root<Host = Q::Host>,
+    S: SubscriptionRoot<Host = Q::Host>,
+{
+    /// Answers an HTTP request for the endpoint of [single connection mode](crate::subscription::sse), whatever its method.
+    ///
+    /// `end` completes when the credentials of `request` are worth nothing any more, or the host shuts down. With it ends the stream
+    /// that the request opened or started an operation on; the client opens another.
+    ///
+    /// # Security
+    ///
+    /// As for [`respond`](Self::respond). The principal of `context` decides whose stream it is.
+    pub async fn respond_single(
+        &self,
+        streams: &EventStreams,
+        request: Request<Bytes>,
+        context: RequestContext<Q::Host>,
+        end: impl Future<Output = ()> + Send + 'static,
+    ) -> Answer {
+        let owner = context
+            .principal()
+            .map(|principal| principal.subject().to_owned());
+        let token = token(&request);
+        let wanted = streams.wanted(&token, owner.as_deref());
+        match *request.method() {
+            Method::PUT => Answer::Full(reserved(wanted.reserve())),
+            Method::GET => match self.inner.http.accepts(request.headers()) {
+                Some(Rendering::EventStream) => match wanted.open(Box::pin(end)) {
+                    Ok(events) => Answer::Stream(wire::event_stream(events)),
+                    Err(missing) => Answer::Full(refused(missing)),
+                },
+                _ => Answer::Full(unacceptable("only `text/event-stream` is served by GET")),
+            },
+            Method::POST => {
+                let started = self.start(&wanted, &request, context, end).await;
+                Answer::Full(started.unwrap_or_else(|refused| refused))
+            }
+            Method::DELETE => Answer::Full(stopped(&wanted, &request)),
+            _ => {
+                let refusal = Refusal::method("DELETE, GET, POST, PUT", "no such request to an event stream");
+                Answer::Full(refusal.into_response(self.inner.http.profile))
+            }
+        }
+    }
+
+    async fn start(
+        &self,
+        wanted: &Wanted<'_>,
+        request: &Request<Bytes>,
+        context: RequestContext<Q::Host>,
+        end: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<Response<Bytes>, Response<Bytes>> {
+        let profile = self.inner.http.profile;
+        let exchange = self.inner.http.read(request);
+        let Exchange::Operation {
+            request: operation,
+            rendering: rendering @ (Rendering::Json | Rendering::GraphqlResponse),
+            ..
+        } = exchange.map_err(|refusal| refusal.into_response(profile))?
+        else {
+            let message = "an operation of an event stream is answered as JSON";
+            return Err(unacceptable(message));
+        };
+        let Some(id) = operation_id(request.body()) else {
+            let refusal = Refusal::parameters("`extensions.operationId` is missing or too long");
+            return Err(refusal.rendered(rendering).into_response(profile));
+        };
+        wanted.check(&id).map_err(refused)?;
+        // a panic comes again in the stream, where it is reported
+        let prepared = AssertUnwindSafe(self.prepare(&operation, &context));
+        if let Ok(Err(answer)) = prepared.catch_unwind().await {
+            let mut response = wire::json(answer, rendering, profile);
+            if response.status().is_success() {
+                // a client takes every success for an accepted operation
+                *response.status_mut() = StatusCode::BAD_REQUEST;
+            }
+            return Err(response);
+        }
+        let responses = Box::pin(self.subscribe(operation, context));
+        wanted.start(id, responses, Box::pin(end)).map_err(refused)?;
+        Ok(wire::text(StatusCode::ACCEPTED, Bytes::new()))
+    }
+}
+
+fn unacceptable(message: &str) -> Response<Bytes> {
+    wire::refused(StatusCode::NOT_ACCEPTABLE, ErrorCode::BadRequest, message)
+}
+
+fn reserved(token: Result<String, Missing>) -> Response<Bytes> {
+    match token {
+        Ok(token) => wire::text(StatusCode::CREATED, token.into()),
+        Err(missing) => refused(missing),
+    }
+}
+
+fn stopped(wanted: &Wanted<'_>, request: &Request<Bytes>) -> Response<Bytes> {
+    let Some(id) = parameter(request, "operationId") else {
+        return wire::refused(
+            StatusCode::BAD_REQUEST,
+            ErrorCode::BadRequest,
+            "`operationId` is missing",
+        );
+    };
+    match wanted.stop(&id) {
+        Ok(()) => wire::text(StatusCode::OK, Bytes::new()),
+        Err(missing) => refused(missing),
+    }
+}
+
+fn refused(missing: Missing) -> Response<Bytes> {
+    let (status, code, message) = match missing {
+        Missing::Unknown => (StatusCode::NOT_FOUND, ErrorCode::NotFound, "no such event stream"),
+        Missing::Open => (
+            StatusCode::CONFLICT,
+            ErrorCode::Conflict,
+            "the event stream is open",
+        ),
+        Missing::Runs => (
+            StatusCode::CONFLICT,
+            ErrorCode::Conflict,
+            "an operation with this id runs",
+        ),
+        Missing::TooMany => {
+            let status = StatusCode::TOO_MANY_REQUESTS;
+            (
+                status,
+                ErrorCode::RateLimited,
+                "too many event streams or operations",
+            )
+        }
+    };
+    wire::refused(status, code, message)
+}
+
+/// The token of the stream; what is none is the token of no stream.
+fn token(request: &Request<Bytes>) -> String {
+    match request.headers().get("x-graphql-event-stream-token") {
+        Some(token) => token.to_str().unwrap_or_default().to_owned(),
+        None => parameter(request, "token").unwrap_or_default(),
+    }
+}
+
+/// A parameter of the query, unless it is empty.
+fn parameter(request: &Request<Bytes>, wanted: &str) -> Option<String> {
+    let query = request.uri().query().unwrap_or_default();
+    let mut parameters = form_urlencoded::parse(query.as_bytes());
+    let found = parameters.find(|(name, _)| name == wanted)?;
+    Some(found.1.into_owned()).filter(|value| !value.is_empty())
+}
+
+/// The body of an operation once more, which was read as one before.
+#[derive(Deserialize)]
+struct Numbered<'b> {
+    #[serde(borrow)]
+    extensions: Option<Extensions<'b>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Extensions<'b> {
+    #[serde(borrow)]
+    operation_id: Option<Cow<'b, str>>,
+}
+
+fn operation_id(body: &[u8]) -> Option<String> {
+    let numbered: Numbered<'_> = serde_json::from_slice(body).ok()?;
+    let id = numbered.extensions?.operation_id?.into_owned();
+    (1..=OPERATION_ID).contains(&id.len()).then_some(id)
+}

@@ -1,0 +1,84 @@
+//! Why a connection ends.
+
+use std::borrow::Cow;
+
+/// The code and the reason of a close frame; see the [table](super).
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Close {
+    code: u16,
+    reason: Cow<'static, str>,
+}
+
+impl Close {
+    pub(super) const GOING_AWAY: Self = Self::new(1001, "Going away");
+    pub(super) const TOO_LONG: Self = Self::new(1009, "The message is too long");
+    pub(super) const SLOW: Self = Self::new(1013, "What was sent is not taken");
+    pub(super) const SILENT: Self = Self::new(1013, "The ping was not answered");
+    pub(super) const UNAUTHORIZED: Self = Self::new(4401, "Unauthorized");
+    pub(super) const FORBIDDEN: Self = Self::new(4403, "Forbidden");
+    pub(super) const EXPIRED: Self = Self::new(4403, "The credentials have expired");
+    pub(super) const NOT_ACCEPTABLE: Self = Self::new(4406, "Subprotocol not acceptable");
+    pub(super) const INIT_TIMEOUT: Self = Self::new(4408, "Connection initialisation timeout");
+    pub(super) const TOO_MANY_INITS: Self = Self::new(4429, "Too many initialisation requests");
+    pub(super) const INTERNAL: Self = Self::new(4500, "Internal server error");
+
+    /// What the payload of a close frame leaves beside the code.
+    const REASON: usize = 123;
+
+    const fn new(code: u16, reason: &'static str) -> Self {
+        Self {
+            code,
+            reason: Cow::Borrowed(reason),
+        }
+    }
+
+    pub(super) fn invalid(what: &str) -> Self {
+        Self {
+            code: 4400,
+            reason: shortened(format!("Invalid message: {what}")).into(),
+        }
+    }
+
+    pub(super) fn subscriber_exists(id: &str) -> Self {
+        Self {
+            code: 4409,
+            reason: shortened(format!("Subscriber for {id} already exists")).into(),
+        }
+    }
+
+    /// The code.
+    #[must_use]
+    pub fn code(&self) -> u16 {
+        self.code
+    }
+
+    /// The reason, of 123 bytes at most.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+}
+
+/// A longer reason would make the frame invalid, and the peer would see 1006 instead of the code.
+fn shortened(mut reason: String) -> String {
+    reason.truncate(reason.floor_char_boundary(Close::REASON));
+    reason
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_fits_into_a_frame_and_ends_with_a_whole_character() {
+        for character in ["x", "ß", "€", "🦀"] {
+            let close = Close::subscriber_exists(&character.repeat(123));
+            let length = close.reason().len();
+            assert!((120..=123).contains(&length), "{length}: {}", close.reason());
+        }
+        assert_eq!(
+            Close::subscriber_exists("1").reason(),
+            "Subscriber for 1 already exists"
+        );
+    }
+}

@@ -1,0 +1,156 @@
+//! The messages: the client's are read, the server's are written.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::http::GraphRequest;
+use crate::response::{GraphResponse, ResponseError};
+
+/// How long an id may be: each event repeats it.
+const ID: usize = 256;
+
+/// The payload of `connection_init`: what the client says of itself, such as its credentials.
+#[derive(Clone, Eq, PartialEq)]
+pub struct ConnectionInit {
+    payload: Option<Box<str>>,
+}
+
+impl ConnectionInit {
+    /// The payload, a JSON object; `None` when the client sent none.
+    #[must_use]
+    pub fn json(&self) -> Option<&str> {
+        self.payload.as_deref()
+    }
+
+    /// The text that the payload has under `name`, in whatever case; `None` also when two names differ in nothing else.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<String> {
+        let members: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(self.json()?).ok()?;
+        let mut named = members
+            .iter()
+            .filter(|(member, _)| member.eq_ignore_ascii_case(name));
+        match (named.next(), named.next()) {
+            (Some((_, value)), None) => serde_json::from_str(value.get()).ok(),
+            // which of two credentials is meant, nobody can say
+            _ => None,
+        }
+    }
+}
+
+/// It holds credentials.
+impl fmt::Debug for ConnectionInit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConnectionInit").finish_non_exhaustive()
+    }
+}
+
+/// What a client says.
+pub(super) enum ClientMessage {
+    Init(ConnectionInit),
+    Ping {
+        payload: Option<Box<str>>,
+    },
+    Pong,
+    Subscribe {
+        id: Arc<str>,
+        request: Box<GraphRequest>,
+    },
+    Complete {
+        id: Arc<str>,
+    },
+}
+
+#[derive(Deserialize)]
+struct Envelope<'m> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'m, str>,
+    #[serde(borrow)]
+    id: Option<Cow<'m, str>>,
+    #[serde(borrow)]
+    payload: Option<&'m RawValue>,
+}
+
+impl ClientMessage {
+    /// Reads `text`; the error says what is wrong with it.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        Ok(match &*envelope.kind {
+            "connection_init" => Self::Init(ConnectionInit {
+                payload: envelope.object()?,
+            }),
+            "ping" => Self::Ping {
+                payload: envelope.object()?,
+            },
+            "pong" => {
+                envelope.object()?;
+                Self::Pong
+            }
+            "subscribe" => Self::Subscribe {
+                id: envelope.id()?,
+                request: Box::new(envelope.request()?),
+            },
+            "complete" => Self::Complete { id: envelope.id()? },
+            _ => return Err("no such `type` of a client".to_owned()),
+        })
+    }
+}
+
+impl Envelope<'_> {
+    fn id(&self) -> Result<Arc<str>, String> {
+        match self.id.as_deref() {
+            None | Some("") => Err("`id` is missing".to_owned()),
+            Some(id) if id.len() > ID => Err("`id` is too long".to_owned()),
+            Some(id) => Ok(id.into()),
+        }
+    }
+
+    fn object(&self) -> Result<Option<Box<str>>, String> {
+        match self.payload {
+            None => Ok(None),
+            Some(payload) if payload.get().starts_with('{') => Ok(Some(payload.get().into())),
+            Some(_) => Err("`payload` is no object".to_owned()),
+        }
+    }
+
+    fn request(&self) -> Result<GraphRequest, String> {
+        let payload = self.object()?.ok_or("`payload` is missing")?;
+        let body = Bytes::from(payload.into_boxed_bytes());
+        GraphRequest::from_json(&body).map_err(|refusal| refusal.message().to_owned())
+    }
+}
+
+pub(super) const ACK: &str = r#"{"type":"connection_ack"}"#;
+pub(super) const PING: &str = r#"{"type":"ping"}"#;
+
+pub(super) fn pong(payload: Option<&str>) -> String {
+    match payload {
+        Some(payload) => format!(r#"{{"type":"pong","payload":{payload}}}"#),
+        None => r#"{"type":"pong"}"#.to_owned(),
+    }
+}
+
+pub(super) fn next(id: &str, response: GraphResponse) -> String {
+    let json = response.into_json();
+    // a response is UTF-8
+    let payload = std::str::from_utf8(&json).unwrap_or(r#"{"data":null}"#);
+    format!(r#"{{"id":{},"type":"next","payload":{payload}}}"#, quoted(id))
+}
+
+pub(super) fn error(id: &str, errors: &[ResponseError]) -> String {
+    let payload = serde_json::to_string(errors).unwrap_or_else(|_| "[]".to_owned());
+    format!(r#"{{"id":{},"type":"error","payload":{payload}}}"#, quoted(id))
+}
+
+pub(super) fn complete(id: &str) -> String {
+    format!(r#"{{"id":{},"type":"complete"}}"#, quoted(id))
+}
+
+fn quoted(id: &str) -> serde_json::Value {
+    id.into()
+}

@@ -1,0 +1,173 @@
+//! Whose a stream is, how many there are, and when one ends.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures_util::{FutureExt as _, StreamExt as _};
+use graph_core::http::Answer;
+use graph_core::subscription::sse::StreamLimits;
+use http::Method;
+use tokio::sync::oneshot;
+
+use super::{Desk, operation, request};
+use crate::fixture::{codes, json as envelope};
+
+/// G10, G15: a token in a log or in the history of a browser is worth nothing to somebody else.
+#[tokio::test]
+async fn a_token_works_for_who_reserved_it_only() {
+    let desk = Desk::new(StreamLimits::default());
+    let token = desk.reserve().await;
+    let eve = || {
+        let eve = graph_core::Principal::new("eve");
+        desk.shop.anonymous().with_principal(eve)
+    };
+    for thief in [eve(), desk.shop.anonymous()] {
+        for asked in [
+            request(Method::GET, &token, "", ""),
+            request(Method::GET, "", &format!("?token={token}"), ""),
+            operation(&token, "1", "{ ping }"),
+            request(Method::DELETE, &token, "?operationId=1", ""),
+        ] {
+            assert_eq!(desk.full(asked, thief.clone()).await.status(), 404);
+        }
+    }
+    // the owner may have it in the query
+    let asked = request(Method::GET, "", &format!("?token={token}"), "");
+    assert!(matches!(
+        desk.answer(asked, desk.shop.ada()).await,
+        Answer::Stream(_)
+    ));
+}
+
+/// G10: no token can be guessed from another.
+#[tokio::test]
+async fn tokens_are_long_and_never_the_same() {
+    let desk = Desk::new(StreamLimits::default());
+    let (one, other) = (desk.reserve().await, desk.reserve().await);
+    assert_ne!(one, other);
+    assert_eq!(one.len(), 43);
+    assert!(!format!("{:?}", desk.streams).contains(&one));
+}
+
+/// G10: the stream ends without a word when the credentials end that opened it, or that started an operation on it; what ran on it
+/// is dropped and the token is unknown from then on.
+#[tokio::test]
+async fn a_stream_ends_with_the_credentials_it_was_opened_with_or_operated_with() {
+    for of_operation in [false, true] {
+        let desk = Desk::new(StreamLimits::default());
+        let (feed, receiver) = tokio::sync::mpsc::unbounded_channel();
+        *desk.shop.shop.feed.lock().unwrap() = Some(receiver);
+        let token = desk.reserve().await;
+        let (expire, expired) = oneshot::channel::<()>();
+        let mut expired = Some(expired.map(|_| ()).boxed());
+        let mut end = |here: bool| match expired.take_if(|_| here) {
+            Some(end) => end,
+            None => std::future::pending().boxed(),
+        };
+        let get = request(Method::GET, &token, "", "");
+        let Answer::Stream(response) = desk.until(get, desk.shop.ada(), end(!of_operation)).await else {
+            panic!("a stream")
+        };
+        let mut events = response.into_body();
+        let post = operation(&token, "1", "subscription { live { id } }");
+        let Answer::Full(accepted) = desk.until(post, desk.shop.ada(), end(of_operation)).await else {
+            panic!("a stream")
+        };
+        assert_eq!(accepted.status(), 202);
+        assert_eq!(events.next().await.unwrap(), ":\n\n");
+        let waiting = tokio::spawn(async move { (events.next().await, events) });
+        tokio::task::yield_now().await;
+        expire.send(()).unwrap();
+        let (event, mut events) = waiting.await.unwrap();
+        assert_eq!(event, None);
+        assert!(feed.is_closed());
+        assert!(desk.streams.is_empty());
+        assert_eq!(events.next().await, None);
+        assert_eq!(desk.operate(&token, "2", "{ ping }").await.status(), 404);
+    }
+}
+
+/// G10: a client that leaves takes its operations with it.
+#[tokio::test]
+async fn a_dropped_stream_drops_its_operations() {
+    let desk = Desk::new(StreamLimits::default());
+    let (feed, receiver) = tokio::sync::mpsc::unbounded_channel();
+    *desk.shop.shop.feed.lock().unwrap() = Some(receiver);
+    let token = desk.reserve().await;
+    let mut events = desk.open(&token).await;
+    assert_eq!(
+        desk.operate(&token, "1", "subscription { live { id } }")
+            .await
+            .status(),
+        202
+    );
+    assert!(events.next().now_or_never().is_none());
+    assert_eq!(desk.streams.len(), 1);
+    drop(events);
+    assert!(feed.is_closed());
+    assert!(desk.streams.is_empty());
+    assert_eq!(desk.operate(&token, "2", "{ ping }").await.status(), 404);
+}
+
+/// G10: what is reserved and not opened is forgotten, with what was started on it; nothing of that ever ran.
+#[tokio::test]
+async fn a_reservation_that_is_not_taken_up_is_forgotten() {
+    let desk = Desk::new(StreamLimits::default().with_reservation(Duration::from_secs(5)));
+    let token = desk.reserve().await;
+    assert_eq!(
+        desk.operate(&token, "1", "mutation { add(id: 1) { id } }")
+            .await
+            .status(),
+        202
+    );
+    desk.passed.fetch_add(5, Ordering::SeqCst);
+    let late = desk
+        .full(request(Method::GET, &token, "", ""), desk.shop.ada())
+        .await;
+    assert_eq!(late.status(), 404);
+    assert_eq!(desk.streams.len(), 1);
+    let other = desk.reserve().await;
+    assert_eq!(desk.streams.len(), 1);
+    assert_eq!(desk.shop.shop.calls(), 0);
+    desk.passed.fetch_add(4, Ordering::SeqCst);
+    let _open = desk.open(&other).await;
+    // an open stream has no such end
+    desk.passed.fetch_add(3600, Ordering::SeqCst);
+    assert_eq!(desk.operate(&other, "1", "{ ping }").await.status(), 202);
+}
+
+/// G10: streams and operations are bounded, and nobody takes the streams of everybody.
+#[tokio::test]
+async fn streams_and_operations_are_bounded() {
+    let limits = StreamLimits::default()
+        .with_streams(3)
+        .with_streams_of_one(2)
+        .with_operations(2);
+    let desk = Desk::new(limits);
+    let token = desk.reserve().await;
+    let _second = desk.reserve().await;
+    let put = || request(Method::PUT, "", "", "");
+    let refused = desk.full(put(), desk.shop.ada()).await;
+    assert_eq!(refused.status(), 429);
+    assert_eq!(codes(&envelope(&refused)), ["RATE_LIMITED"]);
+    assert_eq!(desk.full(put(), desk.shop.anonymous()).await.status(), 201);
+    let eve = graph_core::Principal::new("eve");
+    assert_eq!(
+        desk.full(put(), desk.shop.anonymous().with_principal(eve))
+            .await
+            .status(),
+        429
+    );
+    for (id, status) in [("1", 202), ("2", 202), ("3", 429)] {
+        assert_eq!(
+            desk.operate(&token, id, "{ ping }").await.status(),
+            status,
+            "{id}"
+        );
+    }
+    let mut events = desk.open(&token).await;
+    for _ in 0..4 {
+        assert!(events.next().now_or_never().is_some());
+    }
+    assert_eq!(desk.operate(&token, "3", "{ ping }").await.status(), 202);
+}

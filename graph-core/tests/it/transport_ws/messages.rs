@@ -1,0 +1,244 @@
+//! The exact messages.
+
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use graph_core::error::ErrorCode;
+use graph_core::http::GraphRequest;
+use graph_core::response::GraphResponse;
+use graph_core::subscription::transport_ws::{Action, ConnectionLimits, Input};
+
+use super::{Peer, subscribe};
+use crate::fixture::fixture;
+
+fn sent(actions: &[Action]) -> &str {
+    let [Action::Send(text), ..] = actions else {
+        panic!("{actions:?}")
+    };
+    text
+}
+
+/// G10: an operation of the engine as the client sees it, from `subscribe` to `complete`.
+#[tokio::test]
+async fn the_events_of_an_operation_are_next_until_complete() {
+    let shop = fixture();
+    let mut peer = Peer::ready(ConnectionLimits::default());
+    let text = r#"{"id":"a\"1","type":"subscribe","payload":
+        {"query":"subscription S($n: Int!) { added(count: $n) { id } } query Q { ping }","operationName":"S","variables":{"n":2}}}"#;
+    let actions = peer.handle(Input::Text(text));
+    let [Action::Start { operation, request }] = actions.as_slice() else {
+        panic!("{actions:?}")
+    };
+    let mut responses = Box::pin(shop.engine.subscribe((**request).clone(), shop.ada()));
+    let mut told = Vec::new();
+    while let Some(response) = responses.next().await {
+        let actions = peer.handle(Input::Response(operation.clone(), response));
+        told.push(sent(&actions).to_owned());
+    }
+    told.push(sent(&peer.handle(Input::Ended(operation.clone()))).to_owned());
+    assert_eq!(
+        told,
+        [
+            r#"{"id":"a\"1","type":"next","payload":{"data":{"added":{"id":1}}}}"#,
+            r#"{"id":"a\"1","type":"next","payload":{"data":{"added":{"id":2}}}}"#,
+            r#"{"id":"a\"1","type":"complete"}"#,
+        ]
+    );
+    assert_eq!(peer.connection.operations(), 0);
+}
+
+/// G10: what is refused before it ran is an `error`, with its codes, and no `complete` comes after it.
+#[tokio::test]
+async fn a_refused_operation_is_an_error_and_nothing_after_it() {
+    let shop = fixture();
+    let mut peer = Peer::ready(ConnectionLimits::default());
+    for (query, code) in [
+        ("subscription { nothing }", "GRAPHQL_VALIDATION_FAILED"),
+        ("{", "GRAPHQL_PARSE_FAILED"),
+        ("subscription { added { id } }", "UNAUTHENTICATED"),
+    ] {
+        let operation = peer.start("1");
+        let responses = shop.engine.subscribe(GraphRequest::new(query), shop.anonymous());
+        let responses: Vec<GraphResponse> = responses.collect().await;
+        assert_eq!(responses.len(), 1);
+        let actions = peer.handle(Input::Response(operation.clone(), responses[0].clone()));
+        let error: serde_json::Value = serde_json::from_str(sent(&actions)).unwrap();
+        assert_eq!(error["id"], "1");
+        assert_eq!(error["type"], "error");
+        assert_eq!(error["payload"][0]["extensions"]["code"], code);
+        assert_eq!(actions[1], Action::Stop(operation.clone()));
+        assert_eq!(peer.told(Input::Ended(operation)), "-");
+        assert_eq!(peer.told(Input::Sent), "-");
+    }
+}
+
+/// G10: a pong has the payload of its ping, byte for byte; a ping without one has a pong without one.
+#[test]
+fn a_pong_answers_with_the_payload_of_its_ping() {
+    let mut peer = Peer::opened(ConnectionLimits::default());
+    for (ping, pong) in [
+        (r#"{"type":"ping"}"#, r#"{"type":"pong"}"#),
+        (r#"{"type":"ping","payload":null}"#, r#"{"type":"pong"}"#),
+        (
+            r#"{"payload": {"a" : [1.0e3, "ß"]}, "type":"ping"}"#,
+            r#"{"type":"pong","payload":{"a" : [1.0e3, "ß"]}}"#,
+        ),
+    ] {
+        assert_eq!(sent(&peer.handle(Input::Text(ping))), pong);
+    }
+}
+
+/// What is no message, and how the reason for the close starts.
+const INVALID: &[(&str, &str)] = &[
+    (
+        r#"{"type":"ping","payload":1}"#,
+        "Invalid message: `payload` is no object",
+    ),
+    (
+        r#"{"type":"pong","payload":[]}"#,
+        "Invalid message: `payload` is no object",
+    ),
+    (
+        r#"{"type":"connection_init","payload":"t"}"#,
+        "Invalid message: `payload` is no object",
+    ),
+    (
+        r#"{"type":"connection_ack"}"#,
+        "Invalid message: no such `type` of a client",
+    ),
+    (
+        r#"{"id":"","type":"complete"}"#,
+        "Invalid message: `id` is missing",
+    ),
+    (
+        r#"{"type":"subscribe","payload":{"query":"{a}"}}"#,
+        "Invalid message: `id` is missing",
+    ),
+    (
+        r#"{"id":"1","type":"subscribe"}"#,
+        "Invalid message: `payload` is missing",
+    ),
+    (
+        r#"{"id":"1","type":"subscribe","payload":{}}"#,
+        "Invalid message: `query` is missing",
+    ),
+    (
+        r#"{"id":1,"type":"complete"}"#,
+        "Invalid message: invalid type: integer `1`, expected a string",
+    ),
+    (
+        r#"{"id":"1","type":"subscribe","payload":{"query":7}}"#,
+        "Invalid message: `query`: ",
+    ),
+    (
+        r#"{"id":"1","type":"subscribe","payload":{"query":"{a}","variables":[]}}"#,
+        "Invalid message: ",
+    ),
+    (
+        r#"{"type":"ping","type":"pong"}"#,
+        "Invalid message: duplicate field `type`",
+    ),
+    ("", "Invalid message: EOF"),
+    ("[]", "Invalid message: "),
+    ("null", "Invalid message: "),
+];
+
+/// G10, G19: what is no message closes the connection with 4400 and says why, within the room of a close frame.
+#[test]
+fn what_is_no_message_is_4400_with_its_reason() {
+    let long = format!(
+        r#"{{"id":"{}","type":"subscribe","payload":{{"query":"{{a}}"}}}}"#,
+        "x".repeat(257)
+    );
+    let deep = format!(
+        r#"{{"id":"1","type":"subscribe","payload":{{"query":"{{a}}","variables":{{"v":{}{}}}}}}}"#,
+        "[".repeat(100_000),
+        "]".repeat(100_000)
+    );
+    let own = [
+        (long.as_str(), "Invalid message: `id` is too long"),
+        (deep.as_str(), "Invalid message: "),
+    ];
+    for (text, reason) in INVALID.iter().chain(&own) {
+        let mut peer = Peer::ready(ConnectionLimits::default());
+        let actions = peer.handle(Input::Text(text));
+        let [Action::Close(close)] = actions.as_slice() else {
+            panic!("{text}: {actions:?}")
+        };
+        assert_eq!(close.code(), 4400, "{text}");
+        assert!(close.reason().starts_with(reason), "{text}: {}", close.reason());
+        assert!(close.reason().len() <= 123);
+    }
+}
+
+/// G10: the id of an operation that runs cannot be taken, however long it is the reason fits; one that ended can be.
+#[test]
+fn an_id_is_taken_while_its_operation_runs() {
+    let mut peer = Peer::ready(ConnectionLimits::default());
+    let id = "ß".repeat(128);
+    let first = peer.start(&id);
+    assert_eq!(
+        peer.told(Input::Text(&format!(r#"{{"id":"{id}","type":"complete"}}"#))),
+        "stop"
+    );
+    // an event of the first run was on its way
+    let late = GraphResponse::refused(ErrorCode::NotFound, "late");
+    let second = peer.start(&id);
+    assert_eq!(peer.told(Input::Response(first.clone(), late)), "-");
+    assert_eq!(peer.told(Input::Ended(first)), "-");
+    assert_eq!(peer.connection.operations(), 1);
+    let actions = peer.handle(Input::Text(&subscribe(&id)));
+    let [Action::Close(close)] = actions.as_slice() else {
+        panic!("{actions:?}")
+    };
+    assert_eq!(close.code(), 4409);
+    assert!((120..=123).contains(&close.reason().len()), "{}", close.reason());
+    assert_eq!(peer.connection.operations(), 0);
+    assert_eq!(peer.told(Input::Ended(second)), "-");
+}
+
+/// G10, G16: the payload of `connection_init` reaches the host, and no `Debug` of it or around it shows what it holds.
+#[test]
+fn credentials_reach_the_host_and_no_debug() {
+    let text = r#"{"type":"connection_init","payload":{"Authorization":"Bearer s3cret","n":1,"Twice":"a","twice":"b"}}"#;
+    let mut peer = Peer::opened(ConnectionLimits::default());
+    let input = Input::Text(text);
+    assert!(!format!("{input:?}").contains("s3cret"));
+    let actions = peer.handle(input);
+    assert!(!format!("{actions:?}{:?}", peer.connection).contains("s3cret"));
+    let [Action::Authenticate(init)] = actions.as_slice() else {
+        panic!("{actions:?}")
+    };
+    assert_eq!(init.text("authorization").as_deref(), Some("Bearer s3cret"));
+    assert_eq!(init.text("n"), None);
+    assert_eq!(init.text("twice"), None);
+    assert_eq!(init.text("absent"), None);
+    assert!(init.json().unwrap().starts_with(r#"{"Authorization""#));
+
+    for none in [
+        r#"{"type":"connection_init"}"#,
+        r#"{"type":"connection_init","payload":null}"#,
+    ] {
+        let actions = Peer::opened(ConnectionLimits::default()).handle(Input::Text(none));
+        let [Action::Authenticate(init)] = actions.as_slice() else {
+            panic!("{actions:?}")
+        };
+        assert_eq!((init.json(), init.text("authorization")), (None, None));
+    }
+}
+
+/// G10: what the client names by its hash is started as over HTTP.
+#[test]
+fn an_operation_may_be_named_by_its_hash() {
+    let hash = "5b8a1b3ce4cb7e0f0f0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b";
+    let text = format!(
+        r#"{{"id":"1","type":"subscribe","payload":{{"extensions":{{"persistedQuery":{{"version":1,"sha256Hash":"{hash}"}}}}}}}}"#
+    );
+    let mut peer = Peer::ready(ConnectionLimits::default());
+    peer.pass(Duration::from_secs(1));
+    let actions = peer.handle(Input::Text(&text));
+    let [Action::Start { request, .. }] = actions.as_slice() else {
+        panic!("{actions:?}")
+    };
+    assert!(request.query().is_none() && request.document_id().is_some());
+}
