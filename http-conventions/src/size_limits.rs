@@ -73,6 +73,12 @@ impl SizeLimits {
         self
     }
 
+    /// How many bytes of content a request may send, as it is sent.
+    #[must_use]
+    pub const fn content(&self) -> u64 {
+        self.encoded
+    }
+
     /// Whether any request is small enough: one for `/`, with one field.
     pub(crate) const fn let_something_pass(&self) -> bool {
         self.target > 0 && self.field_lines > 0 && self.fields > 0

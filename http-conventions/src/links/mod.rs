@@ -136,11 +136,14 @@ impl Links {
         self.0.is_empty()
     }
 
-    /// Adds one `Link` line for each link that is to be followed; actions, which ask for another method than GET, are left to
+    /// Adds one `Link` line for each link that is to be followed and is not there yet; actions, which ask for another method than GET, are left to
     /// the body.
     pub fn apply(&self, headers: &mut HeaderMap) {
         for (relation, link) in self.iter().filter(|(_, link)| link.is_followed()) {
-            headers.append(LINK, link.header_value(relation));
+            let line = link.header_value(relation);
+            if !headers.get_all(LINK).iter().any(|there| *there == line) {
+                headers.append(LINK, line);
+            }
         }
     }
 }

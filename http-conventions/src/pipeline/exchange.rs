@@ -1,6 +1,11 @@
 //! One request on its way to its answer.
 
-use std::marker::PhantomData;
+use std::{
+    future::poll_fn,
+    marker::PhantomData,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+};
 
 use bytes::Bytes;
 use http::{Request, Response, Uri};
@@ -53,6 +58,12 @@ impl<Stage> Exchange<Stage> {
     #[must_use]
     pub const fn id(&self) -> &RequestId {
         &self.id
+    }
+
+    /// The conventions it is under.
+    #[must_use]
+    pub const fn conventions(&self) -> &Conventions {
+        &self.conventions
     }
 
     /// The version that the request means; absent before it is admitted, and where there are none.
@@ -226,7 +237,8 @@ impl Exchange<Limited> {
 
     /// Runs the handler, or answers in its place where the request was run before; and finishes the answer.
     ///
-    /// The handler is polled only where it is to run. An error that it answers is kept as the problem that it is made into, which
+    /// The handler is polled only where it is to run; one that panics is answered by 500, and its key is that of a
+    /// [crash](crate::idempotency::AfterCrash). An error that it answers is kept as the problem that it is made into, which
     /// names the request that it was first given to.
     pub async fn run<R: Into<Reply>>(
         self,
@@ -235,10 +247,24 @@ impl Exchange<Limited> {
         handler: impl Future<Output = R>,
     ) -> Response<Bytes> {
         let handled = async { self.explained(handler.await.into()) };
-        let outcome = match &self.conventions.0.idempotency {
-            Some(idempotency) => idempotency.run(request, scope, handled).await,
-            None => handled.await.into(),
-        };
-        self.finish(outcome)
+        let outcome = unless_it_panics(async {
+            match &self.conventions.0.idempotency {
+                Some(idempotency) => idempotency.run(request, scope, handled).await,
+                None => handled.await.into(),
+            }
+        });
+        let outcome = outcome.await;
+        self.finish(outcome.unwrap_or_else(|| Err(Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR))))
     }
+}
+
+/// What a future comes to. One that panics is not polled again, and nothing of it is used.
+async fn unless_it_panics<T>(future: impl Future<Output = T>) -> Option<T> {
+    let mut future = pin!(future);
+    poll_fn(|context| {
+        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));
+        // the hook of the process has told of the panic
+        polled.map_or_else(|_told| std::task::Poll::Ready(None), |poll| poll.map(Some))
+    })
+    .await
 }

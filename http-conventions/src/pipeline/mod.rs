@@ -70,7 +70,7 @@
 //!
 //! # What the host must do
 //!
-//! - Begin before it reads the content, and keep a clone of the exchange for a panic: a handler that panics answers nothing.
+//! - Begin before it reads the content, and keep a clone of the exchange for a panic outside of [`run`](Exchange::run).
 //! - Authenticate between [`admit`](Exchange::admit) and [`limit`](Exchange::limit); what it limits by address comes before that.
 //! - Evaluate [preconditions](Exchange::preconditions) in the handler. Compare the state and write it in one step of its own store: between a precondition and the write another may have written.
 //!
@@ -89,7 +89,7 @@ mod exchange;
 mod finish;
 mod mistakes;
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::SystemTime};
 
 use http::{Request, StatusCode};
 
@@ -170,6 +170,12 @@ impl Conventions {
     #[must_use]
     pub fn page_rules(&self) -> Option<PageRules> {
         self.0.page_rules
+    }
+
+    /// What time it is, by their clock.
+    #[must_use]
+    pub fn now(&self) -> SystemTime {
+        self.0.clock.now()
     }
 
     /// The caps on a request: for the host to [meter](SizeLimits::meter) its content by, while it is read.

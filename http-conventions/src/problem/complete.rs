@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use http::{
-    Response, StatusCode, Uri,
+    HeaderName, Response, StatusCode, Uri,
     header::{
         CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LAST_MODIFIED,
         TRANSFER_ENCODING, WWW_AUTHENTICATE,
@@ -18,12 +18,22 @@ use crate::{
 };
 
 const REQUEST_ID: &str = "request_id";
+/// What a target may be long that is repeated to its sender; one that is refused for its length is not.
+const LONGEST_INSTANCE: usize = 2 << 10;
+/// Fields about the bytes of the content, which do not hold of others.
+static OF_BYTES: [HeaderName; 5] = [
+    CONTENT_LENGTH,
+    ETAG,
+    LAST_MODIFIED,
+    HeaderName::from_static("content-digest"),
+    HeaderName::from_static("repr-digest"),
+];
 
 impl Problem {
     /// Of this target, unless it names its instance, and of this request.
     pub(crate) fn completed(mut self, target: &Uri, id: &RequestId) -> Self {
         if self.0.instance.is_none() {
-            self.0.instance = Some(Cow::Owned(uri_reference(target.path())));
+            self.0.instance = instance(target).map(Cow::Owned);
         }
         self.with_request_id(id)
     }
@@ -51,16 +61,16 @@ impl Problem {
     pub(crate) fn replace_content<B>(self, answer: Response<B>) -> Response<Bytes> {
         let mut replaced = self.into_response();
         let mut fields = answer.into_parts().0.headers;
-        for about_content in [
+        for of_content in [
             CONTENT_ENCODING,
             CONTENT_LANGUAGE,
-            CONTENT_LENGTH,
             CONTENT_TYPE,
-            ETAG,
-            LAST_MODIFIED,
             TRANSFER_ENCODING,
-        ] {
-            fields.remove(about_content);
+        ]
+        .iter()
+        .chain(&OF_BYTES)
+        {
+            fields.remove(of_content);
         }
         // a field of the answer takes the place of the problem's
         for name in fields.keys() {
@@ -89,13 +99,26 @@ pub(crate) fn completed_content(answer: Response<Bytes>, target: &Uri, id: &Requ
         return answer;
     };
     let mut content = answer.body().clone();
-    if written.instance().is_none() {
-        content = write::with_member(&content, "instance", &uri_reference(target.path()));
+    if let (None, Some(instance)) = (written.instance(), instance(target)) {
+        content = write::with_member(&content, "instance", &instance);
     }
     if written.extension(REQUEST_ID).is_none() {
         content = write::with_member(&content, REQUEST_ID, id.as_str());
     }
-    answer.map(|_| content)
+    let is_changed = content != *answer.body();
+    let mut answer = answer.map(|_| content);
+    for of_bytes in OF_BYTES.iter().filter(|_| is_changed) {
+        answer.headers_mut().remove(of_bytes);
+    }
+    answer
+}
+
+/// What a problem of this target is an instance of, where that is worth saying.
+fn instance(target: &Uri) -> Option<String> {
+    let path = target.path();
+    (1..=LONGEST_INSTANCE)
+        .contains(&path.len())
+        .then(|| uri_reference(path))
 }
 
 fn is_error(status: StatusCode) -> bool {

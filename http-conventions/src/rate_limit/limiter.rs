@@ -153,7 +153,11 @@ impl Standings {
     /// the one that spoke first.
     pub fn apply(&self, headers: &mut HeaderMap) {
         for (name, value) in &self.fields {
-            if is_list(name) || !headers.contains_key(name) {
+            let is_told = match is_list(name) {
+                true => headers.get_all(name).iter().any(|there| there == value),
+                false => headers.contains_key(name),
+            };
+            if !is_told {
                 headers.append(name, value.clone());
             }
         }

@@ -22,6 +22,7 @@ mod pages;
 mod pagination;
 mod paths;
 mod pipeline;
+mod pipeline_attacks;
 mod pipeline_fixture;
 mod pipeline_order;
 mod pipeline_rules;
