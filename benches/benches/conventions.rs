@@ -4,6 +4,9 @@
     reason = "a bench ends where something is not as it was set up"
 )]
 
+#[path = "conventions/stacks.rs"]
+mod stacks;
+
 use std::hint::black_box;
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -308,6 +311,17 @@ fn limiter(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// A request through everything that every request goes through.
+fn pipeline(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("conventions/pipeline");
+    for (name, mut stack) in stacks::stacks() {
+        group.bench_function(name, |b| {
+            b.iter_batched(stacks::request, &mut stack, BatchSize::SmallInput);
+        });
+    }
+    group.finish();
+}
+
 fn main() {
     let mut criterion = benches::criterion();
     problem(&mut criterion);
@@ -319,5 +333,6 @@ fn main() {
     gcra(&mut criterion);
     keyed(&mut criterion);
     limiter(&mut criterion);
+    pipeline(&mut criterion);
     criterion.final_summary();
 }

@@ -1,8 +1,8 @@
 //! The payments desk: a service that puts the four crates of the suite together.
 //!
 //! `domain` holds the business as values and rules, `desk` keeps it in SQLite and sends its events, `app` answers requests
-//! without a framework, `serve` runs it on a listener, and `tour` walks through all of it as a client would. The two binaries
-//! differ in the server they put around it: hyper or actix-web.
+//! without a framework, `serve` runs it on a listener, and `tour` walks through all of it as a client would. The three binaries
+//! differ in the server they put around it: hyper, axum or actix-web.
 
 pub mod app;
 pub mod cli;

@@ -1,4 +1,4 @@
-//! HEAD and OPTIONS, over the sockets of both servers.
+//! HEAD and OPTIONS, over the sockets of each server.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -181,4 +181,10 @@ fn head_and_options_are_answered_on_hyper() {
 #[test]
 fn head_and_options_are_answered_on_actix() {
     check(env!("CARGO_BIN_EXE_service-actix"));
+}
+
+/// H2, H18: HEAD is GET without the content, and every resource says what it takes, on axum.
+#[test]
+fn head_and_options_are_answered_on_axum() {
+    check(env!("CARGO_BIN_EXE_service-axum"));
 }

@@ -1,4 +1,4 @@
-//! The tour, by the two binaries as a newcomer runs them.
+//! The tour, by the three binaries as a newcomer runs them.
 
 use std::process::{Command, Output};
 
@@ -27,6 +27,12 @@ fn the_tour_passes_on_hyper() {
 #[test]
 fn the_tour_passes_on_actix() {
     check(env!("CARGO_BIN_EXE_service-actix"));
+}
+
+/// X3: the same service on axum.
+#[test]
+fn the_tour_passes_on_axum() {
+    check(env!("CARGO_BIN_EXE_service-axum"));
 }
 
 #[test]

@@ -1,0 +1,39 @@
+//! Content, read whole.
+
+use std::{error::Error, iter::successors, time::Duration};
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::StatusCode;
+use http_body_util::{BodyExt, LengthLimitError};
+use tokio::time::timeout;
+
+/// How long a refused upload is still read, so that its sender sees the answer and not a reset.
+pub(crate) const LINGER: Duration = Duration::from_secs(1);
+
+/// The content of a limited body, or 413, 408 or 400.
+pub(crate) async fn collect(mut body: Body, read_timeout: Duration) -> Result<Bytes, StatusCode> {
+    match timeout(read_timeout, (&mut body).collect()).await {
+        Ok(Ok(content)) => Ok(content.to_bytes()),
+        Ok(Err(error)) if is_over_limit(&error) => {
+            // a limited body goes on to be read, and to say that it is over its limit
+            let rest = async {
+                while body
+                    .frame()
+                    .await
+                    .is_some_and(|frame| frame.err().is_none_or(|error| is_over_limit(&error)))
+                {
+                }
+            };
+            timeout(LINGER, rest).await.ok();
+            Err(StatusCode::PAYLOAD_TOO_LARGE)
+        }
+        Ok(Err(_)) => Err(StatusCode::BAD_REQUEST),
+        Err(_) => Err(StatusCode::REQUEST_TIMEOUT),
+    }
+}
+
+/// Whether a limit is among the causes: each layer puts its own error around that of the body within.
+fn is_over_limit(error: &(dyn Error + 'static)) -> bool {
+    successors(Some(error), |&error| error.source()).any(|cause| cause.is::<LengthLimitError>())
+}

@@ -1,0 +1,128 @@
+//! What handlers ask for in their arguments.
+
+use std::time::Duration;
+
+use axum::RequestExt as _;
+use axum::body::Body;
+use axum::extract::{FromRef, FromRequest, FromRequestParts, OptionalFromRequestParts, Request};
+use bytes::Bytes;
+use http::{StatusCode, header::AUTHORIZATION, request::Parts};
+use http_conventions::pagination::{PageRequest, PageRules};
+use http_conventions::pipeline::{Admitted, Exchange};
+use http_conventions::problem::{Problem, types};
+use oauth_core::resource::{Principal, ResourceServer};
+
+use crate::content::collect;
+use crate::refusal::{Reason, Refusal, no_conventions};
+
+/// How long a peer may take to send a body, as by default in [`Limits`](crate::Limits).
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The exchange of this request, which [`ConventionsLayer`](crate::ConventionsLayer) has admitted: what a handler is limited
+/// by, replayed by and evaluates preconditions with. An answer that it finished passes the layer as it is.
+#[derive(Clone, Debug)]
+pub struct Admission(pub Exchange<Admitted>);
+
+impl<S: Sync> FromRequestParts<S> for Admission {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Refusal> {
+        exchange(parts).cloned().map(Self)
+    }
+}
+
+/// Who is calling: the bearer of an access token that the [`ResourceServer`] of the state takes, now by the clock of the
+/// conventions. `Option<Caller>` lets those pass who present nothing.
+#[derive(Clone, Debug)]
+pub struct Caller(pub Principal);
+
+impl<S: Sync> FromRequestParts<S> for Caller
+where
+    ResourceServer: FromRef<S>,
+{
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+        let now = exchange(parts)?.conventions().now();
+        let principal = ResourceServer::from_ref(state).authenticate(parts, now)?;
+        Ok(Self(principal))
+    }
+}
+
+impl<S: Sync> OptionalFromRequestParts<S> for Caller
+where
+    ResourceServer: FromRef<S>,
+{
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Option<Self>, Refusal> {
+        use oauth_core::resource::ChallengeReason::NoToken;
+        match <Self as FromRequestParts<S>>::from_request_parts(parts, state).await {
+            Ok(caller) => Ok(Some(caller)),
+            Err(refusal) => match refusal.reason() {
+                Reason::Caller(challenge)
+                    if *challenge.reason() == NoToken && !parts.headers.contains_key(AUTHORIZATION) =>
+                {
+                    Ok(None)
+                }
+                _ => Err(refusal),
+            },
+        }
+    }
+}
+
+/// The page that the query asks for: [`PageRules`] of these sizes.
+#[derive(Clone, Debug)]
+pub struct Paged<const DEFAULT: u16 = 20, const MAX: u16 = 100>(pub PageRequest);
+
+impl<const DEFAULT: u16, const MAX: u16> Paged<DEFAULT, MAX> {
+    /// The rules; sizes that contradict each other do not compile.
+    pub const RULES: PageRules = match PageRules::new(DEFAULT, MAX) {
+        Ok(rules) => rules,
+        Err(_) => panic!("the default page size is zero or above the maximum"),
+    };
+}
+
+impl<S: Sync, const DEFAULT: u16, const MAX: u16> FromRequestParts<S> for Paged<DEFAULT, MAX> {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Refusal> {
+        let exchange = exchange(parts)?;
+        let asked = Self::RULES.parse(parts.uri.query());
+        let base = exchange.conventions().problems();
+        asked
+            .map(Self)
+            .map_err(|invalid| Refusal::new(invalid.problem(base), Reason::Page(invalid)))
+    }
+}
+
+/// The request with its content read, as every endpoint of the four crates takes it.
+///
+/// The size is limited by the conventions, and by axum's `DefaultBodyLimit`; content that is not there within ten seconds is
+/// refused by 408. An endpoint needs no conventions around it.
+#[derive(Clone, Debug)]
+pub struct Whole(pub http::Request<Bytes>);
+
+impl<S: Sync> FromRequest<S> for Whole {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, _state: &S) -> Result<Self, Refusal> {
+        let (parts, body) = request.with_limited_body().into_parts();
+        match collect(Body::new(body), READ_TIMEOUT).await {
+            Ok(content) => Ok(Self(http::Request::from_parts(parts, content))),
+            Err(status) => {
+                let problem = match parts.extensions.get::<Exchange<Admitted>>() {
+                    Some(exchange) if status == StatusCode::PAYLOAD_TOO_LARGE => {
+                        types::CONTENT_TOO_LARGE.problem(exchange.conventions().problems())
+                    }
+                    _ => Problem::of_status(status),
+                };
+                Err(Refusal::new(problem, Reason::Content(status)))
+            }
+        }
+    }
+}
+
+fn exchange(parts: &Parts) -> Result<&Exchange<Admitted>, Refusal> {
+    parts.extensions.get().ok_or_else(no_conventions)
+}

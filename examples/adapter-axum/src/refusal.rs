@@ -1,0 +1,87 @@
+//! What ends a handler early.
+
+use axum::{body::Body, response::IntoResponse, response::Response};
+use bytes::Bytes;
+use http::StatusCode;
+use http_conventions::pagination::InvalidPageRequest;
+use http_conventions::pipeline::EarlyAnswer;
+use http_conventions::problem::{Challenge as ProblemChallenge, ErrorStatus, Problem};
+use oauth_core::resource::Challenge;
+
+/// What ends a handler early: the rejection of every extractor of this crate, and what `?` makes of the refusals of the four
+/// crates. Its answer is a problem; its [`reason`](Self::reason) is for the log.
+#[derive(Debug)]
+// one pointer, so that a `Result` costs nothing where all goes well
+pub struct Refusal(Box<(http::Response<Bytes>, Reason)>);
+
+/// Why.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Reason {
+    /// There is no [`ConventionsLayer`](crate::ConventionsLayer) around the route: 500.
+    NoConventions,
+    /// The caller is not known, or may not do this: 400, 401 or 403.
+    Caller(Challenge),
+    /// `limit` or `after` is malformed: 400.
+    Page(InvalidPageRequest),
+    /// The content is too large, too slow or broken: 413, 408, 400.
+    Content(StatusCode),
+    /// A stage of the exchange ended it, or the handler.
+    Host,
+}
+
+impl Refusal {
+    pub(crate) fn new(problem: Problem, reason: Reason) -> Self {
+        Self(Box::new((problem.into_response(), reason)))
+    }
+
+    /// The status of the answer.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        self.0.0.status()
+    }
+
+    /// Why.
+    #[must_use]
+    pub fn reason(&self) -> &Reason {
+        &self.0.1
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        self.0.0.map(Body::from)
+    }
+}
+
+impl From<Problem> for Refusal {
+    fn from(problem: Problem) -> Self {
+        Self::new(problem, Reason::Host)
+    }
+}
+
+impl From<EarlyAnswer> for Refusal {
+    fn from(early: EarlyAnswer) -> Self {
+        Self(Box::new((early.into_response(), Reason::Host)))
+    }
+}
+
+impl From<Challenge> for Refusal {
+    fn from(refused: Challenge) -> Self {
+        let challenge = ProblemChallenge::try_from(refused.www_authenticate());
+        let challenge = challenge.unwrap_or_else(|_| ProblemChallenge::bearer());
+        let problem = Problem::challenged(refused.status(), challenge);
+        let problem = match refused.code() {
+            Some(code) => problem.with_extension("error", code),
+            None => problem,
+        };
+        Self::new(problem, Reason::Caller(refused))
+    }
+}
+
+pub(crate) fn no_conventions() -> Refusal {
+    Refusal::new(
+        Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR),
+        Reason::NoConventions,
+    )
+}

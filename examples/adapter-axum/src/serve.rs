@@ -1,0 +1,148 @@
+//! A router on hyper, within bounds that `axum::serve` does not have.
+
+use std::{error::Error, io, panic::AssertUnwindSafe, pin::pin, sync::Arc, time::Duration};
+
+use axum::{Router, body::Body, extract::ConnectInfo, extract::Request};
+use bytes::Bytes;
+use futures_util::FutureExt;
+use http::{StatusCode, Version, header::HOST};
+use http_body_util::Limited;
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{net::TcpListener, sync::watch, task::JoinSet, time::timeout};
+use tower_service::Service;
+
+use crate::content::collect;
+
+/// The bounds of one server.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The largest request body in bytes; 1 MiB by default.
+    pub body: usize,
+    /// How long a peer may take to send a request's head, and again its body; 10 s by default.
+    pub read_timeout: Duration,
+    /// How long open requests may go on after the shutdown; 30 s by default.
+    pub drain_timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body: 1 << 20,
+            read_timeout: Duration::from_secs(10),
+            drain_timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Serves one framework-free handler until `shutdown` completes and the open requests are answered or cut off.
+///
+/// The request's extensions hold the peer's [`SocketAddr`](std::net::SocketAddr). `refuse` answers instead of the
+/// handler: 413 for a body over the limit, 408 for a slow one, 400 for a malformed or broken one and for a head without one
+/// `Host`, 500 for a panic. It sees the head of the request, so that its answer can be what every other one is to whoever asks.
+/// What is not HTTP is answered by hyper itself. The handler or streaming body of a peer that left is dropped.
+///
+/// # Errors
+/// When the listener cannot be used.
+pub async fn serve<H, F, B>(
+    listener: std::net::TcpListener,
+    handler: H,
+    refuse: impl Fn(&http::Request<()>, StatusCode) -> http::Response<Bytes> + Send + Sync + 'static,
+    limits: Limits,
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()>
+where
+    H: Fn(http::Request<Bytes>) -> F + Send + Sync + 'static,
+    F: Future<Output = http::Response<B>> + Send,
+    B: http_body::Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
+    let host = Arc::new((handler, refuse));
+    let answer = move |request: Request| {
+        let host = Arc::clone(&host);
+        async move {
+            let (handler, refuse) = &*host;
+            let (parts, body) = request.into_parts();
+            let head = http::Request::from_parts(parts.clone(), ());
+            let handled = async {
+                check_host(&head)?;
+                let limited = Body::new(Limited::new(body, limits.body));
+                let body = collect(limited, limits.read_timeout).await?;
+                Ok(handler(Request::from_parts(parts, body)).await)
+            };
+            let caught = AssertUnwindSafe(handled).catch_unwind().await;
+            match caught.unwrap_or(Err(StatusCode::INTERNAL_SERVER_ERROR)) {
+                Ok(response) => response.map(Body::new),
+                Err(status) => refuse(&head, status).map(Body::from),
+            }
+        }
+    };
+    serve_router(listener, Router::new().fallback(answer), limits, shutdown).await
+}
+
+/// Serves a router until `shutdown` completes and the open requests are answered or cut off.
+///
+/// As `axum::serve` does, with a bound on how long a head may take and how long open requests may go on: of the limits,
+/// [`Limits::body`] is not looked at, as the router reads the bodies. The peer's [`SocketAddr`](std::net::SocketAddr) is in
+/// [`ConnectInfo`], and as it is in the request's extensions.
+///
+/// # Errors
+/// When the listener cannot be used.
+pub async fn serve_router(
+    listener: std::net::TcpListener,
+    router: Router,
+    limits: Limits,
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()> {
+    listener.set_nonblocking(true)?;
+    let listener = TcpListener::from_std(listener)?;
+    let (stop, mut connections, mut shutdown) = (watch::Sender::new(()), JoinSet::new(), pin!(shutdown));
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(limits.read_timeout);
+    loop {
+        let (stream, peer) = tokio::select! {
+            () = &mut shutdown => break,
+            Some(_) = connections.join_next() => continue,
+            accepted = listener.accept() => match accepted {
+                Ok(accepted) => accepted,
+                // out of descriptors, or the peer already left
+                Err(_) => { tokio::time::sleep(Duration::from_millis(20)).await; continue }
+            },
+        };
+        // small chunks of a stream must not wait for each other
+        stream.set_nodelay(true).ok();
+        let router = router.clone();
+        let answer = service_fn(move |mut request: http::Request<Incoming>| {
+            request.extensions_mut().insert(peer);
+            request.extensions_mut().insert(ConnectInfo(peer));
+            router.clone().call(request.map(Body::new))
+        });
+        let (connection, mut stopped) = (
+            http.serve_connection(TokioIo::new(stream), answer),
+            stop.subscribe(),
+        );
+        connections.spawn(async move {
+            let mut connection = pin!(connection.with_upgrades());
+            tokio::select! {
+                // how a connection ends is its peer's affair
+                _ended = connection.as_mut() => return,
+                _stop = stopped.changed() => connection.as_mut().graceful_shutdown(),
+            }
+            connection.await.ok();
+        });
+    }
+    drop((listener, stop));
+    let drained = async { while connections.join_next().await.is_some() {} };
+    timeout(limits.drain_timeout, drained).await.ok();
+    Ok(())
+}
+
+/// One `Host`, as [RFC 9112 §3.2](https://www.rfc-editor.org/rfc/rfc9112#section-3.2) asks of HTTP/1.1: a proxy in front may
+/// have looked at the other one.
+fn check_host(head: &http::Request<()>) -> Result<(), StatusCode> {
+    let hosts = head.headers().get_all(HOST).iter().count();
+    match hosts == 1 || (hosts == 0 && head.version() < Version::HTTP_11) {
+        true => Ok(()),
+        false => Err(StatusCode::BAD_REQUEST),
+    }
+}

@@ -1,0 +1,155 @@
+//! What handlers ask for, and how it is refused.
+
+use std::time::Duration;
+
+use adapter_axum::{Admission, Caller, Paged, Reason, Refusal, Whole};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::FromRequestParts;
+use axum::routing::{get, post};
+use futures_util::{StreamExt, stream};
+use http::Request;
+use http_conventions::problem::ReceivedProblem;
+use tower_service::Service;
+
+use super::fixture::{BASE, Running, request, whole};
+
+/// H14: a caller is known by a token that is valid now, and may do what its scopes say.
+#[tokio::test]
+async fn a_caller_is_known_by_a_valid_token() {
+    let running = Running::new();
+    let (good, other) = (running.bearer("read:charges"), running.bearer("write:charges"));
+    let realm = r#"Bearer realm="https://api.example""#;
+    let ask = async |authorization: Option<&str>| {
+        let fields: Vec<_> = authorization
+            .iter()
+            .map(|value| ("authorization", *value))
+            .collect();
+        let answer = running.ask(request("GET", "/charges", &fields, "")).await;
+        let challenge = answer.headers().get("www-authenticate").cloned();
+        (
+            answer.status().as_u16(),
+            challenge.map(|value| value.to_str().unwrap().to_owned()),
+        )
+    };
+    assert_eq!(ask(Some(&good)).await, (200, None));
+    assert_eq!(ask(None).await, (401, Some(realm.to_owned())));
+    assert_eq!(
+        ask(Some("Bearer x y")).await,
+        (400, Some(format!("{realm}, error=\"invalid_request\"")))
+    );
+    assert_eq!(
+        ask(Some("Bearer x")).await,
+        (401, Some(format!("{realm}, error=\"invalid_token\"")))
+    );
+    let wanted = format!("{realm}, error=\"insufficient_scope\", scope=\"read:charges\"");
+    assert_eq!(ask(Some(&other)).await, (403, Some(wanted)));
+    running.clock.advance(Duration::from_secs(700));
+    assert_eq!(
+        ask(Some(&good)).await.0,
+        401,
+        "expired by the clock of the conventions"
+    );
+}
+
+/// H14: whoever presents a token must present a good one, where none is needed too.
+#[tokio::test]
+async fn a_caller_may_be_nobody_but_not_a_liar() {
+    let running = Running::new();
+    let good = running.bearer("read:charges");
+    for (path, authorization, status, body) in [
+        ("/maybe", None, 200, "false"),
+        ("/maybe", Some(good.as_str()), 200, "true"),
+        ("/maybe", Some("Bearer x"), 401, ""),
+        ("/maybe", Some("Basic eDp5"), 401, ""),
+        ("/maybe?access_token=x", None, 400, ""),
+    ] {
+        let fields: Vec<_> = authorization
+            .iter()
+            .map(|value| ("authorization", *value))
+            .collect();
+        let answer = running.ask(request("GET", path, &fields, "")).await;
+        assert_eq!(answer.status(), status, "{path} {authorization:?}");
+        if status == 200 {
+            assert_eq!(answer.body(), body);
+        }
+    }
+}
+
+/// H10: the sizes of a page are those of its type.
+#[tokio::test]
+async fn a_page_is_within_its_rules() {
+    let running = Running::new();
+    let ask = async |query: &str| {
+        running
+            .ask(request("GET", &format!("/page{query}"), &[], ""))
+            .await
+    };
+    assert_eq!(ask("").await.body(), "5");
+    assert_eq!(ask("?limit=50").await.body(), "50");
+    for query in ["?limit=51", "?limit=0", "?limit=x", "?limit=1&limit=2"] {
+        let refused = ask(query).await;
+        assert_eq!(refused.status(), 400);
+        let problem = ReceivedProblem::parse(refused.body()).unwrap();
+        assert_eq!(problem.type_uri(), format!("{BASE}invalid-page-request"));
+    }
+}
+
+/// A route that was left out of the layer says so in the log, and to nobody else.
+#[tokio::test]
+async fn an_extractor_without_conventions_is_a_mistake_of_the_host() {
+    let (mut parts, ()) = Request::new(()).into_parts();
+    let refusal = Admission::from_request_parts(&mut parts, &()).await.unwrap_err();
+    assert!(matches!(refusal.reason(), Reason::NoConventions));
+    let refusal: Refusal = <Paged>::from_request_parts(&mut parts, &()).await.unwrap_err();
+    assert_eq!(refusal.status(), 500);
+    let mut router = Router::new().route("/", get(async |_: Admission| "never"));
+    let answer = whole(router.call(Request::new(Body::empty())).await.unwrap()).await;
+    assert_eq!(answer.status(), 500);
+    assert!(!answer.body().escape_ascii().to_string().contains("onventions"));
+}
+
+/// Why a token was refused is known to the handler that asks, and not to the caller.
+#[tokio::test]
+async fn a_refusal_keeps_its_reason_for_the_log() {
+    let running = Running::new();
+    let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let log = std::sync::Arc::clone(&seen);
+    let noted = async move |caller: Result<Caller, Refusal>| {
+        if let Err(refusal) = &caller {
+            log.lock().unwrap().push(format!("{:?}", refusal.reason()));
+        }
+        caller.map(|_| ())
+    };
+    let layer = adapter_axum::ConventionsLayer::new(super::conventions(&running.clock));
+    let mut router = Router::new()
+        .route("/", get(noted))
+        .layer(layer)
+        .with_state(running.desk.clone());
+    let forged = request("GET", "/", &[("authorization", "Bearer e30.e30.e30")], "");
+    let answer = whole(router.call(forged).await.unwrap()).await;
+    assert_eq!(answer.status(), 401);
+    let seen = seen.lock().unwrap();
+    assert!(
+        seen[0].starts_with("Caller(") && seen[0].contains("InvalidToken("),
+        "{seen:?}"
+    );
+}
+
+/// H13, H19: content is whole or it is not there: what breaks off is 400, what stalls 408; no conventions are needed for that.
+#[tokio::test(start_paused = true)]
+async fn whole_content_is_never_half() {
+    let mut router = Router::new().route("/", post(async |Whole(request): Whole| request.into_body()));
+    let broken = stream::iter([Ok("half"), Err(std::io::Error::other("reset"))]);
+    let stalled = stream::iter([Ok::<_, std::io::Error>("half")]).chain(stream::pending());
+    let endless = stream::repeat_with(|| Ok::<_, std::io::Error>("x".repeat(1 << 20)));
+    for (body, status) in [
+        (Body::from("all of it"), 200),
+        (Body::from_stream(broken), 400),
+        (Body::from_stream(stalled), 408),
+        (Body::from_stream(endless.take(50)), 413),
+    ] {
+        let answer = router.call(request("POST", "/", &[], body)).await.unwrap();
+        assert_eq!(answer.status(), status);
+    }
+}
