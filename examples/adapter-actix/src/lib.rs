@@ -26,7 +26,8 @@ type BoxError = Box<dyn Error + Send + Sync>;
 pub struct Limits {
     /// The largest request body in bytes; 1 MiB by default.
     pub body: usize,
-    /// How long a peer may take to send a request's head, and again its body; 10 s by default.
+    /// How long a peer may take to send a request's head, and again its body; 10 s by default. At least a second: the clock
+    /// that actix-web looks at for the head may be half a second late.
     pub read_timeout: Duration,
     /// How long open requests may go on after the shutdown, in whole seconds, at least one; 30 s by default.
     pub drain_timeout: Duration,

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::{FromRef, FromRequest, FromRequestParts, OptionalFromRequestParts, Request};
 use bytes::Bytes;
 use http::{StatusCode, header::AUTHORIZATION, request::Parts};
-use http_conventions::pagination::{PageRequest, PageRules};
+use http_conventions::pagination::PageRequest;
 use http_conventions::pipeline::{Admitted, Exchange};
 use http_conventions::problem::{Problem, types};
 use oauth_core::resource::{Principal, ResourceServer};
@@ -71,28 +71,20 @@ where
     }
 }
 
-/// The page that the query asks for: [`PageRules`] of these sizes.
+/// The page that the query asks for, within the [rules](http_conventions::pipeline::Conventions::page_rules) of the conventions.
 #[derive(Clone, Debug)]
-pub struct Paged<const DEFAULT: u16 = 20, const MAX: u16 = 100>(pub PageRequest);
+pub struct Paged(pub PageRequest);
 
-impl<const DEFAULT: u16, const MAX: u16> Paged<DEFAULT, MAX> {
-    /// The rules; sizes that contradict each other do not compile.
-    pub const RULES: PageRules = match PageRules::new(DEFAULT, MAX) {
-        Ok(rules) => rules,
-        Err(_) => panic!("the default page size is zero or above the maximum"),
-    };
-}
-
-impl<S: Sync, const DEFAULT: u16, const MAX: u16> FromRequestParts<S> for Paged<DEFAULT, MAX> {
+impl<S: Sync> FromRequestParts<S> for Paged {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Refusal> {
-        let exchange = exchange(parts)?;
-        let asked = Self::RULES.parse(parts.uri.query());
-        let base = exchange.conventions().problems();
-        asked
+        let conventions = exchange(parts)?.conventions();
+        let rules = conventions.page_rules().unwrap_or_default();
+        rules
+            .parse(parts.uri.query())
             .map(Self)
-            .map_err(|invalid| Refusal::new(invalid.problem(base), Reason::Page(invalid)))
+            .map_err(|invalid| Refusal::new(invalid.problem(conventions.problems()), Reason::Page(invalid)))
     }
 }
 

@@ -1,11 +1,13 @@
 //! A router on hyper, within bounds that `axum::serve` does not have.
 
-use std::{error::Error, io, panic::AssertUnwindSafe, pin::pin, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible, error::Error, io, panic::AssertUnwindSafe, pin::pin, sync::Arc, time::Duration,
+};
 
 use axum::{Router, body::Body, extract::ConnectInfo, extract::Request};
 use bytes::Bytes;
 use futures_util::FutureExt;
-use http::{StatusCode, Version, header::HOST};
+use http::{StatusCode, Version, header};
 use http_body_util::Limited;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -115,7 +117,15 @@ pub async fn serve_router(
         let answer = service_fn(move |mut request: http::Request<Incoming>| {
             request.extensions_mut().insert(peer);
             request.extensions_mut().insert(ConnectInfo(peer));
-            router.clone().call(request.map(Body::new))
+            let answer = router.clone().call(request.map(Body::new));
+            async move {
+                let mut answer = answer.await?;
+                if answer.status() == StatusCode::NOT_MODIFIED {
+                    // axum says the length of what it has: nothing, which is not that of what was not modified
+                    answer.headers_mut().remove(header::CONTENT_LENGTH);
+                }
+                Ok::<_, Infallible>(answer)
+            }
         });
         let (connection, mut stopped) = (
             http.serve_connection(TokioIo::new(stream), answer),
@@ -140,7 +150,7 @@ pub async fn serve_router(
 /// One `Host`, as [RFC 9112 §3.2](https://www.rfc-editor.org/rfc/rfc9112#section-3.2) asks of HTTP/1.1: a proxy in front may
 /// have looked at the other one.
 fn check_host(head: &http::Request<()>) -> Result<(), StatusCode> {
-    let hosts = head.headers().get_all(HOST).iter().count();
+    let hosts = head.headers().get_all(header::HOST).iter().count();
     match hosts == 1 || (hosts == 0 && head.version() < Version::HTTP_11) {
         true => Ok(()),
         false => Err(StatusCode::BAD_REQUEST),

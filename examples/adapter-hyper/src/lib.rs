@@ -14,7 +14,7 @@ use std::{error::Error, io, panic::AssertUnwindSafe, pin::pin, sync::Arc, time::
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use http::{Request, Response, StatusCode};
+use http::{HeaderValue, Method, Request, Response, StatusCode, Version, header};
 use http_body_util::{BodyExt, Either, Full, LengthLimitError, Limited};
 use hyper::{body::Body, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::{rt::TokioIo, rt::TokioTimer, server::graceful::GracefulShutdown};
@@ -47,8 +47,8 @@ impl Default for Limits {
 /// Serves until `shutdown` completes and the open requests are answered or cut off.
 ///
 /// The request's extensions hold the peer's [`SocketAddr`](std::net::SocketAddr). `refuse` answers instead of the
-/// handler: 413 for a body over the limit, 408 for a slow one, 400 for a malformed or broken one, 500 for a panic. It sees
-/// the head of the request, so that its answer can be what every other one is to whoever asks.
+/// handler: 413 for a body over the limit, 408 for a slow one, 400 for a malformed or broken one and for a head without one
+/// `Host`, 500 for a panic. It sees the head of the request, so that its answer can be what every other one is to whoever asks.
 /// What is not HTTP is answered by hyper itself. The handler or streaming body of a peer that left is dropped.
 ///
 /// # Errors
@@ -92,13 +92,15 @@ where
                 let (handler, refuse) = &*host;
                 let (parts, body) = request.into_parts();
                 let head = Request::from_parts(parts.clone(), ());
+                let is_head = *head.method() == Method::HEAD;
                 let handled = async {
+                    check_host(&head)?;
                     let body = collect(body, limits).await?;
                     Ok(handler(Request::from_parts(parts, body)).await)
                 };
                 let caught = AssertUnwindSafe(handled).catch_unwind().await;
                 Ok::<_, Infallible>(match caught.unwrap_or(Err(StatusCode::INTERNAL_SERVER_ERROR)) {
-                    Ok(response) => response.map(Either::Right),
+                    Ok(response) => with_length(is_head, response).map(Either::Right),
                     Err(status) => refuse(&head, status).map(|body| Either::Left(Full::new(body))),
                 })
             }
@@ -122,4 +124,27 @@ async fn collect(mut body: Incoming, limits: Limits) -> Result<Bytes, StatusCode
         Ok(Err(_)) => Err(StatusCode::BAD_REQUEST),
         Err(_) => Err(StatusCode::REQUEST_TIMEOUT),
     }
+}
+
+/// One `Host`, as [RFC 9112 §3.2](https://www.rfc-editor.org/rfc/rfc9112#section-3.2) asks of HTTP/1.1: a proxy in front may
+/// have looked at the other one.
+fn check_host(head: &Request<()>) -> Result<(), StatusCode> {
+    let hosts = head.headers().get_all(header::HOST).iter().count();
+    match hosts == 1 || (hosts == 0 && head.version() < Version::HTTP_11) {
+        true => Ok(()),
+        false => Err(StatusCode::BAD_REQUEST),
+    }
+}
+
+/// An answer to HEAD says the length of what it leaves out; hyper does so itself, unless that is nothing.
+fn with_length<B: Body>(is_head: bool, mut response: Response<B>) -> Response<B> {
+    let has_content = !matches!(
+        response.status(),
+        StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED
+    );
+    if is_head && has_content && response.body().size_hint().exact() == Some(0) {
+        let length = response.headers_mut().entry(header::CONTENT_LENGTH);
+        length.or_insert(HeaderValue::from_static("0"));
+    }
+    response
 }

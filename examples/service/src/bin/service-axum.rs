@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use adapter_axum::Limits;
-use service::app::App;
+use http::Request;
 use service::serve::{self, Serving};
 
 #[tokio::main]
@@ -21,11 +21,13 @@ async fn main() -> ExitCode {
             drain_timeout,
             ..Limits::default()
         };
+        let desk = Arc::clone(&app);
+        let refuse = move |head: &Request<()>, status| desk.refuse(head, status);
         let handler = move |request| {
             let app = Arc::clone(&app);
             async move { app.handle(request).await }
         };
-        adapter_axum::serve(listener, handler, App::refuse, limits, shutdown).await
+        adapter_axum::serve(listener, handler, refuse, limits, shutdown).await
     })
     .await
 }

@@ -21,6 +21,7 @@ mod passwords;
 mod preconditions;
 mod refunds;
 mod reset;
+mod same_answers;
 mod sign_in;
 mod subscriptions;
 mod tour;

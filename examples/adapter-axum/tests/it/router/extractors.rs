@@ -76,7 +76,7 @@ async fn a_caller_may_be_nobody_but_not_a_liar() {
     }
 }
 
-/// H10: the sizes of a page are those of its type.
+/// H10: the sizes of a page are those of the conventions.
 #[tokio::test]
 async fn a_page_is_within_its_rules() {
     let running = Running::new();
@@ -101,7 +101,7 @@ async fn an_extractor_without_conventions_is_a_mistake_of_the_host() {
     let (mut parts, ()) = Request::new(()).into_parts();
     let refusal = Admission::from_request_parts(&mut parts, &()).await.unwrap_err();
     assert!(matches!(refusal.reason(), Reason::NoConventions));
-    let refusal: Refusal = <Paged>::from_request_parts(&mut parts, &()).await.unwrap_err();
+    let refusal: Refusal = Paged::from_request_parts(&mut parts, &()).await.unwrap_err();
     assert_eq!(refusal.status(), 500);
     let mut router = Router::new().route("/", get(async |_: Admission| "never"));
     let answer = whole(router.call(Request::new(Body::empty())).await.unwrap()).await;

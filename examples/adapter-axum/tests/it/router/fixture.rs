@@ -17,6 +17,7 @@ use http_body_util::BodyExt;
 use http_conventions::cors::CorsRules;
 use http_conventions::idempotency::{Idempotency, MemoryIdempotencyStore, Scope};
 use http_conventions::lifecycle::Lifecycle;
+use http_conventions::pagination::PageRules;
 use http_conventions::pipeline::Conventions;
 use http_conventions::ports::Clock as _;
 use http_conventions::problem::{ErrorStatus, Problem, ProblemBase};
@@ -77,6 +78,7 @@ pub(super) fn conventions(clock: &ManualClock) -> Conventions {
             [("1".parse().unwrap(), old)],
         )
         .with_default_version("1".parse().unwrap())
+        .with_page_rules(PageRules::new(5, 50).unwrap())
         .with_rate_limiter(RateLimiter::new(limits, shared(), OnStoreFailure::FailClosed))
         .with_idempotency(idempotency)
         .build()
@@ -170,10 +172,7 @@ pub(super) fn routes() -> Router<Desk> {
             get(async || Refusal::from(Problem::new(ErrorStatus::CONFLICT))),
         )
         .route("/stream", get(streamed))
-        .route(
-            "/page",
-            get(async |Paged::<5, 50>(page)| page.limit.get().to_string()),
-        )
+        .route("/page", get(async |Paged(page)| page.limit.get().to_string()))
         .route(
             "/maybe",
             get(async |caller: Option<Caller>| caller.is_some().to_string()),

@@ -1,4 +1,4 @@
-//! What each adapter promises, over real sockets. The tests of both adapters include this file; `super::serve` is
+//! What each adapter promises, over real sockets. The tests of every adapter include this file; `super::serve` is
 //! the adapter at hand. The client is a plain socket, so that the tests see bytes and not a library's reading of them.
 
 mod peer;
@@ -153,9 +153,10 @@ fn a_head_answer_has_the_length_of_the_body_it_leaves_out() {
             response.headers_mut().insert(CONTENT_LENGTH, 5.into());
             response
         }
+        "/empty" => whole(""),
         _ => whole("hello"),
     });
-    for path in ["/", "/declared"] {
+    for (path, length) in [("/", "5"), ("/declared", "5"), ("/empty", "0")] {
         let mut peer = running.connect();
         peer.send(format!(
             "HEAD {path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"
@@ -163,7 +164,7 @@ fn a_head_answer_has_the_length_of_the_body_it_leaves_out() {
         let head = peer.head();
         assert_eq!(
             (head.status, head.all("content-length")),
-            (200, vec![b"5".as_slice()]),
+            (200, vec![length.as_bytes()]),
             "{path}"
         );
         assert_eq!(peer.rest(), b"", "{path}");
@@ -290,6 +291,22 @@ fn a_malformed_request_line_does_not_stop_the_server() {
     let mut next = running.connect();
     next.send("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
     assert_eq!(next.answer().status, 200);
+}
+
+/// H13: whoever sends two hosts means one of them for the proxy in front and one for the server behind it.
+#[test]
+fn a_request_names_one_host() {
+    let called = Arc::new(AtomicBool::new(false));
+    let running = Running::start(note_call(&called));
+    for hosts in ["", "host: a\r\nhost: b\r\n", "host: a\r\nhost: a\r\n"] {
+        let mut peer = running.connect();
+        peer.send(format!("GET / HTTP/1.1\r\n{hosts}connection: close\r\n\r\n"));
+        assert!(peer.rest().starts_with(b"HTTP/1.1 400"), "{hosts}");
+    }
+    assert!(!called.load(Ordering::SeqCst));
+    let mut older = running.connect();
+    older.send("GET / HTTP/1.0\r\n\r\n");
+    assert!(older.rest().starts_with(b"HTTP/1.0 200"));
 }
 
 /// H13: even a panic is answered in the host's words, and costs one request only.

@@ -1,0 +1,94 @@
+//! The three servers in front of one service, each on a socket and in a thread of its own.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use service::app::{App, Body};
+use tokio::sync::oneshot;
+
+/// How long a peer may take to send its body. The clock of actix-web may be half a second late.
+const READ_TIMEOUT: Duration = Duration::from_secs(2);
+/// Longer than any answer takes, so that a failure ends and does not hang.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// One server at work; dropping it drains it.
+pub(super) struct Server {
+    pub(super) name: &'static str,
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<std::io::Result<()>>>,
+}
+
+/// The service, with a bug at one path.
+async fn handle(app: Arc<App>, request: Request<Bytes>) -> Response<Body> {
+    assert_ne!(request.uri().path(), "/bug", "the handler has a bug");
+    app.handle(request).await
+}
+
+macro_rules! serve {
+    ($adapter:ident, $app:ident, $listener:ident, $stopped:ident) => {{
+        let limits = $adapter::Limits {
+            read_timeout: READ_TIMEOUT,
+            drain_timeout: Duration::from_secs(1),
+            ..Default::default()
+        };
+        let host = Arc::clone(&$app);
+        let refuse = move |head: &Request<()>, status| host.refuse(head, status);
+        let handler = move |request| handle(Arc::clone(&$app), request);
+        $adapter::serve($listener, handler, refuse, limits, $stopped)
+    }};
+}
+
+impl Server {
+    /// hyper, axum, actix-web.
+    pub(super) fn all(app: &Arc<App>) -> [Self; 3] {
+        ["hyper", "axum", "actix"].map(|name| Self::start(name, Arc::clone(app)))
+    }
+
+    fn start(name: &'static str, app: Arc<App>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = oneshot::channel();
+        let stopped = async { stopped.await.unwrap_or(()) };
+        let thread = std::thread::spawn(move || match name {
+            "actix" => actix_web::rt::System::new().block_on(serve!(adapter_actix, app, listener, stopped)),
+            "axum" => tokio::runtime::Runtime::new()?.block_on(serve!(adapter_axum, app, listener, stopped)),
+            _ => tokio::runtime::Runtime::new()?.block_on(serve!(adapter_hyper, app, listener, stopped)),
+        });
+        Self {
+            name,
+            address,
+            stop: Some(stop),
+            thread: Some(thread),
+        }
+    }
+
+    /// Everything that comes back for these bytes, until the server hangs up.
+    pub(super) fn ask(&self, sent: &[u8]) -> Vec<u8> {
+        let mut peer = TcpStream::connect(self.address).unwrap();
+        peer.set_read_timeout(Some(PATIENCE)).unwrap();
+        // a server may have refused, and hung up, before it has read all
+        let _refused = peer.write_all(sent);
+        let mut received = Vec::new();
+        match peer.read_to_end(&mut received) {
+            Err(error) if error.kind() != ErrorKind::ConnectionReset => panic!("{}: {error}", self.name),
+            _ => received,
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop.take();
+        if let Some(thread) = self.thread.take()
+            && !std::thread::panicking()
+        {
+            thread.join().unwrap().unwrap();
+        }
+    }
+}
