@@ -118,7 +118,7 @@ impl<Stage> Exchange<Stage> {
         };
         match checked {
             Ok(standings) => {
-                self.standings = Some(standings);
+                self.standings = Some(standings.after(self.standings.take().unwrap_or_default()));
                 Ok(self.at())
             }
             Err(problem) => Err(self.refuse(problem)),
@@ -218,8 +218,8 @@ impl Exchange<Admitted> {
 }
 
 impl Exchange<Limited> {
-    /// Takes from further buckets: from those of an address before authentication, and of a principal after it. What the answer
-    /// says of limits is what these say.
+    /// Takes from further buckets: from those of an address before authentication, and of a principal after it. The answer tells of
+    /// both, and in the fields that have room for one, of these.
     ///
     /// # Errors
     ///

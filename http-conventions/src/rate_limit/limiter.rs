@@ -163,6 +163,12 @@ impl Standings {
         }
     }
 
+    /// What two limits say, of which the other one came first: an address's, and then a principal's.
+    pub(crate) fn after(mut self, earlier: Self) -> Self {
+        self.fields.extend(earlier.fields);
+        self
+    }
+
     /// The same for a request that passed and came to a problem all the same.
     #[must_use]
     pub fn tell(&self, problem: Problem) -> Problem {

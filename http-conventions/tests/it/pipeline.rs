@@ -7,7 +7,7 @@ use http::{Response, StatusCode, header};
 use http_conventions::{
     idempotency::Reply,
     problem::{ErrorStatus, Problem, ReceivedProblem},
-    rate_limit::{OnStoreFailure, RateLimiter},
+    rate_limit::{OnStoreFailure, Policy, Quota, RateLimiter},
     testing::ManualClock,
 };
 
@@ -74,6 +74,31 @@ async fn what_a_server_refuses_is_complete() {
         let answer = desk.conventions.refuse(&head, StatusCode::REQUEST_TIMEOUT);
         assert_eq!(answer.status(), early);
         assert_complete(&answer.into_response(), path);
+    }
+}
+
+/// H15: what limits an address and what limits its user are both told, whether the request passes or is refused.
+#[tokio::test]
+async fn two_limits_tell_of_both() {
+    let desk = Desk::new();
+    let request = request("GET", "/v2/charges", &[]);
+    let hour = std::time::Duration::from_secs(3600);
+    let policy = |name: &str, limit| Policy::new(name, Quota::per(limit, hour).unwrap()).unwrap();
+    let (address, user) = (policy("address", 9), policy("caller", 1));
+    for (status, told) in [
+        (200, ["\"caller\";r=0;t=3600", "\"address\";r=8;t=400"]),
+        (429, ["\"caller\";r=0;t=3600", "\"address\";r=7;t=400"]),
+    ] {
+        let exchange = desk.conventions.begin(&request).admit(&request).unwrap();
+        let exchange = exchange.limit(&[address.spend("203.0.113.7")]).await.unwrap();
+        let answer = match exchange.limit(&[user.spend("user-7")]).await {
+            Ok(exchange) => exchange.finish(Ok(json("{}"))),
+            Err(refused) => refused.into_response(),
+        };
+        assert_eq!(answer.status(), status);
+        let lines: Vec<_> = answer.headers().get_all("ratelimit").iter().collect();
+        assert_eq!(lines, told, "{status}");
+        assert_complete(&answer, "/v2/charges");
     }
 }
 

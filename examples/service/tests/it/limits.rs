@@ -151,6 +151,18 @@ async fn an_address_is_counted_before_the_sign_in() {
     );
 }
 
+/// H15: whoever is known is told what is left of both buckets, theirs and that of their address.
+#[tokio::test]
+async fn a_caller_is_told_of_both_buckets() {
+    let (app, _clock) = limited(few()).await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let headers = [("authorization", token.as_str())];
+    let passed = from(&app, "203.0.113.7:1000", ("GET", "/v1/charges"), &headers).await;
+    let lines: Vec<_> = passed.headers().get_all("ratelimit-policy").iter().collect();
+    assert_eq!(lines, ["\"caller\";q=3;w=60", "\"address\";q=5;w=60"]);
+    assert_eq!(header(passed.headers(), "ratelimit-remaining"), "2");
+}
+
 /// H15: the endpoints of the authorization server share a bucket for each address, and refuse in the JSON that clients of OAuth
 /// read (RFC 6749 §5.2), which is no problem of RFC 9457, with the head of every other 429.
 #[tokio::test]
