@@ -62,11 +62,30 @@ impl GraphResponse {
 
     /// The answer of an operation that juniper executed.
     pub(crate) fn executed(data: &Value, errors: Vec<ResponseError>) -> Self {
+        Self::executed_with(data, &[], errors)
+    }
+
+    /// The same, with the values of `ours` in the place of those that juniper has for these keys.
+    pub(crate) fn executed_with(
+        data: &Value,
+        ours: &[(Box<str>, Vec<u8>)],
+        errors: Vec<ResponseError>,
+    ) -> Self {
         let mut written = PREFIX.to_vec();
-        // the values of juniper serialise without failing
-        if serde_json::to_writer(&mut written, data).is_err() {
-            written.truncate(PREFIX.len());
-            written.extend_from_slice(b"null");
+        match data.as_object_value() {
+            Some(object) if !ours.is_empty() => {
+                for (at, (key, value)) in object.iter().enumerate() {
+                    written.push(if at == 0 { b'{' } else { b',' });
+                    theirs(key, &mut written);
+                    written.push(b':');
+                    match ours.iter().find(|(known, _)| **known == **key) {
+                        Some((_, ours)) => written.extend_from_slice(ours),
+                        None => theirs(value, &mut written),
+                    }
+                }
+                written.push(b'}');
+            }
+            _ => theirs(data, &mut written),
         }
         Self::written(written, errors)
     }
@@ -109,6 +128,14 @@ impl GraphResponse {
     #[must_use]
     pub fn is_request_error(&self) -> bool {
         self.written.is_none()
+    }
+
+    /// The same with other messages.
+    pub(crate) fn map_messages(mut self, message: impl Fn(&str) -> String) -> Self {
+        for error in &mut self.errors {
+            error.message = message(&error.message);
+        }
+        self
     }
 
     /// How many bytes it takes, about.
@@ -271,6 +298,15 @@ impl Serialize for Extensions<'_> {
             map.serialize_entry(key, value)?;
         }
         map.end()
+    }
+}
+
+/// Writes what is not written yet; the values of juniper serialise without failing.
+fn theirs(value: &impl Serialize, out: &mut Vec<u8>) {
+    let start = out.len();
+    if serde_json::to_writer(&mut *out, value).is_err() {
+        out.truncate(start);
+        out.extend_from_slice(b"null");
     }
 }
 

@@ -67,9 +67,53 @@ use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 ///
 /// # Guards
 ///
-/// `#[graph(scope = "..")]`, `#[graph(role = "..")]` and `#[graph(authenticated)]` on a method say who may select the field, by the
-/// `Principal` of the request's context. The method does not run for anybody else: the field is null with `UNAUTHENTICATED` or
-/// `FORBIDDEN`, or the failure moves on to the next nullable field around it.
+/// | on a method | who may select the field |
+/// |---|---|
+/// | `#[graph(authenticated)]` | anybody who is known |
+/// | `#[graph(scope = "..")]`, `#[graph(role = "..")]` | whose `Principal` has it |
+/// | `#[graph(guard = Self::is_own)]` | for whom this function says `true` of the object: `fn(&self, &Context) -> bool` |
+///
+/// All that are there must let the principal pass, the function at last. The method does not run for anybody else: the field is
+/// null with `UNAUTHENTICATED` or `FORBIDDEN`, or the failure moves on to the next nullable field around it.
+/// `graph_core::guard` has the other things that can become of it, and what introspection shows to whom.
+///
+/// On the block, or on a struct with `GraphObject`, the first three say who may have an object of the type at all: a field that
+/// returns the type is guarded by them as by its own, and where the type is one of several behind an interface or a union its
+/// object is refused at its place. At a root they are asked for each of its fields. Guard what is
+/// sensitive of an interface on each of its objects: it has no guards itself.
+///
+/// ```
+/// use graph_core::{RequestContext, graph_object};
+///
+/// type Context = RequestContext<()>;
+///
+/// struct Account {
+///     owner: String,
+/// }
+///
+/// #[graph_object(context = Context)]
+/// impl Account {
+///     #[graph(scope = "read:accounts", guard = Self::is_own)]
+///     fn balance(&self) -> Option<i32> {
+///         Some(1999)
+///     }
+///
+///     #[graphql(ignore)]
+///     fn is_own(&self, context: &Context) -> bool {
+///         context.principal().is_some_and(|principal| principal.subject() == self.owner)
+///     }
+/// }
+///
+/// struct AuditEntry;
+///
+/// #[graph_object(context = Context)]
+/// #[graph(role = "auditor")]
+/// impl AuditEntry {
+///     fn words() -> &'static str {
+///         "refunded twice"
+///     }
+/// }
+/// ```
 ///
 /// juniper's executor knows no guards and calls methods itself, so it gets another method in the place of a guarded one, which
 /// asks first. Its signature is made from that of the guarded one: a `Result` is known by an alias whose name ends with `Result` and
@@ -79,7 +123,8 @@ use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 ///
 /// `#[graph(plain)]` on a method marks a field whose type has juniper's attribute only, or that takes juniper's executor. An operation
 /// that selects such a field is executed by juniper as a whole, with the same guards, masking and codes, at its speed and
-/// without list indices in the paths of errors. Nothing falls back to juniper that is not marked:
+/// without list indices in the paths of errors. juniper cannot refuse an object: an operation of it that selects
+/// what the guard of a type refuses does not run at all. Nothing falls back to juniper that is not marked:
 ///
 /// ```
 /// # use graph_core::{RequestContext, graph_object};
@@ -161,8 +206,8 @@ pub fn graph_subscription(arguments: TokenStream, item: TokenStream) -> TokenStr
 
 /// An interface: its fields by a trait or a struct, its value by the objects that it is for.
 ///
-/// The arguments are those of `juniper::graphql_interface`, which makes the enum `{Name}Value`. Guards stand on the fields of the
-/// objects, not on those of the interface.
+/// The arguments are those of `juniper::graphql_interface`, which makes the enum `{Name}Value`. Guards stand on the objects and their
+/// fields, not on those of the interface.
 ///
 /// ```
 /// use graph_core::{RequestContext, graph_interface, graph_object};
@@ -261,7 +306,8 @@ pub fn graph_enum(item: TokenStream) -> TokenStream {
 
 /// An object type: fields by the fields of a struct, beside `juniper::GraphQLObject`.
 ///
-/// A field can be marked `#[graph(plain)]`, as in [`macro@graph_object`]; one with a guard is a method, so the type has a block instead.
+/// A field can be marked `#[graph(plain)]`, and the type with who may have its objects, as in [`macro@graph_object`]; a field with a
+/// guard of its own is a method, so the type has a block instead.
 ///
 /// ```
 /// #[derive(juniper::GraphQLObject, graph_core::GraphObject)]

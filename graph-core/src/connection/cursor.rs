@@ -1,10 +1,11 @@
 //! Cursors: opaque to the client, signed, and bound to one field and its arguments.
 //!
-//! A cursor is base64url of a 16-byte tag and the position. The tag is HMAC-SHA-256 over the field, what it is bound to and the
-//! position, each with its length in front, cut to 16 bytes.
+//! A cursor is base64url of a 16-byte tag, the second in which it ends if it does, and the position. The tag is HMAC-SHA-256 over
+//! the field, what it is bound to and the position, each with its length in front, and that second, cut to 16 bytes.
 
 use std::fmt::{self, Display};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -14,6 +15,7 @@ use zeroize::Zeroizing;
 
 use super::request::{PageArguments, PageLimits, PageRequest};
 use crate::error::GraphError;
+use crate::guard::Principal;
 
 const TAG: usize = 16;
 
@@ -64,6 +66,7 @@ impl Cursors {
         FieldCursors {
             key: Arc::clone(&self.key),
             context,
+            time: None,
         }
     }
 }
@@ -74,6 +77,23 @@ pub struct FieldCursors {
     key: Arc<CursorKey>,
     /// What the tag covers beside the position.
     context: Vec<u8>,
+    time: Option<Time>,
+}
+
+/// Seconds since 1970.
+#[derive(Clone, Copy, Debug)]
+struct Time {
+    now: u64,
+    /// When cursors end that are made now.
+    end: u64,
+}
+
+/// Why a cursor is refused.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Unopened {
+    /// Somebody else's, of another field, or of other arguments.
+    Foreign,
+    TooOld,
 }
 
 impl FieldCursors {
@@ -81,11 +101,31 @@ impl FieldCursors {
     ///
     /// # Security
     ///
-    /// Bind every filter and sort argument, and the principal's subject where the list depends on who asks.
+    /// Bind every filter and sort argument, and [who asks](Self::bound_to_principal) where the list depends on it.
     #[must_use]
     pub fn bound_to(mut self, name: &str, value: impl Display) -> Self {
         part(&mut self.context, name.as_bytes());
         part(&mut self.context, value.to_string().as_bytes());
+        self
+    }
+
+    /// Binds the cursors to who asks: one that was made for somebody else is refused.
+    #[must_use]
+    pub fn bound_to_principal(self, principal: Option<&Principal>) -> Self {
+        match principal {
+            Some(principal) => self.bound_to("\0subject", principal.subject()),
+            None => self.bound_to("\0anonymous", ""),
+        }
+    }
+
+    /// Lets the cursors that are made now end after `lifetime`, in whole seconds; and refuses those that have no end.
+    #[must_use]
+    pub fn expiring(mut self, now: SystemTime, lifetime: Duration) -> Self {
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        self.time = Some(Time {
+            now,
+            end: now.saturating_add(lifetime.as_secs()),
+        });
         self
     }
 
@@ -94,36 +134,48 @@ impl FieldCursors {
     /// # Errors
     ///
     /// `BAD_USER_INPUT` when both `first` and `last` are given, when one is negative or above the maximum, and when a cursor is not
-    /// one of this field and these arguments.
+    /// one of this field and these arguments, or is too old.
     pub fn request(self, limits: PageLimits, arguments: PageArguments) -> Result<PageRequest, GraphError> {
         PageRequest::new(self, limits, arguments)
     }
 
     pub(super) fn sign(&self, position: &str) -> String {
-        let mut cursor = self.tag(position.as_bytes()).to_vec();
+        let end = self.time.map(|time| time.end.to_be_bytes());
+        let end = end.as_ref().map_or(&[][..], |end| end);
+        let full = self.mac(end, position.as_bytes()).finalize().into_bytes();
+        let mut cursor: Vec<u8> = full.into_iter().take(TAG).collect();
+        cursor.extend_from_slice(end);
         cursor.extend_from_slice(position.as_bytes());
         URL_SAFE_NO_PAD.encode(cursor)
     }
 
     /// The position in `cursor`, if this field made it.
-    pub(super) fn open(&self, cursor: &str) -> Option<String> {
-        let bytes = URL_SAFE_NO_PAD.decode(cursor).ok()?;
-        let (tag, position) = bytes.split_at_checked(TAG)?;
-        self.mac(position).verify_truncated_left(tag).ok()?;
-        String::from_utf8(position.to_vec()).ok()
+    pub(super) fn open(&self, cursor: &str) -> Result<String, Unopened> {
+        let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| Unopened::Foreign)?;
+        let split = |bytes: &[u8], at: usize| {
+            let (front, back) = bytes.split_at_checked(at).ok_or(Unopened::Foreign)?;
+            Ok((front.to_vec(), back.to_vec()))
+        };
+        let (tag, signed) = split(&bytes, TAG)?;
+        let (end, position) = split(&signed, if self.time.is_some() { size_of::<u64>() } else { 0 })?;
+        let verified = self.mac(&end, &position).verify_truncated_left(&tag);
+        verified.map_err(|_| Unopened::Foreign)?;
+        if let (Some(time), Ok(end)) = (self.time, <[u8; 8]>::try_from(end))
+            && u64::from_be_bytes(end) <= time.now
+        {
+            return Err(Unopened::TooOld);
+        }
+        String::from_utf8(position).map_err(|_| Unopened::Foreign)
     }
 
-    fn tag(&self, position: &[u8]) -> [u8; TAG] {
-        let full = self.mac(position).finalize().into_bytes();
-        std::array::from_fn(|at| full.get(at).copied().unwrap_or_default())
-    }
-
-    fn mac(&self, position: &[u8]) -> Hmac<Sha256> {
+    fn mac(&self, end: &[u8], position: &[u8]) -> Hmac<Sha256> {
         #[expect(clippy::expect_used, reason = "HMAC takes a key of any length")]
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.key.0).expect("HMAC takes a key of any length");
         mac.update(&self.context);
         mac.update(&(position.len() as u64).to_be_bytes());
         mac.update(position);
+        // behind what has a length: without an end nothing is there
+        mac.update(end);
         mac
     }
 }

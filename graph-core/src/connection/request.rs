@@ -1,6 +1,6 @@
 //! The four paging arguments, checked.
 
-use super::cursor::FieldCursors;
+use super::cursor::{FieldCursors, Unopened};
 use super::page::{Edge, Page, PageInfo};
 use crate::error::GraphError;
 
@@ -105,10 +105,13 @@ impl PageRequest {
             (None, None) => (Direction::Forward, limits.default),
         };
         let open = |argument: &str, cursor: Option<String>| match cursor {
-            Some(cursor) => cursors.open(&cursor).map(Some).ok_or_else(|| {
-                GraphError::bad_user_input(format!(
-                    "`{argument}` is not a cursor of this field and its arguments"
-                ))
+            Some(cursor) => cursors.open(&cursor).map(Some).map_err(|why| {
+                GraphError::bad_user_input(match why {
+                    Unopened::Foreign => {
+                        format!("`{argument}` is not a cursor of this field and its arguments")
+                    }
+                    Unopened::TooOld => format!("`{argument}` is too old: start again without it"),
+                })
             }),
             None => Ok(None),
         };
@@ -178,7 +181,9 @@ impl PageRequest {
             Direction::Forward => (lowest, lowest + taken),
             Direction::Backward => (highest - taken, highest),
         };
-        let (has_previous_page, has_next_page) = (start > 0, end < items.len());
+        // a cursor is an entry; when `after` is behind `before` both are around the empty page
+        let has_previous_page = start > 0;
+        let has_next_page = end < items.len() || self.before.is_some();
         items.truncate(end);
         Ok(self.page(items.split_off(start), key, has_previous_page, has_next_page))
     }

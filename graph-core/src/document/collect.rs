@@ -24,6 +24,8 @@ pub(super) struct Collector<'t> {
     pub(super) schema: &'t SchemaType<DefaultScalarValue>,
     pub(super) syntax: &'t Syntax<'t>,
     pub(super) variables: &'t dyn Fn(&str) -> Option<InputValue>,
+    /// Whatever variables could leave out stays: how much can it be?
+    pub(super) everything: bool,
 }
 
 impl<'t> Collector<'t> {
@@ -52,7 +54,10 @@ impl<'t> Collector<'t> {
 
     fn stays(&self, conditions: &[Condition]) -> bool {
         let mut conditions = conditions.iter();
-        conditions.all(|condition| self.truth(&condition.value) == condition.wanted)
+        conditions.all(|condition| {
+            self.everything && matches!(condition.value, InputValue::Variable(_))
+                || self.truth(&condition.value) == condition.wanted
+        })
     }
 }
 

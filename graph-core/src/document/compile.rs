@@ -11,16 +11,22 @@ use super::arguments::{self, Prepared};
 use super::collect::{Collector, Group};
 use super::index::{Entry, Index};
 use super::introspection::{Introspection, Reader};
+use super::policies::PolicyList;
+use super::view::View;
+use super::{Executable, Foreign, size_of_value};
 use crate::compat::TypeRef;
 use crate::compat::syntax::Selection as Set;
 use crate::error::ErrorCode;
+use crate::executor::FieldInfo;
 use crate::executor::plan::{ArgRef, Field, FieldMeta as Meta, Place, Plan, Selection, SlotPlan};
 use crate::executor::write::Key;
-use crate::executor::{FieldInfo, Guard};
 use crate::response::GraphResponse;
 
 /// How many fields a plan has at most: an interface has a list of them for each of its types.
-const FIELDS: usize = 20_000;
+pub(super) const FIELDS: usize = 20_000;
+
+/// How many bytes of introspection a plan has at most: aliases within lists within lists say the same over and over.
+const CONSTANTS: usize = 16 << 20;
 
 /// What a schema is to the compiler.
 #[derive(Debug)]
@@ -28,26 +34,20 @@ pub(crate) struct Facts<'s> {
     pub(crate) schema: &'s SchemaType<DefaultScalarValue>,
     pub(crate) index: &'s Index,
     pub(crate) introspection: &'s Introspection,
+    /// What of it is shown.
+    pub(crate) view: &'s View,
 }
 
 /// A compiled operation.
 #[derive(Debug)]
 pub(super) struct Compiled {
-    /// `None`: the operation selects a field that only juniper can execute.
-    pub(super) plan: Option<Plan>,
+    pub(super) executable: Executable,
     /// It holds for the variables that it was compiled with only.
     pub(super) depends: bool,
     /// How many fields it has.
     pub(super) fields: usize,
     /// Bytes of constants in it.
     pub(super) constants: usize,
-}
-
-/// Why there is no plan.
-enum Stop {
-    /// A field that only juniper can execute.
-    Plain,
-    Refused(GraphResponse),
 }
 
 /// Compiles the operation of `collector`.
@@ -71,7 +71,9 @@ pub(super) fn compile(facts: &Facts<'_>, collector: &Collector<'_>) -> Result<Co
         metas: Vec::new(),
         places: Vec::new(),
         known_places: HashMap::new(),
-        guards: Vec::new(),
+        policies: PolicyList::default(),
+        introspection: Vec::new(),
+        plain: false,
         slots: Vec::new(),
         shared: HashMap::new(),
         abstracts: 0,
@@ -79,22 +81,27 @@ pub(super) fn compile(facts: &Facts<'_>, collector: &Collector<'_>) -> Result<Co
         constants: 0,
         depends: false,
     };
-    let plan = match compiler.object(name, &[&operation.selections], None) {
-        Ok((_, fields)) => Some(Plan {
+    let (_, fields) = compiler.object(name, &[&operation.selections], None, None)?;
+    let policies = compiler.policies.into();
+    let executable = if compiler.plain {
+        Executable::Plain(Foreign {
+            policies,
+            introspection: compiler.introspection.into(),
+        })
+    } else {
+        Executable::Plan(Plan {
             kind: operation.kind,
             has_async: fields.iter().any(|field| field.has_async),
             fields,
             metas: compiler.metas.into(),
             places: compiler.places.into(),
-            guards: compiler.guards.into(),
+            policies,
             slots: compiler.slots.into(),
             size_hint: AtomicUsize::new(0),
-        }),
-        Err(Stop::Plain) => None,
-        Err(Stop::Refused(refused)) => return Err(refused),
+        })
     };
     Ok(Compiled {
-        plan,
+        executable,
         depends: compiler.depends,
         fields: compiler.fields,
         constants: compiler.constants,
@@ -107,7 +114,11 @@ struct Compiler<'c, 't> {
     metas: Vec<Meta>,
     places: Vec<Place>,
     known_places: HashMap<(Option<u32>, &'t str), u32>,
-    guards: Vec<Guard>,
+    policies: PolicyList,
+    /// The values of `__schema` and `__type`, by their response keys.
+    introspection: Vec<(Box<str>, Vec<u8>)>,
+    /// A field was selected that only juniper can execute: there is no plan, and what is compiled only tells what is guarded.
+    plain: bool,
     slots: Vec<SlotPlan>,
     /// What was selected of a place on one object type holds for the next when the same is selected of it.
     shared: HashMap<Below<'t>, (Selection, bool)>,
@@ -118,11 +129,11 @@ struct Compiler<'c, 't> {
     depends: bool,
 }
 
-/// A field in the table of its type, and in the schema.
+/// A field in the schema, and in the table of its type.
 struct Found<'f> {
-    idx: u16,
-    info: &'static FieldInfo,
     meta: &'f FieldMeta<DefaultScalarValue>,
+    entry: Option<&'f Entry>,
+    info: Option<(u16, &'static FieldInfo)>,
 }
 
 /// A place, the type of its value and what is selected of it.
@@ -131,63 +142,71 @@ type Below<'t> = (u32, Box<str>, Vec<*const Set<'t>>);
 type Sets<'t> = [&'t [Set<'t>]];
 
 impl<'t> Compiler<'_, 't> {
-    /// The fields that `sets` select on the object type `name`.
+    /// The fields that `sets` select on the object type `name`, behind `entrance`.
     fn object(
         &mut self,
         name: &str,
         sets: &Sets<'t>,
         parent: Option<u32>,
-    ) -> Result<(&'static str, Arc<[Field]>), Stop> {
+        entrance: Option<Field>,
+    ) -> Result<(&'static str, Arc<[Field]>), GraphResponse> {
         let facts = self.facts;
-        let entry = facts.index.get(name).ok_or(Stop::Plain)?;
-        let meta = facts.schema.concrete_type_by_name(name).ok_or(Stop::Plain)?;
+        let entry = facts.index.get(name);
+        self.plain |= entry.is_none();
         let groups = self.collector.collect(name, sets);
-        let mut fields = Vec::with_capacity(groups.len());
-        for group in &groups {
-            fields.push(self.field(entry, meta, group, parent)?);
+        let mut fields = Vec::with_capacity(groups.len() + 1);
+        fields.extend(entrance);
+        if let Some(meta) = facts.schema.concrete_type_by_name(name) {
+            for group in &groups {
+                fields.push(self.field(entry, meta, group, parent)?);
+            }
         }
-        Ok((entry.info.name, fields.into()))
+        Ok((entry.map_or("", |entry| entry.info.name), fields.into()))
     }
 
     fn field(
         &mut self,
-        entry: &Entry,
+        entry: Option<&Entry>,
         parent_type: &MetaType<DefaultScalarValue>,
         group: &Group<'t>,
         parent: Option<u32>,
-    ) -> Result<Field, Stop> {
+    ) -> Result<Field, GraphResponse> {
         self.fields += 1;
         if self.fields > FIELDS {
             let message = "the operation selects too many fields of interfaces";
-            return Err(Stop::Refused(GraphResponse::refused(
-                ErrorCode::MaxCostExceeded,
-                message,
-            )));
+            return Err(GraphResponse::refused(ErrorCode::MaxCostExceeded, message));
         }
         match group.field.name {
             "__typename" => {
-                return Ok(self.constant(group.key, format!("\"{}\"", entry.info.name).as_bytes()));
+                let name = entry.map_or("", |entry| entry.info.name);
+                return Ok(self.constant(group.key, format!("\"{name}\"").as_bytes()));
             }
             "__schema" | "__type" if parent.is_none() => {
                 let mut reader = Reader {
                     introspection: self.facts.introspection,
+                    view: self.facts.view,
                     collector: self.collector,
                     depends: false,
+                    room: CONSTANTS.saturating_sub(self.constants),
                 };
                 let value = reader.root(group.field, &group.sets);
                 self.depends |= reader.depends;
+                if value.len() > CONSTANTS.saturating_sub(self.constants) {
+                    let message = "the operation asks for too much of the schema";
+                    return Err(GraphResponse::refused(ErrorCode::MaxCostExceeded, message));
+                }
+                self.introspection.push((group.key.into(), value.clone()));
                 return Ok(self.constant(group.key, &value));
             }
             _ => {}
         }
-        let idx = *entry.fields.get(group.field.name).ok_or(Stop::Plain)?;
-        let info = entry.info.fields.get(usize::from(idx)).ok_or(Stop::Plain)?;
-        let meta = parent_type.field_by_name(group.field.name).ok_or(Stop::Plain)?;
-        if info.plain {
-            return Err(Stop::Plain);
-        }
-        let found = Found { idx, info, meta };
-        self.resolved(&found, group, parent)
+        let Some(meta) = parent_type.field_by_name(group.field.name) else {
+            self.plain = true;
+            return Ok(self.constant(group.key, b"null"));
+        };
+        let info = entry.and_then(|entry| entry.field(group.field.name));
+        self.plain |= info.is_none_or(|(_, info)| info.plain);
+        self.resolved(&Found { meta, entry, info }, group, parent)
     }
 
     fn constant(&mut self, key: &str, value: &[u8]) -> Field {
@@ -200,7 +219,7 @@ impl<'t> Compiler<'_, 't> {
             has_async: false,
             sel_async: false,
             checked: false,
-            guard: None,
+            policy: None,
             args: ArgRef::None,
             selection: Selection::Leaf,
             meta: 0,
@@ -208,8 +227,13 @@ impl<'t> Compiler<'_, 't> {
     }
 
     /// A field that a resolver stands behind.
-    fn resolved(&mut self, found: &Found<'_>, group: &Group<'t>, parent: Option<u32>) -> Result<Field, Stop> {
-        let Found { idx, info, meta } = *found;
+    fn resolved(
+        &mut self,
+        found: &Found<'_>,
+        group: &Group<'t>,
+        parent: Option<u32>,
+    ) -> Result<Field, GraphResponse> {
+        let meta = found.meta;
         let ty = TypeRef::new(&meta.field_type);
         let place = self.place(parent, group.key, ty.lists());
         let number = count(self.metas.len());
@@ -217,29 +241,73 @@ impl<'t> Compiler<'_, 't> {
             place,
             location: group.field.location,
         });
-        let args = match arguments::prepare(info, meta, group.field) {
+        let args = found
+            .info
+            .map_or(ArgRef::None, |(_, info)| self.arguments(info, meta, group));
+        let policy = self.policy(found, group, parent);
+        let (selection, sel_async) = self.below(meta.field_type.innermost_name(), &group.sets, place)?;
+        Ok(Field {
+            key: Key::new(group.key),
+            idx: found.info.map_or(Field::CONST, |(idx, _)| idx),
+            non_null: matches!(ty, TypeRef::NonNull(_)),
+            has_async: found.info.is_some_and(|(_, info)| info.is_async) || sel_async,
+            sel_async,
+            checked: policy.is_some() || matches!(args, ArgRef::Slot(_) | ArgRef::Refused(_)),
+            policy,
+            args,
+            selection,
+            meta: number,
+        })
+    }
+
+    fn arguments(
+        &mut self,
+        info: &'static FieldInfo,
+        meta: &FieldMeta<DefaultScalarValue>,
+        group: &Group<'t>,
+    ) -> ArgRef {
+        match arguments::prepare(info, meta, group.field) {
             Prepared::None => ArgRef::None,
             Prepared::Const(arguments) => ArgRef::Const(arguments),
             Prepared::Refused(why) => ArgRef::Refused(why.into()),
             Prepared::Slot(slot) => {
                 let at = count(self.slots.len());
+                let written = slot.values.iter().filter_map(|value| value.written.as_ref());
+                self.constants += written.map(size_of_value).sum::<usize>();
                 self.slots.push(slot);
                 ArgRef::Slot(at)
             }
+        }
+    }
+
+    /// What stands in front of a field: its own guards, those of the type that it returns, and at the root those of the root.
+    fn policy(&mut self, found: &Found<'_>, group: &Group<'t>, parent: Option<u32>) -> Option<u16> {
+        let returned = self.facts.index.get(found.meta.field_type.innermost_name());
+        let location = group.field.location;
+        let (Some(entry), Some((_, info))) = (found.entry, found.info) else {
+            // of a type that only juniper knows
+            return self.policies.object(returned?.info, location);
         };
-        let guard = info.guard.map(|guard| self.guard(guard));
-        let (selection, sel_async) = self.below(meta.field_type.innermost_name(), &group.sets, place)?;
-        Ok(Field {
-            key: Key::new(group.key),
-            idx,
-            non_null: matches!(ty, TypeRef::NonNull(_)),
-            has_async: info.is_async || sel_async,
-            sel_async,
-            checked: guard.is_some() || matches!(args, ArgRef::Slot(_) | ArgRef::Refused(_)),
-            guard,
-            args,
-            selection,
-            meta: number,
+        let of_root = if parent.is_none() { entry.info.guards } else { &[] };
+        let returned = returned.map_or(&[][..], |entry| entry.info.guards);
+        let name = (entry.info.name, info.name);
+        self.policies
+            .field([of_root, returned], info.guards, name, location)
+    }
+
+    /// What stands in front of an object of the type `entry` where others could be: nothing is written for it.
+    fn entrance(&mut self, entry: &Entry, place: u32) -> Option<Field> {
+        let mut metas = self.metas.iter();
+        let location = metas.find(|meta| meta.place == place)?.location;
+        let policy = self.policies.object(entry.info, location)?;
+        let meta = count(self.metas.len());
+        self.metas.push(Meta { place, location });
+        Some(Field {
+            key: Key::NONE,
+            checked: true,
+            policy: Some(policy),
+            meta,
+            ..self.constant("", b"")
         })
     }
 
@@ -253,17 +321,8 @@ impl<'t> Compiler<'_, 't> {
         known
     }
 
-    fn guard(&mut self, guard: Guard) -> u16 {
-        let known = self.guards.iter().position(|known| *known == guard);
-        let at = known.unwrap_or_else(|| {
-            self.guards.push(guard);
-            self.guards.len() - 1
-        });
-        u16::try_from(at).unwrap_or(u16::MAX)
-    }
-
     /// What is selected of a value of the type `name`, and whether something of it is asynchronous.
-    fn below(&mut self, name: &str, sets: &Sets<'t>, place: u32) -> Result<(Selection, bool), Stop> {
+    fn below(&mut self, name: &str, sets: &Sets<'t>, place: u32) -> Result<(Selection, bool), GraphResponse> {
         let Some(meta) = self
             .facts
             .schema
@@ -291,10 +350,10 @@ impl<'t> Compiler<'_, 't> {
         meta: &MetaType<DefaultScalarValue>,
         sets: &Sets<'t>,
         place: u32,
-    ) -> Result<(Selection, bool), Stop> {
+    ) -> Result<(Selection, bool), GraphResponse> {
         let is_async = |fields: &[Field]| fields.iter().any(|field| field.has_async);
         if !meta.is_abstract() {
-            let (_, fields) = self.object(name, sets, Some(place))?;
+            let (_, fields) = self.object(name, sets, Some(place), None)?;
             let sel_async = is_async(&fields);
             return Ok((Selection::Object(fields), sel_async));
         }
@@ -302,7 +361,9 @@ impl<'t> Compiler<'_, 't> {
         let mut types = Vec::new();
         for object in self.facts.schema.possible_types(meta) {
             let name = object.name().map_or("", |name| name.as_str());
-            types.push(self.object(name, sets, Some(place))?);
+            let entry = self.facts.index.get(name);
+            let entrance = entry.and_then(|entry| self.entrance(entry, place));
+            types.push(self.object(name, sets, Some(place), entrance)?);
         }
         self.abstracts -= 1;
         let sel_async = types.iter().any(|(_, fields)| is_async(fields));

@@ -5,12 +5,14 @@ use std::collections::HashMap;
 use juniper::meta::MetaType;
 use juniper::{DefaultScalarValue, SchemaType};
 
-use crate::executor::{Registry, TypeInfo};
+use crate::executor::{FieldInfo, Guard, Registry, TypeInfo};
 
 /// The object types that have a table.
 #[derive(Debug)]
 pub(crate) struct Index {
     types: HashMap<&'static str, Entry>,
+    /// All distinct guards of the schema.
+    guards: Vec<Guard>,
 }
 
 /// An object type: its table, and the places of its fields.
@@ -20,15 +22,42 @@ pub(crate) struct Entry {
     pub(super) fields: HashMap<&'static str, u16>,
 }
 
+impl Entry {
+    /// The field `name`, and its place.
+    pub(super) fn field(&self, name: &str) -> Option<(u16, &'static FieldInfo)> {
+        let at = *self.fields.get(name)?;
+        Some((at, self.info.fields.get(usize::from(at))?))
+    }
+}
+
 impl Index {
     pub(crate) fn new(registry: &Registry) -> Self {
+        let mut guards = Vec::new();
+        for info in registry.types() {
+            let of_fields = info.fields.iter().flat_map(|field| field.guards);
+            for guard in info.guards.iter().chain(of_fields) {
+                if !guards.contains(guard) {
+                    guards.push(*guard);
+                }
+            }
+        }
         let types = registry.types().map(|info| {
             let fields = info.fields.iter().map(|field| field.name).zip(0..).collect();
             (info.name, Entry { info, fields })
         });
         Self {
             types: types.collect(),
+            guards,
         }
+    }
+
+    pub(crate) fn guards(&self) -> &[Guard] {
+        &self.guards
+    }
+
+    /// What the table of the type `name` says of it.
+    pub(super) fn type_guards(&self, name: &str) -> &'static [Guard] {
+        self.get(name).map_or(&[], |entry| entry.info.guards)
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Entry> {

@@ -6,16 +6,18 @@ use std::collections::HashMap;
 use juniper::{DefaultScalarValue, InputValue};
 use serde_json::Value;
 
-use super::collect::{Collector, Group};
+use super::collect::{Collector, Group, is_true};
+use super::view::{View, Views};
 use crate::compat::syntax::{Field, Selection};
 use crate::executor::write;
 
 /// A schema as it describes itself.
 #[derive(Debug, Default)]
 pub(crate) struct Introspection {
-    schema: Value,
+    pub(super) schema: Value,
     /// Places in `__schema.types` by name.
     types: HashMap<String, usize>,
+    pub(super) views: Views,
 }
 
 impl Introspection {
@@ -28,7 +30,11 @@ impl Introspection {
             Some((name.to_owned(), at))
         });
         let types = names.collect();
-        Self { schema, types }
+        Self {
+            schema,
+            types,
+            views: Views::default(),
+        }
     }
 
     fn type_named(&self, name: &str) -> &Value {
@@ -41,9 +47,12 @@ impl Introspection {
 /// Reads what one operation asks of the schema.
 pub(super) struct Reader<'r, 't> {
     pub(super) introspection: &'r Introspection,
+    pub(super) view: &'r View,
     pub(super) collector: &'r Collector<'t>,
     /// An argument was a variable: the answer holds for these variables only.
     pub(super) depends: bool,
+    /// How many bytes are written at most; when it is more there is no end to it.
+    pub(super) room: usize,
 }
 
 impl<'t> Reader<'_, 't> {
@@ -60,7 +69,11 @@ impl<'t> Reader<'_, 't> {
             Some(InputValue::Scalar(DefaultScalarValue::String(name))) => name.as_str(),
             _ => "",
         };
-        self.value("__Type", introspection.type_named(name), sets, &mut out);
+        let found = match introspection.type_named(name) {
+            _ if self.view.hides(name) => &Value::Null,
+            found => found,
+        };
+        self.value("__Type", found, sets, &mut out);
         out
     }
 
@@ -76,16 +89,7 @@ impl<'t> Reader<'_, 't> {
 
     fn value(&mut self, ty: &str, value: &Value, sets: &[&'t [Selection<'t>]], out: &mut Vec<u8>) {
         match value {
-            Value::Array(entries) => {
-                out.push(b'[');
-                for (at, entry) in entries.iter().enumerate() {
-                    if at > 0 {
-                        out.push(b',');
-                    }
-                    self.value(ty, entry, sets, out);
-                }
-                out.push(b']');
-            }
+            Value::Array(entries) => self.list(ty, entries.iter(), sets, out),
             Value::Object(_) => self.object(ty, value, sets, out),
             Value::String(text) => write::string(text, out),
             Value::Bool(true) => out.extend_from_slice(b"true"),
@@ -94,10 +98,29 @@ impl<'t> Reader<'_, 't> {
         }
     }
 
+    fn list<'v>(
+        &mut self,
+        ty: &str,
+        entries: impl Iterator<Item = &'v Value>,
+        sets: &[&'t [Selection<'t>]],
+        out: &mut Vec<u8>,
+    ) {
+        out.push(b'[');
+        for (at, entry) in entries.enumerate() {
+            if out.len() > self.room {
+                return;
+            }
+            if at > 0 {
+                out.push(b',');
+            }
+            self.value(ty, entry, sets, out);
+        }
+        out.push(b']');
+    }
+
     fn object(&mut self, ty: &str, value: &Value, sets: &[&'t [Selection<'t>]], out: &mut Vec<u8>) {
         // a type within another is named only
-        let named = value.get("name").and_then(Value::as_str);
-        let value = match named {
+        let value = match name_of(value) {
             Some(name) if ty == "__Type" => self.introspection.type_named(name),
             _ => value,
         };
@@ -128,17 +151,34 @@ impl<'t> Reader<'_, 't> {
             _ => "__Type",
         };
         let read = value.get(field.name).unwrap_or(&Value::Null);
-        let deprecated = matches!(field.name, "fields" | "enumValues" | "inputFields" | "args");
-        if let (true, Value::Array(entries)) = (deprecated, read) {
-            let all = self.argument(field, "includeDeprecated");
-            if !all.as_ref().is_some_and(super::collect::is_true) {
-                let current = |entry: &&Value| entry.get("isDeprecated") != Some(&Value::Bool(true));
-                let current = entries.iter().filter(current).cloned().collect();
-                return self.value(below, &Value::Array(current), sets, out);
-            }
-        }
-        self.value(below, read, sets, out);
+        let Value::Array(entries) = read else {
+            // a root that is hidden
+            let hidden = below == "__Type" && name_of(read).is_some_and(|name| self.view.hides(name));
+            return self.value(below, if hidden { &Value::Null } else { read }, sets, out);
+        };
+        let can_be_deprecated = matches!(field.name, "fields" | "enumValues" | "inputFields" | "args");
+        let all = !can_be_deprecated
+            || self
+                .argument(field, "includeDeprecated")
+                .as_ref()
+                .is_some_and(is_true);
+        let of = name_of(value).unwrap_or_default();
+        let view = self.view;
+        let shown = |entry: &&Value| {
+            let name = name_of(entry).unwrap_or_default();
+            let hidden = match below {
+                "__Type" => view.hides(name),
+                "__Field" => view.hides_field(of, name),
+                _ => false,
+            };
+            !hidden && (all || entry.get("isDeprecated") != Some(&Value::Bool(true)))
+        };
+        self.list(below, entries.iter().filter(shown), sets, out);
     }
+}
+
+fn name_of(value: &Value) -> Option<&str> {
+    value.get("name")?.as_str()
 }
 
 /// The former words of `locations`.

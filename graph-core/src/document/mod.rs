@@ -1,7 +1,8 @@
 //! Documents as the engine keeps them: parsed, validated, judged and compiled once.
 //!
 //! - `index` the tables of the schema's types · `collect` which fields an object is asked for · `compile` the plan of them
-//! - `arguments`, `variables` values from outside · `introspection` what is asked of the schema · `cache` documents by their text
+//! - `policies` what a principal needs for it · `arguments`, `variables` values from outside
+//! - `introspection` what is asked of the schema · `view` how much of it is shown to whom · `cache` documents by their text
 
 mod arguments;
 mod cache;
@@ -9,33 +10,60 @@ mod collect;
 mod compile;
 mod index;
 mod introspection;
+mod policies;
 mod variables;
+mod view;
 
 use std::collections::VecDeque;
 use std::mem::size_of;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use juniper::{InputValue, OperationType, Variables};
+use juniper::{DefaultScalarValue, InputValue, OperationType, Variables};
 
 pub(crate) use self::arguments::coerced as coerced_arguments;
 pub(crate) use self::cache::{Cache, Read, Source};
 use self::collect::{Collector, deciding, given, is_true};
 pub(crate) use self::compile::Facts;
-use self::compile::compile;
+use self::compile::{FIELDS, compile};
 pub(crate) use self::index::Index;
 pub(crate) use self::introspection::Introspection;
 use self::variables::VariableDefinition;
 pub(crate) use self::variables::{Coerced, coerce};
+pub(crate) use self::view::View;
 use crate::compat::syntax::Syntax;
 use crate::compat::{again, read};
 use crate::executor::Plan;
-use crate::executor::plan::Field;
+use crate::executor::plan::{Field, Policies};
 use crate::limits::{Estimate, Outline, outline};
 use crate::response::GraphResponse;
 
 /// How many plans of one document are kept.
 const VARIANTS: usize = 8;
+
+/// How many bytes a field of a plan takes, with its key, its place and its arguments beside it.
+const FIELD: usize = size_of::<Field>() + 96;
+
+/// How many bytes a value takes that stays as it was written.
+fn size_of_value(value: &InputValue) -> usize {
+    let below: usize = match value {
+        InputValue::List(values) => values.iter().map(|value| size_of_value(&value.item)).sum(),
+        InputValue::Object(fields) => {
+            let sizes = fields
+                .iter()
+                .map(|(name, value)| name.item.len() + size_of_value(&value.item));
+            sizes.sum()
+        }
+        InputValue::Scalar(DefaultScalarValue::String(text))
+        | InputValue::Enum(text)
+        | InputValue::Variable(text) => text.len(),
+        InputValue::Null | InputValue::Scalar(_) => 0,
+    };
+    below + VALUE
+}
+
+/// A value with its name, and where both stand.
+const VALUE: usize = 2 * size_of::<juniper::Spanning<InputValue>>();
 
 /// What holds for every request that asks for a document.
 #[derive(Debug, Default)]
@@ -69,9 +97,17 @@ pub(crate) struct Document {
 struct Variant {
     /// The values, a bit for each.
     mask: u64,
+    /// The guards that hide something of the schema in it.
+    hidden: Box<[bool]>,
     executable: Arc<Executable>,
     /// Asked for since it was looked at for leaving.
     used: AtomicBool,
+}
+
+impl Variant {
+    fn is(&self, mask: u64, hidden: &[bool]) -> bool {
+        self.mask == mask && *self.hidden == *hidden
+    }
 }
 
 /// How an operation is executed.
@@ -79,7 +115,15 @@ struct Variant {
 pub(crate) enum Executable {
     Plan(Plan),
     /// By juniper: it selects a field of a plain type of juniper's.
-    Plain,
+    Plain(Foreign),
+}
+
+/// What is ours of an operation that juniper executes.
+#[derive(Debug)]
+pub(crate) struct Foreign {
+    pub(crate) policies: Policies,
+    /// The values of `__schema` and `__type`, by their response keys.
+    pub(crate) introspection: Box<[(Box<str>, Vec<u8>)]>,
 }
 
 impl Document {
@@ -106,19 +150,38 @@ impl Document {
         };
         let value = |name: &str| given(&syntax, variables, name);
         let mask = document.mask(value);
-        let size = match document.compiled(facts, &syntax, &value) {
+        let mut most = None;
+        match document.compiled(facts, &syntax, &value, false) {
             Ok((executable, size, depends)) => {
+                most = document.deciding.is_empty().then_some(size);
                 if let (Some(mask), false) = (mask, depends) {
-                    document.keep(mask, &Arc::new(executable));
+                    document.keep(mask, facts.view, &Arc::new(executable));
                 }
-                size
             }
             // with other variables it may be fine: what one caller is refused must not be kept for all
-            Err(_) if !document.deciding.is_empty() => 0,
-            Err(refused) => return Err(refused),
+            Err(refused) if document.deciding.is_empty() => return Err(refused),
+            Err(_) => {}
+        }
+        // whoever asks first must not say how much room those take who leave out less
+        let most = most.unwrap_or_else(|| {
+            let whole = document.compiled(facts, &syntax, &value, true);
+            whole.map_or(FIELDS * FIELD, |(_, size, _)| size)
+        });
+        // what is seen of the schema depends on who asks
+        let variants = if document.introspects() && !facts.index.guards().is_empty() {
+            VARIANTS
+        } else {
+            VARIANTS.min(1 << document.deciding.len().min(8))
         };
-        let variants = VARIANTS.min(1 << document.deciding.len().min(8));
-        document.size = size_of::<Self>() + 4 * source.text.len() + variants * size;
+        let defaults = document
+            .variables
+            .iter()
+            .filter_map(|variable| variable.default.as_ref());
+        document.size = size_of::<Self>()
+            + 4 * source.text.len()
+            + document.outline.as_ref().map_or(0, Outline::size)
+            + defaults.map(size_of_value).sum::<usize>()
+            + variants * most;
         Ok(document)
     }
 
@@ -131,9 +194,9 @@ impl Document {
         let mask = self.mask(|name| variables.get(name).cloned());
         if let Some(mask) = mask {
             let plans = self.plans.read().unwrap_or_else(PoisonError::into_inner);
-            if let Some(known) = plans.iter().find(|known| known.mask == mask) {
+            if let Some(known) = plans.iter().find(|known| known.is(mask, self.hidden(facts.view))) {
                 // without variables that decide there is no other that it could make way for
-                if !self.deciding.is_empty() {
+                if !self.deciding.is_empty() || self.introspects() {
                     known.used.store(true, Ordering::Relaxed);
                 }
                 return Ok(Arc::clone(&known.executable));
@@ -141,10 +204,10 @@ impl Document {
         }
         let syntax = again(facts.schema, &self.text, self.operation.as_deref())?;
         let value = |name: &str| variables.get(name).cloned();
-        let (executable, _, depends) = self.compiled(facts, &syntax, &value)?;
+        let (executable, _, depends) = self.compiled(facts, &syntax, &value, false)?;
         let executable = Arc::new(executable);
         if let (Some(mask), false) = (mask, depends) {
-            self.keep(mask, &executable);
+            self.keep(mask, facts.view, &executable);
         }
         Ok(executable)
     }
@@ -154,17 +217,17 @@ impl Document {
         facts: &Facts<'_>,
         syntax: &Syntax<'_>,
         variables: &dyn Fn(&str) -> Option<InputValue>,
+        everything: bool,
     ) -> Result<(Executable, usize, bool), GraphResponse> {
         let collector = Collector {
             schema: facts.schema,
             syntax,
             variables,
+            everything,
         };
         let compiled = compile(facts, &collector)?;
-        // a field has its key and its arguments beside it
-        let size = compiled.fields * (size_of::<Field>() + 96) + compiled.constants;
-        let executable = compiled.plan.map_or(Executable::Plain, Executable::Plan);
-        Ok((executable, size, compiled.depends))
+        let size = compiled.fields * FIELD + compiled.constants;
+        Ok((compiled.executable, size, compiled.depends))
     }
 
     /// The values of the deciding variables; `None` when there are too many of them.
@@ -178,9 +241,20 @@ impl Document {
         }))
     }
 
-    fn keep(&self, mask: u64, executable: &Arc<Executable>) {
+    /// Whether it selects `__schema` or `__type`.
+    pub(crate) fn introspects(&self) -> bool {
+        self.judged.introspection.is_some()
+    }
+
+    /// What of `view` makes a difference to it.
+    fn hidden<'v>(&self, view: &'v View) -> &'v [bool] {
+        if self.introspects() { view.denied() } else { &[] }
+    }
+
+    fn keep(&self, mask: u64, view: &View, executable: &Arc<Executable>) {
+        let hidden = self.hidden(view);
         let mut plans = self.plans.write().unwrap_or_else(PoisonError::into_inner);
-        if plans.iter().any(|known| known.mask == mask) {
+        if plans.iter().any(|known| known.is(mask, hidden)) {
             return;
         }
         // each is used at most once more while this goes around
@@ -192,6 +266,7 @@ impl Document {
         }
         plans.push_back(Variant {
             mask,
+            hidden: hidden.into(),
             executable: Arc::clone(executable),
             used: AtomicBool::new(false),
         });

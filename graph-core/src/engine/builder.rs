@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use juniper::{GraphQLType, RootNode};
 
+use super::mistakes::{ConfigError, ConfigMistake};
 use super::root::{Root, SubscriptionRoot};
 use super::trusted::TrustedList;
 use super::{Engine, Inner};
 use crate::compat;
 use crate::document::{Cache, Index, Introspection};
 use crate::executor::Registry;
-use crate::guard::RequestContext;
+use crate::guard::{GuardLog, GuardMode, RequestContext};
 use crate::http::{HttpPolicy, StatusProfile};
 use crate::limits::{CostModel, FieldCost, LimitLog, Limits, Outline};
 use crate::persisted::{AutomaticPersistedQueries, TrustedDocuments};
@@ -40,6 +41,8 @@ where
     cost_reports: bool,
     automatic: Option<AutomaticPersistedQueries>,
     trusted: Option<TrustedDocuments>,
+    guards: GuardMode,
+    guard_log: Option<Arc<dyn GuardLog>>,
 }
 
 impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> fmt::Debug for EngineBuilder<Q, M, S> {
@@ -86,6 +89,8 @@ where
             cost_reports: false,
             automatic: None,
             trusted: None,
+            guards: GuardMode::Filter,
+            guard_log: None,
         }
     }
 }
@@ -100,6 +105,20 @@ where
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Says what becomes of what guards refuse; by default they [filter](GuardMode::Filter).
+    #[must_use]
+    pub fn with_guards(mut self, mode: GuardMode) -> Self {
+        self.guards = mode;
+        self
+    }
+
+    /// Tells `log` of everything that a guard refuses, or would refuse in a dry run.
+    #[must_use]
+    pub fn with_guard_log(mut self, log: impl GuardLog + 'static) -> Self {
+        self.guard_log = Some(Arc::new(log));
         self
     }
 
@@ -292,6 +311,8 @@ where
                     limit_log: self.limit_log,
                     cost_reports: self.cost_reports,
                     automatic: self.automatic,
+                    guards: self.guards,
+                    guard_log: self.guard_log,
                     trusted: None,
                 };
                 inner.trusting(self.trusted)
@@ -324,62 +345,4 @@ fn default_entropy() -> Option<Arc<dyn Entropy>> {
 #[cfg(not(feature = "os-entropy"))]
 fn default_entropy() -> Option<Arc<dyn Entropy>> {
     None
-}
-
-/// An engine cannot be built as it was described.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct ConfigError {
-    mistakes: Vec<ConfigMistake>,
-}
-
-impl ConfigError {
-    /// Every mistake.
-    #[must_use]
-    pub fn mistakes(&self) -> &[ConfigMistake] {
-        &self.mistakes
-    }
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the engine cannot be built")?;
-        for (at, mistake) in self.mistakes.iter().enumerate() {
-            write!(f, "{} {mistake}", if at == 0 { ":" } else { "," })?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for ConfigError {}
-
-/// One mistake in the description of an engine.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConfigMistake {
-    /// A price for a field that the schema does not have.
-    #[error("the schema has no field `{0}`")]
-    UnknownField(String),
-    /// A limit that lets nothing through.
-    #[error("the limit of {0} allows nothing")]
-    NothingAllowed(&'static str),
-    /// A field of the schema that its type has no table entry for: the type was not made by an attribute of this crate.
-    #[error("nothing of this crate resolves the field `{0}`")]
-    NoResolver(String),
-    /// Two types of different fields have one name.
-    #[error("two types are named `{0}`")]
-    TwoTypes(String),
-    /// A trusted document does not fit the schema or the limits, or its id is not the hash of its text.
-    #[error("the trusted document `{id}` does not fit: {why}")]
-    TrustedDocument {
-        /// Its id.
-        id: String,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// Two trusted documents of different texts have one id.
-    #[error("two trusted documents are known by `{0}`")]
-    TwoDocuments(String),
-    /// The feature `os-entropy` is off and no entropy was given.
-    #[error("no entropy was given")]
-    NoEntropy,
 }

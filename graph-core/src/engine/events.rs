@@ -5,9 +5,10 @@ use futures_util::stream::StreamExt as _;
 use super::plain::{self, Plain};
 use super::root::{Root, SubscriptionRoot};
 use super::{Engine, skipped};
-use crate::document::{Coerced, Document, Executable, coerce};
+use crate::compat::Spreadable;
+use crate::document::{Document, Executable, coerce};
 use crate::executor::plan::{Field, Plan};
-use crate::executor::{Bubble, SegResult, Trail, checked, close};
+use crate::executor::{Bubble, Cx, SegResult, Trail, checked, close};
 use crate::guard::RequestContext;
 use crate::http::GraphRequest;
 use crate::loader::drive;
@@ -29,34 +30,41 @@ where
         emitter: &Emitter<GraphResponse>,
     ) -> Result<(), GraphResponse> {
         let facts = self.inner.facts();
-        let variables = coerce(facts.schema, &document.variables, request.variables())?;
+        let variables = coerce(facts.schema, &document.variables, request.variables());
+        let variables =
+            variables.map_err(|refused| self.inner.redacted(refused, Some(&document.text), context))?;
         let executable = document.executable(&facts, &variables)?;
+        let watch = self.watch(request);
         match &*executable {
-            Executable::Plan(plan) => self.follow_plan(plan, &variables, context, emitter).await,
-            Executable::Plain => self.follow_plain(document, request, context, emitter).await,
+            Executable::Plan(plan) => {
+                let cx = self.execution(plan, &variables, context, watch)?;
+                self.follow_plan(plan, &cx, emitter).await
+            }
+            Executable::Plain(foreign) => {
+                let plain = Plain::new(&self.inner.schema, (document, foreign), context, watch)?;
+                self.follow_plain(&plain, request, context, emitter).await
+            }
         }
     }
 
     async fn follow_plan(
         &self,
         plan: &Plan,
-        variables: &Coerced<'_>,
-        context: &RequestContext<Q::Host>,
+        cx: &Cx<'_, RequestContext<Q::Host>>,
         emitter: &Emitter<GraphResponse>,
     ) -> Result<(), GraphResponse> {
-        let cx = self.execution(plan, variables, context);
         let Some(field) = plan.fields.first() else {
             return Err(skipped());
         };
-        if let Some(refusal) = checked(field, &cx) {
+        if let Some(refusal) = checked(field, cx) {
             let Bubble = cx.note(field, Trail::ROOT, refusal);
-            return Err(GraphResponse::request_errors(self.noted(&cx)));
+            return Err(GraphResponse::request_errors(self.noted(cx)));
         }
         let root = self.inner.schema.subscription_type.root();
-        let loaders = context.loaders();
-        let opened = drive(root.open(field, &cx), loaders, None).await;
+        let loaders = cx.context().loaders();
+        let opened = drive(root.open(field, cx), loaders, None).await;
         let Some(Ok(mut events)) = opened else {
-            return Err(GraphResponse::request_errors(self.noted(&cx)));
+            return Err(GraphResponse::request_errors(self.noted(cx)));
         };
         loop {
             loaders.clear();
@@ -65,19 +73,18 @@ where
             };
             let written = written(field, event);
             emitter
-                .emit(GraphResponse::written(written, self.noted(&cx)))
+                .emit(GraphResponse::written(written, self.noted(cx)))
                 .await;
         }
     }
 
-    async fn follow_plain(
-        &self,
-        document: &Document,
+    async fn follow_plain<'r>(
+        &'r self,
+        plain: &Plain<'r, Q, M, Spreadable<S>>,
         request: &GraphRequest,
-        context: &RequestContext<Q::Host>,
+        context: &'r RequestContext<Q::Host>,
         emitter: &Emitter<GraphResponse>,
     ) -> Result<(), GraphResponse> {
-        let plain = Plain::new(&self.inner.schema, document)?;
         let open = plain.open(request.variables(), context, self.mask(context));
         let loaders = context.loaders();
         let Some(opened) = drive(open, loaders, None).await else {
@@ -86,7 +93,7 @@ where
         let (key, mut events) = opened?;
         loop {
             loaders.clear();
-            let Some(Some(event)) = drive(events.next(), loaders, None).await else {
+            let Some(Some(event)) = drive(plain.next(&mut events), loaders, None).await else {
                 return Ok(());
             };
             emitter.emit(plain::event(&key, event, self.mask(context))).await;

@@ -9,8 +9,10 @@ mod builder;
 mod events;
 mod faults;
 mod find;
+mod mistakes;
 mod plain;
 mod prepare;
+mod redact;
 mod respond;
 mod root;
 mod run;
@@ -26,16 +28,18 @@ use futures_util::future::FutureExt as _;
 use futures_util::stream::Stream;
 use juniper::{GraphQLType, OperationType, RootNode, Value};
 
-pub use self::builder::{ConfigError, ConfigMistake, EngineBuilder};
+pub use self::builder::EngineBuilder;
+pub use self::mistakes::{ConfigError, ConfigMistake};
 use self::plain::Plain;
 use self::prepare::Prepared;
 pub use self::root::{Root, SubscriptionRoot};
 use self::trusted::TrustedList;
 use crate::compat::Spreadable;
-use crate::document::{Cache, Document, Executable, Facts, Index, Introspection, coerce};
+use crate::document::{Cache, Document, Executable, Facts, Index, Introspection, View, coerce};
 use crate::error::ErrorCode;
 use crate::error::mask::Mask;
-use crate::guard::RequestContext;
+use crate::executor::Guard;
+use crate::guard::{GuardLog, GuardMode, RequestContext, Watch};
 use crate::http::{GraphRequest, HttpPolicy};
 use crate::limits::{CostModel, LimitLog, Limits};
 use crate::loader::drive;
@@ -78,18 +82,33 @@ where
     /// Whether a client may ask what its operation costs.
     cost_reports: bool,
     costs: CostModel,
+    guards: GuardMode,
+    guard_log: Option<Arc<dyn GuardLog>>,
     http: HttpPolicy,
     entropy: Arc<dyn Entropy>,
     log: Option<Arc<dyn IncidentLog>>,
 }
 
 impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
+    /// What documents are compiled by; the whole schema can be seen.
     fn facts(&self) -> Facts<'_> {
+        self.facts_of(self.introspection.whole())
+    }
+
+    /// The same where `view` can be seen.
+    fn facts_of<'f>(&'f self, view: &'f View) -> Facts<'f> {
         Facts {
             schema: &self.schema.schema,
             index: &self.index,
             introspection: &self.introspection,
+            view,
         }
+    }
+
+    /// What the principal of `context` may see of the schema.
+    fn seen<H>(&self, context: &RequestContext<H>) -> Arc<View> {
+        let refuses = |guard: Guard| self.guards != GuardMode::DryRun && guard.refusal(context).is_some();
+        self.introspection.view(&self.index, refuses)
     }
 }
 
@@ -219,14 +238,25 @@ where
             let message = "a subscription is served as `text/event-stream` only";
             return GraphResponse::refused(ErrorCode::BadRequest, message);
         }
-        let facts = self.inner.facts();
+        let seen = document.introspects().then(|| self.inner.seen(context));
+        let facts = match &seen {
+            Some(view) if view.is_nothing() => return nothing_to_see(context),
+            Some(view) => self.inner.facts_of(view),
+            None => self.inner.facts(),
+        };
         let variables = match coerce(facts.schema, &document.variables, request.variables()) {
             Ok(variables) => variables,
-            Err(refused) => return refused,
+            Err(refused) => return self.inner.redacted(refused, Some(&document.text), context),
         };
+        let watch = self.watch(request);
         match document.executable(&facts, &variables).as_deref() {
-            Ok(Executable::Plan(plan)) => self.planned(plan, &variables, context).await,
-            Ok(Executable::Plain) => self.run_plain(document, request, context).await,
+            Ok(Executable::Plan(plan)) => self.planned(plan, &variables, context, watch).await,
+            Ok(Executable::Plain(foreign)) => {
+                match Plain::new(&self.inner.schema, (document, foreign), context, watch) {
+                    Ok(plain) => self.run_plain(&plain, request, context).await,
+                    Err(refused) => refused,
+                }
+            }
             Err(refused) => refused.clone(),
         }
     }
@@ -234,14 +264,10 @@ where
     /// Runs an operation by juniper's executor. It has no partial answer when it is late.
     async fn run_plain(
         &self,
-        document: &Document,
+        plain: &Plain<'_, Q, M, Spreadable<S>>,
         request: &GraphRequest,
         context: &RequestContext<Q::Host>,
     ) -> GraphResponse {
-        let plain = match Plain::new(&self.inner.schema, document) {
-            Ok(plain) => plain,
-            Err(refused) => return refused,
-        };
         let answer = plain.execute(request.variables(), context, self.mask(context));
         let driven = drive(answer, context.loaders(), self.deadline(&|| {})).await;
         driven.unwrap_or_else(Self::late)
@@ -265,12 +291,32 @@ where
         GraphResponse::executed(&Value::Null, vec![self.mask(context).panic(payload)])
     }
 
+    /// How the guards of `request` are asked.
+    fn watch(&self, request: &GraphRequest) -> Watch {
+        let log = self.inner.guard_log.clone();
+        Watch {
+            mode: self.inner.guards,
+            // only the log asks for it
+            operation_name: request.operation_name().filter(|_| log.is_some()).map(Into::into),
+            log,
+            by_juniper: false,
+        }
+    }
+
     fn mask<'m>(&'m self, context: &'m RequestContext<Q::Host>) -> Mask<'m> {
         Mask::new(
             &*self.inner.entropy,
             self.inner.log.as_deref(),
             context.correlation_id(),
         )
+    }
+}
+
+/// The answer to who asks for a schema of which there is nothing to be seen.
+fn nothing_to_see<H>(context: &RequestContext<H>) -> GraphResponse {
+    match context.require_principal() {
+        Ok(_) => GraphResponse::refused(ErrorCode::Forbidden, "nothing of the schema is for the principal"),
+        Err(unknown) => GraphResponse::refused(unknown.code(), unknown.message()),
     }
 }
 
@@ -301,3 +347,6 @@ struct WouldWrite;
 impl WouldWrite {
     const MESSAGE: &str = "a mutation is served by POST only";
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,6 @@
 //! Operations that juniper executes: those that select a field of a plain type of its own.
 
+use futures_util::stream::StreamExt as _;
 use juniper::{
     ExecutionError, FieldError, GraphQLType, Object, RootNode, ValidatedOperation, Value, ValuesStream,
     Variables,
@@ -7,10 +8,10 @@ use juniper::{
 
 use super::root::Root;
 use crate::compat::{location, refused};
-use crate::document::Document;
+use crate::document::{Document, Foreign};
 use crate::error::ErrorCode;
 use crate::error::mask::Mask;
-use crate::guard::RequestContext;
+use crate::guard::{RequestContext, Watch, watched};
 use crate::response::{GraphResponse, PathSegment, ResponseError};
 
 /// An operation in juniper's hands.
@@ -21,6 +22,8 @@ where
     S: GraphQLType,
 {
     validated: ValidatedOperation<'r, Q, M, S>,
+    foreign: &'r Foreign,
+    watch: Watch,
 }
 
 impl<'r, Q, M, S> Plain<'r, Q, M, S>
@@ -29,9 +32,20 @@ where
     M: Root<Host = Q::Host>,
     S: juniper::GraphQLSubscriptionType<Context = RequestContext<Q::Host>, TypeInfo = ()> + Send + Sync,
 {
-    pub(super) fn new(schema: &'r RootNode<Q, M, S>, document: &'r Document) -> Result<Self, GraphResponse> {
+    /// Unless a guard refuses it as a whole.
+    pub(super) fn new(
+        schema: &'r RootNode<Q, M, S>,
+        (document, foreign): (&'r Document, &'r Foreign),
+        context: &RequestContext<Q::Host>,
+        watch: Watch,
+    ) -> Result<Self, GraphResponse> {
+        let watch = watch.with_juniper(&foreign.policies, context)?;
         match ValidatedOperation::new(&document.text, document.operation.as_deref(), schema) {
-            Ok(validated) => Ok(Self { validated }),
+            Ok(validated) => Ok(Self {
+                validated,
+                foreign,
+                watch,
+            }),
             Err(error) => Err(refused(&error, ErrorCode::GraphqlValidationFailed)),
         }
     }
@@ -43,8 +57,12 @@ where
         context: &RequestContext<Q::Host>,
         mut mask: Mask<'_>,
     ) -> GraphResponse {
-        match self.validated.execute(variables, context).await {
-            Ok((data, errors)) => GraphResponse::executed(&data, masked(&errors, &mut mask)),
+        let answered = self.validated.execute(variables, context);
+        match watched(self.watch.clone(), answered).await {
+            Ok((data, errors)) => {
+                let errors = masked(&errors, &mut mask);
+                GraphResponse::executed_with(&data, &self.foreign.introspection, errors)
+            }
             Err(error) => refused(&error, ErrorCode::BadUserInput),
         }
     }
@@ -56,7 +74,8 @@ where
         context: &'r RequestContext<Q::Host>,
         mut mask: Mask<'_>,
     ) -> Result<(String, ValuesStream<'r>), GraphResponse> {
-        let (root, errors) = match self.validated.resolve_into_stream(variables, context).await {
+        let opened = self.validated.resolve_into_stream(variables, context);
+        let (root, errors) = match watched(self.watch.clone(), opened).await {
             Ok(opened) => opened,
             Err(error) => return Err(refused(&error, ErrorCode::BadUserInput)),
         };
@@ -67,14 +86,18 @@ where
             _ => Err(GraphResponse::request_errors(masked(&errors, &mut mask))),
         }
     }
+
+    /// The next event of an opened subscription.
+    pub(super) async fn next(&self, events: &mut ValuesStream<'r>) -> Option<Event> {
+        watched(self.watch.clone(), events.next()).await
+    }
 }
 
+/// What juniper makes of an event.
+type Event = Result<Value, Vec<ExecutionError<juniper::DefaultScalarValue>>>;
+
 /// The response to one event of the subscription field `key`.
-pub(super) fn event(
-    key: &str,
-    event: Result<Value, Vec<ExecutionError<juniper::DefaultScalarValue>>>,
-    mut mask: Mask<'_>,
-) -> GraphResponse {
+pub(super) fn event(key: &str, event: Event, mut mask: Mask<'_>) -> GraphResponse {
     match event {
         Ok(value) => {
             let mut data = Object::with_capacity(1);

@@ -36,7 +36,9 @@ where
         context: &RequestContext<Q::Host>,
     ) -> Result<Prepared, GraphResponse> {
         let inner = &self.inner;
-        let document = self.find(request, context).await?;
+        let found = self.find(request, context).await;
+        let document =
+            found.map_err(|refused| inner.redacted(refused, request.query().as_deref(), context))?;
         let introspective = context.introspection().unwrap_or(inner.introspective);
         if let (false, Some(field)) = (introspective, &document.judged.introspection) {
             return Err(switched_off(field));
@@ -108,6 +110,11 @@ impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
             }
         }
         let estimate = self.limits.estimate(outline, &self.costs, &Variables::new());
+        // the answer is written while the document is compiled, before a request is judged by its variables
+        let circles = self.limits.exceeded(&estimate.of_introspection());
+        if !circles.is_empty() {
+            return Err(GraphResponse::request_errors(circles));
+        }
         // with sizes that depend on variables every request is judged by itself
         if !outline.open {
             self.refused(self.limits.exceeded(&estimate))?;

@@ -7,13 +7,12 @@ use juniper::OperationType;
 use super::root::{Root, SubscriptionRoot};
 use super::{Engine, faults};
 use crate::document::{Coerced, coerced_arguments};
-use crate::error::{ErrorCode, GraphError};
+use crate::error::ErrorCode;
 use crate::executor::plan::{Field, Plan};
 use crate::executor::{
-    Bubble, Cx, Flow, Gate, Guard, Object, Path, Pend, Seg, Trail, checked, close, write_object,
-    write_object_async,
+    Bubble, Cx, Flow, Gate, Object, Path, Pend, Seg, Trail, checked, close, write_object, write_object_async,
 };
-use crate::guard::RequestContext;
+use crate::guard::{RequestContext, Watch};
 use crate::loader::{Deadline, drive};
 use crate::response::{GraphResponse, PREFIX, ResponseError};
 
@@ -29,8 +28,12 @@ where
         plan: &Plan,
         variables: &Coerced<'_>,
         context: &RequestContext<Q::Host>,
+        watch: Watch,
     ) -> GraphResponse {
-        let cx = self.execution(plan, variables, context);
+        let cx = match self.execution(plan, variables, context, watch) {
+            Ok(cx) => cx,
+            Err(refused) => return refused,
+        };
         let mut out = Vec::with_capacity(plan.size_hint.load(Ordering::Relaxed) + 64);
         out.extend_from_slice(PREFIX);
         let answered = if plan.has_async {
@@ -72,22 +75,22 @@ where
         }
     }
 
-    /// One execution of `plan`.
+    /// One execution of `plan`, unless a guard refuses it as a whole.
     pub(super) fn execution<'x>(
         &self,
         plan: &'x Plan,
         variables: &Coerced<'_>,
         context: &'x RequestContext<Q::Host>,
-    ) -> Cx<'x, RequestContext<Q::Host>> {
-        let mut cx = Cx::new(context, plan, self.inner.concurrency.map(Gate::new));
+        watch: Watch,
+    ) -> Result<Cx<'x, RequestContext<Q::Host>>, GraphResponse> {
+        let denied = watch.judge(&plan.policies, context)?;
+        let mut cx = Cx::new(context, plan, self.inner.concurrency.map(Gate::new), watch);
+        cx.denied = denied;
         if !plan.slots.is_empty() {
             let slots = plan.slots.iter();
             cx.arguments = slots.map(|slot| coerced_arguments(slot, variables)).collect();
         }
-        if !plan.guards.is_empty() {
-            cx.denied = plan.guards.iter().map(|guard| denied(*guard, context)).collect();
-        }
-        cx
+        Ok(cx)
     }
 
     /// The errors noted since they were asked for last.
@@ -112,16 +115,6 @@ where
         let error = ResponseError::new(ErrorCode::Timeout, "the operation was not ready in time");
         GraphResponse::written([PREFIX, b"null"].concat(), vec![error])
     }
-}
-
-/// Why the principal of `context` may not select what is behind `guard`.
-fn denied<H>(guard: Guard, context: &RequestContext<H>) -> Option<GraphError> {
-    let allowed = match guard {
-        Guard::Principal => context.require_principal(),
-        Guard::Scope(scope) => context.require_scope(scope),
-        Guard::Role(role) => context.require_role(role),
-    };
-    allowed.err()
 }
 
 /// Runs the root fields of a query at once.

@@ -11,6 +11,7 @@ use super::plan::{ArgRef, Field, Plan};
 use super::table::Arguments;
 use super::{Bubble, Flow, Path, Trail};
 use crate::error::GraphError;
+use crate::guard::{RequestContext, Watch};
 
 /// One execution of a plan.
 ///
@@ -20,8 +21,10 @@ pub struct Cx<'x, C> {
     plan: &'x Plan,
     /// By [`ArgRef::Slot`].
     pub(crate) arguments: Vec<Result<Arguments, GraphError>>,
-    /// By [`Field::guard`]: why the fields behind it must not run.
+    /// By [`Field::policy`]: why the fields behind it must not run. Empty when all may.
     pub(crate) denied: Vec<Option<GraphError>>,
+    /// How guards are asked that need an object.
+    watch: Watch,
     /// Touched only by what fails.
     faults: Mutex<Vec<Fault>>,
     expired: AtomicBool,
@@ -46,12 +49,13 @@ impl<C> std::fmt::Debug for Cx<'_, C> {
 }
 
 impl<'x, C> Cx<'x, C> {
-    pub(crate) fn new(context: &'x C, plan: &'x Plan, gate: Option<Gate>) -> Self {
+    pub(crate) fn new(context: &'x C, plan: &'x Plan, gate: Option<Gate>, watch: Watch) -> Self {
         Self {
             context,
             plan,
             arguments: Vec::new(),
             denied: Vec::new(),
+            watch,
             faults: Mutex::new(Vec::new()),
             expired: AtomicBool::new(false),
             gate,
@@ -128,7 +132,7 @@ impl<'x, C> Cx<'x, C> {
     /// Why `field` must not run: its guard, or arguments that do not fit.
     pub(crate) fn refusal(&self, field: &Field) -> Option<GraphError> {
         let denied = field
-            .guard
+            .policy
             .and_then(|at| self.denied.get(usize::from(at)))
             .and_then(Option::as_ref);
         if let Some(denied) = denied {
@@ -163,5 +167,16 @@ impl<'x, C> Cx<'x, C> {
 
     pub(crate) fn expire(&self) {
         self.expired.store(true, Ordering::Relaxed);
+    }
+}
+
+impl<H> Cx<'_, RequestContext<H>> {
+    /// What an object said of its field `parent.field`.
+    ///
+    /// # Errors
+    ///
+    /// It does not let the principal select it.
+    pub fn allowed(&self, parent: &str, field: &str, allowed: bool) -> Result<(), GraphError> {
+        self.watch.allowed(self.context, parent, field, allowed)
     }
 }

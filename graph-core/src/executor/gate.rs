@@ -24,6 +24,15 @@ struct State {
     next: u64,
 }
 
+impl State {
+    /// Where `id` waits; numbers only grow, so those who wait are in their order.
+    fn place(&self, id: u64) -> Option<usize> {
+        self.waiting
+            .binary_search_by_key(&id, |(waiting, _)| *waiting)
+            .ok()
+    }
+}
+
 /// A place among the running resolvers; dropping it gives it back.
 #[derive(Debug)]
 pub struct Permit<'g> {
@@ -97,7 +106,8 @@ impl Ticket<'_> {
             self.id = None;
             return Poll::Ready(());
         }
-        if let Some((_, known)) = state.waiting.iter_mut().find(|(waiting, _)| *waiting == id) {
+        let waiting = state.place(id).and_then(|at| state.waiting.get_mut(at));
+        if let Some((_, known)) = waiting {
             known.clone_from(waker);
         }
         Poll::Pending
@@ -108,7 +118,9 @@ impl Drop for Ticket<'_> {
     fn drop(&mut self) {
         let Some(id) = self.id else { return };
         let mut state = self.gate.lock();
-        state.waiting.retain(|(waiting, _)| *waiting != id);
+        if let Some(at) = state.place(id) {
+            state.waiting.remove(at);
+        }
         let granted = state.granted.iter().position(|granted| *granted == id);
         if let Some(at) = granted {
             state.granted.swap_remove(at);

@@ -7,7 +7,7 @@
 //! - `table` what a type says about its fields · `plan` a compiled operation · `context` one execution of it
 //! - `object`, `output`, `leaf` the values · `tag` how a resolver's return type is treated
 //! - `write` JSON · `path` where a field is in the response
-//! - `segment`, `pending` what is not ready yet · `gate` how many resolvers run at once
+//! - `segment`, `pending` what is not ready yet · `gate` how many resolvers run at once · `guarded` guards in generated code
 
 #![expect(
     clippy::too_many_arguments,
@@ -16,6 +16,7 @@
 
 mod context;
 mod gate;
+mod guarded;
 mod leaf;
 mod object;
 mod output;
@@ -34,6 +35,7 @@ pub use self::context::Cx;
 pub(crate) use self::context::Fault;
 pub(crate) use self::gate::Gate;
 pub use self::gate::Permit;
+pub use self::guarded::{admitted_plain, allowed_plain, refused, refused_async, refused_stream};
 pub use self::leaf::no_such_value;
 pub use self::object::{
     Object, Opened, Source, no_such_field, no_such_future, no_such_stream, write_object, write_object_async,

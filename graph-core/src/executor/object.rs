@@ -63,12 +63,9 @@ pub fn write_object<C, T: Object<C> + ?Sized>(
     let start = out.len();
     for field in fields {
         field.key.write(out);
-        if field.idx == Field::CONST {
-            continue;
-        }
         if let Some(refusal) = checked(field, cx) {
             cx.fail(field, path.trail(), refusal, out)?;
-        } else {
+        } else if field.idx != Field::CONST {
             value.field(field, cx, path, out)?;
         }
     }
@@ -93,11 +90,10 @@ pub fn write_object_async<'p, C, T: Object<C> + ?Sized>(
     let start = seg.buf.len();
     for field in fields {
         field.key.write(&mut seg.buf);
-        if field.idx == Field::CONST {
-            continue;
-        }
         if let Some(refusal) = checked(field, cx) {
             cx.fail(field, path.trail(), refusal, &mut seg.buf)?;
+        } else if field.idx == Field::CONST {
+            continue;
         } else if field.has_async {
             let trail = path.trail();
             let hole = seg.leave(!field.non_null, field.meta, trail.clone());
@@ -153,6 +149,7 @@ pub fn no_such_stream<'p, C: Sync>(field: &'p Field, cx: &'p Cx<'p, C>) -> BoxFu
 impl<C: Sync> Object<C> for EmptyMutation<C> {
     const INFO: &'static TypeInfo = &TypeInfo {
         name: "_EmptyMutation",
+        guards: &[],
         fields: &[],
     };
 
@@ -169,6 +166,7 @@ impl<C: Sync> Object<C> for EmptyMutation<C> {
 impl<C: Sync> Source<C> for EmptySubscription<C> {
     const INFO: &'static TypeInfo = &TypeInfo {
         name: "_EmptySubscription",
+        guards: &[],
         fields: &[],
     };
 

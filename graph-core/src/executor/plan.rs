@@ -16,8 +16,7 @@ pub struct Plan {
     pub(crate) fields: Arc<[Field]>,
     /// What of a field is needed when it fails, by [`Field::meta`].
     pub(crate) metas: Box<[FieldMeta]>,
-    /// The distinct guards, by [`Field::guard`].
-    pub(crate) guards: Box<[Guard]>,
+    pub(crate) policies: Policies,
     /// Arguments with variables in them, by [`ArgRef::Slot`].
     pub(crate) slots: Box<[SlotPlan]>,
     /// Where in the response fields are, by [`FieldMeta::place`].
@@ -49,14 +48,15 @@ pub struct Field {
     pub(crate) sel_async: bool,
     /// It has a guard, or arguments that may not have been coerced.
     pub(crate) checked: bool,
-    pub(crate) guard: Option<u16>,
+    /// In [`Policies::distinct`].
+    pub(crate) policy: Option<u16>,
     pub(crate) args: ArgRef,
     pub(crate) selection: Selection,
     pub(crate) meta: u32,
 }
 
 impl Field {
-    /// The key is written with its value: `__typename` and introspection.
+    /// The key is written with its value, if there is one: `__typename`, introspection, and what guards an object.
     pub(crate) const CONST: u16 = u16::MAX;
 
     /// The place of the field in the table of its type.
@@ -96,6 +96,28 @@ impl std::fmt::Debug for Field {
             .field("selection", &self.selection)
             .finish_non_exhaustive()
     }
+}
+
+/// What an operation needs a principal to be allowed.
+#[derive(Debug, Default)]
+pub(crate) struct Policies {
+    /// Lists of guards that all must let pass, by [`Field::policy`].
+    pub(crate) distinct: Box<[Box<[Guard]>]>,
+    /// What they stand in front of.
+    pub(crate) guarded: Box<[Guarded]>,
+}
+
+/// Something with a policy that an operation selects.
+#[derive(Debug)]
+pub(crate) struct Guarded {
+    /// In [`Policies::distinct`].
+    pub(crate) policy: u16,
+    pub(crate) location: Location,
+    pub(crate) parent: &'static str,
+    /// `None`: it is the type `parent`, as one of several that a field can return.
+    pub(crate) field: Option<&'static str>,
+    /// A type asks for some of it: juniper, which asks what stands at the method only, does not.
+    pub(crate) by_type: bool,
 }
 
 /// What is selected of a field.

@@ -21,6 +21,8 @@ pub type Coerce = fn(&[Option<InputValue>]) -> Result<Arguments, String>;
 pub struct TypeInfo {
     /// The GraphQL name.
     pub name: &'static str,
+    /// Who may have an object of the type: all of them must let it pass.
+    pub guards: &'static [Guard],
     /// The fields; a plan refers to them by their place.
     pub fields: &'static [FieldInfo],
 }
@@ -37,8 +39,8 @@ pub struct FieldInfo {
     pub args: &'static [&'static str],
     /// Makes the tuple of the arguments, one value for each of `args`; `None` for a field without arguments.
     pub coerce: Option<Coerce>,
-    /// Who may select the field.
-    pub guard: Option<Guard>,
+    /// Who may select the field: all of them must let it pass.
+    pub guards: &'static [Guard],
     /// Whether the field returns a type that only juniper can execute: `#[graph(plain)]`.
     pub plain: bool,
     /// Registers the object types behind the field.
@@ -52,13 +54,13 @@ impl FieldInfo {
         is_async: false,
         args: &[],
         coerce: None,
-        guard: None,
+        guards: &[],
         plain: false,
         register: |_| {},
     };
 }
 
-/// Who may select a field.
+/// Who may select a field, as far as it is known before anything runs.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "generated code writes it down")]
 pub enum Guard {

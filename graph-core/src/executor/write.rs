@@ -22,6 +22,9 @@ impl std::fmt::Debug for Key {
 }
 
 impl Key {
+    /// Nothing at all.
+    pub(crate) const NONE: Self = Self::Short(0, [0; INLINE]);
+
     pub(crate) fn new(name: &str) -> Self {
         Self::with_value(name, b"")
     }

@@ -46,6 +46,14 @@ impl Estimate {
         self.cost
     }
 
+    /// The same of introspection alone, which no mode of the limits lets run in circles.
+    pub(crate) fn of_introspection(&self) -> Self {
+        Self {
+            introspection_lists: self.introspection_lists,
+            ..Self::default()
+        }
+    }
+
     /// What both ask for together; the deeper one is as deep as both.
     pub(crate) fn with(self, other: Self) -> Self {
         Self {

@@ -17,6 +17,17 @@ pub(crate) struct Outline {
     pub(crate) open: bool,
 }
 
+impl Outline {
+    /// How many bytes it takes, about.
+    pub(crate) fn size(&self) -> usize {
+        fn of(fields: &[OutlineField]) -> usize {
+            let below: usize = fields.iter().map(|field| of(&field.children)).sum();
+            size_of_val(fields) + below
+        }
+        of(&self.fields)
+    }
+}
+
 /// A selected field; fragments around it are gone.
 #[derive(Debug)]
 pub(crate) struct OutlineField {

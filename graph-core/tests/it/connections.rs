@@ -1,7 +1,9 @@
 //! Pages of a list, in both directions.
 
-use graph_core::connection::{CursorKey, Cursors, PageArguments, PageLimits, PageRequest};
-use graph_core::{ErrorCode, GraphError};
+use std::time::{Duration, SystemTime};
+
+use graph_core::connection::{CursorKey, Cursors, FieldCursors, PageArguments, PageLimits, PageRequest};
+use graph_core::{ErrorCode, GraphError, Principal};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -171,6 +173,80 @@ fn a_cursor_is_bound_to_its_field_and_arguments() {
         forged[at] = if forged[at] == b'A' { b'B' } else { b'A' };
         let forged = String::from_utf8(forged).unwrap();
         assert!(paid().request(limits, after(&forged)).is_err(), "{forged}");
+    }
+}
+
+/// G12: a cursor ends when it should, to the second, and its end cannot be moved, left out or made up.
+#[test]
+fn a_cursor_ends() {
+    let minute = Duration::from_secs(60);
+    let at = |seconds: u64| {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        cursors().field("Query.charges").expiring(now, minute)
+    };
+    let cursor_of = |field: FieldCursors| {
+        let made = field
+            .request(PageLimits::default(), PageArguments::default())
+            .unwrap();
+        made.rows(vec!["a"], |name| (*name).to_owned()).edges()[0]
+            .cursor()
+            .to_owned()
+    };
+    let refused = |field: FieldCursors, cursor: &str| {
+        let after = Some(cursor.to_owned());
+        let request = field.request(
+            PageLimits::default(),
+            PageArguments {
+                after,
+                ..PageArguments::default()
+            },
+        );
+        request.err().map(|refused| refused.message().to_owned())
+    };
+    let cursor = cursor_of(at(1000));
+    assert_eq!(refused(at(1000), &cursor), None);
+    assert_eq!(refused(at(1059), &cursor), None);
+    assert!(refused(at(1060), &cursor).unwrap().contains("too old"));
+    let foreign = |why: Option<String>| why.unwrap().contains("not a cursor");
+    // an end for one that has none, and none for one that has
+    assert!(foreign(refused(cursors().field("Query.charges"), &cursor)));
+    assert!(foreign(refused(
+        at(1000),
+        &cursor_of(cursors().field("Query.charges"))
+    )));
+    for at_byte in 0..cursor.len() {
+        let mut forged = cursor.clone().into_bytes();
+        forged[at_byte] = if forged[at_byte] == b'A' { b'B' } else { b'A' };
+        let forged = String::from_utf8(forged).unwrap();
+        assert!(foreign(refused(at(1060), &forged)), "{forged}");
+    }
+    // the clock is before 1970, or a lifetime is without end
+    let early = SystemTime::UNIX_EPOCH - minute;
+    let eternal = cursors().field("Query.charges").expiring(early, Duration::MAX);
+    assert_eq!(refused(eternal.clone(), &cursor_of(eternal)), None);
+}
+
+/// G12: a cursor made for one principal is none for another, and none for nobody.
+#[test]
+fn a_cursor_is_bound_to_who_asks() {
+    let (ada, bob, empty) = (Principal::new("ada"), Principal::new("bob"), Principal::new(""));
+    let everybody = [Some(&ada), Some(&bob), Some(&empty), None];
+    for (made_for, maker) in everybody.iter().enumerate() {
+        let field =
+            |principal: Option<&Principal>| cursors().field("Query.own").bound_to_principal(principal);
+        let made = field(*maker)
+            .request(PageLimits::default(), PageArguments::default())
+            .unwrap();
+        let page = made.rows(vec!["a"], |name| (*name).to_owned());
+        let after = Some(page.edges()[0].cursor().to_owned());
+        for (asked_by, asker) in everybody.iter().enumerate() {
+            let arguments = PageArguments {
+                after: after.clone(),
+                ..PageArguments::default()
+            };
+            let request = field(*asker).request(PageLimits::default(), arguments);
+            assert_eq!(request.is_ok(), made_for == asked_by, "{maker:?} {asker:?}");
+        }
     }
 }
 

@@ -1,7 +1,10 @@
 //! Reading the schema, or not.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use graph_core::http::GraphRequest;
-use graph_core::limits::Limits;
+use graph_core::limits::{LimitMode, Limits, Measured};
 use graph_core::{Engine, RequestContext};
 use juniper::{EmptyMutation, EmptySubscription, RootNode};
 use serde_json::json;
@@ -104,4 +107,53 @@ async fn introspection_is_free_but_not_endless() {
         .await;
     assert_eq!(codes(&answer), ["MAX_DEPTH_EXCEEDED"]);
     assert_eq!(shop.shop.calls(), 0);
+}
+
+/// G11, G17, G19: introspection in circles is refused before a word of its answer is written, also where limits are only
+/// measured, and where they depend on variables.
+#[tokio::test]
+async fn introspection_in_circles_is_refused_in_every_mode() {
+    let told = Arc::new(AtomicUsize::new(0));
+    for mode in [LimitMode::Enforce, LimitMode::Measure, LimitMode::Report] {
+        let count = Arc::clone(&told);
+        let limits = Limits::default().with_mode(mode);
+        let log = move |_: &Measured<'_>| {
+            count.fetch_add(1, Ordering::SeqCst);
+        };
+        let shop = Fixture::new(builder().with_limits(limits).with_limit_log(log));
+        let circle = (0..5).fold(String::new(), |inner, _| {
+            format!("fields {{ type {{ name {inner} }} }}")
+        });
+        for query in [
+            format!("{{ __schema {{ types {{ {circle} }} }} }}"),
+            format!("query($n: Int = 1) {{ items(first: $n) {{ id }} __schema {{ types {{ {circle} }} }} }}"),
+        ] {
+            let answer = shop.ask(&query).await;
+            assert_eq!(codes(&answer), ["MAX_DEPTH_EXCEEDED"], "{mode:?} {query}");
+            assert!(answer.get("data").is_none());
+        }
+    }
+    // it was refused before a request was judged by its variables
+    assert_eq!(told.load(Ordering::SeqCst), 0);
+}
+
+/// G11, G19: aliases in lists in lists, where nothing else bounds them, say the same only so often.
+#[tokio::test]
+async fn the_answer_of_introspection_is_bounded() {
+    let shop = Fixture::new(builder().with_limits(Limits::default().with_mode(LimitMode::Measure)));
+    let aliases = |count: usize, what: &str| {
+        (0..count)
+            .map(|at| format!("{}{at}: {what} ", "a".repeat(60)))
+            .collect::<String>()
+    };
+    let asked = |count: usize| {
+        let (outer, inner) = (
+            aliases(count, "fields { type { ...I } }"),
+            aliases(count, "fields { name }"),
+        );
+        format!("{{ __schema {{ types {{ {outer} }} }} }} fragment I on __Type {{ {inner} }}")
+    };
+    assert!(shop.ask(&asked(4)).await.get("errors").is_none());
+    let answer = shop.ask(&asked(60)).await;
+    assert_eq!(codes(&answer), ["MAX_COST_EXCEEDED"]);
 }

@@ -1,5 +1,5 @@
 //! Marks that do not exist, that are twice, or stand where they mean nothing.
-use graph_core::{GraphObject, RequestContext, graph_interface, graph_object};
+use graph_core::{GraphObject, RequestContext, graph_interface, graph_object, graph_union};
 
 type Context = RequestContext<()>;
 
@@ -17,10 +17,67 @@ struct Twice;
 
 #[graph_object(context = Context)]
 impl Twice {
-    #[graph(scope = "read:email", role = "owner")]
+    #[graph(guard = Self::first, guard = Self::second)]
     fn email(&self) -> i32 {
         1
     }
+}
+
+struct NoObject;
+
+#[graph_object(context = Context)]
+impl NoObject {
+    #[graph(guard = Self::first)]
+    fn email() -> i32 {
+        1
+    }
+}
+
+struct OfType;
+
+#[graph_object(context = Context)]
+#[graph(guard = Self::first)]
+impl OfType {
+    fn email(&self) -> i32 {
+        1
+    }
+}
+
+struct PlainType;
+
+#[graph_object(context = Context)]
+#[graph(plain)]
+impl PlainType {
+    fn email(&self) -> i32 {
+        1
+    }
+}
+
+struct NoBool;
+
+#[graph_object(context = Context)]
+impl NoBool {
+    #[graph(guard = Self::owner)]
+    fn email(&self) -> i32 {
+        1
+    }
+
+    #[graphql(ignore)]
+    fn owner(&self, _: &Context) -> Option<bool> {
+        None
+    }
+}
+
+#[graph_union(context = Context)]
+#[graph(role = "owner")]
+enum Union {
+    Twice(Twice),
+}
+
+#[graph_interface(for = Twice)]
+#[graph(role = "owner")]
+trait Guarded {
+    fn email(&self) -> i32;
 }
 
 struct Ignored;

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
+use syn::ExprPath;
 use syn::spanned::Spanned;
 
 use crate::read::field::Field;
@@ -39,6 +40,21 @@ pub(crate) fn call(field: &Field, from: From) -> TokenStream {
             let value = #call;
         }
     }
+}
+
+/// What the guard of `field` that sees the object is asked by, if it has one: the type's name, the field's, and the answer.
+pub(crate) fn predicate(parent: &str, field: &Field) -> Option<TokenStream> {
+    let (predicate, name) = (field.marks.predicate.as_ref()?, &field.name);
+    let allowed = asked(predicate, &quote!(cx.context()));
+    Some(quote!(#parent, #name, #allowed))
+}
+
+/// The call of a function that asks the object; where it is written the compiler tells what it should return.
+pub(crate) fn asked(predicate: &ExprPath, context: &TokenStream) -> TokenStream {
+    quote_spanned! { predicate.span()=> {
+        let allowed: bool = #predicate(self, #context);
+        allowed
+    } }
 }
 
 /// `arguments`, the tuple that the table made.

@@ -3,32 +3,55 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-use super::call::{From, call};
+use super::call::{From, call, predicate};
 use super::{Target, table, write_async_parameters, write_parameters};
 use crate::read::field::Field;
+use crate::read::graph::Guard;
 use crate::read::scalar::is_scalar;
 
-/// Both implementations for the object type called `name`.
-pub(crate) fn object(target: &Target<'_>, name: &str, fields: &[Field], from: From) -> TokenStream {
-    let object = target.implement(&quote!(Object), &methods(target, name, fields, from));
+/// Both implementations for the object type called `name`, which `guards` are asked for.
+pub(crate) fn object(
+    target: &Target<'_>,
+    name: &str,
+    guards: &[Guard],
+    fields: &[Field],
+    from: From,
+) -> TokenStream {
+    let info = table::table(name, guards, fields, &target.context, table::returned);
+    let methods = methods(target, name, fields, from);
+    let object = target.implement(&quote!(Object), &quote!(#info #methods));
     let output = target.implement(&quote!(Output), &output(target, name));
     quote!(#object #output)
 }
 
 fn methods(target: &Target<'_>, name: &str, fields: &[Field], from: From) -> TokenStream {
     let context = &target.context;
-    let info = table::table(name, fields, context, table::returned);
     let sync = arms(fields, |field| {
         (!field.is_async).then(|| {
             let call = call(field, from);
-            quote!({ #call (&&&&&__graph::Tag::of(&value, cx)).emit(value, field, cx, path, out) })
+            let asked = predicate(name, field).map(|allowed| {
+                quote! {
+                    if let ::core::result::Result::Err(refused) = cx.allowed(#allowed) {
+                        return __graph::refused(refused, field, cx, path, out);
+                    }
+                }
+            });
+            quote!({ #asked #call (&&&&&__graph::Tag::of(&value, cx)).emit(value, field, cx, path, out) })
         })
     });
     let pending = arms(fields, |field| {
         (field.is_async || !is_scalar(&field.ty)).then(|| {
             let call = call(field, from);
+            let asked = predicate(name, field).map(|allowed| {
+                quote! {
+                    if let ::core::result::Result::Err(refused) = cx.allowed(#allowed) {
+                        return __graph::refused_async(refused, field, cx, trail);
+                    }
+                }
+            });
             quote! {
                 ::std::boxed::Box::pin(async move {
+                    #asked
                     #call
                     (&&&&&__graph::Tag::of(&value, cx)).emit_async(value, field, cx, trail).await
                 })
@@ -37,8 +60,6 @@ fn methods(target: &Target<'_>, name: &str, fields: &[Field], from: From) -> Tok
     });
     let parameters = write_parameters(context);
     quote! {
-        #info
-
         fn field(#parameters) -> __graph::Flow {
             match field.index() {
                 #(#sync)*

@@ -5,9 +5,9 @@ use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
 use syn::{Attribute, FnArg, Ident, ImplItem, ImplItemFn, PatType, ReturnType, Type, parse_quote};
 
+use super::call::asked;
 use crate::read::block::{Block, remove};
 use crate::read::field::Field;
-use crate::read::graph::Guard;
 use crate::read::lifetimes::name_elided;
 use crate::read::parameter::Parameter;
 use crate::read::scalar::first_argument;
@@ -18,15 +18,16 @@ pub(crate) fn shadowed(items: &[ImplItem], block: &Block) -> syn::Result<Vec<Imp
     let guarded = |method: &Ident| {
         let field = block.fields.iter().find(|field| field.ident == *method)?;
         // a guard without a context was refused
-        Some((field, field.marks.guard.as_ref()?, block.context.as_ref()?))
+        let context = block.context.as_ref()?;
+        field.marks.guarded().then_some((field, context))
     };
     let mut shadowed = Vec::with_capacity(items.len());
     for item in items {
         let mut item = item.clone();
         if let ImplItem::Fn(method) = &mut item
-            && let Some((field, guard, context)) = guarded(&method.sig.ident)
+            && let Some((field, context)) = guarded(&method.sig.ident)
         {
-            shadowed.push(ImplItem::Fn(shadow_of(method, field, guard, context)?));
+            shadowed.push(ImplItem::Fn(shadow_of(method, &block.name, field, context)?));
             hide(method);
         }
         shadowed.push(item);
@@ -45,7 +46,7 @@ fn hide(method: &mut ImplItemFn) {
     }
 }
 
-fn shadow_of(method: &ImplItemFn, field: &Field, guard: &Guard, context: &Type) -> syn::Result<ImplItemFn> {
+fn shadow_of(method: &ImplItemFn, parent: &str, field: &Field, context: &Type) -> syn::Result<ImplItemFn> {
     let mut signature = method.sig.clone();
     let ident = &method.sig.ident;
     signature.ident = format_ident!("__guarded_{}", ident.unraw(), span = ident.span());
@@ -74,13 +75,20 @@ fn shadow_of(method: &ImplItemFn, field: &Field, guard: &Guard, context: &Type) 
     } else {
         quote!(::core::result::Result::Ok(#call))
     };
-    let require = guard.call();
+    let (guards, name) = (&field.marks.guards, &field.name);
+    let judged = field.marks.predicate.as_ref().map(|predicate| {
+        let allowed = asked(predicate, &quote!(__graph_context));
+        quote! {
+            ::graph_core::executor::allowed_plain(__graph_context, #parent, #name, #allowed)?;
+        }
+    });
     let attributes = attributes(&method.attrs, &field.name)?;
     Ok(parse_quote! {
         #(#attributes)*
         #[allow(clippy::all, clippy::pedantic, deprecated, reason = "generated")]
         #signature {
-            ::graph_core::RequestContext::#require.map_err(::juniper::IntoFieldError::into_field_error)?;
+            ::graph_core::executor::admitted_plain(__graph_context, &[#(#guards),*])?;
+            #judged
             #answer
         }
     })

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::call::{From, call};
+use super::call::{From, call, predicate};
 use super::object::arms;
 use super::{Target, table};
 use crate::read::block::Block;
@@ -11,11 +11,25 @@ use crate::read::block::Block;
 /// The implementation for the root that `block` describes.
 pub(crate) fn source(target: &Target<'_>, block: &Block) -> TokenStream {
     let context = &target.context;
-    let info = table::table(&block.name, &block.fields, context, table::streamed);
+    let info = table::table(
+        &block.name,
+        &block.guards,
+        &block.fields,
+        context,
+        table::streamed,
+    );
     let arms = arms(&block.fields, |field| {
         let call = call(field, From::Method);
+        let asked = predicate(&block.name, field).map(|allowed| {
+            quote! {
+                if let ::core::result::Result::Err(refused) = cx.allowed(#allowed) {
+                    return ::core::result::Result::Err(__graph::refused_stream(refused, field, cx));
+                }
+            }
+        });
         Some(quote! {
             ::std::boxed::Box::pin(async move {
+                #asked
                 #call
                 let events = (&&__graph::Tag::of(&value, cx)).stream(value, field, cx)?;
                 let events = __graph::StreamExt::then(events, move |value| async move {

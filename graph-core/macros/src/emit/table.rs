@@ -6,11 +6,13 @@ use syn::Type;
 use syn::spanned::Spanned;
 
 use crate::read::field::Field;
+use crate::read::graph::Guard;
 use crate::read::lifetimes::inferred;
 
 /// The table of the type called `name`; `behind` is the type whose objects are registered for a field.
 pub(crate) fn table(
     name: &str,
+    guards: &[Guard],
     fields: &[Field],
     context: &TokenStream,
     behind: fn(&Type) -> TokenStream,
@@ -19,6 +21,7 @@ pub(crate) fn table(
     quote! {
         const INFO: &'static __graph::TypeInfo = &__graph::TypeInfo {
             name: #name,
+            guards: &[#(#guards),*],
             fields: &[#(#entries),*],
         };
     }
@@ -26,10 +29,7 @@ pub(crate) fn table(
 
 fn entry(field: &Field, context: &TokenStream, behind: fn(&Type) -> TokenStream) -> TokenStream {
     let (name, is_async, plain) = (&field.name, field.is_async, field.marks.plain);
-    let guard = field.marks.guard.as_ref().map(|guard| {
-        let guard = guard.constant();
-        quote!(guard: ::core::option::Option::Some(#guard),)
-    });
+    let guards = &field.marks.guards;
     let rest = (!plain).then(|| {
         let arguments = arguments(field);
         let ty = behind(&inferred(&field.ty));
@@ -46,7 +46,7 @@ fn entry(field: &Field, context: &TokenStream, behind: fn(&Type) -> TokenStream)
             name: #name,
             is_async: #is_async,
             plain: #plain,
-            #guard
+            guards: &[#(#guards),*],
             #rest
             ..__graph::FieldInfo::EMPTY
         }

@@ -12,7 +12,7 @@ use crate::read::block::{Block, bare, refuse_shape, without_marks};
 /// The block for juniper, and the object for the executor.
 pub(crate) fn object(arguments: &TokenStream, item: ItemImpl) -> TokenStream {
     expand(arguments, item, "graphql_object", |target, block| {
-        object::object(target, &block.name, &block.fields, From::Method)
+        object::object(target, &block.name, &block.guards, &block.fields, From::Method)
     })
 }
 

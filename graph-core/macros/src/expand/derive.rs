@@ -9,6 +9,7 @@ use super::or_mistake;
 use crate::emit::call::From;
 use crate::emit::{Target, enumeration as emit_enumeration, in_scope, object as emit_object};
 use crate::read::field::{Field, is_ignored};
+use crate::read::graph::Marks;
 use crate::read::item::ItemWords;
 use crate::read::rename::Rename;
 use crate::read::words::Word;
@@ -46,6 +47,7 @@ fn read_object(item: &DeriveInput) -> syn::Result<TokenStream> {
     Ok(in_scope(&emit_object::object(
         &target,
         &name,
+        &Marks::of_type(&item.attrs)?,
         &fields,
         From::Struct,
     )))

@@ -36,6 +36,7 @@ fn read(arguments: &TokenStream, item: &Item) -> syn::Result<TokenStream> {
         }
     };
     refuse_juniper(attributes, "graphql_interface")?;
+    unmarked(attributes, OBJECTS)?;
     let mut words = ItemWords::read(arguments, attributes)?;
     if words.implementers.is_empty() {
         return Err(syn::Error::new(
@@ -73,12 +74,15 @@ fn methods(item: &Item) -> syn::Result<Option<Type>> {
         Item::Trait(item) => {
             for method in &item.items {
                 if let TraitItem::Fn(method) = method {
-                    unmarked(&method.attrs)?;
+                    unmarked(&method.attrs, FIELDS)?;
                     context = context.or(context_of(&method.sig)?);
                 }
             }
         }
-        Item::Struct(item) => item.fields.iter().try_for_each(|field| unmarked(&field.attrs))?,
+        Item::Struct(item) => item
+            .fields
+            .iter()
+            .try_for_each(|field| unmarked(&field.attrs, FIELDS))?,
         _ => {}
     }
     Ok(context)
@@ -95,12 +99,13 @@ fn context_of(signature: &Signature) -> syn::Result<Option<Type>> {
     Ok(None)
 }
 
-fn unmarked(attributes: &[Attribute]) -> syn::Result<()> {
+const OBJECTS: &str = "mark the objects instead: an interface resolves nothing itself";
+const FIELDS: &str = "mark the field of each object instead: an interface resolves nothing itself";
+
+/// Refuses marks of ours, saying `instead`.
+pub(super) fn unmarked(attributes: &[Attribute], instead: &str) -> syn::Result<()> {
     match Marks::read(attributes)?.at {
         None => Ok(()),
-        Some(span) => Err(syn::Error::new(
-            span,
-            "mark the field of each object instead: an interface resolves nothing itself",
-        )),
+        Some(span) => Err(syn::Error::new(span, instead)),
     }
 }

@@ -5,19 +5,19 @@ use quote::quote;
 use syn::spanned::Spanned;
 use syn::{Fields, ItemEnum};
 
+use super::interface::unmarked;
 use super::or_mistake;
 use crate::emit::variants::{Variant, variants};
 use crate::emit::{Target, in_scope};
+use crate::read::block::remove;
 use crate::read::item::{ItemWords, derives};
 use crate::read::words::Word;
 
 /// The enum for juniper, and the union for the executor.
 pub(crate) fn union(arguments: &TokenStream, item: &ItemEnum) -> TokenStream {
-    if let Some(span) = derives(&item.attrs, "GraphQLUnion") {
-        let mistake = syn::Error::new(
-            span,
-            "remove `GraphQLUnion`: the attribute of graph-core derives it",
-        );
+    if let Err(mistake) = refuse(item) {
+        let mut item = item.clone();
+        remove(&mut item.attrs, "graph");
         let mistake = mistake.into_compile_error();
         return quote!(#item #mistake);
     }
@@ -28,6 +28,17 @@ pub(crate) fn union(arguments: &TokenStream, item: &ItemEnum) -> TokenStream {
         #item
         #made
     }
+}
+
+fn refuse(item: &ItemEnum) -> syn::Result<()> {
+    if let Some(span) = derives(&item.attrs, "GraphQLUnion") {
+        let message = "remove `GraphQLUnion`: the attribute of graph-core derives it";
+        return Err(syn::Error::new(span, message));
+    }
+    unmarked(
+        &item.attrs,
+        "mark the objects instead: a union resolves nothing itself",
+    )
 }
 
 fn read(arguments: &TokenStream, item: &ItemEnum) -> syn::Result<TokenStream> {

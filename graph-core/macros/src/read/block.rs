@@ -5,6 +5,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, FnArg, ImplItem, ItemImpl, LitStr, Type, TypePath};
 
 use super::field::{Field, is_ignored, refuse_signature};
+use super::graph::{Guard, Marks};
 use super::item::{ItemWords, refuse_juniper};
 use super::rename::Rename;
 
@@ -14,6 +15,8 @@ pub(crate) struct Block {
     pub(crate) name: String,
     /// `None`: the type is the same with every context.
     pub(crate) context: Option<Type>,
+    /// What is asked of whoever gets an object of the type at all.
+    pub(crate) guards: Vec<Guard>,
     pub(crate) fields: Vec<Field>,
 }
 
@@ -31,7 +34,7 @@ impl Block {
         let context = words
             .context
             .or_else(|| fields.iter().find_map(Field::context).cloned());
-        let guarded = fields.iter().find(|field| field.marks.guard.is_some());
+        let guarded = fields.iter().find(|field| field.marks.guarded());
         if let (None, Some(span)) = (&context, guarded.and_then(|field| field.marks.at)) {
             return Err(syn::Error::new(
                 span,
@@ -41,6 +44,7 @@ impl Block {
         Ok(Self {
             name: named(words.name, &block.self_ty)?,
             context,
+            guards: Marks::of_type(&block.attrs)?,
             fields,
         })
     }
@@ -76,8 +80,9 @@ fn named(name: Option<LitStr>, ty: &Type) -> syn::Result<String> {
     }
 }
 
-/// Takes our own attributes off the methods.
+/// Takes our own attributes off the block and its methods.
 pub(crate) fn without_marks(block: &mut ItemImpl) {
+    remove(&mut block.attrs, "graph");
     for item in &mut block.items {
         if let ImplItem::Fn(method) = item {
             remove(&mut method.attrs, "graph");

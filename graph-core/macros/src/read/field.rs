@@ -42,6 +42,13 @@ impl Field {
                 "only juniper has an executor: take what you need from the context, or mark the field `#[graph(plain)]`",
             ));
         }
+        let has_receiver = signature.receiver().is_some();
+        if let (Some(predicate), false) = (&marks.predicate, has_receiver) {
+            return Err(syn::Error::new(
+                predicate.span(),
+                "the function asks the object: let the method take `&self`",
+            ));
+        }
         let ty = match &signature.output {
             ReturnType::Default => parse_quote!(()),
             ReturnType::Type(_, ty) => (**ty).clone(),
@@ -50,7 +57,7 @@ impl Field {
             ident: signature.ident.clone(),
             name,
             is_async: signature.asyncness.is_some(),
-            has_receiver: signature.receiver().is_some(),
+            has_receiver,
             parameters,
             ty,
             marks,
@@ -65,7 +72,7 @@ impl Field {
         let Some((name, marks)) = named(&field.attrs, ident, rename)? else {
             return Ok(None);
         };
-        if let (Some(_), Some(span)) = (&marks.guard, marks.at) {
+        if let (true, Some(span)) = (marks.guarded(), marks.at) {
             return Err(syn::Error::new(
                 span,
                 "a guarded field is a method: write `#[graph_object] impl` with it in the place of the derive",

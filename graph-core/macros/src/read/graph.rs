@@ -1,12 +1,12 @@
 //! Our own attribute on a field: `#[graph(scope = "read:email")]`, `#[graph(plain)]`.
 
-use proc_macro2::Span;
-use quote::quote;
-use syn::{Attribute, LitStr};
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::{Attribute, ExprPath, LitStr};
 
 use super::words::{Word, is};
 
-/// Who may select a field.
+/// Who may select a field, as far as it is known before anything runs.
 #[derive(Clone)]
 pub(crate) enum Guard {
     Principal,
@@ -14,30 +14,24 @@ pub(crate) enum Guard {
     Role(LitStr),
 }
 
-impl Guard {
+impl ToTokens for Guard {
     /// The constant in the table of the type.
-    pub(crate) fn constant(&self) -> proc_macro2::TokenStream {
-        match self {
-            Self::Principal => quote!(__graph::Guard::Principal),
-            Self::Scope(scope) => quote!(__graph::Guard::Scope(#scope)),
-            Self::Role(role) => quote!(__graph::Guard::Role(#role)),
-        }
-    }
-
-    /// The call on a `RequestContext` that refuses who may not.
-    pub(crate) fn call(&self) -> proc_macro2::TokenStream {
-        match self {
-            Self::Principal => quote!(require_principal(__graph_context)),
-            Self::Scope(scope) => quote!(require_scope(__graph_context, #scope)),
-            Self::Role(role) => quote!(require_role(__graph_context, #role)),
-        }
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        tokens.extend(match self {
+            Self::Principal => quote!(::graph_core::executor::Guard::Principal),
+            Self::Scope(scope) => quote!(::graph_core::executor::Guard::Scope(#scope)),
+            Self::Role(role) => quote!(::graph_core::executor::Guard::Role(#role)),
+        });
     }
 }
 
 /// What `#[graph(..)]` says about a field.
 #[derive(Clone, Default)]
 pub(crate) struct Marks {
-    pub(crate) guard: Option<Guard>,
+    /// Everything that is asked of the principal.
+    pub(crate) guards: Vec<Guard>,
+    /// What asks the object whether its field may be selected.
+    pub(crate) predicate: Option<ExprPath>,
     /// Only juniper can execute what the field returns.
     pub(crate) plain: bool,
     /// Where a mark is, for what takes none.
@@ -59,26 +53,50 @@ impl Marks {
             }
         }
         for word in Word::of(attributes, "graph")? {
-            let span = word.name.span();
-            marks.at.get_or_insert(span);
-            let guard = match word.name.to_string().as_str() {
-                "plain" if !word.has_value() => {
-                    marks.plain = true;
-                    continue;
-                }
-                "authenticated" if !word.has_value() => Guard::Principal,
-                "scope" => Guard::Scope(text(&word, "scope = \"read:charges\"")?),
-                "role" => Guard::Role(text(&word, "role = \"owner\"")?),
-                _ => return Err(unknown(span)),
-            };
-            if marks.guard.replace(guard).is_some() {
-                return Err(syn::Error::new(
-                    span,
-                    "a field has one guard: ask for the rest in the resolver, with the context's `require_scope` or `require_role`",
-                ));
-            }
+            marks.take(&word)?;
         }
         Ok(marks)
+    }
+
+    /// Reads those of a whole type.
+    pub(crate) fn of_type(attributes: &[Attribute]) -> syn::Result<Vec<Guard>> {
+        let marks = Self::read(attributes)?;
+        match marks.at {
+            Some(span) if marks.plain || marks.predicate.is_some() => Err(syn::Error::new(
+                span,
+                "a type is guarded by a scope, a role or `authenticated`: mark its fields with the rest",
+            )),
+            _ => Ok(marks.guards),
+        }
+    }
+
+    /// Whether anything asks before the field runs.
+    pub(crate) fn guarded(&self) -> bool {
+        self.predicate.is_some() || !self.guards.is_empty()
+    }
+
+    fn take(&mut self, word: &Word) -> syn::Result<()> {
+        let span = word.name.span();
+        self.at.get_or_insert(span);
+        match word.name.to_string().as_str() {
+            "plain" if !word.has_value() => self.plain = true,
+            "authenticated" if !word.has_value() => self.guards.push(Guard::Principal),
+            "scope" => self
+                .guards
+                .push(Guard::Scope(text(word, "scope = \"read:charges\"")?)),
+            "role" => self.guards.push(Guard::Role(text(word, "role = \"owner\"")?)),
+            "guard" if self.predicate.is_none() => {
+                self.predicate = Some(word.value("guard = Self::is_visible_to")?);
+            }
+            "guard" => {
+                return Err(syn::Error::new(
+                    span,
+                    "a field asks one function: call the other from it",
+                ));
+            }
+            _ => return Err(unknown(span)),
+        }
+        Ok(())
     }
 }
 
@@ -93,7 +111,8 @@ fn text(word: &Word, like: &str) -> syn::Result<LitStr> {
 fn unknown(span: Span) -> syn::Error {
     syn::Error::new(
         span,
-        "write `#[graph(scope = \"..\")]`, `#[graph(role = \"..\")]`, `#[graph(authenticated)]` or `#[graph(plain)]`; \
+        "write `#[graph(scope = \"..\")]`, `#[graph(role = \"..\")]`, `#[graph(authenticated)]`, `#[graph(guard = Self::..)]` or \
+         `#[graph(plain)]`; \
          what juniper reads stands in `#[graphql(..)]`",
     )
 }
@@ -110,24 +129,27 @@ mod tests {
 
     #[test]
     fn the_marks_are_read() {
-        let marks = read(parse_quote!(#[graph(scope = "read:email", plain)])).unwrap();
+        let marks = read(parse_quote!(#[graph(scope = "read:email", plain, role = "owner")])).unwrap();
         assert!(marks.plain);
-        assert!(matches!(marks.guard, Some(Guard::Scope(scope)) if scope.value() == "read:email"));
-        let marks = read(parse_quote!(#[graph(role = "owner")])).unwrap();
-        assert!(!marks.plain);
-        assert!(matches!(marks.guard, Some(Guard::Role(role)) if role.value() == "owner"));
+        assert!(
+            matches!(&marks.guards[..], [Guard::Scope(scope), Guard::Role(role)] if scope.value() == "read:email" && role.value() == "owner")
+        );
+        let marks = read(parse_quote!(#[graph(guard = Self::is_own)])).unwrap();
+        assert!(!marks.plain && marks.guards.is_empty() && marks.guarded());
         let marks = read(parse_quote!(#[graph(authenticated)])).unwrap();
-        assert!(matches!(marks.guard, Some(Guard::Principal)));
+        assert!(matches!(&marks.guards[..], [Guard::Principal]));
     }
 
     #[test]
-    fn a_second_guard_an_empty_one_and_another_word_are_refused() {
-        let refused: [Attribute; 6] = [
-            parse_quote!(#[graph(scope = "a", role = "b")]),
+    fn an_empty_guard_and_another_word_are_refused() {
+        let refused: [Attribute; 8] = [
             parse_quote!(#[graph(scope = "")]),
             parse_quote!(#[graph(scope)]),
             parse_quote!(#[graph(name = "x")]),
             parse_quote!(#[graph(plain = true)]),
+            parse_quote!(#[graph(guard)]),
+            parse_quote!(#[graph(guard = "Self::is_own")]),
+            parse_quote!(#[graph(guard = a, guard = b)]),
             parse_quote!(#[graph]),
         ];
         for attribute in refused {
@@ -136,8 +158,20 @@ mod tests {
     }
 
     #[test]
+    fn a_type_has_guards_only() {
+        assert_eq!(
+            Marks::of_type(&[parse_quote!(#[graph(role = "owner")])])
+                .unwrap()
+                .len(),
+            1
+        );
+        assert!(Marks::of_type(&[parse_quote!(#[graph(plain)])]).is_err());
+        assert!(Marks::of_type(&[parse_quote!(#[graph(guard = Self::is_own)])]).is_err());
+    }
+
+    #[test]
     fn no_mark_is_none() {
         let marks = read(parse_quote!(#[graphql(name = "x")])).unwrap();
-        assert!(marks.guard.is_none() && !marks.plain && marks.at.is_none());
+        assert!(!marks.guarded() && !marks.plain && marks.at.is_none());
     }
 }

@@ -10,8 +10,9 @@ use tokio::sync::oneshot;
 
 use super::Pend;
 use crate::executor::gate::Gate;
-use crate::executor::plan::Plan;
+use crate::executor::plan::{Plan, Policies};
 use crate::executor::{BoxFuture, Bubble, Cx, Seg, SegResult, Trail};
+use crate::guard::Watch;
 
 /// More than are polled all together, and fewer.
 const WIDTHS: [u32; 4] = [1, 5, 9, 40];
@@ -21,7 +22,7 @@ fn plan() -> Plan {
         kind: OperationType::Query,
         fields: [].into(),
         metas: Box::default(),
-        guards: Box::default(),
+        policies: Policies::default(),
         slots: Box::default(),
         places: Box::default(),
         has_async: true,
@@ -155,7 +156,7 @@ fn expected(seed: u32, depth: u32) -> Result<String, Bubble> {
 /// Runs the lists of a seed, and returns how many resolvers ran at once.
 async fn run(seed: u32, places: Option<usize>) -> usize {
     let (world, plan) = (World::new(), plan());
-    let cx = Cx::new(&world, &plan, places.map(Gate::new));
+    let cx = Cx::new(&world, &plan, places.map(Gate::new), Watch::default());
     let done = tokio::time::timeout(Duration::from_secs(60), list(&cx, seed, 2)).await;
     let text = done.expect("no wake-up is lost").map(|seg| {
         let mut out = Vec::new();

@@ -97,10 +97,10 @@ fn of_field(fields: &Value, name: &str) -> Value {
 fn tables_have_the_marks_of_the_fields() {
     let table = <User<'_> as Object<Context>>::INFO;
     let of = |name: &str| table.fields.iter().find(|field| field.name == name).unwrap();
-    assert_eq!(of("email").guard, Some(Guard::Scope("read:email")));
-    assert_eq!(of("secretNumber").guard, Some(Guard::Role("owner")));
-    assert_eq!(of("viewer").guard, Some(Guard::Principal));
-    assert_eq!(of("name").guard, None);
+    assert_eq!(of("email").guards, [Guard::Scope("read:email")]);
+    assert_eq!(of("secretNumber").guards, [Guard::Role("owner")]);
+    assert_eq!(of("viewer").guards, [Guard::Principal]);
+    assert_eq!(of("name").guards, []);
     assert!(of("secretNumber").is_async && of("friends").is_async && !of("name").is_async);
     assert!(of("legacy").plain && !of("name").plain);
     assert!(of("name").coerce.is_none() && of("friends").coerce.is_some());

@@ -1,8 +1,25 @@
 //! Who asks, and whether they may: the context of every resolver.
 //!
 //! The host authenticates the request, makes a [`Principal`] of the token, and puts it into the [`RequestContext`], which is
-//! the juniper context of all its types. A resolver asks before it does anything. When its field is nullable the client
-//! gets null with the code at its path, and the sibling fields live.
+//! the juniper context of all its types. A resolver can ask it before it does anything.
+//!
+//! # Policies
+//!
+//! A field says by its attribute who may select it, and a type who may have its objects: [`macro@graph_object`](crate::graph_object)
+//! has the words. The engine asks once for each operation, before anything runs, and
+//! [`with_guards`](crate::engine::EngineBuilder::with_guards) says what becomes of a refusal:
+//!
+//! | mode | what is refused | the rest | `__schema` and `__type` show |
+//! |---|---|---|---|
+//! | [`GuardMode::Filter`] | is null with its code at its path, or bubbles; it never runs | runs | what the principal may select |
+//! | [`GuardMode::Reject`] | is told in an error each | does not run: there is no `data` | what the principal may select |
+//! | [`GuardMode::DryRun`] | runs, and a [`GuardLog`] is told | runs | everything |
+//!
+//! Introspection follows the same policies: a field that the principal may not select is not there, nor are types that only such
+//! fields lead to, and what is left is a valid schema: a type without fields is gone with the fields of its type, and an interface
+//! does not have what one of its objects does not show. A guard that asks the object hides nothing, for there is none to ask.
+//! The names of what is hidden are still no secret to those who guess them: a hidden field is refused with `FORBIDDEN`, where one that does
+//! not exist is a mistake of the document. Which types are behind it no message says.
 //!
 //! ```
 //! use graph_core::error::ErrorCode;
@@ -17,10 +34,15 @@
 //! assert_eq!(reader.require_scope("write:refunds").unwrap_err().code(), ErrorCode::Forbidden);
 //! ```
 
+mod policy;
+
 use std::collections::BTreeSet;
 
 use crate::error::GraphError;
 use crate::loader::{Batch, Loaders};
+
+pub use self::policy::{GuardLog, GuardMode, Refused};
+pub(crate) use self::policy::{Watch, watch, watched};
 
 /// Who the request acts for, as the host's authentication found out.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -117,7 +139,7 @@ impl<H> RequestContext<H> {
         self
     }
 
-    /// The request may read the schema, though the engine says otherwise: it acts for somebody who may.
+    /// The request may read the schema, though the engine says otherwise: it acts for somebody who may. Guards hide of it what they hide.
     #[must_use]
     pub fn with_introspection(mut self) -> Self {
         self.introspection = Some(true);

@@ -1,0 +1,75 @@
+//! Gathers what an operation needs a principal to be allowed.
+
+use crate::executor::plan::{Guarded, Policies};
+use crate::executor::{Guard, TypeInfo};
+use crate::response::Location;
+
+/// The policies found so far.
+#[derive(Debug, Default)]
+pub(super) struct PolicyList {
+    distinct: Vec<Box<[Guard]>>,
+    guarded: Vec<Guarded>,
+}
+
+impl PolicyList {
+    /// A field with guards of its own, and those of types around and behind it.
+    pub(super) fn field(
+        &mut self,
+        of_types: [&[Guard]; 2],
+        own: &[Guard],
+        (parent, field): (&'static str, &'static str),
+        location: Location,
+    ) -> Option<u16> {
+        let mut guards = Vec::new();
+        for guard in of_types.into_iter().chain([own]).flatten() {
+            if !guards.contains(guard) {
+                guards.push(*guard);
+            }
+        }
+        let policy = self.known(guards)?;
+        self.guarded.push(Guarded {
+            policy,
+            location,
+            parent,
+            field: Some(field),
+            by_type: of_types.into_iter().flatten().any(|guard| !own.contains(guard)),
+        });
+        Some(policy)
+    }
+
+    /// An object of a type that is one of several.
+    pub(super) fn object(&mut self, info: &'static TypeInfo, location: Location) -> Option<u16> {
+        let policy = self.known(info.guards.to_vec())?;
+        self.guarded.push(Guarded {
+            policy,
+            location,
+            parent: info.name,
+            field: None,
+            by_type: true,
+        });
+        Some(policy)
+    }
+
+    /// `None`: anybody passes.
+    fn known(&mut self, guards: Vec<Guard>) -> Option<u16> {
+        if guards.is_empty() {
+            return None;
+        }
+        let known = self.distinct.iter().position(|known| **known == *guards);
+        let at = known.unwrap_or_else(|| {
+            self.distinct.push(guards.into());
+            self.distinct.len() - 1
+        });
+        // there are fewer than a plan has fields
+        Some(u16::try_from(at).unwrap_or(u16::MAX))
+    }
+}
+
+impl From<PolicyList> for Policies {
+    fn from(list: PolicyList) -> Self {
+        Self {
+            distinct: list.distinct.into(),
+            guarded: list.guarded.into(),
+        }
+    }
+}

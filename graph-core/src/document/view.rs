@@ -1,0 +1,263 @@
+//! What a principal may see of the schema.
+//!
+//! A field is there when its guards, and those of its type, let the principal pass. What cannot stand without it goes too: types without
+//! fields, fields of types that are not there, fields of an interface that one of its objects does not show, and at last
+//! every type that nothing which is left leads to. So what is left is a valid schema, or none at all.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use serde_json::Value;
+
+use super::index::Index;
+use super::introspection::Introspection;
+use crate::executor::Guard;
+
+/// How many views are kept.
+const VIEWS: usize = 16;
+
+/// What is hidden from those whom the same guards refuse.
+#[derive(Debug, Default)]
+pub(crate) struct View {
+    /// By the place of a guard in [`Index::guards`]; empty when none of them refuses.
+    denied: Box<[bool]>,
+    types: HashSet<Box<str>>,
+    fields: HashMap<Box<str>, HashSet<Box<str>>>,
+    /// The query root is hidden.
+    nothing: bool,
+}
+
+impl View {
+    /// What the guards say that it is for.
+    pub(super) fn denied(&self) -> &[bool] {
+        &self.denied
+    }
+
+    pub(crate) fn hides(&self, ty: &str) -> bool {
+        self.types.contains(ty)
+    }
+
+    pub(super) fn hides_field(&self, ty: &str, field: &str) -> bool {
+        self.fields.get(ty).is_some_and(|fields| fields.contains(field))
+    }
+
+    /// Whether there is nothing that is hidden.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.denied.is_empty()
+    }
+
+    /// Whether there is nothing to be seen.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.nothing
+    }
+}
+
+/// The views of those who asked last.
+#[derive(Debug, Default)]
+pub(super) struct Views {
+    whole: Arc<View>,
+    known: RwLock<VecDeque<Arc<View>>>,
+}
+
+impl Introspection {
+    /// The whole schema.
+    pub(crate) fn whole(&self) -> &Arc<View> {
+        &self.views.whole
+    }
+
+    /// What is to be seen by somebody whom some guards refuse.
+    pub(crate) fn view(&self, index: &Index, refuses: impl Fn(Guard) -> bool) -> Arc<View> {
+        let denied: Box<[bool]> = index.guards().iter().map(|guard| refuses(*guard)).collect();
+        if !denied.contains(&true) {
+            return Arc::clone(&self.views.whole);
+        }
+        let known = self.views.known.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(view) = known.iter().find(|view| view.denied == denied) {
+            return Arc::clone(view);
+        }
+        drop(known);
+        let is_denied = |guards: &[Guard]| {
+            let mut all = index.guards().iter().zip(&denied);
+            all.any(|(guard, denied)| *denied && guards.contains(guard))
+        };
+        let mut sieve = Sieve::new(&self.schema, index, &is_denied);
+        while sieve.round() {}
+        sieve.unreachable();
+        let view = Arc::new(sieve.view(&denied));
+        let mut known = self.views.known.write().unwrap_or_else(PoisonError::into_inner);
+        known.truncate(VIEWS - 1);
+        known.push_front(Arc::clone(&view));
+        view
+    }
+}
+
+/// A type as far as others depend on it.
+#[derive(Default)]
+struct Node<'s> {
+    /// The fields of an object or an interface, by name: the type of their value, and those of their arguments.
+    fields: Vec<(&'s str, &'s str, Vec<&'s str>)>,
+    interfaces: Vec<&'s str>,
+    /// The objects of a union or an interface.
+    objects: Vec<&'s str>,
+    is_union: bool,
+    /// The types of the fields of an input object.
+    inputs: Vec<&'s str>,
+    /// Guarded as a whole.
+    barred: bool,
+}
+
+/// Takes out of a schema what cannot stay.
+struct Sieve<'s> {
+    schema: &'s Value,
+    nodes: HashMap<&'s str, Node<'s>>,
+    types: HashSet<&'s str>,
+    fields: HashSet<(&'s str, &'s str)>,
+}
+
+impl<'s> Sieve<'s> {
+    fn new(schema: &'s Value, index: &Index, is_denied: &dyn Fn(&[Guard]) -> bool) -> Self {
+        let (mut nodes, mut types, mut fields) = (HashMap::new(), HashSet::new(), HashSet::new());
+        for ty in entries(schema, "types") {
+            let name = text(ty, "name");
+            let mut node = Node {
+                fields: entries(ty, "fields")
+                    .map(|field| (text(field, "name"), innermost(field), types_of(field, "args")))
+                    .collect(),
+                interfaces: names(ty, "interfaces"),
+                objects: names(ty, "possibleTypes"),
+                is_union: text(ty, "kind") == "UNION",
+                inputs: types_of(ty, "inputFields"),
+                barred: false,
+            };
+            if is_denied(index.type_guards(name)) {
+                node.barred = true;
+                types.insert(name);
+            }
+            let refused = |field: &str| {
+                let found = index.get(name).and_then(|entry| entry.field(field));
+                found.is_some_and(|(_, info)| is_denied(info.guards))
+            };
+            let of_fields = node.fields.iter().map(|(field, ..)| *field);
+            fields.extend(
+                of_fields
+                    .filter(|field| refused(field))
+                    .map(|field| (name, field)),
+            );
+            nodes.insert(name, node);
+        }
+        Self {
+            schema,
+            nodes,
+            types,
+            fields,
+        }
+    }
+
+    /// Takes out what stood on what was taken out. Whether there was anything.
+    fn round(&mut self) -> bool {
+        let before = (self.types.len(), self.fields.len());
+        for (name, node) in &self.nodes {
+            for (field, ty, _) in &node.fields {
+                if self.types.contains(ty) {
+                    self.fields.insert((name, field));
+                }
+            }
+            for (interface, field) in self.broken(name, node) {
+                self.fields.insert((interface, field));
+            }
+            let shown = |(field, ..): &(&'s str, _, _)| !self.fields.contains(&(*name, *field));
+            let no_fields = !node.fields.is_empty() && !node.fields.iter().any(shown);
+            let no_objects = node.is_union && node.objects.iter().all(|object| self.types.contains(object));
+            if no_fields || no_objects {
+                self.types.insert(name);
+            }
+        }
+        before != (self.types.len(), self.fields.len())
+    }
+
+    /// The fields of interfaces that the type `name` should have and does not show.
+    fn broken(&self, name: &'s str, node: &Node<'s>) -> Vec<(&'s str, &'s str)> {
+        if node.barred {
+            return Vec::new();
+        }
+        let mut broken = Vec::new();
+        for interface in &node.interfaces {
+            let fields = self.nodes.get(interface).map(|interface| &interface.fields);
+            let hidden = fields.into_iter().flatten().map(|(field, ..)| *field);
+            let hidden = hidden.filter(|field| self.fields.contains(&(name, *field)));
+            broken.extend(hidden.map(|field| (*interface, field)));
+        }
+        broken
+    }
+
+    /// Takes out what nothing leads to any more.
+    fn unreachable(&mut self) {
+        let roots = ["queryType", "mutationType", "subscriptionType"].into_iter();
+        let roots = roots
+            .filter_map(|root| self.schema.get(root))
+            .map(|root| text(root, "name"));
+        let directives = entries(self.schema, "directives").flat_map(|directive| types_of(directive, "args"));
+        let of_introspection = self.nodes.keys().copied().filter(|name| name.starts_with("__"));
+        let mut next: Vec<_> = roots.chain(directives).chain(of_introspection).collect();
+        let mut reached = HashSet::new();
+        while let Some(name) = next.pop() {
+            let Some(node) = self.nodes.get(name).filter(|_| !self.types.contains(name)) else {
+                continue;
+            };
+            if !reached.insert(name) {
+                continue;
+            }
+            let shown = node
+                .fields
+                .iter()
+                .filter(|(field, ..)| !self.fields.contains(&(name, *field)));
+            for (_, ty, arguments) in shown {
+                next.push(ty);
+                next.extend(arguments);
+            }
+            next.extend(node.interfaces.iter().chain(&node.objects).chain(&node.inputs));
+        }
+        let lost = self.nodes.keys().filter(|name| !reached.contains(*name));
+        self.types.extend(lost);
+    }
+
+    fn view(&self, denied: &[bool]) -> View {
+        let mut fields: HashMap<Box<str>, HashSet<Box<str>>> = HashMap::new();
+        for (ty, field) in &self.fields {
+            fields.entry((*ty).into()).or_default().insert((*field).into());
+        }
+        let query = self.schema.get("queryType");
+        View {
+            denied: denied.into(),
+            types: self.types.iter().map(|name| (*name).into()).collect(),
+            fields,
+            nothing: query.is_none_or(|query| self.types.contains(text(query, "name"))),
+        }
+    }
+}
+
+fn entries<'s>(of: &'s Value, key: &str) -> impl Iterator<Item = &'s Value> + use<'s> {
+    of.get(key).and_then(Value::as_array).into_iter().flatten()
+}
+
+fn text<'s>(of: &'s Value, key: &str) -> &'s str {
+    of.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn names<'s>(of: &'s Value, key: &str) -> Vec<&'s str> {
+    entries(of, key).map(|ty| text(ty, "name")).collect()
+}
+
+/// The types of arguments, or of the fields of an input object.
+fn types_of<'s>(of: &'s Value, key: &str) -> Vec<&'s str> {
+    entries(of, key).map(innermost).collect()
+}
+
+/// The name of the type of a field or an argument.
+fn innermost(field: &Value) -> &str {
+    let mut ty = field.get("type").unwrap_or(&Value::Null);
+    while let Some(inner) = ty.get("ofType").filter(|inner| !inner.is_null()) {
+        ty = inner;
+    }
+    text(ty, "name")
+}

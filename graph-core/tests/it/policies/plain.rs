@@ -1,0 +1,144 @@
+//! The same policies where juniper executes the operation.
+
+use graph_core::guard::GuardMode;
+use serde_json::json;
+
+use super::desk::Desk;
+use crate::fixture::codes;
+
+/// G15: what juniper executes is filtered by the guards of fields, also behind types that only juniper knows.
+#[tokio::test]
+async fn juniper_runs_nothing_that_a_guard_refuses() {
+    let desk = Desk::new(GuardMode::Filter);
+    let query = "{ legacy { year user { email phone note } } users { id } team { diary } }";
+    let answer = desk.ask(query, &desk.who("bob", &[], &[])).await;
+    let expected = json!({
+        "legacy": { "year": 1999, "user": { "email": null, "phone": null, "note": null } },
+        "users": null,
+        "team": [{ "diary": null }, { "diary": "diary of 2" }],
+    });
+    assert_eq!(answer["data"], expected);
+    assert_eq!(codes(&answer), ["FORBIDDEN"; 5]);
+    assert_eq!(desk.counts.taken(), 1);
+    let mut told = desk.told();
+    told.sort();
+    let expected = [
+        "Query.users",
+        "User.diary",
+        "User.email",
+        "User.note",
+        "User.phone",
+    ];
+    assert_eq!(
+        told,
+        expected.map(|coordinate| format!("{coordinate} FORBIDDEN bob"))
+    );
+    let answer = desk.ask(query, &desk.all()).await;
+    assert_eq!(codes(&answer), ["FORBIDDEN"]);
+    assert_eq!(answer["data"]["legacy"]["user"]["email"], "1@example.com");
+}
+
+/// G15: juniper does not know that a type is guarded, so what selects it is not run at all for those who may not have it.
+#[tokio::test]
+async fn what_juniper_cannot_filter_is_refused() {
+    let desk = Desk::new(GuardMode::Filter);
+    for query in [
+        "{ legacy { year } audits { id } }",
+        "{ legacy { year } found { __typename } }",
+        "{ legacy { year } nodes { ... on Node { id } } }",
+        "{ legacy { year } finding { __typename } }",
+        "{ legacy { audit { id } } }",
+        "{ legacy { ... on Legacy { x: audit { __typename } } } }",
+        "mutation { legacy { year } audit { id } }",
+        "mutation { audit { id } legacy { year } }",
+    ] {
+        let answer = desk.ask(query, &desk.who("ada", &[], &["owner"])).await;
+        assert_eq!(codes(&answer), ["FORBIDDEN"], "{query}");
+        assert!(answer.get("data").is_none());
+        assert_eq!(desk.counts.taken(), 0, "{query}");
+        let answer = desk.ask(query, &desk.all()).await;
+        assert!(answer.get("errors").is_none(), "{query}");
+        desk.counts.taken();
+    }
+}
+
+/// G15: an operation of juniper's is rejected as one of ours is.
+#[tokio::test]
+async fn juniper_is_not_asked_to_run_what_is_rejected() {
+    let desk = Desk::new(GuardMode::Reject);
+    for query in [
+        "mutation { write legacy { year user { email } } }",
+        "mutation { write legacy { year } refund }",
+        "mutation($no: Boolean = false) { write legacy { year } refund @skip(if: $no) }",
+    ] {
+        let answer = desk.ask(query, &desk.who("ada", &[], &[])).await;
+        assert_eq!(codes(&answer), ["FORBIDDEN"], "{query}");
+        assert!(answer.get("data").is_none());
+        assert_eq!(desk.counts.taken(), 0, "{query}");
+    }
+    let answer = desk
+        .ask(
+            "mutation { legacy { year } refund @skip(if: true) }",
+            &desk.anonymous(),
+        )
+        .await;
+    assert_eq!(answer, json!({ "data": { "legacy": { "year": 1999 } } }));
+}
+
+/// G15: a dry run is one in juniper's hands too, and ends with its operation: what runs on the same thread meanwhile, or
+/// juniper's own executor on another schema, is guarded.
+#[tokio::test]
+async fn juniper_refuses_nothing_in_a_dry_run() {
+    let desk = Desk::new(GuardMode::DryRun);
+    let query =
+        "{ legacy { user { email phone note diary } } users { id } found { ... on Audit { words } } }";
+    let strict = Desk::new(GuardMode::Filter);
+    let (free, strict_context) = (desk.anonymous(), strict.anonymous());
+    let (answer, refused) = tokio::join!(
+        desk.ask(query, &free),
+        strict.ask("{ legacy { user { email } } }", &strict_context)
+    );
+    assert!(answer.get("errors").is_none(), "{answer}");
+    assert_eq!(answer["data"]["found"][1], json!({ "words": "audit 1" }));
+    assert_eq!(answer["data"]["legacy"]["user"]["diary"], "diary of 1");
+    assert_eq!(codes(&refused), ["UNAUTHENTICATED"]);
+    let mut told = desk.told();
+    told.sort();
+    let expected = [
+        "Audit",
+        "Query.users",
+        "User.diary",
+        "User.email",
+        "User.note",
+        "User.phone",
+    ];
+    assert_eq!(
+        told,
+        expected.map(|coordinate| format!("{coordinate} UNAUTHENTICATED nobody"))
+    );
+    // and after it
+    let answer = strict
+        .ask("{ legacy { user { email } } }", &strict.anonymous())
+        .await;
+    assert_eq!(codes(&answer), ["UNAUTHENTICATED"]);
+}
+
+/// G15, G11: a plain field beside introspection is no way to read what is hidden.
+#[tokio::test]
+async fn introspection_beside_a_plain_field_is_filtered() {
+    let desk = Desk::new(GuardMode::Filter);
+    let query = "{ legacy { year } x: __type(name: \"User\") { fields { name } } ...S } \
+                 fragment S on Query { __schema { types { name } } }";
+    let answer = desk.ask(query, &desk.anonymous()).await;
+    let shown = answer["data"].to_string();
+    assert!(shown.contains("\"note\"") && shown.contains("Legacy"), "{shown}");
+    for hidden in ["email", "Audit", "Keyring", "KeyKind"] {
+        assert!(!shown.contains(hidden), "{hidden} in {shown}");
+    }
+    let keys: Vec<_> = answer["data"].as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["legacy", "x", "__schema"]);
+    let shown = desk.ask(query, &desk.all()).await.to_string();
+    for hidden in ["email", "Audit", "Keyring", "KeyKind"] {
+        assert!(shown.contains(hidden), "{hidden}");
+    }
+}
