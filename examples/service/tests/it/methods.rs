@@ -165,6 +165,12 @@ fn what_the_server_refuses_is_complete_on_hyper() {
     check_refusals(env!("CARGO_BIN_EXE_service-hyper"));
 }
 
+/// H5, H13, H18, H19: content that a server refuses is refused as everything is, on axum.
+#[test]
+fn what_the_server_refuses_is_complete_on_axum() {
+    check_refusals(env!("CARGO_BIN_EXE_service-axum"));
+}
+
 /// H5, H13, H18, H19: content that a server refuses is refused as everything is, on actix-web.
 #[test]
 fn what_the_server_refuses_is_complete_on_actix() {
