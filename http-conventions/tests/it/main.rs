@@ -17,6 +17,7 @@ mod links;
 mod locations;
 mod methods;
 mod negotiation;
+mod negotiation_reference;
 mod openapi;
 mod pages;
 mod pagination;
