@@ -64,7 +64,9 @@ fn read(member: &str) -> Option<(Option<usize>, u32)> {
         _ => None,
     };
     let fits = parameters.iter().all(|parameter| *parameter == ("level", "1"));
-    let closeness = breadth.filter(|_| fits).map(|breadth| breadth * 10 + parameters.len());
+    let closeness = breadth
+        .filter(|_| fits)
+        .map(|breadth| breadth * 10 + parameters.len());
     Some((closeness, weight.unwrap_or(1000)))
 }
 
@@ -107,6 +109,10 @@ fn a_malformed_range_that_begins_with_a_language_is_passed_over() {
         let line = format!("{malformed}, en;q=0.5");
         headers.insert(header::ACCEPT_LANGUAGE, HeaderValue::from_str(&line).unwrap());
         let expected = if malformed == "de-CH " { "de" } else { "en" };
-        assert_eq!(AcceptLanguage::of(&headers).choose(&offers).as_str(), expected, "{line}");
+        assert_eq!(
+            AcceptLanguage::of(&headers).choose(&offers).as_str(),
+            expected,
+            "{line}"
+        );
     }
 }
