@@ -1,6 +1,10 @@
 //! `Location`, [RFC 9110 §10.2.2](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.2), and the two answers that owe one:
 //! 201 with what was created, 202 with what to poll.
 //!
+//! A 201 without one is no fault as such: it then names the target of its request, as that of a PUT does
+//! ([RFC 9110 §15.3.2](https://www.rfc-editor.org/rfc/rfc9110#section-15.3.2)). So nothing here keeps a host from building one
+//! by hand; [`audit`](crate::audit) finds those that say nothing of where.
+//!
 //! ```
 //! use http::Response;
 //! use http_conventions::location::{Location, accepted, created};

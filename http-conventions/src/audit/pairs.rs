@@ -10,7 +10,7 @@ use http::{
 };
 
 use super::{Finding, Rule};
-use crate::{idempotency::IDEMPOTENCY_REPLAYED, request_id::X_REQUEST_ID};
+use crate::{idempotency::IDEMPOTENCY_REPLAYED, problem::ReceivedProblem, request_id::X_REQUEST_ID};
 
 /// Fields that a 304 has where the 200 would,
 /// [RFC 9110 §15.4.5](https://www.rfc-editor.org/rfc/rfc9110#section-15.4.5).
@@ -111,7 +111,7 @@ pub fn stale_write(answer: &Response<Bytes>) -> Vec<Finding> {
 /// The answers to duplicates of one request with one `Idempotency-Key`, sent one after the other or at once, in any order.
 ///
 /// One of them is the first; every other is that one again, with `Idempotency-Replayed: true`, or a 409 that says when to come
-/// back. Nothing is found where none succeeded.
+/// back, or that the first was carried out and is not kept: by its `original_status`. Nothing is found where none succeeded.
 #[must_use]
 pub fn duplicates(answers: &[Response<Bytes>]) -> Vec<Finding> {
     let is_replay = |answer: &&Response<Bytes>| answer.headers().contains_key(IDEMPOTENCY_REPLAYED);
@@ -142,10 +142,15 @@ pub fn duplicates(answers: &[Response<Bytes>]) -> Vec<Finding> {
     findings
 }
 
+fn says_it_ran(answer: &Response<Bytes>) -> bool {
+    ReceivedProblem::parse(answer.body()).is_ok_and(|problem| problem.extension("original_status").is_some())
+}
+
 fn refused_duplicate(answer: &Response<Bytes>) -> Option<Finding> {
     match answer.status() {
         StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => None,
         StatusCode::CONFLICT if answer.headers().contains_key(RETRY_AFTER) => None,
+        StatusCode::CONFLICT if says_it_ran(answer) => None,
         StatusCode::CONFLICT => Some(Finding::new(
             Rule::NotReplayed,
             "a duplicate in flight is not told when to come back",

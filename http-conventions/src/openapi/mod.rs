@@ -68,7 +68,11 @@ use crate::{
     version::Versions,
 };
 
-pub(crate) use self::{fields::of_every_answer, operation::operation, problems::own_types};
+pub(crate) use self::{
+    fields::of_every_answer,
+    operation::operation,
+    problems::{RESERVED_NAMES, own_types, problem_name},
+};
 
 /// A convention that an operation takes part in, beside those of every request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -13,6 +13,11 @@ use crate::{
 /// The name of the one without a type.
 pub(super) const BLANK: &str = "BlankProblem";
 
+const QUOTA: &str = "QuotaExceededProblem";
+
+/// Names that no type of a host may take.
+pub(crate) const RESERVED_NAMES: [&str; 3] = ["Problem", BLANK, QUOTA];
+
 /// A type of problem as a document knows it.
 pub(super) struct Kind {
     pub(super) name: String,
@@ -74,7 +79,7 @@ pub(super) fn kinds(conventions: &Described<'_>) -> Vec<Kind> {
         .map(|kind| Kind::of(kind, conventions))
         .collect();
     kinds.extend(conventions.limiter.map(|_| Kind {
-        name: "QuotaExceededProblem".to_owned(),
+        name: QUOTA.to_owned(),
         uri: QUOTA_EXCEEDED.to_owned(),
         status: StatusCode::TOO_MANY_REQUESTS,
         title: "Request cannot be satisfied as assigned quota has been exceeded",
@@ -91,7 +96,7 @@ impl Kind {
             _ => kind.status().status(),
         };
         Self {
-            name: name(kind.slug()),
+            name: problem_name(kind.slug()),
             uri: kind.uri(conventions.base),
             status,
             title: kind.title(),
@@ -124,7 +129,7 @@ impl Kind {
 }
 
 /// `out-of-stock` is `OutOfStockProblem`.
-fn name(slug: &str) -> String {
+pub(crate) fn problem_name(slug: &str) -> String {
     let words = slug.split(|character: char| !character.is_ascii_alphanumeric());
     let mut name = String::with_capacity(slug.len() + 7);
     for word in words {
@@ -201,13 +206,13 @@ fn problem() -> Value {
     json!({
         "type": "object",
         "description": "What went wrong, as RFC 9457 has it.",
-        "required": ["type", "title", "status", "instance", "request_id"],
+        "required": ["type", "title", "status", "request_id"],
         "properties": {
             "type": { "type": "string", "format": "uri", "description": "Which problem it is; it stays the same." },
             "title": { "type": "string", "description": "Its short name." },
             "status": { "type": "integer", "minimum": 400, "maximum": 599, "description": "That of the answer." },
             "detail": { "type": "string", "description": "What is special about this occurrence, for people." },
-            "instance": { "type": "string", "format": "uri-reference", "description": "What was asked for." },
+            "instance": { "type": "string", "format": "uri-reference", "description": "What was asked for, unless that is too long to repeat." },
             "request_id": { "type": "string", "description": "The X-Request-Id of the answer." },
         },
     })

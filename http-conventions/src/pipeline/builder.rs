@@ -1,6 +1,6 @@
 //! Conventions, put together and checked once.
 
-use std::{fmt, sync::Arc};
+use std::{collections::HashSet, fmt, sync::Arc};
 
 use http::{HeaderName, header};
 
@@ -9,6 +9,7 @@ use crate::{
     cors::{Cors, CorsRules},
     idempotency::{IDEMPOTENCY_KEY, Idempotency},
     lifecycle::Lifecycle,
+    openapi::{RESERVED_NAMES, problem_name},
     pagination::PageRules,
     ports::{Clock, Entropy},
     problem::{Challenge, ProblemBase, ProblemType, types},
@@ -185,16 +186,13 @@ impl ConventionsBuilder {
         }
     }
 
-    /// A slug is one type, whoever sends it.
+    /// A slug is one type, whoever sends it, and so is its name in a document.
     fn repeated_types(&self) -> impl Iterator<Item = ConventionsMistake> {
-        let all = types::ALL
-            .iter()
-            .chain(&self.problem_types)
-            .map(ProblemType::slug);
-        let own = all.clone().enumerate().skip(types::ALL.len());
-        own.filter_map(move |(place, slug)| {
-            let is_taken = all.clone().take(place).any(|earlier| earlier == slug);
-            is_taken.then_some(ConventionsMistake::RepeatedProblemType(slug))
+        let own = types::ALL.iter().map(|kind| problem_name(kind.slug()));
+        let mut taken: HashSet<String> = RESERVED_NAMES.map(str::to_owned).into_iter().chain(own).collect();
+        self.problem_types.iter().filter_map(move |kind| {
+            let is_new = taken.insert(problem_name(kind.slug()));
+            (!is_new).then_some(ConventionsMistake::RepeatedProblemType(kind.slug()))
         })
     }
 

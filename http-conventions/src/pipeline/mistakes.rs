@@ -32,7 +32,8 @@ pub enum ConventionsMistake {
     /// The problems of `Idempotency` have another base, so that a client would meet each type under two URIs.
     #[error("idempotency has another base of problem types")]
     OtherProblemBase,
-    /// Two types of problems have this slug, or the host's has one of the conventions' own.
+    /// Two types of problems have this slug, or names in a document that are the same: the host's own, or one of them and one of
+    /// the conventions.
     #[error("there are two problem types {0}")]
     RepeatedProblemType(&'static str),
 }

@@ -49,6 +49,12 @@ fn an_answer_that_keeps_the_rules_has_no_finding() {
     assert_eq!(audit(&sent("HEAD", &[]), &answer(404, "", &[])), []);
     let waits = problem(409, &[("retry-after", "1")]);
     assert_eq!(audit::duplicates(&[answer(200, "{}", &[]), waits.clone()]), []);
+    let ran = answer(
+        409,
+        "{\"status\":409,\"original_status\":201,\"retryable\":false}",
+        &[],
+    );
+    assert_eq!(audit::duplicates(&[answer(201, "{}", &[]), ran]), []);
     assert_eq!(audit::duplicates(&[problem(422, &[]), problem(422, &[])]), []);
     assert_eq!(audit::key_of_another(&waits), []);
     assert_eq!(audit::stale_write(&problem(412, &[])), []);

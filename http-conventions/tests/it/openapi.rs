@@ -15,7 +15,7 @@ use http_conventions::{
     testing::{ManualClock, SeededEntropy},
     version::VersionScheme,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::pipeline_fixture::{BASE, Desk, QUOTA, request};
 
@@ -51,6 +51,12 @@ fn limiter(on_failure: OnStoreFailure) -> RateLimiter {
 /// In alphabetical order: that of a JSON object is another where some crate of the build asks for it.
 fn names(components: &Value, kind: &str) -> Vec<String> {
     let mut names: Vec<String> = components[kind].as_object().unwrap().keys().cloned().collect();
+    names.sort_unstable();
+    names
+}
+
+fn sorted(object: &Map<String, Value>) -> Vec<&str> {
+    let mut names: Vec<&str> = object.keys().map(String::as_str).collect();
     names.sort_unstable();
     names
 }
@@ -177,6 +183,41 @@ fn what_is_configured_appears() {
     assert_eq!(
         (&kind["status"]["const"], &kind["title"]["const"]),
         (&json!(409), &json!("Out of stock"))
+    );
+}
+
+/// H5, H12, H14, H15: a response has the fields that its status owes, and those that every answer has.
+#[test]
+fn a_response_has_what_its_status_owes() {
+    let conventions = bare()
+        .with_rate_limiter(limiter(OnStoreFailure::FailClosed))
+        .build()
+        .unwrap();
+    let components = conventions.openapi_components();
+    for (response, owed) in [
+        ("Unauthorized", Some("WWW-Authenticate")),
+        ("MethodNotAllowed", Some("Allow")),
+        ("TooManyRequests", Some("Retry-After")),
+        ("ServiceUnavailable", Some("Retry-After")),
+        ("NotModified", Some("ETag")),
+        ("NotFound", None),
+    ] {
+        let headers = components["responses"][response]["headers"].as_object().unwrap();
+        let usual = ["Cache-Control", "RateLimit", "RateLimit-Policy", "X-Request-Id"];
+        let mut expected: Vec<&str> = usual.into_iter().chain(owed).collect();
+        expected.sort_unstable();
+        assert_eq!(sorted(headers), expected, "{response}");
+    }
+    for (name, required) in [
+        ("X-Request-Id", true),
+        ("Retry-After", true),
+        ("RateLimit", false),
+    ] {
+        assert_eq!(components["headers"][name]["required"], required, "{name}");
+    }
+    assert_eq!(
+        sorted(&conventions.openapi_headers()),
+        ["Cache-Control", "RateLimit", "RateLimit-Policy", "X-Request-Id"]
     );
 }
 

@@ -95,12 +95,20 @@ fn conventions_are_checked_against_one_another() {
         [ConventionsMistake::VersionField(taken)]
     );
     let kind = |slug| ProblemType::new(slug, ErrorStatus::CONFLICT, "Title", "What it is.");
+    let slugs = [
+        "mine",
+        "invalid-cursor",
+        "mine",
+        "Mine",
+        "blank",
+        "",
+        "quota-exceeded",
+        "mine-too",
+    ];
+    let repeated = ["invalid-cursor", "mine", "Mine", "blank", "", "quota-exceeded"];
     assert_eq!(
-        mistakes(builder(BASE).with_problem_types([kind("mine"), kind("invalid-cursor"), kind("mine")])),
-        [
-            ConventionsMistake::RepeatedProblemType("invalid-cursor"),
-            ConventionsMistake::RepeatedProblemType("mine")
-        ]
+        mistakes(builder(BASE).with_problem_types(slugs.map(kind))),
+        repeated.map(ConventionsMistake::RepeatedProblemType)
     );
     let said = builder("x").build().unwrap_err().to_string();
     assert_eq!(said, "invalid conventions: invalid base of problem types");

@@ -8,12 +8,12 @@ use http_conventions::cache_control::CacheControl;
 use http_conventions::conditional::{EntityTag, Preconditions, Validators};
 use http_conventions::location::{Location, created};
 use http_conventions::pagination::CursorBinding;
-use http_conventions::problem::{ErrorStatus, Problem};
+use http_conventions::problem::Problem;
 use serde_json::Value;
 
 use super::body::{json, read_json, to_json};
 use super::caller::Caller;
-use super::lists::{page_of_desk, query_parameter, rules_of_desk, window};
+use super::lists::{filtered_by, page_of_desk, rules_of_desk, window};
 use super::{App, Handled};
 use crate::desk::ChargeFilter;
 use crate::domain::{Charge, ChargeId, ChargeStatus, NewCharge};
@@ -90,15 +90,8 @@ fn shown(charge: &Charge) -> Response<Bytes> {
 }
 
 fn charge_filter(request: &Request<Bytes>) -> Result<ChargeFilter, Problem> {
-    let invalid = |name: &str| {
-        Problem::new(ErrorStatus::BAD_REQUEST).with_detail(format!("`{name}` has no such value"))
-    };
-    let mut filter = ChargeFilter::default();
-    if let Some(word) = query_parameter(request, "status") {
-        filter.status = Some(ChargeStatus::parse(&word).ok_or_else(|| invalid("status"))?);
-    }
-    if let Some(id) = query_parameter(request, "customer") {
-        filter.customer = Some(id.parse().map_err(|_| invalid("customer"))?);
-    }
-    Ok(filter)
+    Ok(ChargeFilter {
+        status: filtered_by(request, "status", ChargeStatus::parse)?,
+        customer: filtered_by(request, "customer", |id| id.parse().ok())?,
+    })
 }

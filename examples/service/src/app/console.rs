@@ -5,7 +5,7 @@ use http::StatusCode;
 use http_conventions::problem::{ErrorStatus, Problem};
 
 use super::page::{Does, ProblemPage, rendered};
-use super::{App, Handled, problem};
+use super::{App, Handled};
 use crate::seed::{EMAIL, PASSWORD};
 
 #[derive(Template)]
@@ -50,6 +50,11 @@ const PLACES: &[Place] = &[
         what: "discovery; also oauth-authorization-server and jwks.json",
     },
     Place {
+        path: "/openapi.json",
+        opens: true,
+        what: "the operations of /v1, for programs to read",
+    },
+    Place {
         path: "/v1/charges",
         opens: false,
         what: "create, list, read, replace; refunds under each charge",
@@ -85,7 +90,8 @@ impl App {
     }
 
     pub(super) fn show_problem_type(&self, slug: &str) -> Handled {
-        let kind = problem::registry().find(|kind| kind.slug() == slug);
+        let kinds = self.conventions.problem_types();
+        let kind = kinds.iter().find(|kind| kind.slug() == slug);
         let kind = kind.ok_or_else(|| Problem::new(ErrorStatus::NOT_FOUND))?;
         let status = kind.status().status().as_u16();
         rendered(

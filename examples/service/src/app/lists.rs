@@ -30,6 +30,28 @@ pub(super) fn query_parameter(request: &Request<Bytes>, name: &str) -> Option<St
     (!value.is_empty()).then(|| value.into_owned())
 }
 
+/// What a parameter of the query chooses of a list, if it is there.
+///
+/// # Errors
+///
+/// 400 for a value that there is not, none at all included, and for more than one.
+pub(super) fn filtered_by<T>(
+    request: &Request<Bytes>,
+    name: &str,
+    read: impl FnOnce(&str) -> Option<T>,
+) -> Result<Option<T>, Problem> {
+    let query = request.uri().query().unwrap_or_default().as_bytes();
+    let mut values = form_urlencoded::parse(query).filter(|(found, _)| found == name);
+    let chosen = match (values.next(), values.next()) {
+        (None, _) => return Ok(None),
+        (Some((_, value)), None) => read(&value),
+        (Some(_), Some(_)) => None,
+    };
+    let invalid =
+        || Problem::new(ErrorStatus::BAD_REQUEST).with_detail(format!("`{name}` has no such value"));
+    chosen.map(Some).ok_or_else(invalid)
+}
+
 impl App {
     /// Reads `limit`, `after` and, of a list of the desk, `before`; the cursor must be one of this list, with these filters, for
     /// this caller.

@@ -18,6 +18,7 @@ mod guesses;
 mod limits;
 mod lists;
 pub(crate) mod open;
+mod openapi;
 mod page;
 mod problem;
 mod refunds;
@@ -49,6 +50,7 @@ use webhook_core::sender::Dispatcher;
 use self::caller::Caller;
 use self::graph::Graph;
 use self::limits::{Limiting, told_to_clients};
+use self::openapi::Document;
 use self::route::Route;
 use crate::clock::DemoClock;
 use crate::desk::{Desk, DeskError, HashingError};
@@ -79,6 +81,7 @@ pub struct App {
     attempts: guesses::Attempts,
     resources: ResourceServer,
     conventions: Conventions,
+    document: Document,
     limiting: Limiting,
     cursors: CursorKeyring,
     addresses: AddressPolicy,
@@ -181,6 +184,7 @@ impl App {
             Route::ServerMetadata => Ok(self.server.metadata(&request)),
             Route::Jwks => Ok(self.server.jwks(&request)),
             Route::ProblemType(slug) => self.show_problem_type(&slug),
+            Route::Document => self.show_document(&request),
             _ => Err(Problem::new(ErrorStatus::NOT_FOUND)),
         }
     }

@@ -29,7 +29,9 @@ use webhook_core::sender::Dispatcher;
 use super::graph::Graph;
 use super::guesses::Attempts;
 use super::limits::{Limiting, Limits, limiter};
-use super::{App, Log};
+use super::lists::rules_of_desk;
+use super::openapi::Document;
+use super::{App, Log, problem};
 use crate::clock::DemoClock;
 use crate::desk::Desk;
 use crate::mail::Mail;
@@ -149,12 +151,14 @@ impl App {
         let signing_key = signing_key(&desk).await?;
         let attempts = Attempts::in_memory();
         let addresses = address_policy(danger_deliver_to_loopback);
+        let conventions = conventions(&base_url, &database, &clock, &log, cross_origins)?;
         Ok(Self {
             sessions: sessions(&base_url, &database, &clock, &attempts, &log)?,
             server: authorization_server(&base_url, &database, &clock, signing_key.clone(), &attempts)?,
             attempts,
             resources: resource_server(&base_url, &signing_key)?,
-            conventions: conventions(&base_url, &database, &clock, &log, cross_origins)?,
+            document: Document::new(&base_url, &conventions),
+            conventions,
             limiting: Limiting::new(limits)?,
             cursors: cursor_keyring(&desk).await?,
             dispatcher: dispatcher(&database, &clock, &addresses),
@@ -195,7 +199,9 @@ fn conventions(
         .with_versions(VersionScheme::Path, [(version, Lifecycle::default())])
         .with_challenge(Challenge::bearer())
         .with_rate_limiter(limiter(clock, log))
-        .with_idempotency(idempotency);
+        .with_idempotency(idempotency)
+        .with_page_rules(rules_of_desk())
+        .with_problem_types(problem::OWN);
     if !cross_origins.is_empty() {
         conventions = conventions.with_cors(CorsRules::origins(cross_origins));
     }

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE};
+use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_conventions::cache_control::CacheControl;
 
@@ -112,7 +112,7 @@ pub(super) fn told_to_people(request: &Request<Bytes>, handled: Handled) -> Hand
     let owed = owed
         .into_iter()
         .filter_map(|(name, value)| Some((name?, value)))
-        .filter(|(name, _)| *name != CONTENT_TYPE);
+        .filter(|(name, _)| *name != CONTENT_TYPE && *name != CACHE_CONTROL);
     response.headers_mut().extend(owed);
     Ok(response)
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use http_conventions::problem::{ErrorStatus, Member, Problem, ProblemBase, ProblemType, types};
+use http_conventions::problem::{ErrorStatus, Member, Problem, ProblemBase, ProblemType};
 use http_conventions::retry_after::RetryAfter;
 
 use crate::desk::DeskError;
@@ -36,17 +36,13 @@ pub(super) const NOT_REPLAYABLE: ProblemType = ProblemType::new(
     "Only a delivery that failed for good or ended in the dead letter can be replayed.",
 );
 
-/// Every problem type the service sends: the desk's and those of the conventions.
-pub(super) fn registry() -> impl Iterator<Item = ProblemType> {
-    [
-        INVALID_BODY,
-        REFUND_EXCEEDS_CHARGE,
-        ADDRESS_REFUSED,
-        NOT_REPLAYABLE,
-    ]
-    .into_iter()
-    .chain(types::ALL)
-}
+/// The desk's own types, beside those of the conventions.
+pub(super) const OWN: [ProblemType; 4] = [
+    INVALID_BODY,
+    REFUND_EXCEEDS_CHARGE,
+    ADDRESS_REFUSED,
+    NOT_REPLAYABLE,
+];
 
 /// A well-formed body with these faults.
 pub(super) fn invalid_body(faults: &[Fault], base: &ProblemBase) -> Problem {

@@ -39,6 +39,7 @@ pub(super) enum Route {
     WebhookDelivery(String),
     WebhookReplays(String),
     ProblemType(String),
+    Document,
 }
 
 /// What a form of the account page does.
@@ -91,6 +92,7 @@ impl Route {
             ] => Self::ServerMetadata,
             [".well-known", "jwks.json"] => Self::Jwks,
             ["graphql"] => Self::Graph,
+            ["openapi.json"] => Self::Document,
             ["assets", name] => Self::Asset(Asset::named(name)?),
             ["problems", slug] => Self::ProblemType((*slug).to_owned()),
             _ => return None,
@@ -118,20 +120,7 @@ impl Route {
 
     /// Whether it is a resource of the API.
     pub(super) const fn is_resource(&self) -> bool {
-        matches!(
-            self,
-            Self::Charges
-                | Self::Charge(_)
-                | Self::Refunds(_)
-                | Self::Refund(..)
-                | Self::Customers
-                | Self::Customer(_)
-                | Self::WebhookEndpoints
-                | Self::WebhookEndpoint(_)
-                | Self::WebhookDeliveries
-                | Self::WebhookDelivery(_)
-                | Self::WebhookReplays(_)
-        )
+        !self.template().is_empty()
     }
 
     /// Whether it is an endpoint of the authorization server that programs ask, and which refuses in the words of OAuth.
@@ -156,7 +145,8 @@ impl Route {
             | Self::WebhookEndpoint(_)
             | Self::WebhookDeliveries
             | Self::WebhookDelivery(_)
-            | Self::ProblemType(_) => &[Method::GET, Method::HEAD, Method::OPTIONS],
+            | Self::ProblemType(_)
+            | Self::Document => &[Method::GET, Method::HEAD, Method::OPTIONS],
             Self::Login
             | Self::Consent
             | Self::ForgottenPassword
@@ -178,7 +168,8 @@ impl Route {
         }
     }
 
-    /// The template of a resource's path, which an idempotency key is bound to.
+    /// The template of a resource's path, which an idempotency key is bound to, and by which the document describes it; empty
+    /// for what is no resource.
     pub(super) const fn template(&self) -> &'static str {
         match self {
             Self::Charges => "/v1/charges",

@@ -18,7 +18,7 @@ use webhook_core::signature::Signer;
 
 use super::body::{json, read_json};
 use super::caller::Caller;
-use super::lists::{query_parameter, shown};
+use super::lists::{filtered_by, shown};
 use super::problem::{ADDRESS_REFUSED, NOT_REPLAYABLE, invalid_body, unavailable};
 use super::{App, Handled};
 use crate::domain::Fault;
@@ -109,10 +109,8 @@ impl App {
     pub(super) async fn list_deliveries(&self, request: &Request<Bytes>, caller: &Caller) -> Handled {
         let mut filter = DeliveryFilter::default();
         let mut binding = CursorBinding::new("/v1/webhook-deliveries", caller.subject()).with_sort("id");
-        if let Some(word) = query_parameter(request, "state") {
-            let state: DeliveryState = word.parse().map_err(|_| {
-                Problem::new(ErrorStatus::BAD_REQUEST).with_detail("`state` has no such value")
-            })?;
+        let state = filtered_by(request, "state", |word| word.parse::<DeliveryState>().ok())?;
+        if let Some(state) = state {
             binding = binding.with_filter("state", state.as_str());
             filter.states = vec![state];
         }

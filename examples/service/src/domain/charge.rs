@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use serde::Deserialize;
 
+use super::money::whole;
 use super::{Amount, ChargeId, Currency, CustomerId, Fault, text_fault};
 
 /// Money taken from a customer.
@@ -100,6 +101,7 @@ impl Charge {
 #[non_exhaustive]
 pub struct NewCharge {
     /// How much, in the currency's smallest unit.
+    #[serde(deserialize_with = "whole")]
     pub amount: i64,
     /// In which currency.
     pub currency: String,

@@ -3,6 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::Number;
+
 use super::Fault;
 
 /// An amount of money in the smallest unit of its currency, 1 to 99,999,999.
@@ -35,6 +39,27 @@ impl Amount {
     }
 }
 
+/// Reads a number without a fraction, however it is written: `440.0` is 440. One that is too large for the type is its largest,
+/// which is no amount either.
+pub(super) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    let number = Number::deserialize(deserializer)?;
+    let written = number.as_f64().unwrap_or(f64::NAN);
+    match number.as_i64() {
+        Some(whole) => Ok(whole),
+        None if written.fract() != 0.0 => Err(D::Error::custom("expected a number without a fraction")),
+        None if written < 0.0 => Ok(i64::MIN),
+        None => Ok(format!("{written:.0}").parse().unwrap_or(i64::MAX)),
+    }
+}
+
+/// The same, or nothing.
+pub(super) fn whole_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+    #[derive(Deserialize)]
+    struct Whole(#[serde(deserialize_with = "whole")] i64);
+    let read = Option::<Whole>::deserialize(deserializer)?;
+    Ok(read.map(|Whole(units)| units))
+}
+
 /// A currency: three lower-case letters of ISO 4217.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Currency([u8; 3]);
@@ -61,5 +86,41 @@ impl FromStr for Currency {
 impl fmt::Debug for Currency {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    struct Body {
+        #[serde(default, deserialize_with = "whole_or_none")]
+        amount: Option<i64>,
+    }
+
+    /// H12: a number is what it is worth, and what is too large is told as any other amount that is none.
+    #[test]
+    fn an_amount_is_whole_however_it_is_written() {
+        for (text, expected) in [
+            ("{}", None),
+            (r#"{"amount":null}"#, None),
+            (r#"{"amount":440}"#, Some(440)),
+            (r#"{"amount":440.0}"#, Some(440)),
+            (r#"{"amount":4.4e2}"#, Some(440)),
+            (r#"{"amount":-1.0}"#, Some(i64::MIN)),
+            (r#"{"amount":1e300}"#, Some(i64::MAX)),
+            (r#"{"amount":18446744073709551615}"#, Some(i64::MAX)),
+        ] {
+            let read: Body = serde_json::from_str(text).unwrap();
+            assert_eq!(read.amount, expected, "{text}");
+        }
+        for text in [
+            r#"{"amount":440.5}"#,
+            r#"{"amount":"440"}"#,
+            r#"{"amount":[440]}"#,
+        ] {
+            assert!(serde_json::from_str::<Body>(text).is_err(), "{text}");
+        }
     }
 }

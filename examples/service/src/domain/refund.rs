@@ -5,6 +5,7 @@ use std::time::SystemTime;
 use serde::Deserialize;
 use thiserror::Error;
 
+use super::money::whole_or_none;
 use super::{Amount, Charge, ChargeId, Fault, RefundId};
 
 /// Money given back from a charge.
@@ -60,7 +61,7 @@ impl RefundStatus {
 #[non_exhaustive]
 pub struct NewRefund {
     /// How much, in the currency's smallest unit.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole_or_none")]
     pub amount: Option<i64>,
 }
 

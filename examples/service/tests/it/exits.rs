@@ -198,6 +198,7 @@ fn of_pages(tag: &str) -> Vec<Exit> {
         Exit::of(304, "GET", "/assets/desk.css").with("if-none-match", tag),
         Exit::of(200, "GET", "/.well-known/openid-configuration"),
         Exit::of(200, "GET", "/.well-known/jwks.json"),
+        Exit::of(200, "GET", "/openapi.json"),
         Exit::of(200, "GET", "/problems/invalid-body"),
         Exit::of(404, "GET", "/problems/none"),
         Exit::of(303, "GET", "/account"),

@@ -15,6 +15,7 @@ mod idempotency;
 mod limits;
 mod lists;
 mod methods;
+mod openapi;
 mod pages;
 mod parallel_requests;
 mod passwords;

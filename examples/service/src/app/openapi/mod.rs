@@ -1,0 +1,110 @@
+//! What the service says of itself: an OpenAPI 3.1 document of `/v1`, made once, from the conventions that answer it.
+
+mod operation;
+mod paths;
+mod schemas;
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, Request, Response};
+use http_conventions::cache_control::CacheControl;
+use http_conventions::conditional::{EntityTag, Preconditions, Validators};
+use http_conventions::pipeline::Conventions;
+use serde_json::{Value, json};
+
+use super::body::to_json;
+use super::{App, Handled};
+
+/// How long a client may go by what it read.
+const FRESH: Duration = Duration::from_secs(5 * 60);
+
+/// The document as it is served.
+pub(super) struct Document {
+    content: Bytes,
+    validators: Validators,
+}
+
+impl Document {
+    pub(super) fn new(base_url: &str, conventions: &Conventions) -> Self {
+        let content = to_json(&document(base_url, conventions));
+        let tag = EntityTag::of_content(&content);
+        Self {
+            content,
+            validators: Validators::default().with_entity_tag(tag),
+        }
+    }
+
+    fn response(&self) -> Response<Bytes> {
+        let mut response = Response::new(self.content.clone());
+        let json = HeaderValue::from_static("application/json");
+        response.headers_mut().insert(CONTENT_TYPE, json);
+        CacheControl::public(FRESH).apply(response.headers_mut());
+        response
+    }
+}
+
+impl App {
+    pub(super) fn show_document(&self, request: &Request<Bytes>) -> Handled {
+        let preconditions = Preconditions::of(request, self.clock.now());
+        let document = &self.document;
+        preconditions.answer_read(
+            &document.validators,
+            document.response(),
+            self.conventions.problems(),
+        )
+    }
+}
+
+fn document(base_url: &str, conventions: &Conventions) -> Value {
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "The payments desk",
+            "version": "1",
+            "description": "Charges, their refunds, customers, and webhooks that tell of them. HEAD is answered as GET is, without \
+                the content, and OPTIONS with the methods of the resource.",
+        },
+        "servers": [{ "url": base_url }],
+        "paths": paths::paths(conventions),
+        "components": components(base_url, conventions),
+    })
+}
+
+fn components(base_url: &str, conventions: &Conventions) -> Value {
+    let mut components = conventions.openapi_components();
+    if let Some(schemas) = components.pointer_mut("/schemas").and_then(Value::as_object_mut) {
+        schemas.extend(schemas::own());
+        schemas::extend_problems(schemas);
+    }
+    if let Some(components) = components.as_object_mut() {
+        components.insert("securitySchemes".to_owned(), json!({ "oauth": oauth(base_url) }));
+    }
+    components
+}
+
+fn oauth(base_url: &str) -> Value {
+    let scopes = json!({
+        "read:charges": "read charges, refunds, customers and webhooks",
+        "write:charges": "create and change charges, customers and webhooks",
+        "write:refunds": "ask for refunds",
+    });
+    let token_url = format!("{base_url}/token");
+    json!({
+        "type": "oauth2",
+        "description": "OAuth 2.0; a person signs in with PKCE, a program has credentials of its own.",
+        "flows": {
+            "authorizationCode": {
+                "authorizationUrl": format!("{base_url}/authorize"),
+                "tokenUrl": token_url,
+                "refreshUrl": token_url,
+                "scopes": scopes,
+            },
+            "clientCredentials": { "tokenUrl": token_url, "scopes": scopes },
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests;

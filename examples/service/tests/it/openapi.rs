@@ -1,0 +1,84 @@
+//! The OpenAPI document, as clients get it.
+
+use serde_json::Value;
+
+use super::desk::{ask, header, json, open, request};
+
+/// H22, H7, H8, H9: the document is fresh for a while, and a client that has it is told so.
+#[tokio::test]
+async fn the_document_is_served_with_its_tag() {
+    let app = open().await;
+    let document = ask(&app, request("GET", "/openapi.json", &[], "")).await;
+    assert_eq!(document.status(), 200);
+    assert_eq!(header(document.headers(), "content-type"), "application/json");
+    assert_eq!(header(document.headers(), "cache-control"), "public, max-age=300");
+    let tag = header(document.headers(), "etag").to_owned();
+
+    let again = ask(
+        &app,
+        request("GET", "/openapi.json", &[("if-none-match", &tag)], ""),
+    )
+    .await;
+    assert_eq!((again.status().as_u16(), again.body().len()), (304, 0));
+    assert_eq!(header(again.headers(), "cache-control"), "public, max-age=300");
+    let other = ask(
+        &app,
+        request("GET", "/openapi.json", &[("if-none-match", "\"other\"")], ""),
+    )
+    .await;
+    assert_eq!(other.body(), document.body());
+    let refused = ask(&app, request("POST", "/openapi.json", &[], "")).await;
+    assert_eq!(
+        (refused.status().as_u16(), header(refused.headers(), "allow")),
+        (405, "GET, HEAD, OPTIONS")
+    );
+}
+
+/// H22: no reference leads nowhere, and what the desk is configured with is what the document says.
+#[tokio::test]
+async fn the_document_says_how_the_desk_is_configured() {
+    let app = open().await;
+    let document = json(&ask(&app, request("GET", "/openapi.json", &[], "")).await);
+    let mut seen = 0;
+    follow(&document, &document, &mut seen);
+    assert!(seen > 200, "{seen}");
+
+    let at = |pointer: &str| document.pointer(pointer).unwrap_or_else(|| panic!("{pointer}"));
+    assert_eq!(at("/openapi"), "3.1.0");
+    assert_eq!(at("/components/parameters/Limit/schema/maximum"), 100);
+    assert_eq!(at("/components/parameters/IdempotencyKey/required"), false);
+    let parameters = |operation: &str| -> Vec<&str> {
+        let all = at(&format!("/paths/{operation}/parameters"))
+            .as_array()
+            .unwrap()
+            .iter();
+        all.filter_map(|parameter| parameter.get("$ref")?.as_str()?.rsplit('/').next())
+            .collect()
+    };
+    assert_eq!(parameters("~1v1~1charges/get"), ["Limit", "After", "Before"]);
+    assert_eq!(parameters("~1v1~1webhook-deliveries/get"), ["Limit", "After"]);
+    assert_eq!(parameters("~1v1~1charges/post"), ["IdempotencyKey"]);
+    assert_eq!(parameters("~1v1~1charges~1{id}/put"), ["IfMatch"]);
+    let conflicts = at("/components/responses/Conflict/content/application~1problem+json/schema/oneOf");
+    let conflicts = conflicts.to_string();
+    assert!(
+        conflicts.contains("RefundExceedsChargeProblem") && conflicts.contains("IdempotencyKeyReusedProblem")
+    );
+    let refundable = at("/components/schemas/RefundExceedsChargeProblem/required/0");
+    assert_eq!(refundable, "refundable");
+}
+
+fn follow(document: &Value, part: &Value, seen: &mut usize) {
+    if let Some(reference) = part.get("$ref").and_then(Value::as_str) {
+        *seen += 1;
+        assert!(
+            document.pointer(reference.trim_start_matches('#')).is_some(),
+            "{reference}"
+        );
+    }
+    match part {
+        Value::Array(items) => items.iter().for_each(|item| follow(document, item, seen)),
+        Value::Object(members) => members.values().for_each(|member| follow(document, member, seen)),
+        _ => {}
+    }
+}
