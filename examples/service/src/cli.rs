@@ -9,10 +9,12 @@ use thiserror::Error;
 pub const USAGE: &str = "\
 The payments desk: graph-core, oauth-core, webhook-core and http-conventions in one service.
 
-usage: service [tour] [--listen ADDRESS] [--database sqlite:FILE|sqlite::memory:] [--sign-in-as EMAIL]
+usage: service tour [--record FILE]
+       service [--listen ADDRESS] [--database sqlite:FILE|sqlite::memory:] [--sign-in-as EMAIL]
                [--trusted-documents FILE] [--allow-origin ORIGIN]...
 
   tour                      start on a free port with a fresh database, walk through everything over HTTP, exit 0 or 1
+  --record FILE             write down what the tour was answered, without secrets, as JSON
   --listen ADDRESS          where to listen (127.0.0.1:8080)
   --database DATABASE       where to keep everything (sqlite:payments-desk.sqlite)
   --sign-in-as EMAIL        demo only: whoever comes to /authorize is this user and has consented
@@ -67,7 +69,10 @@ pub enum Command {
     /// Serve until interrupted.
     Serve(Options),
     /// Walk through everything and exit.
-    Tour,
+    Tour {
+        /// Where to write down what it was answered.
+        record: Option<PathBuf>,
+    },
 }
 
 /// A command line that means nothing.
@@ -87,9 +92,12 @@ pub enum UsageError {
         /// What it takes.
         expected: &'static str,
     },
-    /// A flag beside `tour`, which chooses everything itself.
-    #[error("`tour` takes no flags")]
+    /// A flag beside `tour`, which chooses everything else itself.
+    #[error("`tour` takes no flag but `--record`")]
     FlagOfTour,
+    /// `--record` without `tour`.
+    #[error("`--record` is a flag of `tour`")]
+    NothingToRecord,
     /// A word that is neither a command nor a flag.
     #[error("`{0}` is neither a command nor a flag")]
     Unknown(String),
@@ -104,7 +112,7 @@ impl Command {
     pub fn parse(words: impl IntoIterator<Item = String>) -> Result<Self, UsageError> {
         let mut words = words.into_iter();
         let mut options = Options::default();
-        let mut tour = false;
+        let (mut tour, mut record) = (false, None);
         while let Some(word) = words.next() {
             let mut value = |flag: &str| {
                 words
@@ -114,6 +122,7 @@ impl Command {
             match word.as_str() {
                 "-h" | "--help" => return Ok(Self::Help),
                 "tour" => tour = true,
+                "--record" => record = Some(PathBuf::from(value("--record")?)),
                 "--listen" => options.listen = parse_listen(value("--listen")?)?,
                 "--database" => options.database = parse_database(value("--database")?)?,
                 "--allow-origin" => options.cross_origins.push(value("--allow-origin")?),
@@ -125,8 +134,9 @@ impl Command {
             }
         }
         match (tour, options == Options::default()) {
+            (false, _) if record.is_some() => Err(UsageError::NothingToRecord),
             (false, _) => Ok(Self::Serve(options)),
-            (true, true) => Ok(Self::Tour),
+            (true, true) => Ok(Self::Tour { record }),
             (true, false) => Err(UsageError::FlagOfTour),
         }
     }
@@ -166,6 +176,13 @@ mod tests {
     }
 
     #[test]
+    fn a_tour_may_be_recorded() {
+        let record = Some(PathBuf::from("tour.json"));
+        assert_eq!(parse("tour"), Ok(Command::Tour { record: None }));
+        assert_eq!(parse("tour --record tour.json"), Ok(Command::Tour { record }));
+    }
+
+    #[test]
     fn each_flag_sets_its_option() {
         let options = Options {
             listen: SocketAddr::from(([0, 0, 0, 0], 1)),
@@ -199,7 +216,8 @@ mod tests {
                 "--database does not take `sqlite:`: sqlite:FILE or sqlite::memory:",
             ),
             ("serve", "`serve` is neither a command nor a flag"),
-            ("tour --listen 127.0.0.1:1", "`tour` takes no flags"),
+            ("tour --listen 127.0.0.1:1", "`tour` takes no flag but `--record`"),
+            ("--record tour.json", "`--record` is a flag of `tour`"),
         ] {
             assert_eq!(parse(line).unwrap_err().to_string(), expected);
         }

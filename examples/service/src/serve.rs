@@ -6,6 +6,7 @@ use std::fmt::{self, Display};
 use std::future::Future;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,7 +52,7 @@ pub async fn main(server: impl AsyncFn(Serving) -> io::Result<()>) -> ExitCode {
             Ok(true)
         }
         Ok(Command::Serve(options)) => serve(&options, &server).await.map(|()| true),
-        Ok(Command::Tour) => run_tour(&server).await,
+        Ok(Command::Tour { record }) => run_tour(&server, record.as_deref()).await,
         Err(error) => {
             complain(format_args!("{error}\n\n{USAGE}"));
             return ExitCode::from(2);
@@ -102,7 +103,10 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
     Ok(())
 }
 
-async fn run_tour(server: &impl AsyncFn(Serving) -> io::Result<()>) -> Result<bool, Failure> {
+async fn run_tour(
+    server: &impl AsyncFn(Serving) -> io::Result<()>,
+    record: Option<&Path>,
+) -> Result<bool, Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let base_url = base_url(listener.local_addr()?);
     let folder = tempfile::tempdir()?;
@@ -115,14 +119,14 @@ async fn run_tour(server: &impl AsyncFn(Serving) -> io::Result<()>) -> Result<bo
     let app = Arc::new(App::open(config).await?);
     let (stop, stopped) = oneshot::channel::<()>();
     let walk = async {
-        let passed = tour::walk(&base_url, &clock, &letters).await;
+        let passed = tour::walk(&base_url, &clock, &letters, record).await;
         let _served = stop.send(());
         passed
     };
     let shutdown = stopped.map(|_| ());
     let (passed, served) = tokio::join!(walk, run(server, listener, app, Duration::from_secs(1), shutdown));
     served?;
-    Ok(passed)
+    Ok(passed?)
 }
 
 /// Serves, and works between requests, until `shutdown`.
@@ -199,6 +203,7 @@ fn banner(base_url: &str, options: &Options) -> String {
         ("token", "/token"),
         ("introspect, revoke", "/oauth/introspect  /oauth/revoke"),
         ("discovery", "/.well-known/openid-configuration"),
+        ("OpenAPI document", "/openapi.json"),
         ("charges", "/v1/charges"),
         ("webhook endpoints", "/v1/webhook-endpoints"),
     ];

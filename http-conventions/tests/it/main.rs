@@ -19,6 +19,7 @@ mod methods;
 mod negotiation;
 mod negotiation_reference;
 mod openapi;
+mod openapi_answers;
 mod pages;
 mod pagination;
 mod paths;

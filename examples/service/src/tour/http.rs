@@ -10,6 +10,7 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpStream;
 
+use super::record::Asked;
 use super::report::{Mismatch, mismatch};
 
 /// No step waits longer for the service.
@@ -119,6 +120,7 @@ fn describe(request: &Request<Bytes>) -> String {
 /// Sends the request and reads the whole answer.
 pub(super) async fn send(request: Request<Bytes>) -> Result<Answer, Mismatch> {
     let sent = describe(&request);
+    let asked = Asked::of(&request);
     let exchange = async {
         let (parts, body) = open(request, &sent).await?.into_parts();
         let body = body
@@ -126,7 +128,9 @@ pub(super) async fn send(request: Request<Bytes>) -> Result<Answer, Mismatch> {
             .await
             .map_err(|error| broken(&sent)(error.to_string()))?
             .to_bytes();
-        Ok(Response::from_parts(parts, body))
+        let response = Response::from_parts(parts, body);
+        asked.answered(&response, Some(response.body()));
+        Ok(response)
     };
     match tokio::time::timeout(PATIENCE, exchange).await {
         Ok(response) => response.map(|response| Answer {
@@ -147,7 +151,9 @@ pub(super) struct EventStream {
 /// Opens a stream of server-sent events.
 pub(super) async fn subscribe(request: Request<Bytes>) -> Result<EventStream, Mismatch> {
     let sent = format!("{} as text/event-stream", describe(&request));
+    let asked = Asked::of(&request);
     let response = open(request, &sent).await?;
+    asked.answered(&response, None);
     if response.status() != StatusCode::OK {
         let (status, body) = (response.status(), response.into_body().collect().await);
         let body = body

@@ -8,13 +8,15 @@ mod charges;
 mod graph;
 mod http;
 mod receiver;
+mod record;
 mod report;
 mod sessions;
 mod sign_in;
 mod tokens;
 mod webhooks;
 
-use std::io::Stdout;
+use std::io::{self, Stdout};
+use std::path::Path;
 
 use ::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use ::http::{HeaderValue, Method, Request};
@@ -40,16 +42,26 @@ struct Tokens {
     refresh: String,
 }
 
-/// Walks through the service at `base_url`, printing a line a step; true when every step passed.
-pub async fn walk(base_url: &str, clock: &DemoClock, letters: &Letters) -> bool {
+/// Walks through the service at `base_url`, printing a line a step; true when every step passed. What it is answered is written
+/// down where there is a file for that.
+///
+/// # Errors
+///
+/// When the file cannot be written.
+pub async fn walk(
+    base_url: &str,
+    clock: &DemoClock,
+    letters: &Letters,
+    record: Option<&Path>,
+) -> io::Result<bool> {
     let mut tour = Tour {
         base_url,
         clock,
         letters,
         report: Report::on_stdout(),
     };
-    let stopped = all(&mut tour).await;
-    tour.report.end() && stopped.is_ok()
+    let stopped = record::recorded(record, all(&mut tour)).await?;
+    Ok(tour.report.end() && stopped.is_ok())
 }
 
 async fn all(tour: &mut Tour<'_>) -> Result<(), Stopped> {
