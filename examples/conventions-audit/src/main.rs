@@ -51,14 +51,14 @@ async fn main() -> ExitCode {
 
 async fn audited(options: &Options) -> Result<Report, String> {
     let client = Client::new(&options.base, options.headers.clone()).map_err(|error| error.to_string())?;
-    let mut plan = Plan::of_paths(&options.paths);
+    let mut plan = Plan::of_paths(&options.paths).with_writes(&options.writes);
     if let Some(path) = &options.openapi {
         let document = client.get(path).await.map_err(|error| error.to_string())?;
         plan.extend(Plan::of_openapi(document.body()).map_err(|error| format!("{path}: {error}"))?);
     }
     if plan.is_empty() {
         return Err(
-            "nothing to audit: name a --path, or an --openapi that has paths without parameters".to_owned(),
+            "nothing to audit: name a --path, a --write, or an --openapi that has paths without parameters".to_owned(),
         );
     }
     site::audit(&client, &plan, |progress| complain(&progress.to_string()))

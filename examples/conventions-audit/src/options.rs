@@ -2,14 +2,18 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
+use crate::plan::Write;
+
 /// What `--help` says.
 pub const USAGE: &str = "\
-usage: conventions-audit URL [--openapi PATH] [--path PATH]... [--header 'Name: value']... [--json]
+usage: conventions-audit URL [--openapi PATH] [--path PATH]... [--write PATH=JSON]...
+                         [--header 'Name: value']... [--json]
 
   URL        where the API is, such as http://127.0.0.1:8080; plain http, for a server of one's own
   --openapi  its OpenAPI document: every GET without parameters in its path is audited, and every POST that takes an
              Idempotency-Key and has an example, which is sent several times
   --path     a further path to read
+  --write    a further POST with an Idempotency-Key, such as '/v1/charges={\"amount\":100}', which is sent several times
   --header   sent with every request, such as 'Authorization: Bearer ...'
   --json     one JSON object instead of text
 
@@ -34,6 +38,8 @@ pub struct Options {
     pub openapi: Option<String>,
     /// Further paths to read.
     pub paths: Vec<String>,
+    /// Further requests that make something.
+    pub writes: Vec<Write>,
     /// Sent with every request.
     pub headers: HeaderMap,
     /// Whether to report in JSON.
@@ -64,6 +70,7 @@ impl Command {
                 "--json" => options.json = true,
                 "--openapi" => options.openapi = Some(value()?),
                 "--path" => options.paths.push(value()?),
+                "--write" => options.writes.push(write(&value()?)?),
                 "--header" => {
                     let (name, value) = header(&value()?)?;
                     options.headers.append(name, value);
@@ -76,6 +83,19 @@ impl Command {
             true => Err(UsageError("there is no URL".to_owned())),
             false => Ok(Self::Audit(options)),
         }
+    }
+}
+
+fn write(text: &str) -> Result<Write, UsageError> {
+    let malformed = || UsageError(format!("{text:?} is no PATH=JSON"));
+    let (path, body) = text.split_once('=').ok_or_else(malformed)?;
+    let body = serde_json::from_str(body).map_err(|_| malformed())?;
+    match path.starts_with('/') {
+        true => Ok(Write {
+            path: path.to_owned(),
+            body,
+        }),
+        false => Err(malformed()),
     }
 }
 

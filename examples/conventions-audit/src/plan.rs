@@ -34,6 +34,13 @@ impl Plan {
         }
     }
 
+    /// With these requests that make something.
+    #[must_use]
+    pub fn with_writes(mut self, writes: &[Write]) -> Self {
+        self.writes.extend_from_slice(writes);
+        self
+    }
+
     /// What an OpenAPI document describes well enough to be asked for.
     ///
     /// # Errors

@@ -34,6 +34,19 @@ async fn the_command_audits_by_an_openapi_document() {
     assert_eq!(err, "[1/2] /v1/charges\n[2/2] /v1/charges\n");
 }
 
+/// H6, H22: what is sent several times can be named without a document.
+#[tokio::test]
+async fn the_command_audits_a_write_that_is_named() {
+    let (base, _stop) = serve(|_, _| {});
+    let header = format!("{}: {}", TOKEN.0, TOKEN.1);
+    let write = "/v1/charges={\"amount\":1000}";
+    let (code, out, err) = run(&[&base, "--write", write, "--header", &header]).await;
+    assert_eq!((code, &*err), (0, "[1/1] /v1/charges\n"), "{out}");
+    let answers = out.strip_prefix("0 findings in ").and_then(|rest| rest.strip_suffix(" answers\n"));
+    let answers: u32 = answers.unwrap().parse().unwrap();
+    assert!(answers > 16, "{out}");
+}
+
 /// H22: a finding makes it end with 1, in text and in JSON.
 #[tokio::test]
 async fn the_command_fails_on_a_finding() {
@@ -64,6 +77,9 @@ async fn the_command_ends_with_two_where_there_was_nothing_to_audit() {
         &[][..],
         &["--path"],
         &["--nonsense"],
+        &[&base, "--write", "/v1/charges"],
+        &[&base, "--write", "/v1/charges={"],
+        &[&base, "--write", "v1/charges={}"],
         &["https://127.0.0.1", "--path", "/"],
         &[&*base],
     ] {
