@@ -58,7 +58,8 @@ async fn audited(options: &Options) -> Result<Report, String> {
     }
     if plan.is_empty() {
         return Err(
-            "nothing to audit: name a --path, a --write, or an --openapi that has paths without parameters".to_owned(),
+            "nothing to audit: name a --path, a --write, or an --openapi that has paths without parameters"
+                .to_owned(),
         );
     }
     site::audit(&client, &plan, |progress| complain(&progress.to_string()))

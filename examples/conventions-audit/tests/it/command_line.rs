@@ -42,7 +42,9 @@ async fn the_command_audits_a_write_that_is_named() {
     let write = "/v1/charges={\"amount\":1000}";
     let (code, out, err) = run(&[&base, "--write", write, "--header", &header]).await;
     assert_eq!((code, &*err), (0, "[1/1] /v1/charges\n"), "{out}");
-    let answers = out.strip_prefix("0 findings in ").and_then(|rest| rest.strip_suffix(" answers\n"));
+    let answers = out
+        .strip_prefix("0 findings in ")
+        .and_then(|rest| rest.strip_suffix(" answers\n"));
     let answers: u32 = answers.unwrap().parse().unwrap();
     assert!(answers > 16, "{out}");
 }
