@@ -187,12 +187,10 @@ where
 
 /// Whether an answer is a problem at hand, which can be completed.
 fn is_problem<C: Body>(answer: &Response<C>) -> bool {
-    answer.headers().get(header::CONTENT_TYPE) == Some(&PROBLEM_JSON)
-        && answer
-            .body()
-            .size_hint()
-            .upper()
-            .is_some_and(|size| size <= LARGEST_PROBLEM)
+    let content_type = answer.headers().get(header::CONTENT_TYPE);
+    let length = answer.body().size_hint().upper();
+    content_type.is_some_and(|value| value.as_bytes().starts_with(PROBLEM_JSON.as_bytes()))
+        && length.is_some_and(|length| length <= LARGEST_PROBLEM)
 }
 
 fn whole<C>(content: Bytes) -> Either<C, Full<Bytes>> {

@@ -18,6 +18,8 @@ impl<Stage> Exchange<Stage> {
     /// where the answer says nothing of caches. A problem gets the path as its `instance`, unless it names another, and the
     /// `request_id`. An error that explains nothing, as it has no content or plain text, becomes the problem of its status and
     /// keeps its fields: so frameworks answer 404, 405, 413 and 415.
+    ///
+    /// What is finished already stays as it is: a layer around a service may finish what a handler within has finished.
     #[must_use]
     pub fn finish(self, outcome: Result<Response<Bytes>, Problem>) -> Response<Bytes> {
         let outcome = outcome.map(

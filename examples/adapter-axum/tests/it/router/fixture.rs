@@ -171,6 +171,7 @@ pub(super) fn routes() -> Router<Desk> {
             "/problem",
             get(async || Refusal::from(Problem::new(ErrorStatus::CONFLICT))),
         )
+        .route("/rendered", get(rendered))
         .route("/stream", get(streamed))
         .route("/page", get(async |Paged(page)| page.limit.get().to_string()))
         .route(
@@ -183,6 +184,15 @@ pub(super) fn routes() -> Router<Desk> {
 
 async fn broken() -> &'static str {
     panic!("the handler has a bug")
+}
+
+/// A problem of the host's own, with parameters, and with the length that it had.
+async fn rendered() -> Response {
+    let problem = Response::builder()
+        .status(409)
+        .header("content-type", "application/problem+json; charset=utf-8")
+        .header("content-length", "14");
+    problem.body(Body::from(r#"{"status":409}"#)).unwrap()
 }
 
 async fn streamed() -> Body {

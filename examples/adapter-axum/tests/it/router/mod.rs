@@ -69,6 +69,18 @@ async fn every_exit_of_a_router_is_complete() {
     }
 }
 
+/// H13: a problem that a handler wrote is completed, and its length with it.
+#[tokio::test]
+async fn a_problem_that_a_handler_wrote_is_completed() {
+    let running = Running::new();
+    let answer = running.ask(request("GET", "/rendered", &[], "")).await;
+    let problem = ReceivedProblem::parse(answer.body()).unwrap();
+    assert_eq!(problem.instance(), Some("/rendered"));
+    let length = answer.headers().get("content-length");
+    let length = length.map(|length| length.to_str().unwrap().to_owned());
+    assert!(length.is_none_or(|length| length == answer.body().len().to_string()));
+}
+
 /// H18: the framework says by its 405 what a route takes; so does its answer to OPTIONS.
 #[tokio::test]
 async fn options_says_what_a_route_takes() {

@@ -171,6 +171,29 @@ fn a_head_answer_has_the_length_of_the_body_it_leaves_out() {
     }
 }
 
+/// H8: nobody knows the length of what was not modified, least of all that it is nothing.
+#[test]
+fn a_304_says_no_length() {
+    let running = Running::start(async |_| {
+        let mut response = whole("");
+        *response.status_mut() = http::StatusCode::NOT_MODIFIED;
+        response
+    });
+    for method in ["GET", "HEAD"] {
+        let mut peer = running.connect();
+        peer.send(format!(
+            "{method} / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"
+        ));
+        let head = peer.head();
+        assert_eq!(
+            (head.status, head.all("content-length")),
+            (304, Vec::new()),
+            "{method}"
+        );
+        assert_eq!(peer.rest(), b"", "{method}");
+    }
+}
+
 #[test]
 fn pipelined_requests_are_answered_in_order() {
     let running = Running::start(async |request: Request<Bytes>| whole(request.uri().to_string()));
