@@ -40,8 +40,11 @@ impl RequestId {
     pub fn generate(entropy: &dyn Entropy) -> Self {
         let mut random = [0; 16];
         entropy.fill(&mut random);
-        let text = format!("{:032x}", u128::from_be_bytes(random));
-        Self(HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static("unnamed-request")))
+        let mut text = [0; 32];
+        for (digits, byte) in text.chunks_exact_mut(2).zip(random) {
+            digits.copy_from_slice(&[hex_digit(byte >> 4), hex_digit(byte & 15)]);
+        }
+        Self(HeaderValue::from_bytes(&text).unwrap_or(HeaderValue::from_static("unnamed-request")))
     }
 
     /// The id the caller sent, when it is acceptable, else a new one.
@@ -90,6 +93,13 @@ impl FromStr for RequestId {
 impl fmt::Display for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+const fn hex_digit(value: u8) -> u8 {
+    match value {
+        0..=9 => b'0' + value,
+        _ => b'a' + (value - 10),
     }
 }
 

@@ -94,8 +94,11 @@ pub(crate) fn explains_nothing<B>(answer: &Response<B>) -> bool {
 pub(crate) fn completed_content(answer: Response<Bytes>, target: &Uri, id: &RequestId) -> Response<Bytes> {
     let content_type = answer.headers().get(CONTENT_TYPE);
     let is_problem = content_type.is_some_and(|value| is_of(value.as_bytes(), PROBLEM_JSON.as_bytes()));
-    let written = ReceivedProblem::parse(answer.body());
-    let Some(written) = written.ok().filter(|_| is_problem && is_error(answer.status())) else {
+    // what is none is not read, however long it is
+    if !is_problem || !is_error(answer.status()) {
+        return answer;
+    }
+    let Ok(written) = ReceivedProblem::parse(answer.body()) else {
         return answer;
     };
     let mut content = answer.body().clone();

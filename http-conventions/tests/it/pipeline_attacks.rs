@@ -2,6 +2,7 @@
 
 use std::{panic::resume_unwind, sync::atomic::Ordering::SeqCst, time::Duration};
 
+use allocation_counter::measure;
 use bytes::Bytes;
 use http::{Response, StatusCode, header};
 use http_conventions::{
@@ -56,6 +57,31 @@ fn what_was_said_of_the_bytes_goes_with_them() {
         for name in of_bytes {
             assert!(whole.headers().contains_key(name), "{name}");
         }
+    }
+}
+
+/// H13: only what could be a problem is read for one; an answer of a mebibyte is not.
+#[tokio::test]
+async fn content_that_is_no_problem_is_not_read() {
+    let desk = Desk::new();
+    let request = request("GET", "/v1/charges", &[]);
+    let text = format!("{{\"data\":\"{}\"}}", "x".repeat(1 << 20));
+    for (status, content_type) in [
+        (200, "application/json"),
+        (400, "application/json"),
+        (200, "application/problem+json"),
+    ] {
+        let mut own = json(&text);
+        *own.status_mut() = StatusCode::from_u16(status).unwrap();
+        own.headers_mut()
+            .insert(header::CONTENT_TYPE, content_type.parse().unwrap());
+        let mut finished = None;
+        let allocated = measure(|| finished = Some(desk.conventions.begin(&request).finish(Ok(own))));
+        assert_eq!(finished.unwrap().body(), &text);
+        assert!(
+            allocated.bytes_total < 16 << 10,
+            "{status} {content_type}: {allocated:?}"
+        );
     }
 }
 

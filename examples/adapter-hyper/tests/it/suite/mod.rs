@@ -282,6 +282,7 @@ fn shutdown_finishes_an_open_request() {
     peer.send("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
     within_patience(has_entered.recv()).unwrap();
     running.begin_shutdown();
+    running.refuses_connections();
     release.send(()).unwrap();
     assert_eq!(peer.answer().text(), "done");
     running.join();

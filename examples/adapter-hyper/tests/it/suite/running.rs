@@ -1,11 +1,11 @@
 //! The server of a test, in a thread of its own.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::pin::Pin;
 use std::sync::Mutex;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::{TryStreamExt, stream};
@@ -106,6 +106,15 @@ impl Running {
 
     pub(super) fn begin_shutdown(&mut self) {
         self.stop.take().unwrap().send(()).unwrap();
+    }
+
+    /// Waits until nobody can connect any more, which is when the shutdown has begun.
+    pub(super) fn refuses_connections(&self) {
+        let begun = Instant::now();
+        while TcpStream::connect(self.address).is_ok() {
+            assert!(begun.elapsed() < PATIENCE, "still open");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     pub(super) fn join(&mut self) {
