@@ -122,9 +122,15 @@ use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 /// # Fields that only juniper can execute
 ///
 /// `#[graph(plain)]` on a method marks a field whose type has juniper's attribute only, or that takes juniper's executor. An operation
-/// that selects such a field is executed by juniper as a whole, with the same guards, masking and codes, at its speed and
-/// without list indices in the paths of errors. juniper cannot refuse an object: an operation of it that selects
-/// what the guard of a type refuses does not run at all. Nothing falls back to juniper that is not marked:
+/// that selects such a field is executed by juniper as a whole, with the same guards, masking and codes, and at its speed. Nothing
+/// falls back to juniper that is not marked. What juniper gives no means for is left out there, for every field of the operation:
+///
+/// - The path of an error has the response keys only, not the indices in lists: juniper hands none to whoever executes a field.
+/// - An operation that misses its deadline answers `data: null` and one `TIMEOUT` without a path: juniper shows nothing of an
+///   execution before its end.
+/// - juniper's own rules hold beside ours: a nullable variable at an argument with a default, and an input object in a variable
+///   that leaves out a non-null field with a default, are refused with `GRAPHQL_VALIDATION_FAILED` and `BAD_USER_INPUT`.
+/// - An object cannot be refused: an operation of it that selects what the guard of a type refuses does not run at all.
 ///
 /// ```
 /// # use graph_core::{RequestContext, graph_object};
@@ -249,7 +255,7 @@ pub fn graph_subscription(arguments: TokenStream, item: TokenStream) -> TokenStr
 #[proc_macro_attribute]
 pub fn graph_interface(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let item = parse_macro_input!(item as Item);
-    expand::interface::interface(&arguments.into(), &item).into()
+    expand::interface::interface(&arguments.into(), item).into()
 }
 
 /// A union: an enum with an object type in each variant.

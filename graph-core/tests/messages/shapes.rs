@@ -83,4 +83,16 @@ struct NoEnum;
 #[derive(GraphObject)]
 struct Tuple(i32);
 
+#[derive(GraphObject)]
+struct Old {
+    #[deprecated = "gone"]
+    id: i32,
+}
+
+#[derive(GraphEnum)]
+enum OldValue {
+    #[deprecated = "gone"]
+    One,
+}
+
 fn main() {}

@@ -2,12 +2,13 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::ItemImpl;
+use syn::{ImplItem, ItemImpl};
 
 use super::or_mistake;
 use crate::emit::call::From;
 use crate::emit::{Target, in_scope, object, shadow, source};
 use crate::read::block::{Block, bare, refuse_shape, without_marks};
+use crate::read::deprecated;
 
 /// The block for juniper, and the object for the executor.
 pub(crate) fn object(arguments: &TokenStream, item: ItemImpl) -> TokenStream {
@@ -33,17 +34,25 @@ fn expand(
         return quote!(#item #mistake);
     }
     let juniper = format_ident!("{attribute}");
+    let translated = translate(&mut item);
     let made = Block::read(arguments, &item).and_then(|block| {
         let target = Target::new(&item.self_ty, &item.generics, block.context.as_ref());
         let made = in_scope(&emit(&target, &block));
         item.items = shadow::shadowed(&item.items, &block)?;
         Ok(made)
     });
-    let made = or_mistake(made);
+    let made = or_mistake(translated.and(made));
     without_marks(&mut item);
     quote! {
         #[::juniper::#juniper(#arguments)]
         #item
         #made
     }
+}
+
+fn translate(block: &mut ItemImpl) -> syn::Result<()> {
+    block.items.iter_mut().try_for_each(|item| match item {
+        ImplItem::Fn(method) => deprecated::translate(&mut method.attrs),
+        _ => Ok(()),
+    })
 }

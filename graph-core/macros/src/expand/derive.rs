@@ -8,6 +8,7 @@ use syn::{Data, DeriveInput, Fields, LitStr, Variant};
 use super::or_mistake;
 use crate::emit::call::From;
 use crate::emit::{Target, enumeration as emit_enumeration, in_scope, object as emit_object};
+use crate::read::deprecated::refuse_unread;
 use crate::read::field::{Field, is_ignored};
 use crate::read::graph::Marks;
 use crate::read::item::ItemWords;
@@ -80,6 +81,7 @@ fn value(variant: &Variant, rename: Rename) -> syn::Result<Option<String>> {
     if is_ignored(&variant.attrs)? {
         return Ok(None);
     }
+    refuse_unread(&variant.attrs)?;
     if !variant.fields.is_empty() {
         return Err(syn::Error::new(
             variant.fields.span(),

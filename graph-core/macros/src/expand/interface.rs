@@ -7,14 +7,15 @@ use syn::{Attribute, FnArg, Generics, Ident, Item, Signature, TraitItem, Type, T
 
 use crate::emit::variants::{Variant, variants};
 use crate::emit::{Target, in_scope};
+use crate::read::deprecated;
 use crate::read::graph::Marks;
 use crate::read::item::{ItemWords, refuse_juniper};
 use crate::read::parameter::Parameter;
 use crate::read::rename::Rename;
 
 /// The trait for juniper, and the value of the interface for the executor.
-pub(crate) fn interface(arguments: &TokenStream, item: &Item) -> TokenStream {
-    let made = read(arguments, item);
+pub(crate) fn interface(arguments: &TokenStream, mut item: Item) -> TokenStream {
+    let made = translate(&mut item).and_then(|()| read(arguments, &item));
     let mut tokens = quote!(#[::juniper::graphql_interface(#arguments)] #item);
     match made {
         Ok(made) => tokens.extend(made),
@@ -86,6 +87,20 @@ fn methods(item: &Item) -> syn::Result<Option<Type>> {
         _ => {}
     }
     Ok(context)
+}
+
+fn translate(item: &mut Item) -> syn::Result<()> {
+    match item {
+        Item::Trait(item) => item.items.iter_mut().try_for_each(|item| match item {
+            TraitItem::Fn(method) => deprecated::translate(&mut method.attrs),
+            _ => Ok(()),
+        }),
+        Item::Struct(item) => {
+            let mut fields = item.fields.iter_mut();
+            fields.try_for_each(|field| deprecated::translate(&mut field.attrs))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn context_of(signature: &Signature) -> syn::Result<Option<Type>> {

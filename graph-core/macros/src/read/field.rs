@@ -3,6 +3,7 @@
 use syn::spanned::Spanned;
 use syn::{Attribute, FnArg, Ident, LitStr, Pat, ReceiverKind, ReturnType, Signature, Type, parse_quote};
 
+use super::deprecated::refuse_unread;
 use super::graph::Marks;
 use super::parameter::Parameter;
 use super::rename::Rename;
@@ -72,6 +73,7 @@ impl Field {
         let Some((name, marks)) = named(&field.attrs, ident, rename)? else {
             return Ok(None);
         };
+        refuse_unread(&field.attrs)?;
         if let (true, Some(span)) = (marks.guarded(), marks.at) {
             return Err(syn::Error::new(
                 span,

@@ -1,6 +1,7 @@
 //! What the host wrote: attributes of juniper's and ours, methods, types.
 
 pub(crate) mod block;
+pub(crate) mod deprecated;
 pub(crate) mod field;
 pub(crate) mod graph;
 pub(crate) mod item;

@@ -58,12 +58,14 @@ impl Robot {
 #[expect(dead_code, reason = "juniper reads the signatures only")]
 pub(crate) trait Node {
     fn id(&self) -> ID;
+    #[deprecated = "ask somebody"]
     fn code(&self) -> Option<i32>;
 }
 
 #[graph_interface(for = [Team, Robot])]
 #[graphql(context = Context, enum = Teams)]
 pub(crate) struct Titled {
+    #[deprecated = "teams have titles"]
     team_name: String,
 }
 

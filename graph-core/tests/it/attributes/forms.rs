@@ -197,6 +197,16 @@ impl<'a> User<'a> {
         3
     }
 
+    #[deprecated = "in one word"]
+    fn older(&self) -> i32 {
+        3
+    }
+
+    #[deprecated(since = "1.0.0", note = "with a version")]
+    fn oldest(&self) -> i32 {
+        3
+    }
+
     #[graphql(ignore)]
     #[expect(dead_code, reason = "no field")]
     fn helper(&mut self, _: &str) {}
@@ -223,6 +233,12 @@ impl<'a> User<'a> {
     #[graph(authenticated)]
     fn viewer(context: &Context) -> Option<&str> {
         context.principal().map(graph_core::Principal::subject)
+    }
+
+    #[graph(scope = "read:email")]
+    #[deprecated = "guarded"]
+    fn older_email() -> Option<i32> {
+        None
     }
 
     #[graph(scope = "read:email")]
@@ -331,6 +347,10 @@ impl Query {
 
     fn cent() -> Cents {
         Cents(1)
+    }
+
+    async fn never() -> Option<i32> {
+        std::future::pending().await
     }
 }
 

@@ -1,7 +1,9 @@
 //! What the attributes make of a host's types: the tables fit the schema, and both executors answer alike.
 
+mod deprecated;
 mod families;
 mod forms;
+mod plain;
 
 use futures_util::StreamExt as _;
 use graph_core::executor::{Guard, Object, Source, TypeInfo};

@@ -1,0 +1,34 @@
+//! Why a field is deprecated, in each of the forms that Rust has for it.
+
+use graph_core::http::GraphRequest;
+use serde_json::{Value, json};
+
+use super::{callers, engine};
+
+/// G11: every form of `#[deprecated]` reaches introspection with its reason, on objects and interfaces, behind a guard or not.
+#[tokio::test]
+async fn every_form_of_a_deprecation_has_its_reason() {
+    const QUERY: &str = "{ __schema { types { name fields(includeDeprecated: true) { name isDeprecated deprecationReason } } } }";
+    let [anonymous, ..] = callers();
+    let answer = json!(engine().execute(&GraphRequest::new(QUERY), &anonymous).await);
+    let types = answer["data"]["__schema"]["types"].as_array().unwrap();
+    let deprecated = |name: &str| -> Vec<Value> {
+        let of = types.iter().find(|ty| ty["name"] == name).unwrap();
+        let fields = of["fields"].as_array().unwrap().iter();
+        let deprecated = fields.filter(|field| field["isDeprecated"] == true);
+        deprecated
+            .map(|field| json!([field["name"], field["deprecationReason"]]))
+            .collect()
+    };
+    let expected = [
+        json!(["old", "old"]),
+        json!(["older", "in one word"]),
+        json!(["oldest", "with a version"]),
+        json!(["kind", "older"]),
+        json!(["olderEmail", "guarded"]),
+        json!(["oldEmail", null]),
+    ];
+    assert_eq!(deprecated("User"), expected);
+    assert_eq!(deprecated("Node"), [json!(["code", "ask somebody"])]);
+    assert_eq!(deprecated("Titled"), [json!(["teamName", "teams have titles"])]);
+}
