@@ -51,6 +51,7 @@ pub(crate) fn measured(case: &Case) -> Vec<Measured<'_>> {
         ours("ours", root(direct::Query)),
         executed("ours, without HTTP", root(direct::Query), case),
         ours("ours, yielding", root(yielding::Query)),
+        executed("ours, yielding, without HTTP", root(yielding::Query), case),
         juniper_sync(root(direct::Query)),
         juniper("juniper async", root(direct::Query)),
         juniper("juniper async, yielding", root(yielding::Query)),

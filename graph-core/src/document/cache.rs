@@ -55,8 +55,12 @@ impl Cache {
 
     /// What became of the text known by `key`, if it was read before.
     pub(crate) fn peek(&self, key: &[u8]) -> Option<Read> {
-        let known = self.known(key)?;
-        known.used.store(true, Ordering::Relaxed);
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let known = state.entries.get(key)?;
+        // every writing takes the line of it from the other processors
+        if !known.used.load(Ordering::Relaxed) {
+            known.used.store(true, Ordering::Relaxed);
+        }
         known.read.get().cloned()
     }
 
@@ -82,11 +86,6 @@ impl Cache {
             self.account(key, &entry, size);
         }
         outcome
-    }
-
-    fn known(&self, key: &[u8]) -> Option<Arc<Entry>> {
-        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        state.entries.get(key).cloned()
     }
 
     fn entry(&self, key: &[u8]) -> Arc<Entry> {

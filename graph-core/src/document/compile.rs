@@ -28,6 +28,9 @@ pub(super) const FIELDS: usize = 20_000;
 /// How many bytes of introspection a plan has at most: aliases within lists within lists say the same over and over.
 const CONSTANTS: usize = 16 << 20;
 
+/// How many bytes the first execution of a plan starts with.
+const FIRST: usize = 64;
+
 /// What a schema is to the compiler.
 #[derive(Debug)]
 pub(crate) struct Facts<'s> {
@@ -97,7 +100,7 @@ pub(super) fn compile(facts: &Facts<'_>, collector: &Collector<'_>) -> Result<Co
             places: compiler.places.into(),
             policies,
             slots: compiler.slots.into(),
-            size_hint: AtomicUsize::new(0),
+            size_hint: AtomicUsize::new(FIRST),
         })
     };
     Ok(Compiled {

@@ -16,6 +16,7 @@ mod view;
 
 use std::collections::VecDeque;
 use std::mem::size_of;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -86,7 +87,9 @@ pub(crate) struct Document {
     pub(crate) outline: Option<Outline>,
     /// The variables that decide what is selected.
     deciding: Box<[Box<str>]>,
-    /// The plans for the values that those variables had last.
+    /// What is executed whatever the variables are.
+    only: Option<Executable>,
+    /// The plans for the values that the deciding variables had last.
     plans: RwLock<VecDeque<Variant>>,
     /// How many bytes it takes, its plans included.
     pub(crate) size: usize,
@@ -126,6 +129,24 @@ pub(crate) struct Foreign {
     pub(crate) introspection: Box<[(Box<str>, Vec<u8>)]>,
 }
 
+/// What is executed with the variables of one request.
+#[derive(Debug)]
+pub(crate) enum Chosen<'d> {
+    Only(&'d Executable),
+    Variant(Arc<Executable>),
+}
+
+impl Deref for Chosen<'_> {
+    type Target = Executable;
+
+    fn deref(&self) -> &Executable {
+        match self {
+            Self::Only(only) => only,
+            Self::Variant(variant) => variant,
+        }
+    }
+}
+
 impl Document {
     /// Parses, validates, judges and compiles; `variables` are those of the first request.
     pub(crate) fn new(
@@ -145,6 +166,7 @@ impl Document {
             judged,
             outline: outline.open.then_some(outline),
             deciding: deciding(&syntax),
+            only: None,
             plans: RwLock::default(),
             size: 0,
         };
@@ -154,8 +176,13 @@ impl Document {
         match document.compiled(facts, &syntax, &value, false) {
             Ok((executable, size, depends)) => {
                 most = document.deciding.is_empty().then_some(size);
-                if let (Some(mask), false) = (mask, depends) {
-                    document.keep(mask, facts.view, &Arc::new(executable));
+                match mask {
+                    _ if depends => {}
+                    _ if document.deciding.is_empty() && !document.introspects() => {
+                        document.only = Some(executable);
+                    }
+                    Some(mask) => document.keep(mask, facts.view, &Arc::new(executable)),
+                    None => {}
                 }
             }
             // with other variables it may be fine: what one caller is refused must not be kept for all
@@ -190,16 +217,16 @@ impl Document {
         &self,
         facts: &Facts<'_>,
         variables: &Coerced<'_>,
-    ) -> Result<Arc<Executable>, GraphResponse> {
+    ) -> Result<Chosen<'_>, GraphResponse> {
+        if let Some(only) = &self.only {
+            return Ok(Chosen::Only(only));
+        }
         let mask = self.mask(|name| variables.get(name).cloned());
         if let Some(mask) = mask {
             let plans = self.plans.read().unwrap_or_else(PoisonError::into_inner);
             if let Some(known) = plans.iter().find(|known| known.is(mask, self.hidden(facts.view))) {
-                // without variables that decide there is no other that it could make way for
-                if !self.deciding.is_empty() || self.introspects() {
-                    known.used.store(true, Ordering::Relaxed);
-                }
-                return Ok(Arc::clone(&known.executable));
+                known.used.store(true, Ordering::Relaxed);
+                return Ok(Chosen::Variant(Arc::clone(&known.executable)));
             }
         }
         let syntax = again(facts.schema, &self.text, self.operation.as_deref())?;
@@ -209,7 +236,7 @@ impl Document {
         if let (Some(mask), false) = (mask, depends) {
             self.keep(mask, facts.view, &executable);
         }
-        Ok(executable)
+        Ok(Chosen::Variant(executable))
     }
 
     fn compiled(
@@ -286,3 +313,6 @@ fn definitions(syntax: &Syntax<'_>) -> Box<[VariableDefinition]> {
         });
     declared.collect()
 }
+
+#[cfg(test)]
+mod tests;

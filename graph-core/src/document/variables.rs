@@ -2,7 +2,7 @@
 //!
 //! juniper's own way refuses an input object that leaves out a non-null field with a default; messages are the same otherwise.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use juniper::meta::{EnumMeta, InputObjectMeta, MetaType};
 use juniper::parser::Spanning;
@@ -26,7 +26,7 @@ pub(crate) struct VariableDefinition {
 /// The values of the variables that have one.
 #[derive(Debug, Default)]
 pub(crate) struct Coerced<'d> {
-    values: HashMap<&'d str, InputValue>,
+    values: BTreeMap<&'d str, InputValue>,
 }
 
 impl Coerced<'_> {
@@ -68,7 +68,7 @@ pub(crate) fn coerce<'d>(
     defined: &'d [VariableDefinition],
     given: &Variables,
 ) -> Result<Coerced<'d>, GraphResponse> {
-    let mut values = HashMap::with_capacity(defined.len());
+    let mut values = BTreeMap::new();
     let mut mistakes = Vec::new();
     for variable in defined {
         let mut coercion = Coercion {

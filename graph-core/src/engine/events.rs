@@ -110,7 +110,7 @@ fn written(field: &Field, event: SegResult) -> Vec<u8> {
         return out;
     };
     field.key.write(&mut out);
-    seg.flatten(&mut out);
+    out.extend_from_slice(&seg.into_bytes());
     close(start, &mut out);
     out
 }

@@ -34,20 +34,20 @@ where
             Ok(cx) => cx,
             Err(refused) => return refused,
         };
-        let mut out = Vec::with_capacity(plan.size_hint.load(Ordering::Relaxed) + 64);
+        let mut out = Vec::with_capacity(plan.size_hint.load(Ordering::Relaxed));
         out.extend_from_slice(PREFIX);
         let answered = if plan.has_async {
             let expire = || cx.expire();
             let deadline = self.deadline(&expire);
             drive(self.pending(&cx, out), context.loaders(), deadline).await
         } else {
-            Some(self.ready(&cx, out))
+            Some(
+                self.ready(&cx, out)
+                    .inspect(|written| plan.took(written.len() + 1)),
+            )
         };
         match answered {
-            Some(Ok(written)) => {
-                plan.size_hint.fetch_max(written.len(), Ordering::Relaxed);
-                GraphResponse::written(written, self.noted(&cx))
-            }
+            Some(Ok(written)) => GraphResponse::written(written, self.noted(&cx)),
             Some(Err(Bubble)) => GraphResponse::written([PREFIX, b"null"].concat(), self.noted(&cx)),
             None => Self::late(),
         }
@@ -123,10 +123,9 @@ async fn at_once<C: Sync>(root: &impl Object<C>, cx: &Cx<'_, C>, out: Vec<u8>) -
     let mut pend = Pend::default();
     let path = Path::Root(&Trail::ROOT);
     write_object_async(root, &cx.plan().fields, cx, &path, &mut seg, &mut pend)?;
+    cx.plan().took(seg.buf.len());
     pend.run(&mut seg, cx).await?;
-    let mut out = Vec::new();
-    seg.flatten(&mut out);
-    Ok(out)
+    Ok(seg.into_bytes())
 }
 
 /// Runs the root fields of a mutation [one after another](https://spec.graphql.org/September2025/#sec-Normal-and-Serial-Execution),
@@ -153,11 +152,10 @@ async fn in_series<C: Sync>(
             pend.push(hole, root.field_async(field, cx, Trail::ROOT));
         }
         pend.run(&mut seg, cx).await?;
-        let mut written = Vec::new();
-        seg.flatten(&mut written);
-        out.extend_from_slice(&written);
+        out.extend_from_slice(&seg.into_bytes());
     }
     close(start, &mut out);
+    cx.plan().took(out.len() + 1);
     Ok(out)
 }
 

@@ -34,7 +34,7 @@ enum Indices {
     Spilled(Arc<[u32]>),
 }
 
-const INLINE: usize = 6;
+const INLINE: usize = 4;
 
 impl Trail {
     /// The root.

@@ -15,6 +15,10 @@ use crate::error::{ErrorCode, GraphError};
 /// How many futures are polled all together at each wake-up; more of them get a waker each.
 const FEW: usize = 8;
 
+/// How often many of them are polled all together before that: what waits for one thing, such as a batch, is ready at the second
+/// time, and a waker costs more than to be polled once for nothing.
+const ROUNDS: u32 = 2;
+
 /// The futures that fill the holes of a segment, in the order of the holes.
 #[derive(Default)]
 pub struct Pend<'p> {
@@ -55,7 +59,11 @@ impl<'p> Pend<'p> {
 
     /// Makes room for so many futures.
     pub(crate) fn reserve(&mut self, futures: usize) {
-        self.tasks.reserve(futures);
+        if self.tasks.is_empty() {
+            self.tasks.reserve_exact(futures);
+        } else {
+            self.tasks.reserve(futures);
+        }
     }
 
     /// Drops the futures of the holes from `hole` on.
@@ -68,36 +76,40 @@ impl<'p> Pend<'p> {
         if self.tasks.is_empty() {
             return Ok(());
         }
-        let first = poll_fn(|task| Poll::Ready(self.round(task, seg))).await;
-        first?;
+        let (mut set, mut rounds) = (None, 0);
+        poll_fn(|task| match &mut set {
+            None => self.wait(&mut set, &mut rounds, seg, cx, task),
+            Some(set) => set.poll(seg, cx, task),
+        })
+        .await
+    }
+
+    /// Polls the futures all together: when there are many and one waits still, each gets a waker of its own.
+    fn wait<C>(
+        &mut self,
+        set: &mut Option<Box<Many<'p>>>,
+        rounds: &mut u32,
+        seg: &mut Seg,
+        cx: &Cx<'_, C>,
+        task: &mut Context<'_>,
+    ) -> Poll<Flow> {
+        self.round(task, seg)?;
         if self.tasks.is_empty() {
-            return Ok(());
+            return Poll::Ready(Ok(()));
         }
-        if self.tasks.len() <= FEW {
-            let rest = poll_fn(|task| {
-                let polled = self.round(task, seg).and_then(|()| {
-                    if cx.is_expired() {
-                        self.time_out(seg, cx)?;
-                    }
-                    Ok(self.tasks.is_empty())
-                });
-                match polled {
-                    Ok(false) => Poll::Pending,
-                    Ok(true) => Poll::Ready(Ok(())),
-                    Err(bubble) => Poll::Ready(Err(bubble)),
-                }
-            });
-            // what the first round left is woken by itself, and is not polled twice for nothing
-            return if cx.is_expired() {
-                rest.await
-            } else {
-                after_wake(rest).await
-            };
+        if cx.is_expired() {
+            return Poll::Ready(self.time_out(seg, cx));
+        }
+        *rounds += 1;
+        if *rounds < ROUNDS || self.tasks.len() <= FEW {
+            return Poll::Pending;
         }
         // every future is polled again as it enters the set: that is what gives it its waker
-        let mut set: Box<FuturesUnordered<Task<'p>>> = Box::new(self.tasks.into_iter().collect());
-        let mut alive = set.len();
-        poll_fn(|task| many(&mut set, &mut alive, seg, cx, task)).await
+        let many = Many {
+            alive: self.tasks.len(),
+            set: self.tasks.drain(..).collect(),
+        };
+        set.insert(Box::new(many)).poll(seg, cx, task)
     }
 
     /// Polls every future once, in the order of the document.
@@ -151,75 +163,59 @@ fn late<C>(seg: &mut Seg, hole: usize, cx: &Cx<'_, C>) -> Flow {
     seg.null_around(hole)
 }
 
-fn many<C>(
-    set: &mut FuturesUnordered<Task<'_>>,
-    alive: &mut usize,
-    seg: &mut Seg,
-    cx: &Cx<'_, C>,
-    context: &mut Context<'_>,
-) -> Poll<Flow> {
-    if cx.is_expired() {
-        return Poll::Ready(last_round(set, seg, cx, context));
-    }
-    while *alive > 0 {
-        let Poll::Ready(Some(done)) = Pin::new(&mut *set).poll_next(context) else {
-            return Poll::Pending;
-        };
-        let Some((hole, result)) = done else { continue };
-        *alive -= 1;
-        match settle(seg, hole, result) {
-            Ok(false) => {}
-            Ok(true) => cancel_dead(set, alive, seg),
-            Err(bubble) => return Poll::Ready(Err(bubble)),
-        }
-    }
-    Poll::Ready(Ok(()))
+/// Many futures, each with a waker of its own.
+struct Many<'p> {
+    set: FuturesUnordered<Task<'p>>,
+    /// How many of them were not cancelled.
+    alive: usize,
 }
 
-/// Drops the futures of holes in values that are null.
-fn cancel_dead(set: &mut FuturesUnordered<Task<'_>>, alive: &mut usize, seg: &Seg) {
-    for task in set.iter_mut() {
-        if task.future.is_some() && seg.is_dead(task.hole) {
-            task.future = None;
-            *alive -= 1;
+impl Many<'_> {
+    fn poll<C>(&mut self, seg: &mut Seg, cx: &Cx<'_, C>, context: &mut Context<'_>) -> Poll<Flow> {
+        if cx.is_expired() {
+            return Poll::Ready(self.last_round(seg, cx, context));
         }
-    }
-}
-
-/// Polls every future a last time, so that those within it can answer without what is not ready in them.
-fn last_round<C>(
-    set: &mut FuturesUnordered<Task<'_>>,
-    seg: &mut Seg,
-    cx: &Cx<'_, C>,
-    context: &mut Context<'_>,
-) -> Flow {
-    for task in set.iter_mut() {
-        let hole = task.hole;
-        let polled = Pin::new(&mut *task).poll(context);
-        task.future = None;
-        match polled {
-            Poll::Ready(Some((hole, result))) => {
-                settle(seg, hole, result)?;
+        while self.alive > 0 {
+            let Poll::Ready(Some(done)) = Pin::new(&mut self.set).poll_next(context) else {
+                return Poll::Pending;
+            };
+            let Some((hole, result)) = done else { continue };
+            self.alive -= 1;
+            match settle(seg, hole, result) {
+                Ok(false) => {}
+                Ok(true) => self.cancel_dead(seg),
+                Err(bubble) => return Poll::Ready(Err(bubble)),
             }
-            Poll::Ready(None) => {}
-            Poll::Pending => late(seg, hole, cx)?,
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Drops the futures of holes in values that are null.
+    fn cancel_dead(&mut self, seg: &Seg) {
+        for task in self.set.iter_mut() {
+            if task.future.is_some() && seg.is_dead(task.hole) {
+                task.future = None;
+                self.alive -= 1;
+            }
         }
     }
-    Ok(())
-}
 
-/// Goes on with `future` when something woke the task, not at once.
-async fn after_wake<T>(future: impl Future<Output = T>) -> T {
-    let mut woken = false;
-    poll_fn(|_| {
-        if woken {
-            return Poll::Ready(());
+    /// Polls every future a last time, so that those within it can answer without what is not ready in them.
+    fn last_round<C>(&mut self, seg: &mut Seg, cx: &Cx<'_, C>, context: &mut Context<'_>) -> Flow {
+        for task in self.set.iter_mut() {
+            let hole = task.hole;
+            let polled = Pin::new(&mut *task).poll(context);
+            task.future = None;
+            match polled {
+                Poll::Ready(Some((hole, result))) => {
+                    settle(seg, hole, result)?;
+                }
+                Poll::Ready(None) => {}
+                Poll::Pending => late(seg, hole, cx)?,
+            }
         }
-        woken = true;
-        Poll::Pending
-    })
-    .await;
-    future.await
+        Ok(())
+    }
 }
 
 #[cfg(test)]

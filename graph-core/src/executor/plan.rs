@@ -1,7 +1,7 @@
 //! A compiled operation: it owns everything it needs and borrows nothing.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use juniper::{InputValue, OperationType};
 
@@ -22,8 +22,17 @@ pub struct Plan {
     /// Where in the response fields are, by [`FieldMeta::place`].
     pub(crate) places: Box<[Place]>,
     pub(crate) has_async: bool,
-    /// How long the last answer was.
+    /// How long the buffer became that an execution starts with, at most: in bytes, with what ends the envelope.
     pub(crate) size_hint: AtomicUsize,
+}
+
+impl Plan {
+    /// Notes how long the buffer became. To write only what is new spares the other processors.
+    pub(crate) fn took(&self, bytes: usize) {
+        if bytes > self.size_hint.load(Ordering::Relaxed) {
+            self.size_hint.store(bytes, Ordering::Relaxed);
+        }
+    }
 }
 
 impl std::fmt::Debug for Plan {
@@ -64,6 +73,13 @@ impl Field {
     #[must_use]
     pub fn index(&self) -> u16 {
         self.idx
+    }
+
+    /// Whether something below it is asynchronous: the value must be kept until that is done.
+    #[inline]
+    #[must_use]
+    pub fn is_deep(&self) -> bool {
+        self.sel_async
     }
 
     #[inline]

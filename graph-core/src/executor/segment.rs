@@ -10,9 +10,8 @@ pub type SegResult = Result<Seg, Bubble>;
 pub struct Seg {
     pub(crate) buf: Vec<u8>,
     holes: Vec<Hole>,
-    regions: Vec<Region>,
-    /// The innermost region that is open.
-    open: Option<usize>,
+    /// `None` until a nullable value is written: a segment is moved often.
+    regions: Option<Box<Regions>>,
 }
 
 /// A place in [`Seg::buf`] that a future will fill.
@@ -20,7 +19,7 @@ pub struct Seg {
 struct Hole {
     at: usize,
     /// The innermost nullable value around it.
-    region: Option<usize>,
+    region: Option<u32>,
     nullable: bool,
     /// The field, as [`Plan::metas`](super::Plan) knows it.
     meta: u32,
@@ -33,8 +32,32 @@ struct Hole {
 struct Region {
     start: usize,
     end: usize,
-    parent: Option<usize>,
+    parent: Option<u32>,
     nulled: bool,
+}
+
+/// The nullable values of a segment, in the order of the document.
+#[derive(Debug, Default)]
+struct Regions {
+    all: Vec<Region>,
+    /// The innermost one that is being written.
+    open: Option<u32>,
+}
+
+impl Regions {
+    /// Takes the region of `mark` back, and those within it.
+    fn forget(&mut self, mark: Mark) {
+        self.all
+            .truncate(usize::try_from(mark.region).unwrap_or(usize::MAX));
+    }
+
+    fn get(&self, at: u32) -> Option<&Region> {
+        self.all.get(usize::try_from(at).ok()?)
+    }
+
+    fn get_mut(&mut self, at: u32) -> Option<&mut Region> {
+        self.all.get_mut(usize::try_from(at).ok()?)
+    }
 }
 
 /// Where a nullable value started.
@@ -42,8 +65,9 @@ struct Region {
 pub(crate) struct Mark {
     start: usize,
     holes: usize,
-    regions: usize,
-    around: Option<usize>,
+    /// Its region.
+    region: u32,
+    around: Option<u32>,
 }
 
 impl From<Vec<u8>> for Seg {
@@ -60,7 +84,7 @@ impl Seg {
     pub(crate) fn leave(&mut self, nullable: bool, meta: u32, trail: Trail) -> usize {
         self.holes.push(Hole {
             at: self.buf.len(),
-            region: self.open,
+            region: self.regions.as_ref().and_then(|regions| regions.open),
             nullable,
             meta,
             trail,
@@ -71,45 +95,53 @@ impl Seg {
 
     /// Makes room for so many holes.
     pub(crate) fn reserve(&mut self, holes: usize) {
-        self.holes.reserve(holes);
+        if self.holes.is_empty() {
+            self.holes.reserve_exact(holes);
+        } else {
+            self.holes.reserve(holes);
+        }
     }
 
     /// Starts a nullable value.
     pub(crate) fn begin(&mut self) -> Mark {
+        let regions = self.regions.get_or_insert_default();
         let mark = Mark {
             start: self.buf.len(),
             holes: self.holes.len(),
-            regions: self.regions.len(),
-            around: self.open,
+            // a document of so many nullable values would not fit into memory
+            region: u32::try_from(regions.all.len()).unwrap_or(u32::MAX),
+            around: regions.open,
         };
-        self.regions.push(Region {
+        regions.all.push(Region {
             start: mark.start,
             end: mark.start,
-            parent: self.open,
+            parent: regions.open,
             nulled: false,
         });
-        self.open = Some(mark.regions);
+        regions.open = Some(mark.region);
         mark
     }
 
     /// Ends a nullable value that was written.
     pub(crate) fn end(&mut self, mark: Mark) {
-        self.open = mark.around;
-        let end = self.buf.len();
+        let Some(regions) = &mut self.regions else { return };
+        regions.open = mark.around;
         if self.holes.len() == mark.holes {
-            self.regions.truncate(mark.regions);
-        } else if let Some(region) = self.regions.get_mut(mark.regions) {
-            region.end = end;
+            regions.forget(mark);
+        } else if let Some(region) = regions.get_mut(mark.region) {
+            region.end = self.buf.len();
         }
     }
 
     /// Takes a nullable value back, with its holes, and writes null for it. Returns how many holes are left.
     pub(crate) fn take_back(&mut self, mark: Mark) -> usize {
-        self.open = mark.around;
         self.buf.truncate(mark.start);
         self.buf.extend_from_slice(b"null");
         self.holes.truncate(mark.holes);
-        self.regions.truncate(mark.regions);
+        if let Some(regions) = &mut self.regions {
+            regions.open = mark.around;
+            regions.forget(mark);
+        }
         mark.holes
     }
 
@@ -121,8 +153,11 @@ impl Seg {
 
     /// Whether a hole is in a value that is null by now.
     pub(crate) fn is_dead(&self, hole: usize) -> bool {
+        let Some(regions) = &self.regions else {
+            return false;
+        };
         let mut at = self.holes.get(hole).and_then(|hole| hole.region);
-        while let Some(region) = at.and_then(|at| self.regions.get(at)) {
+        while let Some(region) = at.and_then(|at| regions.get(at)) {
             if region.nulled {
                 return true;
             }
@@ -134,7 +169,8 @@ impl Seg {
     /// Nulls the value around a hole that cannot be filled.
     pub(crate) fn null_around(&mut self, hole: usize) -> Result<(), Bubble> {
         let region = self.holes.get(hole).and_then(|hole| hole.region).ok_or(Bubble)?;
-        if let Some(region) = self.regions.get_mut(region) {
+        let regions = self.regions.as_mut().ok_or(Bubble)?;
+        if let Some(region) = regions.get_mut(region) {
             region.nulled = true;
         }
         Ok(())
@@ -152,22 +188,20 @@ impl Seg {
     }
 
     /// The whole piece, when every hole is filled or dead.
-    pub(crate) fn flatten(self, out: &mut Vec<u8>) {
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
         if self.holes.is_empty() {
-            if out.is_empty() {
-                *out = self.buf;
-            } else {
-                out.extend_from_slice(&self.buf);
-            }
-            return;
+            return self.buf;
         }
-        out.reserve(self.len());
-        self.stitch(out);
+        // and what ends the envelope: with nothing to spare the bytes are handed on as they are
+        let mut out = Vec::with_capacity(self.len() + 1);
+        self.stitch(&mut out);
+        out
     }
 
     fn stitch(&self, out: &mut Vec<u8>) {
         let mut from = 0;
-        let mut nulled = self.regions.iter().filter(|region| region.nulled).peekable();
+        let regions = self.regions.iter().flat_map(|regions| &regions.all);
+        let mut nulled = regions.filter(|region| region.nulled).peekable();
         for hole in &self.holes {
             while let Some(region) = nulled.next_if(|region| region.start <= hole.at) {
                 if region.start >= from {

@@ -80,18 +80,20 @@ where
 {
     match result {
         // boxed: the state of a leaf would be as large as that of an object
-        Ok(value) if field.sel_async => Box::pin(owned(value, field, cx, trail)).await,
+        Ok(value) if field.sel_async => Box::pin(deep(Fine::Ok(value), field, cx, trail)).await,
         Ok(value) => {
             let mut out = Vec::with_capacity(if field.is_leaf() { LEAF } else { OBJECT });
             value.write(field, cx, &Path::Root(&trail), &mut out)?;
             Ok(out.into())
         }
-        Err(error) => {
-            let mut out = Vec::new();
-            cx.fail(field, trail, error, &mut out)?;
-            Ok(out.into())
-        }
+        Err(error) => failed(error, field, cx, trail),
     }
+}
+
+fn failed<C>(error: impl IntoFieldError, field: &Field, cx: &Cx<'_, C>, trail: Trail) -> SegResult {
+    let mut out = Vec::new();
+    cx.fail(field, trail, error, &mut out)?;
+    Ok(out.into())
 }
 
 /// How many bytes are kept ready for a value that is not written in one go with others: most fit, and growing costs more.
@@ -100,11 +102,16 @@ const OBJECT: usize = 96;
 const AROUND: usize = 256;
 
 /// Writes a value that fields are pending on: it stays here until they are done.
-async fn owned<C, T>(value: T, field: &Field, cx: &Cx<'_, C>, trail: Trail) -> SegResult
+async fn deep<C, T, E>(result: Result<T, E>, field: &Field, cx: &Cx<'_, C>, trail: Trail) -> SegResult
 where
     C: Sync,
     T: Output<C> + Send + Sync,
+    E: IntoFieldError,
 {
+    let value = match result {
+        Ok(value) => value,
+        Err(error) => return failed(error, field, cx, trail),
+    };
     let mut seg = Seg::from(Vec::with_capacity(AROUND));
     // declared behind what it borrows
     let mut pend = Pend::default();
@@ -158,6 +165,17 @@ macro_rules! level {
             ) -> impl Future<Output = SegResult> + Send
             where
                 V: 'p;
+
+            /// The same where [`Field::is_deep`] is true.
+            fn emit_deep<'p>(
+                &self,
+                value: V,
+                field: &'p Field,
+                cx: &'p Cx<'p, C>,
+                trail: Trail,
+            ) -> impl Future<Output = SegResult> + Send
+            where
+                V: 'p;
         }
 
         impl<C: Sync, $($generics)*> $name<C, $value> for $tag
@@ -192,6 +210,20 @@ macro_rules! level {
             {
                 written($result, field, cx, trail)
             }
+
+            #[inline]
+            fn emit_deep<'p>(
+                &self,
+                $bound: $value,
+                field: &'p Field,
+                cx: &'p Cx<'p, C>,
+                trail: Trail,
+            ) -> impl Future<Output = SegResult> + Send
+            where
+                $value: 'p,
+            {
+                deep($result, field, cx, trail)
+            }
         }
     };
 }
@@ -200,7 +232,7 @@ macro_rules! level {
 pub mod via {
     use super::{
         BoxFuture, Bubble, Cx, Field, Fine, Flow, Future, IntoFieldError, Leaf, Output, Path, Registry,
-        Returned, SegResult, Tag, ToInputValue, Trail, write_result, written,
+        Returned, SegResult, Tag, ToInputValue, Trail, deep, write_result, written,
     };
 
     level! {
@@ -253,6 +285,15 @@ pub mod via {
             cx: &'p Cx<'p, C>,
             trail: Trail,
         ) -> BoxFuture<'p, SegResult>;
+
+        /// For nothing.
+        fn emit_deep<'p>(
+            &self,
+            value: V,
+            field: &'p Field,
+            cx: &'p Cx<'p, C>,
+            trail: Trail,
+        ) -> BoxFuture<'p, SegResult>;
     }
 
     impl<C: Sync, T> Unknown<C, T> for Tag<T, C> {
@@ -275,6 +316,16 @@ pub mod via {
         ) -> BoxFuture<'p, SegResult> {
             let bubble = cx.misuse(field);
             Box::pin(async move { Err(bubble) })
+        }
+
+        fn emit_deep<'p>(
+            &self,
+            value: T,
+            field: &'p Field,
+            cx: &'p Cx<'p, C>,
+            trail: Trail,
+        ) -> BoxFuture<'p, SegResult> {
+            self.emit_async(value, field, cx, trail)
         }
     }
 

@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::pin::Pin;
+use std::sync::LazyLock;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::stream::{self, Stream, StreamExt as _};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, VARY, X_CONTENT_TYPE_OPTIONS};
-use http::{Response, StatusCode};
+use http::{HeaderMap, Response, StatusCode};
 
 use super::accept::Rendering;
 use super::status::StatusProfile;
@@ -15,9 +16,13 @@ use crate::error::ErrorCode;
 use crate::response::GraphResponse;
 use crate::subscription::sse::event;
 
-pub(super) const JSON: &str = "application/json; charset=utf-8";
-pub(super) const GRAPHQL_RESPONSE: &str = "application/graphql-response+json; charset=utf-8";
-const EVENT_STREAM: &str = "text/event-stream; charset=utf-8";
+/// The fields of an answer by its media type: made once, since to copy them takes a fraction of the time.
+static JSON: LazyLock<HeaderMap> = LazyLock::new(|| fields("application/json; charset=utf-8"));
+static GRAPHQL_RESPONSE: LazyLock<HeaderMap> =
+    LazyLock::new(|| fields("application/graphql-response+json; charset=utf-8"));
+static EVENT_STREAM: LazyLock<HeaderMap> = LazyLock::new(|| fields("text/event-stream; charset=utf-8"));
+static TEXT: LazyLock<HeaderMap> = LazyLock::new(|| fields("text/plain; charset=utf-8"));
+pub(super) static HTML: LazyLock<HeaderMap> = LazyLock::new(|| fields("text/html; charset=utf-8"));
 
 /// A comment that keeps a connection alive.
 ///
@@ -70,7 +75,7 @@ impl Stream for EventStream {
 /// Writes `answer` as a whole response.
 pub(crate) fn json(answer: GraphResponse, rendering: Rendering, profile: StatusProfile) -> Response<Bytes> {
     let status = profile.status(&answer, rendering);
-    response(status, media_type(rendering), answer.into_json())
+    response(status, of(rendering), answer.into_json())
 }
 
 /// Writes the answers to a batch, or why there is one for all of them.
@@ -88,30 +93,27 @@ pub(crate) fn list(
                 body.extend_from_slice(&answer.into_json());
             }
             body.push(b']');
-            response(StatusCode::OK, media_type(rendering), body.into())
+            response(StatusCode::OK, of(rendering), body.into())
         }
-        Err(refused) => response(
-            StatusCode::BAD_REQUEST,
-            media_type(rendering),
-            refused.into_json(),
-        ),
+        Err(refused) => response(StatusCode::BAD_REQUEST, of(rendering), refused.into_json()),
     }
 }
 
 /// Refuses with one error.
 pub(crate) fn refused(status: StatusCode, code: ErrorCode, message: &str) -> Response<Bytes> {
-    response(status, JSON, GraphResponse::refused(code, message).into_json())
+    response(status, &JSON, GraphResponse::refused(code, message).into_json())
 }
 
 /// A response that is no envelope.
 pub(crate) fn text(status: StatusCode, body: Bytes) -> Response<Bytes> {
-    response(status, "text/plain; charset=utf-8", body)
+    response(status, &TEXT, body)
 }
 
-fn media_type(rendering: Rendering) -> &'static str {
+/// The fields of an envelope that is written as the client asked, unless it asked for a stream or the page.
+pub(super) fn of(rendering: Rendering) -> &'static HeaderMap {
     match rendering {
-        Rendering::GraphqlResponse => GRAPHQL_RESPONSE,
-        Rendering::Json | Rendering::EventStream | Rendering::Explorer => JSON,
+        Rendering::GraphqlResponse => &GRAPHQL_RESPONSE,
+        Rendering::Json | Rendering::EventStream | Rendering::Explorer => &JSON,
     }
 }
 
@@ -124,7 +126,7 @@ pub(crate) fn events(answers: impl Stream<Item = GraphResponse> + Send + 'static
 
 /// The response whose body is `events`.
 pub(crate) fn event_stream(events: EventStream) -> Response<EventStream> {
-    let mut response = response(StatusCode::OK, EVENT_STREAM, events);
+    let mut response = response(StatusCode::OK, &EVENT_STREAM, events);
     // a proxy that collects the response would hold the events back
     let buffering = HeaderName::from_static("x-accel-buffering");
     response
@@ -133,14 +135,19 @@ pub(crate) fn event_stream(events: EventStream) -> Response<EventStream> {
     response
 }
 
-pub(super) fn response<B>(status: StatusCode, media_type: &'static str, body: B) -> Response<B> {
+pub(super) fn response<B>(status: StatusCode, fields: &HeaderMap, body: B) -> Response<B> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
-    let headers = response.headers_mut();
+    *response.headers_mut() = fields.clone();
+    response
+}
+
+fn fields(media_type: &'static str) -> HeaderMap {
+    let mut headers = HeaderMap::with_capacity(4);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     // an answer depends on who asks
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
     headers.insert(VARY, HeaderValue::from_static("accept"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    response
+    headers
 }

@@ -21,6 +21,19 @@ pub(super) fn check(headers: &HeaderMap) -> Result<(), Refusal> {
     if values.next().is_some() {
         return Err(Refusal::bad_request("more than one content type"));
     }
+    // as most clients write it
+    if declared != "application/json" {
+        json(declared, headers)?;
+    }
+    let mut codings = headers.get_all(CONTENT_ENCODING).into_iter();
+    if codings.any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        return Err(Refusal::coded_content());
+    }
+    Ok(())
+}
+
+/// Whether the content type `declared` is JSON in UTF-8.
+fn json(declared: &str, headers: &HeaderMap) -> Result<(), Refusal> {
     let mut parts = declared.split(';').map(str::trim);
     let media_type = parts.next().unwrap_or_default();
     if is_simple(media_type) && !PREFLIGHT.iter().any(|name| headers.contains_key(*name)) {
@@ -30,10 +43,6 @@ pub(super) fn check(headers: &HeaderMap) -> Result<(), Refusal> {
     }
     if !media_type.eq_ignore_ascii_case("application/json") || !parts.all(is_utf8) {
         return Err(Refusal::unsupported_media_type());
-    }
-    let mut codings = headers.get_all(CONTENT_ENCODING).into_iter();
-    if codings.any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
-        return Err(Refusal::coded_content());
     }
     Ok(())
 }

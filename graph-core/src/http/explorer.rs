@@ -9,6 +9,8 @@ use http::header::{CONTENT_SECURITY_POLICY, HeaderValue};
 use http::{Response, StatusCode};
 use sha2::{Digest as _, Sha256};
 
+use super::answer::{HTML, response};
+
 const PAGE: &str = include_str!("explorer.html");
 
 /// Allows the page's own script and style by their hashes, and requests to its own origin; nothing else, and no frame.
@@ -24,7 +26,7 @@ static POLICY: LazyLock<Option<HeaderValue>> = LazyLock::new(|| {
 
 pub(crate) fn page() -> Response<Bytes> {
     let body = Bytes::from_static(PAGE.as_bytes());
-    let mut response = super::answer::response(StatusCode::OK, "text/html; charset=utf-8", body);
+    let mut response = response(StatusCode::OK, &HTML, body);
     if let Some(policy) = &*POLICY {
         response
             .headers_mut()

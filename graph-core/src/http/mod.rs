@@ -44,6 +44,7 @@ pub use self::request::GraphRequest;
 pub use self::status::StatusProfile;
 
 use bytes::Bytes;
+use http::header::HeaderName;
 use http::{HeaderMap, Method, Request};
 
 /// What of HTTP the engine lets the host decide.
@@ -155,6 +156,7 @@ impl Exchange {
 
 /// The header by which clients of Hot Chocolate ask, too.
 fn asks_for_cost(headers: &HeaderMap) -> bool {
-    let asked = headers.get("graphql-cost");
+    const COST: HeaderName = HeaderName::from_static("graphql-cost");
+    let asked = headers.get(COST);
     asked.is_some_and(|asked| asked.as_bytes().eq_ignore_ascii_case(b"report"))
 }

@@ -93,7 +93,8 @@ impl GraphRequest {
 impl Text {
     fn from_json(json: &str, body: &Bytes) -> Result<Self, Refusal> {
         // half a character is the only mistake left in a string that was passed over
-        if json.starts_with('"') && !json.contains("\\u") {
+        let halves = json.contains('\\') && json.contains("\\u");
+        if json.starts_with('"') && !halves {
             return Ok(Self::Json(body.slice_ref(json.as_bytes())));
         }
         from_json("`query`", json.as_bytes()).map(Self::Plain)

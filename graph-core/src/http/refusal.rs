@@ -6,7 +6,7 @@ use http::{Response, StatusCode};
 
 use super::StatusProfile;
 use super::accept::Rendering;
-use super::answer::response;
+use super::answer::{of, response};
 use crate::error::ErrorCode;
 use crate::response::GraphResponse;
 
@@ -95,16 +95,13 @@ impl Refusal {
     }
 
     pub(crate) fn into_response(self, profile: StatusProfile) -> Response<Bytes> {
-        let media_type = match self.rendering {
-            Rendering::GraphqlResponse => super::answer::GRAPHQL_RESPONSE,
-            Rendering::Json | Rendering::EventStream | Rendering::Explorer => super::answer::JSON,
-        };
+        let fields = of(self.rendering);
         let status = match self.parameters {
             true => profile.parameters(self.rendering),
             false => self.status,
         };
         let instead = self.instead.clone();
-        let mut response = response(status, media_type, self.into_envelope().into_json());
+        let mut response = response(status, fields, self.into_envelope().into_json());
         if let Some((name, value)) = instead {
             response
                 .headers_mut()

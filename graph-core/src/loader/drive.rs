@@ -37,21 +37,28 @@ impl Drivers {
 /// An operation at work; dropping it lets go of what it waits for.
 struct AtWork<'l> {
     loaders: &'l Loaders,
+    drivers: &'l Drivers,
     signal: Arc<Signal>,
 }
 
 impl<'l> AtWork<'l> {
-    fn new(loaders: &'l Loaders) -> Self {
+    /// `None` without loaders.
+    fn new(loaders: &'l Loaders) -> Option<Self> {
+        let drivers = loaders.drivers.as_deref()?;
         let signal = Arc::new(Signal::default());
-        loaders.drivers.lock().push(Arc::clone(&signal));
-        Self { loaders, signal }
+        drivers.lock().push(Arc::clone(&signal));
+        Some(Self {
+            loaders,
+            drivers,
+            signal,
+        })
     }
 }
 
 impl Drop for AtWork<'_> {
     fn drop(&mut self) {
         let signal = &self.signal;
-        let mut at_work = self.loaders.drivers.lock();
+        let mut at_work = self.drivers.lock();
         at_work.retain(|known| !Arc::ptr_eq(known, signal));
         drop(at_work);
         // its batches are gone: whoever else waits for a key of them asks again
@@ -105,11 +112,11 @@ pub(crate) async fn drive<T>(
     mut deadline: Option<Deadline<'_>>,
 ) -> Option<T> {
     let mut operation = pin!(operation);
-    if loaders.is_empty() && deadline.is_none() {
+    let at_work = AtWork::new(loaders);
+    if at_work.is_none() && deadline.is_none() {
         return Some(operation.await);
     }
     let mut batches = FuturesUnordered::new();
-    let at_work = (!loaders.is_empty()).then(|| AtWork::new(loaders));
     poll_fn(|outer| {
         let polled = match &at_work {
             None => operation.as_mut().poll(outer),
@@ -139,7 +146,7 @@ fn rounds<T>(
     batches: &mut FuturesUnordered<BoxFuture<'static, ()>>,
     outer: &mut Context<'_>,
 ) -> Poll<T> {
-    let AtWork { loaders, signal } = at_work;
+    let AtWork { loaders, signal, .. } = at_work;
     signal.outer.register(outer.waker());
     let waker = Waker::from(Arc::clone(signal));
     let mut inner = Context::from_waker(&waker);

@@ -64,7 +64,8 @@ pub trait Batch: Send + Sync + 'static {
 #[derive(Clone, Default)]
 pub(crate) struct Loaders {
     all: Vec<(TypeId, Arc<dyn Flush>)>,
-    drivers: Arc<Drivers>,
+    /// `None` without loaders: most requests have none.
+    drivers: Option<Arc<Drivers>>,
 }
 
 impl std::fmt::Debug for Loaders {
@@ -85,13 +86,10 @@ trait Flush: Any + Send + Sync {
 
 impl Loaders {
     pub(crate) fn add<B: Batch>(&mut self, batch: B) {
-        let loader = Arc::new(Loader::new(batch, Arc::clone(&self.drivers)));
+        let drivers = self.drivers.get_or_insert_default();
+        let loader = Arc::new(Loader::new(batch, Arc::clone(drivers)));
         self.all.retain(|(known, _)| *known != TypeId::of::<B>());
         self.all.push((TypeId::of::<B>(), loader));
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.all.is_empty()
     }
 
     /// Forgets what was loaded, in front of another event.
@@ -130,3 +128,6 @@ impl Loaders {
             .filter_map(|(_, loader)| Arc::clone(loader).flush())
     }
 }
+
+#[cfg(test)]
+mod tests;

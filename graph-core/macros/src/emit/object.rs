@@ -40,23 +40,32 @@ fn methods(target: &Target<'_>, name: &str, fields: &[Field], from: From) -> Tok
         })
     });
     let pending = arms(fields, |field| {
-        (field.is_async || !is_scalar(&field.ty)).then(|| {
-            let call = call(field, from);
-            let asked = predicate(name, field).map(|allowed| {
-                quote! {
-                    if let ::core::result::Result::Err(refused) = cx.allowed(#allowed) {
-                        return __graph::refused_async(refused, field, cx, trail);
-                    }
+        let call = call(field, from);
+        let asked = predicate(name, field).map(|allowed| {
+            quote! {
+                if let ::core::result::Result::Err(refused) = cx.allowed(#allowed) {
+                    return __graph::refused_async(refused, field, cx, trail);
                 }
-            });
+            }
+        });
+        let future = |emit: &TokenStream| {
             quote! {
                 ::std::boxed::Box::pin(async move {
                     #asked
                     #call
-                    (&&&&&__graph::Tag::of(&value, cx)).emit_async(value, field, cx, trail).await
+                    (&&&&&__graph::Tag::of(&value, cx)).#emit(value, field, cx, trail).await
                 })
             }
-        })
+        };
+        // each in a future of its own: the state of one would be as large as that of both
+        let (flat, deep) = (future(&quote!(emit_async)), future(&quote!(emit_deep)));
+        match (field.is_async, is_scalar(&field.ty)) {
+            (true, true) => Some(flat),
+            (true, false) => Some(quote!(if field.is_deep() { #deep } else { #flat })),
+            // it is not here for its own sake
+            (false, false) => Some(deep),
+            (false, true) => None,
+        }
     });
     let parameters = write_parameters(context);
     quote! {

@@ -158,11 +158,9 @@ async fn run(seed: u32, places: Option<usize>) -> usize {
     let (world, plan) = (World::new(), plan());
     let cx = Cx::new(&world, &plan, places.map(Gate::new), Watch::default());
     let done = tokio::time::timeout(Duration::from_secs(60), list(&cx, seed, 2)).await;
-    let text = done.expect("no wake-up is lost").map(|seg| {
-        let mut out = Vec::new();
-        seg.flatten(&mut out);
-        String::from_utf8(out).unwrap()
-    });
+    let text = done
+        .expect("no wake-up is lost")
+        .map(|seg| String::from_utf8(seg.into_bytes()).unwrap());
     assert_eq!(text.ok(), expected(seed, 2).ok(), "seed {seed}");
     drop(cx);
     assert_eq!(
