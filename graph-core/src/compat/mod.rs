@@ -1,8 +1,18 @@
 //! The only module that touches what juniper exports without documenting it.
 //!
-//! juniper is pinned to 0.18: `parser::parse_document_source`, the fields of the syntax tree (whose types cannot be named),
-//! `validation::{ValidatorContext, visit_all_rules}` and the fields of `RootNode` may move in any release. What comes out is
-//! [`Syntax`](syntax::Syntax): a validated operation in types of our own.
+//! juniper is pinned to 0.18: what is used here may move in any release. What comes out is [`Syntax`](syntax::Syntax): a validated
+//! operation in types of our own. Each of these has a test in `tests` that fails when it behaves in another way:
+//!
+//! | juniper's | what is taken for granted |
+//! |---|---|
+//! | `parser::parse_document_source` | types literals by the schema, keeps its limits, tells which one was exceeded |
+//! | `parser::SourcePosition`, `Span` | count characters, not bytes; an end is behind the last one |
+//! | `Definition`, `Selection` and the fields of the tree, whose types cannot be named | every part of an operation |
+//! | `Type::modifiers` | from the inside out |
+//! | `validation::{ValidatorContext, visit_all_rules}`, `RuleError` | in the order of the document; overlapping fields last; five mistakes that `read`, `declared` and `defaulted` mend |
+//! | the fields of `RootNode`, `introspect` | can be taken apart and put together; all of the schema |
+//! | `meta::{Field, Argument, EnumMeta, InputObjectMeta, ObjectMeta}`, `MetaType`, `SchemaType` | what the schema says |
+//! | `GraphQLSubscriptionValue::resolve_into_type_stream` | panics where [`Spreadable`] does not |
 
 mod declared;
 mod defaulted;
@@ -74,3 +84,6 @@ where
 pub(crate) fn location(position: &SourcePosition) -> Location {
     Location::new(position.line() + 1, position.column() + 1)
 }
+
+#[cfg(test)]
+mod tests;

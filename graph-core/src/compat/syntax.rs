@@ -134,7 +134,7 @@ impl std::fmt::Display for TypeRef {
 }
 
 /// Narrows a document to the operation `name`, or to its only one.
-pub(super) fn narrow<'t>(
+pub(crate) fn narrow<'t>(
     definitions: Vec<Definition<'t, Scalar>>,
     name: Option<&str>,
 ) -> Result<Syntax<'t>, &'static str> {

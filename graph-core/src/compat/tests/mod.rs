@@ -1,0 +1,75 @@
+//! What is taken for granted of juniper, one test each: a release that changes it fails here and not at a client.
+//!
+//! - `parsed` the parser and the types of the syntax tree · `judged` the rules of validation · `schema` the root node and its meta data
+
+mod judged;
+mod parsed;
+mod schema;
+
+use juniper::{
+    EmptyMutation, EmptySubscription, GraphQLEnum, GraphQLInputObject, ID, RootNode, graphql_interface,
+    graphql_object,
+};
+
+use super::Scalar;
+
+#[derive(Clone, Copy, GraphQLEnum)]
+enum Color {
+    Red,
+    Blue,
+}
+
+#[derive(GraphQLInputObject)]
+struct Window {
+    #[graphql(default = 7)]
+    size: i32,
+    colors: Option<Vec<Color>>,
+}
+
+#[graphql_interface(for = Item)]
+#[expect(dead_code, reason = "juniper reads the signatures only")]
+trait Named {
+    fn name(&self) -> String;
+}
+
+struct Item;
+
+#[graphql_object(impl = NamedValue)]
+impl Item {
+    fn name(&self) -> String {
+        "item".to_owned()
+    }
+
+    fn matrix(&self) -> Vec<Option<Vec<i32>>> {
+        Vec::new()
+    }
+}
+
+struct Query;
+
+#[graphql_object]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "arguments are taken as juniper hands them over"
+)]
+impl Query {
+    fn item(#[graphql(default = 3)] first: i32, id: Option<ID>, ratio: Option<f64>) -> Option<Item> {
+        (first > 0 || id.is_some() || ratio.is_some()).then_some(Item)
+    }
+
+    fn named(window: Option<Window>) -> Vec<NamedValue> {
+        let colors = window.and_then(|window| window.colors);
+        colors.into_iter().flatten().map(|_| Item.into()).collect()
+    }
+
+    #[deprecated(note = "gone")]
+    fn old() -> i32 {
+        1
+    }
+}
+
+type Root = RootNode<Query, EmptyMutation<()>, EmptySubscription<()>, Scalar>;
+
+fn root() -> Root {
+    RootNode::new(Query, EmptyMutation::new(), EmptySubscription::new())
+}

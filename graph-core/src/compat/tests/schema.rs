@@ -1,0 +1,138 @@
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt as _;
+use futures_util::stream::{self, BoxStream};
+use juniper::meta::MetaType;
+use juniper::{
+    EmptyMutation, FieldError, InputValue, IntrospectionFormat, RootNode, ValidatedOperation, Variables,
+    graphql_object, graphql_subscription,
+};
+
+use super::root;
+use crate::compat::{has_field, implementers, introspected, spreadable, take_introspection};
+
+/// The fields of a `RootNode` can be taken apart and put together: another root with the same schema describes it as the first.
+#[test]
+fn a_root_node_can_be_taken_apart() {
+    let (theirs, _) = juniper::introspect(&root(), &(), IntrospectionFormat::All).unwrap();
+    let (again, answer) = introspected(root());
+    assert_eq!(serde_json::to_value(theirs).unwrap(), answer);
+    assert!(
+        has_field(&again, "Query.item") && !has_field(&again, "Query.nothing") && !has_field(&again, "Query")
+    );
+}
+
+/// `IntrospectionFormat::All` asks for what is deprecated, too, and for the defaults of arguments.
+#[test]
+fn introspection_of_all_leaves_nothing_out() {
+    let (_, answer) = introspected(root());
+    let types = answer["__schema"]["types"].as_array().unwrap();
+    let named = |name: &str| types.iter().find(|ty| ty["name"] == name).unwrap();
+    let fields = named("Query")["fields"].as_array().unwrap();
+    let old = fields.iter().find(|field| field["name"] == "old").unwrap();
+    assert_eq!(
+        (&old["isDeprecated"], &old["deprecationReason"]),
+        (&true.into(), &"gone".into())
+    );
+    assert_eq!(named("Window")["inputFields"][0]["defaultValue"], "7");
+    assert_eq!(named("Named")["possibleTypes"][0]["name"], "Item");
+}
+
+/// A root node knows whether it answers introspection.
+#[test]
+fn introspection_can_be_taken_out_of_its_hands() {
+    let (open, enabled) = take_introspection(root());
+    assert!(enabled && !open.introspection_disabled);
+    let (open, enabled) = take_introspection(root().disable_introspection());
+    assert!(!enabled && !open.introspection_disabled);
+}
+
+/// The meta data has arguments with their types and defaults, the interfaces of objects, the objects of interfaces, the values
+/// of enums, and the parser of every input type.
+#[test]
+fn the_meta_data_of_a_schema_is_there() {
+    let root = root();
+    let item = root.schema.concrete_query_type().field_by_name("item").unwrap();
+    let first = &item.arguments.as_ref().unwrap()[0];
+    assert_eq!(
+        (first.name.as_str(), &first.default_value),
+        ("first", &Some(InputValue::scalar(3)))
+    );
+    let objects = implementers(&root);
+    assert_eq!(objects["Named"], ["Item"]);
+    let named = root.schema.concrete_type_by_name("Named").unwrap();
+    assert!(named.is_abstract() && named.is_composite());
+    let possible: Vec<_> = root
+        .schema
+        .possible_types(named)
+        .iter()
+        .map(|ty| ty.name().unwrap().to_string())
+        .collect();
+    assert_eq!(possible, ["Item"]);
+    assert!(root.schema.is_named_subtype("Item", "Named") && !root.schema.is_named_subtype("Named", "Item"));
+    let Some(MetaType::Enum(color)) = root.schema.concrete_type_by_name("Color") else {
+        panic!("an enum");
+    };
+    assert!(
+        color
+            .values
+            .iter()
+            .map(|value| value.name.as_str())
+            .eq(["RED", "BLUE"])
+    );
+    let Some(window @ MetaType::InputObject(fields)) = root.schema.concrete_type_by_name("Window") else {
+        panic!("an input object");
+    };
+    assert!(
+        fields
+            .input_fields
+            .iter()
+            .map(|field| field.name.as_str())
+            .eq(["size", "colors"])
+    );
+    let parse = window.input_value_parse_fn().unwrap();
+    assert!(parse(&InputValue::Object(Vec::new())).is_ok() && parse(&InputValue::scalar(1)).is_err());
+}
+
+struct Query;
+
+#[graphql_object]
+impl Query {
+    fn ping() -> i32 {
+        1
+    }
+}
+
+struct Refusing;
+
+#[graphql_subscription]
+impl Refusing {
+    async fn ticks() -> Result<BoxStream<'static, i32>, FieldError> {
+        Err("no".into())
+    }
+
+    async fn fine() -> BoxStream<'static, i32> {
+        Box::pin(stream::iter([1]))
+    }
+}
+
+/// juniper panics at a subscription that is refused behind a named fragment; in our wrapper it is refused as any other.
+#[tokio::test]
+async fn a_refusal_behind_a_named_fragment_is_a_panic_of_juniper() {
+    const TEXT: &str = "subscription { ...F } fragment F on Refusing { ticks }";
+    let root = || RootNode::new(Query, EmptyMutation::<()>::new(), Refusing);
+    let (theirs, none) = (root(), Variables::new());
+    let operation = ValidatedOperation::new(TEXT, None, &theirs).unwrap();
+    let opened = AssertUnwindSafe(operation.resolve_into_stream(&none, &()))
+        .catch_unwind()
+        .await;
+    assert!(opened.is_err());
+    let ours = spreadable(root());
+    let operation = ValidatedOperation::new(TEXT, None, &ours).unwrap();
+    let (_, errors) = operation.resolve_into_stream(&none, &()).await.unwrap();
+    assert_eq!(errors.len(), 1);
+    let fine = "subscription { ...F } fragment F on Refusing { fine }";
+    let operation = ValidatedOperation::new(fine, None, &ours).unwrap();
+    let (_, errors) = operation.resolve_into_stream(&none, &()).await.unwrap();
+    assert!(errors.is_empty());
+}

@@ -1,0 +1,118 @@
+//! Which plans of a document are kept, and which make room.
+
+use juniper::{InputValue, Variables};
+
+use super::Graph;
+use crate::document::{Chosen, Document, Judged, Source, VARIANTS, coerce};
+
+/// A document that four variables decide: sixteen plans.
+const FOUR: &str = "query ($a: Boolean!, $b: Boolean!, $c: Boolean!, $d: Boolean!) { user { id } x: user @include(if: $a) { id } \
+    y: user @include(if: $b) { id } z: user @skip(if: $c) { id } w: user @include(if: $d) { id } }";
+
+/// How many fields it has for the values in `mask`.
+fn expected(mask: u64) -> usize {
+    let skipped = usize::from(mask & 4 != 0);
+    2 - skipped + usize::try_from((mask & !4).count_ones()).unwrap()
+}
+
+fn document(graph: &Graph, text: &str) -> Document {
+    let source = Source {
+        text,
+        operation: None,
+    };
+    Document::new(&graph.facts(), &source, &values(0, 4), |_| Ok(Judged::default())).unwrap()
+}
+
+/// The variables whose truth is a bit of `mask` each.
+fn values(mask: u64, count: u8) -> Variables {
+    let bit = |at: u8| {
+        (
+            char::from(b'a' + at).to_string(),
+            InputValue::scalar(mask >> at & 1 == 1),
+        )
+    };
+    (0..count).map(bit).collect()
+}
+
+/// How many fields the plan for `mask` has.
+fn keys(graph: &Graph, document: &Document, mask: u64) -> usize {
+    let given = values(mask, 4);
+    let variables = coerce(&graph.root.schema, &document.variables, &given).unwrap();
+    match &*document.executable(&graph.facts(), &variables).unwrap() {
+        crate::document::Executable::Plan(plan) => plan.fields.len(),
+        crate::document::Executable::Plain => panic!("a plan"),
+    }
+}
+
+fn kept(document: &Document) -> Vec<u64> {
+    let plans = document.plans.read().unwrap();
+    plans.iter().map(|variant| variant.mask).collect()
+}
+
+/// G19: a document without variables that decide has one plan, and nothing is searched for it.
+#[test]
+fn a_document_that_nothing_decides_has_one_plan() {
+    let graph = Graph::new();
+    let document = document(
+        &graph,
+        "query ($n: Int! = 1) { user { friends(first: $n) { id } } }",
+    );
+    assert!(kept(&document).is_empty());
+    let variables = coerce(&graph.root.schema, &document.variables, &Variables::new()).unwrap();
+    assert!(matches!(
+        document.executable(&graph.facts(), &variables),
+        Ok(Chosen::Only(_))
+    ));
+}
+
+/// G19: a plan that depends on the arguments of introspection is kept for nobody.
+#[test]
+fn a_plan_that_depends_on_an_argument_is_not_kept() {
+    let graph = Graph::new();
+    let document = document(
+        &graph,
+        "query ($a: Boolean! = true) { __type(name: \"Query\") { fields(includeDeprecated: $a) { name } } }",
+    );
+    assert_eq!(keys(&graph, &document, 0), 1);
+    assert!(kept(&document).is_empty() && document.only.is_none());
+}
+
+/// G19: with more values than plans are kept, those that are asked for again stay, and the longest unused ones go.
+#[test]
+fn the_plans_that_are_asked_for_again_stay() {
+    let graph = Graph::new();
+    let document = document(&graph, FOUR);
+    for mask in 0..8 {
+        assert_eq!(keys(&graph, &document, mask), expected(mask));
+    }
+    assert_eq!(kept(&document), (0..8).collect::<Vec<_>>());
+    assert_eq!(VARIANTS, 8);
+    // asked for again
+    for mask in [0, 2, 7] {
+        keys(&graph, &document, mask);
+    }
+    // 0 is passed over once, 1 goes; 2 is passed over, 3 goes
+    keys(&graph, &document, 8);
+    assert_eq!(kept(&document), [2, 3, 4, 5, 6, 7, 0, 8]);
+    keys(&graph, &document, 9);
+    assert_eq!(kept(&document), [4, 5, 6, 7, 0, 8, 2, 9]);
+    // whoever comes and goes, what is asked for each time stays
+    for mask in (10..16).chain(1..8) {
+        keys(&graph, &document, 0);
+        keys(&graph, &document, mask);
+        assert!(
+            kept(&document).len() <= VARIANTS && kept(&document).contains(&0),
+            "{mask}"
+        );
+    }
+}
+
+/// G1: a plan that made room is compiled again, and is the same.
+#[test]
+fn a_plan_that_went_comes_back() {
+    let graph = Graph::new();
+    let document = document(&graph, FOUR);
+    for mask in (0..16).chain(0..16) {
+        assert_eq!(keys(&graph, &document, mask), expected(mask));
+    }
+}

@@ -1,0 +1,232 @@
+//! Loaders under stress: many keys, wake-ups from other threads, futures that are dropped, batches that fail or panic.
+
+use std::collections::{HashMap, HashSet};
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use futures_util::future::{Either, FutureExt as _, join_all, select};
+use tokio::sync::oneshot;
+
+use super::{Batch, Loaders, drive};
+use crate::error::GraphError;
+
+/// A thread that wakes whoever sends to it, the last one first.
+#[derive(Clone)]
+struct Elsewhere(Sender<oneshot::Sender<()>>);
+
+impl Elsewhere {
+    fn new() -> Self {
+        let (sender, receiver) = mpsc::channel::<oneshot::Sender<()>>();
+        thread::spawn(move || {
+            let mut held = Vec::new();
+            while let Ok(first) = receiver.recv() {
+                held.push(first);
+                held.extend(receiver.try_iter());
+                while let Some(last) = held.pop() {
+                    // whoever was dropped does not listen any more
+                    let _ = last.send(());
+                }
+            }
+        });
+        Self(sender)
+    }
+
+    async fn wakes(&self, times: u32) {
+        for _ in 0..times {
+            let (sender, receiver) = oneshot::channel();
+            self.0.send(sender).unwrap();
+            receiver.await.unwrap();
+        }
+    }
+}
+
+/// Fails where a key says so, and is woken by another thread in between.
+struct Squares {
+    elsewhere: Elsewhere,
+    batches: Arc<Mutex<Vec<Vec<u32>>>>,
+}
+
+const FAILS: u32 = 1_000_000;
+const PANICS_ONCE: u32 = 1_000_001;
+const ABSENT: u32 = 1_000_002;
+
+impl Batch for Squares {
+    type Key = u32;
+    type Value = u64;
+
+    async fn load(&self, keys: Vec<u32>) -> Result<HashMap<u32, u64>, GraphError> {
+        let before = {
+            let mut batches = self.batches.lock().unwrap();
+            let before = batches
+                .iter()
+                .flatten()
+                .filter(|key| **key == PANICS_ONCE)
+                .count();
+            batches.push(keys.clone());
+            before
+        };
+        self.elsewhere.wakes(u32::try_from(keys.len() % 3).unwrap()).await;
+        assert!(!keys.contains(&PANICS_ONCE) || before > 0, "the store fell over");
+        if keys.contains(&FAILS) {
+            return Err(GraphError::conflict("no batch"));
+        }
+        let squared = |key: u32| (key, u64::from(key) * u64::from(key));
+        Ok(keys
+            .into_iter()
+            .filter(|key| *key != ABSENT)
+            .map(squared)
+            .collect())
+    }
+}
+
+struct World {
+    loaders: Loaders,
+    elsewhere: Elsewhere,
+    batches: Arc<Mutex<Vec<Vec<u32>>>>,
+}
+
+impl World {
+    fn new() -> Self {
+        let (elsewhere, batches) = (Elsewhere::new(), Arc::default());
+        let mut loaders = Loaders::default();
+        loaders.add(Squares {
+            elsewhere: elsewhere.clone(),
+            batches: Arc::clone(&batches),
+        });
+        Self {
+            loaders,
+            elsewhere,
+            batches,
+        }
+    }
+
+    async fn square(&self, key: u32) -> Result<Option<u64>, GraphError> {
+        self.loaders.load::<Squares>(key).await
+    }
+
+    async fn drive<T>(&self, operation: impl Future<Output = T> + Send) -> T {
+        let driven = drive(operation, &self.loaders, None);
+        let driven = tokio::time::timeout(Duration::from_secs(60), driven).await;
+        driven.expect("no wake-up is lost").unwrap()
+    }
+}
+
+fn mix(number: u32) -> u32 {
+    let word = number.wrapping_mul(0x9e37_79b9).wrapping_add(0x6d2b_79f5);
+    let word = (word ^ (word >> 15)).wrapping_mul(0x2c1b_3c6d);
+    word ^ (word >> 12)
+}
+
+/// G8: of thousands that ask at moments of their own, everyone gets its value, and no key is loaded twice.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keys_that_are_asked_for_at_any_moment_are_loaded_once() {
+    let world = World::new();
+    let asked = (0..3_000).map(|number| {
+        let world = &world;
+        async move {
+            world.elsewhere.wakes(mix(number) % 3).await;
+            let first = mix(number) % 700;
+            assert_eq!(world.square(first).await.unwrap(), Some(u64::from(first).pow(2)));
+            world.elsewhere.wakes(mix(number) % 2).await;
+            let second = 700 + mix(first) % 700;
+            assert_eq!(
+                world.square(second).await.unwrap(),
+                Some(u64::from(second).pow(2))
+            );
+            assert_eq!(world.square(ABSENT).await.unwrap(), None);
+        }
+    });
+    world.drive(join_all(asked)).await;
+    let batches = world.batches.lock().unwrap();
+    let loaded: Vec<_> = batches.iter().flatten().collect();
+    assert!(batches.iter().all(|keys| !keys.is_empty()));
+    assert_eq!(loaded.iter().collect::<HashSet<_>>().len(), loaded.len());
+}
+
+/// G8: a resolver that gives up does not keep the others from the keys that it asked for too.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_gives_up_does_not_stall_the_rest() {
+    for round in 0..20 {
+        let world = World::new();
+        let asked = (0..400).map(|number| {
+            let world = &world;
+            async move {
+                let key = mix(number + round) % 90;
+                let load = std::pin::pin!(world.square(key));
+                if number % 2 == 0 {
+                    // dropped while it waits, or when it has its value: whichever comes first
+                    let gone = std::pin::pin!(world.elsewhere.wakes(mix(number) % 3));
+                    if let Either::Left((value, _)) = select(load, gone).await {
+                        assert_eq!(value.unwrap(), Some(u64::from(key).pow(2)));
+                    }
+                } else {
+                    assert_eq!(load.await.unwrap(), Some(u64::from(key).pow(2)));
+                }
+            }
+        });
+        world.drive(join_all(asked)).await;
+    }
+}
+
+/// G8: a batch that fails is the answer to its own keys, for as long as the context lives, and to no others.
+#[tokio::test]
+async fn a_failed_batch_leaves_the_next_one_alone() {
+    let world = World::new();
+    let failed = world
+        .drive(join_all([1, FAILS, 2].map(|key| world.square(key))))
+        .await;
+    assert!(failed.iter().all(Result::is_err), "{failed:?}");
+    let next = world
+        .drive(join_all([3, FAILS, 1].map(|key| world.square(key))))
+        .await;
+    let next: Vec<_> = next.into_iter().map(Result::ok).collect();
+    assert_eq!(next, [Some(Some(9)), None, None]);
+    assert_eq!(*world.batches.lock().unwrap(), [vec![1, FAILS, 2], vec![3]]);
+}
+
+/// G8, G19: a batch that panics ends the operation that drove it; its keys are loaded for the next operation of the context.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_panicking_batch_takes_no_key_with_it() {
+    let world = World::new();
+    let asked = || join_all([1, PANICS_ONCE, 2].map(|key| world.square(key)));
+    let panicked = AssertUnwindSafe(world.drive(asked())).catch_unwind().await;
+    assert!(panicked.is_err());
+    let values = world.drive(asked()).await;
+    assert!(values.iter().all(Result::is_ok), "{values:?}");
+    assert_eq!(world.batches.lock().unwrap().len(), 2);
+}
+
+/// G8: operations of one context that are dropped at any moment do not stall those that go on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn operations_that_are_dropped_do_not_stall_the_others_of_their_context() {
+    for round in 0..20 {
+        let world = Arc::new(World::new());
+        let operations: Vec<_> = (0..12_u32)
+            .map(|operation| {
+                let world = Arc::clone(&world);
+                tokio::spawn(async move {
+                    let keys = (0..50).map(|number| mix(number * 7 + operation % 3 + round) % 120);
+                    let world = &world;
+                    let asked = join_all(keys.map(|key| async move {
+                        world.elsewhere.wakes(key % 3).await;
+                        (key, world.square(key).await)
+                    }));
+                    for (key, value) in world.drive(asked).await {
+                        assert_eq!(value.unwrap(), Some(u64::from(key).pow(2)));
+                    }
+                })
+            })
+            .collect();
+        for (operation, number) in operations.into_iter().zip(0..) {
+            if number % 2 == 0 {
+                operation.abort();
+            } else {
+                operation.await.unwrap();
+            }
+        }
+    }
+}
