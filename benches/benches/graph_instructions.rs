@@ -36,7 +36,10 @@ fn main() {
     let cases = data::cases();
     let case = cases.iter().find(|known| known.name == case).expect("a case");
     let engines = engines::measured(case);
-    let engine = engines.iter().find(|known| known.name == engine).expect("an engine");
+    let engine = engines
+        .iter()
+        .find(|known| known.name == engine)
+        .expect("an engine");
     for _ in 0..times {
         drop((engine.answer)(engines::request(case)));
     }

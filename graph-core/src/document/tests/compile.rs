@@ -7,7 +7,7 @@ use crate::error::ErrorCode;
 use crate::executor::Plan;
 use crate::executor::plan::{ArgRef, Field, Selection};
 
-/// A plan as a text: `!` never null, `~` asynchronous, `~~` something below is, `@n` its guard, `(..)` its arguments.
+/// A plan as a text: `!` never null, `~` asynchronous, `~~` something below is, `@n` its policy, `(..)` its arguments.
 fn written(plan: &Plan) -> String {
     fields(&plan.fields)
 }
@@ -34,8 +34,8 @@ fn field(field: &Field) -> String {
         (true, true) => "~~",
         _ => "",
     };
-    if let Some(guard) = field.guard {
-        text += &format!("@{guard}");
+    if let Some(policy) = field.policy {
+        text += &format!("@{policy}");
     }
     text += &match &field.args {
         ArgRef::None => String::new(),

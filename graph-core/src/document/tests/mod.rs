@@ -9,7 +9,7 @@ use juniper::{EmptyMutation, EmptySubscription, GraphQLEnum, GraphQLInputObject,
 
 use super::collect::{Collector, given};
 use super::compile::compile;
-use super::{Facts, Index, Introspection};
+use super::{Executable, Facts, Index, Introspection};
 use crate::compat::read;
 use crate::executor::{Plan, Registry};
 use crate::response::GraphResponse;
@@ -140,6 +140,7 @@ impl Graph {
             schema: &self.root.schema,
             index: &self.index,
             introspection: &self.introspection,
+            view: self.introspection.whole(),
         }
     }
 
@@ -151,8 +152,12 @@ impl Graph {
             schema: &self.root.schema,
             syntax: &syntax,
             variables: &|name| given(&syntax, &none, name),
+            everything: false,
         };
-        compile(&self.facts(), &collector).map(|compiled| compiled.plan)
+        compile(&self.facts(), &collector).map(|compiled| match compiled.executable {
+            Executable::Plan(plan) => Some(plan),
+            Executable::Plain(_) => None,
+        })
     }
 
     fn has_input(&self, name: &str) -> bool {

@@ -40,7 +40,7 @@ fn keys(graph: &Graph, document: &Document, mask: u64) -> usize {
     let variables = coerce(&graph.root.schema, &document.variables, &given).unwrap();
     match &*document.executable(&graph.facts(), &variables).unwrap() {
         crate::document::Executable::Plan(plan) => plan.fields.len(),
-        crate::document::Executable::Plain => panic!("a plan"),
+        crate::document::Executable::Plain(_) => panic!("a plan"),
     }
 }
 
