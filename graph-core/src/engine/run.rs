@@ -137,7 +137,9 @@ async fn in_series<C: Sync>(
 ) -> Result<Vec<u8>, Bubble> {
     let start = out.len();
     for field in cx.plan().fields.iter() {
-        if !field.has_async || field.idx == Field::CONST || checked(field, cx).is_some() {
+        // when the time is up nothing more is started, not even what needs none
+        let ready = !field.has_async && !cx.is_expired();
+        if ready || field.idx == Field::CONST || checked(field, cx).is_some() {
             one(root, field, cx, &mut out)?;
             continue;
         }
@@ -145,7 +147,6 @@ async fn in_series<C: Sync>(
         field.key.write(&mut seg.buf);
         let hole = seg.leave(!field.non_null, field.meta, Trail::ROOT);
         let mut pend = Pend::default();
-        // when the time is up nothing more is started
         if cx.is_expired() {
             pend.push(hole, Box::pin(std::future::pending()));
         } else {

@@ -56,6 +56,23 @@ async fn a_late_mutation_starts_nothing_more() {
     assert_eq!(answer["data"], Value::Null);
 }
 
+/// G5, G8: nor does it start what would have been ready at once: it writes, and nobody waits for it any more.
+#[tokio::test]
+async fn a_late_mutation_writes_nothing_more() {
+    let engine = builder()
+        .with_deadline(Duration::from_secs(2), rests)
+        .build()
+        .unwrap();
+    let log: Arc<Log> = Arc::default();
+    let query = "mutation { first: quick(name: \"first\") stuck __typename last: quick(name: \"last\") }";
+    let answer = ask(&engine, query, &log).await;
+    let before = log.lines();
+    assert_eq!(before.len(), 1, "{before:?}");
+    assert_eq!(codes(&answer), ["TIMEOUT", "TIMEOUT"]);
+    assert_eq!(answer["data"]["last"], Value::Null);
+    assert_eq!(answer["data"]["__typename"], "Mutation");
+}
+
 /// G8: with a limit no more resolvers run at once, on all levels together, and all of them run in the end.
 #[tokio::test]
 async fn a_limit_bounds_how_many_resolvers_run() {

@@ -134,6 +134,17 @@ pub(crate) struct Badge {
     number: i32,
 }
 
+/// Has nothing but what is guarded, and is not guarded itself.
+pub(crate) struct Vault;
+
+#[graph_object(context = Context)]
+impl Vault {
+    #[graph(role = "owner")]
+    fn gold(&self) -> Option<i32> {
+        Some(1)
+    }
+}
+
 pub(crate) struct Robot;
 
 #[graph_object(impl = NodeValue, context = Context)]
@@ -211,6 +222,10 @@ impl Query {
     fn audits(context: &Context) -> Option<Vec<Audit>> {
         context.host().count();
         Some(vec![Audit { id: 1 }])
+    }
+
+    fn vault() -> Option<Vault> {
+        Some(Vault)
     }
 
     async fn badge(context: &Context) -> Option<Badge> {

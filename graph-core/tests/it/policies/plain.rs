@@ -1,9 +1,10 @@
 //! The same policies where juniper executes the operation.
 
 use graph_core::guard::GuardMode;
+use juniper::{RootNode, Variables};
 use serde_json::json;
 
-use super::desk::Desk;
+use super::desk::{Desk, Mutation, Query, Subscription};
 use crate::fixture::codes;
 
 /// G15: what juniper executes is filtered by the guards of fields, also behind types that only juniper knows.
@@ -33,6 +34,11 @@ async fn juniper_runs_nothing_that_a_guard_refuses() {
         told,
         expected.map(|coordinate| format!("{coordinate} FORBIDDEN bob"))
     );
+    // each of several guards is asked
+    let ada = desk.who("ada", &["read:email"], &[]);
+    let answer = desk.ask("{ legacy { user { email phone } } }", &ada).await;
+    assert_eq!(codes(&answer), ["FORBIDDEN"]);
+    assert_eq!(answer["data"]["legacy"]["user"]["phone"], json!(null));
     let answer = desk.ask(query, &desk.all()).await;
     assert_eq!(codes(&answer), ["FORBIDDEN"]);
     assert_eq!(answer["data"]["legacy"]["user"]["email"], "1@example.com");
@@ -116,11 +122,14 @@ async fn juniper_refuses_nothing_in_a_dry_run() {
         told,
         expected.map(|coordinate| format!("{coordinate} UNAUTHENTICATED nobody"))
     );
-    // and after it
-    let answer = strict
-        .ask("{ legacy { user { email } } }", &strict.anonymous())
-        .await;
-    assert_eq!(codes(&answer), ["UNAUTHENTICATED"]);
+    // and after it, whoever executes
+    desk.ask(query, &free).await;
+    let schema = RootNode::new(Query, Mutation, Subscription);
+    let (none, context) = (Variables::new(), strict.anonymous());
+    let theirs = juniper::execute("{ user { email note } }", None, &schema, &none, &context).await;
+    let (data, errors) = theirs.unwrap();
+    assert_eq!(json!(data), json!({ "user": { "email": null, "note": null } }));
+    assert_eq!(errors.len(), 2);
 }
 
 /// G15, G11: a plain field beside introspection is no way to read what is hidden.

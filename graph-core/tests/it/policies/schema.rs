@@ -115,6 +115,8 @@ async fn everybody_sees_a_valid_schema_of_what_they_may_select() {
             ("User.keyring", is("owner")),
             ("Keyring", is("owner")),
             ("KeyKind", is("owner")),
+            ("Vault", is("owner")),
+            ("Query.vault", is("owner")),
             ("Audit", is("auditor")),
             ("Query.audits", is("auditor")),
             ("Finding", is("auditor")),
