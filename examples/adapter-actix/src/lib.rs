@@ -9,8 +9,11 @@
 //! adapter_actix::serve(listener, hello, refuse, Default::default(), std::future::pending()).await
 //! # }
 //! ```
+mod websocket;
+
 use std::{error::Error, io, net::TcpListener, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
+use ::websocket::Upgrade;
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, body::SizedStream, http as http02};
 use actix_web::{rt::time::timeout, web, web::Payload};
 use bytes::Bytes;
@@ -48,6 +51,8 @@ impl Default for Limits {
 /// The request's extensions hold the peer's [`SocketAddr`](std::net::SocketAddr). `refuse` answers instead of the
 /// handler: 413 for a body over the limit, 408 for a slow one, 400 for a malformed or broken one, 500 for a panic. It sees
 /// the head of the request, so that its answer can be what every other one is to whoever asks.
+/// A response made by [`Upgrade::into_response`](::websocket::Upgrade::into_response) becomes a WebSocket, or 400 where the request is no
+/// handshake; a WebSocket counts as an open request.
 /// What is not HTTP is answered by actix itself. The handler or streaming body of a peer that left is dropped.
 ///
 /// # Errors
@@ -74,14 +79,21 @@ where
             };
             let parts = head.clone().into_parts().0;
             let handled = async {
-                let body = collect(body, limits).await?;
-                Ok(handler(Request::from_parts(parts, body)).await)
+                let (body, frames) = match websocket::is_asked_for(&head) {
+                    // what comes after the head is not its body
+                    true => (Bytes::new(), Some(body)),
+                    false => (collect(body, limits).await?, None),
+                };
+                let mut response = handler(Request::from_parts(parts, body)).await;
+                match Upgrade::take_from(&mut response) {
+                    Some(upgrade) => websocket::switch(&request, frames, upgrade, &response),
+                    None => Ok(answer(response)),
+                }
             };
             let caught = AssertUnwindSafe(handled).catch_unwind().await;
-            match caught.unwrap_or(Err(StatusCode::INTERNAL_SERVER_ERROR)) {
-                Ok(response) => answer(response),
-                Err(status) => answer(refuse(&head, status).map(Full::new)),
-            }
+            caught
+                .unwrap_or(Err(StatusCode::INTERNAL_SERVER_ERROR))
+                .unwrap_or_else(|status| answer(refuse(&head, status).map(Full::new)))
         }
     };
     HttpServer::new(move || App::new().default_service(web::to(handle.clone())))

@@ -13,6 +13,7 @@ use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{net::TcpListener, sync::watch, task::JoinSet, time::timeout};
 use tower_service::Service;
+use websocket::hyper::Switch;
 
 use crate::content::collect;
 
@@ -42,6 +43,8 @@ impl Default for Limits {
 /// The request's extensions hold the peer's [`SocketAddr`](std::net::SocketAddr). `refuse` answers instead of the
 /// handler: 413 for a body over the limit, 408 for a slow one, 400 for a malformed or broken one and for a head without one
 /// `Host`, 500 for a panic. It sees the head of the request, so that its answer can be what every other one is to whoever asks.
+/// A response made by [`Upgrade::into_response`](websocket::Upgrade::into_response) becomes a WebSocket, or 400 where the request is no
+/// handshake; a WebSocket counts as an open request.
 /// What is not HTTP is answered by hyper itself. The handler or streaming body of a peer that left is dropped.
 ///
 /// # Errors
@@ -59,17 +62,20 @@ where
     B: http_body::Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
     let host = Arc::new((handler, refuse));
-    let answer = move |request: Request| {
+    let answer = move |mut request: Request| {
         let host = Arc::clone(&host);
         async move {
             let (handler, refuse) = &*host;
+            let upgraded = hyper::upgrade::on(&mut request);
+            let switch = request.extensions_mut().remove::<Switch>().unwrap_or_default();
             let (parts, body) = request.into_parts();
             let head = http::Request::from_parts(parts.clone(), ());
             let handled = async {
                 check_host(&head)?;
                 let limited = Body::new(Limited::new(body, limits.body));
                 let body = collect(limited, limits.read_timeout).await?;
-                Ok(handler(Request::from_parts(parts, body)).await)
+                let response = handler(Request::from_parts(parts, body)).await;
+                switch.over(response, &head, upgraded)
             };
             let caught = AssertUnwindSafe(handled).catch_unwind().await;
             match caught.unwrap_or(Err(StatusCode::INTERNAL_SERVER_ERROR)) {
@@ -113,9 +119,11 @@ pub async fn serve_router(
         };
         // small chunks of a stream must not wait for each other
         stream.set_nodelay(true).ok();
-        let router = router.clone();
+        let (router, switch) = (router.clone(), Switch::default());
+        let switches = switch.clone();
         let answer = service_fn(move |mut request: http::Request<Incoming>| {
             request.extensions_mut().insert(peer);
+            request.extensions_mut().insert(switches.clone());
             request.extensions_mut().insert(ConnectInfo(peer));
             let answer = router.clone().call(request.map(Body::new));
             async move {
@@ -135,10 +143,13 @@ pub async fn serve_router(
             let mut connection = pin!(connection.with_upgrades());
             tokio::select! {
                 // how a connection ends is its peer's affair
-                _ended = connection.as_mut() => return,
-                _stop = stopped.changed() => connection.as_mut().graceful_shutdown(),
+                _ended = connection.as_mut() => {}
+                _stop = stopped.changed() => {
+                    connection.as_mut().graceful_shutdown();
+                    connection.await.ok();
+                }
             }
-            connection.await.ok();
+            switch.run().await;
         });
     }
     drop((listener, stop));

@@ -17,8 +17,10 @@ use futures_util::FutureExt;
 use http::{HeaderValue, Method, Request, Response, StatusCode, Version, header};
 use http_body_util::{BodyExt, Either, Full, LengthLimitError, Limited};
 use hyper::{body::Body, body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::{rt::TokioIo, rt::TokioTimer, server::graceful::GracefulShutdown};
-use tokio::{net::TcpListener, task::JoinSet, time::timeout};
+use hyper_util::{rt::TokioIo, rt::TokioTimer};
+use tokio::{net::TcpListener, sync::watch, task::JoinSet, time::timeout};
+
+use websocket::hyper::Switch;
 
 /// How long a refused upload is still read, so that its sender sees the answer and not a reset.
 const LINGER: Duration = Duration::from_secs(1);
@@ -49,6 +51,8 @@ impl Default for Limits {
 /// The request's extensions hold the peer's [`SocketAddr`](std::net::SocketAddr). `refuse` answers instead of the
 /// handler: 413 for a body over the limit, 408 for a slow one, 400 for a malformed or broken one and for a head without one
 /// `Host`, 500 for a panic. It sees the head of the request, so that its answer can be what every other one is to whoever asks.
+/// A response made by [`Upgrade::into_response`](websocket::Upgrade::into_response) becomes a WebSocket, or 400 where the request is no
+/// handshake; a WebSocket counts as an open request.
 /// What is not HTTP is answered by hyper itself. The handler or streaming body of a peer that left is dropped.
 ///
 /// # Errors
@@ -68,7 +72,7 @@ where
     listener.set_nonblocking(true)?;
     let listener = TcpListener::from_std(listener)?;
     let (host, mut shutdown) = (Arc::new((handler, refuse)), pin!(shutdown));
-    let (graceful, mut connections) = (GracefulShutdown::new(), JoinSet::new());
+    let (closing, mut connections) = (watch::Sender::new(false), JoinSet::new());
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(limits.read_timeout);
@@ -84,31 +88,54 @@ where
         };
         // small chunks of a stream must not wait for each other
         stream.set_nodelay(true).ok();
-        let host = Arc::clone(&host);
+        let (host, switch) = (Arc::clone(&host), Switch::default());
+        let switches = switch.clone();
         let answer = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(peer);
-            let host = Arc::clone(&host);
+            let (host, switch) = (Arc::clone(&host), switches.clone());
             async move {
                 let (handler, refuse) = &*host;
+                let upgraded = hyper::upgrade::on(&mut request);
                 let (parts, body) = request.into_parts();
                 let head = Request::from_parts(parts.clone(), ());
                 let is_head = *head.method() == Method::HEAD;
                 let handled = async {
                     check_host(&head)?;
                     let body = collect(body, limits).await?;
-                    Ok(handler(Request::from_parts(parts, body)).await)
+                    let response = handler(Request::from_parts(parts, body)).await;
+                    let response = with_length(is_head, response).map(Either::Right);
+                    switch.over(response, &head, upgraded)
                 };
                 let caught = AssertUnwindSafe(handled).catch_unwind().await;
-                Ok::<_, Infallible>(match caught.unwrap_or(Err(StatusCode::INTERNAL_SERVER_ERROR)) {
-                    Ok(response) => with_length(is_head, response).map(Either::Right),
-                    Err(status) => refuse(&head, status).map(|body| Either::Left(Full::new(body))),
-                })
+                Ok::<_, Infallible>(
+                    caught
+                        .unwrap_or(Err(StatusCode::INTERNAL_SERVER_ERROR))
+                        .unwrap_or_else(|status| {
+                            refuse(&head, status).map(|body| Either::Left(Full::new(body)))
+                        }),
+                )
             }
         });
-        connections.spawn(graceful.watch(http.serve_connection(TokioIo::new(stream), answer)));
+        let connection = http
+            .serve_connection(TokioIo::new(stream), answer)
+            .with_upgrades();
+        let mut closed = closing.subscribe();
+        connections.spawn(async move {
+            let mut connection = pin!(connection);
+            tokio::select! {
+                _ = &mut connection => {}
+                _ = closed.changed() => {
+                    connection.as_mut().graceful_shutdown();
+                    connection.await.ok();
+                }
+            }
+            switch.run().await;
+        });
     }
     drop(listener);
-    timeout(limits.drain_timeout, graceful.shutdown()).await.ok();
+    closing.send_replace(true);
+    let drained = async { while connections.join_next().await.is_some() {} };
+    timeout(limits.drain_timeout, drained).await.ok();
     Ok(())
 }
 

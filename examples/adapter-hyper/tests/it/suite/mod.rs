@@ -3,6 +3,7 @@
 
 mod peer;
 mod running;
+mod websockets;
 
 use std::io;
 use std::net::SocketAddr;

@@ -74,6 +74,18 @@ impl Peer {
         }
     }
 
+    pub(super) fn bytes<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
+        self.0.read_exact(&mut bytes).unwrap();
+        bytes
+    }
+
+    pub(super) fn many(&mut self, length: usize) -> Vec<u8> {
+        let mut bytes = vec![0; length];
+        self.0.read_exact(&mut bytes).unwrap();
+        bytes
+    }
+
     fn line(&mut self) -> Vec<u8> {
         let mut line = Vec::new();
         while !line.ends_with(b"\r\n") {

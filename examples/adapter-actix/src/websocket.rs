@@ -1,0 +1,76 @@
+//! WebSockets by actix-ws.
+
+use std::io::ErrorKind;
+
+use actix_web::{HttpRequest, HttpResponse, http as http02, web::Payload};
+use actix_ws::{AggregatedMessage, CloseReason, Closed, ProtocolError};
+use futures_util::{StreamExt, sink};
+use http::{Method, Request, Response, StatusCode};
+use websocket::{Message, Received, Upgrade};
+
+/// Whether what follows the head of a request is frames.
+pub(crate) fn is_asked_for(head: &Request<()>) -> bool {
+    head.method() == Method::GET && Upgrade::is_asked_for(head.headers())
+}
+
+/// Does the handshake, and serves the WebSocket in a task of its own.
+pub(crate) fn switch<B>(
+    request: &HttpRequest,
+    frames: Option<Payload>,
+    upgrade: Upgrade,
+    response: &Response<B>,
+) -> Result<HttpResponse, StatusCode> {
+    let frames = frames.ok_or(StatusCode::BAD_REQUEST)?;
+    let switched = actix_ws::handle(request, frames);
+    let (mut answer, session, frames) = switched.map_err(|_| StatusCode::BAD_REQUEST)?;
+    for (name, value) in response.headers() {
+        let name = http02::header::HeaderName::from_bytes(name.as_str().as_bytes());
+        let value = http02::header::HeaderValue::from_bytes(value.as_bytes());
+        if let (Ok(name), Ok(value)) = (name, value) {
+            answer.headers_mut().append(name, value);
+        }
+    }
+    let limit = upgrade.message_limit();
+    let frames = frames.max_frame_size(limit).aggregate_continuations();
+    let (session, says) = (session.clone(), session);
+    let incoming = frames.max_continuation_size(limit).filter_map(move |frame| {
+        let mut answers = session.clone();
+        async move {
+            let _closed = match &frame {
+                Ok(AggregatedMessage::Ping(payload)) => answers.pong(payload).await,
+                // the answer to a close is a close
+                Ok(AggregatedMessage::Close(reason)) => answers.close(reason.clone()).await,
+                _ => Ok(()),
+            };
+            received(frame)
+        }
+    });
+    let outgoing = sink::unfold(says, |mut session, message| async {
+        match message {
+            Message::Text(text) => session.text(text).await?,
+            Message::Binary(bytes) => session.binary(bytes).await?,
+            Message::Close(code, reason) => {
+                let reason = CloseReason::from((code.into(), reason));
+                session.clone().close(Some(reason)).await?;
+            }
+        }
+        Ok::<_, Closed>(session)
+    });
+    actix_web::rt::spawn(upgrade.run(incoming, outgoing));
+    Ok(answer)
+}
+
+/// `None` for what the protocol itself is about, and for a peer that left.
+fn received(frame: Result<AggregatedMessage, ProtocolError>) -> Option<Received> {
+    Some(match frame {
+        Ok(AggregatedMessage::Text(text)) => Received::Message(Message::Text(text.into())),
+        Ok(AggregatedMessage::Binary(bytes)) => Received::Message(Message::Binary(bytes)),
+        Ok(AggregatedMessage::Close(_)) => Received::Message(Message::Close(1000, String::new())),
+        Ok(AggregatedMessage::Ping(_) | AggregatedMessage::Pong(_)) => return None,
+        Err(ProtocolError::Overflow) => Received::TooLong,
+        // what the fragments of a message add up to
+        Err(ProtocolError::Io(error)) if error.kind() == ErrorKind::Other => Received::TooLong,
+        Err(ProtocolError::Io(error)) if error.kind() != ErrorKind::InvalidData => return None,
+        Err(_) => Received::Malformed,
+    })
+}

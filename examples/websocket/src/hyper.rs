@@ -1,0 +1,82 @@
+//! WebSockets by tungstenite over what hyper leaves of a connection, for adapters of hyper and what is built on it.
+
+use std::future::ready;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::{SinkExt, StreamExt};
+use http::{Request, Response, StatusCode};
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::handshake::server::create_response;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Error, Message as Frame};
+
+use super::{Message, Received, Upgrade};
+
+/// What becomes of one connection when it is HTTP no more. An adapter has one for each connection, and [`runs`](Self::run) it after it.
+#[derive(Clone, Debug, Default)]
+pub struct Switch(Arc<Mutex<Option<(OnUpgrade, Upgrade)>>>);
+
+impl Switch {
+    /// Completes a response that is an upgrade; leaves any other as it is.
+    ///
+    /// # Errors
+    ///
+    /// 400 when the request, of this `head`, is no handshake.
+    pub fn over<B>(
+        &self,
+        mut response: Response<B>,
+        head: &Request<()>,
+        upgraded: OnUpgrade,
+    ) -> Result<Response<B>, StatusCode> {
+        if let Some(upgrade) = Upgrade::take_from(&mut response) {
+            let accepted = create_response(head).map_err(|_| StatusCode::BAD_REQUEST)?;
+            response.headers_mut().extend(accepted.into_parts().0.headers);
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((upgraded, upgrade));
+        }
+        Ok(response)
+    }
+
+    /// Serves the WebSocket, if the connection has become one.
+    pub async fn run(self) {
+        let switched = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some((upgraded, upgrade)) = switched else {
+            return;
+        };
+        let Ok(upgraded) = upgraded.await else { return };
+        let limit = Some(upgrade.message_limit());
+        let config = WebSocketConfig::default()
+            .max_message_size(limit)
+            .max_frame_size(limit);
+        let io = TokioIo::new(upgraded);
+        let frames = WebSocketStream::from_raw_socket(io, Role::Server, Some(config)).await;
+        let (outgoing, incoming) = frames.split();
+        let outgoing = outgoing.with(|message| ready(Ok::<_, Error>(frame(message))));
+        let incoming = incoming.filter_map(|frame| ready(received(frame)));
+        upgrade.run(incoming, outgoing).await;
+    }
+}
+
+/// `None` for what tungstenite answers itself, and for a peer that left.
+fn received(frame: Result<Frame, Error>) -> Option<Received> {
+    Some(match frame {
+        Ok(Frame::Text(text)) => Received::Message(Message::Text(text.as_str().to_owned())),
+        Ok(Frame::Binary(bytes)) => Received::Message(Message::Binary(bytes)),
+        Ok(Frame::Close(_) | Frame::Ping(_) | Frame::Pong(_) | Frame::Frame(_)) => return None,
+        Err(Error::Capacity(_)) => Received::TooLong,
+        Err(Error::Protocol(_) | Error::Utf8(_)) => Received::Malformed,
+        Err(_) => return None,
+    })
+}
+
+fn frame(message: Message) -> Frame {
+    match message {
+        Message::Text(text) => Frame::Text(text.into()),
+        Message::Binary(bytes) => Frame::Binary(bytes),
+        Message::Close(code, reason) => Frame::Close(Some(CloseFrame {
+            code: code.into(),
+            reason: reason.into(),
+        })),
+    }
+}
