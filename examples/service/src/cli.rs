@@ -1,5 +1,6 @@
 //! The command line: which way to run, and where.
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -11,7 +12,7 @@ The payments desk: graph-core, oauth-core, webhook-core and http-conventions in 
 
 usage: service tour [--record FILE]
        service [--listen ADDRESS] [--database sqlite:FILE|sqlite::memory:] [--sign-in-as EMAIL]
-               [--trusted-documents FILE] [--allow-origin ORIGIN]...
+               [--trusted-documents FILE] [--allow-origin ORIGIN]... [--redis URL]
 
   tour                      start on a free port with a fresh database, walk through everything over HTTP, exit 0 or 1
   --record FILE             write down what the tour was answered, without secrets, as JSON
@@ -20,6 +21,7 @@ usage: service tour [--record FILE]
   --sign-in-as EMAIL        demo only: whoever comes to /authorize is this user and has consented
   --trusted-documents FILE  run only the operations of this manifest, by their ids (of Apollo, or {\"id\": \"text\"})
   --allow-origin ORIGIN     pages of this origin may call the service, such as https://app.example.com
+  --redis URL               tell other processes on the same database of changed charges, and hear of theirs
 ";
 
 /// Where everything is kept.
@@ -30,6 +32,24 @@ pub enum DatabaseChoice {
     Memory,
     /// `sqlite:FILE`.
     File(PathBuf),
+}
+
+/// Where a Redis server is, perhaps with a password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RedisUrl(String);
+
+impl RedisUrl {
+    /// The address, with the password.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for RedisUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisUrl").finish_non_exhaustive()
+    }
 }
 
 /// How a service is to run.
@@ -46,6 +66,8 @@ pub struct Options {
     pub trusted_documents: Option<PathBuf>,
     /// The origins whose pages may call the service.
     pub cross_origins: Vec<String>,
+    /// Where processes on one database tell each other what changes.
+    pub redis: Option<RedisUrl>,
 }
 
 impl Default for Options {
@@ -56,6 +78,7 @@ impl Default for Options {
             sign_in_as: None,
             trusted_documents: None,
             cross_origins: Vec::new(),
+            redis: None,
         }
     }
 }
@@ -126,6 +149,7 @@ impl Command {
                 "--listen" => options.listen = parse_listen(value("--listen")?)?,
                 "--database" => options.database = parse_database(value("--database")?)?,
                 "--allow-origin" => options.cross_origins.push(value("--allow-origin")?),
+                "--redis" => options.redis = Some(RedisUrl(value("--redis")?)),
                 "--sign-in-as" => options.sign_in_as = Some(value("--sign-in-as")?),
                 "--trusted-documents" => {
                     options.trusted_documents = Some(value("--trusted-documents")?.into());
@@ -192,10 +216,12 @@ mod tests {
             cross_origins: ["https://a.example", "https://b.example"]
                 .map(str::to_owned)
                 .to_vec(),
+            redis: Some(RedisUrl("redis://:s3cret@127.0.0.1".to_owned())),
         };
+        assert!(!format!("{options:?}").contains("s3cret"));
         let line = "--listen 0.0.0.0:1 --database sqlite::memory: --sign-in-as ada@example.com \
                     --trusted-documents list.json --allow-origin https://a.example \
-                    --allow-origin https://b.example";
+                    --allow-origin https://b.example --redis redis://:s3cret@127.0.0.1";
         assert_eq!(parse(line), Ok(Command::Serve(options)));
     }
 

@@ -89,6 +89,9 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
         config.trusted_documents = Some(Manifest::from_json(&std::fs::read(path).map_err(unread)?)?);
     }
     config.cross_origins = options.cross_origins.clone();
+    if let Some(url) = &options.redis {
+        config.redis = Some(store_redis::Database::connect(url.as_str(), "payments-desk").await?);
+    }
     config.danger_deliver_to_loopback = address.ip().is_loopback();
     config.log = Arc::new(|line| complain(line));
     config.mail = Arc::new(|letter| {

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod database;
+mod fan_out;
 mod idempotency;
 mod inbox;
 mod instant;
@@ -12,3 +13,4 @@ mod script;
 pub use redis;
 
 pub use self::database::{Database, DatabaseError, DatabaseErrorKind};
+pub use self::fan_out::Listener;

@@ -82,7 +82,7 @@ impl Limiting {
     fn of_route(&self, route: &Route) -> Option<&Policy> {
         match route {
             route if route.speaks_oauth() => Some(&self.token),
-            Route::UserInfo | Route::Graph => Some(&self.address),
+            Route::UserInfo | Route::Graph | Route::GraphStream => Some(&self.address),
             route if route.is_resource() => Some(&self.address),
             _ => None,
         }

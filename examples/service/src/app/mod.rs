@@ -33,6 +33,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
+use graph_core::subscription::transport_ws::AllowedOrigins;
 use http::{Method, Request, Response, StatusCode};
 use http_conventions::allow::Allow;
 use http_conventions::idempotency::{Reply, Scope};
@@ -87,6 +88,8 @@ pub struct App {
     addresses: AddressPolicy,
     dispatcher: Dispatcher,
     graph: Graph,
+    socket_origins: AllowedOrigins,
+    redis: Option<store_redis::Database>,
     closing: watch::Sender<bool>,
 }
 
@@ -126,13 +129,17 @@ impl App {
         self.conventions.refuse(head, status).into_response()
     }
 
-    async fn answered(&self, exchange: Exchange<Admitted>, request: Request<Bytes>) -> Response<Body> {
+    async fn answered(
+        self: &Arc<Self>,
+        exchange: Exchange<Admitted>,
+        request: Request<Bytes>,
+    ) -> Response<Body> {
         let answered = self.routed(exchange, request).await;
         answered.unwrap_or_else(|early| body::full(early.into_response()))
     }
 
     async fn routed(
-        &self,
+        self: &Arc<Self>,
         exchange: Exchange<Admitted>,
         mut request: Request<Bytes>,
     ) -> Result<Response<Body>, EarlyAnswer> {
@@ -152,6 +159,7 @@ impl App {
         };
         match route {
             Route::Graph => self.answer_graph(exchange, request).await,
+            Route::GraphStream => self.answer_graph_stream(exchange, request).await,
             route if route.is_resource() => {
                 let answered = self.answer_resource(exchange, &route, request).await;
                 answered.map(body::full)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use graph_core::persisted::Manifest;
+use graph_core::subscription::transport_ws::AllowedOrigins;
 use http_conventions::cors::CorsRules;
 use http_conventions::idempotency::Idempotency;
 use http_conventions::lifecycle::Lifecycle;
@@ -64,6 +65,8 @@ pub struct Config {
     pub trusted_documents: Option<Manifest>,
     /// The origins whose pages may call the service; none unless said otherwise.
     pub cross_origins: Vec<String>,
+    /// Through which several processes on one database tell each other what changes.
+    pub redis: Option<store_redis::Database>,
 }
 
 impl Config {
@@ -81,6 +84,7 @@ impl Config {
             limits: Limits::default(),
             trusted_documents: None,
             cross_origins: Vec::new(),
+            redis: None,
         }
     }
 }
@@ -139,6 +143,7 @@ impl App {
             limits,
             trusted_documents,
             cross_origins,
+            redis,
         } = config;
         let desk = Desk::open(database.clone(), clock.clone())
             .await
@@ -151,6 +156,8 @@ impl App {
         let signing_key = signing_key(&desk).await?;
         let attempts = Attempts::in_memory();
         let addresses = address_policy(danger_deliver_to_loopback);
+        let own = [base_url.clone()];
+        let socket_origins = AllowedOrigins::new(cross_origins.iter().cloned().chain(own));
         let conventions = conventions(&base_url, &database, &clock, &log, cross_origins)?;
         Ok(Self {
             sessions: sessions(&base_url, &database, &clock, &attempts, &log)?,
@@ -163,6 +170,8 @@ impl App {
             cursors: cursor_keyring(&desk).await?,
             dispatcher: dispatcher(&database, &clock, &addresses),
             graph: Graph::open(&desk, &clock, &log, trusted_documents).await?,
+            socket_origins,
+            redis,
             addresses,
             base_url,
             sign_in_as,

@@ -27,6 +27,7 @@ pub(super) enum Route {
     ServerMetadata,
     Jwks,
     Graph,
+    GraphStream,
     Charges,
     Charge(ChargeId),
     Refunds(ChargeId),
@@ -92,6 +93,7 @@ impl Route {
             ] => Self::ServerMetadata,
             [".well-known", "jwks.json"] => Self::Jwks,
             ["graphql"] => Self::Graph,
+            ["graphql", "stream"] => Self::GraphStream,
             ["openapi.json"] => Self::Document,
             ["assets", name] => Self::Asset(Asset::named(name)?),
             ["problems", slug] => Self::ProblemType((*slug).to_owned()),
@@ -131,7 +133,7 @@ impl Route {
         )
     }
 
-    /// The methods this route takes; HEAD comes with GET, OPTIONS with everything.
+    /// The methods this route takes; HEAD comes with GET but for event streams, OPTIONS with everything.
     pub(super) const fn methods(&self) -> &'static [Method] {
         match self {
             Self::Console
@@ -158,6 +160,14 @@ impl Route {
             | Self::Refunds(_)
             | Self::Customers => &[Method::GET, Method::HEAD, Method::POST, Method::OPTIONS],
             Self::Charge(_) => &[Method::GET, Method::HEAD, Method::PUT, Method::OPTIONS],
+            // HEAD would open the stream, and nobody would read it
+            Self::GraphStream => &[
+                Method::GET,
+                Method::POST,
+                Method::PUT,
+                Method::DELETE,
+                Method::OPTIONS,
+            ],
             Self::AccountForm(_)
             | Self::PushedRequests
             | Self::Token

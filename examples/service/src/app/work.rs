@@ -3,22 +3,31 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
 
+use tokio::sync::broadcast::error::RecvError;
 use webhook_core::{ports::StoreError, sender::Handled};
 
 use super::App;
+use crate::desk::DeskError;
 use crate::with_sources;
 
 /// How long the service waits after a store failed.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// Another process on the same database may have enqueued something without waking this one.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
+/// Where processes tell each other of charges: which process, and which charge.
+const CHARGES: &str = "charges";
 /// How often what has expired is deleted.
 const LET_GO: Duration = Duration::from_secs(60);
 
 impl App {
     /// Works until dropped. Drop it only after the server has drained: what is then left waits in the database.
     pub async fn work(&self) {
-        tokio::join!(self.book_refunds(), self.deliver_events(), self.let_go());
+        tokio::join!(
+            self.book_refunds(),
+            self.deliver_events(),
+            self.fan_out(),
+            self.let_go()
+        );
     }
 
     async fn book_refunds(&self) {
@@ -63,6 +72,58 @@ impl App {
         ControlFlow::Continue(())
     }
 
+    /// Tells the other processes on the database which charges change here, and hears of those that change there.
+    async fn fan_out(&self) {
+        if let Some(redis) = &self.redis {
+            let here = hex(crate::random());
+            tokio::join!(self.tell_others(redis, &here), self.hear_others(redis, &here));
+        }
+    }
+
+    async fn tell_others(&self, redis: &store_redis::Database, here: &str) {
+        let mut changes = self.desk.changes_made_here();
+        loop {
+            match changes.recv().await {
+                Ok(id) => {
+                    let told = redis.publish(CHARGES, format!("{here} {id}").into()).await;
+                    if let Err(error) = told {
+                        (self.log)(&format!("fan-out: {}", with_sources(&error)));
+                    }
+                }
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return,
+            }
+        }
+    }
+
+    async fn hear_others(&self, redis: &store_redis::Database, here: &str) {
+        let mut others = loop {
+            match redis.listen(CHARGES).await {
+                Ok(listener) => break listener,
+                Err(error) => (self.log)(&format!("fan-out: {}", with_sources(&error))),
+            }
+            tokio::time::sleep(AFTER_FAILURE).await;
+        };
+        loop {
+            let message = others.next().await;
+            let Some((process, id)) = str::from_utf8(&message)
+                .ok()
+                .and_then(|text| text.split_once(' '))
+            else {
+                continue;
+            };
+            if let (true, Ok(id)) = (process != here, id.parse()) {
+                match self.desk.changed_elsewhere(id).await {
+                    // of another database
+                    Ok(()) | Err(DeskError::NotFound) => {}
+                    Err(error) => {
+                        let _told = self.refused(error);
+                    }
+                }
+            }
+        }
+    }
+
     async fn let_go(&self) {
         loop {
             if let Err(error) = self.database.purge(self.clock.now()).await {
@@ -74,4 +135,9 @@ impl App {
             tokio::time::sleep(LET_GO).await;
         }
     }
+}
+
+/// A name for this process.
+fn hex(bytes: [u8; 16]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

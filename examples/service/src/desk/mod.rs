@@ -21,7 +21,7 @@ use tokio::sync::{Notify, broadcast};
 use webhook_core::ports::StoreError;
 
 use crate::clock::DemoClock;
-use crate::domain::{Charge, Fault};
+use crate::domain::{Charge, ChargeId, Fault};
 
 pub use charges::ChargeFilter;
 pub use password::{HashedPassword, HashingError, HashingPlace, InvalidPassword, PasswordText};
@@ -119,6 +119,8 @@ pub struct Desk {
     database: Database,
     clock: DemoClock,
     updates: broadcast::Sender<Charge>,
+    /// The updates that this process made.
+    made_here: broadcast::Sender<ChargeId>,
     refunds_asked_for: Arc<Notify>,
     events_enqueued: Arc<Notify>,
     hashing: password::Hashing,
@@ -133,10 +135,12 @@ impl Desk {
     pub async fn open(database: Database, clock: DemoClock) -> Result<Self, DatabaseError> {
         database.migrate("desk", STEPS).await?;
         let (updates, _) = broadcast::channel(UPDATES_KEPT);
+        let (made_here, _) = broadcast::channel(UPDATES_KEPT);
         Ok(Self {
             database,
             clock,
             updates,
+            made_here,
             refunds_asked_for: Arc::default(),
             events_enqueued: Arc::default(),
             hashing: password::Hashing::default(),
@@ -147,6 +151,25 @@ impl Desk {
     #[must_use]
     pub fn charge_updates(&self) -> broadcast::Receiver<Charge> {
         self.updates.subscribe()
+    }
+
+    /// Which charge, each time this process changes one, from now on.
+    #[must_use]
+    pub fn changes_made_here(&self) -> broadcast::Receiver<ChargeId> {
+        self.made_here.subscribe()
+    }
+
+    /// Tells the subscribers of a charge that another process on the same database has changed.
+    ///
+    /// # Errors
+    ///
+    /// As [`charge`](Self::charge).
+    pub async fn changed_elsewhere(&self, id: ChargeId) -> Result<(), DeskError> {
+        if self.updates.receiver_count() > 0 {
+            let charge = self.charge(id).await?;
+            let _subscribers = self.updates.send(charge);
+        }
+        Ok(())
     }
 
     /// Wakes when a refund was asked for.
@@ -165,6 +188,7 @@ impl Desk {
     fn publish(&self, charge: &Charge) {
         // without a subscriber there is nobody to tell
         let _subscribers = self.updates.send(charge.clone());
+        let _others = self.made_here.send(charge.id.clone());
         self.events_enqueued.notify_one();
     }
 }

@@ -9,6 +9,7 @@ mod checklist;
 mod compliance;
 mod desk;
 mod exits;
+mod fan_out;
 mod graph;
 mod guesses;
 mod idempotency;

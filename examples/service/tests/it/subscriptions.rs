@@ -1,12 +1,15 @@
-//! When a stream of updates ends.
+//! Streams of updates, over events and over WebSocket, and when they end.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::{sink, stream};
 use http_body_util::BodyExt;
 use service::app::{App, Body, Config};
 use service::clock::DemoClock;
 use store_sqlite::Database;
+use tokio::sync::mpsc;
+use websocket::{Message, Received, Upgrade};
 
 use crate::desk::{ALL_SCOPES, BASE, bearer, charge, request};
 
@@ -62,4 +65,190 @@ async fn a_stream_ends_with_the_service() {
     rest(before).await;
     // a request that was under way
     rest(subscribe(&app, &token).await).await;
+}
+
+/// A client of `graphql-transport-ws`, without the socket.
+struct Client {
+    says: mpsc::UnboundedSender<Received>,
+    hears: mpsc::Receiver<Message>,
+}
+
+impl Client {
+    async fn connect(app: &Arc<App>) -> Self {
+        let headers = [
+            ("connection", "upgrade"),
+            ("upgrade", "websocket"),
+            ("origin", BASE),
+            ("sec-websocket-protocol", "graphql-transport-ws"),
+        ];
+        let mut response = app.handle(request("GET", "/graphql", &headers, "")).await;
+        assert_eq!(response.status(), 101);
+        assert_eq!(
+            response.headers()["sec-websocket-protocol"],
+            "graphql-transport-ws"
+        );
+        let upgrade = Upgrade::take_from(&mut response).unwrap();
+        let (says, said) = mpsc::unbounded_channel();
+        let (hear, hears) = mpsc::channel(1);
+        let incoming = stream::unfold(said, async |mut said| Some((said.recv().await?, said)));
+        let outgoing = sink::unfold(hear, async |hear, message| {
+            hear.send(message).await.map_err(drop)?;
+            Ok::<_, ()>(hear)
+        });
+        tokio::spawn(upgrade.run(incoming, outgoing));
+        Self { says, hears }
+    }
+
+    async fn ready(app: &Arc<App>, token: &str) -> Self {
+        let mut client = Self::connect(app).await;
+        client.say(&format!(
+            r#"{{"type":"connection_init","payload":{{"Authorization":"{token}"}}}}"#
+        ));
+        assert_eq!(client.hear().await, r#"{"type":"connection_ack"}"#);
+        client
+    }
+
+    fn say(&self, text: &str) {
+        let message = Message::Text(text.to_owned());
+        self.says.send(Received::Message(message)).unwrap();
+    }
+
+    fn subscribe(&self) {
+        self.say(r#"{"id":"1","type":"subscribe","payload":{"query":"subscription { chargeUpdated { amount } }"}}"#);
+    }
+
+    /// The next text, or the code of the close.
+    async fn hear(&mut self) -> String {
+        let heard = tokio::time::timeout(Duration::from_secs(20), self.hears.recv()).await;
+        match heard.unwrap().unwrap() {
+            Message::Text(text) => text,
+            Message::Close(code, _) => code.to_string(),
+            Message::Binary(_) => panic!("bytes"),
+        }
+    }
+}
+
+/// Waits until the subscription that was asked for is there: it hears of a charge.
+async fn listening(app: &Arc<App>, token: &str, client: &mut Client) {
+    client.subscribe();
+    // an operation that comes later is answered later
+    client.say(r#"{"id":"2","type":"subscribe","payload":{"query":"{ viewer { subject } }"}}"#);
+    let expected = r#"{"id":"2","type":"next","payload":{"data":{"viewer":{"subject":"demo-service"}}}}"#;
+    assert_eq!(client.hear().await, expected);
+    assert_eq!(client.hear().await, r#"{"id":"2","type":"complete"}"#);
+    charge(app, token, 500).await;
+    let expected = r#"{"id":"1","type":"next","payload":{"data":{"chargeUpdated":{"amount":500}}}}"#;
+    assert_eq!(client.hear().await, expected);
+}
+
+/// G10, G16: over WebSocket a payload is pushed when the event fires; the connection does not outlive its token, which is 4403, with which
+/// npm `graphql-ws` connects again.
+#[tokio::test]
+async fn a_websocket_ends_with_its_token() {
+    let clock = DemoClock::new();
+    let app = open_with(&clock).await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let mut client = Client::ready(&app, &token).await;
+    listening(&app, &token, &mut client).await;
+    clock.advance(Duration::from_secs(590));
+    assert_eq!(client.hear().await, r#"{"type":"ping"}"#);
+    client.say(r#"{"type":"pong"}"#);
+    client.say(r#"{"type":"ping"}"#);
+    assert_eq!(client.hear().await, r#"{"type":"pong"}"#);
+    clock.advance(Duration::from_secs(10));
+    assert_eq!(client.hear().await, "4403");
+}
+
+/// G10: a service that shuts down says so on its WebSockets.
+#[tokio::test]
+async fn a_websocket_ends_with_the_service() {
+    let app = open_with(&DemoClock::new()).await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let mut client = Client::ready(&app, &token).await;
+    app.close();
+    assert_eq!(client.hear().await, "1001");
+}
+
+/// G10, G16: a token that is worth nothing opens nothing; without one a connection sees what everybody may see.
+#[tokio::test]
+async fn a_websocket_is_as_good_as_its_token() {
+    let app = open_with(&DemoClock::new()).await;
+    for worthless in [
+        "Bearer nonsense",
+        "Basic dXNlcg==",
+        "Bearer \\u00e9",
+        "",
+        "Bearer a\\nb",
+    ] {
+        let mut client = Client::connect(&app).await;
+        client.say(&format!(
+            r#"{{"type":"connection_init","payload":{{"Authorization":"{worthless}"}}}}"#
+        ));
+        assert_eq!(client.hear().await, "4403", "{worthless}");
+    }
+    let mut anonymous = Client::connect(&app).await;
+    anonymous.say(r#"{"type":"connection_init"}"#);
+    assert_eq!(anonymous.hear().await, r#"{"type":"connection_ack"}"#);
+    anonymous.subscribe();
+    let refused = anonymous.hear().await;
+    assert!(
+        refused.starts_with(r#"{"id":"1","type":"error""#) && refused.contains("UNAUTHENTICATED"),
+        "{refused}"
+    );
+}
+
+/// G10, G20: a page of another site opens no WebSocket.
+#[tokio::test]
+async fn a_foreign_page_opens_no_websocket() {
+    let app = open_with(&DemoClock::new()).await;
+    for origin in ["https://evil.example", "null", "http://desk.example.evil.example"] {
+        let headers = [
+            ("connection", "upgrade"),
+            ("upgrade", "websocket"),
+            ("origin", origin),
+            ("sec-websocket-protocol", "graphql-transport-ws"),
+        ];
+        let mut response = app.handle(request("GET", "/graphql", &headers, "")).await;
+        assert_eq!(response.status(), 403, "{origin}");
+        assert!(Upgrade::take_from(&mut response).is_none());
+    }
+}
+
+/// G10: one stream carries what several requests subscribe to, and ends with the first of their tokens.
+#[tokio::test]
+async fn a_single_stream_ends_with_its_token() {
+    let clock = DemoClock::new();
+    let app = open_with(&clock).await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let put = request("PUT", "/graphql/stream", &[("authorization", &token)], "");
+    let reserved = app.handle(put).await;
+    assert_eq!(reserved.status(), 201);
+    let stream = reserved.into_body().collect().await.unwrap().to_bytes();
+    let stream = String::from_utf8(stream.to_vec()).unwrap();
+    let headers = [
+        ("authorization", token.as_str()),
+        ("x-graphql-event-stream-token", &stream),
+        ("accept", "text/event-stream"),
+        ("content-type", "application/json"),
+    ];
+    let opened = app.handle(request("GET", "/graphql/stream", &headers, "")).await;
+    assert_eq!(opened.status(), 200);
+    let reading = tokio::spawn(rest(opened.into_body()));
+    let query = r#"{"query":"subscription { chargeUpdated { amount } }","extensions":{"operationId":"1"}}"#;
+    let headers = [headers[0], headers[1], headers[3]];
+    let accepted = app
+        .handle(request("POST", "/graphql/stream", &headers, query))
+        .await;
+    assert_eq!(accepted.status(), 202);
+    tokio::task::yield_now().await;
+    charge(&app, &token, 500).await;
+    tokio::task::yield_now().await;
+    clock.advance(Duration::from_secs(600));
+    let read = reading.await.unwrap();
+    let event = r#"data: {"id":"1","payload":{"data":{"chargeUpdated":{"amount":500}}}}"#;
+    assert!(read.contains(event), "{read}");
+    let gone = app
+        .handle(request("POST", "/graphql/stream", &headers, query))
+        .await;
+    assert_eq!(gone.status(), 401);
 }

@@ -23,6 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The receiver's stores of the suite, and those of `http_conventions`, are implemented for it.
 #[derive(Clone)]
 pub struct Database {
+    client: Client,
     connection: ConnectionManager,
     prefix: Arc<str>,
     runtime: Handle,
@@ -50,11 +51,18 @@ impl Database {
             .set_connection_timeout(Some(PATIENCE))
             .set_response_timeout(Some(PATIENCE))
             .set_number_of_retries(1);
+        let client = Client::open(url)?;
         Ok(Self {
-            connection: ConnectionManager::new_with_config(Client::open(url)?, config).await?,
+            connection: ConnectionManager::new_with_config(client.clone(), config).await?,
+            client,
             prefix: prefix.into(),
             runtime,
         })
+    }
+
+    /// What makes further connections to the server.
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
     }
 
     /// A key of this store.

@@ -5,6 +5,7 @@
 mod conformance;
 mod conventions;
 mod errors;
+mod fan_out;
 mod keys;
 mod persisted;
 mod server;

@@ -148,27 +148,36 @@ impl Drop for Dropped {
 /// A way to the server that can be cut.
 pub(crate) struct Wire {
     port: u16,
+    accepts: AbortHandle,
     connections: Arc<Mutex<Vec<AbortHandle>>>,
 }
 
 impl Wire {
     pub(crate) async fn laid() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let wire = Self {
-            port: listener.local_addr().unwrap().port(),
-            connections: Arc::default(),
-        };
-        let connections = Arc::clone(&wire.connections);
-        tokio::spawn(async move {
+        let port = listener.local_addr().unwrap().port();
+        let connections: Arc<Mutex<Vec<AbortHandle>>> = Arc::default();
+        let ended = Arc::clone(&connections);
+        let accepts = tokio::spawn(async move {
             while let Ok((mut client, _)) = listener.accept().await {
                 let carried = tokio::spawn(async move {
                     let mut server = TcpStream::connect(address()).await.unwrap();
                     tokio::io::copy_bidirectional(&mut client, &mut server).await.ok();
                 });
-                connections.lock().unwrap().push(carried.abort_handle());
+                ended.lock().unwrap().push(carried.abort_handle());
             }
         });
-        wire
+        Self {
+            port,
+            accepts: accepts.abort_handle(),
+            connections,
+        }
+    }
+
+    /// Cuts every connection, those to come included.
+    pub(crate) fn end(&self) {
+        self.accepts.abort();
+        self.cut();
     }
 
     pub(crate) fn url(&self) -> String {

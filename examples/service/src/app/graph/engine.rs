@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::Stream;
 use graph_core::connection::{CursorKey, Cursors};
-use graph_core::http::Answer;
+use graph_core::http::{Answer, GraphRequest};
 use graph_core::memory::MemoryPersisted;
 use graph_core::persisted::{AutomaticPersistedQueries, Manifest, TrustedDocuments};
-use graph_core::ports::Incident;
+use graph_core::ports::{Incident, OsEntropy};
+use graph_core::response::GraphResponse;
+use graph_core::subscription::sse::{EventStreams, StreamLimits};
 use graph_core::{Engine, RequestContext};
 use http::Request;
 use juniper::RootNode;
@@ -22,6 +25,7 @@ use crate::desk::Desk;
 /// The graph over one desk.
 pub(in crate::app) struct Graph {
     engine: Engine<Query, Mutation, Subscription>,
+    streams: EventStreams,
     host: Arc<Host>,
 }
 
@@ -49,6 +53,7 @@ impl Graph {
         }
         Ok(Self {
             engine: builder.build().map_err(at("the graph"))?,
+            streams: EventStreams::new(StreamLimits::default(), OsEntropy, clock.as_port()),
             host: Arc::new(Host {
                 desk: desk.clone(),
                 cursors: Cursors::new(key),
@@ -63,5 +68,24 @@ impl Graph {
 
     pub(super) async fn respond(&self, request: Request<Bytes>, context: Context) -> Answer {
         self.engine.respond(request, context).await
+    }
+
+    /// At the endpoint of event streams that carry many operations.
+    pub(super) async fn respond_single(
+        &self,
+        request: Request<Bytes>,
+        context: Context,
+        end: impl Future<Output = ()> + Send + 'static,
+    ) -> Answer {
+        let streams = &self.streams;
+        self.engine.respond_single(streams, request, context, end).await
+    }
+
+    pub(super) fn subscribe(
+        &self,
+        request: GraphRequest,
+        context: Context,
+    ) -> impl Stream<Item = GraphResponse> + Send + use<> {
+        self.engine.subscribe(request, context)
     }
 }

@@ -1,57 +1,104 @@
-//! The graph over the desk, at `/graphql`.
+//! The graph over the desk: at `/graphql`, where a WebSocket may be opened, too, and at `/graphql/stream`, where one event stream
+//! carries many operations.
 //!
-//! `schema` what can be asked for · `loads` what is loaded together · `engine` how it is answered.
+//! `schema` what can be asked for · `loads` what is loaded together · `engine` how it is answered · `socket` over WebSocket.
 
 mod engine;
 mod loads;
 mod schema;
+mod socket;
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use graph_core::Principal;
 use graph_core::http::{Answer, EventStream};
-use http::{Request, Response};
+use http::{Method, Request, Response};
 use http_body::Frame;
 use http_body_util::{BodyExt, StreamBody};
 use http_conventions::pipeline::{EarlyAnswer, Exchange, Limited};
+use http_conventions::request_id::RequestId;
+use websocket::Upgrade;
 
 use super::App;
 use super::body::{Body, full, whole};
 use super::caller::Caller;
 
 pub(super) use self::engine::Graph;
+use self::schema::Context;
 
 /// How long a stream may be silent before a comment shows that it is alive, to proxies and to the peer.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 impl App {
-    /// The graph endpoint: a query or mutation answered at once, or a subscription as a stream.
+    /// The graph endpoint: a query or mutation answered at once, a subscription as a stream, or a WebSocket for all of them.
     pub(super) async fn answer_graph(
+        self: &Arc<Self>,
+        exchange: Exchange<Limited>,
+        request: Request<Bytes>,
+    ) -> Result<Response<Body>, EarlyAnswer> {
+        if request.method() == Method::GET && Upgrade::is_asked_for(request.headers()) {
+            let switched = self.open_socket(exchange.clone(), request.headers());
+            return Ok(exchange.finish_as(Ok(switched), whole));
+        }
+        let (caller, request) = exchange.check(self.maybe_authenticated(request))?;
+        let exchange = self.limit_asker(exchange, caller.as_ref()).await?;
+        let context = self.graph_context(caller.as_ref(), exchange.id());
+        let end = self.end_of_streams(caller.as_ref().map(Caller::expires_at));
+        let answer = streamed(self.graph.respond(request, context).await, end);
+        Ok(exchange.finish_as(Ok(answer), whole))
+    }
+
+    /// The endpoint of event streams that carry many operations. Each ends with any of the tokens that it was opened or operated with.
+    pub(super) async fn answer_graph_stream(
         &self,
-        mut exchange: Exchange<Limited>,
+        exchange: Exchange<Limited>,
         request: Request<Bytes>,
     ) -> Result<Response<Body>, EarlyAnswer> {
         let (caller, request) = exchange.check(self.maybe_authenticated(request))?;
-        if let Some(caller) = &caller {
-            exchange = self.limit_caller(exchange, caller).await?;
-        }
-        let mut context = self.graph.context().with_correlation_id(exchange.id().as_str());
+        let exchange = self.limit_asker(exchange, caller.as_ref()).await?;
+        let context = self.graph_context(caller.as_ref(), exchange.id());
         let end = self.end_of_streams(caller.as_ref().map(Caller::expires_at));
-        if let Some(caller) = caller {
-            let principal = Principal::new(caller.subject());
-            context = context.with_principal(principal.with_scopes(caller.scopes()));
-        }
-        let answer = match self.graph.respond(request, context).await {
-            Answer::Full(response) => full(response),
-            Answer::Stream(response) => response.map(|events| {
-                let frames = kept_alive(events).take_until(end);
-                let frames = frames.map(|chunk| Ok(Frame::data(chunk)));
-                StreamBody::new(frames).boxed_unsync()
-            }),
-        };
+        let answer = self.graph.respond_single(request, context, end).await;
+        let answer = streamed(answer, std::future::pending());
         Ok(exchange.finish_as(Ok(answer), whole))
+    }
+
+    async fn limit_asker(
+        &self,
+        exchange: Exchange<Limited>,
+        caller: Option<&Caller>,
+    ) -> Result<Exchange<Limited>, EarlyAnswer> {
+        match caller {
+            Some(caller) => self.limit_caller(exchange, caller).await,
+            None => Ok(exchange),
+        }
+    }
+
+    /// What the resolvers of one operation share.
+    fn graph_context(&self, caller: Option<&Caller>, id: &RequestId) -> Context {
+        let context = self.graph.context().with_correlation_id(id.as_str());
+        match caller {
+            Some(caller) => {
+                let principal = Principal::new(caller.subject());
+                context.with_principal(principal.with_scopes(caller.scopes()))
+            }
+            None => context,
+        }
+    }
+}
+
+/// An answer of the graph as the adapters take it, a stream until `end`.
+fn streamed(answer: Answer, end: impl Future<Output = ()> + Send + 'static) -> Response<Body> {
+    match answer {
+        Answer::Full(response) => full(response),
+        Answer::Stream(response) => response.map(|events| {
+            let frames = kept_alive(events).take_until(end);
+            let frames = frames.map(|chunk| Ok(Frame::data(chunk)));
+            StreamBody::new(frames).boxed_unsync()
+        }),
     }
 }
 

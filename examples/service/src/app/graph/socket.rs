@@ -1,0 +1,100 @@
+//! The graph over WebSocket: `graphql-transport-ws`, with the access token as `Authorization` in the payload of `connection_init`.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use futures_util::{StreamExt, future, stream};
+use graph_core::error::ErrorCode;
+use graph_core::response::GraphResponse;
+use graph_core::subscription::transport_ws::{ConnectionInit, ConnectionLimits, Handshake};
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, Request, Response};
+use http_conventions::pipeline::{Exchange, Limited};
+use websocket::graph::{Admission, Host, serve};
+use websocket::{Socket, Upgrade};
+
+use crate::app::App;
+use crate::app::body::{Body, full};
+use crate::app::caller::Caller;
+
+impl App {
+    /// Opens a WebSocket for programs, and for the pages of this service and of those origins that may call it.
+    pub(super) fn open_socket(
+        self: &Arc<Self>,
+        exchange: Exchange<Limited>,
+        headers: &HeaderMap,
+    ) -> Response<Body> {
+        let handshake = match Handshake::read(headers, &self.socket_origins) {
+            Ok(handshake) => handshake,
+            Err(foreign) => return full(foreign.into_response()),
+        };
+        let limits = ConnectionLimits::default();
+        let end = self.end_of_streams(None);
+        let host = Connected {
+            app: Arc::clone(self),
+            exchange,
+        };
+        let upgrade = Upgrade::new(limits.message(), async move |socket: Socket| {
+            let connection = handshake.open(limits, host.now());
+            serve(socket, connection, &host, Box::pin(end)).await;
+        });
+        upgrade.into_response(handshake.subprotocol())
+    }
+}
+
+/// The service, as one connection knows it.
+struct Connected {
+    app: Arc<App>,
+    /// The request that it began with.
+    exchange: Exchange<Limited>,
+}
+
+impl Host for Connected {
+    fn now(&self) -> SystemTime {
+        self.app.clock.now()
+    }
+
+    async fn sleep_until(&self, time: SystemTime) {
+        self.app.clock.sleep_until(time).await;
+    }
+
+    /// Without a token a connection is anonymous, as a request is.
+    async fn authenticate(&self, init: ConnectionInit) -> Admission {
+        let Some(credentials) = init.text("authorization") else {
+            return self.admit(None);
+        };
+        let request = Request::get("/graphql").header(AUTHORIZATION, credentials);
+        let authenticated = request
+            .body(Bytes::new())
+            .map(|request| self.app.authenticated(request));
+        match authenticated {
+            Ok(Ok((caller, _))) => self.admit(Some(caller)),
+            Ok(Err(_)) | Err(_) => Admission::Refused,
+        }
+    }
+}
+
+impl Connected {
+    fn admit(&self, caller: Option<Caller>) -> Admission {
+        let (app, exchange) = (Arc::clone(&self.app), self.exchange.clone());
+        Admission::Accepted {
+            expires_at: caller.as_ref().map(Caller::expires_at),
+            operations: Box::new(move |operation| {
+                let (app, exchange, caller) = (Arc::clone(&app), exchange.clone(), caller.clone());
+                let context = app.graph_context(caller.as_ref(), exchange.id());
+                // an operation counts as a request does
+                let started = async move {
+                    match app.limit_asker(exchange, caller.as_ref()).await {
+                        Ok(_counted) => app.graph.subscribe(operation, context).left_stream(),
+                        Err(_refused) => {
+                            let refused = GraphResponse::refused(ErrorCode::RateLimited, "too many requests");
+                            stream::once(future::ready(refused)).right_stream()
+                        }
+                    }
+                };
+                stream::once(started).flatten().boxed()
+            }),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Messages from one process to all.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::time::timeout;
+
+use crate::server::{Wire, prefix};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// X5: every listener of a channel hears each message, in order and byte for byte; those of another channel or prefix do not.
+#[tokio::test]
+async fn every_listener_of_a_channel_hears_each_message() {
+    let prefix = prefix!();
+    let (one, other) = (prefix.database().await, prefix.database().await);
+    let stranger = prefix!().database().await;
+    let mut listeners = [one.listen("a").await.unwrap(), other.listen("a").await.unwrap()];
+    let mut elsewhere = one.listen("b").await.unwrap();
+    let mut abroad = stranger.listen("a").await.unwrap();
+    for message in [b"1".as_slice(), b"", b"\xff\0\r\n", b"4"] {
+        one.publish("a", Bytes::copy_from_slice(message)).await.unwrap();
+        for listener in &mut listeners {
+            assert_eq!(timeout(PATIENCE, listener.next()).await.unwrap(), message);
+        }
+    }
+    other.publish("b", Bytes::from_static(b"b")).await.unwrap();
+    stranger
+        .publish("a", Bytes::from_static(b"abroad"))
+        .await
+        .unwrap();
+    assert_eq!(timeout(PATIENCE, elsewhere.next()).await.unwrap(), "b");
+    assert_eq!(timeout(PATIENCE, abroad.next()).await.unwrap(), "abroad");
+}
+
+/// X5: a connection that breaks is made anew, and what is published from then on is heard.
+#[tokio::test]
+async fn a_listener_survives_its_connection() {
+    let prefix = prefix!();
+    let wire = Wire::laid().await;
+    let (near, far) = (prefix.database().await, prefix.database_at(&wire.url()).await);
+    let mut listener = far.listen("a").await.unwrap();
+    for round in ["one", "two", "three"] {
+        wire.cut();
+        let heard = async {
+            let next = listener.next();
+            tokio::pin!(next);
+            loop {
+                near.publish("a", Bytes::from_static(round.as_bytes()))
+                    .await
+                    .unwrap();
+                if let Ok(heard) = timeout(Duration::from_millis(50), &mut next).await {
+                    return heard;
+                }
+            }
+        };
+        let mut heard = timeout(PATIENCE, heard).await.unwrap();
+        // what is left of the round before
+        while heard != round {
+            heard = timeout(PATIENCE, listener.next()).await.unwrap();
+        }
+    }
+}
+
+/// X5: without a server to reach there is an error, and no listener that hears nothing for ever.
+#[tokio::test]
+async fn a_listener_begins_with_a_connection() {
+    let prefix = prefix!();
+    let wire = Wire::laid().await;
+    let far = prefix.database_at(&wire.url()).await;
+    wire.end();
+    assert!(far.listen("a").await.is_err());
+    assert!(far.publish("a", Bytes::new()).await.is_err());
+}
