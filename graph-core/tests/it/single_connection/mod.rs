@@ -17,6 +17,9 @@ use serde_json::json;
 
 use crate::fixture::{Context, Fixture, fixture};
 
+/// Longer than any step takes, so that what never comes is a failure and no hang.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 struct Desk {
     shop: Fixture,
     streams: EventStreams,

@@ -4,7 +4,7 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use graph_core::subscription::sse::StreamLimits;
 use http::Method;
 
-use super::{Desk, operation, request, text};
+use super::{Desk, PATIENCE, operation, request, text};
 use crate::fixture::{codes, json as envelope};
 
 /// G10: operations are accepted by requests of their own, and their events come by the one stream, each under its id, in turns.
@@ -79,7 +79,7 @@ async fn a_waiting_stream_is_woken_by_a_new_operation() {
     );
     tokio::task::yield_now().await;
     feed.send(7).unwrap();
-    let (event, mut events) = waiting.await.unwrap();
+    let (event, mut events) = tokio::time::timeout(PATIENCE, waiting).await.unwrap().unwrap();
     assert!(text(event).contains(r#""payload":{"data":{"live":{"id":7}}}"#));
 
     let stop = request(Method::DELETE, &token, "?operationId=1", "");

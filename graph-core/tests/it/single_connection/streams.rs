@@ -9,7 +9,7 @@ use graph_core::subscription::sse::StreamLimits;
 use http::Method;
 use tokio::sync::oneshot;
 
-use super::{Desk, operation, request};
+use super::{Desk, PATIENCE, operation, request};
 use crate::fixture::{codes, json as envelope};
 
 /// G10, G15: a token in a log or in the history of a browser is worth nothing to somebody else.
@@ -78,7 +78,7 @@ async fn a_stream_ends_with_the_credentials_it_was_opened_with_or_operated_with(
         let waiting = tokio::spawn(async move { (events.next().await, events) });
         tokio::task::yield_now().await;
         expire.send(()).unwrap();
-        let (event, mut events) = waiting.await.unwrap();
+        let (event, mut events) = tokio::time::timeout(PATIENCE, waiting).await.unwrap().unwrap();
         assert_eq!(event, None);
         assert!(feed.is_closed());
         assert!(desk.streams.is_empty());
