@@ -93,28 +93,7 @@ where
         let answer = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(peer);
             let (host, switch) = (Arc::clone(&host), switches.clone());
-            async move {
-                let (handler, refuse) = &*host;
-                let upgraded = hyper::upgrade::on(&mut request);
-                let (parts, body) = request.into_parts();
-                let head = Request::from_parts(parts.clone(), ());
-                let is_head = *head.method() == Method::HEAD;
-                let handled = async {
-                    check_host(&head)?;
-                    let body = collect(body, limits).await?;
-                    let response = handler(Request::from_parts(parts, body)).await;
-                    let response = with_length(is_head, response).map(Either::Right);
-                    switch.over(response, &head, upgraded)
-                };
-                let caught = AssertUnwindSafe(handled).catch_unwind().await;
-                Ok::<_, Infallible>(
-                    caught
-                        .unwrap_or(Err(StatusCode::INTERNAL_SERVER_ERROR))
-                        .unwrap_or_else(|status| {
-                            refuse(&head, status).map(|body| Either::Left(Full::new(body)))
-                        }),
-                )
-            }
+            async move { Ok::<_, Infallible>(answered(request, host.as_ref(), limits, &switch).await) }
         });
         let connection = http
             .serve_connection(TokioIo::new(stream), answer)
@@ -137,6 +116,36 @@ where
     let drained = async { while connections.join_next().await.is_some() {} };
     timeout(limits.drain_timeout, drained).await.ok();
     Ok(())
+}
+
+/// The handler's answer, or the host's refusal.
+async fn answered<H, R, F, B>(
+    mut request: Request<Incoming>,
+    (handler, refuse): &(H, R),
+    limits: Limits,
+    switch: &Switch,
+) -> Response<Either<Full<Bytes>, B>>
+where
+    H: Fn(Request<Bytes>) -> F,
+    R: Fn(&Request<()>, StatusCode) -> Response<Bytes>,
+    F: Future<Output = Response<B>>,
+    B: Body,
+{
+    let upgraded = hyper::upgrade::on(&mut request);
+    let (parts, body) = request.into_parts();
+    let head = Request::from_parts(parts.clone(), ());
+    let is_head = *head.method() == Method::HEAD;
+    let handled = async {
+        check_host(&head)?;
+        let body = collect(body, limits).await?;
+        let response = handler(Request::from_parts(parts, body)).await;
+        let response = with_length(is_head, response).map(Either::Right);
+        switch.over(response, &head, upgraded)
+    };
+    let caught = AssertUnwindSafe(handled).catch_unwind().await;
+    caught
+        .unwrap_or(Err(StatusCode::INTERNAL_SERVER_ERROR))
+        .unwrap_or_else(|status| refuse(&head, status).map(|body| Either::Left(Full::new(body))))
 }
 
 async fn collect(mut body: Incoming, limits: Limits) -> Result<Bytes, StatusCode> {
