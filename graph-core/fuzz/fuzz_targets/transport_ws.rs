@@ -2,12 +2,13 @@
 
 use std::time::{Duration, SystemTime};
 
-use graph_core::subscription::transport_ws::{Action, AllowedOrigins, Handshake, Input};
+use graph_core::subscription::transport_ws::{Action, AllowedOrigins, Handshake, Input, SUBPROTOCOL};
+use http::{HeaderValue, header::SEC_WEBSOCKET_PROTOCOL};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|messages: Vec<&str>| {
-    let headers = [(http::header::SEC_WEBSOCKET_PROTOCOL, "graphql-transport-ws".parse().expect("a value"))];
-    let handshake = Handshake::read(&headers.into_iter().collect(), &AllowedOrigins::default()).expect("no origin");
+    let offered = [(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(SUBPROTOCOL))];
+    let handshake = Handshake::read(&offered.into_iter().collect(), &AllowedOrigins::default()).expect("no origin");
     let mut now = SystemTime::UNIX_EPOCH;
     let mut connection = handshake.open(Default::default(), now);
     for message in messages {
