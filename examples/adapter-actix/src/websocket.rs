@@ -62,15 +62,19 @@ pub(crate) fn switch<B>(
 
 /// `None` for what the protocol itself is about, and for a peer that left.
 fn received(frame: Result<AggregatedMessage, ProtocolError>) -> Option<Received> {
-    Some(match frame {
-        Ok(AggregatedMessage::Text(text)) => Received::Message(Message::Text(text.into())),
-        Ok(AggregatedMessage::Binary(bytes)) => Received::Message(Message::Binary(bytes)),
-        Ok(AggregatedMessage::Close(_)) => Received::Message(Message::Close(1000, String::new())),
-        Ok(AggregatedMessage::Ping(_) | AggregatedMessage::Pong(_)) => return None,
-        Err(ProtocolError::Overflow) => Received::TooLong,
-        // what the fragments of a message add up to
-        Err(ProtocolError::Io(error)) if error.kind() == ErrorKind::Other => Received::TooLong,
-        Err(ProtocolError::Io(error)) if error.kind() != ErrorKind::InvalidData => return None,
-        Err(_) => Received::Malformed,
-    })
+    match frame {
+        Ok(AggregatedMessage::Text(text)) => Some(Received::Message(Message::Text(text.into()))),
+        Ok(AggregatedMessage::Binary(bytes)) => Some(Received::Message(Message::Binary(bytes))),
+        Ok(AggregatedMessage::Close(_)) => Some(Received::Message(Message::Close(1000, String::new()))),
+        Ok(AggregatedMessage::Ping(_) | AggregatedMessage::Pong(_)) => None,
+        Err(ProtocolError::Overflow) => Some(Received::TooLong),
+        Err(ProtocolError::Io(error)) => match error.kind() {
+            // what the fragments of a message add up to
+            ErrorKind::Other => Some(Received::TooLong),
+            // a text that is none
+            ErrorKind::InvalidData => Some(Received::Malformed),
+            _ => None,
+        },
+        Err(_) => Some(Received::Malformed),
+    }
 }

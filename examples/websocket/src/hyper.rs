@@ -63,10 +63,9 @@ fn received(frame: Result<Frame, Error>) -> Option<Received> {
     Some(match frame {
         Ok(Frame::Text(text)) => Received::Message(Message::Text(text.as_str().to_owned())),
         Ok(Frame::Binary(bytes)) => Received::Message(Message::Binary(bytes)),
-        Ok(Frame::Close(_) | Frame::Ping(_) | Frame::Pong(_) | Frame::Frame(_)) => return None,
         Err(Error::Capacity(_)) => Received::TooLong,
         Err(Error::Protocol(_) | Error::Utf8(_)) => Received::Malformed,
-        Err(_) => return None,
+        Ok(Frame::Close(_) | Frame::Ping(_) | Frame::Pong(_) | Frame::Frame(_)) | Err(_) => return None,
     })
 }
 
