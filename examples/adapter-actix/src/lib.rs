@@ -86,7 +86,7 @@ where
                 };
                 let mut response = handler(Request::from_parts(parts, body)).await;
                 match Upgrade::take_from(&mut response) {
-                    Some(upgrade) => websocket::switch(&request, frames, upgrade, &response),
+                    Some(upgrade) => websocket::switch(&request, frames, upgrade, &response).await,
                     None => Ok(answer(response)),
                 }
             };

@@ -1,12 +1,17 @@
 //! WebSockets by actix-ws.
 
-use std::io::ErrorKind;
+use std::{cell::Cell, io::ErrorKind, rc::Rc};
 
-use actix_web::{HttpRequest, HttpResponse, http as http02, web::Payload};
+use actix_web::{
+    FromRequest, HttpRequest, HttpResponse, dev, error::PayloadError, http as http02, web::Payload,
+};
 use actix_ws::{AggregatedMessage, CloseReason, Closed, ProtocolError};
 use futures_util::{StreamExt, sink};
 use http::{Method, Request, Response, StatusCode};
 use websocket::{Message, Received, Upgrade};
+
+/// How much may come beyond a message before the message is read: what a connection holds anyway.
+const UNREAD: usize = 256 << 10;
 
 /// Whether what follows the head of a request is frames.
 pub(crate) fn is_asked_for(head: &Request<()>) -> bool {
@@ -14,13 +19,17 @@ pub(crate) fn is_asked_for(head: &Request<()>) -> bool {
 }
 
 /// Does the handshake, and serves the WebSocket in a task of its own.
-pub(crate) fn switch<B>(
+pub(crate) async fn switch<B>(
     request: &HttpRequest,
     frames: Option<Payload>,
     upgrade: Upgrade,
     response: &Response<B>,
 ) -> Result<HttpResponse, StatusCode> {
+    let (limit, unread) = (upgrade.message_limit(), Rc::new(Cell::new(0)));
     let frames = frames.ok_or(StatusCode::BAD_REQUEST)?;
+    let mut bounded = bounded(frames, limit, Rc::clone(&unread));
+    let frames = Payload::from_request(request, &mut bounded).await;
+    let frames = frames.map_err(|_| StatusCode::BAD_REQUEST)?;
     let switched = actix_ws::handle(request, frames);
     let (mut answer, session, frames) = switched.map_err(|_| StatusCode::BAD_REQUEST)?;
     for (name, value) in response.headers() {
@@ -30,11 +39,11 @@ pub(crate) fn switch<B>(
             answer.headers_mut().append(name, value);
         }
     }
-    let limit = upgrade.message_limit();
     let frames = frames.max_frame_size(limit).aggregate_continuations();
     let (session, says) = (session.clone(), session);
     let incoming = frames.max_continuation_size(limit).filter_map(move |frame| {
         let mut answers = session.clone();
+        unread.set(0);
         async move {
             let _closed = match &frame {
                 Ok(AggregatedMessage::Ping(payload)) => answers.pong(payload).await,
@@ -58,6 +67,22 @@ pub(crate) fn switch<B>(
     });
     actix_web::rt::spawn(upgrade.run(incoming, outgoing));
     Ok(answer)
+}
+
+/// The frames of a connection, as far as messages come of them: actix-http waits for the whole of a frame before it looks at how long it is,
+/// and keeps what has come of it.
+fn bounded(frames: Payload, limit: usize, unread: Rc<Cell<usize>>) -> dev::Payload {
+    let counted = frames.map(move |chunk| {
+        let chunk = chunk?;
+        unread.set(unread.get().saturating_add(chunk.len()));
+        match unread.get() > limit.saturating_add(UNREAD) {
+            true => Err(PayloadError::Overflow),
+            false => Ok(chunk),
+        }
+    });
+    dev::Payload::Stream {
+        payload: Box::pin(counted),
+    }
 }
 
 /// `None` for what the protocol itself is about, and for a peer that left.
