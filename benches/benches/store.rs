@@ -114,10 +114,11 @@ impl Rotations {
     async fn begin(&self) -> TokenHash {
         let (code, token) = (self.code(), self.fresh());
         let request = authorization_code::Request {
-            client_id: &self.client.id,
+            client: &self.client,
             redirect_uri: None,
             code_verifier: Some(VERIFIER),
             resources: &[],
+            confirmation: None,
         };
         let decision = authorization_code::redeem(&code, &request, &self.policy, self.now);
         let authorization_code::Decision::Redeem(plan) = decision else {
@@ -162,6 +163,7 @@ impl Rotations {
             client: &self.client,
             scopes: None,
             resources: &[],
+            confirmation: None,
         };
         let decision = refresh_token::rotate(&state, &request, &self.policy, self.now);
         let refresh_token::Decision::Rotate(plan) = decision else {

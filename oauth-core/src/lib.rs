@@ -14,6 +14,7 @@ pub mod jose;
 #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
 mod json;
 pub mod memory;
+pub mod mtls;
 pub mod params;
 pub mod pkce;
 pub mod ports;

@@ -1,4 +1,4 @@
-//! What this crate asks of its host: the time and randomness.
+//! What this crate asks of its host: the time, randomness and, where another server has to be asked, an exchange with it.
 //!
 //! Storage has its own traits beside the logic that calls them.
 //!
@@ -10,7 +10,14 @@
 //! assert_eq!(stopped.now(), SystemTime::UNIX_EPOCH + Duration::from_secs(60));
 //! ```
 
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
 use std::time::SystemTime;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use http::{Request, Response};
 
 /// Tells the wall-clock time.
 ///
@@ -46,6 +53,65 @@ where
 {
     fn fill(&self, bytes: &mut [u8]) {
         self(bytes);
+    }
+}
+
+/// Sends one request and gives its response.
+///
+/// Any `Fn(Request<Bytes>) -> impl Future<Output = Result<Response<Bytes>, TransportError>> + Send` is one.
+///
+/// # What an implementation must guarantee
+///
+/// - **TLS**, with the certificate of the host checked, for `https`.
+/// - **No redirects.** A 3xx answer is returned as it came: the request may carry a secret for nobody else.
+/// - **A deadline** for the whole exchange, after which it is an error.
+/// - **A cap of the body**: 64 KiB are enough. A longer one is an error.
+/// - **Every status is a response.** A 404 or a 503 is not an error.
+#[async_trait]
+pub trait Transport: Send + Sync {
+    /// Does one exchange.
+    ///
+    /// # Errors
+    ///
+    /// When no complete response arrived.
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError>;
+}
+
+#[async_trait]
+impl<F, Fut> Transport for F
+where
+    F: Fn(Request<Bytes>) -> Fut + Send + Sync,
+    Fut: Future<Output = Result<Response<Bytes>, TransportError>> + Send,
+{
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
+        self(request).await
+    }
+}
+
+/// An exchange that gave no response.
+#[derive(Debug)]
+pub struct TransportError {
+    source: Box<dyn Error + Send + Sync>,
+}
+
+impl TransportError {
+    /// A failure of what carries requests.
+    pub fn new(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self {
+            source: source.into(),
+        }
+    }
+}
+
+impl fmt::Display for TransportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the server could not be reached")
+    }
+}
+
+impl Error for TransportError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.source)
     }
 }
 

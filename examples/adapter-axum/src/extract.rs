@@ -31,7 +31,7 @@ impl<S: Sync> FromRequestParts<S> for Admission {
     }
 }
 
-/// Who is calling: the bearer of an access token that the [`ResourceServer`] of the state takes, now by the clock of the
+/// Who is calling: who presents an access token, and has what it is bound to, that the [`ResourceServer`] of the state takes, now by the clock of the
 /// conventions. `Option<Caller>` lets those pass who present nothing.
 #[derive(Clone, Debug)]
 pub struct Caller(pub Principal);
@@ -44,7 +44,7 @@ where
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
         let now = exchange(parts)?.conventions().now();
-        let principal = ResourceServer::from_ref(state).authenticate(parts, now)?;
+        let principal = ResourceServer::from_ref(state).authenticate(parts, now).await?;
         Ok(Self(principal))
     }
 }

@@ -70,6 +70,7 @@
 //! #     issued_at: now(),
 //! #     expires_at: now() + Duration::from_secs(600),
 //! #     auth_time: None,
+//! #     confirmation: None,
 //! # }.sign(&key)?;
 //! # let bearer = format!("Bearer {}", token.expose());
 //! # let secret = SigningSecret::from_whsec("whsec_Tzuc4RkLS09XuInUQYOD961sTKHBtWuXC/jM6hCEqG8=")?;

@@ -6,6 +6,7 @@ use http::StatusCode;
 use http_conventions::pagination::InvalidPageRequest;
 use http_conventions::pipeline::EarlyAnswer;
 use http_conventions::problem::{Challenge as ProblemChallenge, ErrorStatus, Problem};
+use oauth_core::dpop::NONCE_HEADER;
 use oauth_core::resource::Challenge;
 
 /// What ends a handler early: the rejection of every extractor of this crate, and what `?` makes of the refusals of the four
@@ -68,14 +69,24 @@ impl From<EarlyAnswer> for Refusal {
 
 impl From<Challenge> for Refusal {
     fn from(refused: Challenge) -> Self {
-        let challenge = ProblemChallenge::try_from(refused.www_authenticate());
-        let challenge = challenge.unwrap_or_else(|_| ProblemChallenge::bearer());
-        let problem = Problem::challenged(refused.status(), challenge);
+        let mut challenges = refused.www_authenticate().into_iter().map(|challenge| {
+            ProblemChallenge::try_from(challenge).unwrap_or_else(|_| ProblemChallenge::bearer())
+        });
+        let problem = match challenges.next() {
+            Some(first) => Problem::challenged(refused.status(), first),
+            None => Problem::of_status(refused.status()),
+        };
+        let problem = challenges.fold(problem, Problem::with_challenge);
         let problem = match refused.code() {
             Some(code) => problem.with_extension("error", code),
             None => problem,
         };
-        Self::new(problem, Reason::Caller(refused))
+        let nonce = refused.headers().remove(NONCE_HEADER);
+        let mut refusal = Self::new(problem, Reason::Caller(refused));
+        if let Some(nonce) = nonce {
+            refusal.0.0.headers_mut().insert(NONCE_HEADER, nonce);
+        }
+        refusal
     }
 }
 

@@ -8,6 +8,7 @@ mod instant;
 mod order;
 mod persisted;
 mod rate_limit;
+mod replays;
 mod script;
 
 pub use redis;

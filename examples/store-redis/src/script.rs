@@ -22,6 +22,11 @@ pub(crate) static RELEASE_KEY: LazyLock<Script> =
     LazyLock::new(|| Script::new(include_str!("scripts/release_key.lua")));
 pub(crate) static SPEND: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("scripts/spend.lua")));
 
+pub(crate) static SPEND_ONCE: LazyLock<Script> =
+    LazyLock::new(|| Script::new(include_str!("scripts/spend_once.lua")));
+pub(crate) static PURGE_NAMES: LazyLock<Script> =
+    LazyLock::new(|| Script::new(include_str!("scripts/purge_names.lua")));
+
 /// A hash as part of a key.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

@@ -14,7 +14,7 @@ pub struct InvalidEndpoint;
 pub struct Endpoint(Uri);
 
 impl Endpoint {
-    pub(super) fn uri(&self) -> &Uri {
+    pub(crate) fn uri(&self) -> &Uri {
         &self.0
     }
 

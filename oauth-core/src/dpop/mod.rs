@@ -55,5 +55,10 @@ pub const NONCE_HEADER: HeaderName = HeaderName::from_static("dpop-nonce");
 /// The algorithms of proofs. RSA is not among them: a stranger's key could be one that takes long to verify with.
 pub const ALGORITHMS: [Algorithm; 2] = [Algorithm::Es256, Algorithm::EdDsa];
 
+/// The names of [`ALGORITHMS`], as metadata and challenges list them.
+pub(crate) fn algorithms() -> [&'static str; 2] {
+    ALGORITHMS.map(Algorithm::as_str)
+}
+
 #[cfg(test)]
 mod tests;

@@ -42,6 +42,10 @@ reasons! {
     AccessTokenMalformed = "access_token_malformed" [3, 99],
     /// There is no access token.
     AccessTokenMissing = "access_token_missing" [99, 100],
+    /// The access token is bound to another certificate than its sender connected with.
+    AccessTokenOfAnotherCertificate = "access_token_of_another_certificate" [MT3],
+    /// The access token is bound to a key and came as a bearer token, or the other way round.
+    AccessTokenOfAnotherScheme = "access_token_of_another_scheme" [DP15],
     /// The access token was revoked, alone or with its family.
     AccessTokenRevoked = "access_token_revoked" [62, 63],
     /// No such access token.
@@ -98,6 +102,8 @@ reasons! {
     CodeExpired = "code_expired" [35],
     /// The code was issued to another client.
     CodeOfAnotherClient = "code_of_another_client" [35, 43],
+    /// The code is bound to a key that the client does not prove to have.
+    CodeOfAnotherKey = "code_of_another_key" [33, 40],
     /// The code was redeemed before, and everything else is in order.
     CodeReplayed = "code_replayed" [41],
     /// No such code.
@@ -110,6 +116,40 @@ reasons! {
     CodeVerifierMissing = "code_verifier_missing" [39],
     /// The body is no form.
     ContentTypeNotAForm = "content_type_not_a_form" [3],
+    /// `dpop_jkt` is no thumbprint.
+    DpopJktMalformed = "dpop_jkt_malformed" [33],
+    /// The nonce of the proof is none that the server handed out a moment ago.
+    DpopNonceMismatch = "dpop_nonce_mismatch" [DP10],
+    /// The proof has no nonce.
+    DpopNonceMissing = "dpop_nonce_missing" [DP10],
+    /// The algorithm of the proof is not accepted.
+    DpopProofAlgorithm = "dpop_proof_algorithm" [DP5],
+    /// The proof is for another access token.
+    DpopProofForAnotherToken = "dpop_proof_for_another_token" [DP12],
+    /// The proof is for another method.
+    DpopProofForAnotherMethod = "dpop_proof_for_another_method" [DP8],
+    /// The proof is for another URL.
+    DpopProofForAnotherUri = "dpop_proof_for_another_uri" [DP9],
+    /// The key of the proof has a private part, or is not one that verifies.
+    DpopProofKeyUnusable = "dpop_proof_key_unusable" [DP7],
+    /// The proof is no token, or lacks a claim.
+    DpopProofMalformed = "dpop_proof_malformed" [DP2, DP3],
+    /// A token that is bound to a key came without a proof.
+    DpopProofMissing = "dpop_proof_missing" [DP1],
+    /// The proof is from the future.
+    DpopProofNotYetValid = "dpop_proof_not_yet_valid" [DP11],
+    /// The proof is under another key than the token, or the request, is bound to.
+    DpopProofOfAnotherKey = "dpop_proof_of_another_key" [33, DP12],
+    /// The proof is a token for something else.
+    DpopProofOfAnotherType = "dpop_proof_of_another_type" [DP4],
+    /// There are several proofs.
+    DpopProofRepeated = "dpop_proof_repeated" [DP1],
+    /// The proof was presented before.
+    DpopProofReplayed = "dpop_proof_replayed" [DP13],
+    /// The signature is not by the key of the proof.
+    DpopProofSignatureMismatch = "dpop_proof_signature_mismatch" [DP6],
+    /// The proof is too old.
+    DpopProofTooOld = "dpop_proof_too_old" [DP11],
     /// A key of 256 random bits was there already.
     EntropyRepeats = "entropy_repeats" [],
     /// The client is not registered for the grant.
@@ -160,6 +200,8 @@ reasons! {
     RefreshTokenExpired = "refresh_token_expired" [48],
     /// The refresh token was issued to another client.
     RefreshTokenOfAnotherClient = "refresh_token_of_another_client" [46],
+    /// The chain is bound to a key that the client does not prove to have.
+    RefreshTokenOfAnotherKey = "refresh_token_of_another_key" [50, MT4],
     /// The refresh token was rotated before.
     RefreshTokenReused = "refresh_token_reused" [52],
     /// No such refresh token.
@@ -196,6 +238,8 @@ reasons! {
     ScopeExceeded = "scope_exceeded" [23, 49],
     /// No `scope`, or none that could be one.
     ScopeMissing = "scope_missing" [23],
+    /// The tokens of the client are bound to something that it does not prove to have.
+    SenderUnconfirmed = "sender_unconfirmed" [50, DP1, MT2],
     /// The session in which the grant was given has ended.
     SessionEnded = "session_ended" [110],
     /// The client authenticates by several methods at once.

@@ -30,6 +30,10 @@ pub enum ErrorCode {
     /// The resource is unknown or not granted,
     /// [RFC 8707 §2](https://www.rfc-editor.org/rfc/rfc8707#section-2).
     InvalidTarget,
+    /// The proof of possession is invalid, [RFC 9449 §5](https://www.rfc-editor.org/rfc/rfc9449#section-5).
+    InvalidDpopProof,
+    /// The proof needs the nonce that comes with this answer, [RFC 9449 §8](https://www.rfc-editor.org/rfc/rfc9449#section-8).
+    UseDpopNonce,
     /// A pushed request wants something else than a code.
     UnsupportedResponseType,
     /// A pushed request is a signed object, which is not offered.
@@ -56,6 +60,8 @@ impl ErrorCode {
             Self::UnsupportedGrantType => "unsupported_grant_type",
             Self::InvalidScope => "invalid_scope",
             Self::InvalidTarget => "invalid_target",
+            Self::InvalidDpopProof => "invalid_dpop_proof",
+            Self::UseDpopNonce => "use_dpop_nonce",
             Self::UnsupportedResponseType => "unsupported_response_type",
             Self::RequestNotSupported => "request_not_supported",
             Self::ServerError => "server_error",

@@ -9,10 +9,10 @@ use crate::pkce::CodeVerifier;
 use crate::secret::TokenHash;
 use crate::store::{
     AccessTokenRecord, AuthorizationCodeRecord, CodeRedemption, FamilyId, Grant, RefreshTokenRecord,
-    TokenFamily,
+    RegisteredClient, TokenFamily,
 };
 use crate::time::later;
-use crate::vocabulary::{Audience, ClientId};
+use crate::vocabulary::{Audience, Confirmation};
 
 /// What an authenticated client sends with the code.
 #[derive(Clone, Copy, Debug)]
@@ -21,8 +21,8 @@ use crate::vocabulary::{Audience, ClientId};
     reason = "callers build it; a new parameter of the grant must not go unnoticed"
 )]
 pub struct Request<'a> {
-    /// Who sends it, authenticated.
-    pub client_id: &'a ClientId,
+    /// Who sends it, authenticated, as it is registered now.
+    pub client: &'a RegisteredClient,
     /// `redirect_uri`, which OAuth 2.1 dropped and older clients send.
     pub redirect_uri: Option<&'a str>,
     /// `code_verifier`.
@@ -30,6 +30,8 @@ pub struct Request<'a> {
     /// `resource`, as often as it came, [RFC 8707 §2.2](https://www.rfc-editor.org/rfc/rfc8707#section-2.2): some of what was
     /// granted. The access token is for these alone; for all when there is none.
     pub resources: &'a [Audience],
+    /// What the client proves to have, for the tokens to be bound to.
+    pub confirmation: Option<Confirmation>,
 }
 
 /// What redeeming the code means.
@@ -62,6 +64,10 @@ pub enum Refusal {
     VerifierMalformed,
     /// The verifier does not hash to the challenge.
     VerifierMismatch,
+    /// The code is bound to a key that the client does not prove to have.
+    KeyMismatch,
+    /// The tokens of the client are bound to something that it does not prove to have.
+    Unconfirmed,
     /// A resource was asked for that was not granted.
     ResourceExceeded,
 }
@@ -77,6 +83,8 @@ impl Refusal {
             Self::VerifierMissing => Reason::CodeVerifierMissing,
             Self::VerifierMalformed => Reason::CodeVerifierMalformed,
             Self::VerifierMismatch => Reason::CodeVerifierMismatch,
+            Self::KeyMismatch => Reason::CodeOfAnotherKey,
+            Self::Unconfirmed => Reason::SenderUnconfirmed,
             Self::ResourceExceeded => Reason::ResourceExceeded,
         }
     }
@@ -110,12 +118,12 @@ pub fn redeem(
     };
     match record.redeemed {
         Some(family) => Decision::RevokeFamily(family),
-        None => Decision::Redeem(Box::new(Redemption::new(record, audience, policy, now))),
+        None => Decision::Redeem(Box::new(Redemption::new(record, request, audience, policy, now))),
     }
 }
 
 fn check(record: &AuthorizationCodeRecord, request: &Request<'_>, now: SystemTime) -> Result<(), Refusal> {
-    if record.grant.client_id != *request.client_id {
+    if record.grant.client_id != request.client.id {
         return Err(Refusal::ClientMismatch);
     }
     if record.redeemed.is_none() && now >= record.expires_at {
@@ -129,11 +137,19 @@ fn check(record: &AuthorizationCodeRecord, request: &Request<'_>, now: SystemTim
     }
     let verifier = request.code_verifier.ok_or(Refusal::VerifierMissing)?;
     let verifier: CodeVerifier = verifier.parse().map_err(|_| Refusal::VerifierMalformed)?;
-    if record.code_challenge.matches(&verifier) {
-        Ok(())
-    } else {
-        Err(Refusal::VerifierMismatch)
+    if !record.code_challenge.matches(&verifier) {
+        return Err(Refusal::VerifierMismatch);
     }
+    if record
+        .dpop_jkt
+        .is_some_and(|jkt| request.confirmation != Some(Confirmation::Jkt(jkt)))
+    {
+        return Err(Refusal::KeyMismatch);
+    }
+    if !request.client.may_have_bound(request.confirmation) {
+        return Err(Refusal::Unconfirmed);
+    }
+    Ok(())
 }
 
 /// The family that a code buys, its first tokens included: everything about them but their random parts.
@@ -144,6 +160,8 @@ pub struct Redemption {
     pub code: TokenHash,
     /// What was granted.
     pub grant: Grant,
+    /// What must be proven to refresh: what a public client proves now. One that authenticates proves who it is by that.
+    pub confirmation: Option<Confirmation>,
     /// The first access token.
     pub access: AccessTokenPlan,
     /// The instant from which the first refresh token was left idle too long.
@@ -157,24 +175,36 @@ pub struct Redemption {
 impl Redemption {
     fn new(
         record: &AuthorizationCodeRecord,
+        request: &Request<'_>,
         audience: Vec<Audience>,
         policy: &TokenPolicy,
         now: SystemTime,
     ) -> Self {
         let grant = record.grant.clone();
         let family_expires_at = later(now, policy.refresh_token.absolute());
+        let left_idle_at = later(now, policy.refresh_token.idle()).min(family_expires_at);
+        let Request {
+            client, confirmation, ..
+        } = *request;
         Self {
             code: record.hash,
+            confirmation: confirmation.filter(|_| !client.is_confidential()),
             access: AccessTokenPlan {
                 client_id: grant.client_id.clone(),
                 subject: grant.subject.clone(),
                 scopes: grant.scopes.clone(),
                 audience,
+                confirmation,
                 issued_at: now,
                 expires_at: later(now, policy.access_token.as_duration()),
             },
             grant,
-            refresh_expires_at: later(now, policy.refresh_token.idle()),
+            // nobody notes that a token which is kept was used
+            refresh_expires_at: if client.rotates_refresh_tokens() {
+                left_idle_at
+            } else {
+                family_expires_at
+            },
             family_expires_at,
             // the policy may be changed while the family lives; no access token of any policy outlives this
             retain_until: later(family_expires_at, AccessTokenLifetime::MAX),
@@ -204,6 +234,7 @@ impl Redemption {
             family: TokenFamily {
                 id: family,
                 grant: self.grant,
+                confirmation: self.confirmation,
                 created_at: issued_at,
                 expires_at: self.family_expires_at,
                 retain_until: self.retain_until,

@@ -6,7 +6,7 @@ use super::{AccessTokenPlan, TokenPolicy, narrow};
 use crate::error::{ErrorCode, Reason};
 use crate::store::{GrantType, RegisteredClient};
 use crate::time::later;
-use crate::vocabulary::{Audience, OPENID, Scopes};
+use crate::vocabulary::{Audience, Confirmation, OPENID, Scopes};
 
 /// What an authenticated client asks for itself.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,8 @@ pub struct Request<'a> {
     pub audience: &'a [Audience],
     /// `resource`, as often as it came: some of these. The token is for them alone; for all when there is none.
     pub resources: &'a [Audience],
+    /// What the client proves to have, for the token to be bound to.
+    pub confirmation: Option<Confirmation>,
 }
 
 /// Why the grant was refused.
@@ -35,6 +37,8 @@ pub enum Refusal {
     ScopeExceeded,
     /// A resource was asked for that no token is issued for.
     ResourceExceeded,
+    /// The tokens of the client are bound to something that it does not prove to have.
+    Unconfirmed,
 }
 
 impl Refusal {
@@ -45,6 +49,7 @@ impl Refusal {
             Self::NotAllowed => Reason::GrantTypeNotAllowed,
             Self::ScopeExceeded => Reason::ScopeExceeded,
             Self::ResourceExceeded => Reason::ResourceExceeded,
+            Self::Unconfirmed => Reason::SenderUnconfirmed,
         }
     }
 
@@ -55,6 +60,7 @@ impl Refusal {
             Self::NotAllowed => ErrorCode::UnauthorizedClient,
             Self::ScopeExceeded => ErrorCode::InvalidScope,
             Self::ResourceExceeded => ErrorCode::InvalidTarget,
+            Self::Unconfirmed => ErrorCode::InvalidGrant,
         }
     }
 }
@@ -74,6 +80,9 @@ pub fn issue(
     let client = request.client;
     if !client.is_confidential() || !client.may_use(GrantType::ClientCredentials) {
         return Err(Refusal::NotAllowed);
+    }
+    if !client.may_have_bound(request.confirmation) {
+        return Err(Refusal::Unconfirmed);
     }
     let subject = client.id.as_str().parse().map_err(|_| Refusal::NotAllowed)?;
     let allowed: Scopes = client
@@ -96,6 +105,7 @@ pub fn issue(
         subject,
         scopes,
         audience,
+        confirmation: request.confirmation,
         issued_at: now,
         expires_at: later(now, policy.access_token.as_duration()),
     })

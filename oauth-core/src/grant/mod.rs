@@ -26,10 +26,11 @@
 //!
 //! // the client comes with code and verifier
 //! let request = authorization_code::Request {
-//!     client_id: &client.id,
+//!     client: &client,
 //!     redirect_uri: None,
 //!     code_verifier: Some(verifier.expose()),
 //!     resources: &[],
+//!     confirmation: None,
 //! };
 //! let authorization_code::Decision::Redeem(plan) = authorization_code::redeem(&record, &request, &policy, now) else {
 //!     panic!("a code in order is redeemed");
@@ -39,7 +40,7 @@
 //! let stored = plan.commit(family, access, Some(refresh.hash()));
 //!
 //! // a day later it refreshes, and a thief comes with the same token after it
-//! let request = refresh_token::Request { client: &client, scopes: None, resources: &[] };
+//! let request = refresh_token::Request { client: &client, scopes: None, resources: &[], confirmation: None };
 //! let tomorrow = now + Duration::from_secs(86_400);
 //! let mut state = RefreshTokenState::new(stored.refresh.ok_or("no refresh token")?, stored.family);
 //! let first = refresh_token::rotate(&state, &request, &policy, tomorrow);

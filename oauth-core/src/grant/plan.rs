@@ -2,7 +2,7 @@ use std::time::SystemTime;
 
 use crate::secret::TokenHash;
 use crate::store::{AccessTokenRecord, FamilyId};
-use crate::vocabulary::{Audience, ClientId, Scopes, Subject};
+use crate::vocabulary::{Audience, ClientId, Confirmation, Scopes, Subject};
 
 /// An access token that a decision allows: everything about it but its random part.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -16,6 +16,8 @@ pub struct AccessTokenPlan {
     pub scopes: Scopes,
     /// Where it may be used.
     pub audience: Vec<Audience>,
+    /// What its sender must prove; nothing for a bearer token.
+    pub confirmation: Option<Confirmation>,
     /// When it is issued.
     pub issued_at: SystemTime,
     /// The instant from which it opens nothing.
@@ -31,6 +33,7 @@ impl AccessTokenPlan {
             subject: record.subject.clone(),
             scopes: record.scopes.clone(),
             audience: record.audience.clone(),
+            confirmation: record.confirmation,
             issued_at: record.issued_at,
             expires_at: record.expires_at,
         }
@@ -47,6 +50,7 @@ impl AccessTokenPlan {
             subject: self.subject,
             scopes: self.scopes,
             audience: self.audience,
+            confirmation: self.confirmation,
             issued_at: self.issued_at,
             expires_at: self.expires_at,
             revoked_at: None,

@@ -11,7 +11,7 @@ use crate::store::{
     RotationSalt, Successor,
 };
 use crate::time::later;
-use crate::vocabulary::{Audience, Scopes};
+use crate::vocabulary::{Audience, Confirmation, Scopes};
 
 /// What an authenticated client sends with the refresh token.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,8 @@ pub struct Request<'a> {
     /// `resource`, as often as it came, [RFC 8707 §2.2](https://www.rfc-editor.org/rfc/rfc8707#section-2.2): some of what was
     /// granted. The access token is for these alone; for all when there is none.
     pub resources: &'a [Audience],
+    /// What the client proves to have, for the access token to be bound to.
+    pub confirmation: Option<Confirmation>,
 }
 
 /// What presenting the refresh token means.
@@ -36,6 +38,8 @@ pub struct Request<'a> {
 pub enum Decision {
     /// Issue this, in the step that turns the presented token into a tombstone.
     Rotate(Box<RotationPlan>),
+    /// Issue this access token; the client keeps the refresh token.
+    Keep(Box<AccessTokenPlan>),
     /// The token was rotated a moment ago, this is the same request, and neither token that was issued was rotated or revoked since:
     /// the answer may have been lost. Make the same two tokens again and give them once more; nothing is stored.
     Retry(Box<RetryPlan>),
@@ -51,6 +55,10 @@ pub enum Decision {
 pub enum Refusal {
     /// The token was issued to another client.
     ClientMismatch,
+    /// The chain is bound to a key that the client does not prove to have.
+    KeyMismatch,
+    /// The tokens of the client are bound to something that it does not prove to have.
+    Unconfirmed,
     /// The family was revoked.
     FamilyRevoked,
     /// The token was left idle too long, or the family is too old.
@@ -67,6 +75,8 @@ impl Refusal {
     pub const fn reason(self) -> Reason {
         match self {
             Self::ClientMismatch => Reason::RefreshTokenOfAnotherClient,
+            Self::KeyMismatch => Reason::RefreshTokenOfAnotherKey,
+            Self::Unconfirmed => Reason::SenderUnconfirmed,
             Self::FamilyRevoked => Reason::TokenFamilyRevoked,
             Self::Expired => Reason::RefreshTokenExpired,
             Self::ScopeExceeded => Reason::ScopeExceeded,
@@ -78,7 +88,11 @@ impl Refusal {
     #[must_use]
     pub const fn error(self) -> ErrorCode {
         match self {
-            Self::ClientMismatch | Self::FamilyRevoked | Self::Expired => ErrorCode::InvalidGrant,
+            Self::ClientMismatch
+            | Self::KeyMismatch
+            | Self::Unconfirmed
+            | Self::FamilyRevoked
+            | Self::Expired => ErrorCode::InvalidGrant,
             Self::ScopeExceeded => ErrorCode::InvalidScope,
             Self::ResourceExceeded => ErrorCode::InvalidTarget,
         }
@@ -87,7 +101,7 @@ impl Refusal {
 
 /// Decides what presenting a refresh token means.
 ///
-/// Whose token it is comes first, so that another client can neither learn nor change anything; reuse comes before
+/// Whose token it is comes first, so that neither another client nor a thief without the key can learn or change anything; reuse comes before
 /// expiry, so that a tombstone betrays a theft for as long as it is kept. A retry is no reuse, and is refused as expired from the
 /// end of the family on.
 pub fn rotate(
@@ -98,6 +112,12 @@ pub fn rotate(
 ) -> Decision {
     if state.family.grant.client_id != request.client.id {
         return Decision::Refuse(Refusal::ClientMismatch);
+    }
+    if state.family.confirmation.is_some() && state.family.confirmation != request.confirmation {
+        return Decision::Refuse(Refusal::KeyMismatch);
+    }
+    if !request.client.may_have_bound(request.confirmation) {
+        return Decision::Refuse(Refusal::Unconfirmed);
     }
     if state.family.revoked.is_some() {
         return Decision::Refuse(Refusal::FamilyRevoked);
@@ -119,7 +139,20 @@ pub fn rotate(
     let Some(audience) = narrow(&state.family.grant.audience, request.resources) else {
         return Decision::Refuse(Refusal::ResourceExceeded);
     };
-    Decision::Rotate(Box::new(RotationPlan::new(state, scopes, audience, policy, now)))
+    let grant = &state.family.grant;
+    let access = AccessTokenPlan {
+        client_id: grant.client_id.clone(),
+        subject: grant.subject.clone(),
+        scopes,
+        audience,
+        confirmation: request.confirmation,
+        issued_at: now,
+        expires_at: later(now, policy.access_token.as_duration()),
+    };
+    if !request.client.rotates_refresh_tokens() {
+        return Decision::Keep(Box::new(access));
+    }
+    Decision::Rotate(Box::new(RotationPlan::new(state, access, policy)))
 }
 
 /// What a tombstone's request is answered with, when it is the request of the rotation once more: within the window, for the same
@@ -133,7 +166,8 @@ fn retry(
 ) -> Option<RetryPlan> {
     let (salt, successor) = (rotated.salt?, state.successor.as_ref()?);
     let is_unused = successor.refresh.rotated.is_none() && successor.access.revoked_at.is_none();
-    let is_same = scopes(state, request)? == successor.access.scopes
+    let is_same = request.confirmation == successor.access.confirmation
+        && scopes(state, request)? == successor.access.scopes
         && narrow(&state.family.grant.audience, request.resources)? == successor.access.audience;
     (policy.retry_window.covers(rotated.at, now) && is_unused && is_same).then(|| RetryPlan {
         presented: state.token.hash,
@@ -170,27 +204,14 @@ pub struct RotationPlan {
 }
 
 impl RotationPlan {
-    fn new(
-        state: &RefreshTokenState,
-        scopes: Scopes,
-        audience: Vec<Audience>,
-        policy: &TokenPolicy,
-        now: SystemTime,
-    ) -> Self {
-        let grant = &state.family.grant;
+    fn new(state: &RefreshTokenState, access: AccessTokenPlan, policy: &TokenPolicy) -> Self {
+        let left_idle_at = later(access.issued_at, policy.refresh_token.idle());
         Self {
             presented: state.token.hash,
             family: state.family.id,
             generation: state.token.generation.saturating_add(1),
-            access: AccessTokenPlan {
-                client_id: grant.client_id.clone(),
-                subject: grant.subject.clone(),
-                scopes,
-                audience,
-                issued_at: now,
-                expires_at: later(now, policy.access_token.as_duration()),
-            },
-            expires_at: later(now, policy.refresh_token.idle()).min(state.family.expires_at),
+            access,
+            expires_at: left_idle_at.min(state.family.expires_at),
         }
     }
 

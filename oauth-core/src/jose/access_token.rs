@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use super::claims::{Audiences, DEFAULT_LEEWAY, NumericDate, Times, capped};
 use super::compact::Compact;
@@ -11,9 +12,8 @@ use super::crypto::SigningError;
 use super::jwt::{self, JwtError, TokenType};
 use super::key_set::KeySet;
 use super::signing_key::SigningKey;
-use crate::json::present;
 use crate::secret::AccessToken;
-use crate::vocabulary::{Audience, ClientId, Issuer, Scopes, Subject};
+use crate::vocabulary::{Audience, ClientId, Confirmation, Issuer, Scopes, Subject};
 
 /// What a JWT access token says.
 ///
@@ -42,6 +42,8 @@ pub struct AccessTokenClaims {
     pub expires_at: SystemTime,
     /// `auth_time`: when the person signed in, cut to whole seconds.
     pub auth_time: Option<SystemTime>,
+    /// `cnf`: what its sender must prove; nothing for a bearer token.
+    pub confirmation: Option<Confirmation>,
 }
 
 /// Which JWT access tokens are accepted.
@@ -68,6 +70,21 @@ impl AccessTokenPolicy {
     pub fn with_leeway(mut self, leeway: Duration) -> Self {
         self.leeway = capped(leeway);
         self
+    }
+
+    /// Whom the tokens are from.
+    pub(crate) const fn issuer(&self) -> &Issuer {
+        &self.issuer
+    }
+
+    /// Whom they are for.
+    pub(crate) const fn audience(&self) -> &Audience {
+        &self.audience
+    }
+
+    /// How far clocks may differ.
+    pub(crate) const fn leeway(&self) -> Duration {
+        self.leeway
     }
 
     fn check(&self, claims: &Wire<'_>, now: SystemTime) -> Result<(), JwtError> {
@@ -107,8 +124,13 @@ struct Wire<'a> {
     scope: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     auth_time: Option<NumericDate>,
-    #[serde(default, deserialize_with = "present", skip_serializing)]
-    cnf: bool,
+    #[serde(default, deserialize_with = "some", skip_serializing_if = "Option::is_none")]
+    cnf: Option<Value>,
+}
+
+/// What is there is something, also where it is `null`.
+fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
 }
 
 impl AccessTokenClaims {
@@ -134,7 +156,11 @@ impl AccessTokenClaims {
             nbf: None,
             scope: (!self.scopes.is_empty()).then(|| self.scopes.to_string().into()),
             auth_time: self.auth_time.map(Into::into),
-            cnf: false,
+            cnf: self
+                .confirmation
+                .map(serde_json::to_value)
+                .transpose()
+                .map_err(SigningError::new)?,
         };
         let token = jwt::sign(key, TokenType::AccessToken, &wire)?;
         AccessToken::from_compact(token).map_err(SigningError::new)
@@ -146,8 +172,22 @@ impl AccessTokenClaims {
     /// # Errors
     ///
     /// Anything is wrong with the token. A token that is bound to a key of its sender (`cnf`) is refused,
-    /// because nothing here checks that the sender has the key.
+    /// because nothing here checks that the sender has the key; a [`ResourceServer`](crate::resource::ResourceServer) does.
     pub fn verify(
+        token: &str,
+        keys: &KeySet,
+        policy: &AccessTokenPolicy,
+        now: SystemTime,
+    ) -> Result<Self, JwtError> {
+        let claims = Self::verify_bound(token, keys, policy, now)?;
+        match claims.confirmation {
+            None => Ok(claims),
+            Some(_) => Err(JwtError::SenderConstrained),
+        }
+    }
+
+    /// As [`verify`](Self::verify), also a token that is bound: what its sender has to prove is the caller's to check.
+    pub(crate) fn verify_bound(
         token: &str,
         keys: &KeySet,
         policy: &AccessTokenPolicy,
@@ -157,11 +197,14 @@ impl AccessTokenClaims {
         let key = token.select_key(keys, TokenType::AccessToken)?;
         let wire: Wire<'_> = token.claims()?;
         policy.check(&wire, now)?;
-        if wire.cnf {
-            return Err(JwtError::SenderConstrained);
-        }
+        let confirmation = wire.cnf.as_ref().map(Confirmation::deserialize).transpose();
+        // what nobody here can check, nobody can have proven
+        let confirmation = confirmation.map_err(|_| JwtError::SenderConstrained)?;
         token.verify(key)?;
-        Self::from_wire(&wire, &policy.issuer)
+        Ok(Self {
+            confirmation,
+            ..Self::from_wire(&wire, &policy.issuer)?
+        })
     }
 
     fn from_wire(wire: &Wire<'_>, issuer: &Issuer) -> Result<Self, JwtError> {
@@ -184,6 +227,7 @@ impl AccessTokenClaims {
             issued_at: wire.iat.time(),
             expires_at: wire.exp.time(),
             auth_time: wire.auth_time.map(NumericDate::time),
+            confirmation: None,
         })
     }
 }

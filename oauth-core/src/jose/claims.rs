@@ -60,16 +60,16 @@ impl<'de> Deserialize<'de> for NumericDate {
 }
 
 /// The times of a token.
-pub(super) struct Times {
-    pub(super) expires_at: NumericDate,
-    pub(super) issued_at: NumericDate,
-    pub(super) not_before: Option<NumericDate>,
+pub(crate) struct Times {
+    pub(crate) expires_at: NumericDate,
+    pub(crate) issued_at: NumericDate,
+    pub(crate) not_before: Option<NumericDate>,
 }
 
 impl Times {
     /// Checks that `now` is in the life of the token, give or take `leeway`; at the instant of expiry it is
     /// over.
-    pub(super) fn check(&self, now: SystemTime, leeway: Duration) -> Result<(), JwtError> {
+    pub(crate) fn check(&self, now: SystemTime, leeway: Duration) -> Result<(), JwtError> {
         let starts_at = self.not_before.map_or(self.issued_at.time(), |date| {
             date.time().max(self.issued_at.time())
         });
@@ -86,10 +86,10 @@ impl Times {
 /// The `aud` claim: one string or an array of them,
 /// [RFC 7519 §4.1.3](https://www.rfc-editor.org/rfc/rfc7519#section-4.1.3).
 #[derive(Debug, Eq, PartialEq)]
-pub(super) struct Audiences<'a>(pub(super) Vec<Cow<'a, str>>);
+pub(crate) struct Audiences<'a>(pub(crate) Vec<Cow<'a, str>>);
 
 impl Audiences<'_> {
-    pub(super) fn contains(&self, audience: &str) -> bool {
+    pub(crate) fn contains(&self, audience: &str) -> bool {
         self.0.iter().any(|candidate| candidate == audience)
     }
 }

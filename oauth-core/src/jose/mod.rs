@@ -32,6 +32,7 @@
 //!     issued_at: now,
 //!     expires_at: now + Duration::from_secs(600),
 //!     auth_time: None,
+//!     confirmation: None,
 //! };
 //! let token = claims.sign(&key)?;
 //!
@@ -58,7 +59,7 @@ mod stand_in;
 
 pub use access_token::{AccessTokenClaims, AccessTokenPolicy};
 pub use algorithm::Algorithm;
-pub(crate) use claims::NumericDate;
+pub(crate) use claims::{Audiences, NumericDate, Times};
 pub use client_assertion::{ClientAssertion, ClientAssertionPolicy, SignedClientAssertion};
 pub(crate) use compact::Compact;
 pub use crypto::{Signer, SigningError};

@@ -1,45 +1,91 @@
 //! The answer to a request that may not pass,
-//! [RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3).
+//! [RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3) and
+//! [RFC 9449 §7.1](https://www.rfc-editor.org/rfc/rfc9449#section-7.1).
 
 use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, WWW_AUTHENTICATE};
-use http::{HeaderValue, Response, StatusCode};
+use http::header::{ACCESS_CONTROL_EXPOSE_HEADERS, CACHE_CONTROL, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
+use super::credentials::Scheme;
+use crate::dpop::{self, ProofError};
 use crate::jose::JwtError;
-use crate::vocabulary::{Audience, Scopes};
+use crate::vocabulary::Scopes;
+
+/// When a client may try again after a fault.
+const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("5");
 
 /// Why a request may not pass: for the log, and for hosts that write their own answers.
 #[non_exhaustive]
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum ChallengeReason {
-    /// There is no bearer token.
+    /// There is no access token.
     NoToken,
     /// There are several, there is one in the query, or it has characters that no token has.
     MalformedRequest,
     /// The token is not valid here and now. The peer is not told why.
     InvalidToken(JwtError),
+    /// The issuer says that the token is not active, or not for this resource server.
+    InactiveToken,
+    /// A token that is bound to its sender came as a bearer token, or the other way round.
+    WrongScheme,
+    /// The token is bound to another certificate than its sender connected with.
+    WrongCertificate,
+    /// The proof of possession that came with the token proves nothing.
+    InvalidProof(ProofError),
     /// The token is valid and does not permit this; it would have to permit at least these scopes.
     InsufficientScope(Scopes),
+    /// Whether the token is valid could not be found out: [`source`](Error::source) says why.
+    Unavailable,
 }
 
-/// A refusal: a status and a `WWW-Authenticate` header that tells the client what would help.
+/// What every challenge of one resource server says.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Realm {
+    /// The scope of protection.
+    pub(crate) name: Arc<str>,
+    /// Where the metadata of the resource are.
+    pub(crate) metadata_url: Option<Arc<str>>,
+    /// Whether tokens may be bound to keys.
+    pub(crate) takes_proofs: bool,
+}
+
+/// A refusal: a status and headers that tell the client what would help.
 ///
 /// Turn it into a bare response with [`Challenge::into_response`], or put [`Challenge::status`] and
-/// [`Challenge::www_authenticate`] on an answer of your own, a problem document for instance.
-#[derive(Clone, Debug, Eq, PartialEq)]
+/// [`Challenge::headers`] on an answer of your own, a problem document for instance.
+#[derive(Clone, Debug)]
 pub struct Challenge {
-    realm: Audience,
+    realm: Arc<Realm>,
     reason: ChallengeReason,
+    scheme: Option<Scheme>,
+    nonce: Option<HeaderValue>,
+    fault: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 impl Challenge {
-    pub(super) fn new(realm: &Audience, reason: ChallengeReason) -> Self {
+    /// A refusal of a token that came in this way, if that is beyond doubt.
+    pub(super) fn new(realm: &Arc<Realm>, scheme: Option<Scheme>, reason: ChallengeReason) -> Self {
         Self {
-            realm: realm.clone(),
+            realm: Arc::clone(realm),
             reason,
+            scheme,
+            nonce: None,
+            fault: None,
+        }
+    }
+
+    pub(super) fn with_nonce(self, nonce: Option<HeaderValue>) -> Self {
+        Self { nonce, ..self }
+    }
+
+    pub(super) fn with_fault(self, fault: Arc<dyn Error + Send + Sync>) -> Self {
+        Self {
+            fault: Some(fault),
+            ..self
         }
     }
 
@@ -49,13 +95,14 @@ impl Challenge {
         &self.reason
     }
 
-    /// 401, or 400 for a malformed request, or 403 for a lack of scope.
+    /// 401, or 400 for a malformed request, 403 for a lack of scope, 503 for what is no fault of the client's.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         match self.reason {
-            ChallengeReason::NoToken | ChallengeReason::InvalidToken(_) => StatusCode::UNAUTHORIZED,
             ChallengeReason::MalformedRequest => StatusCode::BAD_REQUEST,
             ChallengeReason::InsufficientScope(_) => StatusCode::FORBIDDEN,
+            ChallengeReason::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::UNAUTHORIZED,
         }
     }
 
@@ -64,21 +111,46 @@ impl Challenge {
     #[must_use]
     pub fn code(&self) -> Option<&'static str> {
         match self.reason {
-            ChallengeReason::NoToken => None,
+            ChallengeReason::NoToken | ChallengeReason::Unavailable => None,
             ChallengeReason::MalformedRequest => Some("invalid_request"),
-            ChallengeReason::InvalidToken(_) => Some("invalid_token"),
+            ChallengeReason::InvalidProof(error) => Some(error.code()),
             ChallengeReason::InsufficientScope(_) => Some("insufficient_scope"),
+            _ => Some("invalid_token"),
         }
     }
 
-    /// The value of the `WWW-Authenticate` header.
+    /// The values of the header `WWW-Authenticate`, a challenge each: of the scheme that the request used; of each that may be used,
+    /// where it used none or `Bearer`. None where no token would help.
     #[must_use]
-    pub fn www_authenticate(&self) -> HeaderValue {
+    pub fn www_authenticate(&self) -> Vec<HeaderValue> {
         let wanted = match &self.reason {
+            ChallengeReason::Unavailable => return Vec::new(),
             ChallengeReason::InsufficientScope(scopes) => Some(scopes),
             _ => None,
         };
-        bearer_challenge(self.realm.as_str(), self.code(), wanted)
+        self.realm.challenges(self.scheme, self.code(), wanted)
+    }
+
+    /// The headers of the answer: `WWW-Authenticate`, `Cache-Control`, and where they are called for `DPoP-Nonce` and `Retry-After`.
+    #[must_use]
+    pub fn headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        for challenge in self.www_authenticate() {
+            headers.append(WWW_AUTHENTICATE, challenge);
+        }
+        if self.reason == ChallengeReason::Unavailable {
+            headers.insert(RETRY_AFTER, RETRY_AFTER_SECONDS);
+        }
+        if let Some(nonce) = &self.nonce {
+            headers.insert(dpop::NONCE_HEADER, nonce.clone());
+        }
+        if self.realm.takes_proofs {
+            // a browser shows neither to the script that needs both
+            let exposed = HeaderValue::from_static("WWW-Authenticate, DPoP-Nonce");
+            headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+        }
+        headers
     }
 
     /// The refusal without a body, never to be cached.
@@ -86,27 +158,46 @@ impl Challenge {
     pub fn into_response(self) -> Response<Bytes> {
         let mut response = Response::new(Bytes::new());
         *response.status_mut() = self.status();
-        response
-            .headers_mut()
-            .insert(WWW_AUTHENTICATE, self.www_authenticate());
-        response
-            .headers_mut()
-            .insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        *response.headers_mut() = self.headers();
         response
     }
 }
 
-/// A challenge of the scheme Bearer, with the scopes that would do.
-pub(crate) fn bearer_challenge(realm: &str, code: Option<&str>, wanted: Option<&Scopes>) -> HeaderValue {
-    let mut text = format!("Bearer realm=\"{}\"", quoted(realm));
-    if let Some(code) = code {
-        text.push_str(&format!(", error=\"{code}\""));
+impl Realm {
+    /// The challenges to a request of this scheme, if it used one; the error is told with the scheme that it is about.
+    pub(crate) fn challenges(
+        &self,
+        scheme: Option<Scheme>,
+        code: Option<&str>,
+        wanted: Option<&Scopes>,
+    ) -> Vec<HeaderValue> {
+        let bearer = || self.challenge(Scheme::Bearer, code, wanted);
+        match scheme {
+            _ if !self.takes_proofs => vec![bearer()],
+            // clients look for the nonce with a single challenge
+            Some(Scheme::Dpop) => vec![self.challenge(Scheme::Dpop, code, wanted)],
+            Some(Scheme::Bearer) => vec![bearer(), self.challenge(Scheme::Dpop, None, None)],
+            None => vec![bearer(), self.challenge(Scheme::Dpop, code, wanted)],
+        }
     }
-    if let Some(scopes) = wanted {
-        // the grammar of scopes has no quote and no backslash
-        text.push_str(&format!(", scope=\"{scopes}\""));
+
+    fn challenge(&self, scheme: Scheme, code: Option<&str>, wanted: Option<&Scopes>) -> HeaderValue {
+        let mut text = format!("{} realm=\"{}\"", scheme.as_str(), quoted(&self.name));
+        if let Some(code) = code {
+            text.push_str(&format!(", error=\"{code}\""));
+        }
+        if let Some(scopes) = wanted {
+            // the grammar of scopes has no quote and no backslash
+            text.push_str(&format!(", scope=\"{scopes}\""));
+        }
+        if scheme == Scheme::Dpop {
+            text.push_str(&format!(", algs=\"{}\"", dpop::algorithms().join(" ")));
+        }
+        if let Some(url) = &self.metadata_url {
+            text.push_str(&format!(", resource_metadata=\"{}\"", quoted(url)));
+        }
+        HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static(scheme.as_str()))
     }
-    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("Bearer"))
 }
 
 /// The inside of a quoted string, [RFC 9110 §5.6.4](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.4).
@@ -119,8 +210,12 @@ impl fmt::Display for Challenge {
         f.write_str(match self.reason {
             ChallengeReason::NoToken => "no access token",
             ChallengeReason::MalformedRequest => "malformed authentication",
-            ChallengeReason::InvalidToken(_) => "invalid access token",
+            ChallengeReason::InvalidToken(_) | ChallengeReason::InactiveToken => "invalid access token",
+            ChallengeReason::WrongScheme => "access token of another scheme",
+            ChallengeReason::WrongCertificate => "access token of another certificate",
+            ChallengeReason::InvalidProof(_) => "invalid proof of possession",
             ChallengeReason::InsufficientScope(_) => "insufficient scope",
+            ChallengeReason::Unavailable => "the access token could not be checked",
         })
     }
 }
@@ -129,7 +224,8 @@ impl Error for Challenge {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match &self.reason {
             ChallengeReason::InvalidToken(error) => Some(error),
-            _ => None,
+            ChallengeReason::InvalidProof(error) => Some(error),
+            _ => self.fault.as_deref().map(|fault| fault as &(dyn Error + 'static)),
         }
     }
 }

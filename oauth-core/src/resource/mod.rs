@@ -1,11 +1,12 @@
 //! The resource server: who is calling this API, and may they.
 //!
 //! [`ResourceServer::authenticate`] takes the head of a request and answers with a [`Principal`] or a
-//! [`Challenge`], without a store and without a network: access tokens are JWTs
-//! ([RFC 9068](https://www.rfc-editor.org/rfc/rfc9068)), verified by pinned keys. [`Principal::require`]
-//! guards an endpoint by scope.
+//! [`Challenge`]. Access tokens are JWTs ([RFC 9068](https://www.rfc-editor.org/rfc/rfc9068)), verified by pinned keys without a
+//! network, or opaque, and the issuer is [asked](Introspection) what they are worth. A token may be bound to a key of its sender
+//! ([`ResourceServer::with_dpop`]) and is then of no use to anybody else. [`Principal::require`] guards an endpoint by scope.
 //!
 //! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! use std::time::{Duration, SystemTime};
 //! use oauth_core::jose::{AccessTokenClaims, KeySet, SigningKey};
 //! use oauth_core::ports::OsEntropy;
@@ -26,12 +27,14 @@
 //!     issued_at: now,
 //!     expires_at: now + Duration::from_secs(600),
 //!     auth_time: None,
+//!     confirmation: None,
 //! }
 //! .sign(&key)?;
 //!
 //! let bearer = format!("Bearer {}", token.expose());
 //! let (parts, ()) = http::Request::get("/v1/charges").header("authorization", bearer).body(())?.into_parts();
-//! let principal = api.authenticate(&parts, now)?;
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+//! let principal = api.authenticate(&parts, now).await?;
 //! assert_eq!(principal.subject().as_str(), "ada");
 //! assert!(principal.require(&"read:charges".parse()?).is_ok());
 //!
@@ -39,43 +42,77 @@
 //! assert_eq!(refused.status(), 403);
 //! assert_eq!(
 //!     refused.www_authenticate(),
-//!     r#"Bearer realm="https://api.example", error="insufficient_scope", scope="write:refunds""#
+//!     [r#"Bearer realm="https://api.example", error="insufficient_scope", scope="write:refunds""#]
 //! );
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok(()) })
+//! # }
 //! ```
 
-pub(crate) mod bearer;
 pub(crate) mod challenge;
+pub(crate) mod credentials;
+mod introspection;
+mod metadata;
 mod principal;
 
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use http::HeaderValue;
 use http::request::Parts;
 
 pub use challenge::{Challenge, ChallengeReason};
+pub use introspection::Introspection;
 pub use principal::Principal;
 
+use self::challenge::Realm;
+use self::credentials::Scheme;
+use self::introspection::AskError;
+use crate::dpop::{Htu, NonceKey, Nonces, ProofError, ProofPolicy, Target};
 use crate::jose::{AccessTokenClaims, AccessTokenPolicy, KeySet};
-use crate::vocabulary::{Audience, Issuer};
+use crate::mtls::ClientCertificate;
+use crate::store::{ReplayStore, SpendOutcome};
+use crate::vocabulary::{Audience, Confirmation, Issuer, Scopes, Thumbprint};
 
 /// Guards an API with the access tokens of one issuer.
 ///
 /// Holds parsed keys; cheap to clone.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ResourceServer {
     policy: AccessTokenPolicy,
-    audience: Audience,
+    realm: Arc<Realm>,
     keys: KeySet,
+    introspection: Option<Introspection>,
+    possession: Option<Possession>,
+    proofs: ProofPolicy,
+    scopes: Option<Scopes>,
+}
+
+/// Where the public knows the API, and which proofs were used there.
+#[derive(Clone)]
+struct Possession {
+    url: Htu,
+    replays: Arc<dyn ReplayStore>,
 }
 
 impl ResourceServer {
-    /// Accepts tokens of `issuer` that are for `audience` and signed with one of `keys`.
+    /// Accepts JWTs of `issuer` that are for `audience` and signed with one of `keys`.
     #[must_use]
     pub fn new(issuer: Issuer, audience: Audience, keys: KeySet) -> Self {
+        let name = audience.as_str().into();
         Self {
-            policy: AccessTokenPolicy::new(issuer, audience.clone()),
-            audience,
+            policy: AccessTokenPolicy::new(issuer, audience),
+            realm: Arc::new(Realm {
+                name,
+                metadata_url: None,
+                takes_proofs: false,
+            }),
             keys,
+            introspection: None,
+            possession: None,
+            proofs: ProofPolicy::new(),
+            scopes: None,
         }
     }
 
@@ -93,22 +130,147 @@ impl ResourceServer {
         self
     }
 
-    /// Finds out who sends a request, [RFC 6750 §2.1](https://www.rfc-editor.org/rfc/rfc6750#section-2.1).
+    /// Asks the issuer what a token is worth that is no JWT; where there are no keys, each token.
+    #[must_use]
+    pub fn with_introspection(mut self, introspection: Introspection) -> Self {
+        self.introspection = Some(introspection);
+        self
+    }
+
+    /// Takes tokens that are bound to a key of their sender, with a proof of it
+    /// ([RFC 9449 §7](https://www.rfc-editor.org/rfc/rfc9449#section-7)), beside bearer tokens. `url` is where the public knows the API:
+    /// the proof of a request has to be for the path of the request below it. `replays` remembers which proofs were used.
+    #[must_use]
+    pub fn with_dpop(mut self, url: Htu, replays: Arc<dyn ReplayStore>) -> Self {
+        self.possession = Some(Possession { url, replays });
+        Arc::make_mut(&mut self.realm).takes_proofs = true;
+        self
+    }
+
+    /// Asks for a nonce of this API's in each proof, so that none can be made in advance.
+    #[must_use]
+    pub fn with_dpop_nonces(mut self, key: &NonceKey) -> Self {
+        let nonces = Nonces::of_resource_server(key, self.policy.audience());
+        self.proofs = self.proofs.with_nonces(nonces);
+        self
+    }
+
+    /// Finds out who sends a request, [RFC 6750 §2.1](https://www.rfc-editor.org/rfc/rfc6750#section-2.1) and
+    /// [RFC 9449 §7.1](https://www.rfc-editor.org/rfc/rfc9449#section-7.1).
+    ///
+    /// A token that is bound to a certificate needs it as a [`ClientCertificate`] in the extensions of the request
+    /// ([RFC 8705 §3](https://www.rfc-editor.org/rfc/rfc8705#section-3)). Waits for nothing where the token is a JWT and bound to no key. The answer to a caller whose
+    /// [`dpop_nonce`](Principal::dpop_nonce) is some should have it.
     ///
     /// # Errors
     ///
-    /// The challenge to answer with: no token, more than one, one in the query, or one that is not valid here
-    /// and now.
+    /// The challenge to answer with: no token, more than one, one in the query, one that is not valid here and now, or one that is bound
+    /// to a key without a proof of it. Where the issuer or the store does not answer: a 503.
     ///
     /// # Security
     ///
     /// A JWT is valid until it expires, whatever was revoked meanwhile; give it minutes, or ask the issuer by
     /// introspection where that is too long.
-    pub fn authenticate(&self, request: &Parts, now: SystemTime) -> Result<Principal, Challenge> {
-        let token = bearer::token(&request.headers, &request.uri)
-            .map_err(|reason| Challenge::new(&self.audience, reason))?;
-        let claims = AccessTokenClaims::verify(token, &self.keys, &self.policy, now)
-            .map_err(|error| Challenge::new(&self.audience, ChallengeReason::InvalidToken(error)))?;
-        Ok(Principal::new(claims, self.audience.clone()))
+    pub async fn authenticate(&self, request: &Parts, now: SystemTime) -> Result<Principal, Challenge> {
+        let presented = credentials::presented(&request.headers, &request.uri);
+        let (scheme, token) = presented.map_err(|reason| Challenge::new(&self.realm, None, reason))?;
+        if scheme == Scheme::Dpop && self.possession.is_none() {
+            return Err(Challenge::new(&self.realm, None, ChallengeReason::NoToken));
+        }
+        let claims = self.claims(token, scheme, now).await?;
+        let nonce = match (scheme, claims.confirmation) {
+            (Scheme::Bearer, None) => None,
+            (Scheme::Bearer, Some(bound @ Confirmation::Certificate(_))) => {
+                let presented = request.extensions.get::<ClientCertificate>();
+                if presented.map(|certificate| certificate.confirmation()) != Some(bound) {
+                    return Err(self.refuse(scheme, ChallengeReason::WrongCertificate));
+                }
+                None
+            }
+            (Scheme::Dpop, Some(Confirmation::Jkt(jkt))) => self.possessed(request, token, jkt, now).await?,
+            _ => return Err(self.refuse(scheme, ChallengeReason::WrongScheme)),
+        };
+        Ok(Principal::new(claims, Arc::clone(&self.realm), scheme, nonce))
+    }
+
+    /// What the token says, once it is known to be valid; what its sender has to prove is not looked at.
+    async fn claims(
+        &self,
+        token: &str,
+        scheme: Scheme,
+        now: SystemTime,
+    ) -> Result<AccessTokenClaims, Challenge> {
+        let is_opaque = || self.keys.iter().next().is_none() || token.split('.').count() != 3;
+        let Some(introspection) = self.introspection.as_ref().filter(|_| is_opaque()) else {
+            return AccessTokenClaims::verify_bound(token, &self.keys, &self.policy, now)
+                .map_err(|error| self.refuse(scheme, ChallengeReason::InvalidToken(error)));
+        };
+        let asked = introspection.claims(token, &self.policy, now).await;
+        asked.map_err(|error| match error {
+            AskError::Inactive => self.refuse(scheme, ChallengeReason::InactiveToken),
+            AskError::Unavailable(fault) => self.unavailable(scheme, fault),
+        })
+    }
+
+    /// Demands that the sender has the key that the token is bound to. Gives the nonce to hand out, if there is one.
+    async fn possessed(
+        &self,
+        request: &Parts,
+        token: &str,
+        jkt: Thumbprint,
+        now: SystemTime,
+    ) -> Result<Option<HeaderValue>, Challenge> {
+        let refuse = |error: ProofError| {
+            let nonce = self.newest_nonce(now).filter(|_| error.wants_nonce());
+            self.refuse(Scheme::Dpop, ChallengeReason::InvalidProof(error))
+                .with_nonce(nonce)
+        };
+        let Some(possession) = &self.possession else {
+            return Err(refuse(ProofError::Missing));
+        };
+        let uri = possession.url.join(request.uri.path());
+        let uri = uri.map_err(|_| refuse(ProofError::WrongUri))?;
+        let target = Target {
+            method: &request.method,
+            uri: &uri,
+            access_token: Some(token),
+        };
+        let proven = self
+            .proofs
+            .verify(&request.headers, &target, now)
+            .map_err(refuse)?;
+        if proven.thumbprint() != jkt {
+            return Err(refuse(ProofError::WrongKey));
+        }
+        // after every other check, so that what is refused anyway spends nothing
+        let spent = possession
+            .replays
+            .insert_once(proven.replay_key(), proven.replayable_until(), now);
+        match spent.await {
+            Ok(SpendOutcome::Fresh) => Ok(self.newest_nonce(now).filter(|_| proven.wants_nonce())),
+            Ok(SpendOutcome::Seen) => Err(refuse(ProofError::Replayed)),
+            Err(error) => Err(self.unavailable(Scheme::Dpop, Arc::new(error))),
+        }
+    }
+
+    fn newest_nonce(&self, now: SystemTime) -> Option<HeaderValue> {
+        HeaderValue::try_from(self.proofs.nonces()?.newest(now)).ok()
+    }
+
+    fn refuse(&self, scheme: Scheme, reason: ChallengeReason) -> Challenge {
+        Challenge::new(&self.realm, Some(scheme), reason)
+    }
+
+    fn unavailable(&self, scheme: Scheme, fault: Arc<dyn Error + Send + Sync>) -> Challenge {
+        self.refuse(scheme, ChallengeReason::Unavailable)
+            .with_fault(fault)
+    }
+}
+
+impl fmt::Debug for ResourceServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResourceServer")
+            .field("audience", &self.realm.name)
+            .finish_non_exhaustive()
     }
 }

@@ -1,10 +1,14 @@
 //! Who is calling.
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::challenge::{Challenge, ChallengeReason};
+use http::HeaderValue;
+
+use super::challenge::{Challenge, ChallengeReason, Realm};
+use super::credentials::Scheme;
 use crate::jose::AccessTokenClaims;
-use crate::vocabulary::{Audience, ClientId, Scope, Scopes, Subject};
+use crate::vocabulary::{ClientId, Confirmation, Scope, Scopes, Subject};
 
 /// The caller behind a valid access token.
 ///
@@ -13,12 +17,24 @@ use crate::vocabulary::{Audience, ClientId, Scope, Scopes, Subject};
 #[derive(Clone, Debug)]
 pub struct Principal {
     claims: AccessTokenClaims,
-    realm: Audience,
+    realm: Arc<Realm>,
+    scheme: Scheme,
+    nonce: Option<HeaderValue>,
 }
 
 impl Principal {
-    pub(super) fn new(claims: AccessTokenClaims, realm: Audience) -> Self {
-        Self { claims, realm }
+    pub(super) const fn new(
+        claims: AccessTokenClaims,
+        realm: Arc<Realm>,
+        scheme: Scheme,
+        nonce: Option<HeaderValue>,
+    ) -> Self {
+        Self {
+            claims,
+            realm,
+            scheme,
+            nonce,
+        }
     }
 
     /// On whose behalf the call is made: a person, or the client itself.
@@ -37,6 +53,19 @@ impl Principal {
     #[must_use]
     pub fn scopes(&self) -> &Scopes {
         &self.claims.scopes
+    }
+
+    /// What the caller has proven to have, beside the token.
+    #[must_use]
+    pub fn confirmation(&self) -> Option<Confirmation> {
+        self.claims.confirmation
+    }
+
+    /// The value of the header [`DPoP-Nonce`](crate::dpop::NONCE_HEADER) that the answer should have: the nonce that the caller proved
+    /// with will soon be refused.
+    #[must_use]
+    pub fn dpop_nonce(&self) -> Option<&HeaderValue> {
+        self.nonce.as_ref()
     }
 
     /// The unique name of the token.
@@ -84,6 +113,7 @@ impl Principal {
     }
 
     fn insufficient(&self, scopes: Scopes) -> Challenge {
-        Challenge::new(&self.realm, ChallengeReason::InsufficientScope(scopes))
+        let reason = ChallengeReason::InsufficientScope(scopes);
+        Challenge::new(&self.realm, Some(self.scheme), reason)
     }
 }

@@ -11,7 +11,7 @@ use crate::grant::narrow;
 use crate::params::Params;
 use crate::pkce::{self, CodeChallenge};
 use crate::store::{AuthorizationRequest, GrantType, Prompt, RegisteredClient};
-use crate::vocabulary::{Audience, Nonce, OPENID, RedirectUri, Scopes, State};
+use crate::vocabulary::{Audience, Nonce, OPENID, RedirectUri, Scopes, State, Thumbprint};
 
 /// Longest hint that is kept, in bytes: an address has at most 254.
 const MAX_HINT: usize = 256;
@@ -49,6 +49,7 @@ pub(super) fn read(
         resources: resources(params, audience)?,
         state: state.clone(),
         code_challenge,
+        dpop_jkt: dpop_jkt(params)?,
         prompts: prompts(params)?,
         silent: params.optional("prompt") == Some(NO_PROMPT),
         max_age: max_age(params)?,
@@ -87,6 +88,12 @@ fn code_challenge(params: &Params) -> Result<CodeChallenge, Declined> {
     challenge
         .parse()
         .map_err(|_| (Error::InvalidRequest, Reason::CodeChallengeMalformed))
+}
+
+/// The key that the code is to be bound to.
+fn dpop_jkt(params: &Params) -> Result<Option<Thumbprint>, Declined> {
+    let jkt = params.optional("dpop_jkt").map(str::parse).transpose();
+    jkt.map_err(|_| (Error::InvalidRequest, Reason::DpopJktMalformed))
 }
 
 /// The resource servers asked for, each of them one that tokens are issued for.

@@ -2,8 +2,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::guesses::Guesses;
+use super::possession::Possession;
 use super::{AuthorizationServer, Inner, metadata};
 use crate::attempts::AttemptPolicy;
+use crate::dpop::NonceKey;
 use crate::grant::{
     AccessTokenFormat, AccessTokenLifetime, RefreshTokenLifetime, RetryPepper, RetryWindow, TokenPolicy,
 };
@@ -23,6 +25,7 @@ pub struct AuthorizationServerBuilder {
     tokens: Option<Arc<dyn TokenStore>>,
     replays: Option<Arc<dyn ReplayStore>>,
     guesses: Option<Guesses>,
+    nonce_key: Option<NonceKey>,
     clock: Option<Arc<dyn Clock>>,
     entropy: Option<Arc<dyn Entropy>>,
     signing_keys: Option<SigningKeys>,
@@ -33,6 +36,7 @@ pub struct AuthorizationServerBuilder {
     retry_pepper: Option<RetryPepper>,
     pushed_requests_required: bool,
     claims_by_scope: bool,
+    certificates: bool,
 }
 
 impl AuthorizationServerBuilder {
@@ -44,6 +48,7 @@ impl AuthorizationServerBuilder {
             tokens: None,
             replays: None,
             guesses: None,
+            nonce_key: None,
             clock: None,
             entropy: None,
             signing_keys: None,
@@ -54,6 +59,7 @@ impl AuthorizationServerBuilder {
             retry_pepper: None,
             pushed_requests_required: false,
             claims_by_scope: false,
+            certificates: false,
         }
     }
 
@@ -75,10 +81,17 @@ impl AuthorizationServerBuilder {
         self
     }
 
-    /// Where spent assertions are remembered. With it clients may authenticate by `private_key_jwt`, and without it by secrets
-    /// alone.
+    /// Where spent assertions and proofs are remembered. With it clients may authenticate by `private_key_jwt` and have their tokens
+    /// bound to a key of theirs ([`dpop`](crate::dpop)); without it they authenticate by secrets alone, and proofs are not looked at.
     pub fn with_replays(mut self, replays: Arc<dyn ReplayStore>) -> Self {
         self.replays = Some(replays);
+        self
+    }
+
+    /// Asks for a nonce of this server's in each proof of possession ([RFC 9449 §8](https://www.rfc-editor.org/rfc/rfc9449#section-8)),
+    /// so that none can be made in advance: a client that comes without one is handed it with `use_dpop_nonce`, and comes again.
+    pub fn with_dpop_nonces(mut self, key: NonceKey) -> Self {
+        self.nonce_key = Some(key);
         self
     }
 
@@ -186,6 +199,14 @@ impl AuthorizationServerBuilder {
         self
     }
 
+    /// Binds the tokens of clients that are registered for it to the certificates that they connect with
+    /// ([RFC 8705 §3](https://www.rfc-editor.org/rfc/rfc8705#section-3)): the [`ClientCertificate`](crate::mtls::ClientCertificate) in the
+    /// extensions of their requests.
+    pub fn with_certificate_bound_tokens(mut self) -> Self {
+        self.certificates = true;
+        self
+    }
+
     /// The server.
     ///
     /// # Errors
@@ -222,16 +243,15 @@ impl AuthorizationServerBuilder {
         if !mistakes.0.is_empty() {
             return Err(mistakes.into());
         }
-        let (pushed_requests_required, claims_by_scope) =
-            (self.pushed_requests_required, self.claims_by_scope);
-        let algorithm = keys.active().algorithm().as_str();
-        let metadata = metadata::describe(
-            &issuer,
-            &self.scopes,
-            algorithm,
-            pushed_requests_required,
-            self.replays.is_some(),
-        );
+        let offer = metadata::Offer {
+            scopes: &self.scopes,
+            algorithm: keys.active().algorithm(),
+            pushed_requests_required: self.pushed_requests_required,
+            replays: self.replays.is_some(),
+            certificates: self.certificates,
+        };
+        let metadata = metadata::describe(&issuer, &offer);
+        let possession = Possession::offered(&issuer, offer.replays, self.nonce_key.as_ref());
         Ok(AuthorizationServer {
             inner: Arc::new(Inner {
                 issuer,
@@ -240,6 +260,7 @@ impl AuthorizationServerBuilder {
                 tokens,
                 replays: self.replays,
                 guesses: self.guesses,
+                possession,
                 clock,
                 entropy,
                 signing_keys: keys,
@@ -247,8 +268,9 @@ impl AuthorizationServerBuilder {
                 policy,
                 // what is not to be repeated is made at random
                 retry_pepper: self.retry_pepper.filter(|_| !policy.retry_window.is_none()),
-                pushed_requests_required,
-                claims_by_scope,
+                pushed_requests_required: self.pushed_requests_required,
+                claims_by_scope: self.claims_by_scope,
+                certificates: self.certificates,
                 metadata,
             }),
         })

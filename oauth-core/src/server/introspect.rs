@@ -9,12 +9,13 @@ use serde::Serialize;
 use super::AuthorizationServer;
 use super::answer::{Answer, Failure};
 use super::form::form;
+use super::issue::token_type;
 use super::token::required;
 use crate::error::Reason;
 use crate::response::json;
 use crate::secret::TokenHash;
 use crate::store::{AccessTokenState, Grant, RefreshTokenState, RegisteredClient};
-use crate::vocabulary::{Audience, ClientId, Issuer, Scopes, Subject};
+use crate::vocabulary::{Audience, ClientId, Confirmation, Issuer, Scopes, Subject};
 
 /// What is told of an active token.
 #[derive(Serialize)]
@@ -33,6 +34,8 @@ struct Active<'a> {
     iss: &'a Issuer,
     #[serde(skip_serializing_if = "Option::is_none")]
     jti: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cnf: Option<Confirmation>,
 }
 
 /// One audience as a string, several as an array.
@@ -113,13 +116,14 @@ impl AuthorizationServer {
                 scope: &token.scopes,
                 client_id: &token.client_id,
                 username: grant.and_then(|grant| self.username(grant, &token.scopes)),
-                token_type: Some("Bearer"),
+                token_type: Some(token_type(token.confirmation)),
                 exp: seconds(token.expires_at),
                 iat: seconds(token.issued_at),
                 sub: &token.subject,
                 aud: token.audience.as_slice().into(),
                 iss: &self.inner.issuer,
                 jti: Some(&token.jti),
+                cnf: token.confirmation,
             },
         ))
     }
@@ -148,6 +152,7 @@ impl AuthorizationServer {
                 aud: grant.audience.as_slice().into(),
                 iss: &self.inner.issuer,
                 jti: None,
+                cnf: state.family.confirmation,
             },
         )
     }

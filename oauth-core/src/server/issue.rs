@@ -11,7 +11,7 @@ use crate::random::random_text;
 use crate::response::json;
 use crate::secret::{AccessToken, RefreshToken};
 use crate::store::{AccessTokenRecord, FamilyId, Grant};
-use crate::vocabulary::{Nonce, OPENID, Scopes};
+use crate::vocabulary::{Confirmation, Nonce, OPENID, Scopes};
 
 /// An access token that is made but not yet stored: it opens nothing before its record is committed.
 pub(super) struct MadeAccessToken {
@@ -74,6 +74,7 @@ impl AuthorizationServer {
             issued_at: plan.issued_at,
             expires_at: plan.expires_at,
             auth_time: grant.map(|grant| grant.auth_time),
+            confirmation: plan.confirmation,
         };
         claims.sign(self.inner.signing_keys.active())
     }
@@ -107,6 +108,11 @@ impl AuthorizationServer {
     }
 }
 
+/// How an access token is called that is bound to this, or to nothing.
+pub(super) fn token_type(confirmation: Option<Confirmation>) -> &'static str {
+    confirmation.map_or("Bearer", Confirmation::token_type)
+}
+
 impl Issued<'_> {
     /// [RFC 6749 §5.1](https://www.rfc-editor.org/rfc/rfc6749#section-5.1), never to be cached.
     pub(super) fn into_response(self) -> Response<Bytes> {
@@ -124,7 +130,7 @@ impl Issued<'_> {
         let record = &self.access.record;
         let body = Body {
             access_token: self.access.token.expose(),
-            token_type: "Bearer",
+            token_type: token_type(record.confirmation),
             expires_in: record
                 .expires_at
                 .duration_since(record.issued_at)

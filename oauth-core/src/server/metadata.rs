@@ -10,6 +10,7 @@ use serde_json::json;
 use super::AuthorizationServer;
 use super::form::method_not_allowed;
 use super::path;
+use crate::dpop;
 use crate::jose::Algorithm;
 use crate::pkce;
 use crate::store::GrantType;
@@ -98,17 +99,21 @@ fn document(request: &Request<Bytes>, body: impl FnOnce() -> Bytes) -> Response<
     response
 }
 
+/// What a server offers beside what each of them does.
+pub(super) struct Offer<'a> {
+    pub(super) scopes: &'a Scopes,
+    pub(super) algorithm: Algorithm,
+    pub(super) pushed_requests_required: bool,
+    /// What is signed once, and taken once: assertions of clients and proofs of possession.
+    pub(super) replays: bool,
+    pub(super) certificates: bool,
+}
+
 /// The metadata of a server with these settings; what it does not name, it does not offer.
-pub(super) fn describe(
-    issuer: &Issuer,
-    scopes: &Scopes,
-    signing_algorithm: &str,
-    pushed_requests_required: bool,
-    assertions_accepted: bool,
-) -> Bytes {
+pub(super) fn describe(issuer: &Issuer, offer: &Offer<'_>) -> Bytes {
     let base = issuer.as_str().trim_end_matches('/');
     let mut confidential = vec!["client_secret_basic", "client_secret_post"];
-    if assertions_accepted {
+    if offer.replays {
         confidential.push("private_key_jwt");
     }
     let every_client = [&confidential[..], &["none"]].concat();
@@ -116,13 +121,13 @@ pub(super) fn describe(
         "issuer": issuer,
         "authorization_endpoint": format!("{base}{}", path::AUTHORIZE),
         "pushed_authorization_request_endpoint": format!("{base}{}", path::PAR),
-        "require_pushed_authorization_requests": pushed_requests_required,
+        "require_pushed_authorization_requests": offer.pushed_requests_required,
         "token_endpoint": format!("{base}{}", path::TOKEN),
         "introspection_endpoint": format!("{base}{}", path::INTROSPECT),
         "revocation_endpoint": format!("{base}{}", path::REVOKE),
         "userinfo_endpoint": format!("{base}{}", path::USERINFO),
         "jwks_uri": format!("{base}{}", path::JWKS),
-        "scopes_supported": scopes.iter().collect::<Vec<_>>(),
+        "scopes_supported": offer.scopes.iter().collect::<Vec<_>>(),
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
         "grant_types_supported": GrantType::ALL.map(GrantType::as_str),
@@ -132,12 +137,15 @@ pub(super) fn describe(
         "revocation_endpoint_auth_methods_supported": every_client,
         "authorization_response_iss_parameter_supported": true,
         "subject_types_supported": ["public"],
-        "id_token_signing_alg_values_supported": [signing_algorithm],
+        "id_token_signing_alg_values_supported": [offer.algorithm.as_str()],
         "claims_supported": ["aud", "auth_time", "email", "exp", "iat", "iss", "name", "nonce", "sub"],
         "request_parameter_supported": false,
         "request_uri_parameter_supported": false,
+        "tls_client_certificate_bound_access_tokens": offer.certificates,
     });
-    if let Some(members) = document.as_object_mut().filter(|_| assertions_accepted) {
+    if let Some(members) = document.as_object_mut().filter(|_| offer.replays) {
+        let name = "dpop_signing_alg_values_supported".to_owned();
+        members.insert(name, json!(dpop::algorithms()));
         members.extend(["token", "introspection", "revocation"].map(|endpoint| {
             let name = format!("{endpoint}_endpoint_auth_signing_alg_values_supported");
             (name, json!(Algorithm::ALL.map(Algorithm::as_str)))

@@ -55,6 +55,7 @@ mod issue;
 mod metadata;
 mod page;
 mod par;
+mod possession;
 mod refresh;
 mod resume;
 mod revoke;
@@ -118,6 +119,7 @@ struct Inner {
     tokens: Arc<dyn TokenStore>,
     replays: Option<Arc<dyn ReplayStore>>,
     guesses: Option<guesses::Guesses>,
+    possession: Option<possession::Possession>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     signing_keys: SigningKeys,
@@ -126,6 +128,7 @@ struct Inner {
     retry_pepper: Option<RetryPepper>,
     pushed_requests_required: bool,
     claims_by_scope: bool,
+    certificates: bool,
     metadata: Bytes,
 }
 

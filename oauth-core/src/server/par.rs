@@ -11,6 +11,8 @@ use super::answer::{Answer, Broken, Failure};
 use super::authorization_request;
 use super::authorize::{Checked, Refusal};
 use super::form::form;
+use super::possession::Endpoint;
+use crate::dpop::{ProofError, ProvenKey};
 use crate::error::{AuthorizationErrorCode, ErrorCode, Reason};
 use crate::event::{AuthEvent, AuthEventKind};
 use crate::params::Params;
@@ -33,7 +35,8 @@ impl AuthorizationServer {
     ///
     /// The client authenticates as at the token endpoint, and its request is checked as
     /// [`authorize`](Self::authorize) checks one. There, `client_id` and `request_uri` then stand for it, and whatever
-    /// the browser brings beside them is ignored. The first sign-in that is answered spends it.
+    /// the browser brings beside them is ignored. The first sign-in that is answered spends it. The code of a request that comes with
+    /// a proof of possession is bound to its key ([RFC 9449 §10.1](https://www.rfc-editor.org/rfc/rfc9449#section-10.1)).
     pub async fn par(&self, request: Request<Bytes>) -> Answer {
         match self.pushed(&request).await {
             Ok((response, event)) => Answer::new(response, vec![event]),
@@ -48,13 +51,23 @@ impl AuthorizationServer {
         let checked = self
             .pushable(&params, &client)
             .map_err(|failure| failure.by(&client.id))?;
+        let refused = |error| self.refused_proof(error, now).by(&client.id);
+        let proven = self.proven(request, Endpoint::Par, now).map_err(refused)?;
+        let checked = bound(checked, proven.as_ref()).map_err(refused)?;
+        self.spend_proof(proven.as_ref(), now).await?.map_err(refused)?;
         let name = random_text::<32>("", &*self.inner.entropy);
         let record = PushedRequestRecord::new(TokenHash::of(&name), checked, now);
         let event = AuthEvent::new(AuthEventKind::RequestPushed)
             .by(&client.id)
             .with_token(record.hash);
         match self.inner.interactions.insert_pushed(record).await? {
-            Insertion::Inserted => Ok((created(&name), event)),
+            Insertion::Inserted => {
+                let mut response = created(&name);
+                if proven.as_ref().is_some_and(ProvenKey::wants_nonce) {
+                    self.hand_out_nonce(&mut response, now);
+                }
+                Ok((response, event))
+            }
             Insertion::Exists => Err(Broken::entropy_repeats().into()),
         }
     }
@@ -122,6 +135,21 @@ impl AuthorizationServer {
             client,
             pushed: Some(hash),
         })
+    }
+}
+
+/// The request, for a code that is bound to the key of the proof; `dpop_jkt` must not name another one.
+fn bound(
+    request: AuthorizationRequest,
+    proven: Option<&ProvenKey>,
+) -> Result<AuthorizationRequest, ProofError> {
+    let proven = proven.map(ProvenKey::thumbprint);
+    match (request.dpop_jkt, proven) {
+        (Some(named), Some(proven)) if named != proven => Err(ProofError::WrongKey),
+        (named, proven) => Ok(AuthorizationRequest {
+            dpop_jkt: named.or(proven),
+            ..request
+        }),
     }
 }
 

@@ -4,14 +4,15 @@ use bytes::Bytes;
 use http::Response;
 
 use super::AuthorizationServer;
-use super::answer::Failure;
+use super::answer::{Broken, Failure};
 use super::issue::Issued;
 use super::token::{Exchange, Theft, required, resources, scopes};
 use crate::error::Reason;
 use crate::event::{AuthEvent, AuthEventKind};
+use crate::grant::AccessTokenPlan;
 use crate::grant::refresh_token::{self, Decision, RetryPlan, RotationPlan};
 use crate::secret::RefreshToken;
-use crate::store::{RefreshTokenState, RotateOutcome, RotationSalt, TokenFamily};
+use crate::store::{GrantType, Insertion, RefreshTokenState, RotateOutcome, RotationSalt, TokenFamily};
 use crate::vocabulary::{Audience, Scopes};
 
 /// What the form says.
@@ -38,7 +39,12 @@ impl AuthorizationServer {
     pub(super) async fn refresh(&self, mut exchange: Exchange<'_>) -> Result<Response<Bytes>, Failure> {
         let form = Form::of(&exchange)?;
         let state = self.refresh_token_state(&exchange, &form).await?;
-        match self.decide(&exchange, &form, &state) {
+        let decision = self.decide(&exchange, &form, &state);
+        if !matches!(decision, Decision::Refuse(_)) {
+            self.spend_proof_of(&exchange).await?;
+        }
+        match decision {
+            Decision::Keep(plan) => self.commit_kept(&mut exchange, &form, *plan, &state.family).await,
             Decision::Rotate(plan) => {
                 let response = self
                     .commit_rotation(&mut exchange, &form, *plan, &state.family)
@@ -68,6 +74,7 @@ impl AuthorizationServer {
             client: exchange.client,
             scopes: form.scopes.as_ref(),
             resources: &form.resources,
+            confirmation: exchange.confirmation,
         };
         let policy = self.inner.policy.for_client(exchange.client);
         refresh_token::rotate(state, &request, &policy, exchange.now)
@@ -121,6 +128,46 @@ impl AuthorizationServer {
         }
     }
 
+    /// Gives an access token alone. It is stored first and the chain looked at again: once a revocation was answered, no token
+    /// leaves here.
+    async fn commit_kept(
+        &self,
+        exchange: &mut Exchange<'_>,
+        form: &Form,
+        plan: AccessTokenPlan,
+        family: &TokenFamily,
+    ) -> Result<Response<Bytes>, Failure> {
+        let access = self.make_access_token(plan, Some(family.id), Some(&family.grant), None)?;
+        let id_token = self.make_id_token(&family.grant, None, &access)?;
+        let inserted = self
+            .inner
+            .tokens
+            .insert_access_token(access.record.clone())
+            .await?;
+        if inserted == Insertion::Exists {
+            return Err(Broken::entropy_repeats().into());
+        }
+        let state = self.refresh_token_state(exchange, form).await?;
+        if !state.is_active(exchange.now) {
+            return Err(exchange.invalid_grant(Reason::TokenFamilyRevoked));
+        }
+        let issued = AuthEvent::new(AuthEventKind::TokensIssued)
+            .by_grant(GrantType::RefreshToken)
+            .with_token(state.token.hash);
+        exchange.events.push(
+            issued
+                .by(&exchange.client.id)
+                .about(&family.grant.subject)
+                .of_family(family.id),
+        );
+        let issued = Issued {
+            access: &access,
+            refresh: None,
+            id_token,
+        };
+        Ok(issued.into_response())
+    }
+
     /// The same token was rotated since it was read: by the same request on another way, or by a thief.
     async fn superseded(
         &self,
@@ -135,7 +182,9 @@ impl AuthorizationServer {
         match self.decide(&exchange, form, &state) {
             Decision::Retry(plan) => self.repeat(&mut exchange, form, &plan, &state.family),
             Decision::Refuse(why) => Err(exchange.refuse(why.error(), why.reason())),
-            Decision::Rotate(_) | Decision::RevokeFamily(_) => self.end_chain(exchange, &state).await,
+            Decision::Rotate(_) | Decision::Keep(_) | Decision::RevokeFamily(_) => {
+                self.end_chain(exchange, &state).await
+            }
         }
     }
 

@@ -189,7 +189,8 @@ impl AuthorizationServer {
             .about(&grant.subject);
         let redirect_uri = request.redirect_uri.clone();
         let record =
-            AuthorizationCodeRecord::new(code.hash(), redirect_uri, request.code_challenge, grant, now);
+            AuthorizationCodeRecord::new(code.hash(), redirect_uri, request.code_challenge, grant, now)
+                .with_dpop_jkt(request.dpop_jkt);
         match self.inner.tokens.insert_code(record).await? {
             Insertion::Inserted => Ok(Outcome::Code(request, code, event)),
             Insertion::Exists => Err(Broken::entropy_repeats()),

@@ -9,6 +9,8 @@ use super::AuthorizationServer;
 use super::answer::{Answer, Broken, Failure};
 use super::form::{self, form};
 use super::issue::Issued;
+use super::possession::Endpoint;
+use crate::dpop::{ProofError, ProvenKey};
 use crate::error::{ErrorCode, Reason};
 use crate::event::{AuthEvent, AuthEventKind};
 use crate::grant::authorization_code::Redemption;
@@ -18,13 +20,16 @@ use crate::secret::{AuthorizationCode, RefreshToken, TokenHash};
 use crate::store::{
     FamilyId, GrantType, Insertion, RedeemOutcome, RegisteredClient, RevocationReason, RevokeOutcome,
 };
-use crate::vocabulary::{Audience, Scopes};
+use crate::vocabulary::{Audience, Confirmation, Scopes};
 
 /// One authenticated token request on its way.
 pub(super) struct Exchange<'a> {
     pub(super) client: &'a RegisteredClient,
     pub(super) params: &'a Params,
     pub(super) now: SystemTime,
+    pub(super) proven: Option<ProvenKey>,
+    /// What the client proves to have.
+    pub(super) confirmation: Option<Confirmation>,
     pub(super) events: &'a mut Vec<AuthEvent>,
 }
 
@@ -34,6 +39,9 @@ impl AuthorizationServer {
     ///
     /// A refusal is one of the errors of [RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2) and changes
     /// nothing, but for two: a replayed code and a reused refresh token end their family.
+    ///
+    /// A client that brings a proof of possession ([RFC 9449](https://www.rfc-editor.org/rfc/rfc9449)) gets tokens that are bound to its
+    /// key: the access token always, and the refresh token of a client that does not authenticate.
     pub async fn token(&self, request: Request<Bytes>) -> Answer {
         let mut events = Vec::new();
         match self.exchange(&request, &mut events).await {
@@ -65,17 +73,33 @@ impl AuthorizationServer {
                 Reason::GrantTypeNotAllowed,
             ));
         }
+        let proven = self
+            .proven(request, Endpoint::Token, now)
+            .map_err(|error| self.refused_proof(error, now).by(&client.id))?;
+        let wants_nonce = proven.as_ref().is_some_and(ProvenKey::wants_nonce);
         let exchange = Exchange {
             client,
             params,
             now,
+            confirmation: self.confirmation(request, client, proven.as_ref()),
+            proven,
             events,
         };
-        match grant_type {
+        let mut response = match grant_type {
             GrantType::AuthorizationCode => self.redeem_code(exchange).await,
             GrantType::RefreshToken => self.refresh(exchange).await,
             GrantType::ClientCredentials => self.client_credentials(exchange).await,
+        }?;
+        if wants_nonce {
+            self.hand_out_nonce(&mut response, now);
         }
+        Ok(response)
+    }
+
+    /// Spends the proof of an exchange that is in order but for that.
+    pub(super) async fn spend_proof_of(&self, exchange: &Exchange<'_>) -> Result<(), Failure> {
+        let spent = self.spend_proof(exchange.proven.as_ref(), exchange.now).await?;
+        spent.map_err(|error: ProofError| self.refused_proof(error, exchange.now).by(&exchange.client.id))
     }
 
     async fn redeem_code(&self, exchange: Exchange<'_>) -> Result<Response<Bytes>, Failure> {
@@ -89,15 +113,21 @@ impl AuthorizationServer {
         };
         let resources = resources(&exchange)?;
         let request = authorization_code::Request {
-            client_id: &exchange.client.id,
+            client: exchange.client,
             redirect_uri: exchange.params.optional("redirect_uri"),
             code_verifier: exchange.params.optional("code_verifier"),
             resources: &resources,
+            confirmation: exchange.confirmation,
         };
         let policy = self.inner.policy.for_client(exchange.client);
         match authorization_code::redeem(&record, &request, &policy, exchange.now) {
-            authorization_code::Decision::Redeem(plan) => self.commit_redemption(exchange, *plan).await,
+            authorization_code::Decision::Redeem(plan) => {
+                self.spend_proof_of(&exchange).await?;
+                self.commit_redemption(exchange, *plan).await
+            }
             authorization_code::Decision::RevokeFamily(family) => {
+                // a request that somebody recorded and sends again is not in order, and ends nothing
+                self.spend_proof_of(&exchange).await?;
                 self.end_family(exchange, Theft::Code(record.hash), family).await
             }
             authorization_code::Decision::Refuse(why) => Err(exchange.refuse(why.error(), why.reason())),
@@ -156,10 +186,12 @@ impl AuthorizationServer {
             scopes: scopes.as_ref(),
             resources: &resources,
             audience: &self.inner.audience,
+            confirmation: exchange.confirmation,
         };
         let policy = self.inner.policy.for_client(exchange.client);
         let plan = client_credentials::issue(&request, &policy, exchange.now)
             .map_err(|why| exchange.refuse(why.error(), why.reason()))?;
+        self.spend_proof_of(&exchange).await?;
         let access = self.make_access_token(plan, None, None, None)?;
         match self
             .inner

@@ -1,5 +1,7 @@
 //! The UserInfo endpoint, [OpenID Connect Core §5.3](https://openid.net/specs/openid-connect-core-1_0.html#UserInfo).
 
+use std::time::SystemTime;
+
 use bytes::Bytes;
 use http::header::WWW_AUTHENTICATE;
 use http::{Method, Request, Response, StatusCode};
@@ -9,13 +11,17 @@ use super::AuthorizationServer;
 use super::answer::{Answer, Failure};
 use super::claims::Told;
 use super::form::{MAX_BODY, method_not_allowed};
+use super::possession::{self, Endpoint};
+use crate::dpop::ProofError;
 use crate::error::Reason;
+use crate::mtls::ClientCertificate;
 use crate::params::{Params, is_form};
-use crate::resource::bearer;
-use crate::resource::challenge::{ChallengeReason, bearer_challenge};
+use crate::resource::challenge::{ChallengeReason, Realm};
+use crate::resource::credentials::{self, Scheme};
 use crate::response::{json, uncached};
-use crate::secret::TokenHash;
-use crate::vocabulary::{OPENID, Scopes, Subject};
+use crate::secret::AccessToken;
+use crate::store::AccessTokenRecord;
+use crate::vocabulary::{Confirmation, OPENID, Scopes, Subject};
 
 /// What is told of the person.
 #[derive(Serialize)]
@@ -32,7 +38,8 @@ impl AuthorizationServer {
     /// The token comes in the `Authorization` header, or as `access_token` in the form of a `POST`
     /// ([RFC 6750 §2](https://www.rfc-editor.org/rfc/rfc6750#section-2)), and never in the query. It opens nothing once it is
     /// expired or revoked, alone or with its family or session, nor once its client is gone; refusals are the challenges of
-    /// [RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3).
+    /// [RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3). One that is bound to a key comes with a proof of it
+    /// ([RFC 9449 §7](https://www.rfc-editor.org/rfc/rfc9449#section-7)).
     pub async fn userinfo(&self, request: Request<Bytes>) -> Answer {
         match self.described(&request).await {
             Ok(response) => Answer::new(response, Vec::new()),
@@ -41,13 +48,18 @@ impl AuthorizationServer {
     }
 
     async fn described(&self, request: &Request<Bytes>) -> Result<Response<Bytes>, Failure> {
-        let hash = presented(request).map_err(|reason| self.challenged(reason))?;
         let now = self.inner.clock.now();
-        let Some(state) = self.inner.tokens.access_token(&hash).await? else {
-            return Err(self.challenged(Reason::AccessTokenUnknown));
+        let presented = presented(request).and_then(|(scheme, token)| match scheme {
+            Scheme::Dpop if !self.takes_proofs() => Err(Reason::AccessTokenMissing),
+            scheme => Ok((scheme, token)),
+        });
+        let presented = presented.map_err(|reason| self.challenged(None, reason))?;
+        let (scheme, access_token) = (presented.0, &presented.1);
+        let Some(state) = self.inner.tokens.access_token(&access_token.hash()).await? else {
+            return Err(self.challenged(Some(scheme), Reason::AccessTokenUnknown));
         };
         let token = &state.token;
-        let refused = |reason| Err(self.challenged(reason).by(&token.client_id));
+        let refused = |reason| Err(self.challenged(Some(scheme), reason).by(&token.client_id));
         if !state.is_active(now) {
             return refused(if now < token.expires_at {
                 Reason::AccessTokenRevoked
@@ -58,19 +70,73 @@ impl AuthorizationServer {
         if self.inner.clients.client(&token.client_id).await?.is_none() {
             return refused(Reason::ClientUnknown);
         }
+        let wants_nonce = self.confirmed(request, &presented, token, now).await?;
         match &state.family {
             Some(family) if token.scopes.contains_str(OPENID) => {
                 let told = self.told(&family.grant, &token.scopes);
                 let sub = &token.subject;
-                Ok(json(StatusCode::OK, &UserInfo { sub, told }))
+                let mut response = json(StatusCode::OK, &UserInfo { sub, told });
+                if wants_nonce {
+                    self.hand_out_nonce(&mut response, now);
+                }
+                Ok(response)
             }
             // a client that acts for itself is nobody
             _ => refused(Reason::OpenidMissing),
         }
     }
 
+    /// Demands that the sender has what the token is bound to, by the scheme for it; whether the proof wants another nonce.
+    async fn confirmed(
+        &self,
+        request: &Request<Bytes>,
+        (scheme, presented): &(Scheme, AccessToken),
+        token: &AccessTokenRecord,
+        now: SystemTime,
+    ) -> Result<bool, Failure> {
+        let jkt = match (scheme, token.confirmation) {
+            (Scheme::Bearer, None) => return Ok(false),
+            (Scheme::Bearer, Some(bound @ Confirmation::Certificate(_))) => {
+                let presented = request.extensions().get::<ClientCertificate>();
+                if presented.is_some_and(|certificate| certificate.confirmation() == bound) {
+                    return Ok(false);
+                }
+                let failure = self.challenged(Some(*scheme), Reason::AccessTokenOfAnotherCertificate);
+                return Err(failure.by(&token.client_id));
+            }
+            (Scheme::Dpop, Some(Confirmation::Jkt(jkt))) => jkt,
+            _ => {
+                let failure = self.challenged(Some(*scheme), Reason::AccessTokenOfAnotherScheme);
+                return Err(failure.by(&token.client_id));
+            }
+        };
+        let refused = |error| self.refused_proof_of(error, now).by(&token.client_id);
+        let proven = self
+            .proven(request, Endpoint::UserInfo(presented.expose()), now)
+            .and_then(|proven| proven.ok_or(ProofError::Missing))
+            .map_err(refused)?;
+        if proven.thumbprint() != jkt {
+            return Err(refused(ProofError::WrongKey));
+        }
+        self.spend_proof(Some(&proven), now).await?.map_err(refused)?;
+        Ok(proven.wants_nonce())
+    }
+
+    fn refused_proof_of(&self, error: ProofError, now: SystemTime) -> Failure {
+        let mut response = self.challenge(
+            Some(Scheme::Dpop),
+            StatusCode::UNAUTHORIZED,
+            Some(error.code()),
+            None,
+        );
+        if error.wants_nonce() {
+            self.hand_out_nonce(&mut response, now);
+        }
+        Failure::with_response(response, possession::reason(error))
+    }
+
     /// The refusal for this reason: what is wrong with a token is not told.
-    fn challenged(&self, reason: Reason) -> Failure {
+    fn challenged(&self, scheme: Option<Scheme>, reason: Reason) -> Failure {
         let (status, code) = match reason {
             Reason::MethodNotAllowed => {
                 return Failure::with_response(method_not_allowed("GET, POST"), reason);
@@ -84,26 +150,46 @@ impl AuthorizationServer {
             _ => (StatusCode::UNAUTHORIZED, Some("invalid_token")),
         };
         let wanted = (reason == Reason::OpenidMissing).then(|| OPENID.parse::<Scopes>().unwrap_or_default());
-        let challenge = bearer_challenge(self.inner.issuer.as_str(), code, wanted.as_ref());
+        Failure::with_response(self.challenge(scheme, status, code, wanted.as_ref()), reason)
+    }
+
+    fn challenge(
+        &self,
+        scheme: Option<Scheme>,
+        status: StatusCode,
+        code: Option<&str>,
+        wanted: Option<&Scopes>,
+    ) -> Response<Bytes> {
+        let realm = Realm {
+            name: self.inner.issuer.as_str().into(),
+            metadata_url: None,
+            takes_proofs: self.takes_proofs(),
+        };
         let mut response = uncached(Response::new(Bytes::new()));
         *response.status_mut() = status;
-        response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
-        Failure::with_response(response, reason)
+        for challenge in realm.challenges(scheme, code, wanted) {
+            response.headers_mut().append(WWW_AUTHENTICATE, challenge);
+        }
+        response
     }
 }
 
-/// The hash of the one token of the request.
-fn presented(request: &Request<Bytes>) -> Result<TokenHash, Reason> {
+/// The one token of the request.
+fn presented(request: &Request<Bytes>) -> Result<(Scheme, AccessToken), Reason> {
     if ![Method::GET, Method::POST].contains(request.method()) {
         return Err(Reason::MethodNotAllowed);
     }
     let in_form = form(request)?;
     let in_form = in_form.as_ref().and_then(|form| form.optional("access_token"));
-    match (bearer::token(request.headers(), request.uri()), in_form) {
-        (Ok(token), None) | (Err(ChallengeReason::NoToken), Some(token)) => Ok(TokenHash::of(token)),
-        (Err(ChallengeReason::NoToken), None) => Err(Reason::AccessTokenMissing),
-        _ => Err(Reason::AccessTokenMalformed),
-    }
+    let (scheme, token) = match (credentials::presented(request.headers(), request.uri()), in_form) {
+        (Ok(presented), None) => presented,
+        (Err(ChallengeReason::NoToken), Some(token)) => (Scheme::Bearer, token),
+        (Err(ChallengeReason::NoToken), None) => return Err(Reason::AccessTokenMissing),
+        _ => return Err(Reason::AccessTokenMalformed),
+    };
+    // what no token looks like is one that nobody knows
+    let token = token.parse().map_err(|_| Reason::AccessTokenUnknown)?;
+    Ok((scheme, token))
 }
 
 /// The form of a POST that has one.

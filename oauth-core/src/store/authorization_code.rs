@@ -7,7 +7,7 @@ use crate::grant::{AccessTokenLifetime, RefreshTokenLifetime};
 use crate::pkce::CodeChallenge;
 use crate::secret::TokenHash;
 use crate::time::later;
-use crate::vocabulary::{Audience, ClientId, Nonce, RedirectUri, Scopes, Subject};
+use crate::vocabulary::{Audience, ClientId, Nonce, RedirectUri, Scopes, Subject, Thumbprint};
 
 /// What a user granted to a client: carried from the code to the family and into every token of it.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -67,6 +67,9 @@ pub struct AuthorizationCodeRecord {
     pub redirect_uri: RedirectUri,
     /// What the verifier must hash to.
     pub code_challenge: CodeChallenge,
+    /// The key that the client must prove to have, if it said so with its request.
+    #[serde(default)]
+    pub dpop_jkt: Option<Thumbprint>,
     /// What the code buys.
     pub grant: Grant,
     /// When it was issued.
@@ -96,11 +99,18 @@ impl AuthorizationCodeRecord {
             hash,
             redirect_uri,
             code_challenge,
+            dpop_jkt: None,
             grant,
             issued_at,
             expires_at,
             retain_until: later(expires_at, longest),
             redeemed: None,
         }
+    }
+
+    /// With the key that the client must prove to have.
+    #[must_use]
+    pub fn with_dpop_jkt(self, dpop_jkt: Option<Thumbprint>) -> Self {
+        Self { dpop_jkt, ..self }
     }
 }

@@ -9,7 +9,7 @@ use super::ClientKeys;
 use crate::grant::{AccessTokenLifetime, RefreshTokenLifetime};
 use crate::secret::{ClientSecret, TokenHash};
 use crate::store_error::StoreError;
-use crate::vocabulary::{Audience, ClientId, RedirectUri, RegisteredRedirectUri, Scopes};
+use crate::vocabulary::{Audience, ClientId, Confirmation, RedirectUri, RegisteredRedirectUri, Scopes};
 
 /// What the server knows of a client.
 ///
@@ -51,6 +51,11 @@ pub struct RegisteredClient {
     /// How long its chains of refresh tokens live, where that is not what the server says.
     #[serde(default)]
     pub refresh_token_lifetime: Option<RefreshTokenLifetime>,
+    /// What each of its tokens is bound to. A client without it gets what it proves to have a key for, and bearer tokens otherwise.
+    #[serde(default)]
+    pub sender_constraint: Option<SenderConstraint>,
+    #[serde(default)]
+    keeps_refresh_tokens: bool,
 }
 
 impl RegisteredClient {
@@ -84,6 +89,8 @@ impl RegisteredClient {
             audiences: BTreeSet::new(),
             access_token_lifetime: None,
             refresh_token_lifetime: None,
+            sender_constraint: None,
+            keeps_refresh_tokens: false,
         }
     }
 
@@ -145,6 +152,45 @@ impl RegisteredClient {
         self
     }
 
+    /// Refuses the client every token that is not bound to its sender in this way.
+    #[must_use]
+    pub const fn with_sender_constraint(mut self, constraint: SenderConstraint) -> Self {
+        self.sender_constraint = Some(constraint);
+        self
+    }
+
+    /// Lets the client keep its refresh token: a refresh gives an access token alone, and the chain lives as long as its first token,
+    /// however idle. FAPI 2.0 asks for it, because a client that authenticates has no need of rotation and loses answers.
+    ///
+    /// # Errors
+    ///
+    /// [`NotSenderConstrained`] for a public client, and for one without a [sender constraint](Self::with_sender_constraint): a refresh
+    /// token that anybody can use must change hands visibly.
+    pub fn with_kept_refresh_tokens(mut self) -> Result<Self, NotSenderConstrained> {
+        self.keeps_refresh_tokens = true;
+        if self.rotates_refresh_tokens() {
+            return Err(NotSenderConstrained);
+        }
+        Ok(self)
+    }
+
+    /// Whether each refresh gives another refresh token: always, unless the client was
+    /// [registered to keep its own](Self::with_kept_refresh_tokens) and is still one that may.
+    #[must_use]
+    pub const fn rotates_refresh_tokens(&self) -> bool {
+        !(self.keeps_refresh_tokens && self.is_confidential() && self.sender_constraint.is_some())
+    }
+
+    /// Whether a token that is bound to this, or to nothing, is one that the client may have.
+    #[must_use]
+    pub const fn may_have_bound(&self, confirmation: Option<Confirmation>) -> bool {
+        match self.sender_constraint {
+            None => true,
+            Some(SenderConstraint::Dpop) => matches!(confirmation, Some(Confirmation::Jkt(_))),
+            Some(SenderConstraint::MutualTls) => matches!(confirmation, Some(Confirmation::Certificate(_))),
+        }
+    }
+
     /// Whether the client authenticates at all.
     #[must_use]
     pub const fn is_confidential(&self) -> bool {
@@ -167,6 +213,24 @@ impl RegisteredClient {
             .any(|registered| registered.matches(uri))
     }
 }
+
+/// What the tokens of a client are bound to.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SenderConstraint {
+    /// A key that it proves to have with each request: `dpop_bound_access_tokens`,
+    /// [RFC 9449 §5.2](https://www.rfc-editor.org/rfc/rfc9449#section-5.2).
+    Dpop,
+    /// The certificate that it connects with: `tls_client_certificate_bound_access_tokens`,
+    /// [RFC 8705 §3.4](https://www.rfc-editor.org/rfc/rfc8705#section-3.4).
+    MutualTls,
+}
+
+/// The client is not one that authenticates and whose tokens are bound to it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("only a confidential client with a sender constraint keeps its refresh tokens")]
+pub struct NotSenderConstrained;
 
 /// How a client proves who it is, [RFC 6749 §2.3](https://www.rfc-editor.org/rfc/rfc6749#section-2.3).
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]

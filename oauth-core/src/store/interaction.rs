@@ -8,7 +8,7 @@ use super::{Insertion, PushedRequestRecord};
 use crate::pkce::CodeChallenge;
 use crate::secret::TokenHash;
 use crate::store_error::StoreError;
-use crate::vocabulary::{Audience, ClientId, Nonce, RedirectUri, Scopes, State};
+use crate::vocabulary::{Audience, ClientId, Nonce, RedirectUri, Scopes, State, Thumbprint};
 
 /// A checked authorization request, [RFC 6749 §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1): what
 /// remains to be done is to ask the user.
@@ -31,6 +31,9 @@ pub struct AuthorizationRequest {
     pub nonce: Option<Nonce>,
     /// The S256 challenge.
     pub code_challenge: CodeChallenge,
+    /// The key that the code is to be bound to, [RFC 9449 §10](https://www.rfc-editor.org/rfc/rfc9449#section-10).
+    #[serde(default)]
+    pub dpop_jkt: Option<Thumbprint>,
     /// The pages that the client wants shown whatever the host remembers.
     #[serde(default)]
     pub prompts: BTreeSet<Prompt>,

@@ -45,7 +45,8 @@ mod token_store;
 pub use attempt_store::AttemptStore;
 pub use authorization_code::{AuthorizationCodeRecord, Grant};
 pub use client::{
-    ClientAuthentication, ClientSecrets, ClientStore, GrantType, PreviousSecret, RegisteredClient,
+    ClientAuthentication, ClientSecrets, ClientStore, GrantType, NotSenderConstrained, PreviousSecret,
+    RegisteredClient, SenderConstraint,
 };
 #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
 pub use client_keys::{ClientKeys, InvalidClientKeys};

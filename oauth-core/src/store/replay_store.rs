@@ -17,7 +17,8 @@ pub enum SpendOutcome {
 }
 
 /// Remembers which single-use names were used, for as long as they could be used again: the `jti` of a client's assertion,
-/// [RFC 7523 §3](https://www.rfc-editor.org/rfc/rfc7523#section-3).
+/// [RFC 7523 §3](https://www.rfc-editor.org/rfc/rfc7523#section-3), and that of a proof of possession,
+/// [RFC 9449 §11.1](https://www.rfc-editor.org/rfc/rfc9449#section-11.1).
 ///
 /// The caller makes the key: a hash of what the name is for, of who gave it, and of the name itself, so that nobody spends
 /// what is another's. It spends a name **after** every other check, so that what is refused anyway costs no row.

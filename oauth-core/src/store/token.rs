@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FamilyId, Grant, Rotated, Successor};
 use crate::secret::TokenHash;
-use crate::vocabulary::{Audience, ClientId, Scopes, Subject};
+use crate::vocabulary::{Audience, ClientId, Confirmation, Scopes, Subject};
 
 /// Everything that one authorization led to: a chain of refresh tokens, of which at most one is live, and the access
 /// tokens issued along it.
@@ -15,6 +15,9 @@ pub struct TokenFamily {
     pub id: FamilyId,
     /// What was granted.
     pub grant: Grant,
+    /// What a public client must prove to refresh: that it has the key it redeemed the code with.
+    #[serde(default)]
+    pub confirmation: Option<Confirmation>,
     /// When the code was redeemed.
     pub created_at: SystemTime,
     /// The instant from which nothing can be refreshed, however busy the chain was.
@@ -119,6 +122,9 @@ pub struct AccessTokenRecord {
     pub scopes: Scopes,
     /// Where it may be used.
     pub audience: Vec<Audience>,
+    /// What its sender must prove; nothing for a bearer token.
+    #[serde(default)]
+    pub confirmation: Option<Confirmation>,
     /// When it was issued.
     pub issued_at: SystemTime,
     /// The instant from which it opens nothing.
@@ -217,6 +223,7 @@ mod tests {
             subject: "ada".parse().unwrap(),
             scopes: Scopes::default(),
             audience: Vec::new(),
+            confirmation: None,
             issued_at: now,
             expires_at: now + Duration::from_secs(600),
             revoked_at: None,

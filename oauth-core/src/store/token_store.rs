@@ -144,7 +144,7 @@ pub trait TokenStore: Send + Sync {
         now: SystemTime,
     ) -> Result<RedeemOutcome, StoreError>;
 
-    /// Stores an access token that belongs to no family; never overwrites.
+    /// Stores an access token that comes with no refresh token, of no family or of one whose client keeps its own; never overwrites.
     ///
     /// # Errors
     ///

@@ -10,7 +10,7 @@ use crate::store::{
     AccessTokenRecord, AuthorizationCodeRecord, CodeRedemption, FamilyId, Grant, RefreshTokenRecord,
     ResetTokenRecord, Rotation, RotationSalt, SessionId, SessionRecord, TokenFamily,
 };
-use crate::vocabulary::Subject;
+use crate::vocabulary::{Confirmation, Subject, Thumbprint};
 
 pub(super) const NANOSECOND: Duration = Duration::from_nanos(1);
 const MINUTE: Duration = Duration::from_secs(60);
@@ -35,6 +35,10 @@ pub(super) fn family_id(label: &str) -> FamilyId {
     FamilyId::from_bytes(bytes.expect("a hash is longer than an id"))
 }
 
+pub(super) fn thumbprint(label: &str) -> Thumbprint {
+    Thumbprint::from_bytes(*hash(label).as_bytes())
+}
+
 pub(super) fn grant() -> Grant {
     Grant {
         client_id: "client 'one' \"two\" %_;--".parse().expect("printable"),
@@ -56,6 +60,7 @@ pub(super) fn code(label: &str) -> AuthorizationCodeRecord {
             .parse()
             .expect("a redirect uri"),
         code_challenge: CodeChallenge::from_bytes(*hash("challenge").as_bytes()),
+        dpop_jkt: Some(thumbprint("key")),
         grant: grant(),
         issued_at: start(),
         expires_at: start() + MINUTE,
@@ -68,6 +73,7 @@ pub(super) fn family(label: &str) -> TokenFamily {
     TokenFamily {
         id: family_id(label),
         grant: grant(),
+        confirmation: Some(Confirmation::Jkt(thumbprint("key"))),
         created_at: start(),
         expires_at: start() + 30 * DAY,
         retain_until: start() + 30 * DAY + 60 * MINUTE,
@@ -96,6 +102,7 @@ pub(super) fn access(label: &str, family: Option<&str>) -> AccessTokenRecord {
         subject: grant.subject,
         scopes: grant.scopes,
         audience: grant.audience,
+        confirmation: Some(Confirmation::Jkt(thumbprint("key"))),
         issued_at: start(),
         expires_at: start() + 10 * MINUTE,
         revoked_at: None,

@@ -20,6 +20,7 @@ macro_rules! replay_store {
             one_of_32_spenders_of_a_forgotten_name_is_the_first
             a_purge_lets_nobody_spend_twice
             purging_drops_forgotten_names_and_nothing_else
+            a_flood_of_names_forgets_none
         }
     };
 }
@@ -122,6 +123,18 @@ pub async fn purging_drops_forgotten_names_and_nothing_else(store: &dyn ReplaySt
         spend(store, hash("early"), end() - NANOSECOND).await,
         SpendOutcome::Fresh
     );
+}
+
+/// O20, DP13: no number of other names makes room for a replay.
+pub async fn a_flood_of_names_forgets_none(store: &dyn ReplayStore) {
+    for number in 0..1000 {
+        let key = hash(&number.to_string());
+        assert_eq!(spend(store, key, start()).await, SpendOutcome::Fresh, "{number}");
+    }
+    for number in [0, 1, 500, 999] {
+        let key = hash(&number.to_string());
+        assert_eq!(spend(store, key, start()).await, SpendOutcome::Seen, "{number}");
+    }
 }
 
 fn firsts(outcomes: &[SpendOutcome]) -> usize {

@@ -125,10 +125,11 @@ fn decisions_are_made_whatever_the_time() {
     let grant = Grant::new(client.id.clone(), "ada".parse().unwrap(), scopes(), last);
     let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
     let redemption = authorization_code::Request {
-        client_id: &client.id,
+        client: &client,
         redirect_uri: None,
         code_verifier: Some(verifier),
         resources: &[],
+        confirmation: None,
     };
     let record = |issued_at| {
         let hash = TokenHash::of("code");
@@ -157,6 +158,7 @@ fn decisions_are_made_whatever_the_time() {
             scopes: None,
             audience: &[],
             resources: &[],
+            confirmation: None,
         };
         let issued = client_credentials::issue(&request, &policy, now).unwrap();
         assert!(issued.expires_at >= now);
@@ -172,6 +174,7 @@ fn decisions_are_made_whatever_the_time() {
             client: &client,
             scopes: None,
             resources: &[],
+            confirmation: None,
         };
         drop(refresh_token::rotate(&state, &request, &policy, now));
     }
@@ -213,6 +216,7 @@ fn tokens_are_verified_whatever_the_time() {
         issued_at,
         expires_at: issued_at + Duration::from_secs(600),
         auth_time: None,
+        confirmation: None,
     };
     let token = claims.sign(&key).unwrap();
     let policy = AccessTokenPolicy::new(claims.issuer.clone(), "api".parse().unwrap());

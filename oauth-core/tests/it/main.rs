@@ -4,10 +4,13 @@
 mod absurd_clock;
 mod client;
 mod flawed_attempts;
+mod flawed_replays;
 mod flawed_stores;
 mod handles;
 mod hostile_input;
+mod introspection;
 mod memory_stores;
+mod possession;
 mod resource;
 mod server;
 mod session;

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use futures_util::FutureExt;
 use http::Request;
 use http::request::Parts;
 use oauth_core::jose::{AccessTokenClaims, IdTokenClaims, JwtError, KeySet, SigningKey};
@@ -34,6 +35,7 @@ fn claims() -> AccessTokenClaims {
         issued_at: now(),
         expires_at: now() + Duration::from_secs(600),
         auth_time: Some(now()),
+        confirmation: None,
     }
 }
 
@@ -48,8 +50,14 @@ fn request(uri: &str, authorization: &[&str]) -> Parts {
     builder.body(()).unwrap().into_parts().0
 }
 
+/// The guard of tokens that are bound to nothing waits for nothing.
+fn at_once(api: &ResourceServer, request: &Parts) -> Result<Principal, Challenge> {
+    let authenticated = api.authenticate(request, now()).now_or_never();
+    authenticated.unwrap()
+}
+
 fn authenticate(authorization: &[&str]) -> Result<Principal, Challenge> {
-    api().authenticate(&request("/v1/charges", authorization), now())
+    at_once(&api(), &request("/v1/charges", authorization))
 }
 
 fn refused(authorization: &[&str]) -> Challenge {
@@ -78,7 +86,7 @@ fn a_request_without_a_bearer_token_is_challenged_without_an_error() {
         assert_eq!(challenge.status(), 401);
         assert_eq!(
             challenge.www_authenticate(),
-            r#"Bearer realm="https://api.example""#
+            [r#"Bearer realm="https://api.example""#]
         );
     }
 }
@@ -102,7 +110,7 @@ fn a_malformed_request_is_a_400() {
         request("/", &["Bearer ="]),
     ];
     for request in requests {
-        let challenge = api().authenticate(&request, now()).unwrap_err();
+        let challenge = at_once(&api(), &request).unwrap_err();
         assert_eq!(
             challenge.reason(),
             &ChallengeReason::MalformedRequest,
@@ -134,7 +142,7 @@ fn a_token_does_not_hide_in_a_malformed_query() {
     ] {
         for authorization in [&[][..], &[bearer.as_str()]] {
             let request = request(&format!("/v1/charges?{query}"), authorization);
-            let challenge = api().authenticate(&request, now()).unwrap_err();
+            let challenge = at_once(&api(), &request).unwrap_err();
             assert_eq!(challenge.reason(), &ChallengeReason::MalformedRequest, "{query}");
         }
     }
@@ -149,7 +157,7 @@ fn a_token_does_not_hide_in_a_malformed_query() {
         many.as_str(),
     ] {
         let request = request(&format!("/v1/charges?{query}"), &[&bearer]);
-        assert!(api().authenticate(&request, now()).is_ok(), "{query}");
+        assert!(at_once(&api(), &request).is_ok(), "{query}");
     }
 }
 
@@ -237,11 +245,9 @@ fn an_id_token_is_no_access_token() {
 #[test]
 fn a_missing_scope_is_a_403_that_names_it() {
     let principal = authenticate(&[&format!("Bearer {}", token())]).unwrap();
-    assert_eq!(principal.require(&"read:charges".parse().unwrap()), Ok(()));
-    assert_eq!(
-        principal.require_all(&"read:charges write:charges".parse().unwrap()),
-        Ok(())
-    );
+    assert!(principal.require(&"read:charges".parse().unwrap()).is_ok());
+    let both = "read:charges write:charges".parse().unwrap();
+    assert!(principal.require_all(&both).is_ok());
     for near_miss in [
         "read",
         "charges",
@@ -254,7 +260,7 @@ fn a_missing_scope_is_a_403_that_names_it() {
         assert_eq!(challenge.status(), 403);
         let expected =
             format!(r#"Bearer realm="https://api.example", error="insufficient_scope", scope="{near_miss}""#);
-        assert_eq!(challenge.www_authenticate(), expected);
+        assert_eq!(challenge.www_authenticate(), [expected]);
     }
     let challenge = principal
         .require_all(&"read:charges write:refunds".parse().unwrap())
@@ -269,14 +275,6 @@ fn rotated_keys_replace_the_old_ones() {
     let new_key = SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(9)).unwrap();
     let rotated = api().with_keys(KeySet::new([new_key.public_key().clone()]).unwrap());
     let bearer = |key: &SigningKey| format!("Bearer {}", claims().sign(key).unwrap().expose());
-    assert!(
-        rotated
-            .authenticate(&request("/", &[&bearer(&new_key)]), now())
-            .is_ok()
-    );
-    assert!(
-        rotated
-            .authenticate(&request("/", &[&bearer(&key())]), now())
-            .is_err()
-    );
+    assert!(at_once(&rotated, &request("/", &[&bearer(&new_key)])).is_ok());
+    assert!(at_once(&rotated, &request("/", &[&bearer(&key())])).is_err());
 }

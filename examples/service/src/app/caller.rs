@@ -1,4 +1,4 @@
-//! Who calls: the bearer of an access token, as far as the token says.
+//! Who calls: who presents an access token, and has the key that it is bound to, as far as the token says.
 
 use std::time::SystemTime;
 
@@ -6,13 +6,14 @@ use bytes::Bytes;
 use http::Request;
 use http::header::AUTHORIZATION;
 use http_conventions::problem::{Challenge as ProblemChallenge, Problem};
-use oauth_core::resource::{Challenge, Principal};
+use oauth_core::resource::{Challenge, ChallengeReason, Principal};
 use oauth_core::vocabulary::Scope;
 
 use super::App;
 use super::problem::unavailable;
+use crate::with_sources;
 
-/// The bearer of a valid access token.
+/// Who presented a valid access token.
 #[derive(Clone, Debug)]
 pub(super) struct Caller(Principal);
 
@@ -39,12 +40,16 @@ impl App {
     /// # Errors
     ///
     /// 401 without a token or with one that is not valid here and now, 400 for malformed ones.
-    pub(super) fn authenticated(&self, request: Request<Bytes>) -> Result<(Caller, Request<Bytes>), Problem> {
+    pub(super) async fn authenticated(
+        &self,
+        request: Request<Bytes>,
+    ) -> Result<(Caller, Request<Bytes>), Problem> {
         let (parts, body) = request.into_parts();
         let principal = self
             .resources
             .authenticate(&parts, self.clock.now())
-            .map_err(|challenge| challenged(&challenge))?;
+            .await
+            .map_err(|challenge| self.challenged(&challenge))?;
         Ok((Caller(principal), Request::from_parts(parts, body)))
     }
 
@@ -53,15 +58,15 @@ impl App {
     /// # Errors
     ///
     /// As [`authenticated`](Self::authenticated), for a request that presents a token.
-    pub(super) fn maybe_authenticated(
+    pub(super) async fn maybe_authenticated(
         &self,
         request: Request<Bytes>,
     ) -> Result<(Option<Caller>, Request<Bytes>), Problem> {
         if !request.headers().contains_key(AUTHORIZATION) {
             return Ok((None, request));
         }
-        self.authenticated(request)
-            .map(|(caller, request)| (Some(caller), request))
+        let (caller, request) = self.authenticated(request).await?;
+        Ok((Some(caller), request))
     }
 
     /// Refuses a caller whose token lacks the scope.
@@ -74,17 +79,24 @@ impl App {
         caller
             .0
             .require(&scope)
-            .map_err(|challenge| challenged(&challenge))
+            .map_err(|challenge| self.challenged(&challenge))
     }
-}
 
-/// A challenge with a problem body.
-fn challenged(refused: &Challenge) -> Problem {
-    let challenge = ProblemChallenge::try_from(refused.www_authenticate());
-    let challenge = challenge.unwrap_or_else(|_| ProblemChallenge::bearer());
-    let problem = Problem::challenged(refused.status(), challenge);
-    match refused.code() {
-        Some(code) => problem.with_extension("error", code),
-        None => problem,
+    /// Each challenge with a problem body.
+    fn challenged(&self, refused: &Challenge) -> Problem {
+        if refused.reason() == &ChallengeReason::Unavailable {
+            (self.log)(&with_sources(refused));
+            return unavailable();
+        }
+        let mut challenges = refused.www_authenticate().into_iter().map(|challenge| {
+            ProblemChallenge::try_from(challenge).unwrap_or_else(|_| ProblemChallenge::bearer())
+        });
+        let first = challenges.next().unwrap_or_else(ProblemChallenge::bearer);
+        let problem = Problem::challenged(refused.status(), first);
+        let problem = challenges.fold(problem, Problem::with_challenge);
+        match refused.code() {
+            Some(code) => problem.with_extension("error", code),
+            None => problem,
+        }
     }
 }

@@ -190,6 +190,7 @@ impl App {
             Route::Revoke => Ok(self.told(self.server.revoke(request).await)),
             Route::UserInfo => Ok(self.told(self.server.userinfo(request).await)),
             Route::ServerMetadata => Ok(self.server.metadata(&request)),
+            Route::ResourceMetadata => Ok(self.resources.metadata(&request)),
             Route::Jwks => Ok(self.server.jwks(&request)),
             Route::ProblemType(slug) => self.show_problem_type(&slug),
             Route::Document => self.show_document(&request),
@@ -204,7 +205,7 @@ impl App {
         route: &Route,
         request: Request<Bytes>,
     ) -> Result<Response<Bytes>, EarlyAnswer> {
-        let (caller, request) = exchange.check(self.authenticated(request))?;
+        let (caller, request) = exchange.check(self.authenticated(request).await)?;
         let exchange = self.limit_caller(exchange, &caller).await?;
         exchange.check(self.require(&caller, needed_scope(route, request.method())))?;
         let scope = Scope::new(caller.subject(), route.template());

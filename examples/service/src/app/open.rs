@@ -15,9 +15,10 @@ use http_conventions::ports::OsEntropy;
 use http_conventions::problem::{Challenge, ProblemBase};
 use http_conventions::version::VersionScheme;
 use oauth_core::attempts::AttemptPolicy;
+use oauth_core::dpop::NonceKey;
 use oauth_core::jose::{KeySet, SigningKey, SigningKeys};
 use oauth_core::resource::ResourceServer;
-use oauth_core::server::AuthorizationServer;
+use oauth_core::server::{AuthorizationServer, AuthorizationServerBuilder};
 use oauth_core::session::{SessionCookie, Sessions};
 use oauth_core::vocabulary::Scopes;
 use store_sqlite::Database;
@@ -161,9 +162,12 @@ impl App {
         let conventions = conventions(&base_url, &database, &clock, &log, cross_origins)?;
         Ok(Self {
             sessions: sessions(&base_url, &database, &clock, &attempts, &log)?,
-            server: authorization_server(&base_url, &database, &clock, signing_key.clone(), &attempts)?,
+            server: authorization_server(&base_url, &database, &clock, signing_key.clone(), &attempts)?
+                .with_dpop_nonces(NonceKey::from_bytes(secret_bytes(&desk, "dpop-nonce-key").await?))
+                .build()
+                .map_err(at("the authorization server"))?,
             attempts,
-            resources: resource_server(&base_url, &signing_key)?,
+            resources: resource_server(&base_url, &database, &signing_key)?,
             document: Document::new(&base_url, &conventions),
             conventions,
             limiting: Limiting::new(limits)?,
@@ -251,9 +255,9 @@ fn authorization_server(
     clock: &DemoClock,
     signing_key: SigningKey,
     attempts: &Attempts,
-) -> Result<AuthorizationServer, OpenError> {
+) -> Result<AuthorizationServerBuilder, OpenError> {
     let scopes: Scopes = SCOPES.parse().map_err(at("the scopes"))?;
-    AuthorizationServer::builder(base_url)
+    Ok(AuthorizationServer::builder(base_url)
         .with_clients(Arc::new(database.clone()))
         .with_interactions(Arc::new(database.clone()))
         .with_tokens(Arc::new(database.clone()))
@@ -265,9 +269,7 @@ fn authorization_server(
         .with_scopes(scopes)
         // the page of consent promises it
         .with_claims_by_scope()
-        .with_attempts(Arc::clone(&attempts.clients), AttemptPolicy::CLIENTS)
-        .build()
-        .map_err(at("the authorization server"))
+        .with_attempts(Arc::clone(&attempts.clients), AttemptPolicy::CLIENTS))
 }
 
 /// Who is signed in at which browser. A demo on plain HTTP has a cookie that browsers take there.
@@ -314,11 +316,19 @@ fn dispatcher(database: &Database, clock: &DemoClock, addresses: &AddressPolicy)
     .with_address_policy(addresses.clone())
 }
 
-fn resource_server(base_url: &str, signing_key: &SigningKey) -> Result<ResourceServer, OpenError> {
+fn resource_server(
+    base_url: &str,
+    database: &Database,
+    signing_key: &SigningKey,
+) -> Result<ResourceServer, OpenError> {
     let keys = KeySet::new([signing_key.public_key().clone()]).map_err(at("the keys of tokens"))?;
     let issuer = base_url.parse().map_err(at("the issuer"))?;
     let audience = base_url.parse().map_err(at("the audience"))?;
-    let server = ResourceServer::new(issuer, audience, keys);
+    let url = base_url.parse().map_err(at("the URL of the API"))?;
+    let scopes = SCOPES.parse().map_err(at("the scopes"))?;
+    let server = ResourceServer::new(issuer, audience, keys)
+        .with_dpop(url, Arc::new(database.clone()))
+        .with_metadata(scopes);
     // one clock issues and reads, and the pages promise an end to the second
     Ok(server.with_leeway(Duration::ZERO))
 }

@@ -25,6 +25,7 @@ pub(super) enum Route {
     Revoke,
     UserInfo,
     ServerMetadata,
+    ResourceMetadata,
     Jwks,
     Graph,
     GraphStream,
@@ -91,6 +92,7 @@ impl Route {
                 ".well-known",
                 "oauth-authorization-server" | "openid-configuration",
             ] => Self::ServerMetadata,
+            [".well-known", "oauth-protected-resource"] => Self::ResourceMetadata,
             [".well-known", "jwks.json"] => Self::Jwks,
             ["graphql"] => Self::Graph,
             ["graphql", "stream"] => Self::GraphStream,
@@ -141,6 +143,7 @@ impl Route {
             | Self::SignInCallback
             | Self::Account
             | Self::ServerMetadata
+            | Self::ResourceMetadata
             | Self::Jwks
             | Self::Refund(..)
             | Self::Customer(_)

@@ -7,6 +7,7 @@ mod browser;
 mod charges;
 mod graph;
 mod http;
+mod possession;
 mod receiver;
 mod record;
 mod report;
@@ -70,6 +71,7 @@ async fn all(tour: &mut Tour<'_>) -> Result<(), Stopped> {
     graph::chapter(tour, &tokens).await?;
     webhooks::chapter(tour).await?;
     tokens::chapter(tour, tokens).await?;
+    possession::chapter(tour).await?;
     sessions::chapter(tour).await
 }
 

@@ -10,7 +10,7 @@ use super::compliance::{Source, proves, root, sources};
 const TABLE: &str = "oauth-core/COMPLIANCE.md";
 
 /// Checks that are not made yet; each is said to be open in its row.
-const OPEN: [&str; 7] = ["12", "22", "33", "40", "50", "55", "DP15"];
+const OPEN: [&str; 2] = ["12", "22"];
 
 struct Check {
     id: String,
@@ -19,13 +19,13 @@ struct Check {
 }
 
 impl Check {
-    /// A row of four cells that begins with a number, or with one of the checks of proofs of possession.
+    /// A row of four cells that begins with a number, or with one of the checks of proofs of possession and of mutual TLS.
     fn of(line: &str) -> Option<Self> {
         let cells: Vec<&str> = line.trim().trim_matches('|').split('|').map(str::trim).collect();
         let [id, _, passes, refuses] = *cells.as_slice() else {
             return None;
         };
-        id.strip_prefix("DP").unwrap_or(id).parse::<u16>().ok()?;
+        id.trim_start_matches(['D', 'P', 'M', 'T']).parse::<u16>().ok()?;
         Some(Self {
             id: id.to_owned(),
             passes: passes.to_owned(),
@@ -49,15 +49,15 @@ fn oauth_sources() -> Vec<Source> {
     texts
 }
 
-/// Numbers 1 to 63, 65 to 81 and 103 to 116, and those of proofs of possession.
+/// Numbers 1 to 63, 65 to 81 and 103 to 116, and those of proofs of possession and of mutual TLS.
 #[test]
 fn every_check_has_a_test_that_passes_and_one_that_refuses() {
     let (checks, texts) = (checks(), oauth_sources());
     let numbers = (1..=63).chain(65..=81).chain(103..=116);
     let expected = numbers.map(|number| number.to_string());
-    let expected: Vec<String> = expected
-        .chain((1..=16).map(|number| format!("DP{number}")))
-        .collect();
+    let of_proofs = (1..=16).map(|number| format!("DP{number}"));
+    let of_certificates = (1..=4).map(|number| format!("MT{number}"));
+    let expected: Vec<String> = expected.chain(of_proofs).chain(of_certificates).collect();
     let listed: Vec<String> = checks.iter().map(|check| check.id.clone()).collect();
     assert_eq!(listed, expected);
 

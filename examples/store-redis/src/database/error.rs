@@ -86,6 +86,16 @@ impl From<DatabaseError> for graph_core::store_error::StoreError {
     }
 }
 
+impl From<DatabaseError> for oauth_core::store_error::StoreError {
+    fn from(error: DatabaseError) -> Self {
+        if error.kind().is_transient() {
+            Self::unavailable(error)
+        } else {
+            Self::corrupt(error)
+        }
+    }
+}
+
 impl From<DatabaseError> for StoreError {
     fn from(error: DatabaseError) -> Self {
         if error.kind().is_transient() {

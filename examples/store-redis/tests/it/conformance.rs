@@ -1,4 +1,4 @@
-//! The kits of graph-core, http-conventions and webhook-core against Redis (X5), each case under keys of its own.
+//! The kits of the four crates against Redis (X5), each case under keys of its own.
 
 mod idempotency {
     http_conventions::testing::idempotency_store!(
@@ -37,6 +37,13 @@ mod inbox {
 
 mod order {
     webhook_core::testing::latest_seen!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        crate::server::fresh!()
+    );
+}
+
+mod replays {
+    oauth_core::testing::replay_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         crate::server::fresh!()
     );

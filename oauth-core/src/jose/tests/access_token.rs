@@ -136,10 +136,19 @@ fn the_signature_is_checked_before_the_claims_are_read() {
     }
 }
 
-/// O15: a token that is bound to a key is worth nothing without a check of that key.
+/// O15, DP15: a token that is bound to a key is worth nothing without a check of that key.
 #[test]
 fn a_bound_token_is_refused() {
-    for cnf in [r#"{"jkt":"x"}"#, r#"{"x5t#S256":"x"}"#, "null"] {
+    const THUMBPRINT: &str = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I";
+    for cnf in [
+        r#"{"jkt":"x"}"#.to_owned(),
+        r#"{"x5t#S256":"x"}"#.to_owned(),
+        r#"{"kid":"1"}"#.to_owned(),
+        "null".to_owned(),
+        "{}".to_owned(),
+        format!(r#"{{"jkt":"{THUMBPRINT}"}}"#),
+        format!(r#"{{"x5t#S256":"{THUMBPRINT}"}}"#),
+    ] {
         let token = forge(&header("at+jwt"), &with(CLAIMS, &format!("\"cnf\":{cnf}")));
         assert_eq!(refusal(&token), JwtError::SenderConstrained);
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 pub use pushed::*;
 
 use super::race::{RACERS, race};
-use super::records::{NANOSECOND, answer, grant, hash, start};
+use super::records::{NANOSECOND, answer, grant, hash, start, thumbprint};
 use crate::pkce::CodeChallenge;
 use crate::secret::TokenHash;
 use crate::store::{
@@ -206,6 +206,7 @@ fn request() -> AuthorizationRequest {
         state: "'\"\\ ; state".parse().expect("printable"),
         nonce: grant.nonce,
         code_challenge: CodeChallenge::from_bytes(*hash("challenge").as_bytes()),
+        dpop_jkt: Some(thumbprint("key")),
         prompts: [Prompt::Login, Prompt::SelectAccount].into(),
         silent: true,
         max_age: Some(Duration::from_secs(u64::MAX)),

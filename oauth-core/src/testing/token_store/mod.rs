@@ -41,6 +41,7 @@ macro_rules! token_store {
             revocation_wins_over_rotations_that_race_it
             revoking_a_family_ends_all_of_it_once
             revoking_an_access_token_ends_it_alone
+            an_access_token_that_comes_alone_ends_with_its_family
             revoking_what_is_unknown_changes_nothing
             one_of_32_revocations_is_the_first
             fresh_codes_go_when_they_expire

@@ -51,6 +51,29 @@ pub async fn revoking_an_access_token_ends_it_alone(store: &dyn TokenStore) {
     assert!(answer(store.refresh_token(&hash("f rt 0")).await).is_some_and(|state| state.is_active(start())));
 }
 
+/// O10, O13, 55: as where a client keeps its refresh token; also one that comes when the family was just revoked.
+pub async fn an_access_token_that_comes_alone_ends_with_its_family(store: &dyn TokenStore) {
+    redeemed(store, "f").await;
+    let insert = async |label: &str| {
+        let inserted = store.insert_access_token(access(label, Some("f"))).await;
+        assert_eq!(answer(inserted), Insertion::Inserted);
+    };
+    let is_active = async |label: &str| {
+        let state = answer(store.access_token(&hash(label)).await);
+        state.is_some_and(|state| state.is_active(start()))
+    };
+    insert("early").await;
+    assert!(is_active("early").await);
+    assert!(answer(store.refresh_token(&hash("f rt 0")).await).is_some_and(|state| state.is_active(start())));
+    let id = family_id("f");
+    let revoked = store.revoke_family(&id, RevocationReason::Requested, start());
+    assert_eq!(answer(revoked.await), RevokeOutcome::Revoked);
+    insert("late").await;
+    for label in ["early", "late", "f at 0"] {
+        assert!(!is_active(label).await, "{label}");
+    }
+}
+
 /// And says so.
 pub async fn revoking_what_is_unknown_changes_nothing(store: &dyn TokenStore) {
     redeemed(store, "f").await;

@@ -44,6 +44,7 @@ fn the_metadata_say_what_is_offered() {
         "claims_supported": ["aud", "auth_time", "email", "exp", "iat", "iss", "name", "nonce", "sub"],
         "request_parameter_supported": false,
         "request_uri_parameter_supported": false,
+        "tls_client_certificate_bound_access_tokens": false,
     });
     assert_eq!(document, expected);
 }

@@ -2,11 +2,13 @@
 
 mod attempts;
 mod authorize;
+mod certificates;
 mod client_assertion;
 mod client_authentication;
 mod client_credentials;
 mod code;
 mod config;
+mod dpop;
 mod faults;
 mod fixture;
 mod fresh_sign_in;

@@ -127,6 +127,7 @@ impl Running {
             issued_at: now,
             expires_at: now + Duration::from_secs(600),
             auth_time: None,
+            confirmation: None,
         };
         format!("Bearer {}", token.sign(&self.key).unwrap().expose())
     }

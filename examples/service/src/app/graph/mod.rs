@@ -43,7 +43,7 @@ impl App {
             let switched = self.open_socket(exchange.clone(), request.headers());
             return Ok(exchange.finish_as(Ok(switched), whole));
         }
-        let (caller, request) = exchange.check(self.maybe_authenticated(request))?;
+        let (caller, request) = exchange.check(self.maybe_authenticated(request).await)?;
         let exchange = self.limit_asker(exchange, caller.as_ref()).await?;
         let context = self.graph_context(caller.as_ref(), exchange.id());
         let end = self.end_of_streams(caller.as_ref().map(Caller::expires_at));
@@ -57,7 +57,7 @@ impl App {
         exchange: Exchange<Limited>,
         request: Request<Bytes>,
     ) -> Result<Response<Body>, EarlyAnswer> {
-        let (caller, request) = exchange.check(self.maybe_authenticated(request))?;
+        let (caller, request) = exchange.check(self.maybe_authenticated(request).await)?;
         let exchange = self.limit_asker(exchange, caller.as_ref()).await?;
         let context = self.graph_context(caller.as_ref(), exchange.id());
         let end = self.end_of_streams(caller.as_ref().map(Caller::expires_at));

@@ -65,12 +65,12 @@ impl Host for Connected {
             return self.admit(None);
         };
         let request = Request::get("/graphql").header(AUTHORIZATION, credentials);
-        let authenticated = request
-            .body(Bytes::new())
-            .map(|request| self.app.authenticated(request));
-        match authenticated {
-            Ok(Ok((caller, _))) => self.admit(Some(caller)),
-            Ok(Err(_)) | Err(_) => Admission::Refused,
+        let Ok(request) = request.body(Bytes::new()) else {
+            return Admission::Refused;
+        };
+        match self.app.authenticated(request).await {
+            Ok((caller, _)) => self.admit(Some(caller)),
+            Err(_) => Admission::Refused,
         }
     }
 }

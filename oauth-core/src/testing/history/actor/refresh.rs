@@ -67,6 +67,7 @@ impl Stage {
             client: &client,
             scopes: None,
             resources: &[],
+            confirmation: state.family.confirmation,
         };
         let window = RetryWindow::new(RetryWindow::MAX).unwrap_or_default();
         let policy = TokenPolicy::default().with_retry_window(window);

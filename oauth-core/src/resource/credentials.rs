@@ -1,13 +1,32 @@
-//! Finds the one bearer token of a request, [RFC 6750 §2](https://www.rfc-editor.org/rfc/rfc6750#section-2).
+//! Finds the one access token of a request, [RFC 6750 §2](https://www.rfc-editor.org/rfc/rfc6750#section-2) and
+//! [RFC 9449 §7.1](https://www.rfc-editor.org/rfc/rfc9449#section-7.1).
 
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, Uri};
 
 use super::challenge::ChallengeReason;
 
+/// How an access token is presented.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Scheme {
+    /// As it is.
+    Bearer,
+    /// With a proof of the key that it is bound to.
+    Dpop,
+}
+
+impl Scheme {
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Bearer => "Bearer",
+            Self::Dpop => "DPoP",
+        }
+    }
+}
+
 /// The token in the `Authorization` header. Queries end up in logs and histories, so a token there is a fault
 /// of its own, and forms are not read at all.
-pub(crate) fn token<'a>(headers: &'a HeaderMap, uri: &Uri) -> Result<&'a str, ChallengeReason> {
+pub(crate) fn presented<'a>(headers: &'a HeaderMap, uri: &Uri) -> Result<(Scheme, &'a str), ChallengeReason> {
     if has_token_in_query(uri) {
         return Err(ChallengeReason::MalformedRequest);
     }
@@ -21,17 +40,19 @@ pub(crate) fn token<'a>(headers: &'a HeaderMap, uri: &Uri) -> Result<&'a str, Ch
         Some(space) => bytes.split_at(space),
         None => (bytes, &b""[..]),
     };
-    if !scheme.eq_ignore_ascii_case(b"bearer") {
+    let mut known = [Scheme::Bearer, Scheme::Dpop].into_iter();
+    let known = known.find(|known| scheme.eq_ignore_ascii_case(known.as_str().as_bytes()));
+    let Some(scheme) = known else {
         // what is no text is no other scheme either
         return Err(header
             .to_str()
             .map_or(ChallengeReason::MalformedRequest, |_| ChallengeReason::NoToken));
-    }
+    };
     let spaces = token.iter().take_while(|byte| **byte == b' ').count();
     token
         .get(spaces..)
         .filter(|token| is_token68(token))
-        .and_then(|token| str::from_utf8(token).ok())
+        .and_then(|token| Some((scheme, str::from_utf8(token).ok()?)))
         .ok_or(ChallengeReason::MalformedRequest)
 }
 

@@ -1,5 +1,8 @@
 //! The decisions as tables: one change at a time to a record or request that is in order.
 
+mod bound;
+mod retry;
+
 use std::time::{Duration, SystemTime};
 
 use super::{
@@ -38,11 +41,17 @@ fn grant() -> Grant {
     }
 }
 
+fn public(id: &str) -> RegisteredClient {
+    RegisteredClient::public(id.parse().unwrap())
+        .with_scopes("openid read:charges write:charges".parse().unwrap())
+}
+
 fn code() -> AuthorizationCodeRecord {
     AuthorizationCodeRecord {
         hash: TokenHash::of("code"),
         redirect_uri: CALLBACK.parse().unwrap(),
         code_challenge: VERIFIER.parse::<CodeVerifier>().unwrap().challenge(),
+        dpop_jkt: None,
         grant: grant(),
         issued_at: now(),
         expires_at: now() + Duration::from_secs(60),
@@ -63,6 +72,7 @@ fn refresh() -> RefreshTokenState {
     let family = TokenFamily {
         id: FAMILY,
         grant: grant(),
+        confirmation: None,
         created_at: now(),
         expires_at: now() + 30 * DAY,
         retain_until: now() + 31 * DAY,
@@ -108,12 +118,13 @@ fn each_fault_refuses_a_redemption() {
         redeemed: Some(FAMILY),
         ..code()
     };
-    let (web, other) = ("web".parse().unwrap(), "other".parse().unwrap());
+    let (web, other) = (public("web"), public("other"));
     let valid = Request {
-        client_id: &web,
+        client: &web,
         redirect_uri: Some(CALLBACK),
         code_verifier: Some(VERIFIER),
         resources: &[],
+        confirmation: None,
     };
     for record in [&code(), &spent] {
         for (fault, refusal) in FAULTS {
@@ -126,7 +137,7 @@ fn each_fault_refuses_a_redemption() {
             assert_eq!(refusal.error(), ErrorCode::InvalidGrant);
         }
         let foreign = Request {
-            client_id: &other,
+            client: &other,
             ..valid
         };
         let decision = redeem(record, &foreign, &TokenPolicy::default(), now());
@@ -142,13 +153,14 @@ fn a_spent_code_in_order_is_a_theft_however_late() {
         redeemed: Some(FAMILY),
         ..code()
     };
-    let web = "web".parse().unwrap();
+    let web = public("web");
     for redirect_uri in [Some(CALLBACK), None] {
         let request = Request {
-            client_id: &web,
+            client: &web,
             redirect_uri,
             code_verifier: Some(VERIFIER),
             resources: &[],
+            confirmation: None,
         };
         let decide =
             |record: &AuthorizationCodeRecord, now| redeem(record, &request, &TokenPolicy::default(), now);
@@ -166,12 +178,13 @@ fn a_spent_code_in_order_is_a_theft_however_late() {
 /// O10: what a tombstone must outlive is in the plan: no token of any policy lives longer.
 #[test]
 fn a_family_is_kept_until_its_last_access_token_expired() {
-    let web = "web".parse().unwrap();
+    let web = public("web");
     let request = authorization_code::Request {
-        client_id: &web,
+        client: &web,
         redirect_uri: None,
         code_verifier: Some(VERIFIER),
         resources: &[],
+        confirmation: None,
     };
     let authorization_code::Decision::Redeem(plan) =
         authorization_code::redeem(&code(), &request, &TokenPolicy::default(), now())
@@ -188,11 +201,7 @@ fn a_family_is_kept_until_its_last_access_token_expired() {
 #[test]
 fn a_rotation_is_decided_in_order() {
     use refresh_token::{Decision, Refusal, Request, rotate};
-    let registered = |id: &str| {
-        RegisteredClient::public(id.parse().unwrap())
-            .with_scopes("openid read:charges write:charges".parse().unwrap())
-    };
-    let (web, other) = (registered("web"), registered("other"));
+    let (web, other) = (public("web"), public("other"));
     let wide: Scopes = "read:charges write:charges".parse().unwrap();
     let elsewhere = ["https://elsewhere.example".parse().unwrap()];
     let revocation = FamilyRevocation::new(RevocationReason::Requested, now());
@@ -212,6 +221,7 @@ fn a_rotation_is_decided_in_order() {
             client: if wrong(0) { &other } else { &web },
             scopes: wrong(4).then_some(&wide),
             resources: if wrong(5) { &elsewhere } else { &[] },
+            confirmation: None,
         };
         let decision = rotate(&state, &request, &TokenPolicy::default(), at);
         match faults.trailing_zeros() {
@@ -226,116 +236,6 @@ fn a_rotation_is_decided_in_order() {
     }
 }
 
-/// O10, 49, 53: a tombstone is answered once more when every condition of a retry holds, and betrays a theft when any does not.
-#[test]
-fn a_retry_is_decided_by_every_condition() {
-    use refresh_token::{Decision, Request, rotate};
-    let web = RegisteredClient::public("web".parse().unwrap())
-        .with_scopes("openid read:charges write:charges".parse().unwrap());
-    let window = RetryWindow::new(Duration::from_secs(10)).unwrap();
-    let narrower: Scopes = "read:charges".parse().unwrap();
-    let elsewhere = ["https://elsewhere.example".parse().unwrap()];
-    for faults in 0..512_u16 {
-        let wrong = |bit: u8| faults & (1 << bit) != 0;
-        let mut successor = successor();
-        let rotated = Rotated::new(now(), successor.refresh.hash, successor.access.hash);
-        successor.refresh.rotated = wrong(0).then_some(rotated);
-        successor.access.revoked_at = wrong(1).then_some(now());
-        if wrong(2) {
-            successor.access.audience.clear();
-        }
-        let mut state = refresh();
-        let salt = (!wrong(3)).then_some(RotationSalt::from_bytes([1; 16]));
-        state.token.rotated = Some(rotated.with_salt(salt));
-        let expected = successor.clone();
-        let state = state.with_successor((!wrong(4)).then_some(successor));
-        let request = Request {
-            client: &web,
-            scopes: wrong(5).then_some(&narrower),
-            resources: if wrong(6) { &elsewhere } else { &[] },
-        };
-        let policy = TokenPolicy::default();
-        let policy = if wrong(7) {
-            policy
-        } else {
-            policy.with_retry_window(window)
-        };
-        let late = if wrong(8) {
-            window.as_duration()
-        } else {
-            Duration::ZERO
-        };
-        match rotate(&state, &request, &policy, now() + late) {
-            Decision::Retry(plan) => {
-                assert_eq!((faults, plan.successor), (0, expected));
-                assert_eq!((plan.presented, Some(plan.salt)), (state.token.hash, salt));
-            }
-            decision => assert!(
-                faults != 0 && decision == Decision::RevokeFamily(FAMILY),
-                "{faults:b}"
-            ),
-        }
-    }
-}
-
-/// O10, 48, 53: from the exact end of its family on nothing is answered, and who comes within the window is no thief for that.
-#[test]
-fn a_retry_is_refused_from_the_end_of_its_family_on() {
-    use refresh_token::{Decision, Refusal, Request, rotate};
-    let web = RegisteredClient::public("web".parse().unwrap()).with_scopes(grant().scopes);
-    let request = Request {
-        client: &web,
-        scopes: None,
-        resources: &[],
-    };
-    let (life, window) = (Duration::from_secs(5), Duration::from_secs(10));
-    let policy = TokenPolicy::default().with_retry_window(RetryWindow::new(window).unwrap());
-    let rotated = Rotated::new(now(), TokenHash::of("successor"), TokenHash::of("access"));
-    let mut state = refresh().with_successor(Some(successor()));
-    state.token.rotated = Some(rotated.with_salt(Some(RotationSalt::from_bytes([1; 16]))));
-    state.family.expires_at = now() + life;
-    let after = |wait| rotate(&state, &request, &policy, now() + wait);
-    let at_last = after(life - Duration::from_nanos(1));
-    assert!(matches!(at_last, Decision::Retry(_)));
-    assert_eq!(after(life), Decision::Refuse(Refusal::Expired));
-    assert_eq!(after(window), Decision::RevokeFamily(FAMILY));
-}
-
-/// What the third rotation of [`refresh`] issued.
-fn successor() -> Successor {
-    let plan = AccessTokenPlan {
-        client_id: "web".parse().unwrap(),
-        subject: "ada".parse().unwrap(),
-        scopes: grant().scopes,
-        audience: grant().audience,
-        issued_at: now(),
-        expires_at: now() + Duration::from_secs(600),
-    };
-    let mut leaf = refresh().token;
-    (leaf.hash, leaf.generation) = (TokenHash::of("successor"), 4);
-    let access = plan.into_record(TokenHash::of("access"), "1".to_owned(), Some(FAMILY));
-    Successor::new(leaf, access)
-}
-
-/// O10, 53: tokens that come out with other hashes are not those that were issued.
-#[test]
-fn a_retry_is_answered_by_the_same_tokens_alone() {
-    let plan = refresh_token::RetryPlan {
-        presented: TokenHash::of("token"),
-        salt: RotationSalt::from_bytes([1; 16]),
-        successor: successor(),
-    };
-    let (refresh, access, other) = (
-        TokenHash::of("successor"),
-        TokenHash::of("access"),
-        TokenHash::of("other"),
-    );
-    assert!(plan.is_answered_by(&refresh, &access));
-    assert!(!plan.is_answered_by(&other, &access));
-    assert!(!plan.is_answered_by(&refresh, &other));
-    assert!(!plan.is_answered_by(&access, &refresh));
-}
-
 /// O21, 48: the last link of a chain does not outlive the chain.
 #[test]
 fn a_successor_never_outlives_its_family() {
@@ -345,6 +245,7 @@ fn a_successor_never_outlives_its_family() {
         client: &client,
         scopes: None,
         resources: &[],
+        confirmation: None,
     };
     let mut state = refresh();
     state.token.expires_at = state.family.expires_at;
@@ -374,6 +275,7 @@ fn client_credentials_are_for_registered_confidential_clients() {
             scopes: scopes.as_ref(),
             audience: &[],
             resources: &[],
+            confirmation: None,
         };
         issue(&request, &TokenPolicy::default(), now()).map(|plan| plan.scopes.to_string())
     };

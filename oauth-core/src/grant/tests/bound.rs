@@ -1,0 +1,224 @@
+//! Grants that are bound to a key of their client.
+
+use super::*;
+use crate::store::{NotSenderConstrained, SenderConstraint};
+use crate::vocabulary::{Confirmation, Thumbprint};
+
+pub(super) const KEY: Confirmation = Confirmation::Jkt(Thumbprint::from_bytes([1; 32]));
+const OTHER_KEY: Confirmation = Confirmation::Jkt(Thumbprint::from_bytes([2; 32]));
+/// As long as the key, and not of the same kind.
+const CERTIFICATE: Confirmation = Confirmation::Certificate(Thumbprint::from_bytes([1; 32]));
+
+fn confidential(id: &str) -> RegisteredClient {
+    let secret: ClientSecret = "secret".parse().unwrap();
+    RegisteredClient::confidential(id.parse().unwrap(), ClientSecrets::new(&secret))
+        .with_scopes("openid read:charges write:charges".parse().unwrap())
+}
+
+fn redeem(
+    record: &AuthorizationCodeRecord,
+    client: &RegisteredClient,
+    confirmation: Option<Confirmation>,
+) -> authorization_code::Decision {
+    let request = authorization_code::Request {
+        client,
+        redirect_uri: None,
+        code_verifier: Some(VERIFIER),
+        resources: &[],
+        confirmation,
+    };
+    authorization_code::redeem(record, &request, &TokenPolicy::default(), now())
+}
+
+fn redeemed(client: &RegisteredClient, confirmation: Option<Confirmation>) -> authorization_code::Redemption {
+    match redeem(&code(), client, confirmation) {
+        authorization_code::Decision::Redeem(plan) => *plan,
+        refused => panic!("{refused:?}"),
+    }
+}
+
+fn rotate(
+    state: &RefreshTokenState,
+    client: &RegisteredClient,
+    confirmation: Option<Confirmation>,
+) -> refresh_token::Decision {
+    let request = refresh_token::Request {
+        client,
+        scopes: None,
+        resources: &[],
+        confirmation,
+    };
+    refresh_token::rotate(state, &request, &TokenPolicy::default(), now())
+}
+
+/// O20, 33, 40: a code that is bound to a key is redeemed by that key, and neither by another one nor without.
+#[test]
+fn a_bound_code_is_redeemed_by_its_key_alone() {
+    use authorization_code::{Decision, Refusal};
+    let jkt = Some(Thumbprint::from_bytes([1; 32]));
+    let bound = code().with_dpop_jkt(jkt);
+    let spent = AuthorizationCodeRecord {
+        redeemed: Some(FAMILY),
+        ..bound.clone()
+    };
+    let web = public("web");
+    assert!(matches!(redeem(&bound, &web, Some(KEY)), Decision::Redeem(_)));
+    assert_eq!(redeem(&spent, &web, Some(KEY)), Decision::RevokeFamily(FAMILY));
+    for wrong in [None, Some(OTHER_KEY), Some(CERTIFICATE)] {
+        for record in [&bound, &spent] {
+            assert_eq!(
+                redeem(record, &web, wrong),
+                Decision::Refuse(Refusal::KeyMismatch),
+                "{wrong:?}"
+            );
+        }
+    }
+    assert_eq!(Refusal::KeyMismatch.error(), ErrorCode::InvalidGrant);
+}
+
+/// O20, 50: what a client proves its tokens are bound to; its refresh tokens too, unless it authenticates.
+#[test]
+fn the_refresh_tokens_of_a_public_client_are_bound_to_its_key() {
+    for confirmation in [None, Some(KEY), Some(CERTIFICATE)] {
+        let plan = redeemed(&public("web"), confirmation);
+        assert_eq!(
+            (plan.access.confirmation, plan.confirmation),
+            (confirmation, confirmation)
+        );
+        let plan = redeemed(&confidential("web"), confirmation);
+        assert_eq!(
+            (plan.access.confirmation, plan.confirmation),
+            (confirmation, None)
+        );
+    }
+}
+
+/// O20, 50: by its key alone is a bound chain refreshed; a thief without it neither refreshes nor ends it.
+#[test]
+fn a_bound_chain_is_refreshed_by_its_key_alone() {
+    use refresh_token::{Decision, Refusal};
+    let web = public("web");
+    let mut state = refresh();
+    state.family.confirmation = Some(KEY);
+    let mut rotated = state.clone();
+    rotated.token.rotated = Some(Rotated::new(now(), TokenHash::of("a"), TokenHash::of("b")));
+    for wrong in [None, Some(OTHER_KEY), Some(CERTIFICATE)] {
+        for state in [&state, &rotated] {
+            let refused = Decision::Refuse(Refusal::KeyMismatch);
+            assert_eq!(rotate(state, &web, wrong), refused, "{wrong:?}");
+        }
+    }
+    assert_eq!(Refusal::KeyMismatch.error(), ErrorCode::InvalidGrant);
+    assert_eq!(rotate(&rotated, &web, Some(KEY)), Decision::RevokeFamily(FAMILY));
+    let Decision::Rotate(plan) = rotate(&state, &web, Some(KEY)) else {
+        panic!("refused");
+    };
+    assert_eq!(plan.access.confirmation, Some(KEY));
+    // one that is bound to nothing gives whatever is proven now
+    for confirmation in [None, Some(KEY), Some(CERTIFICATE)] {
+        let Decision::Rotate(plan) = rotate(&refresh(), &web, confirmation) else {
+            panic!("refused");
+        };
+        assert_eq!(plan.access.confirmation, confirmation);
+    }
+}
+
+/// O20, DP1: a client whose tokens are always bound gets none that is not, by any grant.
+#[test]
+fn a_constrained_client_gets_no_bearer_token() {
+    let unconstrained = confidential("web").with_grant_types([
+        GrantType::AuthorizationCode,
+        GrantType::RefreshToken,
+        GrantType::ClientCredentials,
+    ]);
+    for (constraint, right, wrong) in [
+        (SenderConstraint::Dpop, KEY, CERTIFICATE),
+        (SenderConstraint::MutualTls, CERTIFICATE, KEY),
+    ] {
+        let client = unconstrained.clone().with_sender_constraint(constraint);
+        let issue = |confirmation| {
+            let request = client_credentials::Request {
+                client: &client,
+                scopes: None,
+                audience: &[],
+                resources: &[],
+                confirmation,
+            };
+            client_credentials::issue(&request, &TokenPolicy::default(), now())
+        };
+        for confirmation in [None, Some(wrong)] {
+            assert_eq!(
+                redeem(&code(), &client, confirmation),
+                authorization_code::Decision::Refuse(authorization_code::Refusal::Unconfirmed)
+            );
+            assert_eq!(
+                rotate(&refresh(), &client, confirmation),
+                refresh_token::Decision::Refuse(refresh_token::Refusal::Unconfirmed)
+            );
+            assert_eq!(issue(confirmation), Err(client_credentials::Refusal::Unconfirmed));
+        }
+        assert_eq!(redeemed(&client, Some(right)).access.confirmation, Some(right));
+        assert_eq!(issue(Some(right)).unwrap().confirmation, Some(right));
+        assert!(matches!(
+            rotate(&refresh(), &client, Some(right)),
+            refresh_token::Decision::Rotate(_)
+        ));
+    }
+}
+
+/// O10, 55: only a confidential client whose tokens are bound keeps its refresh token; what undoes either undoes that.
+#[test]
+fn only_a_constrained_confidential_client_keeps_its_refresh_token() {
+    use refresh_token::Decision;
+    let constrained = |client: RegisteredClient| client.with_sender_constraint(SenderConstraint::Dpop);
+    for client in [public("web"), confidential("web"), constrained(public("web"))] {
+        assert!(client.rotates_refresh_tokens());
+        assert_eq!(client.with_kept_refresh_tokens(), Err(NotSenderConstrained));
+    }
+    let web = constrained(confidential("web"))
+        .with_kept_refresh_tokens()
+        .unwrap();
+    assert!(!web.rotates_refresh_tokens());
+    let plan = redeemed(&web, Some(KEY));
+    assert_eq!(plan.refresh_expires_at, plan.family_expires_at);
+    let Decision::Keep(plan) = rotate(&refresh(), &web, Some(KEY)) else {
+        panic!("rotated");
+    };
+    assert_eq!(plan.confirmation, Some(KEY));
+    // a token that was rotated before is a theft all the same
+    let mut rotated = refresh();
+    rotated.token.rotated = Some(Rotated::new(now(), TokenHash::of("a"), TokenHash::of("b")));
+    assert_eq!(rotate(&rotated, &web, Some(KEY)), Decision::RevokeFamily(FAMILY));
+
+    let stored = serde_json::to_string(&web).unwrap();
+    assert_eq!(serde_json::from_str::<RegisteredClient>(&stored).unwrap(), web);
+    let unconstrained = stored.replace("\"sender_constraint\":\"dpop\"", "\"sender_constraint\":null");
+    assert_ne!(unconstrained, stored);
+    let mut published: RegisteredClient = serde_json::from_str(&unconstrained).unwrap();
+    assert!(published.rotates_refresh_tokens());
+    published = constrained(published);
+    published.authentication = crate::store::ClientAuthentication::None;
+    assert!(published.rotates_refresh_tokens());
+}
+
+/// O25: what a release before this one stored is bound to nothing.
+#[test]
+fn records_of_before_are_bound_to_nothing() {
+    let without = |mut value: serde_json::Value, names: &[&str]| {
+        let members = value.as_object_mut().unwrap();
+        for name in names {
+            assert!(members.remove(*name).is_some(), "{name}");
+        }
+        value
+    };
+    let client = serde_json::to_value(confidential("web")).unwrap();
+    let client = without(client, &["sender_constraint", "keeps_refresh_tokens"]);
+    let client: RegisteredClient = serde_json::from_value(client).unwrap();
+    assert_eq!(client, confidential("web"));
+    let record = without(serde_json::to_value(code()).unwrap(), &["dpop_jkt"]);
+    let record: AuthorizationCodeRecord = serde_json::from_value(record).unwrap();
+    assert_eq!(record, code());
+    let family = without(serde_json::to_value(refresh().family).unwrap(), &["confirmation"]);
+    let family: TokenFamily = serde_json::from_value(family).unwrap();
+    assert_eq!(family, refresh().family);
+}

@@ -1,0 +1,174 @@
+//! Keys that clients prove to have, [RFC 9449 §5](https://www.rfc-editor.org/rfc/rfc9449#section-5).
+
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use http::{HeaderValue, Request, Response};
+
+use super::answer::Failure;
+use super::{AuthorizationServer, path};
+use crate::dpop::{self, Htu, InvalidHtu, NonceKey, Nonces, ProofError, ProofPolicy, ProvenKey, Target};
+use crate::error::{ErrorCode, ErrorResponse, Reason};
+use crate::mtls::ClientCertificate;
+use crate::store::{RegisteredClient, SenderConstraint, SpendOutcome};
+use crate::vocabulary::{Confirmation, Issuer};
+
+/// Which proofs are taken, and where the public knows the endpoints that take them.
+pub(super) struct Possession {
+    policy: ProofPolicy,
+    token: Htu,
+    par: Htu,
+    userinfo: Htu,
+}
+
+impl Possession {
+    /// None where there is no store of the proofs that were used.
+    pub(super) fn offered(issuer: &Issuer, replays: bool, nonces: Option<&NonceKey>) -> Option<Self> {
+        // an issuer is a URL that requests can be sent to
+        replays.then(|| Self::new(issuer, nonces).ok()).flatten()
+    }
+
+    fn new(issuer: &Issuer, nonces: Option<&NonceKey>) -> Result<Self, InvalidHtu> {
+        let base: Htu = issuer.as_str().parse()?;
+        let policy = match nonces {
+            Some(key) => ProofPolicy::new().with_nonces(Nonces::of_authorization_server(key, issuer)),
+            None => ProofPolicy::new(),
+        };
+        Ok(Self {
+            policy,
+            token: base.join(path::TOKEN)?,
+            par: base.join(path::PAR)?,
+            userinfo: base.join(path::USERINFO)?,
+        })
+    }
+}
+
+/// An endpoint that takes proofs.
+#[derive(Clone, Copy)]
+pub(super) enum Endpoint<'a> {
+    Token,
+    Par,
+    /// With the access token that is presented.
+    UserInfo(&'a str),
+}
+
+impl AuthorizationServer {
+    /// The key that the sender of the request proves to have, where proofs are on offer and it brings one. It has yet to be
+    /// [spent](Self::spend_proof).
+    pub(super) fn proven(
+        &self,
+        request: &Request<Bytes>,
+        endpoint: Endpoint<'_>,
+        now: SystemTime,
+    ) -> Result<Option<ProvenKey>, ProofError> {
+        let Some(possession) = &self.inner.possession else {
+            return Ok(None);
+        };
+        if !request.headers().contains_key(dpop::HEADER) {
+            return Ok(None);
+        }
+        let (uri, access_token) = match endpoint {
+            Endpoint::Token => (&possession.token, None),
+            Endpoint::Par => (&possession.par, None),
+            Endpoint::UserInfo(token) => (&possession.userinfo, Some(token)),
+        };
+        let target = Target {
+            method: request.method(),
+            uri,
+            access_token,
+        };
+        possession
+            .policy
+            .verify(request.headers(), &target, now)
+            .map(Some)
+    }
+
+    /// Spends a proof after every other check: a request that is refused for anything else spends nothing.
+    pub(super) async fn spend_proof(
+        &self,
+        proven: Option<&ProvenKey>,
+        now: SystemTime,
+    ) -> Result<Result<(), ProofError>, Failure> {
+        // there is no proof where there is no store of those that were used
+        let (Some(proven), Some(replays)) = (proven, &self.inner.replays) else {
+            return Ok(Ok(()));
+        };
+        let spent = replays.insert_once(proven.replay_key(), proven.replayable_until(), now);
+        Ok(match spent.await? {
+            SpendOutcome::Fresh => Ok(()),
+            SpendOutcome::Seen => Err(ProofError::Replayed),
+        })
+    }
+
+    /// The refusal of a proof, with a nonce where that would help.
+    pub(super) fn refused_proof(&self, error: ProofError, now: SystemTime) -> Failure {
+        let code = if error.wants_nonce() {
+            ErrorCode::UseDpopNonce
+        } else {
+            ErrorCode::InvalidDpopProof
+        };
+        let mut response = ErrorResponse::new(code).into_response();
+        if error.wants_nonce() {
+            self.hand_out_nonce(&mut response, now);
+        }
+        Failure::with_response(response, reason(error))
+    }
+
+    /// Puts the newest nonce into an answer, where nonces are asked for.
+    pub(super) fn hand_out_nonce(&self, response: &mut Response<Bytes>, now: SystemTime) {
+        let possession = self.inner.possession.as_ref();
+        let nonces = possession.and_then(|possession| possession.policy.nonces());
+        let nonce = nonces.and_then(|nonces| HeaderValue::try_from(nonces.newest(now)).ok());
+        if let Some(nonce) = nonce {
+            response.headers_mut().insert(dpop::NONCE_HEADER, nonce);
+        }
+    }
+
+    /// What tokens are bound to that `client` asks for: the key of its proof, or else the certificate that it is registered to connect
+    /// with.
+    pub(super) fn confirmation(
+        &self,
+        request: &Request<Bytes>,
+        client: &RegisteredClient,
+        proven: Option<&ProvenKey>,
+    ) -> Option<Confirmation> {
+        let of_certificate = || {
+            let is_registered = client.sender_constraint == Some(SenderConstraint::MutualTls);
+            let certificate = request.extensions().get::<ClientCertificate>();
+            certificate
+                .filter(|_| is_registered && self.inner.certificates)
+                .map(|certificate| certificate.confirmation())
+        };
+        match proven {
+            Some(proven) => Some(Confirmation::Jkt(proven.thumbprint())),
+            None => of_certificate(),
+        }
+    }
+
+    /// Whether proofs are taken at all.
+    pub(super) fn takes_proofs(&self) -> bool {
+        self.inner.possession.is_some()
+    }
+}
+
+/// The reason as events name it.
+pub(super) const fn reason(error: ProofError) -> Reason {
+    match error {
+        ProofError::Missing => Reason::DpopProofMissing,
+        ProofError::Repeated => Reason::DpopProofRepeated,
+        ProofError::Malformed => Reason::DpopProofMalformed,
+        ProofError::WrongType => Reason::DpopProofOfAnotherType,
+        ProofError::UnsupportedAlgorithm => Reason::DpopProofAlgorithm,
+        ProofError::UnusableKey => Reason::DpopProofKeyUnusable,
+        ProofError::SignatureMismatch => Reason::DpopProofSignatureMismatch,
+        ProofError::WrongMethod => Reason::DpopProofForAnotherMethod,
+        ProofError::WrongUri => Reason::DpopProofForAnotherUri,
+        ProofError::NonceMissing => Reason::DpopNonceMissing,
+        ProofError::NonceMismatch => Reason::DpopNonceMismatch,
+        ProofError::TooOld => Reason::DpopProofTooOld,
+        ProofError::NotYetValid => Reason::DpopProofNotYetValid,
+        ProofError::WrongAccessToken => Reason::DpopProofForAnotherToken,
+        ProofError::WrongKey => Reason::DpopProofOfAnotherKey,
+        ProofError::Replayed => Reason::DpopProofReplayed,
+    }
+}

@@ -1,0 +1,163 @@
+//! The kit of replay stores catches every store that breaks a promise: each of these is a map with one flaw.
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use futures_util::FutureExt as _;
+use oauth_core::secret::TokenHash;
+use oauth_core::store::{ReplayStore, SpendOutcome};
+use oauth_core::store_error::StoreError;
+use oauth_core::testing::replay_store as kit;
+
+/// What is wrong with a store.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Flaw {
+    None,
+    /// Looks whether the name is there, and inserts it later.
+    GetThenSet,
+    /// Takes everything.
+    RemembersNothing,
+    /// Remembers a part of the name.
+    TruncatesNames,
+    /// Cuts the time to whole seconds.
+    Rounds,
+    /// Goes by how long a name is to be remembered, from now on.
+    Prolongs,
+    /// Keeps what is over until somebody purges.
+    KeepsTheDead,
+    /// Purges what is alive.
+    PurgesAll,
+    /// Makes room by forgetting everything.
+    Overflows,
+}
+
+struct Flawed {
+    flaw: Flaw,
+    ends: Mutex<HashMap<Vec<u8>, SystemTime>>,
+}
+
+impl Flawed {
+    fn ends(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<u8>, SystemTime>> {
+        self.ends.lock().expect("nobody panics")
+    }
+
+    fn insert(&self, key: TokenHash, expires_at: SystemTime, now: SystemTime) -> SpendOutcome {
+        let key = match self.flaw {
+            Flaw::TruncatesNames => key.as_bytes()[..1].to_vec(),
+            _ => key.as_bytes().to_vec(),
+        };
+        let expires_at = match self.flaw {
+            Flaw::Rounds => {
+                let since = expires_at
+                    .duration_since(SystemTime::UNIX_EPOCH)
+                    .unwrap_or_default();
+                SystemTime::UNIX_EPOCH + Duration::from_secs(since.as_secs())
+            }
+            _ => expires_at,
+        };
+        let mut ends = self.ends();
+        let end = ends.get(&key).copied();
+        if self.flaw == Flaw::GetThenSet {
+            drop(ends);
+            for _ in 0..50 {
+                thread::yield_now();
+            }
+            ends = self.ends();
+        }
+        let is_spent = match self.flaw {
+            Flaw::RemembersNothing => false,
+            Flaw::KeepsTheDead => end.is_some(),
+            _ => end.is_some_and(|end| now < end),
+        };
+        if is_spent {
+            if self.flaw == Flaw::Prolongs {
+                ends.insert(key, expires_at);
+            }
+            return SpendOutcome::Seen;
+        }
+        if self.flaw == Flaw::Overflows && ends.len() >= 500 {
+            ends.clear();
+        }
+        ends.insert(key, expires_at);
+        SpendOutcome::Fresh
+    }
+}
+
+#[async_trait::async_trait]
+impl ReplayStore for Flawed {
+    async fn insert_once(
+        &self,
+        key: TokenHash,
+        expires_at: SystemTime,
+        now: SystemTime,
+    ) -> Result<SpendOutcome, StoreError> {
+        Ok(self.insert(key, expires_at, now))
+    }
+
+    async fn purge_replays(&self, now: SystemTime) -> Result<u64, StoreError> {
+        let mut ends = self.ends();
+        let before = ends.len();
+        ends.retain(|_, end| self.flaw != Flaw::PurgesAll && now < *end);
+        Ok((before - ends.len()) as u64)
+    }
+}
+
+/// A case of the kit, by name.
+type Case = (&'static str, fn(&Flawed));
+
+/// The cases that a store with this flaw fails.
+fn failed(flaw: Flaw) -> Vec<&'static str> {
+    macro_rules! cases {
+        ($($case:ident)*) => {
+            [$((stringify!($case), |store: &Flawed| {
+                kit::$case(store).now_or_never().expect("memory stores never wait");
+            })),*]
+        };
+    }
+    let cases: [Case; 9] = cases! {
+        a_name_is_spent_once
+        a_spent_name_is_forgotten_at_the_exact_instant
+        presenting_a_spent_name_prolongs_nothing
+        what_has_expired_already_is_remembered_by_nobody
+        one_of_32_spenders_is_the_first
+        one_of_32_spenders_of_a_forgotten_name_is_the_first
+        a_purge_lets_nobody_spend_twice
+        purging_drops_forgotten_names_and_nothing_else
+        a_flood_of_names_forgets_none
+    };
+    let fails = |case: fn(&Flawed)| {
+        let store = Flawed {
+            flaw,
+            ends: Mutex::default(),
+        };
+        catch_unwind(AssertUnwindSafe(|| case(&store))).is_err()
+    };
+    let failing = cases.into_iter().filter(|(_, case)| fails(*case));
+    failing.map(|(name, _)| name).collect()
+}
+
+/// O20, 11, DP13: each flaw fails the case that is about it, and no flaw fails none.
+#[test]
+fn the_kit_of_replays_catches_each_flaw() {
+    assert_eq!(failed(Flaw::None), [""; 0]);
+    for (flaw, case) in [
+        (Flaw::GetThenSet, "one_of_32_spenders_is_the_first"),
+        (Flaw::RemembersNothing, "a_name_is_spent_once"),
+        (Flaw::TruncatesNames, "a_flood_of_names_forgets_none"),
+        (Flaw::Rounds, "a_spent_name_is_forgotten_at_the_exact_instant"),
+        (Flaw::Prolongs, "presenting_a_spent_name_prolongs_nothing"),
+        (
+            Flaw::KeepsTheDead,
+            "a_spent_name_is_forgotten_at_the_exact_instant",
+        ),
+        (Flaw::PurgesAll, "purging_drops_forgotten_names_and_nothing_else"),
+        (Flaw::Overflows, "a_flood_of_names_forgets_none"),
+    ] {
+        let failed = failed(flaw);
+        assert!(failed.contains(&case), "{flaw:?} fails {failed:?}");
+    }
+}

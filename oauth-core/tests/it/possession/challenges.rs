@@ -1,0 +1,154 @@
+//! What a client is told that may not pass, and where it is led.
+
+use async_trait::async_trait;
+use oauth_core::dpop::{NonceKey, Nonces};
+use oauth_core::secret::TokenHash;
+use oauth_core::store::SpendOutcome;
+use oauth_core::store_error::StoreError;
+
+use super::*;
+
+/// O20, DP10, DP16: an API with nonces hands them out, and takes none of the authorization server's.
+#[tokio::test]
+async fn an_api_hands_out_nonces_of_its_own() {
+    let (secret, own) = (NonceKey::from_bytes([7; 32]), key(1));
+    let nonces = Nonces::of_resource_server(&secret, &API.parse().unwrap());
+    let of_server = Nonces::of_authorization_server(&secret, &ISSUER.parse().unwrap());
+    let token = token(Some(jkt(&own)));
+    for api in [
+        api().with_dpop_nonces(&secret),
+        bearer_api()
+            .with_dpop_nonces(&secret)
+            .with_dpop(API.parse().unwrap(), Arc::new(MemoryReplays::new())),
+    ] {
+        for proof in [made(&token), made(&token).with_nonce(of_server.newest(now()))] {
+            let request = request("DPoP", &token, &[value(&proof, &own)]);
+            let refused = present(&api, &request).await.unwrap_err();
+            assert_eq!(
+                (refused.status().as_u16(), refused.code()),
+                (401, Some("use_dpop_nonce"))
+            );
+            assert_eq!(refused.headers()[NONCE_HEADER], nonces.newest(now()));
+        }
+        let proof = made(&token).with_nonce(nonces.newest(now()));
+        let principal = present(&api, &request("DPoP", &token, &[value(&proof, &own)]))
+            .await
+            .unwrap();
+        assert_eq!(principal.dpop_nonce(), None);
+        let older = nonces.newest(now() - Duration::from_secs(60));
+        let proof = made(&token).with_nonce(older);
+        let principal = present(&api, &request("DPoP", &token, &[value(&proof, &own)]))
+            .await
+            .unwrap();
+        assert_eq!(principal.dpop_nonce().unwrap(), &nonces.newest(now()));
+    }
+}
+
+/// O20: where nobody authenticates, both schemes are on offer and nothing is wrong; where two tokens come, nobody knows whose.
+#[tokio::test]
+async fn both_schemes_are_on_offer() {
+    let (api, own) = (api(), key(1));
+    let token = token(Some(jkt(&own)));
+    let nobody = Request::get("/").body(()).unwrap().into_parts().0;
+    let refused = present(&api, &nobody).await.unwrap_err();
+    assert_eq!(
+        challenges(&refused),
+        [
+            r#"Bearer realm="https://api.example""#,
+            r#"DPoP realm="https://api.example", algs="ES256 EdDSA""#,
+        ]
+    );
+    let mut twice = request("DPoP", &token, &[value(&made(&token), &own)]);
+    let bearer = format!("Bearer {token}").parse().unwrap();
+    twice.headers.append("authorization", bearer);
+    let refused = present(&api, &twice).await.unwrap_err();
+    assert_eq!(refused.status(), 400);
+    assert_eq!(
+        challenges(&refused),
+        [
+            r#"Bearer realm="https://api.example", error="invalid_request""#,
+            r#"DPoP realm="https://api.example", error="invalid_request", algs="ES256 EdDSA""#,
+        ]
+    );
+    let mut query = request("DPoP", &token, &[]);
+    query.uri = format!("/?access_token={token}").parse().unwrap();
+    assert_eq!(present(&api, &query).await.unwrap_err().status(), 400);
+}
+
+/// A store that is down.
+struct Down;
+
+#[async_trait]
+impl ReplayStore for Down {
+    async fn insert_once(
+        &self,
+        _: TokenHash,
+        _: SystemTime,
+        _: SystemTime,
+    ) -> Result<SpendOutcome, StoreError> {
+        Err(StoreError::unavailable("the cable is out"))
+    }
+
+    async fn purge_replays(&self, _: SystemTime) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+}
+
+/// O20, DP13: nobody passes whose proof cannot be remembered, and the peer learns nothing of why.
+#[tokio::test]
+async fn a_proof_that_cannot_be_remembered_opens_nothing() {
+    use std::error::Error;
+    let own = key(1);
+    let token = token(Some(jkt(&own)));
+    let request = request("DPoP", &token, &[value(&made(&token), &own)]);
+    let refused = present(&api_over(Arc::new(Down)), &request).await.unwrap_err();
+    assert_eq!(refused.reason(), &ChallengeReason::Unavailable);
+    assert!(refused.source().unwrap().source().is_some());
+    let response = refused.into_response();
+    assert_eq!(response.status(), 503);
+    assert!(response.headers().contains_key("retry-after") && response.body().is_empty());
+    assert!(!response.headers().contains_key("www-authenticate"));
+}
+
+/// O22: clients learn from the challenge where the metadata are, and from those whom to ask for which token.
+#[tokio::test]
+async fn a_challenge_leads_to_the_metadata() {
+    let api = api().with_metadata("read:charges write:charges".parse().unwrap());
+    let nobody = Request::get("/").body(()).unwrap().into_parts().0;
+    let url = "https://api.example/.well-known/oauth-protected-resource";
+    for challenge in challenges(&present(&api, &nobody).await.unwrap_err()) {
+        assert!(
+            challenge.ends_with(&format!(r#", resource_metadata="{url}""#)),
+            "{challenge}"
+        );
+    }
+    let path = api.metadata_path().unwrap();
+    assert_eq!(path, "/.well-known/oauth-protected-resource");
+    let ask = |method: Method| {
+        let request = Request::builder().method(method).uri(&path);
+        api.metadata(&request.body(bytes::Bytes::new()).unwrap())
+    };
+    let document: serde_json::Value = serde_json::from_slice(ask(Method::GET).body()).unwrap();
+    assert_eq!(
+        document,
+        serde_json::json!({
+            "resource": API,
+            "authorization_servers": [ISSUER],
+            "bearer_methods_supported": ["header"],
+            "scopes_supported": ["read:charges", "write:charges"],
+            "dpop_signing_alg_values_supported": ["ES256", "EdDSA"],
+        })
+    );
+    let refused = ask(Method::POST);
+    assert_eq!(
+        (refused.status().as_u16(), &refused.headers()["allow"]),
+        (405, &HeaderValue::from_static("GET, HEAD"))
+    );
+
+    let keys = KeySet::new([]).unwrap();
+    let named = ResourceServer::new(ISSUER.parse().unwrap(), "payments".parse().unwrap(), keys)
+        .with_metadata("read:charges".parse().unwrap());
+    assert_eq!(named.metadata_path(), None);
+    let refused = present(&named, &nobody).await.unwrap_err();
+    assert_eq!(challenges(&refused), [r#"Bearer realm="payments""#]);
+}
