@@ -1,5 +1,5 @@
 //! What this crate asks of its host: randomness for correlation ids, a place to log what clients must not
-//! see, a timer for deadlines, and the time.
+//! see and what they still use, a timer for deadlines, and the time.
 //!
 //! All have blanket implementations for closures. Storage has its own trait beside what calls it,
 //! [`PersistedStore`](crate::persisted::PersistedStore).
@@ -143,4 +143,53 @@ pub enum IncidentKind {
     Panic,
     /// A store of this crate failed. The operation went on without it, so no client was told of the correlation id.
     Store,
+}
+
+/// Receives the deprecated fields and arguments that operations name, each time one of them starts. Any `Fn(&DeprecatedUse)` is
+/// one.
+///
+/// ```
+/// use std::collections::HashMap;
+/// use std::sync::{Arc, Mutex};
+///
+/// use graph_core::ports::{DeprecatedUse, DeprecationLog};
+///
+/// let uses: Arc<Mutex<HashMap<(String, Option<String>), u64>>> = Arc::default();
+/// let counted = Arc::clone(&uses);
+/// let log = move |used: &DeprecatedUse<'_>| {
+///     let by = used.operation.map(str::to_owned);
+///     let mut uses = counted.lock().unwrap();
+///     *uses.entry((used.coordinate.to_owned(), by)).or_default() += 1;
+/// };
+/// # fn is_log(_: &impl DeprecationLog) {}
+/// # is_log(&log);
+/// ```
+///
+/// # What an implementation must guarantee
+///
+/// It returns quickly: it is called before the operation runs.
+pub trait DeprecationLog: Send + Sync {
+    /// Takes note of `used`.
+    fn record(&self, used: &DeprecatedUse<'_>);
+}
+
+impl<F> DeprecationLog for F
+where
+    F: Fn(&DeprecatedUse<'_>) + Send + Sync,
+{
+    fn record(&self, used: &DeprecatedUse<'_>) {
+        self(used);
+    }
+}
+
+/// A deprecated field or argument in an operation that starts.
+///
+/// No client chooses a word of it, so there are only so many: both may label a metric.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub struct DeprecatedUse<'d> {
+    /// `Type.field` or `Type.field(argument:)`, as the schema has it.
+    pub coordinate: &'d str,
+    /// The operation, if it is of a trusted document: its name, or the document's id when it has none.
+    pub operation: Option<&'d str>,
 }

@@ -11,11 +11,13 @@ pub const USAGE: &str = "\
 The payments desk: graph-core, oauth-core, webhook-core and http-conventions in one service.
 
 usage: service tour [--record FILE]
+       service schema
        service [--listen ADDRESS] [--database sqlite:FILE|sqlite::memory:] [--sign-in-as EMAIL]
                [--trusted-documents FILE] [--allow-origin ORIGIN]... [--redis URL]
 
   tour                      start on a free port with a fresh database, walk through everything over HTTP, exit 0 or 1
   --record FILE             write down what the tour was answered, without secrets, as JSON
+  schema                    print the schema of the graph
   --listen ADDRESS          where to listen (127.0.0.1:8080)
   --database DATABASE       where to keep everything (sqlite:payments-desk.sqlite)
   --sign-in-as EMAIL        demo only: whoever comes to /authorize is this user and has consented
@@ -96,6 +98,8 @@ pub enum Command {
         /// Where to write down what it was answered.
         record: Option<PathBuf>,
     },
+    /// Print the schema of the graph.
+    Schema,
 }
 
 /// A command line that means nothing.
@@ -121,6 +125,9 @@ pub enum UsageError {
     /// `--record` without `tour`.
     #[error("`--record` is a flag of `tour`")]
     NothingToRecord,
+    /// Something beside `schema`.
+    #[error("`schema` stands alone")]
+    SchemaAlone,
     /// A word that is neither a command nor a flag.
     #[error("`{0}` is neither a command nor a flag")]
     Unknown(String),
@@ -135,7 +142,7 @@ impl Command {
     pub fn parse(words: impl IntoIterator<Item = String>) -> Result<Self, UsageError> {
         let mut words = words.into_iter();
         let mut options = Options::default();
-        let (mut tour, mut record) = (false, None);
+        let (mut tour, mut schema, mut record) = (false, false, None);
         while let Some(word) = words.next() {
             let mut value = |flag: &str| {
                 words
@@ -146,6 +153,7 @@ impl Command {
                 "-h" | "--help" => return Ok(Self::Help),
                 "tour" => tour = true,
                 "--record" => record = Some(PathBuf::from(value("--record")?)),
+                "schema" => schema = true,
                 "--listen" => options.listen = parse_listen(value("--listen")?)?,
                 "--database" => options.database = parse_database(value("--database")?)?,
                 "--allow-origin" => options.cross_origins.push(value("--allow-origin")?),
@@ -157,10 +165,13 @@ impl Command {
                 _ => return Err(UsageError::Unknown(word)),
             }
         }
-        match (tour, options == Options::default()) {
-            (false, _) if record.is_some() => Err(UsageError::NothingToRecord),
-            (false, _) => Ok(Self::Serve(options)),
-            (true, true) => Ok(Self::Tour { record }),
+        let plain = options == Options::default();
+        match (tour, schema) {
+            (false, true) if plain && record.is_none() => Ok(Self::Schema),
+            (_, true) => Err(UsageError::SchemaAlone),
+            (false, false) if record.is_some() => Err(UsageError::NothingToRecord),
+            (false, false) => Ok(Self::Serve(options)),
+            (true, false) if plain => Ok(Self::Tour { record }),
             (true, false) => Err(UsageError::FlagOfTour),
         }
     }
@@ -244,6 +255,8 @@ mod tests {
             ("serve", "`serve` is neither a command nor a flag"),
             ("tour --listen 127.0.0.1:1", "`tour` takes no flag but `--record`"),
             ("--record tour.json", "`--record` is a flag of `tour`"),
+            ("--sign-in-as a schema", "`schema` stands alone"),
+            ("tour schema", "`schema` stands alone"),
         ] {
             assert_eq!(parse(line).unwrap_err().to_string(), expected);
         }

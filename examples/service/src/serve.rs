@@ -53,6 +53,10 @@ pub async fn main(server: impl AsyncFn(Serving) -> io::Result<()>) -> ExitCode {
         }
         Ok(Command::Serve(options)) => serve(&options, &server).await.map(|()| true),
         Ok(Command::Tour { record }) => run_tour(&server, record.as_deref()).await,
+        Ok(Command::Schema) => App::graph_schema().map_err(Failure::from).map(|schema| {
+            say(schema.trim_end());
+            true
+        }),
         Err(error) => {
             complain(format_args!("{error}\n\n{USAGE}"));
             return ExitCode::from(2);

@@ -18,6 +18,8 @@ pub(crate) struct Syntax<'t> {
 #[derive(Debug)]
 pub(crate) struct Operation<'t> {
     pub(crate) kind: OperationType,
+    #[cfg(feature = "tracing")]
+    pub(crate) name: Option<&'t str>,
     /// By name, in the order of the document.
     pub(crate) variables: IndexMap<&'t str, Variable>,
     pub(crate) selections: Vec<Selection<'t>>,
@@ -170,6 +172,8 @@ pub(crate) fn narrow<'t>(
     Ok(Syntax {
         operation: Operation {
             kind: operation.operation_type,
+            #[cfg(feature = "tracing")]
+            name: operation.name.as_ref().map(|name| name.item),
             variables: variables.collect(),
             selections: selections(operation.selection_set),
         },

@@ -42,6 +42,10 @@ use crate::response::GraphResponse;
 /// How many plans of one document are kept.
 const VARIANTS: usize = 8;
 
+/// How many characters of an operation's name are told.
+#[cfg(feature = "tracing")]
+const NAME: usize = 64;
+
 /// How many bytes a field of a plan takes, with its key, its place and its arguments beside it.
 const FIELD: usize = size_of::<Field>() + 96;
 
@@ -81,6 +85,13 @@ pub(crate) struct Document {
     pub(crate) kind: OperationType,
     pub(crate) text: Box<str>,
     pub(crate) operation: Option<Box<str>>,
+    /// What the operation calls itself, cut where it is long.
+    #[cfg(feature = "tracing")]
+    pub(crate) name: Option<Box<str>>,
+    /// What it is known by in a list of trusted documents: never a word of a client.
+    pub(crate) listed_as: Option<Box<str>>,
+    /// The deprecated fields and arguments that it names.
+    pub(crate) deprecated: Box<[Box<str>]>,
     pub(crate) variables: Box<[VariableDefinition]>,
     pub(crate) judged: Judged,
     /// Its limits, when they depend on the variables.
@@ -162,6 +173,17 @@ impl Document {
             kind: syntax.operation.kind,
             text: source.text.into(),
             operation: source.operation.map(Into::into),
+            #[cfg(feature = "tracing")]
+            name: syntax
+                .operation
+                .name
+                .map(|name| name.chars().take(NAME).collect::<String>().into()),
+            listed_as: None,
+            deprecated: outline
+                .deprecated
+                .iter()
+                .map(|name| name.as_str().into())
+                .collect(),
             variables: definitions(&syntax),
             judged,
             outline: outline.open.then_some(outline),

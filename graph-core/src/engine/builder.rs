@@ -17,7 +17,7 @@ use crate::guard::{GuardLog, GuardMode, RequestContext};
 use crate::http::{HttpPolicy, StatusProfile};
 use crate::limits::{CostModel, FieldCost, LimitLog, Limits, Outline};
 use crate::persisted::{AutomaticPersistedQueries, TrustedDocuments};
-use crate::ports::{Entropy, IncidentLog, Timer};
+use crate::ports::{DeprecationLog, Entropy, IncidentLog, Timer};
 
 /// Options of an [`Engine`]; see [`Engine::builder`].
 pub struct EngineBuilder<Q, M, S>
@@ -38,6 +38,7 @@ where
     plan_cache: usize,
     batches: bool,
     limit_log: Option<Arc<dyn LimitLog>>,
+    deprecation_log: Option<Arc<dyn DeprecationLog>>,
     cost_reports: bool,
     automatic: Option<AutomaticPersistedQueries>,
     trusted: Option<TrustedDocuments>,
@@ -86,6 +87,7 @@ where
             plan_cache: 16 << 20,
             batches: false,
             limit_log: None,
+            deprecation_log: None,
             cost_reports: false,
             automatic: None,
             trusted: None,
@@ -216,6 +218,13 @@ where
         self
     }
 
+    /// Tells `log` of the deprecated fields and arguments in what starts, and which trusted document has them.
+    #[must_use]
+    pub fn with_deprecation_log(mut self, log: impl DeprecationLog + 'static) -> Self {
+        self.deprecation_log = Some(Arc::new(log));
+        self
+    }
+
     /// Tells a client that asks by the header `GraphQL-Cost: report` what its operation costs, in `extensions.cost`.
     #[must_use]
     pub fn with_cost_reports(mut self) -> Self {
@@ -309,6 +318,7 @@ where
                     entropy,
                     log: self.log,
                     limit_log: self.limit_log,
+                    deprecation_log: self.deprecation_log,
                     cost_reports: self.cost_reports,
                     automatic: self.automatic,
                     guards: self.guards,

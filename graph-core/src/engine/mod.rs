@@ -5,6 +5,7 @@
 //! What selects a field marked `#[graph(plain)]` is executed by juniper; `plain` is the seam to it.
 
 mod batch;
+mod begin;
 mod builder;
 mod events;
 mod faults;
@@ -34,7 +35,7 @@ use self::plain::Plain;
 use self::prepare::Prepared;
 pub use self::root::{Root, SubscriptionRoot};
 use self::trusted::TrustedList;
-use crate::compat::Spreadable;
+use crate::compat::{self, Spreadable};
 use crate::document::{Cache, Document, Executable, Facts, Index, Introspection, View, coerce};
 use crate::error::ErrorCode;
 use crate::error::mask::Mask;
@@ -44,7 +45,7 @@ use crate::http::{GraphRequest, HttpPolicy};
 use crate::limits::{CostModel, LimitLog, Limits};
 use crate::loader::drive;
 use crate::persisted::AutomaticPersistedQueries;
-use crate::ports::{Entropy, IncidentLog, Timer};
+use crate::ports::{DeprecationLog, Entropy, IncidentLog, Timer};
 use crate::response::GraphResponse;
 use crate::subscription::{Emitter, produced};
 
@@ -79,6 +80,7 @@ where
     deadline: Option<(Duration, Arc<dyn Timer>)>,
     limits: Limits,
     limit_log: Option<Arc<dyn LimitLog>>,
+    deprecation_log: Option<Arc<dyn DeprecationLog>>,
     /// Whether a client may ask what its operation costs.
     cost_reports: bool,
     costs: CostModel,
@@ -135,6 +137,17 @@ where
     M: Root<Host = Q::Host>,
     S: SubscriptionRoot<Host = Q::Host>,
 {
+    /// The schema in the [language of type systems](https://spec.graphql.org/September2025/#sec-Type-System), everything in the
+    /// order of its name, as graphql-js prints a sorted schema: fit for a file under version control, and for clients' builds.
+    ///
+    /// # Security
+    ///
+    /// It is the whole schema, what policies hide from some too.
+    #[must_use]
+    pub fn sdl(&self) -> String {
+        compat::sdl(&self.inner.schema.schema)
+    }
+
     /// Runs a query or a mutation.
     ///
     /// A subscription is refused with `BAD_REQUEST`: it is for [`subscribe`](Self::subscribe).
@@ -207,9 +220,9 @@ where
             if found.document.kind != OperationType::Subscription {
                 return Some(self.run(found, request, context).await);
             }
-            self.register(request, &found.document, context).await;
-            let followed = self.follow(&found.document, request, context, emitter).await;
-            followed.err()
+            self.begin(request, &found.document, context).await;
+            let followed = self.follow(&found.document, request, context, emitter);
+            begin::traced(&found.document, followed).await.err()
         };
         let only = AssertUnwindSafe(only).catch_unwind().await;
         if let Some(only) = only.unwrap_or_else(|payload| Some(self.panicked(payload.as_ref(), context))) {
@@ -223,8 +236,9 @@ where
         request: &GraphRequest,
         context: &RequestContext<Q::Host>,
     ) -> GraphResponse {
-        self.register(request, &found.document, context).await;
-        let answer = self.run_document(&found.document, request, context).await;
+        self.begin(request, &found.document, context).await;
+        let answer = self.run_document(&found.document, request, context);
+        let answer = begin::traced(&found.document, answer).await;
         answer.with_cost(found.report.clone())
     }
 

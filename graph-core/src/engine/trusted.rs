@@ -131,7 +131,9 @@ impl Listed {
                 operation: name.as_deref().filter(|_| !alone),
             };
             let document = Document::new(facts, &source, &Variables::new(), judge);
-            operations.push((name, Arc::new(document.map_err(|refused| told(&refused))?)));
+            let mut document = document.map_err(|refused| told(&refused))?;
+            document.listed_as = Some(name.clone().unwrap_or_else(|| id.to_string().into()));
+            operations.push((name, Arc::new(document)));
         }
         Ok(Self { text, operations })
     }

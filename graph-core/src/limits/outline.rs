@@ -5,7 +5,7 @@ use juniper::{ArcStr, DefaultScalarValue, InputValue, OperationType, SchemaType,
 
 use crate::compat::TypeRef;
 use crate::compat::syntax::{Field, Selection, Syntax};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 type Schema = SchemaType<DefaultScalarValue>;
 
@@ -15,6 +15,8 @@ pub(crate) struct Outline {
     pub(crate) fields: Vec<OutlineField>,
     /// A size depends on the variables.
     pub(crate) open: bool,
+    /// The deprecated fields and arguments that it names, as coordinates.
+    pub(crate) deprecated: BTreeSet<String>,
 }
 
 impl Outline {
@@ -95,11 +97,13 @@ pub(crate) fn outline(schema: &Schema, syntax: &Syntax<'_>) -> Outline {
         schema,
         syntax,
         open: false,
+        deprecated: BTreeSet::new(),
     };
     Outline {
         kind: syntax.operation.kind,
         fields: walk.selected(root, &syntax.operation.selections),
         open: walk.open,
+        deprecated: walk.deprecated,
     }
 }
 
@@ -107,6 +111,7 @@ struct Walk<'d> {
     schema: &'d Schema,
     syntax: &'d Syntax<'d>,
     open: bool,
+    deprecated: BTreeSet<String>,
 }
 
 impl<'d> Walk<'d> {
@@ -153,6 +158,9 @@ impl<'d> Walk<'d> {
         let declared_by = parent.and_then(MetaType::name);
         let meta = parent.and_then(|parent| parent.field_by_name(field.name));
         let inner = meta.and_then(|meta| self.type_named(meta.field_type.innermost_name()));
+        if let (Some(declared_by), Some(meta)) = (declared_by, meta) {
+            self.note_deprecated(declared_by, meta, field);
+        }
         let mut size = |name| meta.map_or(Size::Unknown, |meta| self.size(meta, field, name));
         OutlineField {
             parent: declared_by.cloned().unwrap_or_default(),
@@ -166,6 +174,19 @@ impl<'d> Walk<'d> {
             first: size("first"),
             last: size("last"),
             children: self.selected(inner, &field.selections),
+        }
+    }
+
+    /// Notes what of `field` is deprecated by its [coordinate](https://spec.graphql.org/September2025/#sec-Schema-Coordinates).
+    fn note_deprecated(&mut self, parent: &str, meta: &FieldMeta<DefaultScalarValue>, field: &Field<'_>) {
+        if meta.deprecation_status.is_deprecated() {
+            self.deprecated.insert(format!("{parent}.{}", meta.name));
+        }
+        for declared in meta.arguments.iter().flatten() {
+            if declared.deprecation_status.is_deprecated() && field.argument(&declared.name).is_some() {
+                self.deprecated
+                    .insert(format!("{parent}.{}({}:)", meta.name, declared.name));
+            }
         }
     }
 

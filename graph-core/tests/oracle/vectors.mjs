@@ -1,10 +1,11 @@
 // Operations and what graphql-js answers to them, one line of JSON a case: `{ schema, request, data, errors }` or
-// `{ schema, request, refused }`, explained in judge.mjs.
+// `{ schema, request, refused }`, explained in judge.mjs; and the schemas as graphql-js writes them.
 // usage: node vectors.mjs FOLDER            a few hundred, for the repository
 //        node vectors.mjs FILE SEED COUNT   others
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { lexicographicSortSchema, printSchema } from "graphql";
 import { coercions, offers } from "./coerce.mjs";
 import { compose } from "./compose.mjs";
 import { invent } from "./invent.mjs";
@@ -59,6 +60,10 @@ const [target, seed, count] = process.argv.slice(2);
 const numbers = SEEDS.filter((number) => number > 0);
 if (seed === undefined) {
   for (const number of numbers) writeFileSync(join(target, `schema_${number}.jsonl`), written(await operations(number, 1, 100)));
+  for (const number of numbers) {
+    const sorted = lexicographicSortSchema(schemaOf(invent(number)));
+    writeFileSync(join(target, `schema_${number}.graphqls`), `${printSchema(sorted)}\n`);
+  }
   writeFileSync(join(target, "spoiled.jsonl"), written(await spoiled(numbers[0], 1, 150)));
   writeFileSync(join(target, "coercion.jsonl"), written(await coercions()));
 } else {

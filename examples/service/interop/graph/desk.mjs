@@ -8,12 +8,12 @@ export const GRAPH = new URL("/graphql", ISSUER).href;
 
 export const sha256 = (text) => createHash("sha256").update(text).digest("hex");
 
-// A token of the demo's service, which may read and write charges.
+// A token of the demo's service with all that it may: introspection shows nobody more.
 export async function bearer() {
   const response = await fetch(new URL("/token", ISSUER), {
     method: "POST",
     headers: { authorization: `Basic ${btoa("demo-service:demo-service-secret")}` },
-    body: new URLSearchParams({ grant_type: "client_credentials", scope: "read:charges write:charges" }),
+    body: new URLSearchParams({ grant_type: "client_credentials", scope: "read:charges write:charges write:refunds" }),
   });
   assert.equal(response.status, 200);
   return `Bearer ${(await response.json()).access_token}`;

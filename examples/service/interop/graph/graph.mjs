@@ -1,13 +1,15 @@
-// The graph of the service, asked from outside: the audits of GraphQL over HTTP by npm `graphql-http`, and the persisted queries
-// and batches of Apollo Client and urql.
+// The graph of the service, asked from outside: the audits of GraphQL over HTTP by npm `graphql-http`, the persisted queries and
+// batches of Apollo Client and urql, and its schema, which the service has printed into `schema.graphqls`.
 // usage: node graph.mjs ISSUER
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { ApolloClient, HttpLink, InMemoryCache, gql } from "@apollo/client";
 import { BatchHttpLink } from "@apollo/client/link/batch-http";
 import { createPersistedQueryLink } from "@apollo/client/link/persisted-queries";
 import { Client, fetchExchange } from "@urql/core";
 import { persistedExchange } from "@urql/exchange-persisted";
+import { buildClientSchema, buildSchema, getIntrospectionQuery, lexicographicSortSchema, printSchema } from "graphql";
 import { auditServer } from "graphql-http";
 import { GRAPH, bearer, listening, run, sha256 } from "./desk.mjs";
 
@@ -39,6 +41,18 @@ const checks = {
     const missed = audits.filter(({ status }) => status !== "ok").map(({ id, name, status, reason }) => ({ id, name, status, reason }));
     assert.deepEqual(missed, []);
     assert.equal(audits.length, 61);
+  },
+
+  async "the schema that the service prints is the one that it serves, and graphql-js prints it alike"() {
+    const printed = readFileSync(new URL("schema.graphqls", import.meta.url), "utf8");
+    const written = (schema) => `${printSchema(lexicographicSortSchema(schema))}\n`;
+    assert.equal(written(buildSchema(printed)), printed);
+    const query = getIntrospectionQuery({ specifiedByUrl: true, inputValueDeprecation: true, oneOf: true });
+    const headers = { authorization, "content-type": "application/json" };
+    const response = await fetch(GRAPH, { method: "POST", headers, body: JSON.stringify({ query }) });
+    const { data, errors } = await response.json();
+    assert.equal(errors, undefined);
+    assert.equal(written(buildClientSchema(data)), printed);
   },
 
   async "Apollo Client sends a text once, and then its hash alone, whichever client asks"() {

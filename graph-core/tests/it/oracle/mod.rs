@@ -123,6 +123,21 @@ fn report(mistakes: &[String]) {
     );
 }
 
+/// G11: the text of a schema is the one that graphql-js prints of it, sorted.
+#[test]
+fn the_schemas_are_written_as_by_graphql_js() {
+    let engines = Engines::new();
+    for (name, written) in [
+        ("schema_1", engines.schema_1.sdl()),
+        ("schema_2", engines.schema_2.sdl()),
+        ("schema_3", engines.schema_3.sdl()),
+    ] {
+        let file = format!("tests/oracle/vectors/{name}.graphqls");
+        let expected = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
+        assert_eq!(written, expected, "{name}");
+    }
+}
+
 /// G7, G19: what an argument is offered is taken, changed or refused.
 #[tokio::test]
 async fn values_are_coerced_and_refused_as_graphql_js_does() {

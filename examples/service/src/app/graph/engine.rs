@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::Stream;
 use graph_core::connection::{CursorKey, Cursors};
+use graph_core::engine::EngineBuilder;
 use graph_core::http::{Answer, GraphRequest};
 use graph_core::memory::MemoryPersisted;
 use graph_core::persisted::{AutomaticPersistedQueries, Manifest, TrustedDocuments};
@@ -21,6 +22,10 @@ use crate::app::Log;
 use crate::app::open::{OpenError, at, secret_bytes};
 use crate::clock::DemoClock;
 use crate::desk::Desk;
+
+fn builder() -> EngineBuilder<Query, Mutation, Subscription> {
+    Engine::builder(RootNode::new(Query, Mutation, Subscription))
+}
 
 /// The graph over one desk.
 pub(in crate::app) struct Graph {
@@ -41,7 +46,7 @@ impl Graph {
         let key = CursorKey::try_from(secret.as_slice()).map_err(at("the graph's cursors"))?;
         let store = Arc::new(MemoryPersisted::default());
         let log = Arc::clone(log);
-        let mut builder = Engine::builder(RootNode::new(Query, Mutation, Subscription))
+        let mut builder = builder()
             .with_automatic_persisted_queries(AutomaticPersistedQueries::new(store, clock.as_port()))
             .with_batches()
             .with_cost_reports()
@@ -59,6 +64,11 @@ impl Graph {
                 cursors: Cursors::new(key),
             }),
         })
+    }
+
+    /// What can be asked for, as text.
+    pub(in crate::app) fn sdl() -> Result<String, OpenError> {
+        Ok(builder().build().map_err(at("the graph"))?.sdl())
     }
 
     /// What the resolvers of one request share.

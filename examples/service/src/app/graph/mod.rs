@@ -22,9 +22,9 @@ use http_conventions::pipeline::{EarlyAnswer, Exchange, Limited};
 use http_conventions::request_id::RequestId;
 use websocket::Upgrade;
 
-use super::App;
 use super::body::{Body, full, whole};
 use super::caller::Caller;
+use super::{App, OpenError};
 
 pub(super) use self::engine::Graph;
 use self::schema::Context;
@@ -33,6 +33,15 @@ use self::schema::Context;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 impl App {
+    /// What can be asked of the graph, in the language of type systems.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] when there is no such graph.
+    pub fn graph_schema() -> Result<String, OpenError> {
+        Graph::sdl()
+    }
+
     /// The graph endpoint: a query or mutation answered at once, a subscription as a stream, or a WebSocket for all of them.
     pub(super) async fn answer_graph(
         self: &Arc<Self>,
