@@ -174,16 +174,9 @@ impl Document {
             text: source.text.into(),
             operation: source.operation.map(Into::into),
             #[cfg(feature = "tracing")]
-            name: syntax
-                .operation
-                .name
-                .map(|name| name.chars().take(NAME).collect::<String>().into()),
+            name: syntax.operation.name.map(cut),
             listed_as: None,
-            deprecated: outline
-                .deprecated
-                .iter()
-                .map(|name| name.as_str().into())
-                .collect(),
+            deprecated: outline.deprecated.iter().map(|name| (**name).into()).collect(),
             variables: definitions(&syntax),
             judged,
             outline: outline.open.then_some(outline),
@@ -320,6 +313,13 @@ impl Document {
             used: AtomicBool::new(false),
         });
     }
+}
+
+/// As much of a name as is told.
+#[cfg(feature = "tracing")]
+fn cut(name: &str) -> Box<str> {
+    let cut: String = name.chars().take(NAME).collect();
+    cut.into()
 }
 
 fn definitions(syntax: &Syntax<'_>) -> Box<[VariableDefinition]> {
