@@ -63,8 +63,8 @@ impl AttemptStore for Database {
 }
 
 impl Database {
-    /// Lets go of the open tallies with the fewest attempts until `most` are left, closed ones among them, so that a flood of names
-    /// takes up no more than that. [`purge`](Self::purge) does it for a million.
+    /// Lets go of the open tallies with the fewest attempts until `most` are left, or closed ones alone, so that a flood of names has an
+    /// end; while another machine is at it, of none. [`purge`](Self::purge) does it for a million.
     ///
     /// # Errors
     ///
@@ -153,7 +153,16 @@ async fn write(
     Ok(())
 }
 
+/// One machine at a time: each would let go of the excess that it counted, and of other names.
 async fn trim(pool: &PgPool, most: u64, now: SystemTime) -> Result<u64, DatabaseError> {
+    let mut transaction = begin(pool).await?;
+    let is_ours: bool = sqlx::query_scalar("SELECT pg_try_advisory_xact_lock('oauth_attempt'::regclass::oid::bigint)")
+        .fetch_one(&mut *transaction)
+        .await?;
+    if !is_ours {
+        transaction.rollback().await?;
+        return Ok(0);
+    }
     let trimmed = sqlx::query(
         "DELETE FROM oauth_attempt WHERE ctid = ANY(ARRAY(
          SELECT ctid FROM oauth_attempt WHERE opens_at <= $1 ORDER BY attempts, forgotten_at
@@ -162,8 +171,9 @@ async fn trim(pool: &PgPool, most: u64, now: SystemTime) -> Result<u64, Database
     .bind(nanoseconds(now))
     .bind(limit(AT_ONCE))
     .bind(i64::try_from(most).unwrap_or(i64::MAX))
-    .execute(pool)
+    .execute(&mut *transaction)
     .await?;
+    transaction.commit().await?;
     Ok(trimmed.rows_affected())
 }
 

@@ -109,3 +109,20 @@ async fn the_names_with_the_fewest_attempts_make_room_and_no_closed_one_does() {
     let later = START + Duration::from_secs(60);
     assert_eq!(database.trim_attempts(0, later).await.unwrap(), 2);
 }
+
+/// O27: several machines that purge at once let go of no more than one would.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn machines_that_trim_at_once_let_go_of_what_is_too_much_and_no_more() {
+    let (database, policy) = (fresh!(), AttemptPolicy::PASSWORDS);
+    for number in 0..100 {
+        let key = AttemptKey::subject(&number.to_string());
+        assert!(database.admit(&key, &policy, START).await.unwrap().is_admitted());
+    }
+    let at_once = (0..8).map(|_| database.trim_attempts(60, START));
+    let gone: u64 = futures_util::future::join_all(at_once)
+        .await
+        .into_iter()
+        .map(Result::unwrap)
+        .sum();
+    assert_eq!((gone, count(&database, "oauth_attempt").await), (40, 60));
+}
