@@ -156,9 +156,10 @@ async fn write(
 /// One machine at a time: each would let go of the excess that it counted, and of other names.
 async fn trim(pool: &PgPool, most: u64, now: SystemTime) -> Result<u64, DatabaseError> {
     let mut transaction = begin(pool).await?;
-    let is_ours: bool = sqlx::query_scalar("SELECT pg_try_advisory_xact_lock('oauth_attempt'::regclass::oid::bigint)")
-        .fetch_one(&mut *transaction)
-        .await?;
+    let is_ours: bool =
+        sqlx::query_scalar("SELECT pg_try_advisory_xact_lock('oauth_attempt'::regclass::oid::bigint)")
+            .fetch_one(&mut *transaction)
+            .await?;
     if !is_ours {
         transaction.rollback().await?;
         return Ok(0);
