@@ -1,5 +1,7 @@
 //! Several operations in one request.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use super::Engine;
 use super::root::{Root, SubscriptionRoot};
 use crate::guard::RequestContext;
@@ -32,7 +34,18 @@ where
                 Err(refusal) => Err(refusal.into_envelope()),
             });
         }
-        self.inner.within_together(&sum, context.principal())?;
+        // the host's log is told of it
+        let judged = AssertUnwindSafe(|| self.inner.within_together(&sum, context.principal()));
+        match catch_unwind(judged) {
+            Ok(judged) => judged?,
+            Err(payload) => {
+                let failed = self.panicked(payload.as_ref(), context);
+                let answers = prepared.into_iter();
+                return Ok(answers
+                    .map(|one| one.err().unwrap_or_else(|| failed.clone()))
+                    .collect());
+            }
+        }
         let mut answers = Vec::with_capacity(prepared.len());
         for one in prepared {
             answers.push(match one {

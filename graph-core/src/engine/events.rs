@@ -31,8 +31,7 @@ where
     ) -> Result<(), GraphResponse> {
         let facts = self.inner.facts();
         let variables = coerce(facts.schema, &document.variables, request.variables());
-        let variables =
-            variables.map_err(|refused| self.inner.redacted(refused, Some(&document.text), context))?;
+        let variables = variables.map_err(|refused| self.inner.redacted(refused, context))?;
         let executable = document.executable(&facts, &variables)?;
         let watch = self.watch(request);
         match &*executable {

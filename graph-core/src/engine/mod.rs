@@ -260,7 +260,7 @@ where
         };
         let variables = match coerce(facts.schema, &document.variables, request.variables()) {
             Ok(variables) => variables,
-            Err(refused) => return self.inner.redacted(refused, Some(&document.text), context),
+            Err(refused) => return self.inner.redacted(refused, context),
         };
         let watch = self.watch(request);
         match document.executable(&facts, &variables).as_deref() {

@@ -37,8 +37,7 @@ where
     ) -> Result<Prepared, GraphResponse> {
         let inner = &self.inner;
         let found = self.find(request, context).await;
-        let document =
-            found.map_err(|refused| inner.redacted(refused, request.query().as_deref(), context))?;
+        let document = found.map_err(|refused| inner.redacted(refused, context))?;
         let introspective = context.introspection().unwrap_or(inner.introspective);
         if let (false, Some(field)) = (introspective, &document.judged.introspection) {
             return Err(switched_off(field));

@@ -10,19 +10,15 @@ use crate::response::GraphResponse;
 const HIDDEN: &str = "(hidden)";
 
 impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
-    /// `refused` without the types that are hidden from the principal of `context`, but for those that the document `text` names.
-    pub(super) fn redacted<H>(
-        &self,
-        refused: GraphResponse,
-        text: Option<&str>,
-        context: &RequestContext<H>,
-    ) -> GraphResponse {
+    /// `refused` without the types that are hidden from the principal of `context`.
+    ///
+    /// Those that the document names are replaced too: who guesses a name is not told where it belongs.
+    pub(super) fn redacted<H>(&self, refused: GraphResponse, context: &RequestContext<H>) -> GraphResponse {
         let view = self.seen(context);
         if view.is_whole() {
             return refused;
         }
-        let told = |name: &str| text.is_some_and(|text| words(text).any(|word| word == name));
-        let is_secret = |word: &str| view.hides(word) && !told(word);
+        let is_secret = |word: &str| view.hides(word);
         refused.map_messages(|message| match words(message).any(is_secret) {
             true => replaced(message, is_secret),
             false => message.to_owned(),

@@ -1,10 +1,8 @@
 //! The endpoint of single connection mode as one method.
 
 use std::borrow::Cow;
-use std::panic::AssertUnwindSafe;
 
 use bytes::Bytes;
-use futures_util::future::FutureExt as _;
 use http::{Method, Request, Response, StatusCode};
 use serde::Deserialize;
 
@@ -88,17 +86,19 @@ where
             return Err(refusal.rendered(rendering).into_response(profile));
         };
         wanted.check(&id).map_err(refused)?;
-        // a panic comes again in the stream, where it is reported
-        let prepared = AssertUnwindSafe(self.prepare(&operation, &context));
-        if let Ok(Err(answer)) = prepared.catch_unwind().await {
-            let mut response = wire::json(answer, rendering, profile);
-            if response.status().is_success() {
-                // a client takes every success for an accepted operation
-                *response.status_mut() = StatusCode::BAD_REQUEST;
+        let prepared = match self.prepared(&operation, &context).await {
+            Err(answer) if answer.is_request_error() => {
+                let mut response = wire::json(answer, rendering, profile);
+                if response.status().is_success() {
+                    // a client takes every success for an accepted operation
+                    *response.status_mut() = StatusCode::BAD_REQUEST;
+                }
+                return Err(response);
             }
-            return Err(response);
-        }
-        let responses = Box::pin(self.subscribe(operation, context));
+            // what is judged here is what runs; a panic is an event, as whatever else fails
+            prepared => prepared,
+        };
+        let responses = Box::pin(self.stream(prepared, operation, context));
         wanted.start(id, responses, Box::pin(end)).map_err(refused)?;
         Ok(wire::text(StatusCode::ACCEPTED, Bytes::new()))
     }

@@ -18,7 +18,8 @@
 //! | a hash that is known | the operation runs, its text is neither sent, hashed nor parsed |
 //! | a hash that is unknown | `PersistedQueryNotFound`, `PERSISTED_QUERY_NOT_FOUND`, 200, never cached |
 //! | a text with its hash | the operation runs, and its text is kept when it fits the schema and the limits |
-//! | a text with another hash | `PERSISTED_QUERY_MISMATCH`, 400 |
+//! | a text with another hash, where texts are kept or the hash is listed | `PERSISTED_QUERY_MISMATCH`, 400 |
+//! | a text with any hash, where neither is so | the text runs, and nobody looks at the hash |
 //! | a hash, where nothing is persisted | `PersistedQueryNotSupported`, `PERSISTED_QUERY_NOT_SUPPORTED`, 200 |
 //! | an id outside the list, under enforcement | `PERSISTED_QUERY_NOT_IN_LIST` |
 //! | a text without an id, under enforcement | `PERSISTED_QUERY_ID_REQUIRED` |

@@ -1,12 +1,16 @@
 //! What a client sees of a failure, and what only the log sees.
 
 use graph_core::http::GraphRequest;
+use graph_core::limits::{Limits, Measured};
 use graph_core::ports::IncidentKind;
 use graph_core::{Engine, ErrorCode, GraphError, RequestContext, graph_object};
 use juniper::{EmptyMutation, EmptySubscription, FieldError, FieldResult, RootNode};
 use serde_json::json;
 
-use crate::fixture::{Fixture, builder, codes, fixture};
+use crate::fixture::{
+    Fixture, accepting, builder, codes, fixture, full_log, get, json as envelope, post_body,
+    with_panicking_logs,
+};
 
 /// G4: an error has its message, where it is in the document, the path of its field and a code; the data beside it lives.
 #[tokio::test]
@@ -151,6 +155,53 @@ async fn a_panicking_resolver_is_contained() {
     assert_eq!(shop.ask("{ ping }").await, json!({ "data": { "ping": "pong" } }));
 }
 
+/// G19: a log of the host that panics before anything runs is an error of the operation that it is told of.
+#[tokio::test]
+async fn a_panicking_log_is_contained() {
+    let pings = json!([{ "query": "{ ping }" }, { "query": "{ ping }" }]);
+    for engine in with_panicking_logs() {
+        let shop = Fixture::new(engine.with_batches());
+        let alone = shop.ask("{ ping }").await;
+        let batch = envelope(&shop.send(post_body(pings.to_string())).await);
+        assert_eq!(batch.as_array().map(Vec::len), Some(2));
+        for answer in [&alone, &batch[0], &batch[1]] {
+            assert_eq!(codes(answer), ["INTERNAL_SERVER_ERROR"]);
+            assert!(answer["data"].is_null() && !answer.to_string().contains("the log is full"));
+        }
+        let events = shop.send(accepting(get("{ ping }"), "text/event-stream")).await;
+        let events = String::from_utf8(events.body().to_vec()).unwrap();
+        assert!(events.contains("INTERNAL_SERVER_ERROR"), "{events}");
+        for incident in &*shop.incidents.lock().unwrap() {
+            assert_eq!(
+                (incident.kind, incident.detail.as_str()),
+                (IncidentKind::Panic, "the log is full")
+            );
+        }
+        assert_eq!(shop.incidents.lock().unwrap().len(), 4);
+    }
+}
+
+/// G19: a log that panics at what a batch asks for together leaves every operation its answer, and runs none.
+#[tokio::test]
+async fn a_log_that_panics_at_a_batch_is_contained() {
+    let engine = builder()
+        .with_batches()
+        .with_limits(Limits::default().with_root_fields(1));
+    let shop = Fixture::new(engine.with_limit_log(|measured: &Measured<'_>| {
+        if !measured.exceeded.is_empty() {
+            full_log();
+        }
+    }));
+    let add = "mutation { add(id: 1) { id } }";
+    let batch = json!([{ "query": add }, { "query": "{ nothing }" }, { "query": add }]);
+    let answers = envelope(&shop.send(post_body(batch.to_string())).await);
+    let told: Vec<_> = answers.as_array().unwrap().iter().map(codes).collect();
+    let failed = "INTERNAL_SERVER_ERROR";
+    assert_eq!(told, [[failed], ["GRAPHQL_VALIDATION_FAILED"], [failed]]);
+    assert_eq!(shop.shop.calls(), 0);
+    assert_eq!(shop.incidents.lock().unwrap().len(), 1);
+}
+
 /// G3, G6: what is wrong before execution has its own code, no `data`, and no resolver ran.
 #[tokio::test]
 async fn nothing_runs_of_what_does_not_fit() {
@@ -192,7 +243,7 @@ async fn nothing_runs_of_what_does_not_fit() {
 /// G3, G18: a document of more tokens than allowed is refused while it is read.
 #[tokio::test]
 async fn a_document_of_too_many_tokens_is_not_parsed() {
-    let limits = graph_core::limits::Limits::default().with_tokens(10);
+    let limits = Limits::default().with_tokens(10);
     let shop = Fixture::new(builder().with_limits(limits));
     assert_eq!(
         codes(&shop.ask("{ ping a: ping b: ping c: ping }").await),

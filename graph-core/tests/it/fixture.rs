@@ -9,6 +9,8 @@ use futures_util::stream::{self, Stream, StreamExt as _};
 use graph_core::connection::{CursorKey, Cursors, Direction, Page, PageArguments, PageLimits};
 use graph_core::engine::EngineBuilder;
 use graph_core::http::Answer;
+use graph_core::limits::Measured;
+use graph_core::persisted::{Manifest, TrustedDocuments, TrustedMode, Untrusted};
 use graph_core::ports::Incident;
 use graph_core::testing::SeededEntropy;
 use graph_core::{
@@ -306,6 +308,22 @@ pub(crate) fn builder() -> ShopBuilder {
 
 pub(crate) fn fixture() -> Fixture {
     Fixture::new(builder())
+}
+
+/// What a log does that cannot take any more.
+pub(crate) fn full_log() {
+    panic!("the log is full");
+}
+
+/// A log that panics before anything runs: that of the limits, and that of the allow-list.
+pub(crate) fn with_panicking_logs() -> [ShopBuilder; 2] {
+    let trusted = TrustedDocuments::new([Manifest::new()])
+        .with_mode(TrustedMode::Log)
+        .with_log(|_: &Untrusted<'_>| full_log());
+    [
+        builder().with_limit_log(|_: &Measured<'_>| full_log()),
+        builder().with_trusted_documents(trusted),
+    ]
 }
 
 impl Fixture {

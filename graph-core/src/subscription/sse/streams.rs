@@ -70,6 +70,9 @@ impl StreamLimits {
 ///
 /// A token is 256 bits of the host's randomness, and is kept as its hash. It opens nothing by itself: each request with it must act
 /// for the principal who reserved the stream, so that a token in a log or in the history of a browser is worth nothing.
+///
+/// All who are anonymous are one: a token that was reserved anonymously works for every anonymous caller who has it, and is a secret
+/// of its client. A host whose anonymous streams must not be shared authenticates the endpoint.
 #[derive(Clone)]
 pub struct EventStreams {
     limits: StreamLimits,

@@ -203,7 +203,7 @@ async fn the_schema_follows_the_mode() {
     assert!(coordinates(&filtered["data"]["__schema"]).is_subset(&coordinates(&whole["data"]["__schema"])));
 }
 
-/// G15: what is wrong with a document tells no names of types that are hidden and that it does not name itself.
+/// G15: what is wrong with a document tells no names of types that are hidden, whatever stands in its comments, strings and fragments.
 #[tokio::test]
 async fn mistakes_do_not_tell_what_is_hidden() {
     let desk = Desk::new(GuardMode::Filter);
@@ -220,6 +220,9 @@ async fn mistakes_do_not_tell_what_is_hidden() {
         "{ found { ... on Robot { id } } finding { ... on User { id } } }",
         "{ badge { size } }",
         "subscription { joined { size } }",
+        "# Audit Keyring KeyKind Finding Badge\n{ audits badge }",
+        "{ audits badge user(id: \"Audit Keyring KeyKind Finding Badge\") { keyring } }",
+        "{ audits { ...F } } fragment F on Audit { wordz }",
     ] {
         for context in [desk.anonymous(), desk.who("ada", &[], &[])] {
             let answer = desk.ask(query, &context).await;

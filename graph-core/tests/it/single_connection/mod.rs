@@ -29,11 +29,15 @@ struct Desk {
 
 impl Desk {
     fn new(limits: StreamLimits) -> Self {
+        Self::of(fixture(), limits)
+    }
+
+    fn of(shop: Fixture, limits: StreamLimits) -> Self {
         let passed = Arc::new(AtomicU64::new(0));
         let seconds = Arc::clone(&passed);
         let clock = move || SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.load(Ordering::SeqCst));
         Self {
-            shop: fixture(),
+            shop,
             streams: EventStreams::new(limits, SeededEntropy::new(3), clock),
             passed,
         }

@@ -1,11 +1,15 @@
 //! What is started on a stream, and what its client hears of it.
 
+use std::sync::{Arc, Mutex};
+
 use futures_util::{FutureExt as _, StreamExt as _};
+use graph_core::limits::Measured;
+use graph_core::persisted::{Manifest, TrustedDocuments, TrustedMode, Untrusted};
 use graph_core::subscription::sse::StreamLimits;
 use http::Method;
 
 use super::{Desk, PATIENCE, operation, request, text};
-use crate::fixture::{codes, json as envelope};
+use crate::fixture::{Fixture, builder, codes, json as envelope, with_panicking_logs};
 
 /// G10: operations are accepted by requests of their own, and their events come by the one stream, each under its id, in turns.
 #[tokio::test]
@@ -132,6 +136,42 @@ async fn an_operation_that_cannot_run_is_not_accepted() {
     assert_eq!(desk.full(guarded, desk.shop.ada()).await.status(), 202);
     assert!(text(events.next().await).contains("NOT_FOUND"));
     assert!(text(events.next().await).starts_with("event: complete"));
+}
+
+/// G10, G18: what was judged when an operation was accepted is what runs, so that the logs are told of it once.
+#[tokio::test]
+async fn an_accepted_operation_is_judged_once() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let (measured, asked) = (Arc::clone(&told), Arc::clone(&told));
+    let trusted = TrustedDocuments::new([Manifest::new()])
+        .with_mode(TrustedMode::Log)
+        .with_log(move |_: &Untrusted<'_>| asked.lock().unwrap().push("untrusted"));
+    let engine = builder()
+        .with_trusted_documents(trusted)
+        .with_limit_log(move |_: &Measured<'_>| measured.lock().unwrap().push("measured"));
+    let desk = Desk::of(Fixture::new(engine), StreamLimits::default());
+    let token = desk.reserve().await;
+    let mut events = desk.open(&token).await;
+    assert_eq!(desk.operate(&token, "1", "{ ping }").await.status(), 202);
+    assert!(text(events.next().await).contains("pong"));
+    assert!(text(events.next().await).starts_with("event: complete"));
+    assert_eq!(*told.lock().unwrap(), ["untrusted", "measured"]);
+}
+
+/// G10, G19: an operation that a log of the host panics at fails by itself, in the stream, and is reported once.
+#[tokio::test]
+async fn a_panicking_log_is_an_event() {
+    for engine in with_panicking_logs() {
+        let desk = Desk::of(Fixture::new(engine), StreamLimits::default());
+        let token = desk.reserve().await;
+        let mut events = desk.open(&token).await;
+        assert_eq!(desk.operate(&token, "1", "{ ping }").await.status(), 202);
+        let failed = text(events.next().await);
+        assert!(failed.contains("INTERNAL_SERVER_ERROR"), "{failed}");
+        assert!(!failed.contains("the log is full"), "{failed}");
+        assert!(text(events.next().await).starts_with("event: complete"));
+        assert_eq!(desk.shop.incidents.lock().unwrap().len(), 1);
+    }
 }
 
 /// G10: each request that fits no stream has its status.
