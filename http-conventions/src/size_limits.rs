@@ -85,7 +85,8 @@ impl SizeLimits {
     }
 
     /// What content that is too large is refused with, whoever counted it.
-    pub(crate) const fn too_much_content(&self) -> TooLarge {
+    #[must_use]
+    pub const fn too_much_content(&self) -> TooLarge {
         TooLarge::Content(self.encoded)
     }
 

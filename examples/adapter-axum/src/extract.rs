@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http::{StatusCode, header::AUTHORIZATION, request::Parts};
 use http_conventions::pagination::PageRequest;
 use http_conventions::pipeline::{Admitted, Exchange};
-use http_conventions::problem::{Problem, types};
+use http_conventions::problem::Problem;
 use oauth_core::resource::{Principal, ResourceServer};
 
 use crate::content::collect;
@@ -105,7 +105,9 @@ impl<S: Sync> FromRequest<S> for Whole {
             Err(status) => {
                 let problem = match parts.extensions.get::<Exchange<Admitted>>() {
                     Some(exchange) if status == StatusCode::PAYLOAD_TOO_LARGE => {
-                        types::CONTENT_TOO_LARGE.problem(exchange.conventions().problems())
+                        let conventions = exchange.conventions();
+                        let too_large = conventions.size_limits().too_much_content();
+                        too_large.problem(conventions.problems())
                     }
                     _ => Problem::of_status(status),
                 };

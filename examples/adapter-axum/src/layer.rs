@@ -9,7 +9,7 @@ use http::{Method, Request, Response, StatusCode, header};
 use http_body::Body;
 use http_body_util::{BodyExt, Either, Full, Limited};
 use http_conventions::pipeline::{Admitted, Conventions, Exchange};
-use http_conventions::problem::{ErrorStatus, PROBLEM_JSON, Problem};
+use http_conventions::problem::{ErrorStatus, Problem, is_problem};
 use tokio::time::timeout;
 use tower_layer::Layer;
 use tower_service::Service;
@@ -174,7 +174,7 @@ where
         }
         return exchange.finish(Ok(options)).map(whole);
     }
-    if !is_problem(&answer) {
+    if !is_problem(&answer) || !is_at_hand(answer.body()) {
         return exchange.finish_as(Ok(answer.map(Either::Left)), whole);
     }
     let (parts, content) = answer.into_parts();
@@ -185,12 +185,10 @@ where
     exchange.finish(outcome).map(whole)
 }
 
-/// Whether an answer is a problem at hand, which can be completed.
-fn is_problem<C: Body>(answer: &Response<C>) -> bool {
-    let content_type = answer.headers().get(header::CONTENT_TYPE);
-    let length = answer.body().size_hint().upper();
-    content_type.is_some_and(|value| value.as_bytes().starts_with(PROBLEM_JSON.as_bytes()))
-        && length.is_some_and(|length| length <= LARGEST_PROBLEM)
+/// Whether a problem can be completed: it is no stream.
+fn is_at_hand(content: &impl Body) -> bool {
+    let length = content.size_hint().upper();
+    length.is_some_and(|length| length <= LARGEST_PROBLEM)
 }
 
 fn whole<C>(content: Bytes) -> Either<C, Full<Bytes>> {

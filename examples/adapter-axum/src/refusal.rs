@@ -6,7 +6,6 @@ use http::StatusCode;
 use http_conventions::pagination::InvalidPageRequest;
 use http_conventions::pipeline::EarlyAnswer;
 use http_conventions::problem::{Challenge as ProblemChallenge, ErrorStatus, Problem};
-use oauth_core::dpop::NONCE_HEADER;
 use oauth_core::resource::Challenge;
 
 /// What ends a handler early: the rejection of every extractor of this crate, and what `?` makes of the refusals of the four
@@ -81,10 +80,12 @@ impl From<Challenge> for Refusal {
             Some(code) => problem.with_extension("error", code),
             None => problem,
         };
-        let nonce = refused.headers().remove(NONCE_HEADER);
+        let owed = refused.headers();
         let mut refusal = Self::new(problem, Reason::Caller(refused));
-        if let Some(nonce) = nonce {
-            refusal.0.0.headers_mut().insert(NONCE_HEADER, nonce);
+        let headers = refusal.0.0.headers_mut();
+        for (name, value) in &owed {
+            // the nonce, and leave for a script to read it
+            headers.entry(name).or_insert_with(|| value.clone());
         }
         refusal
     }

@@ -90,7 +90,9 @@ where
 /// Serves a router until `shutdown` completes and the open requests are answered or cut off.
 ///
 /// As `axum::serve` does, with a bound on how long a head may take and how long open requests may go on: of the limits,
-/// [`Limits::body`] is not looked at, as the router reads the bodies. The peer's [`SocketAddr`](std::net::SocketAddr) is in
+/// [`Limits::body`] is not looked at, and [`Limits::read_timeout`] is for heads alone, as the router reads the bodies: a handler
+/// that takes [`Whole`](crate::Whole) waits ten seconds for one, and an extractor of axum's own for as long as the peer likes,
+/// unless a layer of the host bounds it. The peer's [`SocketAddr`](std::net::SocketAddr) is in
 /// [`ConnectInfo`], and as it is in the request's extensions.
 ///
 /// # Errors

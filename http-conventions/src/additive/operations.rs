@@ -123,11 +123,6 @@ fn demand(walk: &mut Walk<'_>, pointer: &str, old: &Value, new: &Value) {
 
 /// The successful answers. A status that none had before is none that a client has to know, as each is of a class.
 fn answers<'a>(walk: &mut Walk<'a>, pointer: &str, old: &'a Value, new: &'a Value) {
-    let documents = walk.documents();
-    let (before, after) = (resources(documents.0, old), resources(documents.1, new));
-    if before.iter().any(|name| !after.contains(name)) {
-        walk.note(pointer.to_owned(), ChangeKind::Replaced);
-    }
     let successes = |operation: &'a Value| -> BTreeMap<&'a str, &'a Value> {
         let answers = object(operation.get("responses")).into_iter().flatten();
         let successes = answers.filter(|(status, _)| status.starts_with('2'));
@@ -151,18 +146,6 @@ fn answers<'a>(walk: &mut Walk<'a>, pointer: &str, old: &'a Value, new: &'a Valu
     }
 }
 
-/// What an operation answers with, by the name of its schema.
-fn resources<'a>(document: &'a Value, operation: &'a Value) -> Vec<&'a str> {
-    let answers = object(operation.get("responses")).into_iter().flatten();
-    let successes = answers.filter(|(status, _)| status.starts_with('2'));
-    let named = successes.filter_map(|(_, answer)| {
-        let content = object(follow(document, answer).get("content"))?;
-        let (_, media) = content.iter().next()?;
-        name(media)
-    });
-    named.collect()
-}
-
 /// The media types of a body or an answer, each with its schema.
 fn contents<'a>(walk: &mut Walk<'a>, pointer: &str, old: &'a Value, new: &'a Value) {
     let content = |of: &'a Value| -> Option<&'a Map<String, Value>> { object(of.get("content")) };
@@ -172,17 +155,16 @@ fn contents<'a>(walk: &mut Walk<'a>, pointer: &str, old: &'a Value, new: &'a Val
     });
 }
 
-/// The schema of a parameter or of content. One that is named is compared under its name; an answer of another name is another
-/// resource already.
+/// The schema of a parameter or of content. One that is named is compared under its name; an answer under another name is another
+/// resource.
 fn schema<'a>(walk: &mut Walk<'a>, pointer: &str, old: &'a Value, new: &'a Value) {
-    let is_done = match (name(old), name(new)) {
-        (Some(before), Some(after)) if before == after => {
-            before.starts_with("#/components/schemas/") && walk.components_suffice()
-        }
-        (Some(_), Some(_)) => walk.answers(),
-        _ => false,
-    };
-    if !is_done {
+    let (before, after) = (name(old), name(new));
+    if walk.answers() && before.is_some() && before != after {
+        walk.note(join(pointer, "schema"), ChangeKind::Replaced);
+        return;
+    }
+    let is_component = before.is_some_and(|name| name.starts_with("#/components/schemas/"));
+    if !(is_component && before == after && walk.components_suffice()) {
         rules::subschema(walk, pointer, "schema", old.get("schema"), new.get("schema"));
     }
 }

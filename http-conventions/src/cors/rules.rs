@@ -10,8 +10,8 @@ use crate::request_id::X_REQUEST_ID;
 /// What pages of other origins may do; [`build`](Self::build) makes a [`Cors`] of it.
 ///
 /// Unless told otherwise: the methods GET, HEAD, QUERY, POST, PUT, PATCH and DELETE; the request headers that the conventions
-/// of this crate read, `Authorization` and `Content-Type`; the response headers that they write; no credentials; an hour for
-/// which a browser remembers a preflight.
+/// of this crate read, `Authorization`, `DPoP` and `Content-Type`; the response headers that they write, and the `DPoP-Nonce`
+/// without which a client could not try again; no credentials; an hour for which a browser remembers a preflight.
 #[derive(Clone, Debug)]
 pub struct CorsRules {
     pub(super) origins: Origins,
@@ -61,6 +61,7 @@ impl CorsRules {
             request_headers: vec![
                 header::AUTHORIZATION,
                 header::CONTENT_TYPE,
+                name("dpop"),
                 name("idempotency-key"),
                 header::IF_MATCH,
                 header::IF_NONE_MATCH,
@@ -76,6 +77,7 @@ impl CorsRules {
                 header::WWW_AUTHENTICATE,
                 X_REQUEST_ID,
                 name("deprecation"),
+                name("dpop-nonce"),
                 name("idempotency-replayed"),
                 name("ratelimit"),
                 name("ratelimit-limit"),

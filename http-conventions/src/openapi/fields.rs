@@ -15,7 +15,7 @@ pub(super) fn all(conventions: &Described<'_>) -> Map<String, Value> {
     let mut fields = vec![
         request_id(),
         (header::CACHE_CONTROL, text(true, "What caches may keep of it.")),
-        (header::ETAG, entity_tag()),
+        (header::ETAG, entity_tag(true)),
         (header::LOCATION, location()),
         (header::ALLOW, text(true, "The methods that the resource takes.")),
         (header::WWW_AUTHENTICATE, text(true, "How to prove who asks.")),
@@ -43,6 +43,16 @@ pub(crate) fn of_every_answer(conventions: &Described<'_>) -> Map<String, Value>
     names.extend(lifecycle(conventions).map(|(name, _)| name));
     names.extend(rate_limits(conventions).map(|(name, _)| name));
     refer(names)
+}
+
+/// What a 304 says of the state that the client has: either field, as the host has the one or the other.
+pub(super) fn of_state() -> Map<String, Value> {
+    let date = text(
+        false,
+        "When the state came about, where it has no tag, as an HTTP date.",
+    );
+    let fields = [(header::ETAG, entity_tag(false)), (header::LAST_MODIFIED, date)];
+    named(fields.into_iter().map(|(name, value)| (spelled(&name), value)))
 }
 
 /// References to these fields.
@@ -114,10 +124,10 @@ fn request_id() -> (HeaderName, Value) {
     )
 }
 
-fn entity_tag() -> Value {
+fn entity_tag(required: bool) -> Value {
     let schema = json!({ "type": "string", "pattern": "^(W/)?\"[^\" ]*\"$" });
     field(
-        true,
+        required,
         "The state that is shown, for If-Match and If-None-Match.",
         &schema,
     )

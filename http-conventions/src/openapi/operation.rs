@@ -36,6 +36,7 @@ pub(crate) fn operation(conventions: &Described<'_>, takes: &[Takes]) -> Value {
 /// What may end any exchange before its handler, and what a handler that fails ends it with.
 fn of_every_request(conventions: &Described<'_>) -> BTreeSet<StatusCode> {
     let mut statuses = BTreeSet::from([
+        StatusCode::REQUEST_TIMEOUT,
         StatusCode::PAYLOAD_TOO_LARGE,
         StatusCode::URI_TOO_LONG,
         StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,

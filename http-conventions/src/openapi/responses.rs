@@ -13,12 +13,13 @@ use super::{
 use crate::problem::phrase;
 
 /// What any host may answer, whatever is configured.
-const OF_ANY_HOST: [StatusCode; 7] = [
+const OF_ANY_HOST: [StatusCode; 8] = [
     StatusCode::BAD_REQUEST,
     StatusCode::UNAUTHORIZED,
     StatusCode::FORBIDDEN,
     StatusCode::NOT_FOUND,
     StatusCode::METHOD_NOT_ALLOWED,
+    StatusCode::REQUEST_TIMEOUT,
     StatusCode::INTERNAL_SERVER_ERROR,
     StatusCode::SERVICE_UNAVAILABLE,
 ];
@@ -75,10 +76,9 @@ const fn owed(status: StatusCode) -> Option<HeaderName> {
 }
 
 fn not_modified(conventions: &Described<'_>) -> Value {
-    json!({
-        "description": "The client has this state.",
-        "headers": headers(Some(header::ETAG), conventions),
-    })
+    let mut headers = headers(None, conventions);
+    headers.extend(fields::of_state());
+    json!({ "description": "The client has this state.", "headers": headers })
 }
 
 fn headers(more: Option<HeaderName>, conventions: &Described<'_>) -> Map<String, Value> {

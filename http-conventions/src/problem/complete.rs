@@ -90,12 +90,18 @@ pub(crate) fn explains_nothing<B>(answer: &Response<B>) -> bool {
     is_text && is_error(answer.status())
 }
 
+/// Whether an answer is an error whose content says that it is a problem, in any case and with any parameters.
+#[must_use]
+pub fn is_problem<B>(answer: &Response<B>) -> bool {
+    let content_type = answer.headers().get(CONTENT_TYPE);
+    is_error(answer.status())
+        && content_type.is_some_and(|value| is_of(value.as_bytes(), PROBLEM_JSON.as_bytes()))
+}
+
 /// Adds the `instance` and the `request_id` to a problem that was written without them.
 pub(crate) fn completed_content(answer: Response<Bytes>, target: &Uri, id: &RequestId) -> Response<Bytes> {
-    let content_type = answer.headers().get(CONTENT_TYPE);
-    let is_problem = content_type.is_some_and(|value| is_of(value.as_bytes(), PROBLEM_JSON.as_bytes()));
     // what is none is not read, however long it is
-    if !is_problem || !is_error(answer.status()) {
+    if !is_problem(&answer) {
         return answer;
     }
     let Ok(written) = ReceivedProblem::parse(answer.body()) else {

@@ -50,6 +50,7 @@ mod write;
 pub(crate) use self::complete::{completed_content, explains_nothing};
 pub use self::{
     challenge::{Challenge, InvalidChallenge},
+    complete::is_problem,
     kind::{InvalidProblemBase, ProblemBase, ProblemType},
     member::Member,
     parse::{InvalidProblem, ReceivedProblem},

@@ -226,7 +226,7 @@ fn documents_are_compared_through_their_references() {
     assert_eq!(
         shown(&old, &new, Role::Both),
         [
-            "breaking: /paths/~1v1~1charges~1{id}/get/responses was replaced",
+            "breaking: /paths/~1v1~1charges~1{id}/get/responses/200/content/application~1json/schema was replaced",
             "breaking: /paths/~1v1~1refunds~1{id} was removed",
             "breaking: /components/schemas/Charge/properties/amount/type was replaced",
         ]

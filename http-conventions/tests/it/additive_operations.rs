@@ -106,6 +106,20 @@ const OPERATIONS: &[(&str, &str, &[&str])] = &[
         r#""responses":{"204":{}}"#,
         &["breaking: /responses/201 was removed", "/responses/204 was added"],
     ),
+    // what another status or media type is answered with is no excuse
+    (
+        r##""responses":{"200":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/New"}}}},"201":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Newer"}}}}}"##,
+        r##""responses":{"200":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Newer"}}}},"201":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/New"}}}}}"##,
+        &[
+            "breaking: /responses/200/content/application~1json/schema was replaced",
+            "breaking: /responses/201/content/application~1json/schema was replaced",
+        ],
+    ),
+    (
+        r##""responses":{"200":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/New"}},"text/csv":{"schema":{"$ref":"#/components/schemas/New"}}}}}"##,
+        r##""responses":{"200":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/New"}},"text/csv":{"schema":{"$ref":"#/components/schemas/Newer"}}}}}"##,
+        &["breaking: /responses/200/content/text~1csv/schema was replaced"],
+    ),
 ];
 
 /// H21: an operation demands no more than before, in its parameters and its bodies, and answers with no less, whatever role the

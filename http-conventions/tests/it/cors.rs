@@ -89,7 +89,8 @@ fn a_preflight_is_answered_by_the_policy() {
     );
     let headers = field(&answer, "access-control-allow-headers").unwrap();
     assert!(
-        headers.contains("authorization, content-type, idempotency-key") && headers.ends_with(", x-tenant")
+        headers.contains("authorization, content-type, dpop, idempotency-key")
+            && headers.ends_with(", x-tenant")
     );
     assert!(!headers.contains("x-secret"));
     assert_eq!(field(&answer, "access-control-max-age"), Some("60"));
@@ -152,6 +153,8 @@ fn every_answer_varies_by_origin() {
         "ratelimit-reset",
         "deprecation",
         "sunset",
+        "www-authenticate",
+        "dpop-nonce",
     ] {
         assert!(exposed.split(", ").any(|exposed| exposed == name), "{name}");
     }

@@ -104,7 +104,10 @@ fn what_is_not_configured_does_not_appear() {
         ]
     );
     let operation = conventions.openapi_operation(&[Takes::Page, Takes::IdempotencyKey]);
-    assert_eq!(asked(&operation), (Vec::new(), vec!["413", "414", "431", "500"]));
+    assert_eq!(
+        asked(&operation),
+        (Vec::new(), vec!["408", "413", "414", "431", "500"])
+    );
 }
 
 /// H22: each option adds its own.
@@ -201,16 +204,17 @@ fn a_response_has_what_its_status_owes() {
         .unwrap();
     let components = conventions.openapi_components();
     for (response, owed) in [
-        ("Unauthorized", Some("WWW-Authenticate")),
-        ("MethodNotAllowed", Some("Allow")),
-        ("TooManyRequests", Some("Retry-After")),
-        ("ServiceUnavailable", Some("Retry-After")),
-        ("NotModified", Some("ETag")),
-        ("NotFound", None),
+        ("Unauthorized", &["WWW-Authenticate"][..]),
+        ("MethodNotAllowed", &["Allow"]),
+        ("TooManyRequests", &["Retry-After"]),
+        ("ServiceUnavailable", &["Retry-After"]),
+        ("NotModified", &["ETag", "Last-Modified"]),
+        ("NotFound", &[]),
+        ("RequestTimeout", &[]),
     ] {
         let headers = components["responses"][response]["headers"].as_object().unwrap();
         let usual = ["Cache-Control", "RateLimit", "RateLimit-Policy", "X-Request-Id"];
-        let mut expected: Vec<&str> = usual.into_iter().chain(owed).collect();
+        let mut expected: Vec<&str> = usual.iter().chain(owed).copied().collect();
         expected.sort_unstable();
         assert_eq!(sorted(headers), expected, "{response}");
     }
@@ -220,6 +224,13 @@ fn a_response_has_what_its_status_owes() {
         ("RateLimit", false),
     ] {
         assert_eq!(components["headers"][name]["required"], required, "{name}");
+    }
+    let not_modified = &components["responses"]["NotModified"]["headers"];
+    for name in ["ETag", "Last-Modified"] {
+        assert_eq!(
+            not_modified[name]["required"], false,
+            "a 304 has one of them: {name}"
+        );
     }
     assert_eq!(
         sorted(&conventions.openapi_headers()),
@@ -249,7 +260,10 @@ fn versions_appear_as_their_scheme_has_them() {
         json!(["1"])
     );
     assert_eq!(asked(&operation).0, ["Version"]);
-    assert_eq!(asked(&operation).1, ["400", "410", "413", "414", "431", "500"]);
+    assert_eq!(
+        asked(&operation).1,
+        ["400", "408", "410", "413", "414", "431", "500"]
+    );
     let gone = &components["responses"]["Gone"]["headers"];
     assert!(gone.get("Deprecation").is_some() && gone.get("Sunset").is_some());
 
@@ -257,19 +271,22 @@ fn versions_appear_as_their_scheme_has_them() {
     assert_eq!(components["parameters"]["Version"]["schema"]["format"], "date");
     assert!(components["responses"].get("Gone").is_none());
     assert!(components["headers"].get("Sunset").is_none());
-    assert_eq!(asked(&operation).1, ["400", "413", "414", "431", "500"]);
+    assert_eq!(asked(&operation).1, ["400", "408", "413", "414", "431", "500"]);
 
     let (components, operation) = with(VersionScheme::Path, "1", &Lifecycle::default());
     assert!(components["parameters"].get("Version").is_none());
     assert!(components["headers"].get("Deprecation").is_none());
-    assert_eq!(asked(&operation).1, ["404", "413", "414", "431", "500"]);
+    assert_eq!(asked(&operation).1, ["404", "408", "413", "414", "431", "500"]);
 
     let (_, operation) = with(
         VersionScheme::MediaType("v".to_owned()),
         "1",
         &Lifecycle::default(),
     );
-    assert_eq!(asked(&operation).1, ["406", "413", "414", "415", "431", "500"]);
+    assert_eq!(
+        asked(&operation).1,
+        ["406", "408", "413", "414", "415", "431", "500"]
+    );
 }
 
 /// H6, H15: a status that is switched is switched in the document.
@@ -285,10 +302,10 @@ fn an_operation_may_end_as_its_conventions_say() {
         (statuses, built.openapi_components())
     };
     let (statuses, components) = keyed(MismatchStatus::Conflict);
-    assert_eq!(statuses, "400 409 413 414 431 500 503");
+    assert_eq!(statuses, "400 408 409 413 414 431 500 503");
     assert!(components["responses"].get("UnprocessableContent").is_none());
     let (statuses, components) = keyed(MismatchStatus::UnprocessableContent);
-    assert_eq!(statuses, "400 409 413 414 422 431 500 503");
+    assert_eq!(statuses, "400 408 409 413 414 422 431 500 503");
     let schema = &components["schemas"]["IdempotencyKeyReusedProblem"]["properties"]["status"];
     assert_eq!(*schema, json!({"const": 422}));
 
@@ -296,8 +313,8 @@ fn an_operation_may_end_as_its_conventions_say() {
         let built = bare().with_rate_limiter(limiter(on_failure)).build().unwrap();
         asked(&built.openapi_operation(&[])).1.join(" ")
     };
-    assert_eq!(limited(OnStoreFailure::FailOpen), "413 414 429 431 500");
-    assert_eq!(limited(OnStoreFailure::FailClosed), "413 414 429 431 500 503");
+    assert_eq!(limited(OnStoreFailure::FailOpen), "408 413 414 429 431 500");
+    assert_eq!(limited(OnStoreFailure::FailClosed), "408 413 414 429 431 500 503");
 }
 
 /// H22: no reference leads nowhere, whatever is configured.

@@ -3,24 +3,25 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
+use http_conventions::conditional::not_modified;
+use http_conventions::openapi::Takes;
 use serde_json::{Value, json};
 
 use crate::pipeline_fixture::{Desk, QUOTA, request};
 
-/// H13, H22: every refusal of the pipeline is one that the document has: its status, its type, the members of that type, and
-/// the fields that its response must have.
+/// H13, H22: every refusal of the pipeline is one that the operation has, by the host's server or after `admit`: its status, its
+/// type, the members of that type, and the fields that its response must have.
 #[tokio::test]
 async fn what_the_pipeline_answers_is_in_its_document() {
     const KEY: (&str, &str) = ("idempotency-key", "8e03978e-40d5-43dd-bc93-6894a57f9324");
     let desk = Desk::new();
-    let document = json!({ "components": desk.conventions.openapi_components() });
-    let check = |answer: &Response<Bytes>| assert_documented(&document, answer);
+    let document = document(&desk);
     let (long, wide) = (format!("/v1/charges?{}", "x".repeat(9000)), "w".repeat(40_000));
     let mut statuses = Vec::new();
     let send = async |request: Request<Bytes>| {
         let answer = desk.send(&request).await;
-        check(&answer);
+        assert_documented(&document, request.method().as_str(), &answer);
         answer.status().as_u16()
     };
     for asked in [
@@ -55,15 +56,73 @@ async fn what_the_pipeline_answers_is_in_its_document() {
     );
 }
 
-fn assert_documented(document: &Value, answer: &Response<Bytes>) {
+/// H13, H22: what a server refuses in the host's place is in the document of each operation too.
+#[test]
+fn what_a_server_refuses_is_in_the_document() {
+    let desk = Desk::new();
+    let document = document(&desk);
+    for method in ["GET", "PATCH", "POST"] {
+        let head = request(method, "/v1/charges", &[]);
+        for status in [400, 408, 413, 500, 503] {
+            let refused = desk
+                .conventions
+                .refuse(&head, StatusCode::from_u16(status).unwrap());
+            let answer = refused.into_response();
+            assert_eq!(answer.status(), status);
+            assert_documented(&document, method, &answer);
+        }
+    }
+}
+
+/// H7, H22: a state without an entity tag has a 304 in the document too.
+#[test]
+fn a_304_without_a_tag_is_in_the_document() {
+    let desk = Desk::new();
+    let mut headers = HeaderMap::new();
+    headers.insert(
+        "last-modified",
+        HeaderValue::from_static("Sat, 21 Nov 2026 00:00:00 GMT"),
+    );
+    let head = request("GET", "/v1/charges", &[]);
+    let exchange = desk.conventions.begin(&head).admit(&head).unwrap();
+    let answer = exchange.finish(Ok(not_modified(headers)));
+    assert_eq!(answer.status(), 304);
+    assert!(answer.headers().contains_key("last-modified"));
+    assert_documented(&document(&desk), "GET", &answer);
+}
+
+/// The document of a desk, with an operation for each of its methods.
+fn document(desk: &Desk) -> Value {
+    let operation = |takes: &[Takes]| {
+        desk.conventions
+            .openapi_operation(&[takes, &[Takes::Credentials]].concat())
+    };
+    json!({
+        "components": desk.conventions.openapi_components(),
+        "GET": operation(&[Takes::ReadPreconditions]),
+        "PATCH": operation(&[Takes::Content, Takes::WritePreconditions, Takes::IdempotencyKey]),
+        "POST": operation(&[Takes::Content, Takes::IdempotencyKey]),
+    })
+}
+
+fn assert_documented(document: &Value, method: &str, answer: &Response<Bytes>) {
     let reason = match answer.status().as_u16() {
         413 => "Content Too Large".to_owned(),
         _ => answer.status().canonical_reason().unwrap().to_owned(),
     };
     let name: String = reason.chars().filter(char::is_ascii_alphanumeric).collect();
     let response = at(document, &format!("/components/responses/{name}"));
+    // a method that the resource does not take is no operation of it
+    if answer.status() != StatusCode::METHOD_NOT_ALLOWED {
+        let of_operation = at(
+            document,
+            &format!("/{method}/responses/{}", answer.status().as_u16()),
+        );
+        assert_eq!(referred(document, of_operation), response, "{method}");
+    }
     for (field, header) in at(response, "/headers").as_object().unwrap() {
-        let is_required = *at(referred(document, header), "/required") == true;
+        let header = header.get("$ref").map_or(header, |_| referred(document, header));
+        let is_required = *at(header, "/required") == true;
         assert!(
             !is_required || answer.headers().contains_key(field),
             "{name} without {field}"

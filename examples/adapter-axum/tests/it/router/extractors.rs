@@ -6,10 +6,16 @@ use adapter_axum::{Admission, Caller, Paged, Reason, Refusal, Whole};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::FromRequestParts;
+use axum::response::IntoResponse;
 use axum::routing::{get, post};
 use futures_util::{StreamExt, stream};
-use http::Request;
+use http::{HeaderMap, Method, Request};
+use http_conventions::ports::Clock as _;
 use http_conventions::problem::ReceivedProblem;
+use oauth_core::dpop::Proof;
+use oauth_core::jose::SigningKey;
+use oauth_core::ports::OsEntropy;
+use oauth_core::vocabulary::Confirmation;
 use tower_service::Service;
 
 use super::fixture::{BASE, Running, request, whole};
@@ -50,6 +56,57 @@ async fn a_caller_is_known_by_a_valid_token() {
         401,
         "expired by the clock of the conventions"
     );
+}
+
+/// O20, H18: a page of another origin reads the nonce that its next proof needs; a refusal says so without rules for pages too.
+#[tokio::test]
+async fn a_page_passes_with_the_nonce_that_it_was_refused_with() {
+    let running = Running::new();
+    let (now, resources) = (running.clock.now(), running.resources_with_nonces());
+    let own = SigningKey::generate_es256(&OsEntropy).unwrap();
+    let bound = Confirmation::Jkt(own.public_key().thumbprint());
+    let token = running.token("read:charges", Some(bound));
+    let router = Router::new()
+        .route("/charges", get(async |_: Caller| "charges"))
+        .layer(adapter_axum::ConventionsLayer::new(super::conventions(
+            &running.clock,
+        )))
+        .with_state(resources.clone());
+    let made = |nonce: Option<&str>| {
+        let url = "https://api.example/charges".parse().unwrap();
+        let proof = Proof::new(Method::GET, url, &OsEntropy, now).with_access_token(&token);
+        let proof = nonce.map_or(proof.clone(), |nonce| proof.with_nonce(nonce));
+        let (proof, scheme) = (proof.sign(&own).unwrap().to_header(), format!("DPoP {token}"));
+        let fields = [
+            ("authorization", scheme.as_str()),
+            ("dpop", proof.to_str().unwrap()),
+        ];
+        request("GET", "/charges", &fields, "")
+    };
+    let ask = async |request: Request<Body>| whole(router.clone().call(request).await.unwrap()).await;
+    let exposes = |headers: &HeaderMap| {
+        let exposed = headers["access-control-expose-headers"].to_str().unwrap();
+        let exposed = exposed.to_ascii_lowercase();
+        ["dpop-nonce", "www-authenticate"]
+            .iter()
+            .all(|name| exposed.split(", ").any(|exposed| exposed == *name))
+    };
+
+    let refused = ask(made(None)).await;
+    assert_eq!(refused.status(), 401);
+    assert!(exposes(refused.headers()), "{refused:?}");
+    let nonce = refused.headers()["dpop-nonce"].to_str().unwrap();
+    assert_eq!(ask(made(Some(nonce))).await.status(), 200);
+    let asks = [("access-control-request-method", "GET")];
+    let preflight = ask(request("OPTIONS", "/charges", &asks, "")).await;
+    let allowed = preflight.headers()["access-control-allow-headers"].to_str();
+    assert!(allowed.unwrap().split(", ").any(|name| name == "dpop"));
+
+    let parts = made(None).into_parts().0;
+    let challenge = resources.authenticate(&parts, now).await.unwrap_err();
+    let bare = Refusal::from(challenge).into_response();
+    assert!(exposes(bare.headers()), "{bare:?}");
+    assert_eq!(bare.headers().get_all("www-authenticate").iter().count(), 1);
 }
 
 /// H14: whoever presents a token must present a good one, where none is needed too.

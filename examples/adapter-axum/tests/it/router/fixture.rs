@@ -24,9 +24,12 @@ use http_conventions::problem::{ErrorStatus, Problem, ProblemBase};
 use http_conventions::rate_limit::{MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter};
 use http_conventions::testing::{ManualClock, SeededEntropy};
 use http_conventions::version::VersionScheme;
+use oauth_core::dpop::NonceKey;
 use oauth_core::jose::{AccessTokenClaims, KeySet, SigningKey};
+use oauth_core::memory::MemoryReplays;
 use oauth_core::ports::OsEntropy;
 use oauth_core::resource::ResourceServer;
+use oauth_core::vocabulary::Confirmation;
 use serde_json::Value;
 use tokio::sync::{Notify, mpsc};
 use tower_service::Service;
@@ -114,8 +117,23 @@ impl Running {
         }
     }
 
-    /// A token of `ada` with this scope, from now for ten minutes.
+    /// Its resource server, which wants a nonce of its own in each proof of a key.
+    pub(super) fn resources_with_nonces(&self) -> ResourceServer {
+        let resources = self.desk.resources.clone();
+        resources
+            .with_dpop(
+                "https://api.example".parse().unwrap(),
+                Arc::new(MemoryReplays::new()),
+            )
+            .with_dpop_nonces(&NonceKey::from_bytes([7; 32]))
+    }
+
     pub(super) fn bearer(&self, scope: &str) -> String {
+        format!("Bearer {}", self.token(scope, None))
+    }
+
+    /// A token of `ada` with this scope, from now for ten minutes.
+    pub(super) fn token(&self, scope: &str, confirmation: Option<Confirmation>) -> String {
         let now = self.clock.now();
         let token = AccessTokenClaims {
             issuer: "https://as.example".parse().unwrap(),
@@ -127,9 +145,9 @@ impl Running {
             issued_at: now,
             expires_at: now + Duration::from_secs(600),
             auth_time: None,
-            confirmation: None,
+            confirmation,
         };
-        format!("Bearer {}", token.sign(&self.key).unwrap().expose())
+        token.sign(&self.key).unwrap().expose().to_owned()
     }
 
     pub(super) async fn ask(&self, request: Request<Body>) -> http::Response<Bytes> {
@@ -191,7 +209,7 @@ async fn broken() -> &'static str {
 async fn rendered() -> Response {
     let problem = Response::builder()
         .status(409)
-        .header("content-type", "application/problem+json; charset=utf-8")
+        .header("content-type", "Application/Problem+JSON ; charset=utf-8")
         .header("content-length", "14");
     problem.body(Body::from(r#"{"status":409}"#)).unwrap()
 }

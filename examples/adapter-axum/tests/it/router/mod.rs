@@ -69,7 +69,7 @@ async fn every_exit_of_a_router_is_complete() {
     }
 }
 
-/// H13: a problem that a handler wrote is completed, and its length with it.
+/// H13: a problem that a handler wrote is completed, however it spells its type, and its length with it.
 #[tokio::test]
 async fn a_problem_that_a_handler_wrote_is_completed() {
     let running = Running::new();
@@ -164,6 +164,8 @@ async fn content_over_the_cap_is_413_however_it_is_sent() {
         .await;
     let problem = ReceivedProblem::parse(chunked.body()).unwrap();
     assert_eq!(problem.type_uri(), format!("{BASE}content-too-large"));
+    let content: serde_json::Value = serde_json::from_slice(chunked.body()).unwrap();
+    assert_eq!(content["limit"], CAP);
 }
 
 /// X3: a stream passes as a stream, whatever it is made of.
