@@ -40,9 +40,10 @@ impl Htu {
     ///
     /// # Errors
     ///
-    /// `path` is none: it begins with no slash, or has characters that no path has.
+    /// `path` is none: it begins with no slash, or has characters that no path has. Or it goes about: a segment is `.` or `..`, in
+    /// whichever spelling, and what is meant may lie beside this one.
     pub fn join(&self, path: &str) -> Result<Self, InvalidHtu> {
-        if !path.starts_with('/') {
+        if !path.starts_with('/') || path.split(['/', '?', '#']).any(is_dots) {
             return Err(InvalidHtu);
         }
         format!("{}{path}", self.0.trim_end_matches('/')).parse()
@@ -78,6 +79,12 @@ impl fmt::Display for Htu {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// Whether a segment names no place below the one before it.
+fn is_dots(segment: &str) -> bool {
+    let segment = segment.to_ascii_lowercase().replace("%2e", ".");
+    segment == "." || segment == ".."
 }
 
 /// The path with each octet in its one spelling: unreserved characters as they are, the rest of what is encoded in upper case.
@@ -199,5 +206,25 @@ mod tests {
         }
         let tenant = htu("https://api.example/tenant/");
         assert_eq!(tenant.join("/v1").unwrap(), htu("https://api.example/tenant/v1"));
+        for path in ["/.v1", "/v1..", "/...", "/%2e%2e%2e", "/a.b/c"] {
+            let joined = tenant.join(path).expect(path);
+            assert!(
+                joined.as_str().starts_with("https://api.example/tenant/"),
+                "{joined}"
+            );
+        }
+        for dots in [".", "..", "%2e", "%2E", "%2e%2E", ".%2e", "%2E."] {
+            for path in [
+                format!("/{dots}"),
+                format!("/{dots}/"),
+                format!("/{dots}/v1"),
+                format!("/v1/{dots}/{dots}/other"),
+                format!("//{dots}/v1"),
+                format!("/{dots}?a=b"),
+                format!("/{dots}#a"),
+            ] {
+                assert_eq!(tenant.join(&path), Err(InvalidHtu), "{path:?}");
+            }
+        }
     }
 }

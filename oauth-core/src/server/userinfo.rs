@@ -32,7 +32,7 @@ struct UserInfo<'a> {
 }
 
 impl AuthorizationServer {
-    /// Answers `GET` and `POST` for who the person is, on whose behalf an access token with the scope `openid` was issued:
+    /// Answers `GET`, `HEAD` (which the host sends without the content) and `POST` for who the person is, on whose behalf an access token with the scope `openid` was issued:
     /// what the host knew of them when they signed in.
     ///
     /// The token comes in the `Authorization` header, or as `access_token` in the form of a `POST`
@@ -139,7 +139,7 @@ impl AuthorizationServer {
     fn challenged(&self, scheme: Option<Scheme>, reason: Reason) -> Failure {
         let (status, code) = match reason {
             Reason::MethodNotAllowed => {
-                return Failure::with_response(method_not_allowed("GET, POST"), reason);
+                return Failure::with_response(method_not_allowed("GET, HEAD, POST"), reason);
             }
             Reason::AccessTokenMissing => (StatusCode::UNAUTHORIZED, None),
             Reason::AccessTokenMalformed | Reason::MalformedParameters | Reason::ParameterRepeated => {
@@ -176,7 +176,7 @@ impl AuthorizationServer {
 
 /// The one token of the request.
 fn presented(request: &Request<Bytes>) -> Result<(Scheme, AccessToken), Reason> {
-    if ![Method::GET, Method::POST].contains(request.method()) {
+    if ![Method::GET, Method::HEAD, Method::POST].contains(request.method()) {
         return Err(Reason::MethodNotAllowed);
     }
     let in_form = form(request)?;

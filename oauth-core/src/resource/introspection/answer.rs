@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::jose::{AccessTokenClaims, AccessTokenPolicy, Audiences, NumericDate, Times};
 use crate::json;
-use crate::vocabulary::{Confirmation, Scopes};
+use crate::vocabulary::{Audience, ClientId, Confirmation, Scopes, Subject};
 
 /// An answer on the wire, [RFC 7662 §2.2](https://www.rfc-editor.org/rfc/rfc7662#section-2.2); members nobody knows are ignored.
 #[derive(Deserialize)]
@@ -43,66 +43,115 @@ fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::
     Value::deserialize(deserializer).map(Some)
 }
 
-/// What the token says, or that it is not active here and now; none where the answer is no answer.
-pub(super) fn read(
-    response: &Response<Bytes>,
-    policy: &AccessTokenPolicy,
-    now: SystemTime,
-) -> Option<Option<AccessTokenClaims>> {
+/// What an issuer says of an active token, whoever asks: for whom it opens what is judged [for each caller](Self::claims).
+pub(super) struct Active {
+    issuer: Option<String>,
+    audience: Vec<Audience>,
+    times: Times,
+    subject: Subject,
+    client_id: ClientId,
+    scopes: Scopes,
+    jti: String,
+    confirmation: Option<Confirmation>,
+}
+
+/// What the token says, or that it is not active; none where the answer is no answer.
+pub(super) fn read(response: &Response<Bytes>) -> Option<Option<Active>> {
     if response.status() != StatusCode::OK {
         return None;
     }
     let wire: Wire<'_> = json::object(response.body()).ok()?;
-    Some(wire.active.then(|| claims(&wire, policy, now)).flatten())
+    Some(wire.active.then(|| Active::of(&wire)).flatten())
 }
 
-/// None for what an issuer may call active and this resource server must not: a token of another issuer or for another audience, one
-/// that is over, and one that is bound to something which nobody here can check.
-fn claims(wire: &Wire<'_>, policy: &AccessTokenPolicy, now: SystemTime) -> Option<AccessTokenClaims> {
-    let issuer = policy.issuer();
-    if wire.iss.as_deref().is_some_and(|iss| iss != issuer.as_str()) {
-        return None;
+impl Active {
+    /// None for what an issuer may call active and no resource server must: a token that opens nothing by its kind, one that is for
+    /// nobody or has no end, and one that is bound to something which nobody here can check.
+    fn of(wire: &Wire<'_>) -> Option<Self> {
+        let confirmation = wire
+            .cnf
+            .as_ref()
+            .map(Confirmation::deserialize)
+            .transpose()
+            .ok()?;
+        let is_bound = matches!(confirmation, Some(Confirmation::Jkt(_)));
+        // a refresh token has no type, and is active, too
+        let token_type = wire.token_type.as_deref()?;
+        // a bound token that does not say to what must not pass for a bearer token
+        let is_proven = token_type.eq_ignore_ascii_case("DPoP") && is_bound;
+        if !is_proven && !token_type.eq_ignore_ascii_case("Bearer") {
+            return None;
+        }
+        let times = Times {
+            expires_at: wire.exp?,
+            issued_at: wire.iat.unwrap_or(SystemTime::UNIX_EPOCH.into()),
+            not_before: wire.nbf,
+        };
+        let client_id = wire.client_id.as_deref()?;
+        let audience = wire.aud.as_ref()?;
+        let scopes = match wire.scope.as_deref() {
+            None | Some("") => Scopes::default(),
+            Some(scopes) => scopes.parse().ok()?,
+        };
+        Some(Self {
+            issuer: wire.iss.as_deref().map(str::to_owned),
+            audience: audience.0.iter().filter_map(|name| name.parse().ok()).collect(),
+            times,
+            // a client that acts for itself may have no other name
+            subject: wire.sub.as_deref().unwrap_or(client_id).parse().ok()?,
+            client_id: client_id.parse().ok()?,
+            scopes,
+            jti: wire.jti.as_deref().unwrap_or_default().to_owned(),
+            confirmation,
+        })
     }
-    let audience = wire.aud.as_ref()?;
-    if !audience.contains(policy.audience().as_str()) {
-        return None;
+
+    pub(super) fn expires_at(&self) -> SystemTime {
+        self.times.expires_at.time()
     }
-    let expires_at = wire.exp?;
-    let issued_at = wire.iat.unwrap_or(SystemTime::UNIX_EPOCH.into());
-    let times = Times {
-        expires_at,
-        issued_at,
-        not_before: wire.nbf,
-    };
-    times.check(now, policy.leeway()).ok()?;
-    let confirmation = wire
-        .cnf
-        .as_ref()
-        .map(Confirmation::deserialize)
-        .transpose()
-        .ok()?;
-    let is_dpop = |name: &str| name.eq_ignore_ascii_case("DPoP");
-    let is_bound = matches!(confirmation, Some(Confirmation::Jkt(_)));
-    // a bound token that does not say to what must not pass for a bearer token
-    if wire.token_type.as_deref().is_some_and(is_dpop) && !is_bound {
-        return None;
+
+    /// Whether it opens anything there and then: it is of that issuer, for that audience, and not over.
+    pub(super) fn is_for(&self, policy: &AccessTokenPolicy, now: SystemTime) -> bool {
+        let issuer = self.issuer.as_deref();
+        issuer.is_none_or(|issuer| issuer == policy.issuer().as_str())
+            && self.audience.contains(policy.audience())
+            && self.times.check(now, policy.leeway()).is_ok()
     }
-    let client_id = wire.client_id.as_deref()?;
-    let scopes = match wire.scope.as_deref() {
-        None | Some("") => Scopes::default(),
-        Some(scopes) => scopes.parse().ok()?,
-    };
-    Some(AccessTokenClaims {
-        issuer: issuer.clone(),
-        // a client that acts for itself may have no other name
-        subject: wire.sub.as_deref().unwrap_or(client_id).parse().ok()?,
-        audience: audience.0.iter().filter_map(|name| name.parse().ok()).collect(),
-        client_id: client_id.parse().ok()?,
-        scopes,
-        jti: wire.jti.as_deref().unwrap_or_default().to_owned(),
-        issued_at: issued_at.time(),
-        expires_at: expires_at.time(),
-        auth_time: None,
-        confirmation,
-    })
+
+    /// What it says to a caller for whom it is.
+    pub(super) fn claims(&self, policy: &AccessTokenPolicy, now: SystemTime) -> Option<AccessTokenClaims> {
+        self.is_for(policy, now).then(|| AccessTokenClaims {
+            issuer: policy.issuer().clone(),
+            subject: self.subject.clone(),
+            audience: self.audience.clone(),
+            client_id: self.client_id.clone(),
+            scopes: self.scopes.clone(),
+            jti: self.jti.clone(),
+            issued_at: self.times.issued_at.time(),
+            expires_at: self.times.expires_at.time(),
+            auth_time: None,
+            confirmation: self.confirmation,
+        })
+    }
+}
+
+#[cfg(test)]
+impl Active {
+    /// A token of ada's that ends then.
+    pub(super) fn until(expires_at: SystemTime) -> Self {
+        Self {
+            issuer: None,
+            audience: Vec::new(),
+            times: Times {
+                expires_at: expires_at.into(),
+                issued_at: SystemTime::UNIX_EPOCH.into(),
+                not_before: None,
+            },
+            subject: "ada".parse().unwrap(),
+            client_id: "web".parse().unwrap(),
+            scopes: Scopes::default(),
+            jti: "1".to_owned(),
+            confirmation: None,
+        }
+    }
 }

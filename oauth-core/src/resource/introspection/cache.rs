@@ -3,7 +3,7 @@ use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use crate::jose::AccessTokenClaims;
+use super::answer::Active;
 use crate::secret::TokenHash;
 use crate::time::later;
 
@@ -16,7 +16,7 @@ pub(super) struct Cache {
 }
 
 struct Entry {
-    claims: Arc<AccessTokenClaims>,
+    active: Arc<Active>,
     asked_at: SystemTime,
     until: SystemTime,
 }
@@ -37,27 +37,27 @@ impl Cache {
         }
     }
 
-    pub(super) fn get(&mut self, hash: &TokenHash, now: SystemTime) -> Option<Arc<AccessTokenClaims>> {
+    pub(super) fn get(&mut self, hash: &TokenHash, now: SystemTime) -> Option<Arc<Active>> {
         if let Some(entry) = self.young.get(hash) {
-            return entry.is_fresh(now).then(|| Arc::clone(&entry.claims));
+            return entry.is_fresh(now).then(|| Arc::clone(&entry.active));
         }
         let entry = self.old.remove(hash).filter(|entry| entry.is_fresh(now))?;
-        let claims = Arc::clone(&entry.claims);
+        let active = Arc::clone(&entry.active);
         self.keep(*hash, entry);
-        Some(claims)
+        Some(active)
     }
 
     /// Remembers what was said at `asked_at` for `lifetime`, and not beyond the end of the token.
     pub(super) fn insert(
         &mut self,
         hash: TokenHash,
-        claims: Arc<AccessTokenClaims>,
+        active: Arc<Active>,
         asked_at: SystemTime,
         lifetime: Duration,
     ) {
-        let until = later(asked_at, lifetime).min(claims.expires_at);
+        let until = later(asked_at, lifetime).min(active.expires_at());
         let entry = Entry {
-            claims,
+            active,
             asked_at,
             until,
         };
@@ -95,19 +95,8 @@ mod tests {
         SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
     }
 
-    fn claims(life: Duration) -> Arc<AccessTokenClaims> {
-        Arc::new(AccessTokenClaims {
-            issuer: "https://as.example".parse().unwrap(),
-            subject: "ada".parse().unwrap(),
-            audience: Vec::new(),
-            client_id: "web".parse().unwrap(),
-            scopes: "read:charges".parse().unwrap(),
-            jti: "1".to_owned(),
-            issued_at: now(),
-            expires_at: now() + life,
-            auth_time: None,
-            confirmation: None,
-        })
+    fn active(life: Duration) -> Arc<Active> {
+        Arc::new(Active::until(now() + life))
     }
 
     fn hash(number: usize) -> TokenHash {
@@ -115,7 +104,7 @@ mod tests {
     }
 
     fn keep(cache: &mut Cache, number: usize) {
-        cache.insert(hash(number), claims(600 * SECOND), now(), 10 * SECOND);
+        cache.insert(hash(number), active(600 * SECOND), now(), 10 * SECOND);
     }
 
     /// O14: to the instant; the end of the token comes first, and a clock that was set back prolongs nothing.
@@ -124,7 +113,7 @@ mod tests {
         let tick = Duration::from_nanos(1);
         for (life, lasts) in [(600, 10), (5, 5)] {
             let mut cache = Cache::new(10);
-            cache.insert(hash(1), claims(life * SECOND), now(), 10 * SECOND);
+            cache.insert(hash(1), active(life * SECOND), now(), 10 * SECOND);
             let end = now() + lasts * SECOND;
             assert!(cache.get(&hash(1), now()).is_some());
             assert!(cache.get(&hash(1), end - tick).is_some());

@@ -15,6 +15,7 @@ use futures_util::future::{BoxFuture, Shared, WeakShared};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request};
 
+use self::answer::Active;
 use self::cache::Cache;
 use crate::basic::BasicCredentials;
 use crate::client::Endpoint;
@@ -30,6 +31,8 @@ const LIFETIME: Duration = Duration::from_secs(10);
 const MAX_LIFETIME: Duration = Duration::from_secs(300);
 /// How many answers are kept unless said otherwise.
 const CAPACITY: usize = 10_000;
+/// How many questions are under way at most; who comes with yet another token is told to come back.
+const MAX_FLIGHTS: usize = 1_024;
 
 /// Why nothing is known of a token.
 #[derive(Clone, Debug)]
@@ -45,7 +48,12 @@ pub(super) enum AskError {
 #[error("the introspection endpoint answered with status {0} and no introspection response")]
 struct NoAnswer(http::StatusCode);
 
-type Told = Result<Arc<AccessTokenClaims>, AskError>;
+/// So many questions are under way that no other is asked.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("as many questions as may be are under way to the introspection endpoint")]
+struct TooManyQuestions;
+
+type Told = Result<Arc<Active>, AskError>;
 type Flight = Shared<BoxFuture<'static, Told>>;
 
 /// Asks one issuer what its tokens are worth, and remembers what it said of those that are active.
@@ -54,12 +62,17 @@ type Flight = Shared<BoxFuture<'static, Told>>;
 /// said otherwise, and never beyond the end of the token. Where a revocation is known of earlier, [`forget`](Self::forget) it, and
 /// the issuer is asked anew. That a token is not active is not remembered.
 ///
-/// Cheap to clone; clones share what they remember.
+/// Cheap to clone; clones share what they remember. What is remembered is what the issuer said, and each resource server judges it for
+/// itself: a token opens no audience but its own, whoever asked first.
 ///
 /// # Security
 ///
+/// A token passes only where the issuer says `Bearer` or `DPoP` as its `token_type`: RFC 7662 lets it leave that out, but a refresh
+/// token is active, too, and would pass for an access token.
+///
 /// A token that was revoked opens the API for as long as its answer is remembered. Answers that are no answers are no permission
-/// either: the caller is told to come back.
+/// either: the caller is told to come back. So is who comes while 1024 questions are under way, so that a flood of tokens that
+/// nobody knows takes bounded memory.
 #[derive(Clone)]
 pub struct Introspection {
     inner: Arc<Inner>,
@@ -148,7 +161,7 @@ impl Introspection {
         state.forgotten_at = state.next_turn();
     }
 
-    /// What an active token says.
+    /// What an active token says to a resource server of this policy.
     pub(super) async fn claims(
         &self,
         token: &str,
@@ -156,36 +169,63 @@ impl Introspection {
         now: SystemTime,
     ) -> Result<AccessTokenClaims, AskError> {
         let hash = TokenHash::of(token);
-        let flight = {
+        let known = {
             let mut state = self.inner.state();
-            if let Some(claims) = state.cache.get(&hash, now) {
-                return Ok(claims.as_ref().clone());
-            }
-            let under_way = state.flights.get(&hash).and_then(|(_, flight)| flight.upgrade());
-            match under_way {
-                Some(flight) => flight,
-                None => self.take_off(&mut state, token, policy, now),
+            match state.cache.get(&hash, now) {
+                Some(active) => Ok(active),
+                None => Err(self.flight(&mut state, hash, token, policy, now)?),
             }
         };
-        flight.await.map(|claims| claims.as_ref().clone())
+        let active = match known {
+            Ok(active) => active,
+            Err(flight) => flight.await?,
+        };
+        // a resource server of another policy may have asked for it
+        active.claims(policy, now).ok_or(AskError::Inactive)
+    }
+
+    /// The question that is under way, or a new one.
+    fn flight(
+        &self,
+        state: &mut State,
+        hash: TokenHash,
+        token: &str,
+        policy: &AccessTokenPolicy,
+        now: SystemTime,
+    ) -> Result<Flight, AskError> {
+        let under_way = state.flights.get(&hash).and_then(|(_, flight)| flight.upgrade());
+        match under_way {
+            Some(flight) => Ok(flight),
+            None if state.flights.len() >= MAX_FLIGHTS => {
+                Err(AskError::Unavailable(Arc::new(TooManyQuestions)))
+            }
+            None => Ok(self.take_off(state, hash, token, policy, now)),
+        }
     }
 
     /// Begins to ask. Whoever waits for the answer drives the asking; it ends when nobody does.
     fn take_off(
         &self,
         state: &mut State,
+        hash: TokenHash,
         token: &str,
         policy: &AccessTokenPolicy,
         now: SystemTime,
     ) -> Flight {
-        let hash = TokenHash::of(token);
-        // those that nobody waits for any more
-        state.flights.retain(|_, (_, flight)| flight.upgrade().is_some());
         let turn = state.next_turn();
-        let (inner, policy, request) = (Arc::clone(&self.inner), policy.clone(), self.request(token));
+        let question = Question {
+            inner: Arc::clone(&self.inner),
+            turn,
+            hash,
+        };
+        let (policy, request) = (policy.clone(), self.request(token));
         let asking = async move {
-            let told = inner.ask(request, &policy, now).await;
-            inner.land(turn, hash, told.as_ref().ok(), now);
+            let told = question.inner.ask(request).await;
+            // what opens nothing where it was asked for is asked about anew
+            let useful = told.as_ref().ok().filter(|active| active.is_for(&policy, now));
+            if let Some(active) = useful {
+                question.keep(active, now);
+            }
             told
         };
         let flight = asking.boxed().shared();
@@ -215,31 +255,47 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn ask(&self, request: Request<Bytes>, policy: &AccessTokenPolicy, now: SystemTime) -> Told {
+    async fn ask(&self, request: Request<Bytes>) -> Told {
         let response = self.transport.send(request).await;
         let response = response.map_err(|error| AskError::Unavailable(Arc::new(error)))?;
-        match answer::read(&response, policy, now) {
-            Some(claims) => claims.map(Arc::new).ok_or(AskError::Inactive),
+        match answer::read(&response) {
+            Some(active) => active.map(Arc::new).ok_or(AskError::Inactive),
             None => Err(AskError::Unavailable(Arc::new(NoAnswer(response.status())))),
         }
     }
+}
 
-    /// Ends a flight, and keeps what it brought unless something was revoked meanwhile.
-    fn land(
-        &self,
-        turn: u64,
-        hash: TokenHash,
-        claims: Option<&Arc<AccessTokenClaims>>,
-        asked_at: SystemTime,
-    ) {
-        let mut state = self.state();
-        if state.flights.get(&hash).is_some_and(|(own, _)| *own == turn) {
-            state.flights.remove(&hash);
-        }
-        if let Some(claims) = claims.filter(|_| state.forgotten_at < turn) {
+/// What one flight asks. Its end, by an answer or because nobody waits for it any more, takes it off the list; so it must not be
+/// dropped while the state is held.
+struct Question {
+    inner: Arc<Inner>,
+    turn: u64,
+    hash: TokenHash,
+}
+
+impl Question {
+    /// Keeps what it brought unless something was revoked meanwhile.
+    fn keep(&self, active: &Arc<Active>, asked_at: SystemTime) {
+        let mut state = self.inner.state();
+        if state.forgotten_at < self.turn {
+            let lifetime = self.inner.lifetime;
             state
                 .cache
-                .insert(hash, Arc::clone(claims), asked_at, self.lifetime);
+                .insert(self.hash, Arc::clone(active), asked_at, lifetime);
+        }
+    }
+}
+
+impl Drop for Question {
+    fn drop(&mut self) {
+        let mut state = self.inner.state();
+        // the token may have been forgotten, and asked about anew
+        if state
+            .flights
+            .get(&self.hash)
+            .is_some_and(|(own, _)| *own == self.turn)
+        {
+            state.flights.remove(&self.hash);
         }
     }
 }

@@ -172,7 +172,7 @@ async fn userinfo_without_a_token_is_challenged_without_an_error() {
         .userinfo(request(Method::PUT, "/userinfo", Some(&token), None))
         .await;
     assert_eq!(answer.response.status(), 405);
-    assert_eq!(answer.response.headers()["allow"], "GET, POST");
+    assert_eq!(answer.response.headers()["allow"], "GET, HEAD, POST");
 }
 
 /// O18, 61, 62, 63, 74, 102: every token that opens nothing is refused alike, whatever the reason.

@@ -1,5 +1,7 @@
 //! The resource server's guard, for tokens that only their issuer can read.
 
+mod shared;
+
 use std::error::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

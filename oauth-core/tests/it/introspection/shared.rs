@@ -1,0 +1,120 @@
+//! One introspection for several resource servers, and for a flood.
+
+use super::*;
+
+const ADMIN: &str = "https://admin.example";
+
+fn of(issuer: &str, audience: &str, introspection: &Introspection) -> ResourceServer {
+    let keys = KeySet::new([]).unwrap();
+    ResourceServer::new(issuer.parse().unwrap(), audience.parse().unwrap(), keys)
+        .with_introspection(introspection.clone())
+}
+
+fn closed(answer: &Value) -> Issuer {
+    Issuer {
+        gate: Arc::new(tokio::sync::Semaphore::new(0)),
+        ..Issuer::new(answer)
+    }
+}
+
+fn refused(presented: Result<Principal, Challenge>) {
+    assert_eq!(presented.unwrap_err().reason(), &ChallengeReason::InactiveToken);
+}
+
+/// O14, O17: what is remembered of a token opens no other audience, is of no other issuer and not valid any earlier, whoever asked first.
+#[tokio::test]
+async fn what_is_remembered_opens_its_own_audience_alone() {
+    let issuer = Issuer::new(&active());
+    let shared = issuer.introspection();
+    let (api, admin) = (of(ISSUER, API, &shared), of(ISSUER, ADMIN, &shared));
+    assert!(present(&api, "at_1", now()).await.is_ok());
+    refused(present(&admin, "at_1", now()).await);
+    refused(present(&of("https://evil.com", API, &shared), "at_1", now()).await);
+    assert!(present(&api, "at_1", now()).await.is_ok());
+    assert_eq!(issuer.asked(), 1);
+    refused(present(&admin, "at_2", now()).await);
+    assert!(present(&api, "at_2", now()).await.is_ok());
+    refused(present(&admin, "at_2", now()).await);
+
+    issuer.says(200, &changed("nbf", json!(1_800_000_030)).to_string());
+    let patient = of(ISSUER, API, &shared).with_leeway(Duration::from_secs(60));
+    assert!(present(&patient, "at_3", now()).await.is_ok());
+    refused(present(&api, "at_3", now()).await);
+    issuer.says(200, &changed("aud", json!([ADMIN, API])).to_string());
+    assert!(present(&api, "at_4", now()).await.is_ok());
+    assert!(present(&admin, "at_4", now()).await.is_ok());
+}
+
+/// O14, O17: nor does an answer that another resource server has asked for, and waits for.
+#[tokio::test]
+async fn who_joins_a_question_is_judged_for_itself() {
+    for admin_first in [false, true] {
+        let issuer = closed(&active());
+        let shared = issuer.introspection();
+        let (api, admin) = (of(ISSUER, API, &shared), of(ISSUER, ADMIN, &shared));
+        let mut own = Box::pin(present(&api, "at_1", now()));
+        let mut other = Box::pin(present(&admin, "at_1", now()));
+        let mut late = Box::pin(present(&api, "at_1", now() + Duration::from_secs(700)));
+        if admin_first {
+            assert!((&mut other).now_or_never().is_none());
+        }
+        assert!((&mut own).now_or_never().is_none());
+        assert!((&mut other).now_or_never().is_none());
+        assert!((&mut late).now_or_never().is_none());
+        issuer.gate.add_permits(1);
+        assert!(own.await.is_ok());
+        refused(other.await);
+        refused(late.await);
+        assert_eq!(issuer.asked(), 1);
+    }
+}
+
+/// O12, O14: a refresh token is active, too, and what has no type, or that of something else, is no access token.
+#[tokio::test]
+async fn a_refresh_token_is_no_access_token() {
+    for of_no_access_token in [
+        Value::Null,
+        json!(""),
+        json!("refresh_token"),
+        json!("urn:ietf:params:oauth:token-type:refresh_token"),
+        json!("mac"),
+        json!("N_A"),
+        json!("Bearer "),
+    ] {
+        let answer = changed("token_type", of_no_access_token);
+        refused(present(&Issuer::new(&answer).api(), "rt_1", now()).await);
+    }
+    for spelling in ["Bearer", "bearer", "BEARER"] {
+        let answer = changed("token_type", json!(spelling));
+        assert!(present(&Issuer::new(&answer).api(), "at_1", now()).await.is_ok());
+    }
+}
+
+/// O14: a flood of tokens that nobody knows asks 1024 questions at once; the next is a 503, until one is answered or given up.
+#[tokio::test]
+async fn a_flood_asks_so_many_questions_at_once() {
+    let issuer = closed(&active());
+    let api = &issuer.api();
+    let ask = |number: u32| {
+        let mut asking = Box::pin(async move { present(api, &format!("at_{number}"), now()).await });
+        assert!((&mut asking).now_or_never().is_none());
+        asking
+    };
+    // who went away counts no more
+    for number in 0..1100 {
+        drop(ask(number));
+    }
+    let asked = issuer.asked();
+    let waiting: Vec<_> = (0..1024).map(ask).collect();
+    let one_more = present(api, "at_1024", now()).await.unwrap_err();
+    assert_eq!(one_more.reason(), &ChallengeReason::Unavailable);
+    assert!(one_more.source().is_some());
+    assert_eq!(one_more.into_response().status(), 503);
+    let joined = ask(0);
+    assert_eq!(issuer.asked(), asked + 1024);
+    drop(waiting);
+    issuer.gate.add_permits(10);
+    assert!(present(api, "at_1024", now()).await.is_ok());
+    assert!(joined.await.is_ok());
+    assert_eq!(issuer.asked(), asked + 1025);
+}
