@@ -9,8 +9,8 @@ use http_conventions::problem::{Challenge as ProblemChallenge, Problem};
 use oauth_core::resource::{Challenge, ChallengeReason, Principal};
 use oauth_core::vocabulary::Scope;
 
-use super::App;
 use super::problem::unavailable;
+use super::{App, as_get};
 use crate::with_sources;
 
 /// Who presented a valid access token.
@@ -35,7 +35,7 @@ impl Caller {
 }
 
 impl App {
-    /// The caller of a request that must have one.
+    /// The caller of a request that must have one, and the request, with GET for HEAD.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl App {
             .authenticate(&parts, self.clock.now())
             .await
             .map_err(|challenge| self.challenged(&challenge))?;
-        Ok((Caller(principal), Request::from_parts(parts, body)))
+        Ok((Caller(principal), as_get(Request::from_parts(parts, body))))
     }
 
     /// The caller of a request that may have none; a token that is presented must be valid.
@@ -63,7 +63,7 @@ impl App {
         request: Request<Bytes>,
     ) -> Result<(Option<Caller>, Request<Bytes>), Problem> {
         if !request.headers().contains_key(AUTHORIZATION) {
-            return Ok((None, request));
+            return Ok((None, as_get(request)));
         }
         let (caller, request) = self.authenticated(request).await?;
         Ok((Some(caller), request))

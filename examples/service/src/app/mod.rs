@@ -149,10 +149,6 @@ impl App {
             let allowed = Allow::of(route.methods()).no_content();
             return Ok(body::full(exchange.finish(Ok(allowed))));
         }
-        // HEAD is GET without the content, which the server leaves out
-        if request.method() == Method::HEAD {
-            *request.method_mut() = Method::GET;
-        }
         let exchange = match self.limit_address(exchange, &route, &request).await {
             Err(refused) if route.speaks_oauth() => return Ok(body::full(told_to_clients(refused))),
             limited => limited?,
@@ -172,6 +168,11 @@ impl App {
     }
 
     async fn answer(&self, route: Route, request: Request<Bytes>) -> Handled {
+        let request = match route {
+            // which looks at proofs itself
+            Route::UserInfo => request,
+            _ => as_get(request),
+        };
         match route {
             Route::Console | Route::SignInCallback => self.show_console(),
             Route::Asset(asset) => self.show_asset(&request, asset),
@@ -298,6 +299,14 @@ fn taken_route(exchange: &Exchange<Admitted>, method: &Method) -> Result<Route, 
         true => Ok(route),
         false => Err(Problem::method_not_allowed(route.methods())),
     }
+}
+
+/// HEAD is GET without the content, which the server leaves out; but whoever proves to have a key proves it for HEAD.
+fn as_get(mut request: Request<Bytes>) -> Request<Bytes> {
+    if request.method() == Method::HEAD {
+        *request.method_mut() = Method::GET;
+    }
+    request
 }
 
 /// The scope that a call of `/v1` needs.

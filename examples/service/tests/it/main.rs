@@ -20,6 +20,7 @@ mod openapi;
 mod pages;
 mod parallel_requests;
 mod passwords;
+mod possession;
 mod preconditions;
 mod refunds;
 mod reset;
