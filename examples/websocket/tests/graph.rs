@@ -66,7 +66,7 @@ impl Host for Desk {
     }
 
     async fn authenticate(&self, init: ConnectionInit) -> Admission {
-        match init.text("token").as_deref() {
+        match init.text("token").ok().flatten().as_deref() {
             Some("good") => {
                 let (engine, feed) = (self.engine.clone(), Arc::clone(&self.feed));
                 Admission::Accepted {

@@ -19,6 +19,9 @@ where
     /// # Security
     ///
     /// The host authenticates the request and puts the principal into `context`; headers about credentials are not read here.
+    ///
+    /// Nor does a stream know when they end: the host drops an [`Answer::Stream`] when the token that it was asked for with expires, or
+    /// its events go on to whoever held that token. A client that wants more asks again with a fresh one.
     pub async fn respond(&self, request: Request<Bytes>, context: RequestContext<Q::Host>) -> Answer {
         let profile = self.inner.http.profile;
         let (request, rendering, access) = match self.inner.http.read(&request) {

@@ -10,7 +10,7 @@ use super::Engine;
 use super::root::{Root, SubscriptionRoot};
 use crate::error::ErrorCode;
 use crate::guard::RequestContext;
-use crate::http::{self as wire, Answer, Exchange, Refusal, Rendering};
+use crate::http::{self as wire, Answer, Exchange, HttpPolicy, Refusal, Rendering};
 use crate::subscription::sse::{EventStreams, Missing, Wanted};
 
 /// How long an id may be: each event repeats it.
@@ -52,7 +52,9 @@ where
                 _ => Answer::Full(unacceptable("only `text/event-stream` is served by GET")),
             },
             Method::POST => {
-                let started = self.start(&wanted, &request, context, end).await;
+                let started = self
+                    .start(&wanted, streams.operation(), &request, context, end)
+                    .await;
                 Answer::Full(started.unwrap_or_else(|refused| refused))
             }
             Method::DELETE => Answer::Full(stopped(&wanted, &request)),
@@ -66,12 +68,17 @@ where
     async fn start(
         &self,
         wanted: &Wanted<'_>,
+        bytes: usize,
         request: &Request<Bytes>,
         context: RequestContext<Q::Host>,
         end: impl Future<Output = ()> + Send + 'static,
     ) -> Result<Response<Bytes>, Response<Bytes>> {
         let profile = self.inner.http.profile;
-        let exchange = self.inner.http.read(request);
+        let policy = HttpPolicy {
+            body_limit: self.inner.http.body_limit.min(bytes),
+            ..self.inner.http
+        };
+        let exchange = policy.read(request);
         let Exchange::Operation {
             request: operation,
             rendering: rendering @ (Rendering::Json | Rendering::GraphqlResponse),
@@ -98,7 +105,7 @@ where
             // what is judged here is what runs; a panic is an event, as whatever else fails
             prepared => prepared,
         };
-        let responses = Box::pin(self.stream(prepared, operation, context));
+        let responses = Box::pin(self.stream(prepared, operation.detached(), context));
         wanted.start(id, responses, Box::pin(end)).map_err(refused)?;
         Ok(wire::text(StatusCode::ACCEPTED, Bytes::new()))
     }
@@ -136,6 +143,11 @@ fn refused(missing: Missing) -> Response<Bytes> {
             StatusCode::CONFLICT,
             ErrorCode::Conflict,
             "the event stream is open",
+        ),
+        Missing::NotOpen => (
+            StatusCode::CONFLICT,
+            ErrorCode::Conflict,
+            "the event stream is not open yet",
         ),
         Missing::Runs => (
             StatusCode::CONFLICT,

@@ -100,6 +100,14 @@ impl GraphRequest {
         })
     }
 
+    /// The same, holding nothing of the body that it was read from.
+    pub(crate) fn detached(mut self) -> Self {
+        if let Some(Text::Json(json)) = &mut self.query {
+            *json = Bytes::copy_from_slice(json);
+        }
+        self
+    }
+
     pub(crate) fn has_query(&self) -> bool {
         self.query.is_some()
     }

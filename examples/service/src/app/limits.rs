@@ -109,6 +109,23 @@ impl App {
         exchange.limit(&[policy.spend(&address)]).await
     }
 
+    /// Counts what somebody anonymous asks for over a connection from `peer` as another request from there.
+    ///
+    /// # Errors
+    ///
+    /// 429.
+    pub(super) async fn limit_peer(
+        &self,
+        exchange: Exchange<Limited>,
+        peer: Option<SocketAddr>,
+    ) -> Result<Exchange<Limited>, EarlyAnswer> {
+        let Some(peer) = peer else {
+            return Ok(exchange);
+        };
+        let address = client_network(peer.ip()).to_string();
+        exchange.limit(&[self.limiting.address.spend(&address)]).await
+    }
+
     /// Counts a request of a principal.
     ///
     /// # Errors

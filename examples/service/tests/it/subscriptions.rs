@@ -1,5 +1,6 @@
 //! Streams of updates, over events and over WebSocket, and when they end.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -75,13 +76,21 @@ struct Client {
 
 impl Client {
     async fn connect(app: &Arc<App>) -> Self {
+        Self::connect_from(app, None).await
+    }
+
+    async fn connect_from(app: &Arc<App>, peer: Option<SocketAddr>) -> Self {
         let headers = [
             ("connection", "upgrade"),
             ("upgrade", "websocket"),
             ("origin", BASE),
             ("sec-websocket-protocol", "graphql-transport-ws"),
         ];
-        let mut response = app.handle(request("GET", "/graphql", &headers, "")).await;
+        let mut asked = request("GET", "/graphql", &headers, "");
+        if let Some(peer) = peer {
+            asked.extensions_mut().insert(peer);
+        }
+        let mut response = app.handle(asked).await;
         assert_eq!(response.status(), 101);
         assert_eq!(
             response.headers()["sec-websocket-protocol"],
@@ -186,6 +195,16 @@ async fn a_websocket_is_as_good_as_its_token() {
         ));
         assert_eq!(client.hear().await, "4403", "{worthless}");
     }
+    let good = bearer(&app, ALL_SCOPES).await;
+    for ambiguous in [
+        r#"{"Authorization":7}"#.to_owned(),
+        format!(r#"{{"Authorization":"{good}","authorization":"x"}}"#),
+        format!(r#"{{"authorization":"{good}","authorization":"{good}"}}"#),
+    ] {
+        let mut client = Client::connect(&app).await;
+        client.say(&format!(r#"{{"type":"connection_init","payload":{ambiguous}}}"#));
+        assert_eq!(client.hear().await, "4403", "{ambiguous}");
+    }
     let mut anonymous = Client::connect(&app).await;
     anonymous.say(r#"{"type":"connection_init"}"#);
     assert_eq!(anonymous.hear().await, r#"{"type":"connection_ack"}"#);
@@ -195,6 +214,40 @@ async fn a_websocket_is_as_good_as_its_token() {
         refused.starts_with(r#"{"id":"1","type":"error""#) && refused.contains("UNAUTHENTICATED"),
         "{refused}"
     );
+}
+
+/// G10, H15: what somebody anonymous asks for over a WebSocket is counted by their address, as it is over HTTP; the upgrade is, too.
+#[tokio::test]
+async fn an_anonymous_operation_over_a_websocket_counts_as_a_request() {
+    let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
+    config.clock = DemoClock::new();
+    config.limits.of_address = 3;
+    let app = Arc::new(App::open(config).await.unwrap());
+    let peer = "203.0.113.7:1000".parse().unwrap();
+    let mut client = Client::connect_from(&app, Some(peer)).await;
+    client.say(r#"{"type":"connection_init"}"#);
+    assert_eq!(client.hear().await, r#"{"type":"connection_ack"}"#);
+    for answered in ["next", "next", "error"] {
+        client.say(r#"{"id":"1","type":"subscribe","payload":{"query":"{ __typename }"}}"#);
+        let heard = client.hear().await;
+        let expected = format!(r#"{{"id":"1","type":"{answered}""#);
+        assert!(heard.starts_with(&expected), "{heard}");
+        assert_eq!(heard.contains("RATE_LIMITED"), answered == "error", "{heard}");
+        if answered == "next" {
+            assert_eq!(client.hear().await, r#"{"id":"1","type":"complete"}"#);
+        }
+    }
+}
+
+/// G10: nobody anonymous reserves a stream: one of them could take the streams of all.
+#[tokio::test]
+async fn an_anonymous_client_has_no_single_stream() {
+    let app = open_with(&DemoClock::new()).await;
+    for method in ["PUT", "GET", "POST", "DELETE"] {
+        let refused = app.handle(request(method, "/graphql/stream", &[], "")).await;
+        assert_eq!(refused.status(), 401, "{method}");
+        assert!(refused.headers().contains_key("www-authenticate"));
+    }
 }
 
 /// G10, G20: a page of another site opens no WebSocket.

@@ -18,13 +18,21 @@
 //! |---|---|
 //! | no `operationId`, or what is wrong with any request of [`http`](crate::http) | 400 and the others there |
 //! | no such token, or one that somebody else was given | 404 |
-//! | the stream is open already, an operation has the id of one that runs | 409 |
+//! | the stream is open already, or an operation comes before it is; an operation has the id of one that runs | 409 |
+//! | an operation is longer than [allowed](StreamLimits::with_operation) | 413 |
 //! | too many streams or operations: `RATE_LIMITED` | 429 |
 //!
 //! An operation that does not fit the schema is answered at once with 400, as everywhere. What fails later is an event.
 //!
 //! A stream ends with its response, and with it what ran on it. All of this is in the memory of one process: a host of several sends a
 //! client always to the same one.
+//!
+//! # Security
+//!
+//! What clients can make grow has a bound: [`StreamLimits`]. A stream that nobody has opened keeps no operation, and an operation nothing of
+//! the request that it came by but its document and variables. Whoever is anonymous shares the streams of one principal with everybody
+//! else who is, so that one client can take them all: a host refuses anonymous requests before they come here, or counts them by
+//! their addresses.
 //!
 //! # Slow consumers
 //!

@@ -63,7 +63,10 @@ impl Operations {
         // it may have been started since it was checked
         running.check(&id, limit)?;
         running.operations.push(Operation { id, responses, end });
-        if let Some(waker) = running.waker.take() {
+        let waker = running.waker.take();
+        // who is woken may come at once
+        drop(running);
+        if let Some(waker) = waker {
             waker.wake();
         }
         Ok(())
@@ -98,6 +101,8 @@ impl Operations {
                 }
                 Poll::Ready(None) => {
                     let ended = running.operations.remove(at);
+                    // as in `stop`
+                    drop(running);
                     return Poll::Ready(Some(event::complete_of(&ended.id)));
                 }
                 Poll::Pending => {}
@@ -157,5 +162,63 @@ impl<D: Unpin> Stream for Events<D> {
             events.open = None;
         }
         polled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Wake;
+
+    use futures_util::stream;
+
+    use super::*;
+
+    /// Host code that runs when it is dropped or woken: how often the operations were free for others then.
+    #[derive(Default)]
+    struct HostCode {
+        operations: Operations,
+        free: AtomicUsize,
+    }
+
+    impl HostCode {
+        fn run(&self) {
+            let free = self.operations.shared.try_lock().is_ok();
+            self.free.fetch_add(usize::from(free), Ordering::SeqCst);
+        }
+    }
+
+    impl Wake for HostCode {
+        fn wake(self: Arc<Self>) {
+            self.run();
+        }
+    }
+
+    struct Dropped(Arc<HostCode>);
+
+    impl Drop for Dropped {
+        fn drop(&mut self) {
+            self.0.run();
+        }
+    }
+
+    /// G10: what the host does when it is woken, or when its operation ends, may take a while, and holds up no request.
+    #[test]
+    fn host_code_that_is_dropped_or_woken_holds_up_no_request() {
+        let host = Arc::new(HostCode::default());
+        let waker = Waker::from(Arc::clone(&host));
+        let mut cx = Context::from_waker(&waker);
+        assert_eq!(host.operations.poll(&mut cx), Poll::Pending);
+        let dropped = Dropped(Arc::clone(&host));
+        let responses = Box::pin(stream::poll_fn(move |_| {
+            let _held = &dropped;
+            Poll::Ready(None::<GraphResponse>)
+        }));
+        let end = Box::pin(std::future::pending::<()>());
+        host.operations.start("1".to_owned(), 1, responses, end).unwrap();
+        assert_eq!(host.free.load(Ordering::SeqCst), 1, "woken");
+        let event = Poll::Ready(Some(event::complete_of("1")));
+        assert_eq!(host.operations.poll(&mut cx), event);
+        assert_eq!(host.free.load(Ordering::SeqCst), 2, "dropped");
     }
 }

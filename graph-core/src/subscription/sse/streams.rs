@@ -19,16 +19,18 @@ pub struct StreamLimits {
     streams: usize,
     streams_of_one: usize,
     operations: usize,
+    operation: usize,
     reservation: Duration,
 }
 
 impl Default for StreamLimits {
-    /// 10,000 streams, 32 of one principal, 100 operations a stream, 30 s from the reservation to the stream.
+    /// 10,000 streams, 32 of one principal, 100 operations a stream, 256 KiB an operation, 30 s from the reservation to the stream.
     fn default() -> Self {
         Self {
             streams: 10_000,
             streams_of_one: 32,
             operations: 100,
+            operation: 256 << 10,
             reservation: Duration::from_secs(30),
         }
     }
@@ -42,7 +44,7 @@ impl StreamLimits {
         self
     }
 
-    /// How many streams one principal may have; all who are anonymous are one.
+    /// How many streams one principal may have; all who are anonymous are one, and so can lock each other out.
     #[must_use]
     pub fn with_streams_of_one(mut self, streams: usize) -> Self {
         self.streams_of_one = streams;
@@ -53,6 +55,13 @@ impl StreamLimits {
     #[must_use]
     pub fn with_operations(mut self, operations: usize) -> Self {
         self.operations = operations;
+        self
+    }
+
+    /// How many bytes the request of an operation may have; the limit of every body applies, too.
+    #[must_use]
+    pub fn with_operation(mut self, bytes: usize) -> Self {
+        self.operation = bytes;
         self
     }
 
@@ -106,6 +115,8 @@ pub(crate) enum Missing {
     Unknown,
     /// It is open already.
     Open,
+    /// It is not open yet.
+    NotOpen,
     /// An operation with the id runs on it.
     Runs,
     /// There are too many.
@@ -142,6 +153,11 @@ impl EventStreams {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.places().is_empty()
+    }
+
+    /// How many bytes the request of an operation may have.
+    pub(crate) fn operation(&self) -> usize {
+        self.limits.operation
     }
 
     fn places(&self) -> MutexGuard<'_, Places> {
@@ -205,19 +221,27 @@ impl Wanted<'_> {
 
     /// Whether an operation `id` may be started.
     pub(crate) fn check(&self, id: &str) -> Result<(), Missing> {
-        self.operations()?.check(id, self.streams.limits.operations)
+        self.opened()?.check(id, self.streams.limits.operations)
     }
 
     /// Starts an operation.
     pub(crate) fn start(&self, id: String, responses: Responses, end: End) -> Result<(), Missing> {
         let limit = self.streams.limits.operations;
-        self.operations()?.start(id, limit, responses, end)
+        self.opened()?.start(id, limit, responses, end)
     }
 
     /// Stops an operation, if it runs.
     pub(crate) fn stop(&self, id: &str) -> Result<(), Missing> {
         self.operations()?.stop(id);
         Ok(())
+    }
+
+    /// The operations of a stream that is open: what nobody listens to is not kept.
+    fn opened(&self) -> Result<Operations, Missing> {
+        match self.among(&mut self.streams.places())? {
+            Place { until: Some(_), .. } => Err(Missing::NotOpen),
+            place => Ok(place.operations.clone()),
+        }
     }
 
     /// The operations of the stream, to be looked at when the streams are free for others again.

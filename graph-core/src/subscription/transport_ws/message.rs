@@ -1,13 +1,14 @@
 //! The messages: the client's are read, the server's are written.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
+use thiserror::Error;
 
 use crate::http::GraphRequest;
 use crate::response::{GraphResponse, ResponseError};
@@ -28,18 +29,60 @@ impl ConnectionInit {
         self.payload.as_deref()
     }
 
-    /// The text that the payload has under `name`, in whatever case; `None` also when two names differ in nothing else.
-    #[must_use]
-    pub fn text(&self, name: &str) -> Option<String> {
-        let members: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(self.json()?).ok()?;
-        let mut named = members
-            .iter()
-            .filter(|(member, _)| member.eq_ignore_ascii_case(name));
-        match (named.next(), named.next()) {
-            (Some((_, value)), None) => serde_json::from_str(value.get()).ok(),
-            // which of two credentials is meant, nobody can say
-            _ => None,
+    /// The text that the payload has under `name`, in whatever case; `None` when it has nothing there.
+    ///
+    /// # Errors
+    ///
+    /// For a value that is no text, `null` too, and for a name that comes twice, in the same case or in another.
+    ///
+    /// # Security
+    ///
+    /// A host that reads credentials refuses the connection then: the client meant somebody, and is not to be taken for nobody.
+    pub fn text(&self, name: &str) -> Result<Option<String>, Ambiguous> {
+        let Some(json) = self.json() else {
+            return Ok(None);
+        };
+        Named(name)
+            .deserialize(&mut serde_json::Deserializer::from_str(json))
+            .map_err(|_| Ambiguous)
+    }
+}
+
+/// What stands under a name is no text, or stands there twice.
+#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
+#[error("the payload has no text there, or more than one")]
+#[non_exhaustive]
+pub struct Ambiguous;
+
+/// Reads the only text of an object that has this name.
+struct Named<'n>(&'n str);
+
+impl<'de> DeserializeSeed<'de> for Named<'_> {
+    type Value = Option<String>;
+
+    fn deserialize<D: Deserializer<'de>>(self, object: D) -> Result<Self::Value, D::Error> {
+        object.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Named<'_> {
+    type Value = Option<String>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
+        let mut found = None;
+        while let Some(name) = members.next_key::<Cow<'_, str>>()? {
+            if !name.eq_ignore_ascii_case(self.0) {
+                members.next_value::<IgnoredAny>()?;
+            } else if found.replace(members.next_value::<String>()?).is_some() {
+                // which of two credentials is meant, nobody can say
+                return Err(A::Error::custom("twice"));
+            }
         }
+        Ok(found)
     }
 }
 

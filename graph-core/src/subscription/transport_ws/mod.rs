@@ -22,7 +22,7 @@
 //! let init = r#"{"type":"connection_init","payload":{"Authorization":"Bearer t"}}"#;
 //! let actions = connection.handle(Input::Text(init), now);
 //! let [Action::Authenticate(init)] = actions.as_slice() else { unreachable!() };
-//! assert_eq!(init.text("authorization").as_deref(), Some("Bearer t"));
+//! assert_eq!(init.text("authorization").unwrap().as_deref(), Some("Bearer t"));
 //!
 //! let expires_at = Some(now + Duration::from_secs(300));
 //! let actions = connection.handle(Input::Accepted { expires_at }, now);
@@ -71,4 +71,4 @@ pub use self::close::Close;
 pub use self::connection::{Action, Connection, Input, Operation};
 pub use self::handshake::{AllowedOrigins, ForeignOrigin, Handshake, SUBPROTOCOL};
 pub use self::limits::ConnectionLimits;
-pub use self::message::ConnectionInit;
+pub use self::message::{Ambiguous, ConnectionInit};

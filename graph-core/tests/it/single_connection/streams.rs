@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_util::{FutureExt as _, StreamExt as _};
 use graph_core::http::Answer;
 use graph_core::subscription::sse::StreamLimits;
@@ -109,17 +110,14 @@ async fn a_dropped_stream_drops_its_operations() {
     assert_eq!(desk.operate(&token, "2", "{ ping }").await.status(), 404);
 }
 
-/// G10: what is reserved and not opened is forgotten, with what was started on it; nothing of that ever ran.
+/// G10, G19: what is reserved and not opened is forgotten, and nothing is kept on it, nor ever runs.
 #[tokio::test]
 async fn a_reservation_that_is_not_taken_up_is_forgotten() {
     let desk = Desk::new(StreamLimits::default().with_reservation(Duration::from_secs(5)));
     let token = desk.reserve().await;
-    assert_eq!(
-        desk.operate(&token, "1", "mutation { add(id: 1) { id } }")
-            .await
-            .status(),
-        202
-    );
+    let early = desk.operate(&token, "1", "mutation { add(id: 1) { id } }").await;
+    assert_eq!(early.status(), 409);
+    assert_eq!(codes(&envelope(&early)), ["CONFLICT"]);
     desk.passed.fetch_add(5, Ordering::SeqCst);
     let late = desk
         .full(request(Method::GET, &token, "", ""), desk.shop.ada())
@@ -158,6 +156,7 @@ async fn streams_and_operations_are_bounded() {
             .status(),
         429
     );
+    let mut events = desk.open(&token).await;
     for (id, status) in [("1", 202), ("2", 202), ("3", 429)] {
         assert_eq!(
             desk.operate(&token, id, "{ ping }").await.status(),
@@ -165,9 +164,33 @@ async fn streams_and_operations_are_bounded() {
             "{id}"
         );
     }
-    let mut events = desk.open(&token).await;
     for _ in 0..4 {
         assert!(events.next().now_or_never().is_some());
     }
     assert_eq!(desk.operate(&token, "3", "{ ping }").await.status(), 202);
+}
+
+/// G10, G19: an operation that runs holds nothing of the body that it came by, and a body has a bound of its own.
+#[tokio::test]
+async fn a_running_operation_holds_no_body() {
+    let desk = Desk::new(StreamLimits::default().with_operation(1000));
+    let (_feed, receiver) = tokio::sync::mpsc::unbounded_channel();
+    *desk.shop.shop.feed.lock().unwrap() = Some(receiver);
+    let token = desk.reserve().await;
+    let mut events = desk.open(&token).await;
+    let padded = |bytes: usize| {
+        let mut asked = operation(&token, "1", "subscription { live { id } }");
+        let mut body = asked.body().to_vec();
+        body.resize(bytes, b' ');
+        *asked.body_mut() = Bytes::from(body);
+        asked
+    };
+    let refused = desk.full(padded(1001), desk.shop.ada()).await;
+    assert_eq!(refused.status(), 413);
+    let asked = padded(1000);
+    let body = asked.body().clone();
+    assert_eq!(desk.full(asked, desk.shop.ada()).await.status(), 202);
+    assert!(body.is_unique());
+    assert!(events.next().now_or_never().is_none());
+    assert!(body.is_unique());
 }

@@ -49,11 +49,14 @@ impl App {
         request: Request<Bytes>,
     ) -> Result<Response<Body>, EarlyAnswer> {
         if request.method() == Method::GET && Upgrade::is_asked_for(request.headers()) {
-            let switched = self.open_socket(exchange.clone(), request.headers());
+            let switched = self.open_socket(exchange.clone(), &request);
             return Ok(exchange.finish_as(Ok(switched), whole));
         }
         let (caller, request) = exchange.check(self.maybe_authenticated(request).await)?;
-        let exchange = self.limit_asker(exchange, caller.as_ref()).await?;
+        let exchange = match &caller {
+            Some(caller) => self.limit_caller(exchange, caller).await?,
+            None => exchange,
+        };
         let context = self.graph_context(caller.as_ref(), exchange.id());
         let end = self.end_of_streams(caller.as_ref().map(Caller::expires_at));
         let answer = streamed(self.graph.respond(request, context).await, end);
@@ -61,29 +64,19 @@ impl App {
     }
 
     /// The endpoint of event streams that carry many operations. Each ends with any of the tokens that it was opened or operated with.
+    /// Whoever is anonymous has none: one of them could take the streams of all.
     pub(super) async fn answer_graph_stream(
         &self,
         exchange: Exchange<Limited>,
         request: Request<Bytes>,
     ) -> Result<Response<Body>, EarlyAnswer> {
-        let (caller, request) = exchange.check(self.maybe_authenticated(request).await)?;
-        let exchange = self.limit_asker(exchange, caller.as_ref()).await?;
-        let context = self.graph_context(caller.as_ref(), exchange.id());
-        let end = self.end_of_streams(caller.as_ref().map(Caller::expires_at));
+        let (caller, request) = exchange.check(self.authenticated(request).await)?;
+        let exchange = self.limit_caller(exchange, &caller).await?;
+        let context = self.graph_context(Some(&caller), exchange.id());
+        let end = self.end_of_streams(Some(caller.expires_at()));
         let answer = self.graph.respond_single(request, context, end).await;
         let answer = streamed(answer, std::future::pending());
         Ok(exchange.finish_as(Ok(answer), whole))
-    }
-
-    async fn limit_asker(
-        &self,
-        exchange: Exchange<Limited>,
-        caller: Option<&Caller>,
-    ) -> Result<Exchange<Limited>, EarlyAnswer> {
-        match caller {
-            Some(caller) => self.limit_caller(exchange, caller).await,
-            None => Ok(exchange),
-        }
     }
 
     /// What the resolvers of one operation share.

@@ -1,5 +1,6 @@
 //! The graph over WebSocket: `graphql-transport-ws`, with the access token as `Authorization` in the payload of `connection_init`.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -9,7 +10,7 @@ use graph_core::error::ErrorCode;
 use graph_core::response::GraphResponse;
 use graph_core::subscription::transport_ws::{ConnectionInit, ConnectionLimits, Handshake};
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, Request, Response};
+use http::{Request, Response};
 use http_conventions::pipeline::{Exchange, Limited};
 use websocket::graph::{Admission, Host, serve};
 use websocket::{Socket, Upgrade};
@@ -23,9 +24,9 @@ impl App {
     pub(super) fn open_socket(
         self: &Arc<Self>,
         exchange: Exchange<Limited>,
-        headers: &HeaderMap,
+        request: &Request<Bytes>,
     ) -> Response<Body> {
-        let handshake = match Handshake::read(headers, &self.socket_origins) {
+        let handshake = match Handshake::read(request.headers(), &self.socket_origins) {
             Ok(handshake) => handshake,
             Err(foreign) => return full(foreign.into_response()),
         };
@@ -34,6 +35,7 @@ impl App {
         let host = Connected {
             app: Arc::clone(self),
             exchange,
+            peer: request.extensions().get().copied(),
         };
         let upgrade = Upgrade::new(limits.message(), async move |socket: Socket| {
             let connection = handshake.open(limits, host.now());
@@ -48,6 +50,8 @@ struct Connected {
     app: Arc<App>,
     /// The request that it began with.
     exchange: Exchange<Limited>,
+    /// Where that came from.
+    peer: Option<SocketAddr>,
 }
 
 impl Host for Connected {
@@ -59,10 +63,12 @@ impl Host for Connected {
         self.app.clock.sleep_until(time).await;
     }
 
-    /// Without a token a connection is anonymous, as a request is.
+    /// Without a token a connection is anonymous, as a request is; with what may be one it is not.
     async fn authenticate(&self, init: ConnectionInit) -> Admission {
-        let Some(credentials) = init.text("authorization") else {
-            return self.admit(None);
+        let credentials = match init.text("authorization") {
+            Ok(Some(credentials)) => credentials,
+            Ok(None) => return self.admit(None),
+            Err(_ambiguous) => return Admission::Refused,
         };
         let request = Request::get("/graphql").header(AUTHORIZATION, credentials);
         let Ok(request) = request.body(Bytes::new()) else {
@@ -77,7 +83,7 @@ impl Host for Connected {
 
 impl Connected {
     fn admit(&self, caller: Option<Caller>) -> Admission {
-        let (app, exchange) = (Arc::clone(&self.app), self.exchange.clone());
+        let (app, exchange, peer) = (Arc::clone(&self.app), self.exchange.clone(), self.peer);
         Admission::Accepted {
             expires_at: caller.as_ref().map(Caller::expires_at),
             operations: Box::new(move |operation| {
@@ -85,7 +91,11 @@ impl Connected {
                 let context = app.graph_context(caller.as_ref(), exchange.id());
                 // an operation counts as a request does
                 let started = async move {
-                    match app.limit_asker(exchange, caller.as_ref()).await {
+                    let counted = match &caller {
+                        Some(caller) => app.limit_caller(exchange, caller).await,
+                        None => app.limit_peer(exchange, peer).await,
+                    };
+                    match counted {
                         Ok(_counted) => app.graph.subscribe(operation, context).left_stream(),
                         Err(_refused) => {
                             let refused = GraphResponse::refused(ErrorCode::RateLimited, "too many requests");
