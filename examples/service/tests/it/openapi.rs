@@ -58,7 +58,20 @@ async fn the_document_says_how_the_desk_is_configured() {
     assert_eq!(parameters("~1v1~1charges/get"), ["Limit", "After", "Before"]);
     assert_eq!(parameters("~1v1~1webhook-deliveries/get"), ["Limit", "After"]);
     assert_eq!(parameters("~1v1~1charges/post"), ["IdempotencyKey"]);
-    assert_eq!(parameters("~1v1~1charges~1{id}/put"), ["IfMatch"]);
+    let put = "~1v1~1charges~1{id}/put";
+    assert_eq!(parameters(put), ["IfMatch", "IdempotencyKey"]);
+    for (status, name) in [
+        ("409", "Conflict"),
+        ("412", "PreconditionFailed"),
+        ("503", "ServiceUnavailable"),
+    ] {
+        let reference = format!("#/components/responses/{name}");
+        let found = at(&format!("/paths/{put}/responses/{status}/$ref"));
+        assert_eq!(found, reference.as_str());
+    }
+    at(&format!(
+        "/paths/{put}/responses/200/headers/Idempotency-Replayed"
+    ));
     let conflicts = at("/components/responses/Conflict/content/application~1problem+json/schema/oneOf");
     let conflicts = conflicts.to_string();
     assert!(

@@ -107,15 +107,15 @@ fn charge(conventions: &Conventions) -> Value {
             "Describe a charge anew; nothing else of it changes",
         ),
         WRITE,
-        &[Takes::Content, Takes::WritePreconditions],
+        &[Takes::Content, Takes::WritePreconditions, Takes::IdempotencyKey],
     )
     .reads(
         "NewCharge",
         true,
         &json!({ "amount": 1000, "currency": "eur", "description": "three tickets" }),
     )
-    .answers(OK, &to("Charge"), &["ETag"], &json!({}))
-    .refuses(&[NOT_FOUND, UNPROCESSABLE, UNAVAILABLE]);
+    .answers(OK, &to("Charge"), &["ETag", "Idempotency-Replayed"], &json!({}))
+    .refuses(&[NOT_FOUND, UNPROCESSABLE]);
     json!({ "parameters": [in_path("id", "ChargeId")], "get": read.value(), "put": replace.value() })
 }
 
