@@ -168,12 +168,11 @@ impl Introspection {
         policy: &AccessTokenPolicy,
         now: SystemTime,
     ) -> Result<AccessTokenClaims, AskError> {
-        let hash = TokenHash::of(token);
         let known = {
             let mut state = self.inner.state();
-            match state.cache.get(&hash, now) {
+            match state.cache.get(&TokenHash::of(token), now) {
                 Some(active) => Ok(active),
-                None => Err(self.flight(&mut state, hash, token, policy, now)?),
+                None => Err(self.flight(&mut state, token, policy, now)?),
             }
         };
         let active = match known {
@@ -188,18 +187,20 @@ impl Introspection {
     fn flight(
         &self,
         state: &mut State,
-        hash: TokenHash,
         token: &str,
         policy: &AccessTokenPolicy,
         now: SystemTime,
     ) -> Result<Flight, AskError> {
-        let under_way = state.flights.get(&hash).and_then(|(_, flight)| flight.upgrade());
+        let under_way = state
+            .flights
+            .get(&TokenHash::of(token))
+            .and_then(|(_, flight)| flight.upgrade());
         match under_way {
             Some(flight) => Ok(flight),
             None if state.flights.len() >= MAX_FLIGHTS => {
                 Err(AskError::Unavailable(Arc::new(TooManyQuestions)))
             }
-            None => Ok(self.take_off(state, hash, token, policy, now)),
+            None => Ok(self.take_off(state, token, policy, now)),
         }
     }
 
@@ -207,11 +208,11 @@ impl Introspection {
     fn take_off(
         &self,
         state: &mut State,
-        hash: TokenHash,
         token: &str,
         policy: &AccessTokenPolicy,
         now: SystemTime,
     ) -> Flight {
+        let hash = TokenHash::of(token);
         let turn = state.next_turn();
         let question = Question {
             inner: Arc::clone(&self.inner),
