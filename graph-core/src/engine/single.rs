@@ -52,9 +52,7 @@ where
                 _ => Answer::Full(unacceptable("only `text/event-stream` is served by GET")),
             },
             Method::POST => {
-                let started = self
-                    .start(&wanted, streams.operation(), &request, context, end)
-                    .await;
+                let started = self.start(&wanted, &request, context, end).await;
                 Answer::Full(started.unwrap_or_else(|refused| refused))
             }
             Method::DELETE => Answer::Full(stopped(&wanted, &request)),
@@ -68,14 +66,13 @@ where
     async fn start(
         &self,
         wanted: &Wanted<'_>,
-        bytes: usize,
         request: &Request<Bytes>,
         context: RequestContext<Q::Host>,
         end: impl Future<Output = ()> + Send + 'static,
     ) -> Result<Response<Bytes>, Response<Bytes>> {
         let profile = self.inner.http.profile;
         let policy = HttpPolicy {
-            body_limit: self.inner.http.body_limit.min(bytes),
+            body_limit: self.inner.http.body_limit.min(wanted.operation()),
             ..self.inner.http
         };
         let exchange = policy.read(request);

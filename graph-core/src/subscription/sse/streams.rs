@@ -155,11 +155,6 @@ impl EventStreams {
         self.places().is_empty()
     }
 
-    /// How many bytes the request of an operation may have.
-    pub(crate) fn operation(&self) -> usize {
-        self.limits.operation
-    }
-
     fn places(&self) -> MutexGuard<'_, Places> {
         locked(&self.places)
     }
@@ -176,6 +171,11 @@ impl EventStreams {
 }
 
 impl Wanted<'_> {
+    /// How many bytes the request of an operation may have.
+    pub(crate) fn operation(&self) -> usize {
+        self.streams.limits.operation
+    }
+
     /// A token for a new stream.
     pub(crate) fn reserve(&self) -> Result<String, Missing> {
         let limits = &self.streams.limits;
