@@ -38,53 +38,17 @@
 //! ```
 
 mod authorization;
-mod endpoint;
 mod id_token;
+mod provider;
 mod token;
 
 pub use authorization::{AuthorizationGrant, CallbackError, PendingAuthorization};
-pub use endpoint::{Endpoint, InvalidEndpoint};
+pub use provider::Provider;
 pub use token::{ErrorAnswer, PendingExchange, PendingRefresh, TokenError, TokenResponse};
 
 use crate::jose::SignedClientAssertion;
 use crate::secret::ClientSecret;
-use crate::vocabulary::{ClientId, Issuer, RedirectUri};
-
-/// An authorization server as a client sees it.
-#[derive(Clone, Debug)]
-pub struct Provider {
-    issuer: Issuer,
-    authorization_endpoint: Endpoint,
-    token_endpoint: Endpoint,
-    sends_issuer: bool,
-}
-
-impl Provider {
-    /// A server that names itself in its authorization responses
-    /// ([RFC 9207](https://www.rfc-editor.org/rfc/rfc9207)).
-    #[must_use]
-    pub fn new(issuer: Issuer, authorization_endpoint: Endpoint, token_endpoint: Endpoint) -> Self {
-        Self {
-            issuer,
-            authorization_endpoint,
-            token_endpoint,
-            sends_issuer: true,
-        }
-    }
-
-    /// Accepts authorization responses without `iss`; one that is there must still be right.
-    ///
-    /// # Security
-    ///
-    /// For servers whose metadata lacks `authorization_response_iss_parameter_supported`. A client of several
-    /// servers needs a redirect URI for each then, or one of them can obtain the codes of another
-    /// ([RFC 9700 §4.4](https://www.rfc-editor.org/rfc/rfc9700#section-4.4)).
-    #[must_use]
-    pub fn without_issuer_in_response(mut self) -> Self {
-        self.sends_issuer = false;
-        self
-    }
-}
+use crate::vocabulary::{ClientId, RedirectUri};
 
 /// How a client proves to be itself at the token endpoint,
 /// [RFC 6749 §2.3](https://www.rfc-editor.org/rfc/rfc6749#section-2.3).

@@ -14,12 +14,14 @@
 //! ```
 
 mod confirmation;
+mod endpoint;
 mod issuer;
 mod redirect_uri;
 mod scope;
 mod words;
 
 pub use confirmation::{Confirmation, InvalidThumbprint, Thumbprint};
+pub use endpoint::{Endpoint, InvalidEndpoint};
 pub use issuer::{InvalidIssuer, Issuer};
 pub use redirect_uri::{InvalidRedirectUri, LoopbackRedirectUri, RedirectUri, RegisteredRedirectUri};
 pub(crate) use scope::OPENID;

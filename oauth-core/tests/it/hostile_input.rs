@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, Request, Response};
 use oauth_core::basic::BasicCredentials;
-use oauth_core::client::{Client, Endpoint, Provider};
+use oauth_core::client::{Client, Provider};
 use oauth_core::jose::{Jwk, KeySet, SigningKey};
 use oauth_core::params::{self, Params};
 use oauth_core::pkce::{CodeChallenge, CodeVerifier};
@@ -14,7 +14,7 @@ use oauth_core::ports::OsEntropy;
 use oauth_core::resource::ResourceServer;
 use oauth_core::secret::{AccessToken, TokenHash};
 use oauth_core::vocabulary::{
-    ClientId, Issuer, Nonce, RedirectUri, RegisteredRedirectUri, Scopes, State, Subject,
+    ClientId, Endpoint, Issuer, Nonce, RedirectUri, RegisteredRedirectUri, Scopes, State, Subject,
 };
 use proptest::prelude::*;
 

@@ -18,12 +18,11 @@ use http::{HeaderValue, Method, Request};
 use self::answer::Active;
 use self::cache::Cache;
 use crate::basic::BasicCredentials;
-use crate::client::Endpoint;
 use crate::jose::{AccessTokenClaims, AccessTokenPolicy};
 use crate::params;
 use crate::ports::Transport;
 use crate::secret::{ClientSecret, TokenHash};
-use crate::vocabulary::ClientId;
+use crate::vocabulary::{ClientId, Endpoint};
 
 /// How long an answer is believed unless said otherwise.
 const LIFETIME: Duration = Duration::from_secs(10);

@@ -2,7 +2,7 @@
 
 use http::Uri;
 
-use crate::vocabulary::Issuer;
+use super::Issuer;
 
 /// The text is no URL of an endpoint.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
@@ -19,7 +19,7 @@ impl Endpoint {
     }
 
     /// The URL with more pairs in its query.
-    pub(super) fn with_query(&self, query: &str) -> String {
+    pub(crate) fn with_query(&self, query: &str) -> String {
         let separator = if self.0.query().is_some() { '&' } else { '?' };
         format!("{}{separator}{query}", self.0)
     }

@@ -1,0 +1,103 @@
+use crate::vocabulary::{Endpoint, Issuer};
+
+/// An authorization server as a client sees it: what it is called, and where its endpoints are.
+#[derive(Clone, Debug)]
+pub struct Provider {
+    pub(super) issuer: Issuer,
+    pub(super) authorization_endpoint: Endpoint,
+    pub(super) token_endpoint: Endpoint,
+    pub(super) pushed_authorization_request_endpoint: Option<Endpoint>,
+    pub(super) userinfo_endpoint: Option<Endpoint>,
+    pub(super) revocation_endpoint: Option<Endpoint>,
+    pub(super) jwks_uri: Option<Endpoint>,
+    pub(super) sends_issuer: bool,
+}
+
+impl Provider {
+    /// A server that names itself in its authorization responses
+    /// ([RFC 9207](https://www.rfc-editor.org/rfc/rfc9207)).
+    #[must_use]
+    pub fn new(issuer: Issuer, authorization_endpoint: Endpoint, token_endpoint: Endpoint) -> Self {
+        Self {
+            issuer,
+            authorization_endpoint,
+            token_endpoint,
+            pushed_authorization_request_endpoint: None,
+            userinfo_endpoint: None,
+            revocation_endpoint: None,
+            jwks_uri: None,
+            sends_issuer: true,
+        }
+    }
+
+    /// Where authorization requests are pushed ([RFC 9126](https://www.rfc-editor.org/rfc/rfc9126)).
+    #[must_use]
+    pub fn with_pushed_authorization_request_endpoint(mut self, endpoint: Endpoint) -> Self {
+        self.pushed_authorization_request_endpoint = Some(endpoint);
+        self
+    }
+
+    /// Where it tells about the person who signed in
+    /// ([OpenID Connect Core §5.3](https://openid.net/specs/openid-connect-core-1_0.html#UserInfo)).
+    #[must_use]
+    pub fn with_userinfo_endpoint(mut self, endpoint: Endpoint) -> Self {
+        self.userinfo_endpoint = Some(endpoint);
+        self
+    }
+
+    /// Where tokens are revoked ([RFC 7009](https://www.rfc-editor.org/rfc/rfc7009)).
+    #[must_use]
+    pub fn with_revocation_endpoint(mut self, endpoint: Endpoint) -> Self {
+        self.revocation_endpoint = Some(endpoint);
+        self
+    }
+
+    /// Where its public keys are.
+    #[must_use]
+    pub fn with_jwks_uri(mut self, uri: Endpoint) -> Self {
+        self.jwks_uri = Some(uri);
+        self
+    }
+
+    /// Accepts authorization responses without `iss`; one that is there must still be right.
+    ///
+    /// # Security
+    ///
+    /// For servers whose metadata lacks `authorization_response_iss_parameter_supported`. A client of several
+    /// servers needs a redirect URI for each then, or one of them can obtain the codes of another
+    /// ([RFC 9700 §4.4](https://www.rfc-editor.org/rfc/rfc9700#section-4.4)).
+    #[must_use]
+    pub fn without_issuer_in_response(mut self) -> Self {
+        self.sends_issuer = false;
+        self
+    }
+
+    /// Who it is.
+    #[must_use]
+    pub fn issuer(&self) -> &Issuer {
+        &self.issuer
+    }
+
+    /// Where its public keys are, if it publishes any.
+    #[must_use]
+    pub fn jwks_uri(&self) -> Option<&Endpoint> {
+        self.jwks_uri.as_ref()
+    }
+    /// Where authorization requests are pushed, if they can be.
+    #[must_use]
+    pub fn pushed_authorization_request_endpoint(&self) -> Option<&Endpoint> {
+        self.pushed_authorization_request_endpoint.as_ref()
+    }
+
+    /// Where it tells about the person who signed in, if it does.
+    #[must_use]
+    pub fn userinfo_endpoint(&self) -> Option<&Endpoint> {
+        self.userinfo_endpoint.as_ref()
+    }
+
+    /// Where tokens are revoked, if they can be.
+    #[must_use]
+    pub fn revocation_endpoint(&self) -> Option<&Endpoint> {
+        self.revocation_endpoint.as_ref()
+    }
+}
