@@ -11,6 +11,7 @@ mod hostile_input;
 mod introspection;
 mod memory_stores;
 mod possession;
+mod provider;
 mod resource;
 mod server;
 mod session;

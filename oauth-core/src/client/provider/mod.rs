@@ -1,16 +1,40 @@
+//! An authorization server as a client sees it.
+
+mod metadata;
+
+pub use metadata::MetadataError;
+
+use crate::jose::Algorithm;
 use crate::vocabulary::{Endpoint, Issuer};
 
-/// An authorization server as a client sees it: what it is called, and where its endpoints are.
-#[derive(Clone, Debug)]
+/// An authorization server as a client sees it: what it is called, where its endpoints are, and what it takes there.
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Provider {
     pub(super) issuer: Issuer,
     pub(super) authorization_endpoint: Endpoint,
     pub(super) token_endpoint: Endpoint,
     pub(super) pushed_authorization_request_endpoint: Option<Endpoint>,
+    pub(super) requires_pushed_authorization_requests: bool,
     pub(super) userinfo_endpoint: Option<Endpoint>,
     pub(super) revocation_endpoint: Option<Endpoint>,
     pub(super) jwks_uri: Option<Endpoint>,
     pub(super) sends_issuer: bool,
+    /// Names of ways to authenticate at the token endpoint; whatever the host configures, where none are known.
+    pub(super) authentication_methods: Option<Vec<String>>,
+    /// Of proofs; none where the server is not known to take any.
+    pub(super) dpop_algorithms: Option<Vec<Algorithm>>,
+    /// For clients that show a certificate.
+    pub(super) mtls_aliases: MtlsAliases,
+}
+
+/// Where requests go that a client shows its certificate with,
+/// [RFC 8705 §5](https://www.rfc-editor.org/rfc/rfc8705#section-5); where there is no alias, to the endpoint itself.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(super) struct MtlsAliases {
+    pub(super) pushed_authorization_request_endpoint: Option<Endpoint>,
+    pub(super) token_endpoint: Option<Endpoint>,
+    pub(super) userinfo_endpoint: Option<Endpoint>,
+    pub(super) revocation_endpoint: Option<Endpoint>,
 }
 
 impl Provider {
@@ -23,10 +47,14 @@ impl Provider {
             authorization_endpoint,
             token_endpoint,
             pushed_authorization_request_endpoint: None,
+            requires_pushed_authorization_requests: false,
             userinfo_endpoint: None,
             revocation_endpoint: None,
             jwks_uri: None,
             sends_issuer: true,
+            authentication_methods: None,
+            dpop_algorithms: None,
+            mtls_aliases: MtlsAliases::default(),
         }
     }
 
@@ -34,6 +62,13 @@ impl Provider {
     #[must_use]
     pub fn with_pushed_authorization_request_endpoint(mut self, endpoint: Endpoint) -> Self {
         self.pushed_authorization_request_endpoint = Some(endpoint);
+        self
+    }
+
+    /// Takes no authorization request but those that were pushed.
+    #[must_use]
+    pub fn with_required_pushed_authorization_requests(mut self) -> Self {
+        self.requires_pushed_authorization_requests = true;
         self
     }
 
@@ -83,6 +118,7 @@ impl Provider {
     pub fn jwks_uri(&self) -> Option<&Endpoint> {
         self.jwks_uri.as_ref()
     }
+
     /// Where authorization requests are pushed, if they can be.
     #[must_use]
     pub fn pushed_authorization_request_endpoint(&self) -> Option<&Endpoint> {

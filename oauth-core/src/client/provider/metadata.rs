@@ -1,0 +1,179 @@
+//! What a server says of itself, [RFC 8414 §2](https://www.rfc-editor.org/rfc/rfc8414#section-2) and
+//! [OpenID Connect Discovery §3](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata).
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+use super::{MtlsAliases, Provider};
+use crate::jose::Algorithm;
+use crate::json;
+use crate::pkce;
+use crate::vocabulary::{Endpoint, Issuer};
+
+/// Longest document that is read, in bytes.
+const MAX_LENGTH: usize = 64 * 1024;
+/// How a client authenticates where a server does not say how it may.
+const DEFAULT_AUTHENTICATION: &str = "client_secret_basic";
+
+/// Why a client does not work with what a server says of itself.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum MetadataError {
+    /// The document has more than 64 KiB.
+    #[error("the metadata are too long")]
+    TooLong,
+    /// No JSON object, a repeated member, or one that is required and missing or of the wrong type.
+    #[error("the metadata are malformed")]
+    Malformed,
+    /// The document is about another issuer than the one that was asked for.
+    #[error("the metadata are of another issuer")]
+    WrongIssuer,
+    /// The member of this name is no URL that a secret may be sent to: not `https`, or with a fragment or user information.
+    #[error("`{0}` is not an https url")]
+    InvalidEndpoint(&'static str),
+    /// `response_types_supported` lacks `code`: there are no authorization codes.
+    #[error("the server has no authorization code grant")]
+    NoCode,
+    /// `code_challenge_methods_supported` lacks `S256`: whether the server looks at code challenges is unknown.
+    #[error("the server does not say that it takes S256 code challenges")]
+    NoS256,
+}
+
+/// The document on the wire; members nobody here knows are ignored.
+#[derive(Deserialize)]
+struct Wire<'a> {
+    #[serde(borrow)]
+    issuer: Cow<'a, str>,
+    #[serde(borrow)]
+    authorization_endpoint: Cow<'a, str>,
+    #[serde(borrow)]
+    token_endpoint: Cow<'a, str>,
+    #[serde(borrow)]
+    pushed_authorization_request_endpoint: Option<Cow<'a, str>>,
+    require_pushed_authorization_requests: Option<bool>,
+    #[serde(borrow)]
+    userinfo_endpoint: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    revocation_endpoint: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    jwks_uri: Option<Cow<'a, str>>,
+    response_types_supported: Vec<String>,
+    code_challenge_methods_supported: Option<Vec<String>>,
+    authorization_response_iss_parameter_supported: Option<bool>,
+    token_endpoint_auth_methods_supported: Option<Vec<String>>,
+    dpop_signing_alg_values_supported: Option<Vec<String>>,
+    #[serde(borrow)]
+    mtls_endpoint_aliases: Option<WireAliases<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+struct WireAliases<'a> {
+    #[serde(borrow)]
+    pushed_authorization_request_endpoint: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    token_endpoint: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    userinfo_endpoint: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    revocation_endpoint: Option<Cow<'a, str>>,
+}
+
+impl Provider {
+    /// Reads what `issuer` says of itself.
+    ///
+    /// # Errors
+    ///
+    /// The document is not that of this issuer, or a client of this crate does not work with such a server.
+    pub fn from_metadata(issuer: &Issuer, document: &[u8]) -> Result<Self, MetadataError> {
+        if document.len() > MAX_LENGTH {
+            return Err(MetadataError::TooLong);
+        }
+        let wire: Wire<'_> = json::object(document).map_err(|_| MetadataError::Malformed)?;
+        if wire.issuer != issuer.as_str() {
+            return Err(MetadataError::WrongIssuer);
+        }
+        wire.check_methods()?;
+        wire.provider(issuer)
+    }
+}
+
+impl Wire<'_> {
+    fn check_methods(&self) -> Result<(), MetadataError> {
+        let has = |names: &[String], wanted: &str| names.iter().any(|name| name == wanted);
+        if !has(&self.response_types_supported, "code") {
+            return Err(MetadataError::NoCode);
+        }
+        let methods = self.code_challenge_methods_supported.as_deref();
+        if !has(methods.unwrap_or_default(), pkce::METHOD) {
+            return Err(MetadataError::NoS256);
+        }
+        Ok(())
+    }
+
+    fn provider(self, issuer: &Issuer) -> Result<Provider, MetadataError> {
+        let place = Place::of(issuer);
+        let aliases = self.mtls_endpoint_aliases.unwrap_or_default();
+        let algorithms = self.dpop_signing_alg_values_supported;
+        Ok(Provider {
+            issuer: issuer.clone(),
+            authorization_endpoint: place.endpoint("authorization_endpoint", &self.authorization_endpoint)?,
+            token_endpoint: place.endpoint("token_endpoint", &self.token_endpoint)?,
+            pushed_authorization_request_endpoint: place.optional(
+                "pushed_authorization_request_endpoint",
+                self.pushed_authorization_request_endpoint,
+            )?,
+            requires_pushed_authorization_requests: self.require_pushed_authorization_requests == Some(true),
+            userinfo_endpoint: place.optional("userinfo_endpoint", self.userinfo_endpoint)?,
+            revocation_endpoint: place.optional("revocation_endpoint", self.revocation_endpoint)?,
+            jwks_uri: place.optional("jwks_uri", self.jwks_uri)?,
+            sends_issuer: self.authorization_response_iss_parameter_supported == Some(true),
+            authentication_methods: Some(
+                self.token_endpoint_auth_methods_supported
+                    .unwrap_or_else(|| vec![DEFAULT_AUTHENTICATION.to_owned()]),
+            ),
+            dpop_algorithms: algorithms
+                .map(|names| names.iter().filter_map(|name| Algorithm::of(name)).collect()),
+            mtls_aliases: aliases.read(&place)?,
+        })
+    }
+}
+
+impl WireAliases<'_> {
+    fn read(self, place: &Place) -> Result<MtlsAliases, MetadataError> {
+        let endpoint = |text| place.optional("mtls_endpoint_aliases", text);
+        Ok(MtlsAliases {
+            pushed_authorization_request_endpoint: endpoint(self.pushed_authorization_request_endpoint)?,
+            token_endpoint: endpoint(self.token_endpoint)?,
+            userinfo_endpoint: endpoint(self.userinfo_endpoint)?,
+            revocation_endpoint: endpoint(self.revocation_endpoint)?,
+        })
+    }
+}
+
+/// Where the endpoints of a server may be: anywhere behind TLS, and on the loopback interface for a server that is there itself.
+struct Place {
+    is_loopback: bool,
+}
+
+impl Place {
+    fn of(issuer: &Issuer) -> Self {
+        let is_loopback = issuer.as_str().starts_with("http:");
+        Self { is_loopback }
+    }
+
+    fn endpoint(&self, member: &'static str, url: &str) -> Result<Endpoint, MetadataError> {
+        let endpoint = url.parse().ok();
+        endpoint
+            .filter(|_| self.is_loopback || url.starts_with("https:"))
+            .ok_or(MetadataError::InvalidEndpoint(member))
+    }
+
+    fn optional(
+        &self,
+        member: &'static str,
+        url: Option<Cow<'_, str>>,
+    ) -> Result<Option<Endpoint>, MetadataError> {
+        url.map(|url| self.endpoint(member, &url)).transpose()
+    }
+}

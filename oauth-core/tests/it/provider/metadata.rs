@@ -1,0 +1,219 @@
+//! What a server says of itself is checked before anything is sent there.
+
+use oauth_core::client::{MetadataError, Provider};
+
+use super::*;
+
+fn read(document: &Value) -> Result<Provider, MetadataError> {
+    Provider::from_metadata(&issuer(), document.to_string().as_bytes())
+}
+
+/// Every member that names a place.
+const ENDPOINTS: [&str; 6] = [
+    "authorization_endpoint",
+    "token_endpoint",
+    "pushed_authorization_request_endpoint",
+    "userinfo_endpoint",
+    "revocation_endpoint",
+    "jwks_uri",
+];
+
+/// O22: what a server says of itself is what its client knows.
+#[test]
+fn the_metadata_of_a_server_make_a_provider() {
+    let (authorize, token) = ("https://as.example/authorize", "https://as.example/token");
+    let by_hand = Provider::new(issuer(), authorize.parse().unwrap(), token.parse().unwrap());
+    assert_eq!(read(&least()).unwrap().issuer(), by_hand.issuer());
+
+    let mut document = with("response_types_supported", json!(["code id_token", "code"]));
+    for name in ENDPOINTS {
+        document[name] = json!(format!("https://elsewhere.example/{name}?x=y"));
+    }
+    document["unknown"] = json!({ "a": [1, { "b": null }] });
+    let provider = read(&document).unwrap();
+    let places = [
+        provider.pushed_authorization_request_endpoint(),
+        provider.userinfo_endpoint(),
+        provider.revocation_endpoint(),
+        provider.jwks_uri(),
+    ];
+    for (place, name) in places.into_iter().zip(ENDPOINTS.iter().skip(2)) {
+        assert_eq!(
+            place.unwrap().to_string(),
+            format!("https://elsewhere.example/{name}?x=y")
+        );
+    }
+}
+
+/// O22, 82, 94: byte for byte, whatever else the document says: a slash, a letter's case or a port is another issuer.
+#[test]
+fn the_metadata_of_another_issuer_are_refused() {
+    for other in [
+        "https://evil.example",
+        "https://as.example/",
+        "https://AS.example",
+        "https://as.example:443",
+        "https://as.example/tenant",
+        "https://as.example#",
+        "http://as.example",
+        "",
+    ] {
+        assert_eq!(
+            read(&with("issuer", json!(other))),
+            Err(MetadataError::WrongIssuer),
+            "{other}"
+        );
+    }
+    for no_issuer in [
+        Value::Null,
+        json!(1),
+        json!(["https://as.example"]),
+        json!({ "https://as.example": 1 }),
+    ] {
+        assert_eq!(read(&with("issuer", no_issuer)), Err(MetadataError::Malformed));
+    }
+}
+
+/// O22, 72, 94: no member twice, no list that is none, nothing that is required left out.
+#[test]
+fn malformed_metadata_are_refused() {
+    let least = least().to_string();
+    let repeated = least.replacen('{', r#"{"token_endpoint":"https://evil.example/token","#, 1);
+    let hidden = least.replacen('{', r#"{"x":{"a":1,"\u0061":2},"#, 1);
+    let listed = format!("[{least}]");
+    let texts = [
+        "",
+        "null",
+        "[]",
+        "<html>",
+        &repeated,
+        &hidden,
+        &listed,
+        &format!("{least}x"),
+    ];
+    for text in texts {
+        let read = Provider::from_metadata(&issuer(), text.as_bytes());
+        assert_eq!(read, Err(MetadataError::Malformed), "{text}");
+    }
+    let wrong = [
+        ("authorization_endpoint", Value::Null),
+        ("authorization_endpoint", json!(["https://as.example/authorize"])),
+        ("token_endpoint", Value::Null),
+        ("token_endpoint", json!(1)),
+        ("userinfo_endpoint", json!(true)),
+        ("jwks_uri", json!({})),
+        ("jwks_uri", json!([])),
+        ("response_types_supported", Value::Null),
+        ("response_types_supported", json!("code")),
+        ("response_types_supported", json!(["code", 1])),
+        ("response_types_supported", json!({ "code": true })),
+        ("code_challenge_methods_supported", json!("S256")),
+        ("code_challenge_methods_supported", json!([["S256"]])),
+        ("token_endpoint_auth_methods_supported", json!("none")),
+        ("token_endpoint_auth_methods_supported", json!([null])),
+        ("dpop_signing_alg_values_supported", json!("ES256")),
+        ("dpop_signing_alg_values_supported", json!([256])),
+        ("require_pushed_authorization_requests", json!("true")),
+        ("require_pushed_authorization_requests", json!(1)),
+        ("authorization_response_iss_parameter_supported", json!("false")),
+        ("mtls_endpoint_aliases", json!([])),
+        ("mtls_endpoint_aliases", json!({ "token_endpoint": 1 })),
+    ];
+    for (member, value) in wrong {
+        let document = with(member, value);
+        assert_eq!(read(&document), Err(MetadataError::Malformed), "{document}");
+    }
+}
+
+/// O22, 94: where a secret could go, it goes over TLS, and not into this machine either because somebody far away says so.
+#[test]
+fn an_https_issuer_sends_its_clients_over_tls_alone() {
+    for member in ENDPOINTS {
+        for url in [
+            "http://as.example/x",
+            "http://127.0.0.1:8080/x",
+            "http://[::1]/x",
+            "http://localhost/x",
+            "HTTPS://as.example/x",
+            "https:as.example/x",
+            "https://user@as.example/x",
+            "https://as.example/x#f",
+            "https://as.example/a b",
+            "//as.example/x",
+            "/x",
+            "javascript:alert(1)",
+            "file:///etc/passwd",
+            "",
+        ] {
+            let refused = Err(MetadataError::InvalidEndpoint(member));
+            assert_eq!(read(&with(member, json!(url))), refused, "{url}");
+        }
+    }
+    for member in [
+        "pushed_authorization_request_endpoint",
+        "token_endpoint",
+        "userinfo_endpoint",
+        "revocation_endpoint",
+    ] {
+        let aliases = |url: &str| with("mtls_endpoint_aliases", json!({ member: url }));
+        let refused = Err(MetadataError::InvalidEndpoint("mtls_endpoint_aliases"));
+        assert_eq!(read(&aliases("http://127.0.0.1/x")), refused);
+        assert!(read(&aliases("https://mtls.as.example/x")).is_ok());
+    }
+}
+
+/// O22: a server for development is on the loopback interface with all that belongs to it.
+#[test]
+fn a_loopback_issuer_has_loopback_endpoints() {
+    let document = least()
+        .to_string()
+        .replace("https://as.example", "http://127.0.0.1:8080");
+    let issuer = "http://127.0.0.1:8080".parse().unwrap();
+    assert!(Provider::from_metadata(&issuer, document.as_bytes()).is_ok());
+    let elsewhere = document.replace("8080/token", "8080.evil.example/token");
+    assert_eq!(
+        Provider::from_metadata(&issuer, elsewhere.as_bytes()),
+        Err(MetadataError::InvalidEndpoint("token_endpoint"))
+    );
+}
+
+/// O1, O2, 93: without codes there is nothing to redeem, and without S256 nobody knows whether the challenge is looked at.
+#[test]
+fn a_server_without_codes_or_s256_is_refused() {
+    for types in [
+        json!([]),
+        json!(["token"]),
+        json!(["code id_token"]),
+        json!(["CODE", "code "]),
+    ] {
+        let document = with("response_types_supported", types);
+        assert_eq!(read(&document), Err(MetadataError::NoCode), "{document}");
+    }
+    for methods in [
+        Value::Null,
+        json!([]),
+        json!(["plain"]),
+        json!(["s256"]),
+        json!(["S256 plain"]),
+    ] {
+        let document = with("code_challenge_methods_supported", methods);
+        assert_eq!(read(&document), Err(MetadataError::NoS256), "{document}");
+    }
+    assert!(
+        read(&with(
+            "code_challenge_methods_supported",
+            json!(["plain", "S256"])
+        ))
+        .is_ok()
+    );
+}
+
+/// O22, 94: a document is no more than 64 KiB.
+#[test]
+fn metadata_beyond_64_kib_are_refused() {
+    let text = least().to_string();
+    let padded = |length: usize| format!("{text}{}", " ".repeat(length - text.len()));
+    let read = |length| Provider::from_metadata(&issuer(), padded(length).as_bytes());
+    assert!(read(64 * 1024).is_ok());
+    assert_eq!(read(64 * 1024 + 1), Err(MetadataError::TooLong));
+}

@@ -1,0 +1,32 @@
+//! What a client learns of a server, through its public face.
+
+mod metadata;
+
+use oauth_core::vocabulary::Issuer;
+use serde_json::{Value, json};
+
+fn issuer() -> Issuer {
+    "https://as.example".parse().unwrap()
+}
+
+/// What a server has to say of itself, and no more.
+fn least() -> Value {
+    json!({
+        "issuer": "https://as.example",
+        "authorization_endpoint": "https://as.example/authorize",
+        "token_endpoint": "https://as.example/token",
+        "response_types_supported": ["code"],
+        "code_challenge_methods_supported": ["S256"],
+    })
+}
+
+/// The same with a member set, or removed by `null`.
+fn with(member: &str, value: Value) -> Value {
+    let mut document = least();
+    let members = document.as_object_mut().unwrap();
+    match value {
+        Value::Null => members.remove(member),
+        value => members.insert(member.to_owned(), value),
+    };
+    document
+}
