@@ -13,6 +13,7 @@ use http_conventions::problem::Problem;
 use oauth_core::resource::{Principal, ResourceServer};
 
 use crate::content::collect;
+use crate::nonce::NextNonce;
 use crate::refusal::{Reason, Refusal, no_conventions};
 
 /// How long a peer may take to send a body, as by default in [`Limits`](crate::Limits).
@@ -33,6 +34,9 @@ impl<S: Sync> FromRequestParts<S> for Admission {
 
 /// Who is calling: who presents an access token, and has what it is bound to, that the [`ResourceServer`] of the state takes, now by the clock of the
 /// conventions. `Option<Caller>` lets those pass who present nothing.
+///
+/// Where the caller needs a newer [nonce](Principal::dpop_nonce) for its next proof, the layer hands it out with the answer, whatever
+/// that is.
 #[derive(Clone, Debug)]
 pub struct Caller(pub Principal);
 
@@ -45,6 +49,7 @@ where
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
         let now = exchange(parts)?.conventions().now();
         let principal = ResourceServer::from_ref(state).authenticate(parts, now).await?;
+        NextNonce::note(parts, &principal);
         Ok(Self(principal))
     }
 }

@@ -15,6 +15,7 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use crate::content::LINGER;
+use crate::nonce::NextNonce;
 
 /// The largest problem that is completed; one of the host's own is far smaller.
 const LARGEST_PROBLEM: u64 = 64 << 10;
@@ -122,7 +123,7 @@ where
     B: Body<Error: Into<BoxError>> + Send + 'static,
     C: Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
 {
-    let exchange = match conventions.begin(&request).admit(&request) {
+    let mut exchange = match conventions.begin(&request).admit(&request) {
         Ok(exchange) => exchange,
         Err(early) => {
             read_on(request).await;
@@ -133,11 +134,14 @@ where
     let cap = usize::try_from(conventions.size_limits().content()).unwrap_or(usize::MAX);
     let mut request = request.map(|body| Limited::new(body, cap));
     request.extensions_mut().insert(exchange.clone());
+    let next_nonce = NextNonce::default();
+    request.extensions_mut().insert(next_nonce.clone());
     let handled = AssertUnwindSafe(async move { inner.call(request).await }).catch_unwind();
     let outcome = match method.is_safe() {
         true => handled.await,
         false => detached(handled).await,
     };
+    next_nonce.hand_out(&mut exchange);
     match outcome {
         Ok(Ok(answer)) => Ok(finish(exchange, &method, answer).await),
         Ok(Err(error)) => Err(error),

@@ -117,6 +117,7 @@
 mod content;
 mod extract;
 mod layer;
+mod nonce;
 mod refusal;
 mod serve;
 

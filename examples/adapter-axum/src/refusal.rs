@@ -80,14 +80,12 @@ impl From<Challenge> for Refusal {
             Some(code) => problem.with_extension("error", code),
             None => problem,
         };
-        let owed = refused.headers();
-        let mut refusal = Self::new(problem, Reason::Caller(refused));
-        let headers = refusal.0.0.headers_mut();
-        for (name, value) in &owed {
-            // the nonce, and leave for a script to read it
-            headers.entry(name).or_insert_with(|| value.clone());
-        }
-        refusal
+        // the nonce, and leave for a script to read it
+        let headers = refused.headers();
+        let problem = headers.iter().fold(problem, |problem, (name, value)| {
+            problem.with_header(name.clone(), value.clone())
+        });
+        Self::new(problem, Reason::Caller(refused))
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Request, Response, Uri};
+use http::{HeaderName, HeaderValue, Request, Response, Uri};
 
 use super::{Conventions, EarlyAnswer};
 use crate::{
@@ -50,6 +50,8 @@ pub struct Exchange<Stage> {
     pub(super) version: Option<ApiVersion>,
     pub(super) vary: Vary,
     pub(super) standings: Option<Standings>,
+    /// What the host says in every answer.
+    pub(super) headers: Vec<(HeaderName, HeaderValue)>,
     stage: PhantomData<Stage>,
 }
 
@@ -86,6 +88,15 @@ impl<Stage> Exchange<Stage> {
         self.vary.extend(vary);
     }
 
+    /// The answer has this header, whatever it will be: a refusal, a replay or what the handler makes, and in place of what that says
+    /// of it. It is not kept under an idempotency key.
+    ///
+    /// For what is found out before there is an answer, such as the nonce that a caller needs for its next proof. What the
+    /// conventions write by themselves they go on writing.
+    pub fn set_header(&mut self, name: HeaderName, value: HeaderValue) {
+        self.headers.push((name, value));
+    }
+
     /// Goes on with what the host found out, or ends the exchange with its refusal.
     ///
     /// # Errors
@@ -107,6 +118,7 @@ impl<Stage> Exchange<Stage> {
             version: self.version,
             vary: self.vary,
             standings: self.standings,
+            headers: self.headers,
             stage: PhantomData,
         }
     }
@@ -136,6 +148,7 @@ impl Exchange<Begun> {
             version: None,
             vary: cors.map(|cors| cors.vary()).unwrap_or_default(),
             standings: None,
+            headers: Vec::new(),
             stage: PhantomData,
             conventions,
         }

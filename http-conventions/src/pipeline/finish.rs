@@ -89,6 +89,9 @@ impl<Stage> Exchange<Stage> {
 
     fn write(self, headers: &mut http::HeaderMap) {
         let rules = &self.conventions.0;
+        for (name, value) in self.headers {
+            headers.insert(name, value);
+        }
         self.vary.apply(headers);
         if let (Some(cors), Some(reader)) = (&rules.cors, self.reader) {
             cors.apply_for(reader, headers);

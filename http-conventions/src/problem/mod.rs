@@ -33,7 +33,7 @@ use std::{borrow::Cow, time::Duration};
 use bytes::Bytes;
 use http::{
     HeaderMap, HeaderName, HeaderValue, Response, StatusCode,
-    header::{ALLOW, CONTENT_TYPE, WWW_AUTHENTICATE},
+    header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE},
 };
 
 use crate::{allow::Allow, cache_control::CacheControl, request_id::RequestId, retry_after::RetryAfter};
@@ -59,6 +59,9 @@ pub use self::{
 
 /// The media type of a problem body.
 pub const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
+
+/// The headers that a problem writes by itself, each of which has a way of its own into it.
+static OWN: [HeaderName; 5] = [ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE];
 
 /// One error answer: its status, its body and the headers that status owes.
 ///
@@ -215,6 +218,31 @@ impl Problem {
     pub fn with_retry_after(mut self, retry_after: RetryAfter) -> Self {
         self.0.retry_after = Some(retry_after);
         self
+    }
+
+    /// Adds a header of the host's own to the answer, in place of an earlier one of that name: a `DPoP-Nonce` beside its challenge,
+    /// for instance.
+    ///
+    /// The headers that the problem writes by itself keep their values: `Content-Type`, `Cache-Control`, `WWW-Authenticate`, `Allow`
+    /// and `Retry-After` are not taken here.
+    ///
+    /// ```
+    /// use http::{HeaderName, HeaderValue};
+    /// use http_conventions::problem::{Challenge, Problem};
+    ///
+    /// let challenge = Challenge::new("DPoP")?.with_parameter("error", "use_dpop_nonce")?;
+    /// let nonce = (HeaderName::from_static("dpop-nonce"), HeaderValue::from_static("eyJ7S_zG.eyJH0-Z.HX4w-7v"));
+    /// let response = Problem::unauthorized(challenge).with_header(nonce.0, nonce.1).into_response();
+    /// assert_eq!(response.headers()["dpop-nonce"], "eyJ7S_zG.eyJH0-Z.HX4w-7v");
+    /// # Ok::<(), http_conventions::problem::InvalidChallenge>(())
+    /// ```
+    #[must_use]
+    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        if OWN.contains(&name) {
+            return self;
+        }
+        self.0.fields.retain(|(there, _)| *there != name);
+        self.with_field(name, value)
     }
 
     /// Adds a field that the answer owes.

@@ -12,7 +12,9 @@ use http_conventions::{
 };
 
 use crate::{
-    pipeline_fixture::{APP, Desk, QUOTA, assert_complete, assert_deprecated, json, preflight, request},
+    pipeline_fixture::{
+        APP, Desk, QUOTA, SAID, assert_complete, assert_deprecated, json, preflight, request,
+    },
     pipeline_stores::{BrokenIdempotency, BrokenLimits},
 };
 
@@ -136,6 +138,42 @@ async fn a_refusal_of_the_host_is_complete() {
         assert_complete(&answer, request.uri().path());
         assert_deprecated(&answer);
     }
+}
+
+/// H5, H6, H14: what the host owes every answer is on each of its exits, and a replay has what is owed now; nothing that the
+/// conventions write is displaced by it.
+#[tokio::test]
+async fn what_the_host_says_in_every_answer_is_on_each_exit() {
+    let desk = Desk::new();
+    for (status, said, method, more) in [
+        (200, "a", "GET", KEY),
+        (304, "b", "GET", ("if-none-match", "\"1\"")),
+        (401, "c", "GET", ("authorization", "")),
+        (405, "d", "DELETE", KEY),
+        (201, "e", "POST", KEY),
+        (201, "f", "POST", KEY),
+    ] {
+        let fields = [KEY, ("x-said", said), more];
+        let answer = desk.send(&request(method, "/v1/charges", &fields)).await;
+        assert_eq!(
+            (answer.status().as_u16(), &answer.headers()[SAID]),
+            (status, &said.parse().unwrap())
+        );
+        assert_eq!(answer.headers().get_all(SAID).iter().count(), 1);
+        assert_eq!(answer.headers().contains_key("idempotency-replayed"), said == "f");
+        assert_complete(&answer, "/v1/charges");
+    }
+    let head = request("GET", "/v1/charges", &[]);
+    let mut exchange = desk.conventions.begin(&head).admit(&head).unwrap();
+    exchange.set_header(header::CACHE_CONTROL, "no-store".parse().unwrap());
+    exchange.set_header("x-request-id".parse().unwrap(), "of-the-host".parse().unwrap());
+    let mut cached = json("{}");
+    cached
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, "private, max-age=60".parse().unwrap());
+    let answer = exchange.finish(Ok(cached));
+    assert_eq!(answer.headers()[header::CACHE_CONTROL], "no-store");
+    assert_ne!(answer.headers()["x-request-id"], "of-the-host");
 }
 
 /// H15: the 429 has the fields of every other answer, and every answer after it was counted says what is left.

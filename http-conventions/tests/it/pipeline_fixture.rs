@@ -9,8 +9,9 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Method, Request, Response, StatusCode, header};
+use http::{HeaderName, Method, Request, Response, StatusCode, header};
 use http_conventions::{
+    cache_control::CacheControl,
     conditional::{EntityTag, Preconditions, Validators},
     cors::CorsRules,
     idempotency::{Idempotency, MemoryIdempotencyStore, Scope},
@@ -26,6 +27,8 @@ use http_conventions::{
 
 pub(crate) const BASE: &str = "https://api.example.com/problems/";
 pub(crate) const APP: &str = "https://app.example.com";
+/// The host says in every answer what the request says in this field.
+pub(crate) const SAID: HeaderName = HeaderName::from_static("x-said");
 /// How many requests a user may make in an hour.
 pub(crate) const QUOTA: u32 = 50;
 
@@ -89,7 +92,11 @@ impl Desk {
     }
 
     async fn answer(&self, request: &Request<Bytes>) -> Result<Response<Bytes>, EarlyAnswer> {
-        let exchange = self.conventions.begin(request).admit(request)?;
+        let mut exchange = self.conventions.begin(request).admit(request)?;
+        if let Some(said) = request.headers().get(SAID) {
+            exchange.set_header(SAID, said.clone());
+            exchange.set_header(header::CACHE_CONTROL, CacheControl::no_store().header_value());
+        }
         let user = exchange.check(authenticate(request))?;
         let route = exchange.check(route(&exchange, request))?;
         let exchange = exchange.limit(&[self.policy.spend(user)]).await?;
@@ -167,7 +174,7 @@ pub(crate) fn request(method: &str, target: &str, fields: &[(&str, &str)]) -> Re
     *request.uri_mut() = target.parse().unwrap();
     let usual = [("authorization", "Bearer 7"), ("origin", APP)];
     for (name, value) in usual.iter().chain(fields) {
-        let name: header::HeaderName = name.parse().unwrap();
+        let name: HeaderName = name.parse().unwrap();
         match value.is_empty() {
             true => request.headers_mut().remove(name),
             false => request.headers_mut().insert(name, value.parse().unwrap()),

@@ -2,11 +2,12 @@
 
 use std::{collections::HashSet, time::Duration};
 
-use http::{Method, StatusCode, header};
+use http::{HeaderValue, Method, StatusCode, header};
 use http_conventions::{
     allow::Allow,
     problem::{
-        ErrorStatus, InvalidErrorStatus, InvalidProblem, Member, Problem, ProblemBase, ReceivedProblem, types,
+        Challenge, ErrorStatus, InvalidErrorStatus, InvalidProblem, Member, Problem, ProblemBase,
+        ReceivedProblem, types,
     },
     request_id::RequestId,
     retry_after::RetryAfter,
@@ -61,6 +62,41 @@ fn a_member_is_written_once() {
     assert_eq!(
         text(&problem),
         r#"{"type":"about:blank","title":"Not Found","status":404,"hint":"two"}"#
+    );
+}
+
+/// H13, H14: a header of the host's is sent once; it can neither take the place of what the problem owes nor stand beside it.
+#[test]
+fn a_problem_has_the_headers_that_its_host_adds() {
+    let one = RetryAfter::new(Duration::from_secs(1));
+    let challenge = Challenge::new("DPoP").unwrap();
+    let mut problem = Problem::service_unavailable(one).with_challenge(challenge);
+    for (name, value) in [
+        ("dpop-nonce", "first"),
+        ("dpop-nonce", "second"),
+        ("content-type", "text/html"),
+        ("cache-control", "public, max-age=60"),
+        ("www-authenticate", "Basic"),
+        ("retry-after", "0"),
+        ("allow", "TRACE"),
+    ] {
+        problem = problem.with_header(name.parse().unwrap(), HeaderValue::from_static(value));
+    }
+    let headers = problem.into_response().into_parts().0.headers;
+    let mut sent: Vec<_> = headers
+        .iter()
+        .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()))
+        .collect();
+    sent.sort();
+    assert_eq!(
+        sent,
+        [
+            "cache-control: no-store",
+            "content-type: application/problem+json",
+            "dpop-nonce: second",
+            "retry-after: 1",
+            "www-authenticate: DPoP",
+        ]
     );
 }
 

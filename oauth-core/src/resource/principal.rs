@@ -62,7 +62,8 @@ impl Principal {
     }
 
     /// The value of the header [`DPoP-Nonce`](crate::dpop::NONCE_HEADER) that the answer should have: the nonce that the caller proved
-    /// with will soon be refused.
+    /// with will soon be refused. That answer must not be stored, or it would be handed out when it is none any more
+    /// ([RFC 9449 §8.2](https://www.rfc-editor.org/rfc/rfc9449#section-8.2)): `Cache-Control: no-store`.
     #[must_use]
     pub fn dpop_nonce(&self) -> Option<&HeaderValue> {
         self.nonce.as_ref()

@@ -4,8 +4,11 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use http::Request;
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, CACHE_CONTROL};
+use http_conventions::cache_control::CacheControl;
+use http_conventions::pipeline::{EarlyAnswer, Exchange};
 use http_conventions::problem::{Challenge as ProblemChallenge, Problem};
+use oauth_core::dpop::NONCE_HEADER;
 use oauth_core::resource::{Challenge, ChallengeReason, Principal};
 use oauth_core::vocabulary::Scope;
 
@@ -35,21 +38,25 @@ impl Caller {
 }
 
 impl App {
-    /// The caller of a request that must have one, and the request, with GET for HEAD.
+    /// The caller of a request that must have one, and the request, with GET for HEAD. Whatever the exchange comes to, its answer
+    /// hands the caller the nonce that its next proof needs.
     ///
     /// # Errors
     ///
     /// 401 without a token or with one that is not valid here and now, 400 for malformed ones.
-    pub(super) async fn authenticated(
+    pub(super) async fn authenticated<Stage: Clone>(
         &self,
+        exchange: &mut Exchange<Stage>,
         request: Request<Bytes>,
-    ) -> Result<(Caller, Request<Bytes>), Problem> {
+    ) -> Result<(Caller, Request<Bytes>), EarlyAnswer> {
         let (parts, body) = request.into_parts();
-        let principal = self
-            .resources
-            .authenticate(&parts, self.clock.now())
-            .await
-            .map_err(|challenge| self.challenged(&challenge))?;
+        let principal = self.resources.authenticate(&parts, self.clock.now()).await;
+        let principal = exchange.check(principal.map_err(|challenge| self.challenged(&challenge)))?;
+        if let Some(nonce) = principal.dpop_nonce() {
+            exchange.set_header(NONCE_HEADER, nonce.clone());
+            // RFC 9449 §8.2: from a cache it would be handed out when it is none any more
+            exchange.set_header(CACHE_CONTROL, CacheControl::no_store().header_value());
+        }
         Ok((Caller(principal), as_get(Request::from_parts(parts, body))))
     }
 
@@ -58,14 +65,15 @@ impl App {
     /// # Errors
     ///
     /// As [`authenticated`](Self::authenticated), for a request that presents a token.
-    pub(super) async fn maybe_authenticated(
+    pub(super) async fn maybe_authenticated<Stage: Clone>(
         &self,
+        exchange: &mut Exchange<Stage>,
         request: Request<Bytes>,
-    ) -> Result<(Option<Caller>, Request<Bytes>), Problem> {
+    ) -> Result<(Option<Caller>, Request<Bytes>), EarlyAnswer> {
         if !request.headers().contains_key(AUTHORIZATION) {
             return Ok((None, as_get(request)));
         }
-        let (caller, request) = self.authenticated(request).await?;
+        let (caller, request) = self.authenticated(exchange, request).await?;
         Ok((Some(caller), request))
     }
 
@@ -94,6 +102,11 @@ impl App {
         let first = challenges.next().unwrap_or_else(ProblemChallenge::bearer);
         let problem = Problem::challenged(refused.status(), first);
         let problem = challenges.fold(problem, Problem::with_challenge);
+        // the nonce, and leave for a script to read it
+        let headers = refused.headers();
+        let problem = headers.iter().fold(problem, |problem, (name, value)| {
+            problem.with_header(name.clone(), value.clone())
+        });
         match refused.code() {
             Some(code) => problem.with_extension("error", code),
             None => problem,

@@ -202,11 +202,11 @@ impl App {
     /// A call of `/v1`: signed in, in scope, and at most once where it changes something.
     async fn answer_resource(
         &self,
-        exchange: Exchange<Limited>,
+        mut exchange: Exchange<Limited>,
         route: &Route,
         request: Request<Bytes>,
     ) -> Result<Response<Bytes>, EarlyAnswer> {
-        let (caller, request) = exchange.check(self.authenticated(request).await)?;
+        let (caller, request) = self.authenticated(&mut exchange, request).await?;
         let exchange = self.limit_caller(exchange, &caller).await?;
         exchange.check(self.require(&caller, needed_scope(route, request.method())))?;
         let scope = Scope::new(caller.subject(), route.template());

@@ -155,6 +155,8 @@ impl App {
             user.ok_or(Nobody).map_err(at("--sign-in-as"))?;
         }
         let signing_key = signing_key(&desk).await?;
+        // one for both: the nonces of each are its own
+        let nonce_key = NonceKey::from_bytes(secret_bytes(&desk, "dpop-nonce-key").await?);
         let attempts = Attempts::in_memory();
         let addresses = address_policy(danger_deliver_to_loopback);
         let own = [base_url.clone()];
@@ -162,12 +164,12 @@ impl App {
         let conventions = conventions(&base_url, &database, &clock, &log, cross_origins)?;
         Ok(Self {
             sessions: sessions(&base_url, &database, &clock, &attempts, &log)?,
+            resources: resource_server(&base_url, &database, &signing_key)?.with_dpop_nonces(&nonce_key),
             server: authorization_server(&base_url, &database, &clock, signing_key.clone(), &attempts)?
-                .with_dpop_nonces(NonceKey::from_bytes(secret_bytes(&desk, "dpop-nonce-key").await?))
+                .with_dpop_nonces(nonce_key)
                 .build()
                 .map_err(at("the authorization server"))?,
             attempts,
-            resources: resource_server(&base_url, &database, &signing_key)?,
             document: Document::new(&base_url, &conventions),
             conventions,
             limiting: Limiting::new(limits)?,

@@ -1,5 +1,7 @@
 //! Tokens that are of no use to whoever steals them.
 
+use std::time::Duration;
+
 use http::{Method, Request, StatusCode};
 use oauth_core::dpop::{Htu, Proof, SignedProof};
 use oauth_core::jose::SigningKey;
@@ -23,11 +25,17 @@ pub(super) async fn chapter(tour: &mut Tour<'_>) -> Result<(), Stopped> {
     let step = bound_token(tour, &own, &nonce).await;
     let token = tour.report.step("a proof with it buys a bound token", step)?;
 
-    let step = call(tour, &own, &token).await;
+    let step = nonce_of_api(tour, &own, &token, &nonce).await;
+    let nonce = tour.report.step("the API wants a nonce of its own", step)?;
+    let step = call(tour, &own, &token, &nonce).await;
     let proof = tour.report.step("the token, with a proof", step)?;
     let step = replay(tour, &proof, &token).await;
     tour.report.step("the same proof again", step)?;
-    let step = stolen_call(tour, &stolen, &token).await;
+    let step = next_nonce(tour, &own, &token, &nonce).await;
+    let nonce = tour
+        .report
+        .step("a minute later the next nonce comes along", step)?;
+    let step = stolen_call(tour, &stolen, &token, &nonce).await;
     tour.report.step("the token, with the proof of a thief", step)?;
     let step = as_bearer(tour, &token).await;
     tour.report.step("the token, as a bearer token", step)
@@ -84,12 +92,39 @@ fn presenting(tour: &Tour<'_>, proof: &SignedProof, token: &str) -> Result<Reque
     with_header(request, "dpop", proof.expose())
 }
 
-async fn call(tour: &Tour<'_>, key: &SigningKey, token: &str) -> Step<SignedProof> {
+/// Presents the token with a proof for the charges.
+async fn present(
+    tour: &Tour<'_>,
+    key: &SigningKey,
+    token: &str,
+    nonce: &str,
+) -> Result<(Answer, SignedProof), Mismatch> {
     let proof = proof(tour, Method::GET, CHARGES)?.with_access_token(token);
-    let proof = signed(&proof, key)?;
+    let proof = signed(&proof.with_nonce(nonce), key)?;
     let answer = send(presenting(tour, &proof, token)?).await?;
+    Ok((answer, proof))
+}
+
+async fn nonce_of_api(tour: &Tour<'_>, key: &SigningKey, token: &str, other: &str) -> Step<String> {
+    let (answer, _) = present(tour, key, token, other).await?;
+    refused(&answer, "DPoP", "use_dpop_nonce")?;
+    let nonce = answer.expect_header("dpop-nonce")?.to_owned();
+    found(&answer.sent, "401 use_dpop_nonce, with a nonce", nonce)
+}
+
+async fn call(tour: &Tour<'_>, key: &SigningKey, token: &str, nonce: &str) -> Step<SignedProof> {
+    let (answer, proof) = present(tour, key, token, nonce).await?;
     answer.expect(StatusCode::OK)?;
     found(&answer.sent, "200", proof)
+}
+
+async fn next_nonce(tour: &Tour<'_>, key: &SigningKey, token: &str, nonce: &str) -> Step<String> {
+    tour.clock.advance(Duration::from_secs(60));
+    let (answer, _) = present(tour, key, token, nonce).await?;
+    answer.expect(StatusCode::OK)?;
+    let next = answer.expect_header("dpop-nonce")?.to_owned();
+    expect(&answer.sent, "another nonce", next != nonce, true)?;
+    found(&answer.sent, "200, with the next nonce", next)
 }
 
 fn refused(answer: &Answer, scheme: &str, error: &str) -> Step {
@@ -105,9 +140,8 @@ async fn replay(tour: &Tour<'_>, proof: &SignedProof, token: &str) -> Step {
     refused(&answer, "DPoP", "invalid_dpop_proof")
 }
 
-async fn stolen_call(tour: &Tour<'_>, key: &SigningKey, token: &str) -> Step {
-    let proof = proof(tour, Method::GET, CHARGES)?.with_access_token(token);
-    let answer = send(presenting(tour, &signed(&proof, key)?, token)?).await?;
+async fn stolen_call(tour: &Tour<'_>, key: &SigningKey, token: &str, nonce: &str) -> Step {
+    let (answer, _) = present(tour, key, token, nonce).await?;
     refused(&answer, "DPoP", "invalid_dpop_proof")
 }
 

@@ -46,6 +46,8 @@ fn checks() -> Vec<Check> {
 fn oauth_sources() -> Vec<Source> {
     let mut texts = Vec::new();
     sources(&root().join("oauth-core"), &mut texts);
+    // what only a host with both servers shows
+    sources(&root().join("examples/service/tests"), &mut texts);
     texts
 }
 

@@ -1,6 +1,6 @@
 //! What handlers ask for, and how it is refused.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use adapter_axum::{Admission, Caller, Paged, Reason, Refusal, Whole};
 use axum::Router;
@@ -58,6 +58,25 @@ async fn a_caller_is_known_by_a_valid_token() {
     );
 }
 
+/// A request with a bound token, and a proof of its key.
+fn presented(
+    key: &SigningKey,
+    token: &str,
+    method: &Method,
+    nonce: Option<&str>,
+    now: SystemTime,
+) -> Request<Body> {
+    let url = "https://api.example/charges".parse().unwrap();
+    let proof = Proof::new(method.clone(), url, &OsEntropy, now).with_access_token(token);
+    let proof = match nonce {
+        Some(nonce) => proof.with_nonce(nonce),
+        None => proof,
+    };
+    let (proof, scheme) = (proof.sign(key).unwrap(), format!("DPoP {token}"));
+    let fields = [("authorization", scheme.as_str()), ("dpop", proof.expose())];
+    request(method.as_str(), "/charges", &fields, "")
+}
+
 /// O20, H18: a page of another origin reads the nonce that its next proof needs; a refusal says so without rules for pages too.
 #[tokio::test]
 async fn a_page_passes_with_the_nonce_that_it_was_refused_with() {
@@ -72,17 +91,7 @@ async fn a_page_passes_with_the_nonce_that_it_was_refused_with() {
             &running.clock,
         )))
         .with_state(resources.clone());
-    let made = |nonce: Option<&str>| {
-        let url = "https://api.example/charges".parse().unwrap();
-        let proof = Proof::new(Method::GET, url, &OsEntropy, now).with_access_token(&token);
-        let proof = nonce.map_or(proof.clone(), |nonce| proof.with_nonce(nonce));
-        let (proof, scheme) = (proof.sign(&own).unwrap().to_header(), format!("DPoP {token}"));
-        let fields = [
-            ("authorization", scheme.as_str()),
-            ("dpop", proof.to_str().unwrap()),
-        ];
-        request("GET", "/charges", &fields, "")
-    };
+    let made = |nonce: Option<&str>| presented(&own, &token, &Method::GET, nonce, now);
     let ask = async |request: Request<Body>| whole(router.clone().call(request).await.unwrap()).await;
     let exposes = |headers: &HeaderMap| {
         let exposed = headers["access-control-expose-headers"].to_str().unwrap();
@@ -107,6 +116,59 @@ async fn a_page_passes_with_the_nonce_that_it_was_refused_with() {
     let bare = Refusal::from(challenge).into_response();
     assert!(exposes(bare.headers()), "{bare:?}");
     assert_eq!(bare.headers().get_all("www-authenticate").iter().count(), 1);
+}
+
+/// O20, DP10, DP16: whatever a handler answers, its caller has the next nonce before its own is refused, and no cache keeps it.
+#[tokio::test]
+async fn a_caller_is_handed_its_next_nonce_with_any_answer() {
+    let running = Running::new();
+    let own = SigningKey::generate_es256(&OsEntropy).unwrap();
+    let bound = Confirmation::Jkt(own.public_key().thumbprint());
+    let token = running.token("read:charges", Some(bound));
+    let cached = async |_: Caller| ([("cache-control", "private, max-age=60")], "charges");
+    let forbidden = async |Caller(ada): Caller| {
+        let refused = ada.require(&"write:charges".parse().unwrap());
+        refused.map_err(Refusal::from)
+    };
+    let broken = async |_: Caller| -> &'static str { panic!("the handler has a bug") };
+    let finished = async |_: Option<Caller>, Admission(exchange): Admission| {
+        exchange.finish(Ok(http::Response::default())).map(Body::from)
+    };
+    let router = Router::new()
+        .route(
+            "/charges",
+            get(cached).post(forbidden).put(broken).patch(finished),
+        )
+        .layer(adapter_axum::ConventionsLayer::new(super::conventions(
+            &running.clock,
+        )))
+        .with_state(running.resources_with_nonces());
+    let present = async |method: Method, nonce: &str| {
+        let request = presented(&own, &token, &method, Some(nonce), running.clock.now());
+        let answer = whole(router.clone().call(request).await.unwrap()).await;
+        let text = |name: &str| Some(answer.headers().get(name)?.to_str().unwrap().to_owned());
+        (
+            answer.status().as_u16(),
+            text("dpop-nonce"),
+            text("cache-control").unwrap(),
+        )
+    };
+    let (_, old, _) = present(Method::GET, "none").await;
+    let old = old.unwrap();
+    let (status, none, cache) = present(Method::GET, &old).await;
+    assert_eq!((status, none, cache.as_str()), (200, None, "private, max-age=60"));
+    running.clock.advance(Duration::from_secs(60));
+    let methods = [
+        (Method::GET, 200),
+        (Method::POST, 403),
+        (Method::PUT, 500),
+        (Method::PATCH, 200),
+    ];
+    for (method, expected) in methods {
+        let (status, new, cache) = present(method.clone(), &old).await;
+        assert_eq!((status, cache.as_str()), (expected, "no-store"), "{method}");
+        assert!(new.is_some_and(|new| new != old), "{method}");
+    }
 }
 
 /// H14: whoever presents a token must present a good one, where none is needed too.

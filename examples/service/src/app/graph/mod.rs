@@ -45,14 +45,14 @@ impl App {
     /// The graph endpoint: a query or mutation answered at once, a subscription as a stream, or a WebSocket for all of them.
     pub(super) async fn answer_graph(
         self: &Arc<Self>,
-        exchange: Exchange<Limited>,
+        mut exchange: Exchange<Limited>,
         request: Request<Bytes>,
     ) -> Result<Response<Body>, EarlyAnswer> {
         if request.method() == Method::GET && Upgrade::is_asked_for(request.headers()) {
             let switched = self.open_socket(exchange.clone(), &request);
             return Ok(exchange.finish_as(Ok(switched), whole));
         }
-        let (caller, request) = exchange.check(self.maybe_authenticated(request).await)?;
+        let (caller, request) = self.maybe_authenticated(&mut exchange, request).await?;
         let exchange = match &caller {
             Some(caller) => self.limit_caller(exchange, caller).await?,
             None => exchange,
@@ -67,10 +67,10 @@ impl App {
     /// Whoever is anonymous has none: one of them could take the streams of all.
     pub(super) async fn answer_graph_stream(
         &self,
-        exchange: Exchange<Limited>,
+        mut exchange: Exchange<Limited>,
         request: Request<Bytes>,
     ) -> Result<Response<Body>, EarlyAnswer> {
-        let (caller, request) = exchange.check(self.authenticated(request).await)?;
+        let (caller, request) = self.authenticated(&mut exchange, request).await?;
         let exchange = self.limit_caller(exchange, &caller).await?;
         let context = self.graph_context(Some(&caller), exchange.id());
         let end = self.end_of_streams(Some(caller.expires_at()));

@@ -74,7 +74,7 @@ impl Host for Connected {
         let Ok(request) = request.body(Bytes::new()) else {
             return Admission::Refused;
         };
-        match self.app.authenticated(request).await {
+        match self.app.authenticated(&mut self.exchange.clone(), request).await {
             Ok((caller, _)) => self.admit(Some(caller)),
             Err(_) => Admission::Refused,
         }

@@ -5,6 +5,10 @@ pub(super) struct Known {
     pub(super) token: String,
     pub(super) charge: String,
     pub(super) etag: String,
+    /// A token that is bound to a key.
+    pub(super) bound: String,
+    /// A proof of that key, without a nonce.
+    pub(super) proof: String,
 }
 
 /// What a test calls a request, and its bytes.
@@ -59,6 +63,10 @@ pub(super) fn requests(known: &Known) -> Vec<Named> {
     let mut requests = methods(&signed, &charge);
     requests.extend(good(known, &signed, &charge));
     requests.extend(bad(&signed));
+    let bound = format!("authorization: DPoP {}", known.bound);
+    let proof = format!("dpop: {}", known.proof);
+    requests.push(ask("GET", "/v1/charges", &[&bound, &proof], ""));
+    requests.push(ask("GET", "/v1/charges", &[&bound, &proof, &proof], ""));
     requests.extend(of_other_origins());
     requests.extend(refused(&signed));
     requests

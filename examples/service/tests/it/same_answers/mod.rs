@@ -6,10 +6,13 @@ mod servers;
 
 use std::sync::Arc;
 
+use http::Method;
 use serde_json::Value;
 use service::app::App;
+use service::clock::DemoClock;
 
 use crate::desk::{bearer, call, header, json, open};
+use crate::possession::Bound;
 use servers::Server;
 
 /// An answer as it is compared: its status line, its fields in the order of their names, its content.
@@ -48,8 +51,10 @@ impl Answer {
 fn field(line: &str) -> String {
     let (name, value) = line.split_once(": ").unwrap_or((line, ""));
     let name = name.to_ascii_lowercase();
-    let passes =
-        name == "date" || name.ends_with("-reset") || name.ends_with("-remaining") || name == "ratelimit";
+    let passes = ["date", "dpop-nonce"].contains(&name.as_str())
+        || name.ends_with("-reset")
+        || name.ends_with("-remaining")
+        || name == "ratelimit";
     match passes {
         true => name,
         false => without_secret(&format!("{name}: {value}"), "session=ss_"),
@@ -72,7 +77,18 @@ async fn desk() -> (Arc<App>, corpus::Known) {
     let made = call(&app, &token, ("POST", "/v1/charges"), &key, corpus::CHARGE).await;
     let charge = json(&made).get("id").and_then(Value::as_str).unwrap().to_owned();
     let etag = header(made.headers(), "etag").to_owned();
-    (app, corpus::Known { token, charge, etag })
+    let bound = Bound::at(Arc::clone(&app), DemoClock::new()).await;
+    let proof = bound.proof(Method::GET, "/v1/charges", "");
+    let proof = proof.with_access_token(&bound.token).sign(&bound.key).unwrap();
+    let (bound, proof) = (bound.token, proof.expose().to_owned());
+    let known = corpus::Known {
+        token,
+        charge,
+        etag,
+        bound,
+        proof,
+    };
+    (app, known)
 }
 
 /// X3: whatever is asked, in whatever form, the three servers answer alike.
