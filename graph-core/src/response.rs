@@ -22,6 +22,9 @@ use serde_json::value::RawValue;
 
 use crate::error::ErrorCode;
 
+/// How many mistakes of a request are told, as in graphql-js; all of them can be many times its size.
+pub(crate) const MISTAKES: usize = 100;
+
 /// The answer to one operation, or one event of a subscription.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphResponse {

@@ -9,10 +9,7 @@ use juniper::{Definition, GraphQLError, SchemaType, Selection};
 use super::syntax::{Syntax, narrow};
 use super::{Scalar, declared, defaulted, location};
 use crate::error::ErrorCode;
-use crate::response::{GraphResponse, ResponseError};
-
-/// How many mistakes of a document are told, as in graphql-js; all of them can be many times its size.
-const MISTAKES: usize = 100;
+use crate::response::{GraphResponse, MISTAKES, ResponseError};
 
 /// The operation `name` of `text`, or its only one, if it fits the schema.
 pub(crate) fn read<'t>(

@@ -10,7 +10,7 @@ use juniper::{DefaultScalarValue, InputValue, SchemaType, Variables};
 
 use crate::compat::TypeRef;
 use crate::error::ErrorCode;
-use crate::response::{GraphResponse, Location, ResponseError};
+use crate::response::{GraphResponse, Location, MISTAKES, ResponseError};
 
 type Schema = SchemaType<DefaultScalarValue>;
 
@@ -62,7 +62,7 @@ impl Coerced<'_> {
 ///
 /// # Errors
 ///
-/// Everything that is wrong with what was given, as one response.
+/// What is wrong with what was given, up to a hundred mistakes, as one response.
 pub(crate) fn coerce<'d>(
     schema: &Schema,
     defined: &'d [VariableDefinition],
@@ -112,6 +112,9 @@ impl Coercion<'_> {
     }
 
     fn value(&mut self, ty: &TypeRef, value: &InputValue, path: &mut String) -> Option<InputValue> {
+        if self.is_enough() {
+            return None;
+        }
         match ty {
             TypeRef::NonNull(_) if value.is_null() => {
                 self.invalid(path, &format!("Expected \"{ty}\", found null"))
@@ -221,6 +224,9 @@ impl Coercion<'_> {
             }
         }
         for (name, _) in given {
+            if self.is_enough() {
+                break;
+            }
             if !meta
                 .input_fields
                 .iter()
@@ -261,7 +267,15 @@ impl Coercion<'_> {
         None
     }
 
+    /// Whether so much is wrong that nobody needs to know the rest.
+    fn is_enough(&self) -> bool {
+        self.mistakes.len() >= MISTAKES
+    }
+
     fn refuse(&mut self, message: String) {
+        if self.is_enough() {
+            return;
+        }
         let error = ResponseError::new(ErrorCode::BadUserInput, message);
         self.mistakes.push(error.at(self.variable.location));
     }

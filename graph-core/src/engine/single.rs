@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use http::{Method, Request, Response, StatusCode};
+use http::header::RETRY_AFTER;
+use http::{HeaderValue, Method, Request, Response, StatusCode};
 use serde::Deserialize;
 
 use super::Engine;
@@ -11,10 +12,8 @@ use super::root::{Root, SubscriptionRoot};
 use crate::error::ErrorCode;
 use crate::guard::RequestContext;
 use crate::http::{self as wire, Answer, Exchange, HttpPolicy, Refusal, Rendering};
+use crate::subscription::OperationId;
 use crate::subscription::sse::{EventStreams, Missing, Wanted};
-
-/// How long an id may be: each event repeats it.
-const OPERATION_ID: usize = 256;
 
 impl<Q, M, S> Engine<Q, M, S>
 where
@@ -120,11 +119,12 @@ fn reserved(token: Result<String, Missing>) -> Response<Bytes> {
 }
 
 fn stopped(wanted: &Wanted<'_>, request: &Request<Bytes>) -> Response<Bytes> {
-    let Some(id) = parameter(request, "operationId") else {
+    let id = parameter(request, "operationId").and_then(|id| id.parse().ok());
+    let Some(id) = id else {
         return wire::refused(
             StatusCode::BAD_REQUEST,
             ErrorCode::BadRequest,
-            "`operationId` is missing",
+            "`operationId` is missing or too long",
         );
     };
     match wanted.stop(&id) {
@@ -160,7 +160,14 @@ fn refused(missing: Missing) -> Response<Bytes> {
             )
         }
     };
-    wire::refused(status, code, message)
+    let mut response = wire::refused(status, code, message);
+    if missing == Missing::TooMany {
+        // what runs now may end at any time
+        response
+            .headers_mut()
+            .insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    response
 }
 
 /// The token of the stream; what is none is the token of no stream.
@@ -193,8 +200,7 @@ struct Extensions<'b> {
     operation_id: Option<Cow<'b, str>>,
 }
 
-fn operation_id(body: &[u8]) -> Option<String> {
+fn operation_id(body: &[u8]) -> Option<OperationId> {
     let numbered: Numbered<'_> = serde_json::from_slice(body).ok()?;
-    let id = numbered.extensions?.operation_id?.into_owned();
-    (1..=OPERATION_ID).contains(&id.len()).then_some(id)
+    numbered.extensions?.operation_id?.parse().ok()
 }

@@ -30,6 +30,10 @@ impl Query {
         vec![window.from, window.size]
     }
 
+    fn total(numbers: Vec<i32>) -> i32 {
+        numbers.into_iter().sum()
+    }
+
     #[deprecated(note = "it was")]
     fn old() -> i32 {
         1
@@ -145,8 +149,8 @@ async fn introspection_takes_variables() {
     };
     for _ in 0..2 {
         for (all, expected) in [
-            (false, ["sum", "window", "greet"].as_slice()),
-            (true, &["sum", "window", "old", "greet"]),
+            (false, ["sum", "window", "total", "greet"].as_slice()),
+            (true, &["sum", "window", "total", "old", "greet"]),
         ] {
             let variables = graphql_vars! { "name": "Query", "all": (all) };
             let request = GraphRequest::new(query).with_variables(variables);
@@ -343,4 +347,29 @@ fn two_types_of_one_name_are_a_mistake() {
     let root = RootNode::new(twice::Query, EmptyMutation::new(), EmptySubscription::new());
     let refused = Engine::builder(root).build().unwrap_err();
     assert_eq!(refused.mistakes(), [ConfigMistake::TwoTypes("Node".to_owned())]);
+}
+
+/// G19: variables of nothing but mistakes are not answered with many times their size, be they elements of a list, fields of an
+/// object, or missing.
+#[tokio::test]
+async fn a_hundred_mistakes_of_variables_are_enough() {
+    let numbers = vec!["x"; 2_000];
+    let window: serde_json::Map<String, Value> = (0..2_000).map(|at| (format!("a{at}"), json!(1))).collect();
+    let declared: String = (0..300).map(|at| format!("$v{at}: Int! ")).collect();
+    let used: String = (0..300).map(|at| format!("a{at}: sum(first: $v{at}) ")).collect();
+    for (query, variables) in [
+        (
+            "query($v: [Int!]!) { total(numbers: $v) }".to_owned(),
+            json!({ "v": numbers }),
+        ),
+        (
+            "query($v: Window!) { window(window: $v) }".to_owned(),
+            json!({ "v": window }),
+        ),
+        (format!("query({declared}) {{ {used} }}"), json!({})),
+    ] {
+        let variables = serde_json::from_value(variables).unwrap();
+        let answer = ask(&GraphRequest::new(&query).with_variables(variables)).await;
+        assert_eq!(codes(&answer), vec!["BAD_USER_INPUT"; 100], "{query}");
+    }
 }

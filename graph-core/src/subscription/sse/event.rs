@@ -2,10 +2,12 @@
 
 use bytes::Bytes;
 
+use crate::http::KEEP_ALIVE;
 use crate::response::GraphResponse;
+use crate::subscription::OperationId;
 
-/// A comment: some browsers see the head of a response only when its body starts.
-pub(super) const GREETING: &[u8] = b":\n\n";
+/// Some browsers see the head of a response only when its body starts.
+pub(super) const GREETING: &[u8] = KEEP_ALIVE;
 
 /// The end of a response with one operation.
 pub(crate) const COMPLETE: &[u8] = b"event: complete\ndata:\n\n";
@@ -19,12 +21,11 @@ pub(crate) fn next(response: GraphResponse) -> Bytes {
 }
 
 /// One response of the operation `id`.
-pub(super) fn next_of(id: &str, response: GraphResponse) -> Bytes {
+pub(super) fn next_of(id: &OperationId, response: GraphResponse) -> Bytes {
     let json = response.into_json();
-    let id = quoted(id);
     [
         b"event: next\ndata: {\"id\":".as_slice(),
-        id.as_bytes(),
+        id.quoted().as_bytes(),
         b",\"payload\":",
         &json,
         b"}\n\n",
@@ -34,11 +35,6 @@ pub(super) fn next_of(id: &str, response: GraphResponse) -> Bytes {
 }
 
 /// The end of the operation `id`.
-pub(super) fn complete_of(id: &str) -> Bytes {
-    format!("event: complete\ndata: {{\"id\":{}}}\n\n", quoted(id)).into()
-}
-
-/// JSON has no line breaks but escaped ones, so that nothing in an id starts a line of its own.
-fn quoted(id: &str) -> String {
-    serde_json::Value::from(id).to_string()
+pub(super) fn complete_of(id: &OperationId) -> Bytes {
+    format!("event: complete\ndata: {{\"id\":{}}}\n\n", id.quoted()).into()
 }

@@ -1,8 +1,9 @@
 //! The body of the response that carries every operation of a client.
 
 use std::fmt;
+use std::mem;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
@@ -11,26 +12,35 @@ use futures_util::stream::Stream;
 use super::event;
 use super::streams::Missing;
 use crate::response::GraphResponse;
+use crate::subscription::OperationId;
 
 pub(super) type Responses = Pin<Box<dyn Stream<Item = GraphResponse> + Send>>;
 pub(super) type End = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The operations of one stream, which requests start and stop while the response is polled.
+///
+/// They are host code, which is polled and dropped for as long as it takes: never under the lock that requests wait for.
 #[derive(Clone, Default)]
 pub(super) struct Operations {
-    shared: Arc<Mutex<Running>>,
+    shared: Arc<Mutex<Board>>,
 }
 
 #[derive(Default)]
-struct Running {
-    operations: Vec<Operation>,
-    /// Whose turn it is: an operation that always has a response must not hold up the others.
-    turn: usize,
+struct Board {
+    running: Vec<Arc<Operation>>,
+    /// The stream has not seen yet what runs.
+    changed: bool,
     waker: Option<Waker>,
 }
 
+/// One run of an operation: a client may use an id again.
 struct Operation {
-    id: String,
+    id: OperationId,
+    /// Locked while it is polled; `None` once it has ended. Whoever locks it holds no other lock.
+    task: Mutex<Option<Task>>,
+}
+
+struct Task {
     responses: Responses,
     /// Completes when the credentials it was started with are worth nothing any more.
     end: End,
@@ -43,99 +53,185 @@ impl fmt::Debug for Operations {
 }
 
 impl Operations {
-    fn lock(&self) -> MutexGuard<'_, Running> {
+    fn lock(&self) -> MutexGuard<'_, Board> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether one more may be started, as `id`, when there are at most `limit`.
-    pub(super) fn check(&self, id: &str, limit: usize) -> Result<(), Missing> {
+    pub(super) fn check(&self, id: &OperationId, limit: usize) -> Result<(), Missing> {
         self.lock().check(id, limit)
     }
 
     pub(super) fn start(
         &self,
-        id: String,
+        id: OperationId,
         limit: usize,
         responses: Responses,
         end: End,
     ) -> Result<(), Missing> {
-        let mut running = self.lock();
+        let mut board = self.lock();
         // it may have been started since it was checked
-        running.check(&id, limit)?;
-        running.operations.push(Operation { id, responses, end });
-        let waker = running.waker.take();
+        board.check(&id, limit)?;
+        let task = Mutex::new(Some(Task { responses, end }));
+        board.running.push(Arc::new(Operation { id, task }));
+        board.changed = true;
+        let waker = board.waker.take();
         // who is woken may come at once
-        drop(running);
+        drop(board);
         if let Some(waker) = waker {
             waker.wake();
         }
         Ok(())
     }
 
-    pub(super) fn stop(&self, id: &str) {
-        let mut running = self.lock();
-        let at = running.operations.iter().position(|operation| operation.id == id);
-        let stopped = at.map(|at| running.operations.remove(at));
+    /// Drops the operation at once, or when the poll ends that is under way. It has no event any more.
+    pub(super) fn stop(&self, id: &OperationId) {
+        let mut board = self.lock();
+        let at = board.running.iter().position(|operation| operation.id == *id);
+        let stopped = at.map(|at| board.running.remove(at));
+        board.changed |= stopped.is_some();
+        drop(board);
+        // who polls it looks afterwards whether it still runs
+        let task = stopped
+            .as_ref()
+            .and_then(|stopped| match stopped.task.try_lock() {
+                Ok(mut task) => task.take(),
+                Err(TryLockError::Poisoned(task)) => task.into_inner().take(),
+                Err(TryLockError::WouldBlock) => None,
+            });
         // what it drops is the host's, and may take a while
-        drop(running);
-        drop(stopped);
+        drop(task);
     }
 
-    /// The next event; `None` when the credentials of an operation have ended.
-    fn poll(&self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let mut running = self.lock();
-        running.waker = Some(cx.waker().clone());
-        let mut operations = running.operations.iter_mut();
-        if operations.any(|operation| operation.end.as_mut().poll(cx).is_ready()) {
-            return Poll::Ready(None);
-        }
-        for _ in 0..running.operations.len() {
-            let at = running.turn.checked_rem(running.operations.len()).unwrap_or(0);
-            running.turn = at + 1;
-            let Some(operation) = running.operations.get_mut(at) else {
-                break;
-            };
-            match operation.responses.as_mut().poll_next(cx) {
-                Poll::Ready(Some(response)) => {
-                    return Poll::Ready(Some(event::next_of(&operation.id, response)));
-                }
-                Poll::Ready(None) => {
-                    let ended = running.operations.remove(at);
-                    // as in `stop`
-                    drop(running);
-                    return Poll::Ready(Some(event::complete_of(&ended.id)));
-                }
-                Poll::Pending => {}
-            }
-        }
-        Poll::Pending
+    /// What runs, if that has changed; who polls it is to be woken by `cx`.
+    fn look(&self, cx: &Context<'_>) -> Option<Vec<Arc<Operation>>> {
+        let mut board = self.lock();
+        board.waker = Some(cx.waker().clone());
+        mem::take(&mut board.changed).then(|| board.running.clone())
+    }
+
+    fn runs(&self, operation: &Arc<Operation>) -> bool {
+        self.lock()
+            .running
+            .iter()
+            .any(|running| Arc::ptr_eq(running, operation))
+    }
+
+    /// Whether the operation ran until now.
+    fn remove(&self, operation: &Arc<Operation>) -> bool {
+        let mut board = self.lock();
+        let at = board
+            .running
+            .iter()
+            .position(|running| Arc::ptr_eq(running, operation));
+        at.map(|at| board.running.remove(at)).is_some()
     }
 }
 
-impl Running {
-    fn check(&self, id: &str, limit: usize) -> Result<(), Missing> {
-        if self.operations.iter().any(|operation| operation.id == id) {
+impl Board {
+    fn check(&self, id: &OperationId, limit: usize) -> Result<(), Missing> {
+        if self.running.iter().any(|operation| operation.id == *id) {
             return Err(Missing::Runs);
         }
-        if self.operations.len() >= limit {
+        if self.running.len() >= limit {
             return Err(Missing::TooMany);
         }
         Ok(())
     }
 }
 
+impl Operation {
+    fn task(&self) -> MutexGuard<'_, Option<Task>> {
+        self.task.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next response; `None` at the end. An operation that was stopped has ended.
+    fn poll_next(&self, cx: &mut Context<'_>) -> Poll<Option<GraphResponse>> {
+        match &mut *self.task() {
+            Some(task) => task.responses.as_mut().poll_next(cx),
+            None => Poll::Ready(None),
+        }
+    }
+
+    fn poll_end(&self, cx: &mut Context<'_>) -> Poll<()> {
+        match &mut *self.task() {
+            Some(task) => task.end.as_mut().poll(cx),
+            None => Poll::Pending,
+        }
+    }
+
+    /// Drops what runs.
+    fn end(&self) {
+        let task = self.task().take();
+        drop(task);
+    }
+}
+
+/// The operations as the stream drives them.
+struct Driven {
+    shared: Operations,
+    operations: Vec<Arc<Operation>>,
+    /// Whose turn it is: an operation that always has a response must not hold up the others.
+    turn: usize,
+}
+
+impl Driven {
+    /// The next event; `None` when the credentials of an operation have ended.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if let Some(running) = self.shared.look(cx) {
+            self.operations = running;
+        }
+        if self
+            .operations
+            .iter()
+            .any(|operation| operation.poll_end(cx).is_ready())
+        {
+            return Poll::Ready(None);
+        }
+        for _ in 0..self.operations.len() {
+            let at = self.turn.checked_rem(self.operations.len()).unwrap_or(0);
+            self.turn = at + 1;
+            let Some(operation) = self.operations.get(at) else {
+                break;
+            };
+            let event = match operation.poll_next(cx) {
+                Poll::Ready(Some(response)) if self.shared.runs(operation) => {
+                    return Poll::Ready(Some(event::next_of(&operation.id, response)));
+                }
+                Poll::Pending if self.shared.runs(operation) => continue,
+                Poll::Ready(None) if self.shared.remove(operation) => Some(event::complete_of(&operation.id)),
+                // it was stopped while it was polled
+                _ => None,
+            };
+            operation.end();
+            self.operations.remove(at);
+            // the one behind it has its place now
+            self.turn = at;
+            if event.is_some() {
+                return Poll::Ready(event);
+            }
+        }
+        Poll::Pending
+    }
+}
+
 /// The events of all operations. It ends without a word when credentials do: a client that lost its stream opens another.
 pub(super) struct Events<D> {
     /// Both are dropped when it ends, or with it.
-    open: Option<(Operations, D)>,
+    open: Option<(Driven, D)>,
     end: End,
     greeted: bool,
 }
 
 impl<D> Events<D> {
     pub(super) fn new(operations: Operations, end: End, place: D) -> Self {
+        let driven = Driven {
+            shared: operations,
+            operations: Vec::new(),
+            turn: 0,
+        };
         Self {
-            open: Some((operations, place)),
+            open: Some((driven, place)),
             end,
             greeted: false,
         }
@@ -147,7 +243,7 @@ impl<D: Unpin> Stream for Events<D> {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let events = &mut *self;
-        let Some((operations, _)) = &events.open else {
+        let Some((driven, _)) = &mut events.open else {
             return Poll::Ready(None);
         };
         if !events.greeted {
@@ -156,7 +252,7 @@ impl<D: Unpin> Stream for Events<D> {
         }
         let polled = match events.end.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(None),
-            Poll::Pending => operations.poll(cx),
+            Poll::Pending => driven.poll(cx),
         };
         if polled == Poll::Ready(None) {
             events.open = None;
@@ -202,23 +298,81 @@ mod tests {
         }
     }
 
-    /// G10: what the host does when it is woken, or when its operation ends, may take a while, and holds up no request.
+    /// What a host answers by, each time it is polled.
+    fn responses(
+        host: &Arc<HostCode>,
+        answer: impl Fn() -> Option<GraphResponse> + Send + 'static,
+    ) -> Responses {
+        let (host, dropped) = (Arc::clone(host), Dropped(Arc::clone(host)));
+        Box::pin(stream::poll_fn(move |_| {
+            let _held = &dropped;
+            host.run();
+            Poll::Ready(answer())
+        }))
+    }
+
+    fn never() -> End {
+        Box::pin(std::future::pending())
+    }
+
+    fn id(text: &str) -> OperationId {
+        text.parse().unwrap()
+    }
+
+    fn driven(operations: &Operations) -> Driven {
+        Driven {
+            shared: operations.clone(),
+            operations: Vec::new(),
+            turn: 0,
+        }
+    }
+
+    /// G10: what the host does when it is polled or woken, or when its operation ends, may take a while, and holds up no request.
     #[test]
-    fn host_code_that_is_dropped_or_woken_holds_up_no_request() {
+    fn host_code_holds_up_no_request() {
         let host = Arc::new(HostCode::default());
         let waker = Waker::from(Arc::clone(&host));
         let mut cx = Context::from_waker(&waker);
-        assert_eq!(host.operations.poll(&mut cx), Poll::Pending);
-        let dropped = Dropped(Arc::clone(&host));
-        let responses = Box::pin(stream::poll_fn(move |_| {
-            let _held = &dropped;
-            Poll::Ready(None::<GraphResponse>)
-        }));
-        let end = Box::pin(std::future::pending::<()>());
-        host.operations.start("1".to_owned(), 1, responses, end).unwrap();
+        let mut stream = driven(&host.operations);
+        assert_eq!(stream.poll(&mut cx), Poll::Pending);
+        let ends = responses(&host, || None);
+        host.operations.start(id("1"), 1, ends, never()).unwrap();
         assert_eq!(host.free.load(Ordering::SeqCst), 1, "woken");
-        let event = Poll::Ready(Some(event::complete_of("1")));
-        assert_eq!(host.operations.poll(&mut cx), event);
-        assert_eq!(host.free.load(Ordering::SeqCst), 2, "dropped");
+        let event = Poll::Ready(Some(event::complete_of(&id("1"))));
+        assert_eq!(stream.poll(&mut cx), event);
+        assert_eq!(host.free.load(Ordering::SeqCst), 3, "polled and dropped");
+    }
+
+    /// G10: an operation that is stopped while it is polled has no event any more, and its id is free.
+    #[test]
+    fn what_is_stopped_while_it_is_polled_sends_nothing() {
+        let host = Arc::new(HostCode::default());
+        let mut cx = Context::from_waker(Waker::noop());
+        let mut stream = driven(&host.operations);
+        let operations = host.operations.clone();
+        let stops = responses(&host, move || {
+            operations.stop(&id("1"));
+            None
+        });
+        host.operations.start(id("1"), 1, stops, never()).unwrap();
+        assert_eq!(stream.poll(&mut cx), Poll::Pending);
+        assert!(stream.operations.is_empty());
+        assert_eq!(host.operations.check(&id("1"), 1), Ok(()));
+    }
+
+    /// G10: a stream that is not read drops what is stopped all the same, so that starting and stopping makes nothing grow.
+    #[test]
+    fn what_is_stopped_is_dropped_whoever_reads_the_stream() {
+        let host = Arc::new(HostCode::default());
+        let mut cx = Context::from_waker(Waker::noop());
+        let mut stream = driven(&host.operations);
+        for number in 1..=3 {
+            let silent = responses(&host, || None);
+            host.operations.start(id("1"), 1, silent, never()).unwrap();
+            host.operations.stop(&id("1"));
+            assert_eq!(host.free.load(Ordering::SeqCst), number, "dropped");
+        }
+        assert_eq!(stream.poll(&mut cx), Poll::Pending);
+        assert_eq!(host.free.load(Ordering::SeqCst), 3, "and never polled");
     }
 }

@@ -12,6 +12,7 @@ use sha2::{Digest as _, Sha256};
 use super::stream::{End, Events, Operations, Responses};
 use crate::http::EventStream;
 use crate::ports::{Clock, Entropy};
+use crate::subscription::OperationId;
 
 /// The bounds of [`EventStreams`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -220,18 +221,18 @@ impl Wanted<'_> {
     }
 
     /// Whether an operation `id` may be started.
-    pub(crate) fn check(&self, id: &str) -> Result<(), Missing> {
+    pub(crate) fn check(&self, id: &OperationId) -> Result<(), Missing> {
         self.opened()?.check(id, self.streams.limits.operations)
     }
 
     /// Starts an operation.
-    pub(crate) fn start(&self, id: String, responses: Responses, end: End) -> Result<(), Missing> {
+    pub(crate) fn start(&self, id: OperationId, responses: Responses, end: End) -> Result<(), Missing> {
         let limit = self.streams.limits.operations;
         self.opened()?.start(id, limit, responses, end)
     }
 
     /// Stops an operation, if it runs.
-    pub(crate) fn stop(&self, id: &str) -> Result<(), Missing> {
+    pub(crate) fn stop(&self, id: &OperationId) -> Result<(), Missing> {
         self.operations()?.stop(id);
         Ok(())
     }

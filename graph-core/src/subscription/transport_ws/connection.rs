@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::close::Close;
@@ -11,6 +10,7 @@ use super::message::{self, ClientMessage, ConnectionInit};
 use crate::error::ErrorCode;
 use crate::http::GraphRequest;
 use crate::response::GraphResponse;
+use crate::subscription::OperationId;
 
 /// What happened.
 #[non_exhaustive]
@@ -84,7 +84,7 @@ pub enum Action {
 /// A client may use an id again; what is left of the run before it is not taken for the new one's.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Operation {
-    id: Arc<str>,
+    id: OperationId,
     number: u64,
 }
 
@@ -102,7 +102,7 @@ pub struct Connection {
     limits: ConnectionLimits,
     phase: Phase,
     /// The number of each operation that runs, by the client's id.
-    operations: HashMap<Arc<str>, u64>,
+    operations: HashMap<OperationId, u64>,
     started: u64,
     /// Frames that the peer did not take yet.
     unsent: usize,
@@ -252,9 +252,9 @@ impl Connection {
         }
     }
 
-    fn subscribe(&mut self, id: Arc<str>, request: Box<GraphRequest>, now: SystemTime) -> Step {
+    fn subscribe(&mut self, id: OperationId, request: Box<GraphRequest>, now: SystemTime) -> Step {
         if self.operations.contains_key(&id) {
-            return Err(Close::subscriber_exists(&id));
+            return Err(Close::subscriber_exists(id.as_str()));
         }
         if self.operations.len() >= self.limits.operations {
             let told = format!("at most {} operations run at once", self.limits.operations);
@@ -263,7 +263,7 @@ impl Connection {
         }
         self.started += 1;
         let number = self.started;
-        self.operations.insert(Arc::clone(&id), number);
+        self.operations.insert(id.clone(), number);
         let operation = Operation { id, number };
         Ok(vec![Action::Start { operation, request }])
     }

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::Deserialize;
@@ -12,9 +11,7 @@ use thiserror::Error;
 
 use crate::http::GraphRequest;
 use crate::response::{GraphResponse, ResponseError};
-
-/// How long an id may be: each event repeats it.
-const ID: usize = 256;
+use crate::subscription::OperationId;
 
 /// The payload of `connection_init`: what the client says of itself, such as its credentials.
 #[derive(Clone, Eq, PartialEq)]
@@ -101,11 +98,11 @@ pub(super) enum ClientMessage {
     },
     Pong,
     Subscribe {
-        id: Arc<str>,
+        id: OperationId,
         request: Box<GraphRequest>,
     },
     Complete {
-        id: Arc<str>,
+        id: OperationId,
     },
 }
 
@@ -145,12 +142,9 @@ impl ClientMessage {
 }
 
 impl Envelope<'_> {
-    fn id(&self) -> Result<Arc<str>, String> {
-        match self.id.as_deref() {
-            None | Some("") => Err("`id` is missing".to_owned()),
-            Some(id) if id.len() > ID => Err("`id` is too long".to_owned()),
-            Some(id) => Ok(id.into()),
-        }
+    fn id(&self) -> Result<OperationId, String> {
+        let id = self.id.as_deref().unwrap_or_default();
+        id.parse().map_err(|invalid| format!("`id` is {invalid}"))
     }
 
     fn object(&self) -> Result<Option<Box<str>>, String> {
@@ -178,22 +172,18 @@ pub(super) fn pong(payload: Option<&str>) -> String {
     }
 }
 
-pub(super) fn next(id: &str, response: GraphResponse) -> String {
+pub(super) fn next(id: &OperationId, response: GraphResponse) -> String {
     let json = response.into_json();
     // a response is UTF-8
     let payload = std::str::from_utf8(&json).unwrap_or(r#"{"data":null}"#);
-    format!(r#"{{"id":{},"type":"next","payload":{payload}}}"#, quoted(id))
+    format!(r#"{{"id":{},"type":"next","payload":{payload}}}"#, id.quoted())
 }
 
-pub(super) fn error(id: &str, errors: &[ResponseError]) -> String {
+pub(super) fn error(id: &OperationId, errors: &[ResponseError]) -> String {
     let payload = serde_json::to_string(errors).unwrap_or_else(|_| "[]".to_owned());
-    format!(r#"{{"id":{},"type":"error","payload":{payload}}}"#, quoted(id))
+    format!(r#"{{"id":{},"type":"error","payload":{payload}}}"#, id.quoted())
 }
 
-pub(super) fn complete(id: &str) -> String {
-    format!(r#"{{"id":{},"type":"complete"}}"#, quoted(id))
-}
-
-fn quoted(id: &str) -> serde_json::Value {
-    id.into()
+pub(super) fn complete(id: &OperationId) -> String {
+    format!(r#"{{"id":{},"type":"complete"}}"#, id.quoted())
 }

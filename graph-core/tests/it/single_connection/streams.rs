@@ -147,6 +147,7 @@ async fn streams_and_operations_are_bounded() {
     let put = || request(Method::PUT, "", "", "");
     let refused = desk.full(put(), desk.shop.ada()).await;
     assert_eq!(refused.status(), 429);
+    assert_eq!(refused.headers()["retry-after"], "1");
     assert_eq!(codes(&envelope(&refused)), ["RATE_LIMITED"]);
     assert_eq!(desk.full(put(), desk.shop.anonymous()).await.status(), 201);
     let eve = graph_core::Principal::new("eve");
