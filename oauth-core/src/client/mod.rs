@@ -43,7 +43,7 @@ mod provider;
 mod token;
 
 pub use authorization::{AuthorizationGrant, CallbackError, PendingAuthorization};
-pub use provider::{MetadataError, Provider};
+pub use provider::{Discovery, DiscoveryError, MetadataError, Provider, WellKnown};
 pub use token::{ErrorAnswer, PendingExchange, PendingRefresh, TokenError, TokenResponse};
 
 use crate::jose::SignedClientAssertion;

@@ -50,7 +50,7 @@ impl AuthorizationServer {
     /// ```
     #[must_use]
     pub fn metadata_paths(&self) -> Vec<String> {
-        let tenant = tenant(&self.inner.issuer);
+        let (_, tenant) = self.inner.issuer.origin_and_path();
         let names = [path::OAUTH_METADATA, path::OPENID_METADATA];
         let between = names.map(|name| format!("{name}{tenant}"));
         let behind = names.map(|name| format!("{tenant}{name}"));
@@ -76,13 +76,6 @@ impl AuthorizationServer {
             self.inner.signing_keys.published(now).to_json().into()
         })
     }
-}
-
-/// The path of the issuer, without a slash at its end.
-fn tenant(issuer: &Issuer) -> &str {
-    let (_, behind_scheme) = issuer.as_str().split_once("://").unwrap_or_default();
-    let path = behind_scheme.find('/').and_then(|at| behind_scheme.get(at..));
-    path.unwrap_or_default().trim_end_matches('/')
 }
 
 fn document(request: &Request<Bytes>, body: impl FnOnce() -> Bytes) -> Response<Bytes> {

@@ -1,5 +1,6 @@
 //! The identifier of an authorization server.
 
+use http::Uri;
 use url::Url;
 
 use super::{authority, is_loopback, is_uri_text, word};
@@ -22,13 +23,26 @@ word! {
     Issuer, InvalidIssuer, is_issuer
 }
 
+#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+impl Issuer {
+    /// The origin, and the path without a slash at its end: the two halves that a well-known path stands between.
+    pub(crate) fn origin_and_path(&self) -> (&str, &str) {
+        let (scheme, behind_scheme) = self.as_str().split_once("://").unwrap_or_default();
+        let path = behind_scheme.find('/').map(|at| scheme.len() + "://".len() + at);
+        let halves = path.and_then(|at| self.as_str().split_at_checked(at));
+        let (origin, path) = halves.unwrap_or((self.as_str(), ""));
+        (origin, path.trim_end_matches('/'))
+    }
+}
+
 fn is_issuer(text: &str) -> bool {
     if !is_uri_text(text) || text.contains(['?', '#', '@']) || text.len() > 2048 {
         return false;
     }
     let (scheme, rest) = text.split_once(':').unwrap_or_default();
     match (scheme, Url::parse(text)) {
-        _ if authority(rest).is_empty() => false,
+        // a host with escapes in it is a name that no request can be sent to
+        _ if authority(rest).is_empty() || text.parse::<Uri>().is_err() => false,
         ("https", Ok(url)) => url.has_host(),
         ("http", Ok(url)) => is_loopback(&url),
         _ => false,
@@ -69,11 +83,24 @@ mod tests {
             "https://as.example?x=y",
             "https://as.example#f",
             "https://as.example/a b",
+            "https://as%2eexample",
             "https:\\\\as.example",
             "ftp://as.example",
         ];
         for text in refused {
             assert_eq!(text.parse::<Issuer>(), Err(InvalidIssuer), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_slash_at_the_end_belongs_to_neither_half() {
+        for (text, halves) in [
+            ("https://as.example", ("https://as.example", "")),
+            ("https://as.example/", ("https://as.example", "")),
+            ("https://as.example:8443/a/b", ("https://as.example:8443", "/a/b")),
+            ("http://[::1]:80/a/", ("http://[::1]:80", "/a")),
+        ] {
+            assert_eq!(text.parse::<Issuer>().unwrap().origin_and_path(), halves);
         }
     }
 

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, Request, Response};
 use oauth_core::basic::BasicCredentials;
-use oauth_core::client::{Client, Provider};
+use oauth_core::client::{Client, Discovery, Provider, WellKnown};
 use oauth_core::jose::{Jwk, KeySet, SigningKey};
 use oauth_core::params::{self, Params};
 use oauth_core::pkce::{CodeChallenge, CodeVerifier};
@@ -45,6 +45,13 @@ fn document() -> impl Strategy<Value = String> {
     "\\{(\"(keys|kty|crv|x|y|n|e|d|access_token|token_type|error|expires_in)\":(\"[A-Za-z0-9_-]{0,4}\"|[0-9-]{1,3}|null|\\[\\{\\}\\]|\\{\\}),?){0,4}\\}|\\PC*"
 }
 
+/// The metadata of a server, with members that may be anything.
+fn metadata() -> impl Strategy<Value = String> {
+    let least = r#""issuer":"https://as.example","token_endpoint":"https://as.example/token","response_types_supported":["code"],"code_challenge_methods_supported":["S256"]"#;
+    let rest = "(,\"(authorization_endpoint|jwks_uri|userinfo_endpoint|mtls_endpoint_aliases|dpop_signing_alg_values_supported)\":(\"https://[a-z.%:]{0,4}/?[!-~]{0,4}\"|null|\\[\\]|\\{\\}|[0-9])){0,4}";
+    rest.prop_map(move |rest| format!("{{{least}{rest}}}"))
+}
+
 proptest! {
     #[test]
     fn words_never_panic(text in "\\PC*") {
@@ -55,11 +62,26 @@ proptest! {
 
     #[test]
     fn addresses_never_panic(text in address()) {
-        drop((text.parse::<Issuer>(), text.parse::<Endpoint>(), RegisteredRedirectUri::loopback_any_port(&text)));
+        drop((text.parse::<Endpoint>(), RegisteredRedirectUri::loopback_any_port(&text)));
+        if let Ok(issuer) = text.parse::<Issuer>() {
+            for document in WellKnown::ALL {
+                prop_assert!(Discovery::new(issuer.clone()).request(document).uri().host().is_some());
+            }
+        }
         if let Ok(uri) = text.parse::<RedirectUri>() {
             prop_assert_eq!(uri.as_str(), text);
             let location = uri.with_query([("\n", "\r\u{e9}\0")]);
             prop_assert!(HeaderValue::from_str(&location).is_ok());
+        }
+    }
+
+    #[test]
+    fn metadata_never_panic(text in metadata(), document in document(), bytes: Vec<u8>) {
+        let issuer = "https://as.example".parse().unwrap();
+        for document in [text.as_bytes(), document.as_bytes(), &bytes] {
+            if let Ok(provider) = Provider::from_metadata(&issuer, document) {
+                prop_assert_eq!(provider.issuer(), &issuer);
+            }
         }
     }
 

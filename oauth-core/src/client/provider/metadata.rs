@@ -79,38 +79,31 @@ struct WireAliases<'a> {
     revocation_endpoint: Option<Cow<'a, str>>,
 }
 
-impl Provider {
-    /// Reads what `issuer` says of itself.
-    ///
-    /// # Errors
-    ///
-    /// The document is not that of this issuer, or a client of this crate does not work with such a server.
-    pub fn from_metadata(issuer: &Issuer, document: &[u8]) -> Result<Self, MetadataError> {
-        if document.len() > MAX_LENGTH {
-            return Err(MetadataError::TooLong);
-        }
-        let wire: Wire<'_> = json::object(document).map_err(|_| MetadataError::Malformed)?;
-        if wire.issuer != issuer.as_str() {
-            return Err(MetadataError::WrongIssuer);
-        }
-        wire.check_methods()?;
-        wire.provider(issuer)
+/// Reads what `issuer` says of itself; whether it takes S256 may be left unsaid where `silence_is_s256`.
+pub(super) fn read(
+    issuer: &Issuer,
+    document: &[u8],
+    silence_is_s256: bool,
+) -> Result<Provider, MetadataError> {
+    if document.len() > MAX_LENGTH {
+        return Err(MetadataError::TooLong);
     }
+    let wire: Wire<'_> = json::object(document).map_err(|_| MetadataError::Malformed)?;
+    if wire.issuer != issuer.as_str() {
+        return Err(MetadataError::WrongIssuer);
+    }
+    let has = |names: &[String], wanted: &str| names.iter().any(|name| name == wanted);
+    if !has(&wire.response_types_supported, "code") {
+        return Err(MetadataError::NoCode);
+    }
+    let methods = wire.code_challenge_methods_supported.as_deref();
+    if !methods.map_or(silence_is_s256, |methods| has(methods, pkce::METHOD)) {
+        return Err(MetadataError::NoS256);
+    }
+    wire.provider(issuer)
 }
 
 impl Wire<'_> {
-    fn check_methods(&self) -> Result<(), MetadataError> {
-        let has = |names: &[String], wanted: &str| names.iter().any(|name| name == wanted);
-        if !has(&self.response_types_supported, "code") {
-            return Err(MetadataError::NoCode);
-        }
-        let methods = self.code_challenge_methods_supported.as_deref();
-        if !has(methods.unwrap_or_default(), pkce::METHOD) {
-            return Err(MetadataError::NoS256);
-        }
-        Ok(())
-    }
-
     fn provider(self, issuer: &Issuer) -> Result<Provider, MetadataError> {
         let place = Place::of(issuer);
         let aliases = self.mtls_endpoint_aliases.unwrap_or_default();

@@ -1,7 +1,9 @@
 //! An authorization server as a client sees it.
 
+mod discovery;
 mod metadata;
 
+pub use discovery::{Discovery, DiscoveryError, WellKnown};
 pub use metadata::MetadataError;
 
 use crate::jose::Algorithm;

@@ -1,6 +1,6 @@
 //! What a server says of itself is checked before anything is sent there.
 
-use oauth_core::client::{MetadataError, Provider};
+use oauth_core::client::{Discovery, MetadataError, Provider};
 
 use super::*;
 
@@ -216,4 +216,19 @@ fn metadata_beyond_64_kib_are_refused() {
     let read = |length| Provider::from_metadata(&issuer(), padded(length).as_bytes());
     assert!(read(64 * 1024).is_ok());
     assert_eq!(read(64 * 1024 + 1), Err(MetadataError::TooLong));
+}
+
+/// O2, 93: silence may be taken for consent by whoever knows the server, a list without S256 never.
+#[test]
+fn silence_may_be_taken_for_s256_and_another_list_not() {
+    let discovery = Discovery::new(issuer()).danger_take_silence_for_s256();
+    let read = |methods| {
+        let document = with("code_challenge_methods_supported", methods);
+        discovery.read(document.to_string().as_bytes()).map(|_| ())
+    };
+    assert_eq!(read(Value::Null), Ok(()));
+    assert_eq!(read(json!(["S256"])), Ok(()));
+    for methods in [json!([]), json!(["plain"])] {
+        assert_eq!(read(methods), Err(MetadataError::NoS256));
+    }
 }

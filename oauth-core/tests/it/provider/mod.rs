@@ -1,5 +1,6 @@
 //! What a client learns of a server, through its public face.
 
+mod discovery;
 mod metadata;
 
 use oauth_core::vocabulary::Issuer;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, Request};
+use oauth_core::client::{Discovery, WellKnown};
 use oauth_core::jose::{Jwk, KeySet, SigningKey, SigningKeys};
 use oauth_core::memory::MemoryTokens;
 use oauth_core::testing::SeededEntropy;
@@ -151,4 +152,37 @@ fn keys(fixture: &Fixture) -> Vec<Jwk> {
 
 fn get() -> Request<Bytes> {
     Request::get("/").body(Bytes::new()).unwrap()
+}
+
+/// O22, 94: what this server says of itself is what a client of this crate wants to know, wherever it looks for it.
+#[test]
+fn a_client_discovers_this_server() {
+    for issuer in [
+        "https://auth.example",
+        "https://auth.example/a/b",
+        "https://auth.example/a/",
+    ] {
+        let fixture = Fixture::of_issuer(issuer);
+        let (server, paths) = (fixture.server.clone(), fixture.server.metadata_paths());
+        let discovery = Discovery::new(issuer.parse().unwrap());
+        let base = issuer.trim_end_matches('/');
+        for document in WellKnown::ALL {
+            let request = discovery.request(document);
+            assert_eq!(request.uri().host(), Some("auth.example"));
+            assert!(paths.iter().any(|path| path == request.uri().path()), "{issuer}");
+            let provider = discovery.finish(&server.metadata(&request)).unwrap().unwrap();
+            assert_eq!(provider.issuer().as_str(), issuer);
+            assert_eq!(
+                provider.jwks_uri().unwrap().to_string(),
+                format!("{base}/.well-known/jwks.json")
+            );
+            assert_eq!(
+                provider
+                    .pushed_authorization_request_endpoint()
+                    .unwrap()
+                    .to_string(),
+                format!("{base}/par")
+            );
+        }
+    }
 }

@@ -1,0 +1,176 @@
+//! Where a server is asked to describe itself, and which answers are none.
+
+use std::error::Error as _;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use http::{Request, Response};
+use oauth_core::client::{Discovery, DiscoveryError, MetadataError, Provider, WellKnown};
+use oauth_core::ports::TransportError;
+
+use super::*;
+
+const OPENID: &str = "https://as.example/.well-known/openid-configuration";
+const OAUTH: &str = "https://as.example/.well-known/oauth-authorization-server";
+
+/// An answer: its status, what it says to be, and its text; status 0 is no answer.
+#[derive(Clone)]
+struct Answer(u16, &'static str, String);
+
+fn document() -> Answer {
+    Answer(200, "application/json", least().to_string())
+}
+
+fn status(status: u16) -> Answer {
+    Answer(status, "application/json", least().to_string())
+}
+
+/// Asks for `issuer` at a server that answers in turn, and tells what it was asked for.
+fn discover(issuer: &str, answers: &[Answer]) -> (Result<Provider, DiscoveryError>, Vec<String>) {
+    let (answers, asked) = (
+        Mutex::new(answers.iter().cloned()),
+        Arc::new(Mutex::new(Vec::new())),
+    );
+    let log = Arc::clone(&asked);
+    let transport = move |request: Request<Bytes>| {
+        assert_eq!((request.method().as_str(), request.body().len()), ("GET", 0));
+        assert_eq!(request.headers()["accept"], "application/json");
+        assert_eq!(request.headers().len(), 1);
+        log.lock().unwrap().push(request.uri().to_string());
+        let Answer(status, content_type, body) = answers.lock().unwrap().next().unwrap();
+        async move {
+            if status == 0 {
+                return Err(TransportError::new("the cable is out"));
+            }
+            let response = Response::builder()
+                .status(status)
+                .header("content-type", content_type);
+            let response = response.header("location", "https://evil.example/metadata");
+            Ok(response.body(Bytes::from(body)).unwrap())
+        }
+    };
+    let provider = Provider::discover(&issuer.parse().unwrap(), &transport).now_or_never();
+    let asked = asked.lock().unwrap().clone();
+    (provider.unwrap(), asked)
+}
+
+/// O22: the document of OpenID Connect first, that of OAuth where there is none.
+#[test]
+fn a_server_is_found_by_its_name() {
+    let (provider, asked) = discover("https://as.example", &[document()]);
+    assert_eq!(
+        provider.unwrap(),
+        Provider::from_metadata(&issuer(), least().to_string().as_bytes()).unwrap()
+    );
+    assert_eq!(asked, [OPENID]);
+    let (provider, asked) = discover("https://as.example", &[status(404), document()]);
+    assert!(provider.is_ok());
+    assert_eq!(asked, [OPENID, OAUTH]);
+    let (provider, asked) = discover("https://as.example", &[status(404), status(404)]);
+    assert!(matches!(provider, Err(DiscoveryError::NotFound)));
+    assert_eq!(asked.len(), 2);
+}
+
+/// O22: behind the path of the issuer by OpenID Connect Discovery, before it by RFC 8414, without the slash at its end.
+#[test]
+fn a_tenant_is_asked_for_in_both_places() {
+    for (issuer, openid, oauth) in [
+        ("https://as.example", OPENID, OAUTH),
+        ("https://as.example/", OPENID, OAUTH),
+        (
+            "https://as.example:8443/a/b",
+            "https://as.example:8443/a/b/.well-known/openid-configuration",
+            "https://as.example:8443/.well-known/oauth-authorization-server/a/b",
+        ),
+        (
+            "https://as.example/a/",
+            "https://as.example/a/.well-known/openid-configuration",
+            "https://as.example/.well-known/oauth-authorization-server/a",
+        ),
+    ] {
+        let discovery = Discovery::new(issuer.parse().unwrap());
+        let asked = WellKnown::ALL.map(|document| discovery.request(document).uri().to_string());
+        assert_eq!(asked, [openid, oauth], "{issuer}");
+    }
+    // the document of the host is not that of its tenant
+    let (provider, _) = discover("https://as.example/tenant", &[document()]);
+    assert!(matches!(
+        provider,
+        Err(DiscoveryError::Unusable(MetadataError::WrongIssuer))
+    ));
+}
+
+/// O22, 94: nothing is followed, nothing but a 404 leads to the other document, and a refused document is the last word.
+#[test]
+fn nothing_but_a_404_leads_to_the_other_document() {
+    for code in [
+        100, 201, 204, 206, 301, 302, 303, 304, 307, 308, 400, 401, 403, 405, 406, 410, 429, 500, 503,
+    ] {
+        let (provider, asked) = discover("https://as.example", &[status(code)]);
+        assert!(
+            matches!(provider, Err(DiscoveryError::UnexpectedStatus(status)) if status == code),
+            "{code}"
+        );
+        assert_eq!(asked, [OPENID]);
+    }
+    let (provider, asked) = discover("https://as.example", &[status(0)]);
+    let error = provider.unwrap_err();
+    assert!(matches!(error, DiscoveryError::Unreachable(_)));
+    assert!(error.source().is_some());
+    assert_eq!(asked, [OPENID]);
+    for (body, expected) in [
+        ("{}".to_owned(), MetadataError::Malformed),
+        (
+            with("issuer", json!("https://evil.example")).to_string(),
+            MetadataError::WrongIssuer,
+        ),
+        (
+            with("code_challenge_methods_supported", Value::Null).to_string(),
+            MetadataError::NoS256,
+        ),
+        (
+            format!("{}{}", least(), " ".repeat(64 * 1024)),
+            MetadataError::TooLong,
+        ),
+    ] {
+        let (provider, asked) = discover("https://as.example", &[Answer(200, "application/json", body)]);
+        assert!(matches!(provider, Err(DiscoveryError::Unusable(error)) if error == expected));
+        assert_eq!(asked, [OPENID]);
+    }
+    let (provider, asked) = discover("https://as.example", &[status(404), status(302)]);
+    assert!(matches!(provider, Err(DiscoveryError::UnexpectedStatus(_))));
+    assert_eq!(asked.len(), 2);
+}
+
+/// O22, 94: a page is no document, whatever stands in it: somebody else may have written it.
+#[test]
+fn a_page_is_no_document() {
+    for content_type in [
+        "text/html",
+        "text/plain",
+        "application/jsonp",
+        "application/json+x",
+        "json",
+        "",
+        "image/png",
+    ] {
+        let answer = Answer(200, content_type, least().to_string());
+        let (provider, _) = discover("https://as.example", &[answer]);
+        assert!(
+            matches!(provider, Err(DiscoveryError::UnexpectedContent)),
+            "{content_type}"
+        );
+    }
+    for content_type in [
+        "application/json",
+        "Application/JSON; charset=utf-8",
+        "application/json ;x=y",
+    ] {
+        let answer = Answer(200, content_type, least().to_string());
+        assert!(
+            discover("https://as.example", &[answer]).0.is_ok(),
+            "{content_type}"
+        );
+    }
+}
