@@ -12,14 +12,9 @@ mod load;
 #[path = "loopback/server.rs"]
 mod server;
 
-use std::{
-    env,
-    io::{BufRead as _, BufReader},
-    path::Path,
-    process::{Child, Command, Stdio},
-};
+use std::{env, path::Path};
 
-use benches::{median, runtime};
+use benches::{Served, median, on_first_core, runtime};
 
 use crate::load::{Rate, Work};
 
@@ -72,45 +67,19 @@ const CONTESTS: [(&str, &str, Work); 7] = [
     ),
 ];
 
-/// A server in a process of its own, until this is dropped.
-struct Server {
-    process: Child,
-    port: u16,
-}
-
-impl Server {
-    fn start(serve: &str, peer: &str) -> Self {
-        let mut command = Command::new("taskset");
-        command.args(["-c", "0"]);
-        match serve.strip_prefix("peer ") {
-            Some(format) => command
-                .arg("node")
-                .arg(Path::new(peer).join("provider.mjs"))
-                .arg(format)
-                .env("NODE_ENV", "production"),
-            None => command
-                .arg(env::current_exe().expect("this program"))
-                .env(SERVE, serve),
-        };
-        let spawned = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-        let mut process = spawned.expect("taskset, and node for the peer");
-        let output = process.stdout.take().expect("its output");
-        let lines = BufReader::new(output).lines().map_while(Result::ok);
-        let port = lines
-            .filter_map(|line| line.strip_prefix("listening ")?.parse().ok())
-            .next();
-        Self {
-            process,
-            port: port.expect("a server that says where it listens"),
-        }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.process.kill().ok();
-        self.process.wait().ok();
-    }
+fn start(serve: &str, peer: &str) -> Served {
+    let mut command = on_first_core();
+    match serve.strip_prefix("peer ") {
+        Some(format) => command
+            .arg("node")
+            .arg(Path::new(peer).join("provider.mjs"))
+            .arg(format)
+            .env("NODE_ENV", "production"),
+        None => command
+            .arg(env::current_exe().expect("this program"))
+            .env(SERVE, serve),
+    };
+    Served::start(command)
 }
 
 fn main() -> std::io::Result<()> {
@@ -130,7 +99,7 @@ fn main() -> std::io::Result<()> {
     });
     for _ in 0..ROUNDS {
         for contest in &mut contests {
-            let server = Server::start(contest.serve, &peer);
+            let server = start(contest.serve, &peer);
             let path = |ours, theirs| {
                 if contest.serve.starts_with("peer") {
                     theirs
@@ -139,12 +108,7 @@ fn main() -> std::io::Result<()> {
                 }
             };
             let introspect = path("/introspect", "/token/introspection");
-            let rate = runtime.block_on(load::rate(
-                server.process.id(),
-                server.port,
-                contest.work,
-                introspect,
-            ));
+            let rate = runtime.block_on(load::rate(&server, contest.work, introspect));
             contest.rates.push(rate);
         }
     }

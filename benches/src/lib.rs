@@ -1,4 +1,4 @@
-//! What the benches share: how a row is measured, and the two ends of a delivery.
+//! What the benches share: how a row is measured, the two ends of a delivery, and servers in processes of their own.
 #![expect(
     clippy::expect_used,
     reason = "a bench ends where something is not as it was set up"
@@ -7,6 +7,7 @@
 mod in_flight;
 mod postgres;
 mod sender;
+mod served;
 mod sink;
 
 use std::io;
@@ -18,6 +19,7 @@ use tokio::runtime::{Builder, Runtime};
 pub use in_flight::keep_in_flight;
 pub use postgres::Schema;
 pub use sender::{Sender, loopback};
+pub use served::{ProcessorTime, Served, on_first_core};
 pub use sink::Sink;
 
 /// Half a second of warming up and a second and a half of measuring a row; options of the command line go before.

@@ -1,17 +1,13 @@
 //! As many requests as a server answers, on a few connections that stay open.
 
-use std::{
-    cell::Cell,
-    fs,
-    time::{Duration, Instant},
-};
+use std::{cell::Cell, time::Instant};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use benches::Served;
 use futures_util::future::join_all;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
-    time::sleep,
 };
 
 pub(crate) const CLIENT: &str = "bench";
@@ -38,8 +34,9 @@ pub(crate) struct Rate {
     pub(crate) processor: f64,
 }
 
-/// How fast the server of this process answers, at this path for introspection.
-pub(crate) async fn rate(process: u32, port: u16, work: Work, introspect: &str) -> Rate {
+/// How fast this server answers, at this path for introspection.
+pub(crate) async fn rate(server: &Served, work: Work, introspect: &str) -> Rate {
+    let port = server.port();
     let issue = post("/token", &format!("grant_type=client_credentials&scope={SCOPE}"));
     let request = match work {
         Work::ClientCredentials => issue,
@@ -64,9 +61,9 @@ pub(crate) async fn rate(process: u32, port: u16, work: Work, introspect: &str) 
         }
     };
     let watch = async {
-        let before = until(process, processor_time(process) + WARM_UP).await;
+        let before = server.work(WARM_UP).await.whole();
         let (begin, warm) = (Instant::now(), answered.get());
-        let spent = until(process, before + MEASURED).await - before;
+        let spent = server.work(MEASURED).await.whole() - before;
         let answered = f64::from(answered.get() - warm);
         over.set(true);
         Rate {
@@ -75,27 +72,6 @@ pub(crate) async fn rate(process: u32, port: u16, work: Work, introspect: &str) 
         }
     };
     tokio::join!(join_all((0..CONNECTIONS).map(|_| lane())), watch).1
-}
-
-/// The processor time of the process, once it is so much.
-async fn until(process: u32, wanted: f64) -> f64 {
-    loop {
-        let spent = processor_time(process);
-        if spent >= wanted {
-            return spent;
-        }
-        sleep(Duration::from_millis(10)).await;
-    }
-}
-
-/// In seconds, with all its threads.
-fn processor_time(process: u32) -> f64 {
-    let status = fs::read_to_string(format!("/proc/{process}/stat")).expect("a process");
-    let (_, fields) = status.rsplit_once(')').expect("its name in parentheses");
-    let ticks = fields.split_whitespace().skip(11).take(2);
-    let ticks = ticks.map(|ticks| ticks.parse::<f64>().expect("a number"));
-    // the kernel shows hundredths of a second, whatever it counts in
-    ticks.sum::<f64>() / 100.0
 }
 
 /// A form from the one client, by `client_secret_basic`.
