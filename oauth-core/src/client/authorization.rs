@@ -3,14 +3,15 @@
 
 use std::time::{Duration, SystemTime};
 
-use super::token::ErrorAnswer;
-use super::{Client, Provider};
-use crate::params::{self, Params};
+use super::form::Form;
+use super::token::{Expected, TokenResponse};
+use super::{AuthorizationParams, Call, Client, ErrorAnswer, NotOffered};
+use crate::params::Params;
 use crate::pkce::{self, CodeVerifier};
 use crate::ports::Entropy;
 use crate::secret::AuthorizationCode;
 use crate::time::later;
-use crate::vocabulary::{ClientId, Nonce, OPENID, RedirectUri, Scopes, State};
+use crate::vocabulary::{Nonce, OPENID, RedirectUri, Scopes, State};
 
 /// How long a person may take to sign in.
 const MAX_AGE: Duration = Duration::from_secs(600);
@@ -38,6 +39,9 @@ pub enum CallbackError {
 
 /// An authorization request that a browser is on its way with.
 ///
+/// It knows the client that made it: the code that comes back is redeemed at that client's server, with its credentials and its key,
+/// and at no other ([RFC 9700 §4.4](https://www.rfc-editor.org/rfc/rfc9700#section-4.4)).
+///
 /// # Security
 ///
 /// Keep it in the session of the very browser that is sent away: this is what ties the answer to the person
@@ -45,79 +49,89 @@ pub enum CallbackError {
 /// consumes it.
 #[derive(Debug)]
 pub struct PendingAuthorization {
-    provider: Provider,
-    client_id: ClientId,
+    client: Client,
     redirect_uri: RedirectUri,
     scopes: Scopes,
     state: State,
     nonce: Option<Nonce>,
     verifier: CodeVerifier,
+    max_age: Option<Duration>,
     created_at: SystemTime,
-}
-
-/// A code and all that is needed to redeem it, once.
-#[derive(Debug)]
-pub struct AuthorizationGrant {
-    pub(super) provider: Provider,
-    pub(super) client_id: ClientId,
-    pub(super) code: AuthorizationCode,
-    pub(super) verifier: CodeVerifier,
-    pub(super) redirect_uri: RedirectUri,
-    pub(super) scopes: Scopes,
-    pub(super) nonce: Option<Nonce>,
 }
 
 impl Client {
     /// Starts a sign-in: the URL to send the browser to, and what to remember meanwhile.
     ///
     /// State, code verifier and, with the scope `openid`, nonce are fresh for each call.
-    #[must_use]
+    ///
+    /// # Errors
+    ///
+    /// The server takes pushed requests alone.
     pub fn authorize(
         &self,
-        scopes: &Scopes,
+        params: &AuthorizationParams,
         entropy: &dyn Entropy,
         now: SystemTime,
-    ) -> (String, PendingAuthorization) {
-        let pending = PendingAuthorization {
-            provider: self.provider.clone(),
-            client_id: self.client_id.clone(),
-            redirect_uri: self.redirect_uri.clone(),
-            scopes: scopes.clone(),
-            state: State::generate(entropy),
-            nonce: scopes.contains_str(OPENID).then(|| Nonce::generate(entropy)),
-            verifier: CodeVerifier::generate(entropy),
-            created_at: now,
-        };
-        let (scope, challenge) = (scopes.to_string(), pending.verifier.challenge().to_string());
-        let required = [
-            ("response_type", "code"),
-            ("client_id", self.client_id.as_str()),
-            ("redirect_uri", self.redirect_uri.as_str()),
-            ("state", pending.state.as_str()),
-            ("code_challenge", &challenge),
-            ("code_challenge_method", pkce::METHOD),
-        ];
-        let scope = (!scopes.is_empty()).then_some(("scope", scope.as_str()));
-        let nonce = pending.nonce.as_ref().map(|nonce| ("nonce", nonce.as_str()));
-        let query = params::encode(required.into_iter().chain(scope).chain(nonce));
-        (self.provider.authorization_endpoint.with_query(&query), pending)
+    ) -> Result<(String, PendingAuthorization), NotOffered> {
+        let provider = &self.inner.provider;
+        if provider.requires_pushed_authorization_requests {
+            return Err(NotOffered::UnpushedAuthorizationRequest);
+        }
+        let (form, pending) = PendingAuthorization::new(self, params, entropy, now);
+        Ok((
+            provider.authorization_endpoint.with_query(&form.encode()),
+            pending,
+        ))
     }
 }
 
 impl PendingAuthorization {
+    /// A request, and what it says.
+    pub(super) fn new(
+        client: &Client,
+        params: &AuthorizationParams,
+        entropy: &dyn Entropy,
+        now: SystemTime,
+    ) -> (Form, Self) {
+        let pending = Self {
+            client: client.clone(),
+            redirect_uri: params.redirect_uri.clone(),
+            scopes: params.scopes.clone(),
+            state: State::generate(entropy),
+            nonce: params
+                .scopes
+                .contains_str(OPENID)
+                .then(|| Nonce::generate(entropy)),
+            verifier: CodeVerifier::generate(entropy),
+            max_age: params.max_age,
+            created_at: now,
+        };
+        let mut form = Form::from([
+            ("response_type", "code"),
+            ("client_id", client.inner.client_id.as_str()),
+            ("redirect_uri", pending.redirect_uri.as_str()),
+            ("state", pending.state.as_str()),
+            ("code_challenge", &pending.verifier.challenge().to_string()),
+            ("code_challenge_method", pkce::METHOD),
+        ]);
+        form.add_some("nonce", pending.nonce.as_ref().map(Nonce::as_str));
+        params.write(&mut form);
+        (form, pending)
+    }
+
     /// The state of the request: a name under which to find this value again.
     #[must_use]
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Takes the answer: the query with which the browser came back to the redirect URI.
+    /// Takes the answer, the query with which the browser came back to the redirect URI: what is left to do is to redeem its code.
     ///
     /// # Errors
     ///
     /// The answer is not one to this request, or it is a refusal. Who refuses is checked first, so that
     /// nobody can put words into the server's mouth.
-    pub fn finish(self, query: &str, now: SystemTime) -> Result<AuthorizationGrant, CallbackError> {
+    pub fn finish(self, query: &str, now: SystemTime) -> Result<Call<TokenResponse>, CallbackError> {
         let params = Params::parse(query.as_bytes()).map_err(|_| CallbackError::Malformed)?;
         if params.repeated(&[]).is_some() {
             return Err(CallbackError::Malformed);
@@ -144,23 +158,32 @@ impl PendingAuthorization {
             }
             _ => return Err(CallbackError::Malformed),
         };
-        Ok(AuthorizationGrant {
-            provider: self.provider,
-            client_id: self.client_id,
-            code,
-            verifier: self.verifier,
-            redirect_uri: self.redirect_uri,
-            scopes: self.scopes,
-            nonce: self.nonce,
-        })
+        Ok(self.redemption(&code))
     }
 
     /// [RFC 9207 §2.4](https://www.rfc-editor.org/rfc/rfc9207#section-2.4): compared without any
     /// normalisation.
     fn is_from_issuer(&self, issuer: Option<&str>) -> bool {
+        let provider = &self.client.inner.provider;
         match issuer {
-            Some(issuer) => issuer == self.provider.issuer.as_str(),
-            None => !self.provider.sends_issuer,
+            Some(issuer) => issuer == provider.issuer.as_str(),
+            None => !provider.sends_issuer,
         }
+    }
+
+    /// [RFC 6749 §4.1.3](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3).
+    fn redemption(self, code: &AuthorizationCode) -> Call<TokenResponse> {
+        let form = Form::from([
+            ("grant_type", "authorization_code"),
+            ("code", code.expose()),
+            ("redirect_uri", self.redirect_uri.as_str()),
+            ("code_verifier", self.verifier.expose()),
+        ]);
+        let expected = Expected {
+            nonce: self.nonce,
+            max_age: self.max_age,
+            ..Expected::new(&self.client, self.scopes)
+        };
+        Call::of_tokens(form, expected)
     }
 }

@@ -21,7 +21,8 @@ impl TokenResponse {
         let Some(id_token) = &self.id_token else {
             return Ok(None);
         };
-        let policy = IdTokenPolicy::new(self.expected.issuer.clone(), self.expected.client_id.clone())
+        let client = &self.expected.client;
+        let policy = IdTokenPolicy::new(client.provider().issuer().clone(), client.client_id().clone())
             .with_access_token(self.access_token.clone());
         let policy = match &self.expected.nonce {
             Some(nonce) => policy.with_nonce(nonce.clone()),

@@ -1,19 +1,23 @@
 //! The client: signing people in at an authorization server, and getting tokens from it.
 //!
-//! Every step is a pair, with the host's own HTTP between the halves, and each half is pure. What a step
-//! returns is the proof that the next one asks for, and using it uses it up:
+//! A [`Client`] is one registration at one [`Provider`]. What it asks the server directly is a [`Call`], which is
+//! [sent](Call::send) as one step, or taken apart into a request and what takes the response by whoever does their own HTTP. What a
+//! step returns is the proof that the next one asks for, and using it uses it up:
 //!
 //! ```text
-//! Client::authorize ──> URL for the browser + PendingAuthorization  (keep it in the browser's session)
-//!    PendingAuthorization::finish(query of the callback) ──> AuthorizationGrant
-//! Client::exchange(AuthorizationGrant) ──> HTTP request + PendingExchange
-//!    PendingExchange::finish(HTTP response) ──> TokenResponse ──> TokenResponse::identity(keys) ──> IdTokenClaims
-//! Client::refresh(RefreshToken) ──> HTTP request + PendingRefresh ──> TokenResponse
+//! Client::authorize ──> URL for the browser + PendingAuthorization   (keep it in the browser's session)
+//!    PendingAuthorization::finish(query of the callback) ──> Call ──> TokenResponse
+//!       TokenResponse::identity(keys) ──> IdTokenClaims             who signed in
+//! Client::refresh, Client::client_credentials ──> Call ──> TokenResponse
+//!
+//! Call::send(ports) ──> answer
+//! Call::start ──> HTTP request + Pending    Pending::retry(response) ──> HTTP request, once at most
+//!                                           Pending::finish(response) ──> answer
 //! ```
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
-//! use oauth_core::client::{Client, ClientCredentials, Provider};
+//! use oauth_core::client::{AuthorizationParams, Client, ClientCredentials, Provider};
 //! use oauth_core::ports::OsEntropy;
 //!
 //! let provider = Provider::new(
@@ -21,76 +25,118 @@
 //!     "https://as.example/authorize".parse()?,
 //!     "https://as.example/token".parse()?,
 //! );
-//! let client = Client::new(provider, "demo-native".parse()?, "https://app.example/callback".parse()?)
+//! let client = Client::new(provider, "demo-web".parse()?)
 //!     .with_credentials(ClientCredentials::Basic("demo-secret".parse()?));
 //!
 //! let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-//! let (url, pending) = client.authorize(&"openid read:charges".parse()?, &OsEntropy, now);
-//! assert!(url.starts_with("https://as.example/authorize?response_type=code&client_id=demo-native"));
+//! let params = AuthorizationParams::new("https://app.example/callback".parse()?, "openid read:charges".parse()?);
+//! let (url, pending) = client.authorize(&params, &OsEntropy, now)?;
+//! assert!(url.starts_with("https://as.example/authorize?response_type=code&client_id=demo-web"));
 //!
 //! // … the browser goes there and comes back …
 //! let callback = format!("code=SplxlOBeZQQYbYS6WxSbIA&state={}&iss=https%3A%2F%2Fas.example", pending.state());
-//! let grant = pending.finish(&callback, now + Duration::from_secs(30))?;
-//! let (request, pending) = client.exchange(grant);
+//! let call = pending.finish(&callback, now + Duration::from_secs(30))?;
+//! let (request, pending) = call.start(&OsEntropy, now + Duration::from_secs(30))?;
 //! assert_eq!(request.uri(), "https://as.example/token");
 //! # drop(pending);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod authorization;
+mod authorization_params;
+mod call;
+mod credentials;
+mod draft;
+mod error_answer;
+mod form;
 mod id_token;
+mod ports;
 mod provider;
 mod token;
 
-pub use authorization::{AuthorizationGrant, CallbackError, PendingAuthorization};
+use std::sync::Arc;
+
+pub use authorization::{CallbackError, PendingAuthorization};
+pub use authorization_params::{AuthorizationParams, ReservedParameter};
+pub use call::{Answer, Call, CallError, Pending};
+pub use credentials::ClientCredentials;
+pub use error_answer::ErrorAnswer;
+pub use ports::Ports;
 pub use provider::{Discovery, DiscoveryError, MetadataError, Provider, WellKnown};
-pub use token::{ErrorAnswer, PendingExchange, PendingRefresh, TokenError, TokenResponse};
+pub use token::{TokenError, TokenResponse};
 
-use crate::jose::SignedClientAssertion;
-use crate::secret::ClientSecret;
-use crate::vocabulary::{ClientId, RedirectUri};
-
-/// How a client proves to be itself at the token endpoint,
-/// [RFC 6749 §2.3](https://www.rfc-editor.org/rfc/rfc6749#section-2.3).
-#[non_exhaustive]
-#[derive(Clone, Debug)]
-pub enum ClientCredentials {
-    /// A public client proves nothing: PKCE alone ties the code to it.
-    None,
-    /// `client_secret_basic`: in the `Authorization` header.
-    Basic(ClientSecret),
-    /// `client_secret_post`: in the form.
-    Post(ClientSecret),
-    /// `private_key_jwt`: no secret that the server could lose. The server takes each assertion once, so that every
-    /// request needs [`Client::with_credentials`] anew.
-    Assertion(SignedClientAssertion),
-}
+use crate::vocabulary::{ClientId, Endpoint};
 
 /// A registered client of one server.
+///
+/// Cheap to clone. Its credentials go to this server and to no other: whoever is a client of several has one of these for each
+/// ([RFC 9700 §4.4](https://www.rfc-editor.org/rfc/rfc9700#section-4.4)).
 #[derive(Clone, Debug)]
 pub struct Client {
+    inner: Arc<Inner>,
+}
+
+#[derive(Clone, Debug)]
+struct Inner {
     provider: Provider,
     client_id: ClientId,
-    redirect_uri: RedirectUri,
     credentials: ClientCredentials,
+}
+
+/// The server does not take requests of this kind.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum NotOffered {
+    /// It takes pushed authorization requests alone.
+    #[error("the server takes pushed authorization requests alone")]
+    UnpushedAuthorizationRequest,
 }
 
 impl Client {
     /// A public client.
     #[must_use]
-    pub fn new(provider: Provider, client_id: ClientId, redirect_uri: RedirectUri) -> Self {
-        Self {
+    pub fn new(provider: Provider, client_id: ClientId) -> Self {
+        let inner = Inner {
             provider,
             client_id,
-            redirect_uri,
             credentials: ClientCredentials::None,
+        };
+        Self {
+            inner: Arc::new(inner),
         }
     }
 
     /// Makes it confidential.
     #[must_use]
     pub fn with_credentials(mut self, credentials: ClientCredentials) -> Self {
-        self.credentials = credentials;
+        Arc::make_mut(&mut self.inner).credentials = credentials;
         self
+    }
+
+    /// The server that it is a client of.
+    #[must_use]
+    pub fn provider(&self) -> &Provider {
+        &self.inner.provider
+    }
+
+    /// What the server knows it by.
+    #[must_use]
+    pub fn client_id(&self) -> &ClientId {
+        &self.inner.client_id
+    }
+}
+
+impl Inner {
+    /// Where a client shows a certificate, the server may want it shown elsewhere.
+    fn certificate_or<'a>(&'a self, alias: Option<&'a Endpoint>, endpoint: &'a Endpoint) -> &'a Endpoint {
+        match self.credentials {
+            ClientCredentials::Certificate => alias.unwrap_or(endpoint),
+            _ => endpoint,
+        }
+    }
+
+    fn token_endpoint(&self) -> &Endpoint {
+        let alias = self.provider.mtls_aliases.token_endpoint.as_ref();
+        self.certificate_or(alias, &self.provider.token_endpoint)
     }
 }

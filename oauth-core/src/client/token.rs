@@ -1,5 +1,5 @@
-//! Requests to the token endpoint, [RFC 6749 §4.1.3](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3)
-//! and [§6](https://www.rfc-editor.org/rfc/rfc6749#section-6), and its answers,
+//! Requests to the token endpoint, [RFC 6749 §4.4](https://www.rfc-editor.org/rfc/rfc6749#section-4.4) and
+//! [§6](https://www.rfc-editor.org/rfc/rfc6749#section-6), and its answers,
 //! [§5](https://www.rfc-editor.org/rfc/rfc6749#section-5).
 
 use std::borrow::Cow;
@@ -7,58 +7,18 @@ use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
-use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http::{Response, StatusCode};
 use serde::Deserialize;
 
-use super::{AuthorizationGrant, Client, ClientCredentials, Provider};
-use crate::basic::BasicCredentials;
-use crate::jose::ClientAssertion;
+use super::call::{Answer, sealed};
+use super::draft::Draft;
+use super::error_answer::{ErrorAnswer, MAX_BODY};
+use super::form::Form;
+use super::{Call, Client};
 use crate::json;
-use crate::params;
 use crate::secret::{AccessToken, RefreshToken};
 use crate::time::later;
-use crate::vocabulary::{ClientId, Issuer, Nonce, Scopes, Subject};
-
-/// What a server says when it refuses.
-///
-/// # Security
-///
-/// It is the server's text: escape it before it is shown.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct ErrorAnswer {
-    code: String,
-    description: Option<String>,
-}
-
-impl ErrorAnswer {
-    pub(super) fn new(code: &str, description: Option<&str>) -> Self {
-        Self {
-            code: code.to_owned(),
-            description: description.map(str::to_owned),
-        }
-    }
-
-    /// The code: `invalid_grant`, `access_denied`, …
-    #[must_use]
-    pub fn code(&self) -> &str {
-        &self.code
-    }
-
-    /// A sentence for developers.
-    #[must_use]
-    pub fn description(&self) -> Option<&str> {
-        self.description.as_deref()
-    }
-}
-
-impl fmt::Display for ErrorAnswer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the server answered {:?}", self.code)
-    }
-}
-
-impl std::error::Error for ErrorAnswer {}
+use crate::vocabulary::{Audience, Nonce, Scopes, Subject};
 
 /// Why there are no tokens.
 #[non_exhaustive]
@@ -71,33 +31,47 @@ pub enum TokenError {
     /// The answer is neither tokens nor a refusal; with a status of 5xx a later attempt may succeed.
     #[error("the token endpoint answered with status {0}")]
     UnexpectedStatus(StatusCode),
-    /// The answer is no token response.
+    /// The answer is no token response, or has more than 64 KiB.
     #[error("the token response is malformed")]
     Malformed,
-    /// The tokens are not bearer tokens, and would not be accepted as such.
-    #[error("the token type is not supported")]
-    UnsupportedTokenType,
+    /// The tokens are not of the type that was asked for, and would not be accepted as such.
+    #[error("the token type is not the one that was asked for")]
+    WrongTokenType,
 }
 
-/// A code exchange that is on its way.
-#[derive(Debug)]
-pub struct PendingExchange(Expected);
-
-/// A refresh that is on its way.
-#[derive(Debug)]
-pub struct PendingRefresh {
-    expected: Expected,
-    presented: RefreshToken,
-}
-
-/// What an answer must fit.
-#[derive(Clone, Debug)]
-pub(super) struct Expected {
-    pub(super) issuer: Issuer,
-    pub(super) client_id: ClientId,
+/// What an answer must fit, and what is done with it later.
+#[derive(Clone)]
+#[expect(unnameable_types, reason = "the inside of a sealed trait")]
+pub struct Expected {
+    pub(super) client: Client,
     pub(super) scopes: Scopes,
     pub(super) nonce: Option<Nonce>,
     pub(super) subject: Option<Subject>,
+    pub(super) max_age: Option<Duration>,
+    /// Stays good unless another comes in its place.
+    pub(super) presented: Option<RefreshToken>,
+}
+
+impl Expected {
+    pub(super) fn new(client: &Client, scopes: Scopes) -> Self {
+        Self {
+            client: client.clone(),
+            scopes,
+            nonce: None,
+            subject: None,
+            max_age: None,
+            presented: None,
+        }
+    }
+}
+
+impl fmt::Debug for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Expected")
+            .field("scopes", &self.scopes)
+            .field("max_age", &self.max_age)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Tokens, as the token endpoint gave them.
@@ -114,99 +88,59 @@ pub struct TokenResponse {
 }
 
 impl Client {
-    /// Redeems a code. The code goes to the server that issued it, wherever this client points by now.
+    /// Asks for fresh tokens with the same permissions; `granted` are the scopes of the tokens so far. A server that does not rotate
+    /// sends no new refresh token; the old one stays good, and is in the answer.
     ///
     /// # Security
     ///
-    /// The secret of this client goes along only if the code was asked for by this client at this server: a grant that was
-    /// mixed up with another server's carries no secret there
-    /// ([RFC 9700 §4.4](https://www.rfc-editor.org/rfc/rfc9700#section-4.4)).
-    #[must_use]
-    pub fn exchange(&self, grant: AuthorizationGrant) -> (Request<Bytes>, PendingExchange) {
-        let form = [
-            ("grant_type", "authorization_code"),
-            ("code", grant.code.expose()),
-            ("redirect_uri", grant.redirect_uri.as_str()),
-            ("code_verifier", grant.verifier.expose()),
-        ];
-        let asked_here = grant.provider.issuer == self.provider.issuer && grant.client_id == self.client_id;
-        let credentials = if asked_here {
-            &self.credentials
-        } else {
-            &ClientCredentials::None
-        };
-        let request = token_request(&grant.provider, &grant.client_id, credentials, &form);
+    /// Let only one refresh be on its way at a time: a rotating server takes the second use of a token for a theft, and ends the whole
+    /// chain.
+    pub fn refresh(&self, token: &RefreshToken, granted: &Scopes) -> Call<TokenResponse> {
+        let form = Form::from([("grant_type", "refresh_token"), ("refresh_token", token.expose())]);
         let expected = Expected {
-            issuer: grant.provider.issuer,
-            client_id: grant.client_id,
-            scopes: grant.scopes,
-            nonce: grant.nonce,
-            subject: None,
+            presented: Some(token.clone()),
+            ..Expected::new(self, granted.clone())
         };
-        (request, PendingExchange(expected))
+        Call::of_tokens(form, expected)
     }
 
-    /// Asks for fresh tokens with the same permissions; `granted` are the scopes of the tokens so far.
-    ///
-    /// # Security
-    ///
-    /// Let only one refresh be on its way at a time: a rotating server takes the second use of a token for a
-    /// theft, and ends the whole chain.
-    #[must_use]
-    pub fn refresh(&self, token: &RefreshToken, granted: &Scopes) -> (Request<Bytes>, PendingRefresh) {
-        let form = [("grant_type", "refresh_token"), ("refresh_token", token.expose())];
-        let expected = Expected {
-            issuer: self.provider.issuer.clone(),
-            client_id: self.client_id.clone(),
-            scopes: granted.clone(),
-            nonce: None,
-            subject: None,
-        };
-        (
-            token_request(&self.provider, &self.client_id, &self.credentials, &form),
-            PendingRefresh {
-                expected,
-                presented: token.clone(),
-            },
-        )
+    /// Asks for a token of the client itself, on behalf of nobody.
+    pub fn client_credentials(&self, scopes: &Scopes) -> Call<TokenResponse> {
+        let mut form = Form::from([("grant_type", "client_credentials")]);
+        if !scopes.is_empty() {
+            form.add("scope", &scopes.to_string());
+        }
+        Call::of_tokens(form, Expected::new(self, scopes.clone()))
     }
 }
 
-impl PendingExchange {
-    /// Takes the answer.
-    ///
-    /// # Errors
-    ///
-    /// The server refused, or what it sent is no token response.
-    pub fn finish(self, response: &Response<Bytes>, now: SystemTime) -> Result<TokenResponse, TokenError> {
-        TokenResponse::read(response, self.0, now)
+impl Call<TokenResponse> {
+    pub(super) fn of_tokens(form: Form, expected: Expected) -> Self {
+        let endpoint = expected.client.inner.token_endpoint();
+        Self {
+            draft: Draft::of_client(&expected.client, endpoint, form),
+            expected,
+        }
     }
-}
 
-impl PendingRefresh {
-    /// Demands that a new ID token is about the person of the first one
-    /// ([OpenID Connect Core §12.2](https://openid.net/specs/openid-connect-core-1_0.html#RefreshTokenResponse)).
-    #[must_use]
-    pub fn with_subject(mut self, subject: Subject) -> Self {
-        self.expected.subject = Some(subject);
+    /// `resource`: an access token for this resource server, of those that the grant is for
+    /// ([RFC 8707 §2.2](https://www.rfc-editor.org/rfc/rfc8707#section-2.2)); several may be named.
+    pub fn with_resource(mut self, resource: &Audience) -> Self {
+        self.draft.form.add("resource", resource.as_str());
         self
     }
 
-    /// Takes the answer. A server that does not rotate sends no new refresh token; the old one stays good.
-    ///
-    /// # Errors
-    ///
-    /// The server refused, or what it sent is no token response.
-    pub fn finish(self, response: &Response<Bytes>, now: SystemTime) -> Result<TokenResponse, TokenError> {
-        let mut tokens = TokenResponse::read(response, self.expected, now)?;
-        tokens.refresh_token.get_or_insert(self.presented);
-        Ok(tokens)
+    /// Demands that an ID token is about this person. At a refresh that is the one who signed in
+    /// ([OpenID Connect Core §12.2](https://openid.net/specs/openid-connect-core-1_0.html#RefreshTokenResponse)).
+    pub fn with_subject(mut self, subject: Subject) -> Self {
+        self.expected.subject = Some(subject);
+        self
     }
 }
 
 /// A token response on the wire; members nobody knows are ignored.
 #[derive(Deserialize)]
-struct Success<'a> {
+struct Wire<'a> {
     #[serde(borrow)]
     access_token: Cow<'a, str>,
     #[serde(borrow)]
@@ -220,22 +154,23 @@ struct Success<'a> {
     id_token: Option<Cow<'a, str>>,
 }
 
-#[derive(Deserialize)]
-struct Failure<'a> {
-    #[serde(borrow)]
-    error: Cow<'a, str>,
-    #[serde(borrow)]
-    error_description: Option<Cow<'a, str>>,
-}
+impl sealed::Sealed for TokenResponse {}
 
-impl TokenResponse {
-    fn read(response: &Response<Bytes>, expected: Expected, now: SystemTime) -> Result<Self, TokenError> {
+impl Answer for TokenResponse {
+    type Error = TokenError;
+    type Expected = Expected;
+
+    fn read(response: Response<Bytes>, mut expected: Expected, now: SystemTime) -> Result<Self, TokenError> {
         if response.status() != StatusCode::OK {
-            return Err(refusal(response));
+            let status = TokenError::UnexpectedStatus(response.status());
+            return Err(ErrorAnswer::read(&response).map_or(status, TokenError::Refused));
         }
-        let wire: Success<'_> = json::object(response.body()).map_err(|_| TokenError::Malformed)?;
+        if response.body().len() > MAX_BODY {
+            return Err(TokenError::Malformed);
+        }
+        let wire: Wire<'_> = json::object(response.body()).map_err(|_| TokenError::Malformed)?;
         if !wire.token_type.eq_ignore_ascii_case("bearer") {
-            return Err(TokenError::UnsupportedTokenType);
+            return Err(TokenError::WrongTokenType);
         }
         let refresh_token = wire.refresh_token.as_deref().map(str::parse).transpose();
         let scopes = match wire.scope.as_deref() {
@@ -244,18 +179,21 @@ impl TokenResponse {
             Some("") => Scopes::default(),
             Some(scopes) => scopes.parse().map_err(|_| TokenError::Malformed)?,
         };
+        let presented = expected.presented.take();
         Ok(Self {
             access_token: wire.access_token.parse().map_err(|_| TokenError::Malformed)?,
             id_token: wire.id_token.map(Cow::into_owned),
             expected,
-            refresh_token: refresh_token.map_err(|_| TokenError::Malformed)?,
+            refresh_token: refresh_token.map_err(|_| TokenError::Malformed)?.or(presented),
             expires_at: wire
                 .expires_in
                 .map(|seconds| later(now, Duration::from_secs(seconds.into()))),
             scopes,
         })
     }
+}
 
+impl TokenResponse {
     /// For calls to the API: `Authorization: Bearer`.
     #[must_use]
     pub fn access_token(&self) -> &AccessToken {
@@ -287,61 +225,5 @@ impl fmt::Debug for TokenResponse {
             .field("scopes", &self.scopes)
             .field("expires_at", &self.expires_at)
             .finish_non_exhaustive()
-    }
-}
-
-fn token_request(
-    provider: &Provider,
-    client_id: &ClientId,
-    credentials: &ClientCredentials,
-    form: &[(&str, &str)],
-) -> Request<Bytes> {
-    let id = ("client_id", client_id.as_str());
-    let (authorization, more) = match credentials {
-        ClientCredentials::None => (None, vec![id]),
-        ClientCredentials::Post(secret) => (None, vec![id, ("client_secret", secret.expose())]),
-        ClientCredentials::Assertion(assertion) => (
-            None,
-            vec![
-                id,
-                ("client_assertion_type", ClientAssertion::TYPE),
-                ("client_assertion", assertion.expose()),
-            ],
-        ),
-        ClientCredentials::Basic(secret) => {
-            let credentials = BasicCredentials {
-                client_id: client_id.clone(),
-                secret: secret.clone(),
-            };
-            (Some(credentials.to_header()), Vec::new())
-        }
-    };
-    let body = params::encode(form.iter().copied().chain(more));
-    let mut request = Request::new(Bytes::from(body));
-    *request.method_mut() = Method::POST;
-    *request.uri_mut() = provider.token_endpoint.uri().clone();
-    let headers = request.headers_mut();
-    headers.insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static("application/x-www-form-urlencoded"),
-    );
-    headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-    if let Some(authorization) = authorization {
-        headers.insert(AUTHORIZATION, authorization);
-    }
-    request
-}
-
-fn refusal(response: &Response<Bytes>) -> TokenError {
-    let is_refusal = matches!(
-        response.status(),
-        StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED
-    );
-    match json::object::<Failure<'_>>(response.body()) {
-        Ok(failure) if is_refusal => TokenError::Refused(ErrorAnswer::new(
-            &failure.error,
-            failure.error_description.as_deref(),
-        )),
-        _ => TokenError::UnexpectedStatus(response.status()),
     }
 }

@@ -93,6 +93,16 @@ impl Prompt {
             _ => None,
         }
     }
+
+    /// The name of the page.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Consent => "consent",
+            Self::Login => "login",
+            Self::SelectAccount => "select_account",
+        }
+    }
 }
 
 /// A request that waits for a user to sign in and consent.

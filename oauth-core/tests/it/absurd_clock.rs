@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http::{Method, Request, Response};
-use oauth_core::client::{CallbackError, Client, Provider};
+use oauth_core::client::{AuthorizationParams, CallbackError, Client, Provider};
 use oauth_core::grant::{TokenPolicy, authorization_code, client_credentials, refresh_token};
 use oauth_core::jose::{AccessTokenClaims, AccessTokenPolicy, KeySet, SigningKey, SigningKeys};
 use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
@@ -187,16 +187,19 @@ fn the_client_reads_answers_whatever_the_time() {
         "https://as.example/authorize".parse().unwrap(),
         "https://as.example/token".parse().unwrap(),
     );
-    let client = Client::new(provider, "c".parse().unwrap(), CALLBACK.parse().unwrap());
+    let client = Client::new(provider, "c".parse().unwrap());
     let [last, ..] = instants()[..] else {
         panic!("no instants")
     };
-    let (_, pending) = client.authorize(&scopes(), &OsEntropy, last);
+    let params = AuthorizationParams::new(CALLBACK.parse().unwrap(), scopes());
+    let (_, pending) = client.authorize(&params, &OsEntropy, last).unwrap();
     let query = format!("code=c&state={}&iss=https://as.example", pending.state());
     assert_eq!(pending.finish(&query, last).unwrap_err(), CallbackError::Expired);
-    let (_, pending) = client.refresh(&"rt".parse().unwrap(), &scopes());
+    // the public client has nothing to sign
+    let call = client.refresh(&"rt".parse().unwrap(), &scopes());
+    let (_, pending) = call.start(&OsEntropy, last).unwrap();
     let body = r#"{"access_token":"at","token_type":"Bearer","expires_in":4294967295}"#;
-    let tokens = pending.finish(&Response::new(body.into()), last).unwrap();
+    let tokens = pending.finish(Response::new(body.into()), last).unwrap();
     assert_eq!(tokens.expires_at(), Some(last), "over at once");
 }
 

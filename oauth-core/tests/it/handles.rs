@@ -1,7 +1,8 @@
 //! What a host holds on to.
 
 use oauth_core::client::{
-    AuthorizationGrant, Client, PendingAuthorization, PendingExchange, PendingRefresh, TokenResponse,
+    AuthorizationParams, Call, CallError, Client, Pending, PendingAuthorization, Ports, TokenError,
+    TokenResponse,
 };
 use oauth_core::jose::{Jwk, KeySet, SigningKey};
 use oauth_core::resource::{Challenge, Principal, ResourceServer};
@@ -9,9 +10,11 @@ use oauth_core::resource::{Challenge, Principal, ResourceServer};
 #[test]
 fn handles_are_shared_and_cloned() {
     fn check<T: Clone + Send + Sync + 'static>() {}
+    check::<AuthorizationParams>();
     check::<Client>();
     check::<Jwk>();
     check::<KeySet>();
+    check::<Ports>();
     check::<Principal>();
     check::<Challenge>();
     check::<ResourceServer>();
@@ -22,8 +25,8 @@ fn handles_are_shared_and_cloned() {
 #[test]
 fn steps_wait_in_a_session_of_any_thread() {
     fn check<T: Send + Sync + 'static>() {}
-    check::<AuthorizationGrant>();
+    check::<Call<TokenResponse>>();
+    check::<CallError<TokenError>>();
+    check::<Pending<TokenResponse>>();
     check::<PendingAuthorization>();
-    check::<PendingExchange>();
-    check::<PendingRefresh>();
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, Request, Response};
 use oauth_core::basic::BasicCredentials;
-use oauth_core::client::{Client, Discovery, Provider, WellKnown};
+use oauth_core::client::{AuthorizationParams, Client, Discovery, Provider, WellKnown};
 use oauth_core::jose::{Jwk, KeySet, SigningKey};
 use oauth_core::params::{self, Params};
 use oauth_core::pkce::{CodeChallenge, CodeVerifier};
@@ -28,11 +28,7 @@ fn client() -> Client {
         "https://as.example/authorize".parse().unwrap(),
         "https://as.example/token".parse().unwrap(),
     );
-    Client::new(
-        provider,
-        "c".parse().unwrap(),
-        "https://app.example/cb".parse().unwrap(),
-    )
+    Client::new(provider, "c".parse().unwrap())
 }
 
 /// Text that looks like an address often enough to get past the first check.
@@ -106,15 +102,17 @@ proptest! {
 
     #[test]
     fn callbacks_never_panic(query in "((code|state|iss|error)=[a-z%0-9]{0,4}&?){0,5}|\\PC*") {
-        let (_, pending) = client().authorize(&Scopes::default(), &OsEntropy, now());
+        let params = AuthorizationParams::new("https://app.example/cb".parse().unwrap(), Scopes::default());
+        let (_, pending) = client().authorize(&params, &OsEntropy, now()).unwrap();
         prop_assert!(pending.finish(&query, now()).is_err());
     }
 
     #[test]
     fn token_responses_never_panic(status in 100_u16..600, body in document()) {
-        let (_, pending) = client().refresh(&"rt".parse().unwrap(), &Scopes::default());
+        let call = client().refresh(&"rt".parse().unwrap(), &Scopes::default());
+        let (_, pending) = call.start(&OsEntropy, now()).unwrap();
         let response = Response::builder().status(status).body(Bytes::from(body)).unwrap();
-        drop(pending.finish(&response, now()));
+        drop(pending.finish(response, now()));
     }
 
     #[test]

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use http::{Method, Request, Response};
-use oauth_core::client::{Client, ClientCredentials, Provider, TokenError, TokenResponse};
+use http::{Method, Request};
+use oauth_core::client::{
+    AuthorizationParams, CallError, Client, ClientCredentials, Ports, Provider, TokenError, TokenResponse,
+};
 use oauth_core::jose::{KeySet, SigningKey, SigningKeys};
 use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
 use oauth_core::ports::Clock;
@@ -24,6 +26,7 @@ const CALLBACK: &str = "https://app.example/callback?tenant=1";
 struct World {
     server: AuthorizationServer,
     client: Client,
+    ports: Ports,
     clock: ManualClock,
     entropy: SeededEntropy,
 }
@@ -53,11 +56,21 @@ impl World {
             endpoint("/authorize"),
             endpoint("/token"),
         );
-        let client = Client::new(provider, "web app".parse().unwrap(), CALLBACK.parse().unwrap())
+        let client = Client::new(provider, "web app".parse().unwrap())
             .with_credentials(ClientCredentials::Basic(secret));
+        let peer = server.clone();
+        let transport = move |request: Request<Bytes>| {
+            let peer = peer.clone();
+            async move {
+                assert_eq!(request.uri(), "https://as.example/token");
+                Ok(peer.token(request).await.response)
+            }
+        };
+        let ports = Ports::new(Arc::new(transport), entropy.clone(), clock.clone());
         Self {
             server,
             client,
+            ports,
             clock,
             entropy,
         }
@@ -89,26 +102,21 @@ impl World {
     }
 
     async fn sign_in(&self) -> TokenResponse {
-        let (url, pending) = self.client.authorize(&scopes(), &self.entropy, self.clock.now());
+        let params = AuthorizationParams::new(CALLBACK.parse().unwrap(), scopes());
+        let (url, pending) = self
+            .client
+            .authorize(&params, &self.entropy, self.clock.now())
+            .unwrap();
         let query = self.browse(&url).await;
-        let grant = pending.finish(&query, self.clock.now()).unwrap();
-        let (request, pending) = self.client.exchange(grant);
-        pending
-            .finish(&self.send(request).await, self.clock.now())
-            .unwrap()
+        let call = pending.finish(&query, self.clock.now()).unwrap();
+        call.send(&self.ports).await.unwrap()
     }
 
-    async fn refresh(&self, tokens: &TokenResponse) -> Result<TokenResponse, TokenError> {
-        let (request, pending) = self
+    async fn refresh(&self, tokens: &TokenResponse) -> Result<TokenResponse, CallError<TokenError>> {
+        let call = self
             .client
             .refresh(tokens.refresh_token().unwrap(), tokens.scopes());
-        let pending = pending.with_subject("ada".parse().unwrap());
-        pending.finish(&self.send(request).await, self.clock.now())
-    }
-
-    async fn send(&self, request: Request<Bytes>) -> Response<Bytes> {
-        assert_eq!(request.uri(), "https://as.example/token");
-        self.server.token(request).await.response
+        call.with_subject("ada".parse().unwrap()).send(&self.ports).await
     }
 
     async fn call(&self, tokens: &TokenResponse) -> Result<Principal, Challenge> {
@@ -168,7 +176,7 @@ async fn a_replayed_refresh_token_ends_the_sign_in() {
     assert!(second.identity(&world.keys(), world.clock.now()).is_ok());
 
     for dead in [&first, &second] {
-        let Err(TokenError::Refused(answer)) = world.refresh(dead).await else {
+        let Err(CallError::Answer(TokenError::Refused(answer))) = world.refresh(dead).await else {
             unreachable!("the chain is dead")
         };
         assert_eq!(answer.code(), "invalid_grant");

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::header::ACCEPT;
 use http::{Method, Request, StatusCode};
 use oauth_core::client::{
-    AuthorizationGrant, Client, ClientCredentials, PendingAuthorization, Provider, TokenResponse,
+    AuthorizationParams, Call, Client, ClientCredentials, PendingAuthorization, Provider, TokenResponse,
 };
 use oauth_core::jose::KeySet;
 use oauth_core::ports::OsEntropy;
@@ -43,8 +43,8 @@ pub(super) async fn chapter(tour: &mut Tour<'_>) -> Result<Tokens, Stopped> {
     let step = log_in(&mut browser, &begun).await;
     tour.report.step("the right one: a session", step)?;
     let step = consent(tour, &mut browser, begun).await;
-    let grant = tour.report.step("allowed: back to the client", step)?;
-    let step = exchange(tour, &client, grant).await;
+    let redemption = tour.report.step("allowed: back to the client", step)?;
+    let step = exchange(tour, redemption).await;
     let response = tour.report.step("the code for tokens", step)?;
     let step = identity(tour, &response, &keys);
     tour.report.step("the ID token, verified", step)?;
@@ -64,8 +64,8 @@ pub(super) async fn again(tour: &Tour<'_>, browser: &mut Browser) -> Step<Tokens
     } else {
         "/authorize, /consent, /token"
     };
-    let grant = consent(tour, browser, begun).await?.into_value();
-    let response = exchange(tour, &client, grant).await?.into_value();
+    let redemption = consent(tour, browser, begun).await?.into_value();
+    let response = exchange(tour, redemption).await?.into_value();
     found(way, "200, a new chain of tokens", tokens_of(&response))
 }
 
@@ -145,12 +145,8 @@ async fn keys(jwks_uri: &str) -> Step<KeySet> {
 
 fn client(provider: Provider) -> Step<Client> {
     let secret = made("a secret", WEB_SECRET.parse())?;
-    let client = Client::new(
-        provider,
-        made("an id", "demo-web".parse())?,
-        made("a URI", WEB_REDIRECT_URI.parse())?,
-    )
-    .with_credentials(ClientCredentials::Basic(secret));
+    let client = Client::new(provider, made("an id", "demo-web".parse())?)
+        .with_credentials(ClientCredentials::Basic(secret));
     found("client_secret_basic", WEB_REDIRECT_URI, client)
 }
 
@@ -168,7 +164,10 @@ impl Begun {
 }
 
 async fn authorize(tour: &Tour<'_>, client: &Client, browser: &mut Browser, more: &str) -> Step<Begun> {
-    let (url, pending) = client.authorize(&made("scopes", SCOPE.parse())?, &OsEntropy, tour.clock.now());
+    let redirect_uri = made("a URI", WEB_REDIRECT_URI.parse())?;
+    let params = AuthorizationParams::new(redirect_uri, made("scopes", SCOPE.parse())?);
+    let authorized = client.authorize(&params, &OsEntropy, tour.clock.now());
+    let (url, pending) = made("a request", authorized)?;
     let answer = browser.get(&format!("{url}{more}")).await?;
     let login = see_other(&answer)?;
     let cookie = answer.expect_header("set-cookie")?;
@@ -230,7 +229,7 @@ async fn log_in(browser: &mut Browser, begun: &Begun) -> Step {
     passed("POST /login", "303 to /consent, a session cookie for 8 h")
 }
 
-async fn consent(tour: &Tour<'_>, browser: &mut Browser, begun: Begun) -> Step<AuthorizationGrant> {
+async fn consent(tour: &Tour<'_>, browser: &mut Browser, begun: Begun) -> Step<Call<TokenResponse>> {
     let page = browser.get(&begun.consent()).await?;
     page.expect(StatusCode::OK)?;
     expect(&page.sent, "who allows it", page.text().contains(EMAIL), true)?;
@@ -242,19 +241,19 @@ async fn consent(tour: &Tour<'_>, browser: &mut Browser, begun: Begun) -> Step<A
         .and_then(|rest| rest.strip_prefix('?'));
     let query =
         query.ok_or_else(|| mismatch(&answer.sent, format_args!("{WEB_REDIRECT_URI}?…"), &location))?;
-    let grant = begun
+    let redemption = begun
         .pending
         .finish(query, tour.clock.now())
         .map_err(|error| mismatch(&answer.sent, "an answer that fits the request", error))?;
     found(
         "GET /consent, POST /consent",
         "200, 303 with code, state and iss; state and iss fit",
-        grant,
+        redemption,
     )
 }
 
-async fn exchange(tour: &Tour<'_>, client: &Client, grant: AuthorizationGrant) -> Step<TokenResponse> {
-    let (request, pending) = client.exchange(grant);
+async fn exchange(tour: &Tour<'_>, redemption: Call<TokenResponse>) -> Step<TokenResponse> {
+    let (request, pending) = made("a request", redemption.start(&OsEntropy, tour.clock.now()))?;
     let answer = send(request).await?;
     answer.expect(StatusCode::OK)?;
     expect(
@@ -266,7 +265,7 @@ async fn exchange(tour: &Tour<'_>, client: &Client, grant: AuthorizationGrant) -
     answer.expect_at("/expires_in", 600)?;
     let got = format!("200, {} for 600 s", answer.string_at("/token_type")?);
     let tokens = pending
-        .finish(&answer.response, tour.clock.now())
+        .finish(answer.response, tour.clock.now())
         .map_err(|error| mismatch("POST /token", "tokens", error))?;
     found("POST /token authorization_code, code_verifier", got, tokens)
 }

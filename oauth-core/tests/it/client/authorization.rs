@@ -5,7 +5,7 @@ use super::*;
 /// O2: the request carries what the server demands, and PKCE with S256 always.
 #[test]
 fn an_authorization_request_carries_everything() {
-    let (params, pending) = authorize(&client(), "openid read:charges");
+    let (params, pending) = authorize(&client(), &asking("openid read:charges"));
     assert_eq!(params.repeated(&[]), None);
     for (name, expected) in [
         ("response_type", "code"),
@@ -19,8 +19,76 @@ fn an_authorization_request_carries_everything() {
     }
     assert_eq!(params.optional("code_challenge").unwrap().len(), 43);
     assert_eq!(params.optional("nonce").unwrap().len(), 43);
-    let (params, _) = authorize(&client(), "");
+    let (params, _) = authorize(&client(), &asking(""));
     assert_eq!((params.optional("nonce"), params.optional("scope")), (None, None));
+}
+
+/// O2: what the client wants of the pages and of the tokens goes along, each under its own name.
+#[test]
+fn what_a_client_wants_is_asked_for() {
+    let wanted = asking("openid")
+        .with_resource("https://api.example".parse().unwrap())
+        .with_resource("https://files.example".parse().unwrap())
+        .with_max_age(Duration::from_millis(90_999))
+        .with_prompt(Prompt::Login)
+        .with_prompt(Prompt::Consent)
+        .with_login_hint("ada+1@example.com")
+        .with_ui_locales("de en")
+        .with_parameter("acr_values", "1")
+        .and_then(|params| params.with_parameter("acr_values", "phr"))
+        .unwrap();
+    let (params, _) = authorize(&client(), &wanted);
+    assert_eq!(params.repeated(&["resource"]), None);
+    let resources: Vec<_> = params.all("resource").collect();
+    assert_eq!(resources, ["https://api.example", "https://files.example"]);
+    for (name, expected) in [
+        ("max_age", "90"),
+        ("prompt", "consent login"),
+        ("login_hint", "ada+1@example.com"),
+        ("ui_locales", "de en"),
+        ("acr_values", "phr"),
+    ] {
+        assert_eq!(params.optional(name), Some(expected));
+    }
+    let (params, _) = authorize(&client(), &wanted.with_prompt_none());
+    assert_eq!(params.optional("prompt"), Some("none"));
+}
+
+/// O2, 89: what protects a request is not the host's to overwrite, nor by chance.
+#[test]
+fn no_parameter_overwrites_what_protects_the_request() {
+    for name in [
+        "",
+        "state",
+        "nonce",
+        "code_challenge",
+        "code_challenge_method",
+        "redirect_uri",
+        "client_id",
+        "response_type",
+        "response_mode",
+        "scope",
+        "request",
+        "request_uri",
+        "dpop_jkt",
+        "client_secret",
+        "client_assertion",
+        "max_age",
+        "prompt",
+        "resource",
+    ] {
+        let refused = asking("openid").with_parameter(name, "x");
+        assert_eq!(refused.unwrap_err(), ReservedParameter, "{name}");
+    }
+}
+
+/// O23: where the server wants requests to be pushed, none goes through the browser.
+#[test]
+fn a_request_that_must_be_pushed_is_not_sent_by_the_browser() {
+    let pushed = provider().with_required_pushed_authorization_requests();
+    let client = Client::new(pushed, "demo-web".parse().unwrap());
+    let refused = client.authorize(&asking("openid"), &OsEntropy, now());
+    assert_eq!(refused.unwrap_err(), NotOffered::UnpushedAuthorizationRequest);
 }
 
 /// O5: state is fresh for each request, compared exactly, and mandatory.
@@ -45,7 +113,7 @@ fn an_answer_with_another_state_is_refused() {
 #[test]
 fn an_answer_after_ten_minutes_is_refused() {
     let finish_after = |age| {
-        let (_, pending) = authorize(&client(), "openid");
+        let (_, pending) = authorize(&client(), &asking("openid"));
         let query = GOOD.replace("STATE", pending.state().as_str());
         pending.finish(&query, now() + age).map(|_| ())
     };
@@ -77,13 +145,8 @@ fn an_answer_from_another_issuer_is_refused() {
     let lax = Client::new(
         provider().without_issuer_in_response(),
         "demo-web".parse().unwrap(),
-        "https://app.example/cb".parse().unwrap(),
     );
-    let finish_lax = |query: &str| {
-        let (_, pending) = authorize(&lax, "openid");
-        let query = query.replace("STATE", pending.state().as_str());
-        pending.finish(&query, now()).map(|_| ())
-    };
+    let finish_lax = |query: &str| finish_at(&lax, query).map(|_| ());
     assert_eq!(finish_lax("code=c&state=STATE"), Ok(()));
     assert_eq!(
         finish_lax("code=c&state=STATE&iss=https%3A%2F%2Fevil.example"),

@@ -25,11 +25,7 @@ fn an_identity_is_verified_before_it_is_believed() {
         change(&mut claims);
         let id_token = claims.sign(key, Some(&beside.parse().unwrap())).unwrap();
         let body = format!(r#"{{"access_token":"at","token_type":"Bearer","id_token":"{id_token}"}}"#);
-        let tokens = client
-            .exchange(grant)
-            .1
-            .finish(&answer(200, &body), now())
-            .unwrap();
+        let tokens = start(grant).1.finish(answer(200, &body), now()).unwrap();
         tokens.identity(&keys, now()).map(|claims| claims.unwrap().email)
     };
     assert_eq!(
@@ -81,10 +77,10 @@ fn a_refreshed_identity_is_the_same_person() {
         };
         let id_token = claims.sign(&key, None).unwrap();
         let body = format!(r#"{{"access_token":"at","token_type":"Bearer","id_token":"{id_token}"}}"#);
-        let (_, pending) = client().refresh(&"rt".parse().unwrap(), &"openid".parse().unwrap());
-        let pending = pending.with_subject("ada".parse().unwrap());
-        pending
-            .finish(&answer(200, &body), now())
+        let call = client().refresh(&"rt".parse().unwrap(), &"openid".parse().unwrap());
+        start(call.with_subject("ada".parse().unwrap()))
+            .1
+            .finish(answer(200, &body), now())
             .unwrap()
             .identity(&keys, now())
             .map(|_| ())

@@ -10,12 +10,14 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use http::{Request, Response};
 use oauth_core::client::{
-    AuthorizationGrant, CallbackError, Client, ClientCredentials, PendingAuthorization, Provider, TokenError,
-    TokenResponse,
+    Answer, AuthorizationParams, Call, CallbackError, Client, ClientCredentials, NotOffered, Pending,
+    PendingAuthorization, Provider, ReservedParameter, TokenError, TokenResponse,
 };
 use oauth_core::jose::{ClientAssertion, ClientAssertionPolicy, IdTokenClaims, JwtError, KeySet, SigningKey};
 use oauth_core::params::Params;
 use oauth_core::pkce::CodeVerifier;
+use oauth_core::ports::OsEntropy;
+use oauth_core::store::Prompt;
 use oauth_core::vocabulary::{ClientId, Issuer, Nonce, Scopes};
 
 fn now() -> SystemTime {
@@ -31,32 +33,42 @@ fn provider() -> Provider {
 }
 
 fn client() -> Client {
-    Client::new(
-        provider(),
-        "demo web".parse().unwrap(),
-        "https://app.example/cb".parse().unwrap(),
-    )
+    Client::new(provider(), "demo web".parse().unwrap())
 }
 
-fn authorize(client: &Client, scopes: &str) -> (Params, PendingAuthorization) {
+fn asking(scopes: &str) -> AuthorizationParams {
+    let redirect_uri = "https://app.example/cb".parse().unwrap();
+    AuthorizationParams::new(redirect_uri, scopes.parse().unwrap_or_default())
+}
+
+fn authorize(client: &Client, params: &AuthorizationParams) -> (Params, PendingAuthorization) {
     let counter = AtomicU8::new(1);
     let entropy = move |bytes: &mut [u8]| bytes.fill(counter.fetch_add(1, Ordering::Relaxed));
-    let (url, pending) = client.authorize(&scopes.parse().unwrap_or_default(), &entropy, now());
+    let (url, pending) = client.authorize(params, &entropy, now()).unwrap();
     let (endpoint, query) = url.split_once('?').unwrap();
     assert_eq!(endpoint, "https://as.example/authorize");
     (Params::parse(query.as_bytes()).unwrap(), pending)
 }
 
-fn finish(query: &str) -> Result<AuthorizationGrant, CallbackError> {
-    let (_, pending) = authorize(&client(), "openid");
+/// What comes of a sign-in whose answer is `query`, with the state of the request in the place of `STATE`.
+fn finish_at(client: &Client, query: &str) -> Result<Call<TokenResponse>, CallbackError> {
+    let (_, pending) = authorize(client, &asking("openid"));
     let query = query.replace("STATE", pending.state().as_str());
     pending.finish(&query, now())
 }
 
+fn finish(query: &str) -> Result<Call<TokenResponse>, CallbackError> {
+    finish_at(&client(), query)
+}
+
+fn start<A: Answer>(call: Call<A>) -> (Request<Bytes>, Pending<A>) {
+    call.start(&OsEntropy, now()).unwrap()
+}
+
 const GOOD: &str = "code=c&state=STATE&iss=https%3A%2F%2Fas.example";
 
-fn grant(client: &Client) -> (AuthorizationGrant, Nonce) {
-    let (request, pending) = authorize(client, "openid read:charges");
+fn grant(client: &Client) -> (Call<TokenResponse>, Nonce) {
+    let (request, pending) = authorize(client, &asking("openid read:charges"));
     let query = GOOD.replace("STATE", pending.state().as_str());
     (
         pending.finish(&query, now()).unwrap(),
@@ -94,9 +106,6 @@ fn answer(status: u16, body: &str) -> Response<Bytes> {
 }
 
 fn exchange(status: u16, body: &str) -> Result<TokenResponse, TokenError> {
-    let client = client();
-    client
-        .exchange(grant(&client).0)
-        .1
-        .finish(&answer(status, body), now())
+    let (_, pending) = start(grant(&client()).0);
+    pending.finish(answer(status, body), now())
 }

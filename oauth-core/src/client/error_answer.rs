@@ -1,0 +1,73 @@
+use std::borrow::Cow;
+use std::fmt;
+
+use bytes::Bytes;
+use http::{Response, StatusCode};
+use serde::Deserialize;
+
+use crate::json;
+
+/// Longest answer of a server that is read, in bytes.
+pub(super) const MAX_BODY: usize = 64 * 1024;
+
+/// What a server says when it refuses.
+///
+/// # Security
+///
+/// It is the server's text: escape it before it is shown.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ErrorAnswer {
+    code: String,
+    description: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Wire<'a> {
+    #[serde(borrow)]
+    error: Cow<'a, str>,
+    #[serde(borrow)]
+    error_description: Option<Cow<'a, str>>,
+}
+
+impl ErrorAnswer {
+    pub(super) fn new(code: &str, description: Option<&str>) -> Self {
+        Self {
+            code: code.to_owned(),
+            description: description.map(str::to_owned),
+        }
+    }
+
+    /// The refusal that a response is, [RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2); none where its status
+    /// or its body is another's.
+    pub(super) fn read(response: &Response<Bytes>) -> Option<Self> {
+        let is_refusal = matches!(
+            response.status(),
+            StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED
+        );
+        if !is_refusal || response.body().len() > MAX_BODY {
+            return None;
+        }
+        let wire: Wire<'_> = json::object(response.body()).ok()?;
+        Some(Self::new(&wire.error, wire.error_description.as_deref()))
+    }
+
+    /// The code: `invalid_grant`, `access_denied`, …
+    #[must_use]
+    pub fn code(&self) -> &str {
+        &self.code
+    }
+
+    /// A sentence for developers.
+    #[must_use]
+    pub fn description(&self) -> Option<&str> {
+        self.description.as_deref()
+    }
+}
+
+impl fmt::Display for ErrorAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the server answered {:?}", self.code)
+    }
+}
+
+impl std::error::Error for ErrorAnswer {}
