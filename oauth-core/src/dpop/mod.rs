@@ -56,8 +56,8 @@ pub const NONCE_HEADER: HeaderName = HeaderName::from_static("dpop-nonce");
 pub const ALGORITHMS: [Algorithm; 2] = [Algorithm::Es256, Algorithm::EdDsa];
 
 /// The names of [`ALGORITHMS`], as metadata and challenges list them.
-pub(crate) fn algorithms() -> [&'static str; 2] {
-    ALGORITHMS.map(Algorithm::as_str)
+pub(crate) fn algorithms() -> Vec<&'static str> {
+    Algorithm::names_of(&ALGORITHMS)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256, Sha512};
 pub enum Algorithm {
     /// ECDSA on P-256 with SHA-256.
     Es256,
-    /// Ed25519, [RFC 8037 §3.1](https://www.rfc-editor.org/rfc/rfc8037#section-3.1).
+    /// Ed25519, [RFC 8037 §3.1](https://www.rfc-editor.org/rfc/rfc8037#section-3.1), also by its name `Ed25519`.
     EdDsa,
     /// RSASSA-PKCS1-v1_5 with SHA-256: verified, but no key that lives here signs with it.
     Rs256,
@@ -32,10 +32,27 @@ impl Algorithm {
         }
     }
 
+    /// Every name that peers may write: ours, and the one that says the curve, too, where ours is older
+    /// ([RFC 9864 §2.2](https://www.rfc-editor.org/rfc/rfc9864#section-2.2)). We write the older one, which every peer reads.
+    const fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Es256 => &["ES256"],
+            Self::EdDsa => &["Ed25519", "EdDSA"],
+            Self::Rs256 => &["RS256"],
+        }
+    }
+
+    /// The names of these algorithms, as metadata and challenges list what is taken.
+    pub(crate) fn names_of(algorithms: &[Self]) -> Vec<&'static str> {
+        let names = algorithms.iter().flat_map(|algorithm| algorithm.names());
+        names.copied().collect()
+    }
+
     /// Reads the exact name: letter case matters
     /// ([RFC 7515 §4.1.1](https://www.rfc-editor.org/rfc/rfc7515#section-4.1.1)).
     pub(crate) fn of(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|algorithm| algorithm.as_str() == name)
+        let mut all = Self::ALL.into_iter();
+        all.find(|algorithm| algorithm.names().contains(&name))
     }
 
     /// The left half of the hash of `text` in base64url: how an ID token names the access token beside it,
@@ -76,15 +93,16 @@ mod tests {
 
     /// O15, 65: `none` has no spelling, and neither has HMAC.
     #[test]
-    fn only_three_exact_names_are_algorithms() {
+    fn only_exact_names_are_algorithms() {
         for name in [
             "none", "None", "NONE", "nOnE", "", "HS256", "HS512", "es256", "ES256 ", "ES384", "eddsa",
-            "PS256",
+            "PS256", "ed25519", "Ed448",
         ] {
             assert_eq!(Algorithm::of(name), None, "{name}");
         }
         for algorithm in Algorithm::ALL {
             assert_eq!(Algorithm::of(algorithm.as_str()), Some(algorithm));
         }
+        assert_eq!(Algorithm::of("Ed25519"), Some(Algorithm::EdDsa));
     }
 }

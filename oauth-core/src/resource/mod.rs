@@ -148,6 +148,9 @@ impl ResourceServer {
     }
 
     /// Asks for a nonce of this API's in each proof, so that none can be made in advance.
+    ///
+    /// Clients keep one nonce for each origin. Where the authorization server shares that of the API, a client that goes from one to the
+    /// other is told the nonce anew, which costs it a request each time.
     #[must_use]
     pub fn with_dpop_nonces(mut self, key: &NonceKey) -> Self {
         let nonces = Nonces::of_resource_server(key, self.policy.audience());

@@ -141,7 +141,7 @@ pub(super) fn describe(issuer: &Issuer, offer: &Offer<'_>) -> Bytes {
         members.insert(name, json!(dpop::algorithms()));
         members.extend(["token", "introspection", "revocation"].map(|endpoint| {
             let name = format!("{endpoint}_endpoint_auth_signing_alg_values_supported");
-            (name, json!(Algorithm::ALL.map(Algorithm::as_str)))
+            (name, json!(Algorithm::names_of(&Algorithm::ALL)))
         }));
     }
     document.to_string().into()

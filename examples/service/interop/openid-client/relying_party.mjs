@@ -5,23 +5,10 @@ import assert from "node:assert/strict";
 import * as oidc from "openid-client";
 import * as oauth from "oauth4webapi";
 import { Browser } from "./browser.mjs";
-
-const ISSUER = new URL(process.argv[2]);
-// the demo's user and clients, as the service puts them into its database
-const PERSON = { email: "ada@example.com", password: "correct horse battery staple" };
-const WEB_CALLBACK = new URL("http://127.0.0.1:9999/callback");
-// a native application listens wherever there is room; its registration names no port
-const NATIVE_CALLBACK = new URL("http://127.0.0.1:53219/callback");
-// the service names scopes in order
-const EVERYTHING = "email openid profile read:charges write:charges";
-
-const execute = [oidc.allowInsecureRequests];
-const discovered = (id, authentication, options = {}) =>
-  oidc.discovery(ISSUER, id, undefined, authentication, { execute: [...execute, oidc.enableNonRepudiationChecks], ...options });
-
-const web = await discovered("demo-web", oidc.ClientSecretBasic("demo-web-secret"));
-const native = await discovered("demo-native", oidc.None());
-const service = await discovered("demo-service", oidc.ClientSecretBasic("demo-service-secret"));
+import {
+  EVERYTHING, ISSUER, NATIVE_CALLBACK, PERSON, WEB_CALLBACK,
+  answered, charges, discovered, isChallenged, isRefused, native, request, run, service, signedIn, web,
+} from "./desk.mjs";
 
 // the robot has no secret: it signs what it says, by a key that is published here and nowhere else
 const ROBOT_KEY = { kty: "EC", crv: "P-256", x: "VbPAsZ2OPmp88PaTKKiTQ1c7fPBQrbydb2MEGT3WeJs", y: "73d5GJUIaBUv5YYN2YnprF4OTZiOg5UHy2Nasnb5Ul0", d: "ziHHJz_3s2yWQkM6v6vLzp9q8pegWFR-vLDurx18844" };
@@ -31,51 +18,8 @@ const signedBy = async (jwk) => {
 };
 const robot = await signedBy(ROBOT_KEY);
 
-// One authorization request: where to send the browser, and what its answer is checked against.
-async function request(client, callback, { scope = EVERYTHING, pushed = false } = {}) {
-  const checks = {
-    pkceCodeVerifier: oidc.randomPKCECodeVerifier(),
-    expectedState: oidc.randomState(),
-    expectedNonce: oidc.randomNonce(),
-    idTokenExpected: true,
-  };
-  const parameters = {
-    redirect_uri: callback.href,
-    scope,
-    state: checks.expectedState,
-    nonce: checks.expectedNonce,
-    code_challenge: await oidc.calculatePKCECodeChallenge(checks.pkceCodeVerifier),
-    code_challenge_method: "S256",
-  };
-  const build = pushed ? oidc.buildAuthorizationUrlWithPAR : oidc.buildAuthorizationUrl;
-  return { url: await build(client, parameters), checks };
-}
-
-async function answered(client, callback, options) {
-  const { url, checks } = await request(client, callback, options);
-  const answer = await new Browser().signIn(url, callback, { person: PERSON });
-  return { answer, checks };
-}
-
-async function signedIn(client, callback, options) {
-  const { answer, checks } = await answered(client, callback, options);
-  return oidc.authorizationCodeGrant(client, answer, checks);
-}
-
 const isActive = async (token) => (await oidc.tokenIntrospection(web, token)).active;
-
-const isRefused = (call, error) => assert.rejects(call, { error, status: 400 });
-
-// With a challenge the peer reads that and leaves the body.
-const isChallenged = (call, error, status) =>
-  assert.rejects(call, (thrown) => {
-    assert.deepEqual([thrown.status, thrown.cause?.[0]?.parameters.error], [status, error], String(thrown));
-    return true;
-  });
-const isUnauthorized = (call) => isChallenged(call, undefined, 401);
-
-const charges = (tokens) =>
-  oidc.fetchProtectedResource(web, tokens.access_token, new URL("/v1/charges", ISSUER), "GET");
+const isUnauthorized = (call) => isChallenged(call, undefined);
 
 const checks = {
   async "discovery by OpenID Connect and by RFC 8414 finds one server"() {
@@ -92,7 +36,7 @@ const checks = {
     assert.ok(at_hash);
     assert.equal(tokens.token_type, "bearer");
     assert.equal(tokens.scope, EVERYTHING);
-    assert.equal((await charges(tokens)).status, 200);
+    assert.equal((await charges(web, tokens)).status, 200);
   },
 
   async "the access token is what RFC 9068 says"() {
@@ -111,7 +55,7 @@ const checks = {
     const tokens = await signedIn(native, NATIVE_CALLBACK, { scope: "openid read:charges" });
     assert.equal(tokens.claims().aud, "demo-native");
     const next = await oidc.refreshTokenGrant(native, tokens.refresh_token);
-    assert.equal((await charges(next)).status, 200);
+    assert.equal((await charges(web, next)).status, 200);
   },
 
   async "a person who says no is heard"() {
@@ -216,7 +160,7 @@ const checks = {
     const tokens = await oidc.clientCredentialsGrant(service, { scope: "read:charges" });
     assert.equal(tokens.refresh_token ?? tokens.id_token, undefined);
     assert.equal(tokens.scope, "read:charges");
-    assert.equal((await charges(tokens)).status, 200);
+    assert.equal((await charges(web, tokens)).status, 200);
     await isRefused(oidc.clientCredentialsGrant(service, { scope: "openid" }), "invalid_scope");
     await isRefused(oidc.clientCredentialsGrant(web), "unauthorized_client");
   },
@@ -224,7 +168,7 @@ const checks = {
   async "a client authenticates by what it signs, once for each request"() {
     assert.ok(robot.serverMetadata().token_endpoint_auth_methods_supported.includes("private_key_jwt"));
     const tokens = await oidc.clientCredentialsGrant(robot, { scope: "read:charges" });
-    assert.equal((await charges(tokens)).status, 200);
+    assert.equal((await charges(web, tokens)).status, 200);
     assert.equal((await oidc.tokenIntrospection(robot, tokens.access_token)).client_id, "demo-robot");
     await oidc.tokenRevocation(robot, tokens.access_token);
     assert.equal(await isActive(tokens.access_token), false);
@@ -251,13 +195,4 @@ const checks = {
   },
 };
 
-for (const [name, check] of Object.entries(checks)) {
-  try {
-    await check();
-  } catch (error) {
-    console.error(`interop: ${name}: failed`);
-    throw error;
-  }
-  console.log(`  ok  ${name}`);
-}
-console.log(`interop: ${Object.keys(checks).length} checks with npm openid-client agree`);
+await run(checks, "sign-ins");

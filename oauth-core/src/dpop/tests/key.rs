@@ -29,13 +29,15 @@ fn a_token_of_another_type_is_no_proof() {
 fn a_proof_is_of_an_accepted_algorithm() {
     let jwk = jwk(&key());
     for alg in [
-        "none", "None", "HS256", "RS256", "PS256", "ES384", "es256", "Ed25519", "",
+        "none", "None", "HS256", "RS256", "PS256", "ES384", "es256", "ed25519", "Ed448", "",
     ] {
         let header = format!(r#"{{"typ":"dpop+jwt","alg":"{alg}","jwk":{{{jwk}}}}}"#);
         check_header(&header, Err(ProofError::UnsupportedAlgorithm));
     }
-    let header = format!(r#"{{"typ":"dpop+jwt","alg":"EdDSA","jwk":{{{jwk}}}}}"#);
-    check_header(&header, Err(ProofError::UnusableKey));
+    for alg in ["EdDSA", "Ed25519"] {
+        let header = format!(r#"{{"typ":"dpop+jwt","alg":"{alg}","jwk":{{{jwk}}}}}"#);
+        check_header(&header, Err(ProofError::UnusableKey));
+    }
 }
 
 /// DP6: every part is covered, and by the key that is in it.

@@ -112,15 +112,16 @@ fn a_proper_proof_proves_its_key() {
         assert_eq!(name.parse::<HeaderName>().unwrap(), HEADER);
     }
     let ed25519 = SigningKey::generate_ed25519(&|bytes: &mut [u8]| bytes.fill(7)).unwrap();
-    let header = format!(
-        r#"{{"typ":"dpop+jwt","alg":"EdDSA","jwk":{{{}}}}}"#,
-        jwk(&ed25519)
-    );
-    let proof = signed_by(&ed25519, &header, &format!("{{{}}}", claims()));
-    assert_eq!(
-        verify(&proof).unwrap().thumbprint(),
-        ed25519.public_key().thumbprint()
-    );
+    let jwk = jwk(&ed25519);
+    // the second is its name in RFC 9864
+    for (alg, more) in [("EdDSA", ""), ("Ed25519", ""), ("Ed25519", r#","alg":"Ed25519""#)] {
+        let header = format!(r#"{{"typ":"dpop+jwt","alg":"{alg}","jwk":{{{jwk}{more}}}}}"#);
+        let proof = signed_by(&ed25519, &header, &format!("{{{}}}", claims()));
+        assert_eq!(
+            verify(&proof).unwrap().thumbprint(),
+            ed25519.public_key().thumbprint()
+        );
+    }
 }
 
 /// DP1: two proofs are none, and so is none.

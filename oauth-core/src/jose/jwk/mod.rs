@@ -117,7 +117,8 @@ impl Document<'_> {
 
     /// One key, one algorithm, one use ([RFC 8725 §3.1](https://www.rfc-editor.org/rfc/rfc8725#section-3.1)).
     fn may_verify(&self, algorithm: Algorithm) -> bool {
-        self.alg.as_deref().is_none_or(|alg| alg == algorithm.as_str())
+        let named = self.alg.as_deref().map(Algorithm::of);
+        named.is_none_or(|named| named == Some(algorithm))
             && self.usage.as_deref().is_none_or(|usage| usage == "sig")
             && self
                 .key_ops

@@ -55,7 +55,7 @@ async fn both_schemes_are_on_offer() {
         challenges(&refused),
         [
             r#"Bearer realm="https://api.example""#,
-            r#"DPoP realm="https://api.example", algs="ES256 EdDSA""#,
+            r#"DPoP realm="https://api.example", algs="ES256 Ed25519 EdDSA""#,
         ]
     );
     let mut twice = request("DPoP", &token, &[value(&made(&token), &own)]);
@@ -67,7 +67,7 @@ async fn both_schemes_are_on_offer() {
         challenges(&refused),
         [
             r#"Bearer realm="https://api.example", error="invalid_request""#,
-            r#"DPoP realm="https://api.example", error="invalid_request", algs="ES256 EdDSA""#,
+            r#"DPoP realm="https://api.example", error="invalid_request", algs="ES256 Ed25519 EdDSA""#,
         ]
     );
     let mut query = request("DPoP", &token, &[]);
@@ -136,7 +136,7 @@ async fn a_challenge_leads_to_the_metadata() {
             "authorization_servers": [ISSUER],
             "bearer_methods_supported": ["header"],
             "scopes_supported": ["read:charges", "write:charges"],
-            "dpop_signing_alg_values_supported": ["ES256", "EdDSA"],
+            "dpop_signing_alg_values_supported": ["ES256", "Ed25519", "EdDSA"],
         })
     );
     let refused = ask(Method::POST);

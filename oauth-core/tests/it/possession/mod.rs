@@ -106,7 +106,7 @@ async fn a_bound_token_passes_with_a_proof_of_its_key() {
         assert_eq!(
             challenges(&refused),
             [
-                r#"DPoP realm="https://api.example", error="insufficient_scope", scope="write:refunds", algs="ES256 EdDSA""#
+                r#"DPoP realm="https://api.example", error="insufficient_scope", scope="write:refunds", algs="ES256 Ed25519 EdDSA""#
             ]
         );
     }
@@ -139,7 +139,7 @@ async fn a_token_passes_by_its_own_scheme_alone() {
         challenges(&refused),
         [
             r#"Bearer realm="https://api.example", error="invalid_token""#,
-            r#"DPoP realm="https://api.example", algs="ES256 EdDSA""#,
+            r#"DPoP realm="https://api.example", algs="ES256 Ed25519 EdDSA""#,
         ]
     );
     // an API that takes no proofs neither knows the scheme nor believes the token
@@ -239,7 +239,7 @@ async fn a_stolen_token_opens_nothing() {
         assert_eq!(refused.reason(), &ChallengeReason::InvalidProof(error));
         assert_eq!(
             challenges(&refused),
-            [r#"DPoP realm="https://api.example", error="invalid_dpop_proof", algs="ES256 EdDSA""#]
+            [r#"DPoP realm="https://api.example", error="invalid_dpop_proof", algs="ES256 Ed25519 EdDSA""#]
         );
         let headers = refused.into_response().headers().clone();
         assert_eq!(headers["cache-control"], "no-store");

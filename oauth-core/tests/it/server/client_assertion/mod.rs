@@ -361,6 +361,6 @@ async fn the_metadata_offer_assertions_where_they_are_taken() {
         let prefix = format!("{endpoint}_endpoint_auth");
         assert_eq!(document[format!("{prefix}_methods_supported")], json!(methods));
         let algorithms = &document[format!("{prefix}_signing_alg_values_supported")];
-        assert_eq!(*algorithms, json!(["ES256", "EdDSA", "RS256"]));
+        assert_eq!(*algorithms, json!(["ES256", "Ed25519", "EdDSA", "RS256"]));
     }
 }

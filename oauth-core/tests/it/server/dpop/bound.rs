@@ -52,7 +52,10 @@ async fn where_no_proof_is_on_offer_none_is_read() {
     };
     let name = "dpop_signing_alg_values_supported";
     assert_eq!(metadata(&fixture)[name], Value::Null);
-    assert_eq!(metadata(&super::fixture())[name], json!(["ES256", "EdDSA"]));
+    assert_eq!(
+        metadata(&super::fixture())[name],
+        json!(["ES256", "Ed25519", "EdDSA"])
+    );
 }
 
 /// O20, 33, 40: the key that a request names is the one that its code is redeemed with.
