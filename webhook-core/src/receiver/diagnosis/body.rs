@@ -8,6 +8,10 @@ use super::BodyChange;
 
 /// Larger bodies are tried as they are only.
 const MAX_BYTES: usize = 256 * 1024;
+/// Indented, no body is tried that is longer than so many times what arrived, and a little: brackets within brackets are worth
+/// a square of their bytes.
+const MAX_GROWTH: usize = 8;
+const SMALL: usize = 1024;
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// The body as it arrived, and what it may have been, with what then happened to it.
@@ -71,13 +75,15 @@ fn serialisations(text: &str) -> Vec<(BodyChange, String)> {
     let mut all = vec![
         (BodyChange::SignedCompact, joined(&tokens, "", raw)),
         (BodyChange::SignedSpaced, joined(&tokens, " ", raw)),
-        (BodyChange::SignedIndented(2), indented(&tokens, "  ")),
-        (BodyChange::SignedIndented(4), indented(&tokens, "    ")),
         (
             BodyChange::SignedWithSlashesEscaped,
             joined(&tokens, "", |token| token.replace('/', "\\/")),
         ),
     ];
+    let longest = MAX_GROWTH * text.len() + SMALL;
+    for (by, spaces) in [(2, "  "), (4, "    ")] {
+        all.extend(indented(&tokens, spaces, longest).map(|was| (BodyChange::SignedIndented(by), was)));
+    }
     for space in ["", " "] {
         all.push((BodyChange::SignedEscaped, joined(&tokens, space, escaped)));
         all.push((BodyChange::SignedUnescaped, joined(&tokens, space, unescaped)));
@@ -129,9 +135,13 @@ fn joined(tokens: &[&str], space: &str, write: impl Fn(&str) -> String) -> Strin
     text
 }
 
-fn indented(tokens: &[&str], by: &str) -> String {
+/// `None` when it would be longer than `longest`.
+fn indented(tokens: &[&str], by: &str, longest: usize) -> Option<String> {
     let (mut text, mut depth, mut before) = (String::new(), 0_usize, "");
     for token in tokens {
+        if text.len() + token.len() + by.len() * depth + "\n ".len() > longest {
+            return None;
+        }
         let closes = matches!(*token, "}" | "]");
         depth = depth.saturating_sub(usize::from(closes));
         let opened = matches!(before, "{" | "[");
@@ -146,7 +156,7 @@ fn indented(tokens: &[&str], by: &str) -> String {
         depth += usize::from(matches!(*token, "{" | "["));
         before = token;
     }
-    text
+    Some(text)
 }
 
 /// A token with `\uXXXX` for all but ASCII.
@@ -176,6 +186,8 @@ fn unescaped(token: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const COMPACT: &str = r#"{"a":[1,{"b":"x\"}, é"},[],{}],"c":-1.50e3,"d":null}"#;
@@ -187,7 +199,8 @@ mod tests {
             serde_json::from_str(r#"{"a":[1,{"b":"x\"}, é"},[],{}],"d":null}"#).unwrap();
         let pretty = serde_json::to_string_pretty(&value).unwrap();
         let compact = value.to_string();
-        assert_eq!(indented(&tokens(&compact), "  "), pretty);
+        assert_eq!(indented(&tokens(&compact), "  ", 1000).as_ref(), Some(&pretty));
+        assert_eq!(indented(&tokens(&compact), "  ", pretty.len() / 2), None);
         assert_eq!(joined(&tokens(&pretty), "", str::to_owned), compact);
         assert_eq!(
             joined(&tokens(COMPACT), " ", escaped),
@@ -205,8 +218,51 @@ mod tests {
     fn every_layout_keeps_its_tokens() {
         for text in [COMPACT, "\"\\\\\"", " 1 ", "[[[]]]", "\"{\"", "{\"\":{\"\":[]}}"] {
             let before = tokens(text);
-            for after in [indented(&before, "  "), joined(&before, " ", str::to_owned)] {
+            for after in [
+                indented(&before, "  ", 1000).unwrap(),
+                joined(&before, " ", str::to_owned),
+            ] {
                 assert_eq!(tokens(&after), before);
+            }
+        }
+    }
+
+    /// W5: a body of nothing but brackets, or of many small tokens at some depth, is not laid out in gigabytes.
+    #[test]
+    fn no_variant_is_much_longer_than_the_body() {
+        let nested = |depth, middle: &str| format!("{}{middle}{}", "[".repeat(depth), "]".repeat(depth));
+        for body in [
+            nested(MAX_BYTES / 2, ""),
+            nested(127, &vec!["1"; MAX_BYTES / 2 - 127].join(",")),
+            nested(2000, &vec!["[1]"; MAX_BYTES / 4 - 1000].join(",")),
+            format!("{}0{}", "{\"\":".repeat(50_000), "}".repeat(50_000)),
+        ] {
+            let variants = variants(body.as_bytes());
+            assert!(variants.len() >= 10, "too large, or no JSON");
+            assert!(variants.iter().all(|(_, was)| was.len() <= 8 * body.len() + 1024));
+        }
+    }
+
+    proptest! {
+        /// W5: whatever is repeated however often, every variant is bounded by the length of the body.
+        #[test]
+        fn every_variant_is_bounded_by_the_body(runs in prop::collection::vec(
+            (prop::sample::select(vec!["[", "{\"\":", "[1,", "\"é\",", "\"\\n/\",", "\r\n", "\n", " ", "]", "}", "1"]), 1_usize..3000),
+            1..6,
+        )) {
+            let mut body = String::new();
+            let mut open = Vec::new();
+            for (piece, times) in runs {
+                body.push_str(&piece.repeat(times));
+                let closing = if piece.contains('[') { "]" } else { "}" };
+                open.extend(piece.contains(['[', '{']).then(|| closing.repeat(times)));
+            }
+            // most of them are no JSON as they are; closed, many are
+            let closed = format!("{body}0{}", open.into_iter().rev().collect::<String>());
+            for body in [body, closed] {
+                for (change, was) in variants(body.as_bytes()) {
+                    prop_assert!(was.len() <= 8 * body.len() + 1024, "{change:?}: {} of {}", was.len(), body.len());
+                }
             }
         }
     }

@@ -25,8 +25,9 @@
 //! # Security
 //!
 //! Never answer a sender with a cause: without the key it would learn what it got right. No cause holds key bytes. One
-//! diagnosis costs some hundreds of MACs of the body, so it is for messages that somebody asks about, and bodies over 256 KiB
-//! are tried as they are only.
+//! diagnosis costs at most 230 MACs a secret, or 90 verifications a public key and signature, of the body as it may have been,
+//! so it is for messages that somebody asks about. Whoever wrote the body, none of what it may have been is longer than eight
+//! times the body and 1 KiB, and bodies over 256 KiB are tried as they are only.
 
 mod body;
 mod cause;
