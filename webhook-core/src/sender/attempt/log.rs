@@ -41,14 +41,15 @@ pub enum AttemptResult {
     Answered {
         /// With this status.
         status: StatusCode,
-        /// The first 4 KiB of the body.
+        /// The first 4 KiB of the body; nothing of it where the delivery is [held](crate::sender::Disposition::Held) thereupon, as
+        /// after 429: that spends no attempt, and may happen thousands of times.
         body: Bytes,
     },
     /// No answer came.
     Failed {
         /// How far the exchange got.
         kind: TransportErrorKind,
-        /// The error and its causes, for a person to read; at most 1 KiB.
+        /// The error and its causes, for a person to read; at most 1 KiB, and nothing where the delivery is held thereupon.
         message: String,
     },
 }
@@ -65,6 +66,20 @@ impl AttemptResult {
             Err(error) => Self::Failed {
                 kind: error.kind(),
                 message: chain(error),
+            },
+        }
+    }
+
+    /// The same without what the receiver, or the error, had to say.
+    pub(crate) fn without_text(self) -> Self {
+        match self {
+            Self::Answered { status, .. } => Self::Answered {
+                status,
+                body: Bytes::new(),
+            },
+            Self::Failed { kind, .. } => Self::Failed {
+                kind,
+                message: String::new(),
             },
         }
     }

@@ -75,12 +75,17 @@ impl Dispatcher {
                 .set_state(&endpoint.id, EndpointState::Disabled)
                 .await?;
         }
+        let result = AttemptResult::of(&exchange);
         let attempt = Attempt {
             delivery: delivery.id.clone(),
             fence: delivery.fence,
             started_at,
             duration: now.duration_since(started_at).unwrap_or_default(),
-            result: AttemptResult::of(&exchange),
+            // no schedule bounds how often a delivery is held
+            result: match decision.disposition {
+                Disposition::Held { .. } => result.without_text(),
+                _ => result,
+            },
         };
         Ok(Finished {
             settlement: decision.settle(delivery, Some(attempt)),

@@ -19,6 +19,11 @@ impl EndpointId {
         Self(format!("ep_{:032x}", u128::from_be_bytes(bytes)).into())
     }
 
+    /// The id that no other one is before.
+    pub(crate) fn first() -> Self {
+        Self("!".into())
+    }
+
     /// The id.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -6,7 +6,9 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use webhook_core::{
     ports::TransportError,
-    sender::{AttemptResult, DeliveryFilter, KEPT_ANSWER, Outbox, Outcome, Page, Report, Settled},
+    sender::{
+        AttemptResult, DeliveryFilter, DeliveryState, KEPT_ANSWER, Outbox, Outcome, Page, Report, Settled,
+    },
 };
 
 use super::fixture::{Fixture, answer, delivery_id, start};
@@ -54,6 +56,34 @@ async fn the_attempt_log_tells_what_came_back() {
     ));
     let times = log.iter().map(|attempt| Some(attempt.started_at));
     assert!(times.eq([Some(start()), second_at, third_at]));
+}
+
+/// W18: a receiver that turns everything away for days, at length, does not fill the log: of what is turned away only the answer
+/// that the delivery fails with is kept.
+#[tokio::test]
+async fn endless_throttling_leaves_one_answer_in_the_log() {
+    let transport = |_| async {
+        let mut verbose = Response::new(Bytes::from(vec![b'x'; 3 * KEPT_ANSWER]));
+        *verbose.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+        Ok(verbose)
+    };
+    let fixture = Fixture::over(transport).with_endpoints(&["ep_1"]).await;
+    fixture.send("evt_1").await;
+    let mut report = fixture.run().await;
+    while report.next_due.is_some() {
+        report = fixture.run_at(report.next_due).await;
+    }
+    let id = delivery_id("evt_1", "ep_1");
+    assert_eq!(fixture.load(&id).await.state, DeliveryState::DeadLetter);
+    let log = fixture.outbox.attempts(&id).await.unwrap();
+    assert!(log.len() > 4_000, "{} attempts", log.len());
+    let kept = log.iter().map(|attempt| match &attempt.result {
+        AttemptResult::Answered { status, body } if *status == StatusCode::TOO_MANY_REQUESTS => body.len(),
+        other => panic!("{other:?}"),
+    });
+    let kept: Vec<usize> = kept.collect();
+    assert_eq!(kept.iter().sum::<usize>(), KEPT_ANSWER);
+    assert_eq!(kept.last(), Some(&KEPT_ANSWER));
 }
 
 /// W18: the log knows how long the receiver took.

@@ -33,7 +33,7 @@ async fn a_message_is_the_envelopes_exact_bytes_with_its_headers() {
 
 /// W12: the transport is told ten seconds for the whole exchange, and to read no more than the log keeps.
 #[tokio::test]
-async fn an_exchange_is_bounded_to_ten_seconds() {
+async fn the_transport_is_told_ten_seconds() {
     let fixture = Fixture::scripted([answer(StatusCode::OK)])
         .with_endpoints(&["ep_1"])
         .await;

@@ -60,11 +60,12 @@ impl Queue {
         self.lane.held_until.is_some_and(|until| until > now)
     }
 
-    /// What may be leased, of what `is_wanted`.
-    fn due<'q>(
-        &'q self,
+    /// What may be leased: of what becomes a suspect, or of the rest.
+    fn due(
+        &self,
         request: &LeaseRequest,
-        is_wanted: impl Fn(&DeliveryId) -> bool,
+        suspects: bool,
+        becomes_suspect: impl Fn(&DeliveryId) -> bool,
     ) -> VecDeque<DeliveryId> {
         if self.is_held(request.now) {
             return VecDeque::new();
@@ -77,11 +78,18 @@ impl Queue {
             .count();
         let share = usize::try_from(self.lane.health.limit).unwrap_or(usize::MAX);
         let room = request.per_endpoint.min(share).saturating_sub(in_flight);
-        let first = |index: &'q BTreeSet<(SystemTime, DeliveryId)>| {
-            let due = index.iter().take_while(|(due_at, _)| *due_at <= request.now);
-            due.filter(|(_, id)| is_wanted(id)).take(room)
-        };
-        let mut due: Vec<_> = first(&self.waiting).chain(first(&self.leased)).collect();
+        let is_due = |(due_at, _): &&(SystemTime, DeliveryId)| *due_at <= request.now;
+        // only what was leased becomes a suspect: what waits, however much it is, is not walked for one
+        let waiting = self
+            .waiting
+            .iter()
+            .take_while(is_due)
+            .take(if suspects { 0 } else { room });
+        let leased = self.leased.iter().take_while(is_due);
+        let leased = leased
+            .filter(|(_, id)| becomes_suspect(id) == suspects)
+            .take(room);
+        let mut due: Vec<_> = waiting.chain(leased).collect();
         due.sort_unstable();
         due.into_iter().take(room).map(|(_, id)| id.clone()).collect()
     }
@@ -130,13 +138,18 @@ impl Tables {
 
     /// Leases what is due and a suspect, or what is none, in the order in which endpoints take turns.
     fn lease_those(&mut self, request: &LeaseRequest, suspects: bool) -> Leases {
+        if request.limit == 0 {
+            return Leases::default();
+        }
         let mut queues: Vec<&Queue> = self.queues.values().collect();
         queues.sort_by_key(|queue| queue.last_turn);
-        let is_wanted = |id: &DeliveryId| {
+        let becomes_suspect = |id: &DeliveryId| {
             let row = self.deliveries.get(id);
-            row.is_some_and(|row| row.becomes_suspect() == suspects)
+            row.is_some_and(Delivery::becomes_suspect)
         };
-        let due = queues.into_iter().map(|queue| queue.due(request, is_wanted));
+        let due = queues
+            .into_iter()
+            .map(|queue| queue.due(request, suspects, becomes_suspect));
         let mut due: Vec<_> = due.collect();
         let mut leases = Leases::default();
         while leases.leased.len() < request.limit {
@@ -184,9 +197,14 @@ impl Tables {
     }
 
     fn of_event(&self, event: &EventId) -> impl Iterator<Item = &Delivery> {
+        let first = DeliveryId {
+            event: event.clone(),
+            endpoint: EndpointId::first(),
+        };
         self.deliveries
-            .values()
-            .filter(move |delivery| delivery.id.event == *event)
+            .range(first..)
+            .take_while(move |(id, _)| id.event == *event)
+            .map(|(_, delivery)| delivery)
     }
 
     fn purge(&mut self, event: &EventId) {
@@ -366,3 +384,6 @@ impl Retention for MemoryOutbox {
         Ok(u64::try_from(old.len()).unwrap_or(u64::MAX))
     }
 }
+
+#[cfg(test)]
+mod tests;
