@@ -1,4 +1,4 @@
-//! Outbound HTTP for webhook deliveries: hyper 1 and rustls, with the address rules applied when a connection is made.
+//! Outbound HTTP for webhook deliveries and for OAuth: hyper 1 and rustls, with the address rules applied when a connection is made.
 //!
 //! [`HyperTransport`] is the [`Transport`](webhook_core::ports::Transport) of a host that has no egress proxy of its
 //! own. Each exchange vets its URL, resolves the name once, vets **all** addresses, and connects to one of exactly
@@ -24,8 +24,13 @@
 //! One connection serves one exchange: most receivers are called rarely, and a kept connection would have to be vetted
 //! again all the same. HTTP/1.1 only; TLS 1.2 or later, always verified; no proxy from the environment, no content codings.
 //! Deliveries follow no redirect; [`HyperTransport::fetch`], for URLs found in payloads, at most three, each vetted anew.
+//!
+//! It is also the [`Transport`](oauth_core::ports::Transport) of oauth-core, for clients of an authorization server and for APIs that
+//! introspect: by the same rules, in ten seconds, and an answer of more than 64 KiB is an error there. An issuer on another port than
+//! 443, or on a loopback address, is let through by the [`AddressPolicy`](webhook_core::address::AddressPolicy); one on a private network is not.
 
 mod connect;
+mod oauth;
 mod resolve;
 mod tls;
 mod transport;

@@ -11,7 +11,7 @@ use futures_util::future::{Either, select};
 use http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use http::{HeaderValue, Request, Response, Uri, uri::Scheme};
 use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use rustls::{RootCertStore, pki_types::ServerName};
@@ -80,7 +80,10 @@ impl HyperTransport {
     ) -> Result<Response<Bytes>, TransportError> {
         let mut hops = Hops::new(AddressPolicy::clone(&self.policy));
         loop {
-            let response = self.exchange(request.clone(), limits).await?;
+            let response = self
+                .exchange(request.clone(), limits)
+                .await?
+                .map(Content::into_bytes);
             match hops
                 .follow(&request, &response)
                 .map_err(TransportError::refused)?
@@ -91,11 +94,11 @@ impl HyperTransport {
         }
     }
 
-    async fn exchange(
+    pub(crate) async fn exchange(
         &self,
         request: Request<Bytes>,
         limits: ExchangeLimits,
-    ) -> Result<Response<Bytes>, TransportError> {
+    ) -> Result<Response<Content>, TransportError> {
         let target = self
             .policy
             .vet(&request.uri().to_string())
@@ -137,7 +140,8 @@ impl HyperTransport {
 impl Transport for HyperTransport {
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
         let limits = limits_of(&request);
-        in_time(self.exchange(request, limits), limits).await
+        let response = in_time(self.exchange(request, limits), limits).await?;
+        Ok(response.map(Content::into_bytes))
     }
 }
 
@@ -145,10 +149,10 @@ fn limits_of(request: &Request<Bytes>) -> ExchangeLimits {
     request.extensions().get().copied().unwrap_or_default()
 }
 
-async fn in_time(
-    exchange: impl Future<Output = Result<Response<Bytes>, TransportError>>,
+pub(crate) async fn in_time<B>(
+    exchange: impl Future<Output = Result<Response<B>, TransportError>>,
     limits: ExchangeLimits,
-) -> Result<Response<Bytes>, TransportError> {
+) -> Result<Response<B>, TransportError> {
     let in_time = timeout(limits.timeout, exchange).await;
     in_time.unwrap_or_else(|_| Err(TransportError::timeout()))
 }
@@ -195,7 +199,7 @@ async fn converse<S>(
     stream: S,
     request: Request<Full<Bytes>>,
     limits: ExchangeLimits,
-) -> Result<Response<Bytes>, TransportError>
+) -> Result<Response<Content>, TransportError>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
@@ -216,18 +220,44 @@ where
     }
 }
 
-/// What arrived up to the limit or to where the body broke off: the head has decided, this is for the log.
-async fn capped(mut body: Incoming, limit: usize) -> Bytes {
+/// What came behind the head of a response.
+pub(crate) enum Content {
+    /// All of it.
+    Whole(Bytes),
+    /// What arrived up to the limit, or to where it broke off.
+    Part(Bytes),
+}
+
+impl Content {
+    /// Whatever came: the head has decided, this is for the log.
+    fn into_bytes(self) -> Bytes {
+        let (Self::Whole(bytes) | Self::Part(bytes)) = self;
+        bytes
+    }
+}
+
+async fn capped(mut body: Incoming, limit: usize) -> Content {
     let mut kept = BytesMut::new();
-    while kept.len() < limit
-        && let Some(Ok(frame)) = body.frame().await
-    {
+    while kept.len() < limit {
+        let frame = match body.frame().await {
+            Some(Ok(frame)) => frame,
+            Some(Err(_)) => return Content::Part(kept.freeze()),
+            None => return Content::Whole(kept.freeze()),
+        };
         let data: &[u8] = frame.data_ref().map_or(&[], |data| data);
         // no more than fits: what is cut off later would stay in memory as long as what is kept
         let fits = data.get(..limit - kept.len()).unwrap_or(data);
         kept.extend_from_slice(fits);
+        if fits.len() < data.len() {
+            return Content::Part(kept.freeze());
+        }
     }
-    kept.freeze()
+    // whether more comes is not waited for
+    if body.is_end_stream() {
+        Content::Whole(kept.freeze())
+    } else {
+        Content::Part(kept.freeze())
+    }
 }
 
 fn failed(error: hyper::Error) -> TransportError {

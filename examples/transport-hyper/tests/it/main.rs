@@ -6,6 +6,7 @@ mod deadline;
 mod exchange;
 mod fetch;
 mod floods;
+mod oauth;
 mod proxy;
 mod receiver;
 mod tls;
