@@ -119,6 +119,10 @@ impl PendingAuthorization {
         (form, pending)
     }
 
+    pub(super) fn client(&self) -> &Client {
+        &self.client
+    }
+
     /// The state of the request: a name under which to find this value again.
     #[must_use]
     pub fn state(&self) -> &State {

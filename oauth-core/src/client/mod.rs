@@ -6,9 +6,11 @@
 //!
 //! ```text
 //! Client::authorize ──> URL for the browser + PendingAuthorization   (keep it in the browser's session)
+//! Client::push ──> Call ──> the same, where the server is told first what is asked for
 //!    PendingAuthorization::finish(query of the callback) ──> Call ──> TokenResponse
 //!       TokenResponse::identity(keys) ──> IdTokenClaims             who signed in
 //! Client::refresh, Client::client_credentials ──> Call ──> TokenResponse
+//! Client::revoke_refresh_token, Client::revoke_access_token ──> Call
 //!
 //! Call::send(ports) ──> answer
 //! Call::start ──> HTTP request + Pending    Pending::retry(response) ──> HTTP request, once at most
@@ -42,6 +44,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod answer_error;
 mod authorization;
 mod authorization_params;
 mod call;
@@ -52,10 +55,13 @@ mod form;
 mod id_token;
 mod ports;
 mod provider;
+mod push;
+mod revocation;
 mod token;
 
 use std::sync::Arc;
 
+pub use answer_error::AnswerError;
 pub use authorization::{CallbackError, PendingAuthorization};
 pub use authorization_params::{AuthorizationParams, ReservedParameter};
 pub use call::{Answer, Call, CallError, Pending};
@@ -90,6 +96,12 @@ pub enum NotOffered {
     /// It takes pushed authorization requests alone.
     #[error("the server takes pushed authorization requests alone")]
     UnpushedAuthorizationRequest,
+    /// It takes no pushed authorization requests, as far as is known of it.
+    #[error("the server takes no pushed authorization requests")]
+    PushedAuthorizationRequest,
+    /// It revokes nothing, as far as is known of it.
+    #[error("the server revokes no tokens")]
+    Revocation,
 }
 
 impl Client {

@@ -2,6 +2,8 @@
 
 mod authorization;
 mod identity;
+mod push;
+mod revocation;
 mod tokens;
 
 use std::sync::atomic::{AtomicU8, Ordering};

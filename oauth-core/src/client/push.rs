@@ -1,0 +1,89 @@
+//! Authorization requests by way of the server, [RFC 9126](https://www.rfc-editor.org/rfc/rfc9126).
+
+use std::borrow::Cow;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use http::{Response, StatusCode};
+use serde::Deserialize;
+
+use super::answer_error::AnswerError;
+use super::call::{Answer, sealed};
+use super::draft::Draft;
+use super::error_answer::MAX_BODY;
+use super::form::Form;
+use super::{AuthorizationParams, Call, Client, NotOffered, PendingAuthorization};
+use crate::json;
+use crate::ports::Entropy;
+
+/// Longest name of a pushed request, in bytes.
+const MAX_REQUEST_URI: usize = 2048;
+
+impl Client {
+    /// Starts a sign-in as [`authorize`](Self::authorize) does, but tells the server itself what is asked for, so that the browser carries
+    /// the name of the request alone: nobody on its way can read or change it. The URL is good for as long as the server keeps the
+    /// request, a minute as a rule.
+    ///
+    /// # Errors
+    ///
+    /// The server takes no pushed requests.
+    pub fn push(
+        &self,
+        params: &AuthorizationParams,
+        entropy: &dyn Entropy,
+        now: SystemTime,
+    ) -> Result<Call<(String, PendingAuthorization)>, NotOffered> {
+        let provider = &self.inner.provider;
+        let endpoint = provider.pushed_authorization_request_endpoint.as_ref();
+        let endpoint = endpoint.ok_or(NotOffered::PushedAuthorizationRequest)?;
+        let alias = provider
+            .mtls_aliases
+            .pushed_authorization_request_endpoint
+            .as_ref();
+        let (form, pending) = PendingAuthorization::new(self, params, entropy, now);
+        Ok(Call {
+            draft: Draft::of_client(self, self.inner.certificate_or(alias, endpoint), form),
+            expected: pending,
+        })
+    }
+}
+
+#[derive(Deserialize)]
+struct Wire<'a> {
+    #[serde(borrow)]
+    request_uri: Cow<'a, str>,
+}
+
+impl sealed::Sealed for (String, PendingAuthorization) {}
+
+impl Answer for (String, PendingAuthorization) {
+    type Error = AnswerError;
+    type Expected = PendingAuthorization;
+
+    fn read(
+        response: Response<Bytes>,
+        pending: PendingAuthorization,
+        _: SystemTime,
+    ) -> Result<Self, AnswerError> {
+        // some servers answer 200
+        if !matches!(response.status(), StatusCode::CREATED | StatusCode::OK) {
+            return Err(AnswerError::of(&response));
+        }
+        if response.body().len() > MAX_BODY {
+            return Err(AnswerError::Malformed);
+        }
+        let wire: Wire<'_> = json::object(response.body()).map_err(|_| AnswerError::Malformed)?;
+        let is_name = (1..=MAX_REQUEST_URI).contains(&wire.request_uri.len())
+            && wire.request_uri.bytes().all(|byte| byte.is_ascii_graphic());
+        if !is_name {
+            return Err(AnswerError::Malformed);
+        }
+        let client = &pending.client().inner;
+        let form = Form::from([
+            ("client_id", client.client_id.as_str()),
+            ("request_uri", &wire.request_uri),
+        ]);
+        let url = client.provider.authorization_endpoint.with_query(&form.encode());
+        Ok((url, pending))
+    }
+}

@@ -1,0 +1,62 @@
+//! Giving tokens back, [RFC 7009](https://www.rfc-editor.org/rfc/rfc7009).
+
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use http::{Response, StatusCode};
+
+use super::answer_error::AnswerError;
+use super::call::{Answer, sealed};
+use super::draft::Draft;
+use super::form::Form;
+use super::{Call, Client, NotOffered};
+use crate::secret::{AccessToken, RefreshToken};
+
+impl Client {
+    /// Has the server end a refresh token, and, as servers do, everything that was issued along with it: for when a person signs out.
+    ///
+    /// # Errors
+    ///
+    /// The server revokes nothing.
+    pub fn revoke_refresh_token(&self, token: &RefreshToken) -> Result<Call<()>, NotOffered> {
+        self.revoke(token.expose(), "refresh_token")
+    }
+
+    /// Has the server end an access token. An API that verifies tokens by itself takes it until it expires.
+    ///
+    /// # Errors
+    ///
+    /// The server revokes nothing.
+    pub fn revoke_access_token(&self, token: &AccessToken) -> Result<Call<()>, NotOffered> {
+        self.revoke(token.expose(), "access_token")
+    }
+
+    fn revoke(&self, token: &str, hint: &str) -> Result<Call<()>, NotOffered> {
+        let provider = &self.inner.provider;
+        let endpoint = provider
+            .revocation_endpoint
+            .as_ref()
+            .ok_or(NotOffered::Revocation)?;
+        let alias = provider.mtls_aliases.revocation_endpoint.as_ref();
+        let form = Form::from([("token", token), ("token_type_hint", hint)]);
+        Ok(Call {
+            draft: Draft::of_client(self, self.inner.certificate_or(alias, endpoint), form),
+            expected: (),
+        })
+    }
+}
+
+impl sealed::Sealed for () {}
+
+/// The token is worth nothing any more, or never was.
+impl Answer for () {
+    type Error = AnswerError;
+    type Expected = ();
+
+    fn read(response: Response<Bytes>, (): (), _: SystemTime) -> Result<(), AnswerError> {
+        match response.status() {
+            StatusCode::OK => Ok(()),
+            _ => Err(AnswerError::of(&response)),
+        }
+    }
+}
