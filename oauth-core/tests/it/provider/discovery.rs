@@ -55,7 +55,7 @@ fn discover(issuer: &str, answers: &[Answer]) -> (Result<Provider, DiscoveryErro
     (provider.unwrap(), asked)
 }
 
-/// O22: the document of OpenID Connect first, that of OAuth where there is none.
+/// O22, 94: the document of OpenID Connect first, that of OAuth where there is none.
 #[test]
 fn a_server_is_found_by_its_name() {
     let (provider, asked) = discover("https://as.example", &[document()]);

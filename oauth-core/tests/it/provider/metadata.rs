@@ -18,7 +18,7 @@ const ENDPOINTS: [&str; 6] = [
     "jwks_uri",
 ];
 
-/// O22: what a server says of itself is what its client knows.
+/// O22, 93: what a server says of itself is what its client knows.
 #[test]
 fn the_metadata_of_a_server_make_a_provider() {
     let (authorize, token) = ("https://as.example/authorize", "https://as.example/token");
