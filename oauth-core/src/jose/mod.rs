@@ -4,7 +4,7 @@
 //!
 //! A [`SigningKey`] signs [`AccessTokenClaims`] (`at+jwt`,
 //! [RFC 9068](https://www.rfc-editor.org/rfc/rfc9068)), [`IdTokenClaims`] and [`ClientAssertion`]s; the [`KeySet`]
-//! with its public half verifies them. [`SigningKeys`] rotate. Raw signatures come from the back end, or for keys in hardware from the host's
+//! with its public half verifies them. [`SigningKeys`] rotate, and a [`RemoteKeySet`] follows those of another issuer. Raw signatures come from the back end, or for keys in hardware from the host's
 //! [`Signer`]; everything around them is decided here, cheap checks before the signature, and no claim is handed out before it:
 //!
 //! - three segments of canonical base64url, no member twice in header or claims, at most 16 KiB;
@@ -49,10 +49,12 @@ mod client_assertion;
 mod compact;
 mod crypto;
 mod id_token;
+mod issuer_keys;
 mod jwk;
 mod jwt;
 mod key_set;
 mod pkcs8;
+mod remote_key_set;
 mod signing_key;
 mod signing_keys;
 mod stand_in;
@@ -64,11 +66,13 @@ pub use client_assertion::{ClientAssertion, ClientAssertionPolicy, SignedClientA
 pub(crate) use compact::Compact;
 pub use crypto::{Signer, SigningError};
 pub use id_token::{IdTokenClaims, IdTokenPolicy};
+pub use issuer_keys::IssuerKeys;
 pub use jwk::{InvalidKey, Jwk};
 pub use jwt::JwtError;
 pub(crate) use jwt::sign_with_key;
 pub use key_set::{InvalidKeySet, KeySet};
 pub use pkcs8::PrivateKeyPem;
+pub use remote_key_set::{KeysUnavailable, RemoteKeySet, VerifyError};
 pub use signing_key::SigningKey;
 pub use signing_keys::SigningKeys;
 

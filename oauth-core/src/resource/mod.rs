@@ -1,8 +1,8 @@
 //! The resource server: who is calling this API, and may they.
 //!
 //! [`ResourceServer::authenticate`] takes the head of a request and answers with a [`Principal`] or a
-//! [`Challenge`]. Access tokens are JWTs ([RFC 9068](https://www.rfc-editor.org/rfc/rfc9068)), verified by pinned keys without a
-//! network, or opaque, and the issuer is [asked](Introspection) what they are worth. A token may be bound to a key of its sender
+//! [`Challenge`]. Access tokens are JWTs ([RFC 9068](https://www.rfc-editor.org/rfc/rfc9068)), verified without a network by keys that
+//! are pinned, or that are fetched now and then ([`RemoteKeySet`](crate::jose::RemoteKeySet)); or they are opaque, and the issuer is [asked](Introspection) what they are worth. A token may be bound to a key of its sender
 //! ([`ResourceServer::with_dpop`]) and is then of no use to anybody else. [`Principal::require`] guards an endpoint by scope.
 //!
 //! ```
@@ -70,19 +70,19 @@ use self::challenge::Realm;
 use self::credentials::Scheme;
 use self::introspection::AskError;
 use crate::dpop::{Htu, NonceKey, Nonces, ProofError, ProofPolicy, Target};
-use crate::jose::{AccessTokenClaims, AccessTokenPolicy, KeySet};
+use crate::jose::{AccessTokenClaims, AccessTokenPolicy, IssuerKeys, VerifyError};
 use crate::mtls::ClientCertificate;
 use crate::store::{ReplayStore, SpendOutcome};
 use crate::vocabulary::{Audience, Confirmation, Issuer, Scopes, Thumbprint};
 
 /// Guards an API with the access tokens of one issuer.
 ///
-/// Holds parsed keys; cheap to clone.
+/// Holds parsed keys; cheap to clone, and clones share what they fetch.
 #[derive(Clone)]
 pub struct ResourceServer {
     policy: AccessTokenPolicy,
     realm: Arc<Realm>,
-    keys: KeySet,
+    keys: IssuerKeys,
     introspection: Option<Introspection>,
     possession: Option<Possession>,
     proofs: ProofPolicy,
@@ -97,9 +97,10 @@ struct Possession {
 }
 
 impl ResourceServer {
-    /// Accepts JWTs of `issuer` that are for `audience` and signed with one of `keys`.
+    /// Accepts JWTs of `issuer` that are for `audience` and signed with one of `keys`: a [`KeySet`](crate::jose::KeySet), or a
+    /// [`RemoteKeySet`](crate::jose::RemoteKeySet), which follows the issuer when it rotates its keys.
     #[must_use]
-    pub fn new(issuer: Issuer, audience: Audience, keys: KeySet) -> Self {
+    pub fn new(issuer: Issuer, audience: Audience, keys: impl Into<IssuerKeys>) -> Self {
         let name = audience.as_str().into();
         Self {
             policy: AccessTokenPolicy::new(issuer, audience),
@@ -108,7 +109,7 @@ impl ResourceServer {
                 metadata_url: None,
                 takes_proofs: false,
             }),
-            keys,
+            keys: keys.into(),
             introspection: None,
             possession: None,
             proofs: ProofPolicy::new(),
@@ -123,14 +124,14 @@ impl ResourceServer {
         self
     }
 
-    /// Replaces the keys, after the issuer has rotated its own.
+    /// Replaces the keys; pinned ones after the issuer has rotated its own.
     #[must_use]
-    pub fn with_keys(mut self, keys: KeySet) -> Self {
-        self.keys = keys;
+    pub fn with_keys(mut self, keys: impl Into<IssuerKeys>) -> Self {
+        self.keys = keys.into();
         self
     }
 
-    /// Asks the issuer what a token is worth that is no JWT; where there are no keys, each token.
+    /// Asks the issuer what a token is worth that is no JWT; where there are no keys and never will be, each token.
     #[must_use]
     pub fn with_introspection(mut self, introspection: Introspection) -> Self {
         self.introspection = Some(introspection);
@@ -162,13 +163,13 @@ impl ResourceServer {
     /// [RFC 9449 §7.1](https://www.rfc-editor.org/rfc/rfc9449#section-7.1).
     ///
     /// A token that is bound to a certificate needs it as a [`ClientCertificate`] in the extensions of the request
-    /// ([RFC 8705 §3](https://www.rfc-editor.org/rfc/rfc8705#section-3)). Waits for nothing where the token is a JWT and bound to no key. The answer to a caller whose
+    /// ([RFC 8705 §3](https://www.rfc-editor.org/rfc/rfc8705#section-3)). Waits for nothing where the token is a JWT of a key that is known, and bound to none. The answer to a caller whose
     /// [`dpop_nonce`](Principal::dpop_nonce) is some should have it.
     ///
     /// # Errors
     ///
     /// The challenge to answer with: no token, more than one, one in the query, one that is not valid here and now, or one that is bound
-    /// to a key without a proof of it. Where the issuer or the store does not answer: a 503.
+    /// to a key without a proof of it. Where the issuer, with an answer or with its keys, or the store is out of reach: a 503.
     ///
     /// # Security
     ///
@@ -203,10 +204,13 @@ impl ResourceServer {
         scheme: Scheme,
         now: SystemTime,
     ) -> Result<AccessTokenClaims, Challenge> {
-        let is_opaque = || self.keys.iter().next().is_none() || token.split('.').count() != 3;
+        let is_opaque = || self.keys.is_empty() || token.split('.').count() != 3;
         let Some(introspection) = self.introspection.as_ref().filter(|_| is_opaque()) else {
-            return AccessTokenClaims::verify_bound(token, &self.keys, &self.policy, now)
-                .map_err(|error| self.refuse(scheme, ChallengeReason::InvalidToken(error)));
+            let check = |keys: &_| AccessTokenClaims::verify_bound(token, keys, &self.policy, now);
+            return self.keys.verify(check, now).await.map_err(|error| match error {
+                VerifyError::Refused(error) => self.refuse(scheme, ChallengeReason::InvalidToken(error)),
+                VerifyError::KeysUnavailable(fault) => self.unavailable(scheme, Arc::new(fault)),
+            });
         };
         let asked = introspection.claims(token, &self.policy, now).await;
         asked.map_err(|error| match error {

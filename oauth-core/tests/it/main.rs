@@ -12,6 +12,7 @@ mod introspection;
 mod memory_stores;
 mod possession;
 mod provider;
+mod remote_keys;
 mod resource;
 mod server;
 mod session;

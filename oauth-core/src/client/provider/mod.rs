@@ -6,7 +6,10 @@ mod metadata;
 pub use discovery::{Discovery, DiscoveryError, WellKnown};
 pub use metadata::MetadataError;
 
-use crate::jose::Algorithm;
+use std::sync::Arc;
+
+use crate::jose::{Algorithm, RemoteKeySet};
+use crate::ports::Transport;
 use crate::vocabulary::{Endpoint, Issuer};
 
 /// An authorization server as a client sees it: what it is called, where its endpoints are, and what it takes there.
@@ -119,6 +122,13 @@ impl Provider {
     #[must_use]
     pub fn jwks_uri(&self) -> Option<&Endpoint> {
         self.jwks_uri.as_ref()
+    }
+
+    /// Its public keys, fetched when they are needed; none if it publishes none.
+    #[must_use]
+    pub fn keys(&self, transport: Arc<dyn Transport>) -> Option<RemoteKeySet> {
+        let uri = self.jwks_uri.clone()?;
+        Some(RemoteKeySet::new(uri, transport))
     }
 
     /// Where authorization requests are pushed, if they can be.

@@ -1,0 +1,64 @@
+//! What an issuer answers when it is asked for its keys.
+
+use std::any::Any;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::CACHE_CONTROL;
+use http::{HeaderMap, Response, StatusCode};
+
+use super::KeysUnavailable;
+use crate::jose::{InvalidKeySet, KeySet};
+use crate::ports::TransportError;
+
+/// Longest document that is read, in bytes.
+const MAX_LENGTH: usize = 64 * 1024;
+
+/// The answer was no set of keys.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+enum NoKeys {
+    #[error("the issuer answered with status {0}")]
+    Status(StatusCode),
+    #[error("the issuer answered with more than 64 KiB")]
+    TooLong,
+    #[error("the issuer could not be asked: the transport panicked")]
+    Panicked,
+}
+
+/// What came of a request: the answer, no answer, or a panic.
+type Outcome = Result<Result<Response<Bytes>, TransportError>, Box<dyn Any + Send>>;
+
+/// The keys, and for how long their issuer wants them to be kept.
+pub(super) fn read(outcome: Outcome) -> Result<(KeySet, Option<Duration>), KeysUnavailable> {
+    let response = outcome.map_err(|_| KeysUnavailable::new(NoKeys::Panicked))?;
+    let response = response.map_err(KeysUnavailable::new)?;
+    if response.status() != StatusCode::OK {
+        return Err(KeysUnavailable::new(NoKeys::Status(response.status())));
+    }
+    if response.body().len() > MAX_LENGTH {
+        return Err(KeysUnavailable::new(NoKeys::TooLong));
+    }
+    let keys = KeySet::parse(response.body()).map_err(|InvalidKeySet| KeysUnavailable::new(InvalidKeySet))?;
+    Ok((keys, max_age(response.headers())))
+}
+
+/// The shortest time that `Cache-Control` gives ([RFC 9111 §5.2.2](https://www.rfc-editor.org/rfc/rfc9111#section-5.2.2)); none where it
+/// says nothing that can be read.
+fn max_age(headers: &HeaderMap) -> Option<Duration> {
+    let values = headers
+        .get_all(CACHE_CONTROL)
+        .into_iter()
+        .filter_map(|value| value.to_str().ok());
+    let directives = values.flat_map(|value| value.split(',')).map(str::trim);
+    directives
+        .filter_map(|directive| {
+            let (name, argument) = directive.split_once('=').unwrap_or((directive, ""));
+            let is = |word: &str| name.eq_ignore_ascii_case(word);
+            if is("no-store") || is("no-cache") {
+                return Some(Duration::ZERO);
+            }
+            let seconds = argument.trim_matches('"').parse().ok();
+            seconds.filter(|_| is("max-age")).map(Duration::from_secs)
+        })
+        .min()
+}

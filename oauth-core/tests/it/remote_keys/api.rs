@@ -1,0 +1,81 @@
+//! A resource server over the published keys of its issuer.
+
+use std::error::Error as _;
+
+use http::request::Parts;
+use oauth_core::resource::{Challenge, ChallengeReason, Principal, ResourceServer};
+
+use super::*;
+
+fn api(issuer: &Issuer) -> ResourceServer {
+    ResourceServer::new(ISSUER.parse().unwrap(), API.parse().unwrap(), issuer.keys())
+}
+
+async fn present(api: &ResourceServer, token: &str, now: SystemTime) -> Result<Principal, Challenge> {
+    let request = Request::get("/v1/charges").header("authorization", format!("Bearer {token}"));
+    let (parts, ()): (Parts, ()) = request.body(()).unwrap().into_parts();
+    api.authenticate(&parts, now).await
+}
+
+/// O15, O22, 77: an API goes on while its issuer rotates, though nobody restarts it.
+#[tokio::test]
+async fn an_api_survives_the_rotation_of_its_issuer() {
+    let issuer = Issuer::publishing(&[1]);
+    let api = api(&issuer);
+    let mut at = now();
+    for seed in 1..20 {
+        issuer.publishes(&[seed, seed.saturating_sub(1)]);
+        let principal = present(&api.clone(), &token(seed, at), at).await.unwrap();
+        assert_eq!(principal.subject().as_str(), "ada");
+        assert!(present(&api, &token(seed, at), at).await.is_ok());
+        at += MINUTE;
+    }
+    assert_eq!(issuer.asked(), 19);
+}
+
+/// O15, O16, 77: a token of a key that the issuer does not have is a bad token, whether newer keys can be had or not.
+#[tokio::test]
+async fn a_strange_key_is_an_invalid_token() {
+    let issuer = Issuer::publishing(&[1]);
+    let api = api(&issuer);
+    for answer in [published(&[1]), published(&[1]), Answer(0, "", String::new())] {
+        issuer.says(answer);
+        for later in [Duration::ZERO, MINUTE, HOUR + MINUTE] {
+            let refused = present(&api, &token(99, now() + later), now() + later)
+                .await
+                .unwrap_err();
+            assert_eq!(
+                refused.reason(),
+                &ChallengeReason::InvalidToken(JwtError::UnknownKey)
+            );
+            let response = refused.into_response();
+            assert_eq!(response.status(), 401);
+            assert_eq!(
+                response.headers()["www-authenticate"],
+                r#"Bearer realm="https://api.example", error="invalid_token""#
+            );
+        }
+    }
+}
+
+/// O15, O22: without keys nobody passes, and nobody is told that their token is bad: they may come again.
+#[tokio::test]
+async fn without_keys_nobody_passes() {
+    let issuer = Issuer::with(Answer(0, "", String::new()), 1000);
+    let api = api(&issuer);
+    for token in [token(1, now()), token(99, now())] {
+        let refused = present(&api, &token, now()).await.unwrap_err();
+        assert_eq!(refused.reason(), &ChallengeReason::Unavailable);
+        assert!(refused.source().is_some());
+        let response = refused.into_response();
+        assert_eq!(response.status(), 503);
+        assert_eq!(response.headers()["retry-after"], "5");
+        assert!(!response.headers().contains_key("www-authenticate"));
+    }
+    // what is no token at all is told so
+    let request = Request::get("/v1/charges").body(()).unwrap().into_parts().0;
+    assert_eq!(api.authenticate(&request, now()).await.unwrap_err().status(), 401);
+    issuer.publishes(&[1]);
+    let later = now() + Duration::from_secs(5);
+    assert!(present(&api, &token(1, later), later).await.is_ok());
+}

@@ -1,0 +1,154 @@
+//! An issuer that fails.
+
+use std::error::Error as _;
+
+use super::*;
+
+/// What is no set of keys: each for another reason.
+fn failures() -> Vec<Answer> {
+    let padding = " ".repeat(64 * 1024);
+    let nameless = r#"{"kty":"oct","k":"AAAA"}"#;
+    let twice = document(&[2]).replace(
+        r#"{"keys":["#,
+        &format!(r#"{{"keys":[{},"#, key(2).public_key().to_json()),
+    );
+    vec![
+        Answer(0, "", String::new()),
+        Answer(500, "", document(&[2])),
+        Answer(404, "", document(&[2])),
+        Answer(302, "", document(&[2])),
+        Answer(206, "", document(&[2])),
+        Answer(304, "", String::new()),
+        Answer(204, "", document(&[2])),
+        Answer(200, "", String::new()),
+        Answer(200, "", "<html>".to_owned()),
+        Answer(200, "", "[]".to_owned()),
+        Answer(200, "", r#"{"keys":{}}"#.to_owned()),
+        Answer(200, "", r#"{"keys":[],"keys":[]}"#.to_owned()),
+        Answer(200, "", document(&[2]) + &padding),
+        Answer(200, "", format!(r#"{{"keys":[{}]}}"#, [nameless; 101].join(","))),
+        Answer(200, "", twice),
+    ]
+}
+
+/// O15, O22, 77: an issuer that fails takes nothing away: the keys of before are used on, for a day, and then for nothing.
+#[tokio::test]
+async fn a_failing_issuer_does_not_empty_the_set() {
+    for failure in failures() {
+        let issuer = Issuer::publishing(&[1]);
+        let keys = issuer.keys();
+        assert_eq!(verify(&keys, 1, now()).await, PASSES);
+        issuer.says(failure.clone());
+        let Answer(status, _, body) = failure;
+        let excerpt: String = body.chars().take(80).collect();
+        for later in [HOUR, HOUR * 12, DAY - TICK] {
+            assert_eq!(
+                verify(&keys, 1, now() + later).await,
+                PASSES,
+                "{status} {excerpt}"
+            );
+            assert_eq!(
+                verify(&keys, 2, now() + later).await,
+                UNKNOWN,
+                "{status} {excerpt}"
+            );
+        }
+        assert_eq!(verify(&keys, 1, now() + DAY).await, None, "{status} {excerpt}");
+        issuer.publishes(&[2]);
+        assert_eq!(verify(&keys, 2, now() + DAY + MINUTE).await, PASSES);
+    }
+}
+
+/// O22, 77: the last use may be sooner, and ends at the exact instant.
+#[tokio::test]
+async fn a_last_use_is_a_day_at_most() {
+    for (asked_for, last_use) in [
+        (Duration::ZERO, HOUR),
+        (HOUR * 2, HOUR * 2),
+        (DAY * 2, DAY),
+        (Duration::MAX, DAY),
+    ] {
+        let issuer = Issuer::publishing(&[1]);
+        let keys = issuer.keys().with_last_use(asked_for);
+        keys.keys(now()).await.unwrap();
+        issuer.says(Answer(503, "", String::new()));
+        assert!(keys.keys(now() + last_use - TICK).await.is_ok());
+        let unavailable = keys.keys(now() + last_use).await.unwrap_err();
+        assert!(unavailable.source().is_some(), "{asked_for:?}");
+    }
+}
+
+/// O22, 77: an issuer that fails is left alone for five seconds, whether there are keys or not.
+#[tokio::test]
+async fn a_failing_issuer_is_asked_every_five_seconds() {
+    let pause = Duration::from_secs(5);
+    for failure in failures() {
+        let issuer = Issuer::with(failure.clone(), 1000);
+        let keys = issuer.keys();
+        for _ in 0..3 {
+            let unavailable = keys.keys(now()).await.unwrap_err();
+            assert_eq!(
+                unavailable.to_string(),
+                "the keys of the issuer could not be fetched"
+            );
+            assert!(unavailable.source().is_some());
+        }
+        assert_eq!(verify(&keys, 1, now() + pause - TICK).await, None);
+        assert_eq!(issuer.asked(), 1);
+        issuer.publishes(&[1]);
+        assert_eq!(verify(&keys, 1, now() + pause).await, PASSES);
+        assert_eq!(issuer.asked(), 2);
+
+        issuer.says(failure);
+        for number in 0..1000 {
+            let now = now() + pause + HOUR + Duration::from_millis(10 * number);
+            assert_eq!(keys.keys(now).await.unwrap().iter().count(), 1);
+        }
+        assert_eq!(issuer.asked(), 4);
+    }
+}
+
+/// O15, 77: where there are keys and the issuer fails to give newer ones, a token of a strange key is a token of a strange key.
+#[tokio::test]
+async fn a_strange_key_stays_strange_while_the_issuer_fails() {
+    let issuer = Issuer::publishing(&[1]);
+    let keys = issuer.keys();
+    keys.keys(now()).await.unwrap();
+    issuer.says(Answer(0, "", String::new()));
+    for later in [Duration::ZERO, MINUTE - TICK] {
+        assert_eq!(verify(&keys, 2, now() + later).await, UNKNOWN);
+        assert_eq!(verify(&keys, 1, now() + later).await, PASSES);
+        assert_eq!(issuer.asked(), 2);
+    }
+    issuer.publishes(&[2]);
+    assert_eq!(verify(&keys, 2, now() + MINUTE).await, PASSES);
+}
+
+/// O15, 66, 77: keys that cannot verify are left out, and the rest is used.
+#[tokio::test]
+async fn keys_of_no_use_are_left_out() {
+    let symmetric = r#"{"keys":[{"kty":"oct","k":"AAAA","kid":"x"},{"kty":"EC"},1,"#;
+    let answer = Answer(200, "", document(&[1]).replace(r#"{"keys":["#, symmetric));
+    let keys = Issuer::with(answer, 1000).keys();
+    assert_eq!(keys.keys(now()).await.unwrap().iter().count(), 1);
+    assert_eq!(verify(&keys, 1, now()).await, PASSES);
+}
+
+/// O22: a transport that panics is one that fails, and the next caller finds it mended.
+#[tokio::test]
+async fn a_panic_of_the_transport_stops_nobody_else() {
+    let issuer = Issuer::publishing(&[1]);
+    let (panics, transport) = (Arc::new(AtomicUsize::new(1)), issuer.transport());
+    let broken = move |request| {
+        let (panics, transport) = (Arc::clone(&panics), Arc::clone(&transport));
+        async move {
+            let left = panics.load(Ordering::SeqCst);
+            panics.store(left.saturating_sub(1), Ordering::SeqCst);
+            assert_eq!(left, 0, "there is no reactor running");
+            transport.send(request).await
+        }
+    };
+    let keys = RemoteKeySet::new(JWKS.parse().unwrap(), Arc::new(broken));
+    assert!(keys.keys(now()).await.is_err());
+    assert!(keys.keys(now() + Duration::from_secs(5)).await.is_ok());
+}

@@ -1,0 +1,104 @@
+//! An issuer that rotates its keys, and strangers who make up names of keys.
+
+use futures_util::future::join_all;
+
+use super::*;
+
+/// O15, O22, 77: a token of a key that nobody knew is verified all the same, at the cost of one request.
+#[tokio::test]
+async fn a_new_key_is_fetched_when_its_first_token_comes() {
+    let issuer = Issuer::publishing(&[1]);
+    let keys = issuer.keys();
+    assert_eq!(verify(&keys, 1, now()).await, PASSES);
+    // right after the set was fetched, too: that was no rotation
+    issuer.publishes(&[2]);
+    assert_eq!(verify(&keys, 2, now()).await, PASSES);
+    assert_eq!(issuer.asked(), 2);
+    assert_eq!(verify(&keys, 1, now()).await, UNKNOWN);
+    assert_eq!(verify(&keys, 2, now() + HOUR - TICK).await, PASSES);
+    assert_eq!(issuer.asked(), 2);
+}
+
+/// O15, O22, 77: 32 callers who come with tokens of the new key wait for one request, and those with the old key for none.
+#[tokio::test]
+async fn of_32_callers_after_a_rotation_one_asks() {
+    let issuer = Issuer::publishing(&[1]);
+    let keys = issuer.keys();
+    assert_eq!(verify(&keys, 1, now()).await, PASSES);
+    issuer.publishes(&[1, 2]);
+    let callers = (0..32).map(|number| {
+        let keys = keys.clone();
+        let seed = 1 + number % 2;
+        tokio::spawn(async move { verify(&keys, seed, now() + Duration::from_secs(number.into())).await })
+    });
+    for verified in join_all(callers).await {
+        assert_eq!(verified.unwrap(), PASSES);
+    }
+    assert_eq!(issuer.asked(), 2);
+}
+
+/// O22, 77: anybody can make up a name; ten thousand of them have the set fetched once a minute, and nobody else is refused for it.
+#[tokio::test]
+async fn a_flood_of_strange_names_is_one_request_a_minute() {
+    let issuer = Issuer::publishing(&[1]);
+    let keys = issuer.keys();
+    // on a set that was never fetched, the first of them has it fetched, and that is as new as it gets
+    assert_eq!(verify(&keys, 99, now()).await, UNKNOWN);
+    assert_eq!(issuer.asked(), 1);
+    let policy = AccessTokenPolicy::new(ISSUER.parse().unwrap(), API.parse().unwrap());
+    let strange = token(99, now());
+    for number in 0..10_000_u64 {
+        let now = now() + Duration::from_millis(number * 18);
+        let check = |keys: &KeySet| AccessTokenClaims::verify(&strange, keys, &policy, now);
+        let refused = keys.verify(check, now).await;
+        assert!(matches!(refused, Err(VerifyError::Refused(JwtError::UnknownKey))));
+    }
+    // three minutes
+    assert_eq!(issuer.asked(), 1 + 3);
+    assert_eq!(verify(&keys, 1, now() + MINUTE * 3).await, PASSES);
+    assert_eq!(issuer.asked(), 4);
+}
+
+/// O22, 77: to the instant.
+#[tokio::test]
+async fn the_cool_down_ends_at_the_exact_instant() {
+    for (asked_for, cool_down) in [
+        (None, MINUTE),
+        (Some(Duration::ZERO), Duration::from_secs(1)),
+        (Some(Duration::from_secs(600)), Duration::from_secs(600)),
+    ] {
+        let issuer = Issuer::publishing(&[1]);
+        let keys = asked_for.map_or_else(|| issuer.keys(), |span| issuer.keys().with_cool_down(span));
+        keys.keys(now()).await.unwrap();
+        assert_eq!(verify(&keys, 9, now()).await, UNKNOWN);
+        assert_eq!(verify(&keys, 9, now() + cool_down - TICK).await, UNKNOWN);
+        assert_eq!(issuer.asked(), 2);
+        assert_eq!(verify(&keys, 9, now() + cool_down).await, UNKNOWN);
+        assert_eq!(issuer.asked(), 3);
+    }
+}
+
+/// O15, 77: whatever else is wrong with a token is wrong with any keys, and nobody is asked for newer ones.
+#[tokio::test]
+async fn no_other_fault_of_a_token_has_keys_fetched() {
+    let issuer = Issuer::publishing(&[1]);
+    let keys = issuer.keys();
+    keys.keys(now()).await.unwrap();
+    for fault in [
+        JwtError::Malformed,
+        JwtError::UnsupportedAlgorithm,
+        JwtError::UnsupportedHeader,
+        JwtError::WrongType,
+        JwtError::AmbiguousKey,
+        JwtError::SignatureMismatch,
+        JwtError::WrongIssuer,
+        JwtError::WrongAudience,
+        JwtError::Expired,
+        JwtError::NotYetValid,
+        JwtError::WrongNonce,
+    ] {
+        let verified = keys.verify(|_| Err::<(), _>(fault), now()).await;
+        assert!(matches!(verified, Err(VerifyError::Refused(refused)) if refused == fault));
+    }
+    assert_eq!(issuer.asked(), 1);
+}
