@@ -80,6 +80,12 @@ reasons! {
     ClientAssertionUnsupported = "unsupported_client_authentication" [6],
     /// The client authenticates in another way than it is registered for.
     ClientAuthenticationMismatch = "client_authentication_method_mismatch" [6, 13],
+    /// The client is known by a certificate, and its connection has none.
+    ClientCertificateMissing = "client_certificate_missing" [12],
+    /// The certificate of the connection is another than the client is known by.
+    ClientCertificateMismatch = "client_certificate_mismatch" [12],
+    /// The client is known by what an authority says of it, and none vouches for the certificate of the connection.
+    ClientCertificateUnverified = "client_certificate_unverified" [12],
     /// The client lost its redirect URI or its grant while the user was at the page.
     ClientChanged = "client_changed" [15, 47],
     /// `client_id` in the form is another than in the header.

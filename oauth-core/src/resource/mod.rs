@@ -186,7 +186,7 @@ impl ResourceServer {
             (Scheme::Bearer, None) => None,
             (Scheme::Bearer, Some(bound @ Confirmation::Certificate(_))) => {
                 let presented = request.extensions.get::<ClientCertificate>();
-                if presented.map(|certificate| certificate.confirmation()) != Some(bound) {
+                if presented.map(ClientCertificate::confirmation) != Some(bound) {
                     return Err(self.refuse(scheme, ChallengeReason::WrongCertificate));
                 }
                 None

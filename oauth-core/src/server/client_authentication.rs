@@ -3,8 +3,8 @@
 use std::time::SystemTime;
 
 use bytes::Bytes;
+use http::Request;
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, Request};
 
 use super::AuthorizationServer;
 use super::answer::{Failure, Refused};
@@ -13,6 +13,7 @@ use crate::basic::BasicCredentials;
 use crate::error::{ErrorCode, ErrorResponse, Reason};
 use crate::event::AuthEventKind;
 use crate::jose::ClientAssertion;
+use crate::mtls::ClientCertificate;
 use crate::params::Params;
 use crate::secret::{ClientSecret, TokenHash};
 use crate::store::{ClientAuthentication, ClientKeys, ClientSecrets, RegisteredClient};
@@ -25,7 +26,9 @@ struct Presented<'a> {
 }
 
 pub(super) enum Method<'a> {
-    None,
+    /// The name alone, and the certificate of the connection, if it has one. A certificate beside another method is none: tokens are
+    /// bound to it whatever its sender authenticates by.
+    Name(Option<&'a ClientCertificate>),
     Basic(ClientSecret),
     Post(ClientSecret),
     Assertion(&'a str),
@@ -33,23 +36,26 @@ pub(super) enum Method<'a> {
 
 impl Method<'_> {
     const fn is(&self, registered: &ClientAuthentication) -> bool {
+        use ClientAuthentication as Registered;
         matches!(
             (self, registered),
-            (Self::None, ClientAuthentication::None)
-                | (Self::Basic(_), ClientAuthentication::SecretBasic(_))
-                | (Self::Post(_), ClientAuthentication::SecretPost(_))
-                | (Self::Assertion(_), ClientAuthentication::PrivateKeyJwt(_))
+            (
+                Self::Name(_),
+                Registered::None | Registered::Tls(_) | Registered::SelfSignedTls(_)
+            ) | (Self::Basic(_), Registered::SecretBasic(_))
+                | (Self::Post(_), Registered::SecretPost(_))
+                | (Self::Assertion(_), Registered::PrivateKeyJwt(_))
         )
     }
 
-    /// Whether it can be guessed: anything but a name.
+    /// Whether it can be guessed: anything but a name. Nobody connects with a certificate by guessing.
     pub(super) const fn is_a_guess(&self) -> bool {
-        !matches!(self, Self::None)
+        !matches!(self, Self::Name(_))
     }
 
     const fn secret(&self) -> Option<&ClientSecret> {
         match self {
-            Self::None | Self::Assertion(_) => None,
+            Self::Name(_) | Self::Assertion(_) => None,
             Self::Basic(secret) | Self::Post(secret) => Some(secret),
         }
     }
@@ -59,14 +65,14 @@ impl AuthorizationServer {
     /// The client that sends the request: registered, and authenticated the way it is registered for.
     ///
     /// What was presented is judged first and told last: where too much was wrong before, what is right is refused like what is
-    /// wrong. A `client_id` alone is no guess and is not counted.
+    /// wrong. A `client_id` alone is no guess and is not counted, whatever the connection.
     pub(super) async fn authenticate(
         &self,
         request: &Request<Bytes>,
         params: &Params,
         now: SystemTime,
     ) -> Result<RegisteredClient, Failure> {
-        let Presented { client_id, method } = self.presented(request.headers(), params)?;
+        let Presented { client_id, method } = self.presented(request, params)?;
         let client = self.inner.clients.client(&client_id).await?;
         let (client, assertion) = match self.judged(client, &method, &client_id, now) {
             Ok(authenticated) => {
@@ -93,6 +99,12 @@ impl AuthorizationServer {
         now: SystemTime,
     ) -> Result<(RegisteredClient, Option<ClientAssertion>), Reason> {
         let verified = verified(client, method, now);
+        if let Method::Name(certificate) = method {
+            let client = verified?;
+            let certificates = &self.inner.certificates;
+            certificates.admits(&client.authentication, *certificate, now)?;
+            return Ok((client, None));
+        }
         let Method::Assertion(assertion) = method else {
             return verified.map(|client| (client, None));
         };
@@ -102,7 +114,12 @@ impl AuthorizationServer {
         Ok((client, Some(assertion?)))
     }
 
-    fn presented<'a>(&self, headers: &HeaderMap, params: &'a Params) -> Result<Presented<'a>, Failure> {
+    fn presented<'a>(
+        &self,
+        request: &'a Request<Bytes>,
+        params: &'a Params,
+    ) -> Result<Presented<'a>, Failure> {
+        let headers = request.headers();
         let is_there = |name| params.optional(name).is_some();
         let by_secret = is_there("client_secret");
         let by_assertion = client_assertion::PARAMETERS.into_iter().any(is_there);
@@ -127,7 +144,7 @@ impl AuthorizationServer {
             return Err(self.invalid_client(Reason::ClientIdMissing, None));
         };
         let method = match params.optional("client_secret").map(str::parse) {
-            None => Method::None,
+            None => Method::Name(request.extensions().get()),
             Some(Ok(secret)) => Method::Post(secret),
             Some(Err(_)) => return Err(self.invalid_client(Reason::MalformedClientSecret, Some(client_id))),
         };

@@ -5,9 +5,10 @@
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, Response};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::AuthorizationServer;
+use super::certificates::CertificateUse;
 use super::form::method_not_allowed;
 use super::path;
 use crate::dpop;
@@ -99,7 +100,9 @@ pub(super) struct Offer<'a> {
     pub(super) pushed_requests_required: bool,
     /// What is signed once, and taken once: assertions of clients and proofs of possession.
     pub(super) replays: bool,
-    pub(super) certificates: bool,
+    pub(super) certificates: CertificateUse,
+    /// Where clients with certificates are to come, if that is elsewhere.
+    pub(super) mtls_base: Option<&'a Issuer>,
 }
 
 /// The metadata of a server with these settings; what it does not name, it does not offer.
@@ -109,6 +112,7 @@ pub(super) fn describe(issuer: &Issuer, offer: &Offer<'_>) -> Bytes {
     if offer.replays {
         confidential.push("private_key_jwt");
     }
+    confidential.extend(offer.certificates.methods());
     let every_client = [&confidential[..], &["none"]].concat();
     let mut document = json!({
         "issuer": issuer,
@@ -134,7 +138,7 @@ pub(super) fn describe(issuer: &Issuer, offer: &Offer<'_>) -> Bytes {
         "claims_supported": ["aud", "auth_time", "email", "exp", "iat", "iss", "name", "nonce", "sub"],
         "request_parameter_supported": false,
         "request_uri_parameter_supported": false,
-        "tls_client_certificate_bound_access_tokens": offer.certificates,
+        "tls_client_certificate_bound_access_tokens": offer.certificates.bound_tokens,
     });
     if let Some(members) = document.as_object_mut().filter(|_| offer.replays) {
         let name = "dpop_signing_alg_values_supported".to_owned();
@@ -144,5 +148,21 @@ pub(super) fn describe(issuer: &Issuer, offer: &Offer<'_>) -> Bytes {
             (name, json!(Algorithm::names_of(&Algorithm::ALL)))
         }));
     }
+    let aliases = offer.mtls_base.map(mtls_endpoint_aliases);
+    if let Some((members, aliases)) = document.as_object_mut().zip(aliases) {
+        members.insert("mtls_endpoint_aliases".to_owned(), aliases);
+    }
     document.to_string().into()
+}
+
+/// The endpoints that look at certificates, [RFC 8705 §5](https://www.rfc-editor.org/rfc/rfc8705#section-5).
+fn mtls_endpoint_aliases(base: &Issuer) -> Value {
+    let base = base.as_str().trim_end_matches('/');
+    json!({
+        "token_endpoint": format!("{base}{}", path::TOKEN),
+        "pushed_authorization_request_endpoint": format!("{base}{}", path::PAR),
+        "introspection_endpoint": format!("{base}{}", path::INTROSPECT),
+        "revocation_endpoint": format!("{base}{}", path::REVOKE),
+        "userinfo_endpoint": format!("{base}{}", path::USERINFO),
+    })
 }

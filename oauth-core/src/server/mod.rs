@@ -43,6 +43,7 @@
 mod answer;
 mod authorization_request;
 mod authorize;
+mod certificates;
 mod claims;
 mod client_assertion;
 mod client_authentication;
@@ -128,7 +129,7 @@ struct Inner {
     retry_pepper: Option<RetryPepper>,
     pushed_requests_required: bool,
     claims_by_scope: bool,
-    certificates: bool,
+    certificates: certificates::CertificateUse,
     metadata: Bytes,
 }
 

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Request, Response};
 
 use super::answer::Failure;
+use super::metadata::Offer;
 use super::{AuthorizationServer, path};
 use crate::dpop::{self, Htu, InvalidHtu, NonceKey, Nonces, ProofError, ProofPolicy, ProvenKey, Target};
 use crate::error::{ErrorCode, ErrorResponse, Reason};
@@ -16,6 +17,11 @@ use crate::vocabulary::{Confirmation, Issuer};
 /// Which proofs are taken, and where the public knows the endpoints that take them.
 pub(super) struct Possession {
     policy: ProofPolicy,
+    /// Under the issuer, and where clients with certificates come to, if that is elsewhere.
+    places: Vec<Places>,
+}
+
+struct Places {
     token: Htu,
     par: Htu,
     userinfo: Htu,
@@ -23,23 +29,36 @@ pub(super) struct Possession {
 
 impl Possession {
     /// None where there is no store of the proofs that were used.
-    pub(super) fn offered(issuer: &Issuer, replays: bool, nonces: Option<&NonceKey>) -> Option<Self> {
-        // an issuer is a URL that requests can be sent to
-        replays.then(|| Self::new(issuer, nonces).ok()).flatten()
-    }
-
-    fn new(issuer: &Issuer, nonces: Option<&NonceKey>) -> Result<Self, InvalidHtu> {
-        let base: Htu = issuer.as_str().parse()?;
+    pub(super) fn offered(issuer: &Issuer, offer: &Offer<'_>, nonces: Option<&NonceKey>) -> Option<Self> {
         let policy = match nonces {
             Some(key) => ProofPolicy::new().with_nonces(Nonces::of_authorization_server(key, issuer)),
             None => ProofPolicy::new(),
         };
-        Ok(Self {
+        let bases = [Some(issuer), offer.mtls_base].into_iter().flatten();
+        offer.replays.then(|| Self {
             policy,
+            // an issuer is a URL that requests can be sent to
+            places: bases.filter_map(|base| Places::below(base).ok()).collect(),
+        })
+    }
+}
+
+impl Places {
+    fn below(base: &Issuer) -> Result<Self, InvalidHtu> {
+        let base: Htu = base.as_str().parse()?;
+        Ok(Self {
             token: base.join(path::TOKEN)?,
             par: base.join(path::PAR)?,
             userinfo: base.join(path::USERINFO)?,
         })
+    }
+
+    fn of(&self, endpoint: Endpoint<'_>) -> &Htu {
+        match endpoint {
+            Endpoint::Token => &self.token,
+            Endpoint::Par => &self.par,
+            Endpoint::UserInfo(_) => &self.userinfo,
+        }
     }
 }
 
@@ -67,19 +86,22 @@ impl AuthorizationServer {
         if !request.headers().contains_key(dpop::HEADER) {
             return Ok(None);
         }
-        let (uri, access_token) = match endpoint {
-            Endpoint::Token => (&possession.token, None),
-            Endpoint::Par => (&possession.par, None),
-            Endpoint::UserInfo(token) => (&possession.userinfo, Some(token)),
+        let access_token = match endpoint {
+            Endpoint::Token | Endpoint::Par => None,
+            Endpoint::UserInfo(token) => Some(token),
         };
-        let target = Target {
-            method: request.method(),
-            uri,
-            access_token,
+        let at = |places: &Places| {
+            let target = Target {
+                method: request.method(),
+                uri: places.of(endpoint),
+                access_token,
+            };
+            possession.policy.verify(request.headers(), &target, now)
         };
-        possession
-            .policy
-            .verify(request.headers(), &target, now)
+        let mut verdicts = possession.places.iter().map(at);
+        verdicts
+            .find(|verdict| verdict.as_ref().err() != Some(&ProofError::WrongUri))
+            .unwrap_or(Err(ProofError::WrongUri))
             .map(Some)
     }
 
@@ -136,8 +158,8 @@ impl AuthorizationServer {
             let is_registered = client.sender_constraint == Some(SenderConstraint::MutualTls);
             let certificate = request.extensions().get::<ClientCertificate>();
             certificate
-                .filter(|_| is_registered && self.inner.certificates)
-                .map(|certificate| certificate.confirmation())
+                .filter(|_| is_registered && self.inner.certificates.bound_tokens)
+                .map(ClientCertificate::confirmation)
         };
         match proven {
             Some(proven) => Some(Confirmation::Jkt(proven.thumbprint())),

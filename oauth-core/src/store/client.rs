@@ -1,13 +1,13 @@
 use std::collections::BTreeSet;
-use std::time::SystemTime;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
 use super::ClientKeys;
+use super::{ClientSecrets, RegisteredCertificates};
 use crate::grant::{AccessTokenLifetime, RefreshTokenLifetime};
-use crate::secret::{ClientSecret, TokenHash};
+use crate::mtls::CertificateName;
 use crate::store_error::StoreError;
 use crate::vocabulary::{Audience, ClientId, Confirmation, RedirectUri, RegisteredRedirectUri, Scopes};
 
@@ -76,6 +76,20 @@ impl RegisteredClient {
     #[must_use]
     pub fn keyed(id: ClientId, keys: ClientKeys) -> Self {
         Self::new(id, ClientAuthentication::PrivateKeyJwt(keys))
+    }
+
+    /// A client that authenticates by `tls_client_auth`, with a certificate in which an authority calls it `name`: code and refresh
+    /// grants, no scopes yet.
+    #[must_use]
+    pub fn tls(id: ClientId, name: CertificateName) -> Self {
+        Self::new(id, ClientAuthentication::Tls(name))
+    }
+
+    /// A client that authenticates by `self_signed_tls_client_auth`, with a certificate that is registered itself: code and refresh
+    /// grants, no scopes yet.
+    #[must_use]
+    pub fn self_signed_tls(id: ClientId, certificates: RegisteredCertificates) -> Self {
+        Self::new(id, ClientAuthentication::SelfSignedTls(certificates))
     }
 
     fn new(id: ClientId, authentication: ClientAuthentication) -> Self {
@@ -247,6 +261,12 @@ pub enum ClientAuthentication {
     /// [RFC 7523 §2.2](https://www.rfc-editor.org/rfc/rfc7523#section-2.2).
     #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
     PrivateKeyJwt(ClientKeys),
+    /// `tls_client_auth`: a certificate of an authority, with this name,
+    /// [RFC 8705 §2.1](https://www.rfc-editor.org/rfc/rfc8705#section-2.1).
+    Tls(CertificateName),
+    /// `self_signed_tls_client_auth`: this very certificate, whoever signed it,
+    /// [RFC 8705 §2.2](https://www.rfc-editor.org/rfc/rfc8705#section-2.2).
+    SelfSignedTls(RegisteredCertificates),
 }
 
 impl ClientAuthentication {
@@ -254,72 +274,11 @@ impl ClientAuthentication {
     #[must_use]
     pub const fn secrets(&self) -> Option<&ClientSecrets> {
         match self {
-            Self::None => None,
+            Self::None | Self::Tls(_) | Self::SelfSignedTls(_) => None,
             Self::SecretBasic(secrets) | Self::SecretPost(secrets) => Some(secrets),
             #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
             Self::PrivateKeyJwt(_) => None,
         }
-    }
-}
-
-/// The hash of a client's secret and, while it is being replaced, of the one before.
-///
-/// # Security
-///
-/// SHA-256 without salt or stretching: enough for a secret of 256 random bits such as
-/// [`ClientSecret::generate`] makes, not for a password that a person chose.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct ClientSecrets {
-    /// The secret to use from now on.
-    pub current: TokenHash,
-    /// The one before, for as long as it still opens.
-    pub previous: Option<PreviousSecret>,
-}
-
-/// A client secret that is on its way out.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct PreviousSecret {
-    /// Its hash.
-    pub hash: TokenHash,
-    /// The instant from which it opens nothing.
-    pub expires_at: SystemTime,
-}
-
-impl ClientSecrets {
-    /// One secret.
-    #[must_use]
-    pub fn new(secret: &ClientSecret) -> Self {
-        Self {
-            current: secret.hash(),
-            previous: None,
-        }
-    }
-
-    /// `secret` from now on, and the present one too until `previous_expires_at`.
-    #[must_use]
-    pub fn rotated(&self, secret: &ClientSecret, previous_expires_at: SystemTime) -> Self {
-        let previous = PreviousSecret {
-            hash: self.current,
-            expires_at: previous_expires_at,
-        };
-        Self {
-            current: secret.hash(),
-            previous: Some(previous),
-        }
-    }
-
-    /// Whether `secret` opens at `now`. Looks at both hashes in constant time, whichever matches.
-    #[must_use]
-    pub fn accept(&self, secret: &ClientSecret, now: SystemTime) -> bool {
-        let presented = secret.hash();
-        let current = self.current.matches(&presented);
-        let previous = self
-            .previous
-            .as_ref()
-            .is_some_and(|previous| previous.hash.matches(&presented) & (now < previous.expires_at));
-        current | previous
     }
 }
 

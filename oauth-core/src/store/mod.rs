@@ -30,8 +30,10 @@
 mod attempt_store;
 mod authorization_code;
 mod client;
+mod client_certificates;
 #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
 mod client_keys;
+mod client_secrets;
 mod id;
 mod interaction;
 mod pushed_request;
@@ -45,11 +47,12 @@ mod token_store;
 pub use attempt_store::AttemptStore;
 pub use authorization_code::{AuthorizationCodeRecord, Grant};
 pub use client::{
-    ClientAuthentication, ClientSecrets, ClientStore, GrantType, NotSenderConstrained, PreviousSecret,
-    RegisteredClient, SenderConstraint,
+    ClientAuthentication, ClientStore, GrantType, NotSenderConstrained, RegisteredClient, SenderConstraint,
 };
+pub use client_certificates::{PreviousCertificate, RegisteredCertificates};
 #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
 pub use client_keys::{ClientKeys, InvalidClientKeys};
+pub use client_secrets::{ClientSecrets, PreviousSecret};
 pub use id::{FamilyId, InvalidFamilyId, InvalidSessionId, SessionId};
 pub use interaction::{AuthorizationRequest, InteractionRecord, InteractionStore, Prompt, TakeOutcome};
 pub use pushed_request::PushedRequestRecord;

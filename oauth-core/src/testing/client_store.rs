@@ -6,8 +6,9 @@ use std::time::Duration;
 use super::race::{RACERS, race};
 use super::records::{answer, start};
 use crate::grant::{AccessTokenLifetime, RefreshTokenLifetime};
+use crate::mtls::{CertificateName, ClientCertificate};
 use crate::secret::ClientSecret;
-use crate::store::{ClientSecrets, ClientStore, GrantType, RegisteredClient};
+use crate::store::{ClientSecrets, ClientStore, GrantType, RegisteredCertificates, RegisteredClient};
 use crate::vocabulary::{ClientId, RegisteredRedirectUri};
 
 /// Makes a test of each case: `client_store!(#[tokio::test] expression)`.
@@ -31,6 +32,8 @@ pub async fn a_client_is_found_as_it_was_put(store: &dyn ClientStore) {
         confidential("web"),
         #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
         keyed("robot"),
+        RegisteredClient::tls(id("named"), subject("CN=a\\, \\\"b\\\"\\00,O=Caf\u{e9} 'one'")),
+        self_signed("probe"),
     ] {
         answer(store.put_client(client.clone()).await);
         assert_eq!(answer(store.client(&client.id).await), Some(client));
@@ -135,6 +138,16 @@ fn keyed(name: &str) -> RegisteredClient {
     let nameless = r#"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#;
     let keys = KeySet::parse(format!(r#"{{"keys":[{named},{nameless}]}}"#).as_bytes()).expect("two keys");
     RegisteredClient::keyed(id(name), ClientKeys::new(Algorithm::EdDsa, &keys).expect("keys"))
+}
+
+fn subject(text: &str) -> CertificateName {
+    CertificateName::subject_dn(text).expect("a name")
+}
+
+fn self_signed(name: &str) -> RegisteredClient {
+    let [old, new] = ["old", "new"].map(|der| ClientCertificate::from_der(der.as_bytes()).thumbprint());
+    let certificates = RegisteredCertificates::new(old).rotated(new, start() + Duration::from_secs(60));
+    RegisteredClient::self_signed_tls(id(name), certificates)
 }
 
 fn exact(uri: &str) -> RegisteredRedirectUri {

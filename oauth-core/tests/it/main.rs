@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod absurd_clock;
+mod certificate_names;
 mod client;
 mod flawed_attempts;
 mod flawed_replays;

@@ -164,14 +164,14 @@ async fn a_token_of_a_certificate_passes_with_it_alone() {
     );
     let token = token(Some(own.confirmation()));
     for api in [api(), bearer_api()] {
-        for (certificate, passes) in [(Some(own), true), (Some(other), false), (None, false)] {
+        for (certificate, passes) in [(Some(&own), true), (Some(&other), false), (None, false)] {
             let mut request = request("Bearer", &token, &[]);
             // what anybody can write proves nothing
             request
                 .headers
                 .insert("x-client-cert", HeaderValue::from_static("own"));
             if let Some(certificate) = certificate {
-                request.extensions.insert(certificate);
+                request.extensions.insert(certificate.clone());
             }
             let refused = present(&api, &request).await.err();
             let reason = refused.as_ref().map(|refused| refused.reason().clone());

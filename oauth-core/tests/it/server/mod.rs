@@ -25,5 +25,6 @@ mod retry;
 mod revocation;
 mod secrecy;
 mod sessions;
+mod tls_client_auth;
 mod token_policy;
 mod userinfo;

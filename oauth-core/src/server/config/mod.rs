@@ -1,6 +1,12 @@
+mod mistakes;
+
 use std::fmt;
 use std::sync::Arc;
 
+use mistakes::Mistakes;
+pub use mistakes::{ConfigError, ConfigMistake};
+
+use super::certificates::CertificateUse;
 use super::guesses::Guesses;
 use super::possession::Possession;
 use super::{AuthorizationServer, Inner, metadata};
@@ -9,10 +15,10 @@ use crate::dpop::NonceKey;
 use crate::grant::{
     AccessTokenFormat, AccessTokenLifetime, RefreshTokenLifetime, RetryPepper, RetryWindow, TokenPolicy,
 };
-use crate::jose::{Algorithm, SigningKeys};
+use crate::jose::SigningKeys;
 use crate::ports::{Clock, Entropy};
 use crate::store::{AttemptStore, ClientStore, InteractionStore, ReplayStore, TokenStore};
-use crate::vocabulary::{Audience, Issuer, Scopes};
+use crate::vocabulary::{Issuer, Scopes};
 
 /// Gathers what an [`AuthorizationServer`] needs; made by [`AuthorizationServer::builder`].
 ///
@@ -36,7 +42,8 @@ pub struct AuthorizationServerBuilder {
     retry_pepper: Option<RetryPepper>,
     pushed_requests_required: bool,
     claims_by_scope: bool,
-    certificates: bool,
+    certificates: CertificateUse,
+    mtls_base: Option<String>,
 }
 
 impl AuthorizationServerBuilder {
@@ -59,7 +66,8 @@ impl AuthorizationServerBuilder {
             retry_pepper: None,
             pushed_requests_required: false,
             claims_by_scope: false,
-            certificates: false,
+            certificates: CertificateUse::default(),
+            mtls_base: None,
         }
     }
 
@@ -203,7 +211,33 @@ impl AuthorizationServerBuilder {
     /// ([RFC 8705 §3](https://www.rfc-editor.org/rfc/rfc8705#section-3)): the [`ClientCertificate`](crate::mtls::ClientCertificate) in the
     /// extensions of their requests.
     pub fn with_certificate_bound_tokens(mut self) -> Self {
-        self.certificates = true;
+        self.certificates.bound_tokens = true;
+        self
+    }
+
+    /// Takes `tls_client_auth` ([RFC 8705 §2.1](https://www.rfc-editor.org/rfc/rfc8705#section-2.1)): a client is who an authority says that it
+    /// is, in a certificate [with verified names](crate::mtls::ClientCertificate::with_verified_names).
+    ///
+    /// # Security
+    ///
+    /// Everybody whom one of the host's authorities certifies under the registered name is the client.
+    pub fn with_tls_client_auth(mut self) -> Self {
+        self.certificates.names = true;
+        self
+    }
+
+    /// Takes `self_signed_tls_client_auth` ([RFC 8705 §2.2](https://www.rfc-editor.org/rfc/rfc8705#section-2.2)): a client is whoever has the
+    /// key of a certificate that is registered for it.
+    pub fn with_self_signed_tls_client_auth(mut self) -> Self {
+        self.certificates.self_signed = true;
+        self
+    }
+
+    /// Names, as `mtls_endpoint_aliases` ([RFC 8705 §5](https://www.rfc-editor.org/rfc/rfc8705#section-5)), the endpoints of clients with
+    /// certificates below another URL: where the host asks for certificates, and browsers do not come by. The endpoints are those of
+    /// this server under both.
+    pub fn with_mtls_endpoint_aliases(mut self, base: &str) -> Self {
+        self.mtls_base = Some(base.to_owned());
         self
     }
 
@@ -220,13 +254,10 @@ impl AuthorizationServerBuilder {
         let tokens = mistakes.required(self.tokens, "token store");
         let clock = mistakes.required(self.clock, "clock");
         let entropy = mistakes.required(self.entropy, "entropy");
-        let keys = mistakes.required(self.signing_keys, "signing key");
+        let keys = mistakes.signing_keys(self.signing_keys);
         let audience = mistakes.audience(&self.audience);
+        let mtls_base = mistakes.mtls_base(self.mtls_base.as_deref());
         let policy = mistakes.policy(self.policy, self.access_token_lifetime, keys.as_ref());
-        mistakes.check(
-            keys.as_ref().is_none_or(|keys| keys.check().is_ok()),
-            ConfigMistake::SigningKeysConflict,
-        );
         let parts = (issuer, clients, interactions, tokens, clock, entropy, keys);
         let (
             Some(issuer),
@@ -240,7 +271,7 @@ impl AuthorizationServerBuilder {
         else {
             return Err(mistakes.into());
         };
-        if !mistakes.0.is_empty() {
+        if !mistakes.are_none() {
             return Err(mistakes.into());
         }
         let offer = metadata::Offer {
@@ -249,9 +280,10 @@ impl AuthorizationServerBuilder {
             pushed_requests_required: self.pushed_requests_required,
             replays: self.replays.is_some(),
             certificates: self.certificates,
+            mtls_base: mtls_base.as_ref(),
         };
         let metadata = metadata::describe(&issuer, &offer);
-        let possession = Possession::offered(&issuer, offer.replays, self.nonce_key.as_ref());
+        let possession = Possession::offered(&issuer, &offer, self.nonce_key.as_ref());
         Ok(AuthorizationServer {
             inner: Arc::new(Inner {
                 issuer,
@@ -282,111 +314,5 @@ impl fmt::Debug for AuthorizationServerBuilder {
         f.debug_struct("AuthorizationServerBuilder")
             .field("issuer", &self.issuer)
             .finish_non_exhaustive()
-    }
-}
-
-/// The settings make no server.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct ConfigError {
-    mistakes: Vec<ConfigMistake>,
-}
-
-impl ConfigError {
-    /// Every mistake that was made.
-    #[must_use]
-    pub fn mistakes(&self) -> &[ConfigMistake] {
-        &self.mistakes
-    }
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the authorization server is not configured")?;
-        self.mistakes.iter().enumerate().try_for_each(|(index, mistake)| {
-            let separator = if index == 0 { ": " } else { "; " };
-            write!(f, "{separator}{mistake}")
-        })
-    }
-}
-
-impl std::error::Error for ConfigError {}
-
-/// One mistake in the settings of an [`AuthorizationServer`].
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConfigMistake {
-    /// A required part was not given.
-    #[error("the {0} is missing")]
-    Missing(&'static str),
-    /// The issuer is no `https` URL without query and fragment, nor an `http` one on loopback.
-    #[error("the issuer is not an https url without query and fragment")]
-    InvalidIssuer,
-    /// An audience is empty or has characters that a token cannot carry.
-    #[error("an audience is invalid")]
-    InvalidAudience,
-    /// An access token that is a JWT may live for 15 minutes.
-    #[error("a jwt access token must not live longer than 15 minutes")]
-    JwtLifetimeTooLong,
-    /// A retry is answered with the same signatures, and only EdDSA makes the same signature twice.
-    #[error("a retry window asks for a signing key of EdDSA")]
-    RetryWindowWithoutEdDsa,
-    /// Two keys have one id, or there are more than 100.
-    #[error("the signing keys do not go together")]
-    SigningKeysConflict,
-}
-
-#[derive(Default)]
-struct Mistakes(Vec<ConfigMistake>);
-
-impl Mistakes {
-    fn check(&mut self, holds: bool, mistake: ConfigMistake) {
-        if !holds {
-            self.0.push(mistake);
-        }
-    }
-
-    fn required<T>(&mut self, part: Option<T>, name: &'static str) -> Option<T> {
-        self.check(part.is_some(), ConfigMistake::Missing(name));
-        part
-    }
-
-    fn parsed<T: std::str::FromStr>(&mut self, text: &str, mistake: ConfigMistake) -> Option<T> {
-        let parsed = text.parse().ok();
-        self.check(parsed.is_some(), mistake);
-        parsed
-    }
-
-    fn policy(
-        &mut self,
-        policy: TokenPolicy,
-        lifetime: Option<AccessTokenLifetime>,
-        keys: Option<&SigningKeys>,
-    ) -> TokenPolicy {
-        let format = policy.access_token_format;
-        let access_token = lifetime.unwrap_or_else(|| format.default_lifetime());
-        self.check(format.allows(access_token), ConfigMistake::JwtLifetimeTooLong);
-        let signs_alike = keys.is_none_or(|keys| keys.active().algorithm() == Algorithm::EdDsa);
-        self.check(
-            policy.retry_window.is_none() || signs_alike,
-            ConfigMistake::RetryWindowWithoutEdDsa,
-        );
-        TokenPolicy {
-            access_token,
-            ..policy
-        }
-    }
-
-    fn audience(&mut self, names: &[String]) -> Vec<Audience> {
-        self.required(names.first(), "audience");
-        names
-            .iter()
-            .filter_map(|name| self.parsed(name, ConfigMistake::InvalidAudience))
-            .collect()
-    }
-}
-
-impl From<Mistakes> for ConfigError {
-    fn from(mistakes: Mistakes) -> Self {
-        Self { mistakes: mistakes.0 }
     }
 }
