@@ -33,8 +33,10 @@ where
 }
 
 /// Runs `work` in a span that has the type of the operation and its name, cut where it is long: no text, no variable, nobody.
+///
+/// No asynchronous function, which would have room for `work` twice.
 #[cfg(feature = "tracing")]
-pub(super) async fn traced<T>(document: &Document, work: impl Future<Output = T>) -> T {
+pub(super) fn traced<F: Future>(document: &Document, work: F) -> tracing::instrument::Instrumented<F> {
     use juniper::OperationType;
     use tracing::Instrument as _;
 
@@ -48,10 +50,10 @@ pub(super) async fn traced<T>(document: &Document, work: impl Future<Output = T>
         graphql.operation.r#type = kind,
         graphql.operation.name = document.name.as_deref(),
     );
-    work.instrument(span).await
+    work.instrument(span)
 }
 
 #[cfg(not(feature = "tracing"))]
-pub(super) async fn traced<T>(_: &Document, work: impl Future<Output = T>) -> T {
-    work.await
+pub(super) fn traced<F: Future>(_: &Document, work: F) -> F {
+    work
 }

@@ -267,7 +267,8 @@ where
             Ok(Executable::Plan(plan)) => self.planned(plan, &variables, context, watch).await,
             Ok(Executable::Plain(foreign)) => {
                 match Plain::new(&self.inner.schema, (document, foreign), context, watch) {
-                    Ok(plain) => self.run_plain(&plain, request, context).await,
+                    // as in `respond`: what few operations need has no room in the future of all
+                    Ok(plain) => Box::pin(self.run_plain(&plain, request, context)).await,
                     Err(refused) => refused,
                 }
             }
@@ -287,14 +288,14 @@ where
         driven.unwrap_or_else(Self::late)
     }
 
-    /// A panic ends here.
-    async fn contained(
+    /// A panic ends here. No asynchronous function, which would have room for `answer` twice.
+    fn contained(
         &self,
         answer: impl Future<Output = GraphResponse>,
         context: &RequestContext<Q::Host>,
-    ) -> GraphResponse {
-        let contained = AssertUnwindSafe(answer).catch_unwind().await;
-        contained.unwrap_or_else(|payload| self.panicked(payload.as_ref(), context))
+    ) -> impl Future<Output = GraphResponse> {
+        let contained = AssertUnwindSafe(answer).catch_unwind();
+        contained.map(move |caught| caught.unwrap_or_else(|payload| self.panicked(payload.as_ref(), context)))
     }
 
     fn panicked(

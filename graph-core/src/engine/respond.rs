@@ -40,7 +40,9 @@ where
                 },
             ),
             Ok(Exchange::Batch { requests, rendering }) => {
-                return Answer::Full(wire::list(self.batch(requests, &context).await, rendering));
+                // rare, and every request would have room for it
+                let answers = Box::pin(self.batch(requests, &context)).await;
+                return Answer::Full(wire::list(answers, rendering));
             }
             Err(refusal) => return Answer::Full(refusal.into_response(profile)),
         };

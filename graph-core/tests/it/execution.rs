@@ -82,3 +82,11 @@ async fn a_failed_required_field_nulls_its_parent() {
     assert_eq!(answer["data"], json!({ "ping": "pong", "item": null }));
     assert_eq!(answer["errors"][0]["path"], json!(["item", "weight"]));
 }
+
+/// A server has room for an answer in each of its connections: the future must not grow by what few operations need.
+#[test]
+fn an_answer_under_way_takes_four_kilobytes_at_most() {
+    let shop = fixture();
+    let answer = shop.engine.respond(post_body("{}"), shop.anonymous());
+    assert!(size_of_val(&answer) <= 4096, "{}", size_of_val(&answer));
+}
