@@ -87,6 +87,11 @@ export class Browser {
     return response;
   }
 
+  // One request, without following a redirect; with a body, as a form of the page's own.
+  open(url, body) {
+    return this.#exchange(url, body);
+  }
+
   // Opens `url` and does what each page asks until the browser is sent to `callback`; answers where exactly.
   async signIn(url, callback, { person, allow = true }) {
     const back = (at) => at.origin + at.pathname === callback.origin + callback.pathname;

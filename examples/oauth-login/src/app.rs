@@ -1,0 +1,291 @@
+//! The four requests of the app.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::iter::successors;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use http::header::SET_COOKIE;
+use http::{Method, Request, StatusCode};
+use oauth_core::client::{AuthorizationParams, CallbackError, Client, Ports, TokenResponse};
+use oauth_core::jose::{IdTokenClaims, RemoteKeySet};
+use oauth_core::memory::MemoryTokens;
+use oauth_core::params::Params;
+use oauth_core::ports::OsEntropy;
+use oauth_core::session::{InvalidCookie, Session, SessionCookie, SessionSecret, Sessions};
+use oauth_core::store::SessionId;
+
+use crate::page::{Home, Page, Person, see_other};
+use crate::sign_ins::{self, SignIns};
+
+/// How many people are known before those whose sessions are over are forgotten.
+const MANY: usize = 10_000;
+
+pub(crate) struct App {
+    client: Client,
+    params: AuthorizationParams,
+    keys: RemoteKeySet,
+    ports: Ports,
+    sessions: Sessions,
+    /// Ties a sign-in to its browser, before there is a session.
+    cookie: SessionCookie,
+    sign_ins: SignIns,
+    people: Mutex<HashMap<SessionId, Known>>,
+}
+
+/// Somebody who is signed in.
+struct Known {
+    identity: IdTokenClaims,
+    tokens: TokenResponse,
+    until: SystemTime,
+}
+
+/// Why a browser does not get what it came for: what it is told, and for the log what is behind it.
+struct Refusal {
+    status: StatusCode,
+    told: &'static str,
+    cause: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl App {
+    pub(crate) fn new(
+        client: Client,
+        params: AuthorizationParams,
+        keys: RemoteKeySet,
+        ports: Ports,
+    ) -> Result<Self, InvalidCookie> {
+        // it listens on a loopback address, without TLS
+        let cookie = |name| SessionCookie::new(name).map(SessionCookie::danger_over_plain_http);
+        let sessions = Sessions::new(
+            Arc::new(MemoryTokens::new()),
+            cookie("login")?,
+            SystemTime::now,
+            OsEntropy,
+        );
+        Ok(Self {
+            client,
+            params,
+            keys,
+            ports,
+            sessions,
+            cookie: cookie("sign-in")?,
+            sign_ins: SignIns::default(),
+            people: Mutex::default(),
+        })
+    }
+
+    pub(crate) async fn answer(&self, request: &Request<Bytes>) -> Page {
+        let answered = match (request.method(), request.uri().path()) {
+            (&Method::GET, "/") => self.home(request, None).await,
+            (&Method::GET, "/login") => self.login(request).await,
+            (&Method::GET, "/callback") => self.callback(request).await,
+            (&Method::POST, "/sign-out") => self.sign_out(request).await,
+            _ => Err(Refusal::new(StatusCode::NOT_FOUND, "There is no such page.")),
+        };
+        answered.unwrap_or_else(|refusal| self.refused(&refusal))
+    }
+
+    async fn home(&self, request: &Request<Bytes>, problem: Option<&str>) -> Result<Page, Refusal> {
+        let session = self.session(request).await?;
+        let people = self.people();
+        let known = session
+            .as_ref()
+            .and_then(|session| people.get(&session.record.id));
+        let csrf_token = session.as_ref().map(|session| session.secret.csrf_token());
+        let person = known.zip(csrf_token.as_ref()).map(|(known, csrf_token)| Person {
+            name: known.identity.name.as_deref().unwrap_or("you"),
+            email: known.identity.email.as_deref(),
+            subject: known.identity.subject.as_str(),
+            scopes: known.tokens.scopes().to_string(),
+            csrf_token,
+        });
+        let issuer = self.client.provider().issuer().as_str();
+        Ok(Home {
+            issuer,
+            person,
+            problem,
+        }
+        .shown(StatusCode::OK))
+    }
+
+    /// Sends the browser to the issuer, by a request that was pushed there where it takes such.
+    async fn login(&self, request: &Request<Bytes>) -> Result<Page, Refusal> {
+        let now = self.ports.now();
+        let (url, pending) = match self.client.provider().pushed_authorization_request_endpoint() {
+            Some(_) => self
+                .client
+                .push(&self.params, self.ports.entropy(), now)
+                .map_err(Refusal::unavailable)?
+                .send(&self.ports)
+                .await
+                .map_err(Refusal::unavailable)?,
+            None => self
+                .client
+                .authorize(&self.params, self.ports.entropy(), now)
+                .map_err(Refusal::unavailable)?,
+        };
+        let secret = self.cookie.read(request.headers());
+        let secret = secret.unwrap_or_else(|| SessionSecret::generate(self.ports.entropy()));
+        if !self.sign_ins.begin(&secret, pending, now) {
+            return Err(Refusal::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "Too many people are signing in. Try again in some minutes.",
+            ));
+        }
+        let mut page = see_other(&url);
+        let cookie = self.cookie.set(&secret, sign_ins::LIFETIME);
+        page.headers_mut().append(SET_COOKIE, cookie);
+        Ok(page)
+    }
+
+    /// Takes the browser back: the answer has to be one to a request of this very browser.
+    async fn callback(&self, request: &Request<Bytes>) -> Result<Page, Refusal> {
+        let query = request.uri().query().unwrap_or_default();
+        let state = Params::parse(query.as_bytes())
+            .ok()
+            .and_then(|params| params.optional("state")?.parse().ok());
+        let browser = self.cookie.read(request.headers());
+        let pending = browser
+            .zip(state)
+            .and_then(|(browser, state)| self.sign_ins.take(&browser, &state));
+        let Some(pending) = pending else {
+            return Err(Refusal::new(
+                StatusCode::BAD_REQUEST,
+                "This sign-in was not begun in this browser, or too long ago. Begin again.",
+            ));
+        };
+        let call = pending
+            .finish(query, self.ports.now())
+            .map_err(Refusal::callback)?;
+        let tokens = call.send(&self.ports).await.map_err(Refusal::unavailable)?;
+        let now = self.ports.now();
+        let identity = self
+            .keys
+            .verify(|keys| tokens.identity(keys, now), now)
+            .await
+            .map_err(Refusal::unavailable)?;
+        let Some(identity) = identity else {
+            return Err(Refusal::new(
+                StatusCode::BAD_GATEWAY,
+                "The issuer did not say who you are.",
+            ));
+        };
+        let signed_in = self
+            .sessions
+            .sign_in(request.headers(), &identity.subject, None)
+            .await;
+        let signed_in = signed_in.map_err(Refusal::unavailable)?;
+        let record = signed_in.session.record;
+        let mut people = self.people();
+        if people.len() >= MANY {
+            people.retain(|_, known| now < known.until);
+        }
+        people.insert(
+            record.id,
+            Known {
+                identity,
+                tokens,
+                until: record.expires_at,
+            },
+        );
+        let mut page = see_other("/");
+        page.headers_mut().append(SET_COOKIE, signed_in.set_cookie);
+        Ok(page)
+    }
+
+    /// Ends the session here, and what the issuer gave for it.
+    async fn sign_out(&self, request: &Request<Bytes>) -> Result<Page, Refusal> {
+        let Some(session) = self.session(request).await? else {
+            return Ok(see_other("/"));
+        };
+        let form = Params::parse(request.body()).ok();
+        let token = form.as_ref().and_then(|form| form.optional("csrf_token"));
+        if !token.is_some_and(|token| session.secret.is_csrf_token(token)) {
+            return Err(Refusal::new(
+                StatusCode::FORBIDDEN,
+                "This form is not from this browser.",
+            ));
+        }
+        let cookie = self
+            .sessions
+            .sign_out(request.headers())
+            .await
+            .map_err(Refusal::unavailable)?;
+        let known = self.people().remove(&session.record.id);
+        if let Some(token) = known.as_ref().and_then(|known| known.tokens.refresh_token()) {
+            // who signed out here is signed out here, whatever the issuer answers
+            match self.client.revoke_refresh_token(token) {
+                Ok(call) => call.send(&self.ports).await.unwrap_or_else(|error| log(&error)),
+                Err(not_offered) => log(&not_offered),
+            }
+        }
+        let mut page = see_other("/");
+        page.headers_mut().append(SET_COOKIE, cookie);
+        Ok(page)
+    }
+
+    async fn session(&self, request: &Request<Bytes>) -> Result<Option<Session>, Refusal> {
+        let session = self.sessions.authenticate(request.headers()).await;
+        Ok(session.map_err(Refusal::unavailable)?.ok())
+    }
+
+    fn refused(&self, refusal: &Refusal) -> Page {
+        if let Some(cause) = &refusal.cause {
+            log(&**cause);
+        }
+        let issuer = self.client.provider().issuer().as_str();
+        let problem = Some(refusal.told);
+        Home {
+            issuer,
+            person: None,
+            problem,
+        }
+        .shown(refusal.status)
+    }
+
+    fn people(&self) -> MutexGuard<'_, HashMap<SessionId, Known>> {
+        self.people.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Refusal {
+    fn new(status: StatusCode, told: &'static str) -> Self {
+        Self {
+            status,
+            told,
+            cause: None,
+        }
+    }
+
+    fn unavailable(cause: impl Error + Send + Sync + 'static) -> Self {
+        let told = "Signing in does not work at the moment. Try again later.";
+        Self {
+            cause: Some(Box::new(cause)),
+            ..Self::new(StatusCode::BAD_GATEWAY, told)
+        }
+    }
+
+    /// What the issuer or somebody in between answered by the browser.
+    fn callback(error: CallbackError) -> Self {
+        let told = match error {
+            CallbackError::Refused(_) => "The issuer did not let you in, or you did not want it to.",
+            _ => "This is no answer to your sign-in. Begin again.",
+        };
+        Self {
+            cause: Some(Box::new(error)),
+            ..Self::new(StatusCode::BAD_REQUEST, told)
+        }
+    }
+}
+
+/// Each error with what is behind it: none of this crate's has a secret in it.
+#[expect(clippy::print_stderr, reason = "an example logs to the terminal")]
+fn log(error: &(dyn Error + 'static)) {
+    let causes = successors(Some(error), |&cause| cause.source());
+    eprintln!(
+        "{}",
+        causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    );
+}

@@ -1,0 +1,62 @@
+//! A small web app that people sign in to, with any OpenID Connect issuer: by default with the payments desk of `service`.
+//!
+//! ```sh
+//! cargo run -p service &
+//! cargo run -p oauth-login         # then open http://127.0.0.1:9999
+//! OAUTH_CLIENT_SECRET=… cargo run -p oauth-login -- --issuer https://accounts.example --client-id shop
+//! ```
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "what it is for")]
+
+mod app;
+mod options;
+mod page;
+mod sign_ins;
+
+use std::{error::Error, iter::successors, net::TcpListener, process::ExitCode, sync::Arc, time::SystemTime};
+
+use oauth_core::client::{AuthorizationParams, Client, Ports, Provider};
+use oauth_core::ports::OsEntropy;
+use tokio::signal::ctrl_c;
+use transport_hyper::HyperTransport;
+
+use crate::{app::App, options::Options};
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let Err(error) = run().await else {
+        return ExitCode::SUCCESS;
+    };
+    let causes = successors(Some(&*error as &dyn Error), |&cause| cause.source());
+    eprintln!(
+        "{}",
+        causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    );
+    ExitCode::FAILURE
+}
+
+async fn run() -> Result<(), Box<dyn Error>> {
+    let options = Options::parse()?;
+    let transport = Arc::new(HyperTransport::new(options.addresses()));
+    let provider = Provider::discover(&options.issuer, &*transport).await?;
+    let keys = provider
+        .keys(transport.clone())
+        .ok_or("the issuer publishes no keys")?;
+    let client = Client::new(provider, options.client_id).with_credentials(options.credentials);
+
+    let listener = TcpListener::bind(options.listen)?;
+    let here = format!("http://{}", listener.local_addr()?);
+    let params = AuthorizationParams::new(format!("{here}/callback").parse()?, options.scopes);
+    let app = Arc::new(App::new(
+        client,
+        params,
+        keys,
+        Ports::new(transport, OsEntropy, SystemTime::now),
+    )?);
+    println!("listening on {here}");
+    let handle = move |request| {
+        let app = Arc::clone(&app);
+        async move { app.answer(&request).await }
+    };
+    let interrupted = async { ctrl_c().await.unwrap_or(()) };
+    Ok(adapter_hyper::serve(listener, handle, page::refused, Default::default(), interrupted).await?)
+}

@@ -1,0 +1,63 @@
+//! Who is on the way to the issuer, and is expected back.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use oauth_core::client::PendingAuthorization;
+use oauth_core::secret::TokenHash;
+use oauth_core::session::SessionSecret;
+use oauth_core::vocabulary::State;
+
+/// How long one is waited for; the client takes no answer after that.
+pub(crate) const LIFETIME: Duration = Duration::from_secs(600);
+/// How many are waited for: whoever comes when there are as many has to try again.
+const CAPACITY: usize = 10_000;
+
+/// Sign-ins that have begun, each known by its state to the browser alone that began it. A host of several machines keeps the
+/// browser on one of them for these minutes.
+#[derive(Default)]
+pub(crate) struct SignIns(Mutex<HashMap<State, Begun>>);
+
+struct Begun {
+    browser: TokenHash,
+    until: SystemTime,
+    pending: PendingAuthorization,
+}
+
+impl SignIns {
+    /// Whether there was room for one more.
+    pub(crate) fn begin(
+        &self,
+        browser: &SessionSecret,
+        pending: PendingAuthorization,
+        now: SystemTime,
+    ) -> bool {
+        let mut begun = self.lock();
+        if begun.len() >= CAPACITY {
+            begun.retain(|_, begun| now < begun.until);
+        }
+        let has_room = begun.len() < CAPACITY;
+        if has_room {
+            let sign_in = Begun {
+                browser: browser.hash(),
+                until: now.checked_add(LIFETIME).unwrap_or(now),
+                pending,
+            };
+            begun.insert(sign_in.pending.state().clone(), sign_in);
+        }
+        has_room
+    }
+
+    /// The sign-in that this browser began, once.
+    pub(crate) fn take(&self, browser: &SessionSecret, state: &State) -> Option<PendingAuthorization> {
+        let mut begun = self.lock();
+        // somebody else's link must not end it
+        begun.get(state).filter(|begun| begun.browser == browser.hash())?;
+        begun.remove(state).map(|begun| begun.pending)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<State, Begun>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

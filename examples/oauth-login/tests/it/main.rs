@@ -1,0 +1,130 @@
+//! Starts the program as a newcomer would and signs in to it.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod browser;
+mod issuer;
+
+use std::process::Stdio;
+
+use browser::Browser;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+/// The program at work; dropping it ends it.
+struct App {
+    _child: Child,
+    url: String,
+}
+
+impl App {
+    async fn start() -> Self {
+        let issuer = issuer::start();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_oauth-login"))
+            .args([
+                "--issuer",
+                &issuer,
+                "--client-id",
+                "native",
+                "--listen",
+                "127.0.0.1:0",
+            ])
+            .env_remove("OAUTH_CLIENT_SECRET")
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+        let greeting = output.next_line().await.unwrap().unwrap();
+        let url = greeting.strip_prefix("listening on ").unwrap().to_owned();
+        Self { _child: child, url }
+    }
+
+    fn at(&self, path: &str) -> String {
+        format!("{}{path}", self.url)
+    }
+}
+
+/// O18, O23: a person signs in at the issuer, by a pushed request, is known at the app, in this browser alone, and signs out.
+#[tokio::test]
+async fn a_person_signs_in_and_out() {
+    let app = App::start().await;
+    let (browser, home) = (Browser::default(), app.at("/"));
+    assert!(browser.text(&home).await.contains("Nobody is signed in"));
+    let issuer = browser.follow(&app.at("/login")).await;
+    assert!(issuer.contains("request_uri=urn"), "{issuer}");
+    let back = browser.follow(&issuer).await;
+    assert_eq!(browser.follow(&back).await, "/");
+    let page = browser.text(&home).await;
+    assert!(
+        page.contains("Hello Ada &#60;b&#62;") && page.contains("ada@example.com"),
+        "{page}"
+    );
+    assert!(
+        Browser::default()
+            .text(&home)
+            .await
+            .contains("Nobody is signed in")
+    );
+
+    // a form of somebody else
+    let forged = browser.exchange(&app.at("/sign-out"), Some("csrf_token=x")).await;
+    assert_eq!(forged.status(), 403);
+    assert!(browser.text(&home).await.contains("Hello"));
+    let (_, field) = page.split_once("csrf_token\" value=\"").unwrap();
+    let token = field.split('"').next().unwrap();
+    let signed_out = browser
+        .exchange(&app.at("/sign-out"), Some(&format!("csrf_token={token}")))
+        .await;
+    assert_eq!(signed_out.status(), 303);
+    assert!(browser.text(&home).await.contains("Nobody is signed in"));
+}
+
+/// O5, 89: the link back is of use to the browser that began, and once: who has it signs nobody else in, and who is sent it is not
+/// signed in as somebody else.
+#[tokio::test]
+async fn the_link_back_is_for_its_browser_and_for_once() {
+    let app = App::start().await;
+    let (victim, attacker) = (Browser::default(), Browser::default());
+    let link = victim.link_back(&app.url).await;
+    assert_eq!(Browser::default().status(&link).await, 400);
+    // one that has begun a sign-in of its own
+    let own = attacker.link_back(&app.url).await;
+    assert_eq!(attacker.status(&link).await, 400);
+    assert_eq!(victim.status(&own).await, 400);
+    // nobody has spent it
+    assert_eq!(victim.status(&link).await, 303);
+    assert_eq!(victim.status(&link).await, 400);
+    assert!(victim.text(&app.at("/")).await.contains("Hello"));
+}
+
+/// O5, 90, 91: an answer of another issuer, and one that is no answer, sign nobody in; what it says is not shown.
+#[tokio::test]
+async fn what_is_no_answer_of_the_issuer_signs_nobody_in() {
+    let app = App::start().await;
+    for change in [
+        "&iss=https%3A%2F%2Fevil.example",
+        "&error=access_denied",
+        "&code=another",
+        "&state=another",
+    ] {
+        let browser = Browser::default();
+        let link = browser.link_back(&app.url).await;
+        assert_eq!(browser.status(&format!("{link}{change}")).await, 400, "{change}");
+        assert!(
+            browser.text(&app.at("/")).await.contains("Nobody is signed in"),
+            "{change}"
+        );
+    }
+    let browser = Browser::default();
+    let link = browser.link_back(&app.url).await;
+    let refused = link
+        .replace("iss=http%3A", "iss=https%3A")
+        .replace("code=", "error_description=%3Cb%3E&error=");
+    let page = browser.text(&refused).await;
+    assert!(
+        page.contains("Begin again") && !page.contains("<b>") && !page.contains("&#60;b"),
+        "{page}"
+    );
+    assert_eq!(browser.status(&app.at("/callback")).await, 400);
+    assert_eq!(browser.status(&app.at("/nothing")).await, 404);
+}
