@@ -55,19 +55,20 @@ pub(super) struct Active {
     confirmation: Option<Confirmation>,
 }
 
-/// What the token says, or that it is not active; none where the answer is no answer.
-pub(super) fn read(response: &Response<Bytes>) -> Option<Option<Active>> {
+/// What the token says, or that it is not active; none where the answer is no answer. One without a type is read where
+/// `takes_untyped` says so.
+pub(super) fn read(response: &Response<Bytes>, takes_untyped: bool) -> Option<Option<Active>> {
     if response.status() != StatusCode::OK {
         return None;
     }
     let wire: Wire<'_> = json::object(response.body()).ok()?;
-    Some(wire.active.then(|| Active::of(&wire)).flatten())
+    Some(wire.active.then(|| Active::of(&wire, takes_untyped)).flatten())
 }
 
 impl Active {
     /// None for what an issuer may call active and no resource server must: a token that opens nothing by its kind, one that is for
     /// nobody or has no end, and one that is bound to something which nobody here can check.
-    fn of(wire: &Wire<'_>) -> Option<Self> {
+    fn of(wire: &Wire<'_>, takes_untyped: bool) -> Option<Self> {
         let confirmation = wire
             .cnf
             .as_ref()
@@ -75,11 +76,14 @@ impl Active {
             .transpose()
             .ok()?;
         let is_bound = matches!(confirmation, Some(Confirmation::Jkt(_)));
-        // a refresh token has no type, and is active, too
-        let token_type = wire.token_type.as_deref()?;
-        // a bound token that does not say to what must not pass for a bearer token
-        let is_proven = token_type.eq_ignore_ascii_case("DPoP") && is_bound;
-        if !is_proven && !token_type.eq_ignore_ascii_case("Bearer") {
+        let opens = match wire.token_type.as_deref() {
+            // a refresh token has no type, and is active, too
+            None => takes_untyped,
+            Some(of_bearer) if of_bearer.eq_ignore_ascii_case("Bearer") => true,
+            // a bound token that does not say to what must not pass for a bearer token
+            Some(token_type) => token_type.eq_ignore_ascii_case("DPoP") && is_bound,
+        };
+        if !opens {
             return None;
         }
         let times = Times {

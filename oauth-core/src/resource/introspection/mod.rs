@@ -67,7 +67,8 @@ type Flight = Shared<BoxFuture<'static, Told>>;
 /// # Security
 ///
 /// A token passes only where the issuer says `Bearer` or `DPoP` as its `token_type`: RFC 7662 lets it leave that out, but a refresh
-/// token is active, too, and would pass for an access token.
+/// token is active, too, and would pass for an access token. For an issuer that does leave it out there is
+/// [`danger_allow_untyped_tokens`](Self::danger_allow_untyped_tokens).
 ///
 /// A token that was revoked opens the API for as long as its answer is remembered. Answers that are no answers are no permission
 /// either: the caller is told to come back. So is who comes while 1024 questions are under way, so that a flood of tokens that
@@ -78,11 +79,19 @@ pub struct Introspection {
 }
 
 struct Inner {
+    manner: Manner,
+    state: Mutex<State>,
+}
+
+/// Whom to ask, how, and what to make of the answers.
+#[derive(Clone)]
+struct Manner {
     endpoint: Endpoint,
     authorization: HeaderValue,
     transport: Arc<dyn Transport>,
     lifetime: Duration,
-    state: Mutex<State>,
+    capacity: usize,
+    takes_untyped: bool,
 }
 
 struct State {
@@ -103,30 +112,25 @@ impl Introspection {
         transport: Arc<dyn Transport>,
     ) -> Self {
         let credentials = BasicCredentials { client_id, secret };
-        Self::with(endpoint, credentials.to_header(), transport, LIFETIME, CAPACITY)
+        Self::in_manner(Manner {
+            endpoint,
+            authorization: credentials.to_header(),
+            transport,
+            lifetime: LIFETIME,
+            capacity: CAPACITY,
+            takes_untyped: false,
+        })
     }
 
-    fn with(
-        endpoint: Endpoint,
-        authorization: HeaderValue,
-        transport: Arc<dyn Transport>,
-        lifetime: Duration,
-        capacity: usize,
-    ) -> Self {
-        let state = State {
-            cache: Cache::new(capacity),
+    fn in_manner(manner: Manner) -> Self {
+        let state = Mutex::new(State {
+            cache: Cache::new(manner.capacity),
             flights: HashMap::new(),
             turn: 0,
             forgotten_at: 0,
-        };
+        });
         Self {
-            inner: Arc::new(Inner {
-                endpoint,
-                authorization,
-                transport,
-                lifetime,
-                state: Mutex::new(state),
-            }),
+            inner: Arc::new(Inner { manner, state }),
         }
     }
 
@@ -134,13 +138,28 @@ impl Introspection {
     /// for no time. What was remembered before is not.
     #[must_use]
     pub fn with_cache(self, lifetime: Duration, capacity: usize) -> Self {
-        Self::with(
-            self.inner.endpoint.clone(),
-            self.inner.authorization.clone(),
-            Arc::clone(&self.inner.transport),
-            lifetime.min(MAX_LIFETIME),
+        Self::in_manner(Manner {
+            lifetime: lifetime.min(MAX_LIFETIME),
             capacity,
-        )
+            ..self.inner.manner.clone()
+        })
+    }
+
+    /// Takes the tokens of an issuer that leaves `token_type` out of its answers, as
+    /// [RFC 7662 §2.2](https://www.rfc-editor.org/rfc/rfc7662#section-2.2) lets it. What was remembered before is not.
+    ///
+    /// # Security
+    ///
+    /// Nothing in such an answer tells an access token from a refresh token, which is active, too, and lives longer: whoever has one
+    /// may call the API with it, unless the issuer calls refresh tokens inactive to resource servers or names no audience for them. Ask
+    /// it which of these it does before you turn this on. A type that is there must still be `Bearer` or `DPoP`, and a token with a
+    /// `cnf` is still bound to what that says.
+    #[must_use]
+    pub fn danger_allow_untyped_tokens(self) -> Self {
+        Self::in_manner(Manner {
+            takes_untyped: true,
+            ..self.inner.manner.clone()
+        })
     }
 
     /// Forgets what was said of a token, because it was revoked: who presents it from now on is asked about anew, also if an answer
@@ -239,12 +258,12 @@ impl Introspection {
         let pairs = [("token", token), ("token_type_hint", "access_token")];
         let mut request = Request::new(Bytes::from(params::encode(pairs)));
         *request.method_mut() = Method::POST;
-        *request.uri_mut() = self.inner.endpoint.uri().clone();
+        *request.uri_mut() = self.inner.manner.endpoint.uri().clone();
         let headers = request.headers_mut();
         let form = HeaderValue::from_static("application/x-www-form-urlencoded");
         headers.insert(CONTENT_TYPE, form);
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        headers.insert(AUTHORIZATION, self.inner.authorization.clone());
+        headers.insert(AUTHORIZATION, self.inner.manner.authorization.clone());
         request
     }
 }
@@ -256,9 +275,9 @@ impl Inner {
     }
 
     async fn ask(&self, request: Request<Bytes>) -> Told {
-        let response = self.transport.send(request).await;
+        let response = self.manner.transport.send(request).await;
         let response = response.map_err(|error| AskError::Unavailable(Arc::new(error)))?;
-        match answer::read(&response) {
+        match answer::read(&response, self.manner.takes_untyped) {
             Some(active) => active.map(Arc::new).ok_or(AskError::Inactive),
             None => Err(AskError::Unavailable(Arc::new(NoAnswer(response.status())))),
         }
@@ -278,7 +297,7 @@ impl Question {
     fn keep(&self, active: &Arc<Active>, asked_at: SystemTime) {
         let mut state = self.inner.state();
         if state.forgotten_at < self.turn {
-            let lifetime = self.inner.lifetime;
+            let lifetime = self.inner.manner.lifetime;
             state
                 .cache
                 .insert(self.hash, Arc::clone(active), asked_at, lifetime);
@@ -310,7 +329,7 @@ impl State {
 impl fmt::Debug for Introspection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Introspection")
-            .field("endpoint", &self.inner.endpoint)
+            .field("endpoint", &self.inner.manner.endpoint)
             .finish_non_exhaustive()
     }
 }

@@ -90,6 +90,40 @@ async fn a_refresh_token_is_no_access_token() {
     }
 }
 
+/// O12, O14, O20: of an issuer that names no types they are taken where the host says so; one that is named must be right, and what a
+/// token is bound to is not forgotten for the lack of it.
+#[tokio::test]
+async fn tokens_without_a_type_pass_where_the_host_says_so() {
+    let untyped = changed("token_type", Value::Null);
+    let issuer = Issuer::new(&untyped);
+    let lenient = issuer.introspection().danger_allow_untyped_tokens();
+    let lenient = of(ISSUER, API, &lenient.with_cache(Duration::ZERO, 10));
+    refused(present(&issuer.api(), "at_1", now()).await);
+    assert!(present(&lenient, "at_1", now()).await.is_ok());
+    for named in ["refresh_token", "mac", "N_A", ""] {
+        issuer.says(200, &changed("token_type", json!(named)).to_string());
+        refused(present(&lenient, "at_1", now()).await);
+    }
+    for missing in ["aud", "exp", "client_id"] {
+        let mut answer = untyped.clone();
+        answer.as_object_mut().unwrap().remove(missing);
+        issuer.says(200, &answer.to_string());
+        refused(present(&lenient, "at_1", now()).await);
+    }
+    let key = SigningKey::generate_es256(&OsEntropy).unwrap();
+    for cnf in [
+        json!({ "jkt": key.public_key().thumbprint().to_string() }),
+        json!({}),
+        Value::Null,
+    ] {
+        let mut answer = untyped.clone();
+        answer["cnf"] = cnf;
+        issuer.says(200, &answer.to_string());
+        let stolen = present(&lenient, "at_1", now()).await.unwrap_err();
+        assert_eq!(stolen.status(), 401);
+    }
+}
+
 /// O14: a flood of tokens that nobody knows asks 1024 questions at once; the next is a 503, until one is answered or given up.
 #[tokio::test]
 async fn a_flood_asks_so_many_questions_at_once() {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use oauth_core::dpop::{NONCE_HEADER, NonceKey};
+use oauth_core::dpop::{Htu, NONCE_HEADER, NonceKey};
 
 use super::super::fixture::{json, reason, with_bearer};
 use super::*;
@@ -71,6 +71,42 @@ async fn a_bound_token_opens_userinfo_to_its_key_alone() {
     refused(&answer, "DPoP", "invalid_token", "access_token_of_another_scheme");
 }
 
+/// O18, O20, DP8: HEAD is answered as GET is, and still a proof for either opens nothing by the other.
+#[tokio::test]
+async fn a_proof_for_head_opens_userinfo_by_head_alone() {
+    let (fixture, own) = (fixture(), key(1));
+    let token = sign_in(&fixture, &own).await.access;
+    let uri: Htu = USERINFO.parse().unwrap();
+    for (sent, proven) in [
+        (Method::HEAD, Method::HEAD),
+        (Method::HEAD, Method::GET),
+        (Method::GET, Method::HEAD),
+        (Method::GET, Method::GET),
+        (Method::POST, Method::GET),
+    ] {
+        let proof = Proof::new(proven.clone(), uri.clone(), &OsEntropy, fixture.now());
+        let proof = proof.with_access_token(&token).sign(&own).unwrap();
+        let mut request = presenting(&token, Some(&proof));
+        *request.method_mut() = sent.clone();
+        let answer = fixture.server.userinfo(request).await;
+        if sent == proven {
+            assert_eq!(answer.response.status(), 200, "{answer:?}");
+            assert_eq!(
+                json(&answer.response)["sub"],
+                "ada",
+                "whose content the server leaves out"
+            );
+        } else {
+            refused(
+                &answer,
+                "DPoP",
+                "invalid_dpop_proof",
+                "dpop_proof_for_another_method",
+            );
+        }
+    }
+}
+
 /// O20: where no proof is on offer the scheme is one that nobody knows.
 #[tokio::test]
 async fn the_scheme_is_unknown_where_no_proof_is_on_offer() {
@@ -114,4 +150,7 @@ async fn userinfo_asks_for_the_nonces_of_the_server() {
     let answer = present(made_for(&fixture, &tokens.access).with_nonce(&nonce)).await;
     assert_eq!(answer.response.status(), 200);
     assert!(handed(&answer).is_some_and(|next| next != nonce));
+    // from a cache it would be handed out when it is none any more
+    let cache_control = answer.response.headers()["cache-control"].to_str();
+    assert!(cache_control.unwrap().contains("no-store"));
 }
