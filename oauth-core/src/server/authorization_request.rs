@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::form;
+use super::{Inner, form};
 use crate::error::{AuthorizationErrorCode as Error, Reason};
 use crate::grant::narrow;
 use crate::params::Params;
@@ -28,7 +28,7 @@ pub(super) fn read(
     client: &RegisteredClient,
     redirect_uri: &RedirectUri,
     state: Option<&State>,
-    audience: &[Audience],
+    server: &Inner,
 ) -> Result<AuthorizationRequest, Declined> {
     let state = state.ok_or((Error::InvalidRequest, Reason::StateMissing))?;
     offered(params)?;
@@ -46,10 +46,14 @@ pub(super) fn read(
         redirect_uri: redirect_uri.clone(),
         nonce: nonce(params, &scopes)?,
         scopes,
-        resources: resources(params, audience)?,
+        resources: resources(params, &server.audience)?,
         state: state.clone(),
         code_challenge,
-        dpop_jkt: dpop_jkt(params)?,
+        // where no proofs are taken nobody could prove to have the key
+        dpop_jkt: match server.possession {
+            Some(_) => dpop_jkt(params)?,
+            None => None,
+        },
         prompts: prompts(params)?,
         silent: params.optional("prompt") == Some(NO_PROMPT),
         max_age: max_age(params)?,

@@ -148,8 +148,7 @@ impl AuthorizationServer {
         } else if self.inner.pushed_requests_required {
             Err((AuthorizationErrorCode::InvalidRequest, Reason::RequestNotPushed))
         } else {
-            let audience = &self.inner.audience;
-            authorization_request::read(params, &client, &redirect_uri, state.as_ref(), audience)
+            authorization_request::read(params, &client, &redirect_uri, state.as_ref(), &self.inner)
         };
         match read {
             Ok(request) => Ok(Checked {

@@ -91,14 +91,8 @@ impl AuthorizationServer {
             ));
         }
         let state = params.optional("state").and_then(|state| state.parse().ok());
-        authorization_request::read(
-            params,
-            client,
-            &redirect_uri,
-            state.as_ref(),
-            &self.inner.audience,
-        )
-        .map_err(|(error, reason)| Failure::refused(error_code(error), reason))
+        authorization_request::read(params, client, &redirect_uri, state.as_ref(), &self.inner)
+            .map_err(|(error, reason)| Failure::refused(error_code(error), reason))
     }
 
     /// The pushed request of that name, brought by a browser for `client`.

@@ -8,7 +8,7 @@ use super::super::fixture::{
 };
 use super::*;
 
-/// O20, DP12, 33: a proof buys an access token that says which key it is bound to, to whoever reads it and to whoever asks.
+/// O12, O20, DP12, 33: a proof buys an access token that says which key it is bound to, to whoever reads it and to whoever asks.
 #[tokio::test]
 async fn a_proof_buys_tokens_that_are_bound_to_its_key() {
     let (fixture, key) = (fixture(), key(1));
@@ -39,7 +39,8 @@ async fn a_proof_buys_tokens_that_are_bound_to_its_key() {
     );
 }
 
-/// O20: where no proof is on offer none is read, and the client sees that its tokens are bearer tokens.
+/// O20, 33: where no proof is on offer none is read, nor is a key that a request names: what could not be proven to a token endpoint
+/// would keep the sign-in from ever being finished. The client sees that its tokens are bearer tokens.
 #[tokio::test]
 async fn where_no_proof_is_on_offer_none_is_read() {
     let fixture = Fixture::new();
@@ -56,6 +57,29 @@ async fn where_no_proof_is_on_offer_none_is_read() {
         metadata(&super::fixture())[name],
         json!(["ES256", "Ed25519", "EdDSA"])
     );
+
+    for named in [jkt(&key(1)), "no thumbprint".to_owned()] {
+        let request = change(web_request(), "dpop_jkt", Some(&named));
+        let code = fixture.code_for(&request).await;
+        assert_eq!(
+            Tokens::of(&fixture.redeem(&code).await).body["token_type"],
+            "Bearer"
+        );
+        let pushed = fixture.server.par(post(basic("web"), &request)).await;
+        let code = code_of_pushed(&fixture, &pushed).await;
+        let answer = token(&fixture, &redemption(&code), Some(&signed(&fixture, &key(1)))).await;
+        assert_eq!(Tokens::of(&answer).body["token_type"], "Bearer");
+    }
+}
+
+/// The code of a request that was pushed.
+async fn code_of_pushed(fixture: &Fixture, pushed: &Answer) -> String {
+    assert_eq!(pushed.response.status(), 201, "{pushed:?}");
+    let body: Value = serde_json::from_slice(pushed.response.body()).unwrap();
+    let name = body.get("request_uri").and_then(Value::as_str).unwrap();
+    fixture
+        .code_for(&vec![("client_id", "web"), ("request_uri", name)])
+        .await
 }
 
 /// O20, 33, 40: the key that a request names is the one that its code is redeemed with.
@@ -118,12 +142,7 @@ async fn a_pushed_request_is_bound_to_the_key_of_its_proof() {
             at(PAR, &own)
         };
         let pushed = push(&pairs, &proof).await;
-        assert_eq!(pushed.response.status(), 201, "{pushed:?}");
-        let body: Value = serde_json::from_slice(pushed.response.body()).unwrap();
-        let name = body["request_uri"].as_str().unwrap().to_owned();
-        let code = fixture
-            .code_for(&vec![("client_id", "web"), ("request_uri", &name)])
-            .await;
+        let code = code_of_pushed(&fixture, &pushed).await;
         let answer = token(&fixture, &redemption(&code), Some(&signed(&fixture, &other))).await;
         assert_eq!(reason(&answer), "code_of_another_key");
         let answer = token(&fixture, &redemption(&code), Some(&signed(&fixture, &own))).await;
@@ -220,7 +239,7 @@ async fn a_client_that_binds_its_tokens_gets_no_bearer_token() {
     assert_eq!(answer.response.status(), 200);
 }
 
-/// O10, 55: a constrained confidential client may keep its refresh token: it gets an access token each time and no other refresh
+/// O10, O25, 55: a constrained confidential client may keep its refresh token: it gets an access token each time and no other refresh
 /// token, until the chain is revoked.
 #[tokio::test]
 async fn a_client_may_keep_its_refresh_token() {
