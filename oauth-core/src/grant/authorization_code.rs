@@ -12,7 +12,7 @@ use crate::store::{
     RegisteredClient, TokenFamily,
 };
 use crate::time::later;
-use crate::vocabulary::{Audience, Confirmation};
+use crate::vocabulary::{Audience, Confirmation, Scopes};
 
 /// What an authenticated client sends with the code.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +68,8 @@ pub enum Refusal {
     KeyMismatch,
     /// The tokens of the client are bound to something that it does not prove to have.
     Unconfirmed,
+    /// Nothing of the grant is left to the client.
+    ScopeExceeded,
     /// A resource was asked for that was not granted.
     ResourceExceeded,
 }
@@ -85,6 +87,7 @@ impl Refusal {
             Self::VerifierMismatch => Reason::CodeVerifierMismatch,
             Self::KeyMismatch => Reason::CodeOfAnotherKey,
             Self::Unconfirmed => Reason::SenderUnconfirmed,
+            Self::ScopeExceeded => Reason::ScopeExceeded,
             Self::ResourceExceeded => Reason::ResourceExceeded,
         }
     }
@@ -93,6 +96,7 @@ impl Refusal {
     #[must_use]
     pub const fn error(self) -> ErrorCode {
         match self {
+            Self::ScopeExceeded => ErrorCode::InvalidScope,
             Self::ResourceExceeded => ErrorCode::InvalidTarget,
             _ => ErrorCode::InvalidGrant,
         }
@@ -116,10 +120,16 @@ pub fn redeem(
     let Some(audience) = narrow(&record.grant.audience, request.resources) else {
         return Decision::Refuse(Refusal::ResourceExceeded);
     };
-    match record.redeemed {
-        Some(family) => Decision::RevokeFamily(family),
-        None => Decision::Redeem(Box::new(Redemption::new(record, request, audience, policy, now))),
+    if let Some(family) = record.redeemed {
+        return Decision::RevokeFamily(family);
     }
+    // the client may have lost some since the user said yes
+    let scopes = record.grant.scopes.intersection(&request.client.scopes);
+    if scopes.is_empty() {
+        return Decision::Refuse(Refusal::ScopeExceeded);
+    }
+    let redemption = Redemption::new(record, request, (scopes, audience), policy, now);
+    Decision::Redeem(Box::new(redemption))
 }
 
 fn check(record: &AuthorizationCodeRecord, request: &Request<'_>, now: SystemTime) -> Result<(), Refusal> {
@@ -176,7 +186,7 @@ impl Redemption {
     fn new(
         record: &AuthorizationCodeRecord,
         request: &Request<'_>,
-        audience: Vec<Audience>,
+        (scopes, audience): (Scopes, Vec<Audience>),
         policy: &TokenPolicy,
         now: SystemTime,
     ) -> Self {
@@ -192,7 +202,7 @@ impl Redemption {
             access: AccessTokenPlan {
                 client_id: grant.client_id.clone(),
                 subject: grant.subject.clone(),
-                scopes: grant.scopes.clone(),
+                scopes,
                 audience,
                 confirmation,
                 issued_at: now,

@@ -143,6 +143,21 @@ fn each_fault_refuses_a_redemption() {
         let decision = redeem(record, &foreign, &TokenPolicy::default(), now());
         assert_eq!(decision, Decision::Refuse(Refusal::ClientMismatch));
     }
+    // the request is in order, and the client may have nothing of the grant any more: of a spent code that is no excuse
+    let stripped = public("web").with_scopes("write:charges".parse().unwrap());
+    let request = Request {
+        client: &stripped,
+        ..valid
+    };
+    let refusal = Refusal::ScopeExceeded;
+    for (record, decision) in [
+        (code(), Decision::Refuse(refusal)),
+        (spent, Decision::RevokeFamily(FAMILY)),
+    ] {
+        let decided = redeem(&record, &request, &TokenPolicy::default(), now());
+        assert_eq!(decided, decision);
+    }
+    assert_eq!(refusal.error(), ErrorCode::InvalidScope);
 }
 
 /// O6: a code in order buys until it expires; spent, it is a theft for as long as it is kept.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use oauth_core::jose::{AccessTokenClaims, AccessTokenPolicy, IdTokenClaims, IdTokenPolicy};
-use oauth_core::vocabulary::Subject;
+use oauth_core::vocabulary::{Scopes, Subject};
 
 use super::fixture::{
     API, CALLBACK, Fixture, ISSUER, Tokens, assert_error, basic, change, codes, json, post, reason,
@@ -107,6 +107,26 @@ async fn an_id_token_needs_openid_and_a_refresh_token_its_grant() {
     assert!(tokens.body.get("id_token").is_none());
     assert!(tokens.body.get("refresh_token").is_none());
     assert!(!tokens.access.is_empty());
+}
+
+/// O6, 47, 49: a code buys no scope that its client lost since the user said yes, and without any left it buys nothing and is not spent.
+#[tokio::test]
+async fn scopes_the_client_lost_are_not_bought() {
+    let fixture = Fixture::new();
+    let allow = async |scopes: &str| {
+        let scopes: Scopes = scopes.parse().unwrap();
+        fixture.change_client("web", |web| web.with_scopes(scopes)).await;
+    };
+    let code = fixture.code().await;
+    allow("email").await;
+    let answer = fixture.redeem(&code).await;
+    assert_error(&answer, 400, "invalid_scope");
+    assert_eq!(reason(&answer), "scope_exceeded");
+    allow("read:charges").await;
+    let tokens = Tokens::of(&fixture.redeem(&code).await);
+    assert_eq!(tokens.body["scope"], "read:charges");
+    assert_eq!(fixture.introspect(&tokens.access).await["scope"], "read:charges");
+    assert!(tokens.body.get("id_token").is_none());
 }
 
 /// O6, 13: a public client redeems with its `client_id` alone; PKCE is what proves it.
