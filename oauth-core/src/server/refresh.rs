@@ -24,7 +24,7 @@ struct Form {
 
 impl Form {
     fn of(exchange: &Exchange<'_>) -> Result<Self, Failure> {
-        let token = required(exchange.params, "refresh_token")?;
+        let token = required(exchange.params, "refresh_token", exchange.client)?;
         let (scopes, resources) = (scopes(exchange)?, resources(exchange)?);
         let presented = token.parse();
         Ok(Self {

@@ -36,7 +36,7 @@ impl AuthorizationServer {
         let params = form(request)?;
         let now = self.inner.clock.now();
         let caller = self.authenticate(request, &params, now).await?;
-        let hash = TokenHash::of(required(&params, "token")?);
+        let hash = TokenHash::of(required(&params, "token", &caller)?);
         // the hint only says where to look first
         let access_first = params.optional("token_type_hint") == Some("access_token");
         for access in [access_first, !access_first] {

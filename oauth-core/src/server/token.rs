@@ -58,7 +58,7 @@ impl AuthorizationServer {
         let params = &form(request)?;
         let now = self.inner.clock.now();
         let client = &self.authenticate(request, params, now).await?;
-        let name = required(params, "grant_type")?;
+        let name = required(params, "grant_type", client)?;
         let Some(grant_type) = GrantType::of(name) else {
             return Err(refusal(
                 client,
@@ -103,7 +103,7 @@ impl AuthorizationServer {
     }
 
     async fn redeem_code(&self, exchange: Exchange<'_>) -> Result<Response<Bytes>, Failure> {
-        let code = required(exchange.params, "code")?;
+        let code = required(exchange.params, "code", exchange.client)?;
         let record = match code.parse().map(|code: AuthorizationCode| code.hash()) {
             Ok(hash) => self.inner.tokens.code(&hash).await?,
             Err(_) => None,
@@ -287,13 +287,18 @@ pub(super) fn resources(exchange: &Exchange<'_>) -> Result<Vec<Audience>, Failur
         .map_err(|_| exchange.refuse(ErrorCode::InvalidTarget, Reason::ResourceMalformed))
 }
 
-/// A parameter that must be there.
-pub(super) fn required<'a>(params: &'a Params, name: &'static str) -> Result<&'a str, Failure> {
+/// A parameter that must be there in a request of this client.
+pub(super) fn required<'a>(
+    params: &'a Params,
+    name: &'static str,
+    client: &RegisteredClient,
+) -> Result<&'a str, Failure> {
     params.optional(name).ok_or_else(|| {
         Failure::described(
             ErrorCode::InvalidRequest,
             Reason::ParameterMissing,
             "a required parameter is missing",
         )
+        .by(&client.id)
     })
 }

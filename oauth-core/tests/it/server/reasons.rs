@@ -10,6 +10,7 @@ use oauth_core::basic::BasicCredentials;
 use oauth_core::error::Reason;
 use oauth_core::memory::MemoryTokens;
 use oauth_core::server::{Answer, Authorize, Decision};
+use oauth_core::vocabulary::ClientId;
 
 use super::fixture::{Fixture, Pairs, basic, change, post, reason, redemption, secret, web_request};
 
@@ -18,6 +19,12 @@ const CLIENT_CREDENTIALS: (&str, &str) = ("grant_type", "client_credentials");
 async fn check(fixture: &Fixture, request: Request<Bytes>, expected: Reason) {
     let answer = fixture.server.token(request).await;
     assert_eq!(reason(&answer), expected.code());
+}
+
+/// The client that the event of a refusal names.
+fn refused_client(answer: &Answer) -> Option<&str> {
+    let event = answer.events.last()?;
+    event.client_id.as_ref().map(ClientId::as_str)
 }
 
 /// O26, 5, 6, 7, 9, 10, 13: one 401 outside; inside, what was wrong with the credentials.
@@ -73,12 +80,15 @@ async fn each_failed_authentication_has_its_reason() {
     );
 }
 
-/// O26, 1, 2, 3, 4, 23, 57: what is wrong with a token request from a client that is who it says.
+/// O26, 1, 2, 3, 4, 23, 57: what is wrong with a token request from a client that is who it says, and which client that is.
 #[tokio::test]
 async fn each_faulty_token_request_has_its_reason() {
     let fixture = Fixture::new();
-    let table: [(&str, Pairs<'_>, Reason); 5] = [
+    let missing = |grant_type| vec![("grant_type", grant_type)];
+    let table: [(&str, Pairs<'_>, Reason); 7] = [
         ("web", vec![], Reason::ParameterMissing),
+        ("web", missing("authorization_code"), Reason::ParameterMissing),
+        ("web", missing("refresh_token"), Reason::ParameterMissing),
         (
             "web",
             vec![("grant_type", "password")],
@@ -97,7 +107,17 @@ async fn each_faulty_token_request_has_its_reason() {
         ),
     ];
     for (client, pairs, expected) in table {
-        check(&fixture, post(basic(client), &pairs), expected).await;
+        let answer = fixture.server.token(post(basic(client), &pairs)).await;
+        assert_eq!(reason(&answer), expected.code());
+        assert_eq!(refused_client(&answer), Some(client), "{expected:?}");
+    }
+    let (introspection, revocation) = (post(basic("web"), &[]), post(basic("web"), &[]));
+    for answer in [
+        fixture.server.introspect(introspection).await,
+        fixture.server.revoke(revocation).await,
+    ] {
+        assert_eq!(reason(&answer), Reason::ParameterMissing.code());
+        assert_eq!(refused_client(&answer), Some("web"));
     }
     let code = fixture.code().await;
     let native = change(redemption(&code), "redirect_uri", None);
