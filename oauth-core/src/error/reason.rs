@@ -232,7 +232,7 @@ reasons! {
     RequestUriUnknown = "request_uri_unknown" [32],
     /// A resource was asked for that is not granted, or that no token is issued for.
     ResourceExceeded = "resource_exceeded" [49],
-    /// `resource` is no absolute URI without fragment.
+    /// `resource` is not 1 to 2048 printable ASCII characters.
     ResourceMalformed = "resource_malformed" [49],
     /// `response_mode` is not `query`.
     ResponseModeUnsupported = "response_mode_unsupported" [19],

@@ -10,76 +10,71 @@ use serde::Serialize;
 use crate::response::json;
 use crate::vocabulary::Issuer;
 
-/// Why a request to an endpoint that clients call directly is refused,
-/// [RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2).
-#[non_exhaustive]
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum ErrorCode {
+macro_rules! codes {
+    ($($(#[$docs:meta])* $name:ident = $status:ident $code:literal,)*) => {
+        /// Why a request to an endpoint that clients call directly is refused,
+        /// [RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2).
+        #[non_exhaustive]
+        #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+        pub enum ErrorCode {
+            $($(#[$docs])* $name,)*
+        }
+
+        impl ErrorCode {
+            /// Every error.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+
+            /// The code on the wire.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$name => $code,)*
+                }
+            }
+
+            /// The status that goes with it.
+            #[must_use]
+            pub const fn status(self) -> StatusCode {
+                match self {
+                    $(Self::$name => StatusCode::$status,)*
+                }
+            }
+        }
+    };
+}
+
+codes! {
     /// A parameter is missing, repeated or malformed, or the client authenticates in two ways.
-    InvalidRequest,
+    InvalidRequest = BAD_REQUEST "invalid_request",
     /// The client is unknown, or did not prove to be itself.
-    InvalidClient,
+    InvalidClient = UNAUTHORIZED "invalid_client",
     /// The code or refresh token is invalid, expired, revoked, another client's, or does not fit the request.
-    InvalidGrant,
+    InvalidGrant = BAD_REQUEST "invalid_grant",
     /// The client may not use this grant.
-    UnauthorizedClient,
+    UnauthorizedClient = BAD_REQUEST "unauthorized_client",
     /// The server does not offer this grant.
-    UnsupportedGrantType,
+    UnsupportedGrantType = BAD_REQUEST "unsupported_grant_type",
     /// The scope is malformed, unknown, or more than was granted.
-    InvalidScope,
+    InvalidScope = BAD_REQUEST "invalid_scope",
     /// The resource is unknown or not granted,
     /// [RFC 8707 §2](https://www.rfc-editor.org/rfc/rfc8707#section-2).
-    InvalidTarget,
+    InvalidTarget = BAD_REQUEST "invalid_target",
     /// The proof of possession is invalid, [RFC 9449 §5](https://www.rfc-editor.org/rfc/rfc9449#section-5).
-    InvalidDpopProof,
+    InvalidDpopProof = BAD_REQUEST "invalid_dpop_proof",
     /// The proof needs the nonce that comes with this answer, [RFC 9449 §8](https://www.rfc-editor.org/rfc/rfc9449#section-8).
-    UseDpopNonce,
+    UseDpopNonce = BAD_REQUEST "use_dpop_nonce",
     /// A pushed request wants something else than a code.
-    UnsupportedResponseType,
+    UnsupportedResponseType = BAD_REQUEST "unsupported_response_type",
     /// A pushed request is a signed object, which is not offered.
-    RequestNotSupported,
+    RequestNotSupported = BAD_REQUEST "request_not_supported",
     /// Something broke on the server.
-    ServerError,
+    ServerError = INTERNAL_SERVER_ERROR "server_error",
     /// The server cannot answer right now; the request may be repeated.
-    TemporarilyUnavailable,
+    TemporarilyUnavailable = SERVICE_UNAVAILABLE "temporarily_unavailable",
     /// Too many attempts to authenticate in the name of the client went wrong: 429,
     /// [RFC 6585 §4](https://www.rfc-editor.org/rfc/rfc6585#section-4). RFC 6749 has no code of its own for it, and says so with that of
     /// [`TemporarilyUnavailable`](Self::TemporarilyUnavailable).
-    TooManyAttempts,
-}
-
-impl ErrorCode {
-    /// The code on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::InvalidRequest => "invalid_request",
-            Self::InvalidClient => "invalid_client",
-            Self::InvalidGrant => "invalid_grant",
-            Self::UnauthorizedClient => "unauthorized_client",
-            Self::UnsupportedGrantType => "unsupported_grant_type",
-            Self::InvalidScope => "invalid_scope",
-            Self::InvalidTarget => "invalid_target",
-            Self::InvalidDpopProof => "invalid_dpop_proof",
-            Self::UseDpopNonce => "use_dpop_nonce",
-            Self::UnsupportedResponseType => "unsupported_response_type",
-            Self::RequestNotSupported => "request_not_supported",
-            Self::ServerError => "server_error",
-            Self::TemporarilyUnavailable | Self::TooManyAttempts => "temporarily_unavailable",
-        }
-    }
-
-    /// The status that goes with it.
-    #[must_use]
-    pub const fn status(self) -> StatusCode {
-        match self {
-            Self::InvalidClient => StatusCode::UNAUTHORIZED,
-            Self::ServerError => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::TemporarilyUnavailable => StatusCode::SERVICE_UNAVAILABLE,
-            Self::TooManyAttempts => StatusCode::TOO_MANY_REQUESTS,
-            _ => StatusCode::BAD_REQUEST,
-        }
-    }
+    TooManyAttempts = TOO_MANY_REQUESTS "temporarily_unavailable",
 }
 
 /// The answer to a refused request.
@@ -185,23 +180,10 @@ pub(super) fn only_allowed(description: &str) -> String {
 mod tests {
     use super::*;
 
-    const ALL: [ErrorCode; 10] = [
-        ErrorCode::InvalidRequest,
-        ErrorCode::InvalidClient,
-        ErrorCode::InvalidGrant,
-        ErrorCode::UnauthorizedClient,
-        ErrorCode::UnsupportedGrantType,
-        ErrorCode::InvalidScope,
-        ErrorCode::InvalidTarget,
-        ErrorCode::ServerError,
-        ErrorCode::TemporarilyUnavailable,
-        ErrorCode::TooManyAttempts,
-    ];
-
     /// O26: JSON with the code, 400 but for `invalid_client` and faults of the server, never cached.
     #[test]
     fn every_error_is_json_that_is_never_cached() {
-        for code in ALL {
+        for &code in ErrorCode::ALL {
             let response = ErrorResponse::new(code)
                 .with_description("say \"why\"\n")
                 .into_response();
