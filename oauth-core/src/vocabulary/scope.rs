@@ -158,7 +158,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// O17: a scope is contained as a whole token, never as a part of one.
+    /// O17, 101: a scope is contained as a whole token, never as a part of one.
     #[test]
     fn containment_is_by_token_never_by_substring() {
         let granted = scopes("read:charges write:refunds");

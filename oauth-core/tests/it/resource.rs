@@ -64,7 +64,7 @@ fn refused(authorization: &[&str]) -> Challenge {
     authenticate(authorization).unwrap_err()
 }
 
-/// O16: the scheme is case-insensitive.
+/// O16, 99, 100: the scheme is case-insensitive.
 #[test]
 fn a_bearer_token_passes_in_any_case_of_the_scheme() {
     for scheme in ["Bearer", "bearer", "BEARER", "bEaReR", "Bearer  "] {
@@ -77,7 +77,7 @@ fn a_bearer_token_passes_in_any_case_of_the_scheme() {
     }
 }
 
-/// O16: no token is no error, only a challenge.
+/// O16, 100: no token, or one of another scheme, is no error, only a challenge.
 #[test]
 fn a_request_without_a_bearer_token_is_challenged_without_an_error() {
     for authorization in [&[][..], &["Basic YTpi"], &["DPoP abc"], &["Bearertoken"], &[""]] {
@@ -91,7 +91,7 @@ fn a_request_without_a_bearer_token_is_challenged_without_an_error() {
     }
 }
 
-/// O16: never from the query, never two, never with characters no token has.
+/// O16, 99: never from the query, never two, never with characters no token has.
 #[test]
 fn a_malformed_request_is_a_400() {
     let bearer = format!("Bearer {}", token());
@@ -125,7 +125,7 @@ fn a_malformed_request_is_a_400() {
     }
 }
 
-/// O16: no query is so broken that a token hides in it: what our parser refuses, another one behind us may read.
+/// O16, 99: no query is so broken that a token hides in it: what our parser refuses, another one behind us may read.
 #[test]
 fn a_token_does_not_hide_in_a_malformed_query() {
     let bearer = format!("Bearer {}", token());
@@ -161,7 +161,7 @@ fn a_token_does_not_hide_in_a_malformed_query() {
     }
 }
 
-/// O15: whatever is wrong with the token, the peer hears one word.
+/// O15, 102: whatever is wrong with the token, the peer hears one word, and the host which check it was.
 #[test]
 fn every_bad_token_gets_the_same_answer() {
     let other_key = SigningKey::generate_ed25519(&|bytes: &mut [u8]| bytes.fill(8)).unwrap();
@@ -241,7 +241,7 @@ fn an_id_token_is_no_access_token() {
     );
 }
 
-/// O17: a missing scope is a 403 that names what would be enough.
+/// O17, 101: a missing scope is a 403 that names what would be enough.
 #[test]
 fn a_missing_scope_is_a_403_that_names_it() {
     let principal = authenticate(&[&format!("Bearer {}", token())]).unwrap();

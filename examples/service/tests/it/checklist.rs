@@ -51,16 +51,16 @@ fn oauth_sources() -> Vec<Source> {
     texts
 }
 
-/// Numbers 1 to 63, 65 to 81 and 103 to 116, those of proofs of possession and of mutual TLS, and of clients, 82 to 102, those that
+/// Numbers 1 to 63, 65 to 81 and 99 to 116, those of proofs of possession and of mutual TLS, and of clients, 82 to 98, those that
 /// are made.
 #[test]
 fn every_check_has_a_test_that_passes_and_one_that_refuses() {
     let (checks, texts) = (checks(), oauth_sources());
     let is_listed = |id: &String| checks.iter().any(|check| check.id == *id);
-    let of_clients = (82..=102).map(|number| number.to_string()).filter(is_listed);
+    let of_clients = (82..=98).map(|number| number.to_string()).filter(is_listed);
     let to_81 = (1..=63).chain(65..=81).map(|number| number.to_string());
-    let from_103 = (103..=116).map(|number| number.to_string());
-    let expected = to_81.chain(of_clients).chain(from_103);
+    let from_99 = (99..=116).map(|number| number.to_string());
+    let expected = to_81.chain(of_clients).chain(from_99);
     let of_proofs = (1..=16).map(|number| format!("DP{number}"));
     let of_certificates = (1..=4).map(|number| format!("MT{number}"));
     let expected: Vec<String> = expected.chain(of_proofs).chain(of_certificates).collect();
@@ -109,7 +109,7 @@ fn every_reason_names_its_check_and_is_seen_by_a_test() {
         let unlisted = reason
             .checklist()
             .iter()
-            .filter(|id| !listed.iter().any(|check| check.id == **id) && !is_of_others(id));
+            .filter(|id| !listed.iter().any(|check| check.id == **id) && !is_of_the_client(id));
         faults.extend(unlisted.map(|id| format!("{code} names {id}")));
         codes.push(code);
     }
@@ -119,9 +119,9 @@ fn every_reason_names_its_check_and_is_seen_by_a_test() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// A check of the client's or of the resource server's.
-fn is_of_others(id: &str) -> bool {
-    id.parse().is_ok_and(|number: u16| (82..=102).contains(&number))
+/// A check of the client's.
+fn is_of_the_client(id: &str) -> bool {
+    id.parse().is_ok_and(|number: u16| (82..=98).contains(&number))
 }
 
 #[test]

@@ -40,7 +40,7 @@ async fn redeem(fixture: &Fixture, code: &str, certificate: Option<&[u8]>) -> An
     fixture.server.token(over(request, certificate)).await
 }
 
-/// O19, MT1, MT2: the tokens of a client that is registered for it are bound to the certificate that it connects with, and without
+/// O12, O19, MT1, MT2: the tokens of a client that is registered for it are bound to the certificate that it connects with, and without
 /// one it gets none; of another client they are not.
 #[tokio::test]
 async fn tokens_are_bound_to_the_certificate_of_their_client() {
