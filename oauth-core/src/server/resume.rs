@@ -43,7 +43,7 @@ pub struct Authentication {
     pub name: Option<String>,
     /// What they granted of what was asked; everything when `None`.
     pub scopes: Option<Scopes>,
-    /// The session in which they did, when what they granted is to end with it.
+    /// The session in which they did, when what they granted is to end with it; see [`with_session`](Self::with_session).
     pub session: Option<SessionId>,
 }
 
@@ -82,8 +82,10 @@ impl Authentication {
         self
     }
 
-    /// Has what they grant end with this session: the store of tokens must be the [store](crate::store::SessionStore) of
-    /// sessions too.
+    /// Has what they grant end when this session is ended: by signing out, here or everywhere, also after it timed out. The timeout
+    /// alone ends nothing of it but a code that was not redeemed yet: a client goes on refreshing.
+    ///
+    /// The store of tokens must be the [store](crate::store::SessionStore) of sessions too.
     #[must_use]
     pub const fn with_session(mut self, session: SessionId) -> Self {
         self.session = Some(session);

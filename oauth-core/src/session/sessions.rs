@@ -109,7 +109,8 @@ impl Sessions {
     }
 
     /// Begins a session for `subject`, who has just proven who they are, under a secret that nobody has seen, and ends the
-    /// one that the browser had. Of `label`, such as the `User-Agent`, the first 256 characters are kept.
+    /// one that the browser had, with what was granted in it. What was granted in one that timed out goes on: nobody signed out.
+    /// Of `label`, such as the `User-Agent`, the first 256 characters are kept.
     ///
     /// # Errors
     ///
@@ -120,8 +121,10 @@ impl Sessions {
         subject: &Subject,
         label: Option<&str>,
     ) -> Result<NewSession, StoreError> {
-        self.end_that_of(headers).await?;
         let now = self.clock.now();
+        if !self.timed_out(headers, now).await? {
+            self.end_that_of(headers, now).await?;
+        }
         let secret = SessionSecret::generate(&*self.entropy);
         let id = SessionId::generate(&*self.entropy);
         let mut record = SessionRecord::new(secret.hash(), id, subject.clone(), self.timeouts, now);
@@ -205,13 +208,14 @@ impl Sessions {
     }
 
     /// Ends the browser's session, if it has one, with what was granted in it, and answers the `Set-Cookie` that takes its
-    /// cookie away. A session that another request of the browser renews meanwhile is the same session.
+    /// cookie away. A session that another request of the browser renews meanwhile is the same session. Of one that timed out what was
+    /// granted in it still ends, until it is too old and [purged](SessionStore::purge_sessions).
     ///
     /// # Errors
     ///
     /// [`StoreError`]: the session may live on.
     pub async fn sign_out(&self, headers: &HeaderMap) -> Result<HeaderValue, StoreError> {
-        self.end_that_of(headers).await?;
+        self.end_that_of(headers, self.clock.now()).await?;
         Ok(self.cookie.clear())
     }
 
@@ -289,9 +293,17 @@ impl Sessions {
         Ok(self.find(headers, now).await?.err().unwrap_or(SignedOut::Unknown))
     }
 
-    async fn end_that_of(&self, headers: &HeaderMap) -> Result<(), StoreError> {
+    async fn timed_out(&self, headers: &HeaderMap, now: SystemTime) -> Result<bool, StoreError> {
+        let found = self.find(headers, now).await?;
+        Ok(matches!(
+            found,
+            Err(SignedOut::IdleExpired | SignedOut::AbsoluteExpired)
+        ))
+    }
+
+    async fn end_that_of(&self, headers: &HeaderMap, now: SystemTime) -> Result<(), StoreError> {
         if let Some(secret) = self.cookie.read(headers) {
-            let (reason, now) = (RevocationReason::SignedOut, self.clock.now());
+            let reason = RevocationReason::SignedOut;
             let ended = self
                 .store
                 .end_session_by_secret(&secret.hash(), reason, now)

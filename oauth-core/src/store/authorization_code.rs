@@ -23,7 +23,7 @@ pub struct Grant {
     pub audience: Vec<Audience>,
     /// When the user last proved who they are.
     pub auth_time: SystemTime,
-    /// The session in which they did, if what was granted is to end with it.
+    /// The session in which they did, if what was granted is to end when it is ended, which a timeout does not do.
     #[serde(default)]
     pub session: Option<SessionId>,
     /// The nonce of the authorization request.

@@ -105,6 +105,13 @@ impl SessionRecord {
         later(self.seen_at, self.idle).min(self.expires_at)
     }
 
+    /// The instant from which the record may be forgotten. One that was left idle is kept until it is too old, which is how long its
+    /// browser keeps the cookie: whoever signs out by it then ends what was granted in it.
+    #[must_use]
+    pub fn kept_until(&self) -> SystemTime {
+        self.ended.map_or(self.expires_at, |end| end.at)
+    }
+
     /// Where the session stands at `now`. Of two limits the one that came first counts.
     #[must_use]
     pub fn state(&self, now: SystemTime) -> SessionState {

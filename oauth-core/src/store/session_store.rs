@@ -71,7 +71,7 @@ pub struct Revoked {
 /// Keeps sessions and password-reset tokens, and ends everything that lets somebody in.
 ///
 /// A [`TokenStore`] too, of the same tables: ending a session ends what was granted in it, and signing out everywhere
-/// reaches across sessions, codes, token families and reset tokens, in one step.
+/// reaches across sessions, codes, token families and reset tokens, in one step. A session that times out ends nothing but itself.
 ///
 /// # What an implementation must guarantee
 ///
@@ -86,7 +86,7 @@ pub struct Revoked {
 ///   before; and a reader sees either all of it ended or none.
 /// - A code that names a session is redeemed only while that session is active, or else it is
 ///   [`RedeemOutcome::SessionEnded`](super::RedeemOutcome::SessionEnded): one that was left idle cannot be ended any more, and
-///   signing out everywhere must outlast a consent that was under way.
+///   signing out everywhere must outlast a consent that was under way. What it bought before goes on.
 /// - What belongs to another subject is untouched.
 /// - Of any number of callers that redeem one reset token exactly one gets `Redeemed`, and a subject has at most one.
 #[async_trait]
@@ -125,7 +125,7 @@ pub trait SessionStore: TokenStore {
         now: SystemTime,
     ) -> Result<SessionOutcome, StoreError>;
 
-    /// Ends a session, with the token families and codes whose grants name it.
+    /// Ends a session, with the token families and codes whose grants name it, which end also when it was over before.
     ///
     /// # Errors
     ///
@@ -138,7 +138,8 @@ pub trait SessionStore: TokenStore {
     ) -> Result<Revoked, StoreError>;
 
     /// Ends the session that a secret [means](SessionRecord::is_meant_by), as [`end_session`](Self::end_session) does, and
-    /// answers it as it is then; `None` when there is none or it is over, and nothing changes.
+    /// answers it as it is then; `None` when there is none, and nothing changes, or when it was over before: then it stays as it is, and
+    /// the token families and codes whose grants name it end all the same.
     ///
     /// Looks and ends in one step: of a renewal that crosses it, whichever comes first, no secret is left that opens
     /// anything.
@@ -199,8 +200,8 @@ pub trait SessionStore: TokenStore {
     async fn redeem_reset_token(&self, hash: &TokenHash, now: SystemTime)
     -> Result<ResetOutcome, StoreError>;
 
-    /// Drops the sessions that are not active at `now` and the reset tokens with `expires_at <= now`, and answers how many
-    /// those were.
+    /// Drops the sessions that are kept [until](SessionRecord::kept_until) `now` or less and the reset tokens with
+    /// `expires_at <= now`, and answers how many those were.
     ///
     /// # Errors
     ///

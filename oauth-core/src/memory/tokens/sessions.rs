@@ -80,11 +80,11 @@ impl SessionStore for MemoryTokens {
     ) -> Result<Option<SessionRecord>, StoreError> {
         let mut tables = lock(&self.tables);
         let meant = tables.sessions.values().find(|session| session.is_meant_by(hash));
-        let ended = meant.and_then(|session| session.revoked(reason, now));
-        if let Some(session) = &ended {
-            let _counts = tables.end_session(&session.id, &End { reason, now });
-        }
-        Ok(ended)
+        let Some(session) = meant.cloned() else {
+            return Ok(None);
+        };
+        let _counts = tables.end_session(&session.id, &End { reason, now });
+        Ok(session.revoked(reason, now))
     }
 
     async fn sessions_of(
@@ -147,9 +147,7 @@ impl SessionStore for MemoryTokens {
         let mut tables = lock(&self.tables);
         let rows = |tables: &Tables| tables.sessions.len() + tables.reset_tokens.len();
         let before = rows(&tables);
-        tables
-            .sessions
-            .retain(|_, session| session.state(now) == SessionState::Active);
+        tables.sessions.retain(|_, session| now < session.kept_until());
         tables.reset_tokens.retain(|_, token| now < token.expires_at);
         Ok(count(before - rows(&tables)))
     }

@@ -75,11 +75,11 @@ impl World {
             SessionVerb::EndSessionBySecret(hash, reason, now) => {
                 let mut sessions = self.sessions.values();
                 let meant = sessions.find(|session| session.is_meant_by(hash));
-                let ended = meant.and_then(|session| session.revoked(*reason, *now));
-                if let Some(session) = &ended {
-                    let _counts = self.end_session(session.id, *reason, *now);
-                }
-                ended.into()
+                let Some(session) = meant.cloned() else {
+                    return Some(None::<SessionRecord>.into());
+                };
+                let _counts = self.end_session(session.id, *reason, *now);
+                session.revoked(*reason, *now).into()
             }
             SessionVerb::SessionsOf(subject, now) => self.sessions_of(subject, *now).into(),
             SessionVerb::RevokeSubject(subject, keep, reason, now) => {

@@ -36,6 +36,7 @@ macro_rules! session_store {
             purging_drops_sessions_that_are_over_and_nothing_else
             what_was_granted_in_a_session_ends_with_it
             a_session_is_ended_by_its_secret_or_the_one_before
+            what_was_granted_in_a_session_that_timed_out_ends_by_signing_out
             no_renewal_escapes_the_end_of_its_session
             a_code_of_a_session_that_ended_buys_nothing
             a_code_of_a_session_that_is_over_buys_nothing

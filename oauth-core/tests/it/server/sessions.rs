@@ -2,19 +2,28 @@
 
 use std::sync::Arc;
 
+use http::header::COOKIE;
 use http::{HeaderMap, Method};
 use oauth_core::memory::MemoryTokens;
 use oauth_core::server::Decision;
-use oauth_core::session::{SessionCookie, Sessions};
+use oauth_core::session::{NewSession, SessionCookie, SessionTimeouts, Sessions};
 use oauth_core::store::{RevocationReason, SessionId};
 use oauth_core::testing::SeededEntropy;
 
 use super::fixture::{Fixture, Tokens, assert_error, reason, redirected, web_request, with_bearer};
 
+/// What a browser sends that was told this.
+fn browser(begun: &NewSession) -> HeaderMap {
+    let (pair, _) = begun.set_cookie.to_str().unwrap().split_once(';').unwrap();
+    HeaderMap::from_iter([(COOKIE, pair.parse().unwrap())])
+}
+
 struct SignedIn {
     fixture: Fixture,
     sessions: Sessions,
     session: SessionId,
+    /// What the browser sends.
+    headers: HeaderMap,
 }
 
 impl SignedIn {
@@ -30,6 +39,7 @@ impl SignedIn {
             fixture,
             sessions,
             session,
+            headers: browser(&begun),
         }
     }
 
@@ -102,4 +112,34 @@ async fn userinfo_ends_with_the_session() {
     let refused = asked().await;
     assert_eq!(refused.response.status(), 401);
     assert_eq!(reason(&refused), "access_token_revoked");
+}
+
+/// S1, S2, 110: what was granted in a session outlives its timeout, until its user signs out of it all the same.
+#[tokio::test]
+async fn signing_out_after_a_timeout_ends_what_was_granted() {
+    let ada = SignedIn::new().await;
+    let tokens = Tokens::of(&ada.fixture.redeem(&ada.code().await).await);
+    ada.fixture.clock.advance(SessionTimeouts::default().idle());
+    let tokens = Tokens::of(&ada.fixture.refresh(&tokens.refresh).await);
+    ada.sessions.sign_out(&ada.headers).await.unwrap();
+    let refused = ada.fixture.refresh(&tokens.refresh).await;
+    assert_error(&refused, 400, "invalid_grant");
+    assert_eq!(reason(&refused), "token_family_revoked");
+}
+
+/// S1, S2: who signs in again after a timeout has not signed out: what they granted before goes on.
+#[tokio::test]
+async fn coming_back_after_a_timeout_ends_nothing() {
+    for again in [false, true] {
+        let ada = SignedIn::new().await;
+        let tokens = Tokens::of(&ada.fixture.redeem(&ada.code().await).await);
+        ada.fixture.clock.advance(SessionTimeouts::default().idle());
+        let (sessions, subject) = (&ada.sessions, "ada".parse().unwrap());
+        let begun = match again {
+            true => sessions.sign_in_again(&ada.headers, &subject, None).await,
+            false => sessions.sign_in(&ada.headers, &subject, None).await,
+        };
+        assert_ne!(begun.unwrap().session.record.id, ada.session);
+        Tokens::of(&ada.fixture.refresh(&tokens.refresh).await);
+    }
 }

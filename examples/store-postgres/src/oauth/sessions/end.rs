@@ -58,7 +58,7 @@ pub(super) async fn session(pool: &PgPool, id: &SessionId, end: &End) -> Result<
     Ok(revoked)
 }
 
-/// Ends the session that a secret means, unless it is over.
+/// Ends the session that a secret means, unless it is over, with what was granted in it.
 pub(super) async fn session_by_secret(
     pool: &PgPool,
     hash: &TokenHash,
@@ -68,12 +68,9 @@ pub(super) async fn session_by_secret(
     let Some(session) = row::lock_meant_by(&mut transaction, hash).await? else {
         return Ok(None);
     };
-    let ended = session.revoked(end.reason, end.now);
-    if ended.is_some() {
-        let id = session.id;
-        let _counts = session_on(&mut transaction, &id, Some(session), end).await?;
-        transaction.commit().await?;
-    }
+    let (id, ended) = (session.id, session.revoked(end.reason, end.now));
+    let _counts = session_on(&mut transaction, &id, Some(session), end).await?;
+    transaction.commit().await?;
     Ok(ended)
 }
 

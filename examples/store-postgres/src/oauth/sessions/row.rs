@@ -1,4 +1,4 @@
-//! Sessions, those that are over included, in `oauth_session`.
+//! Sessions, those that are over included, in `oauth_session`, whose `active_until` is the instant until which the row is kept.
 
 use std::time::SystemTime;
 
@@ -26,7 +26,7 @@ pub(super) async fn insert(
     .bind(record.id.as_bytes())
     .bind(record.hash.as_bytes())
     .bind(record.subject.as_str())
-    .bind(nanoseconds(active_until(record)))
+    .bind(nanoseconds(record.kept_until()))
     .bind(&session.text)
     .bind(record.renewed_from.as_ref().map(|hash| &hash.as_bytes()[..]))
     .execute(&mut *transaction)
@@ -43,7 +43,7 @@ pub(super) async fn load(pool: &PgPool, hash: &TokenHash) -> Result<Option<Sessi
     found.map(|text| json::record(&text)).transpose()
 }
 
-/// Whether a session is there and was not ended, which stays so until the transaction ends.
+/// Whether a session is there and active at `now`: neither ended, nor left idle, nor too old. It is not ended before the transaction is over.
 pub(in crate::oauth) async fn stands(
     connection: &mut PgConnection,
     id: &SessionId,
@@ -86,7 +86,7 @@ pub(super) async fn lock_meant_by(
     found.map(|text| json::record(&text)).transpose()
 }
 
-/// The sessions of `subject` that are active at `now`, for this transaction alone.
+/// The sessions of `subject` that may be active at `now`, for this transaction alone.
 pub(super) async fn lock_active_of(
     connection: &mut PgConnection,
     subject: &Subject,
@@ -171,7 +171,7 @@ pub(super) async fn write(
     )
     .bind(
         records()
-            .map(|record| nanoseconds(active_until(record)))
+            .map(|record| nanoseconds(record.kept_until()))
             .collect::<Vec<_>>(),
     )
     .bind(
@@ -188,8 +188,4 @@ pub(super) async fn write(
     .execute(connection)
     .await?;
     Ok(())
-}
-
-fn active_until(session: &SessionRecord) -> SystemTime {
-    session.ended.map_or_else(|| session.active_until(), |end| end.at)
 }

@@ -82,12 +82,11 @@ impl SessionStore for Database {
         let (hash, end) = (*hash, End::new(reason, now)?);
         Ok(self
             .write(move |transaction| {
-                let meant = row::meant_by(transaction, &hash)?;
-                let ended = meant.and_then(|session| session.revoked(end.reason, end.now));
-                if let Some(session) = &ended {
-                    let _counts = end_session(transaction, &session.id, &end)?;
-                }
-                Ok::<_, DatabaseError>(ended)
+                let Some(session) = row::meant_by(transaction, &hash)? else {
+                    return Ok(None);
+                };
+                let _counts = end_session(transaction, &session.id, &end)?;
+                Ok::<_, DatabaseError>(session.revoked(end.reason, end.now))
             })
             .await?)
     }

@@ -1,4 +1,4 @@
-//! Sessions, those that are over included, in `oauth_session`.
+//! Sessions, those that are over included, in `oauth_session`, whose `active_until` is the instant until which the row is kept.
 
 use std::time::SystemTime;
 
@@ -26,7 +26,7 @@ pub(super) fn insert(
         record.id.as_bytes(),
         record.hash.as_bytes(),
         record.subject.as_str(),
-        Time(active_until(record)),
+        Time(record.kept_until()),
         &session.text,
     ))?;
     Ok(insertion(rows))
@@ -63,7 +63,7 @@ pub(super) fn meant_by(
     )
 }
 
-/// Whether a session is there and was not ended.
+/// Whether a session is there and active at `now`: neither ended, nor left idle, nor too old.
 pub(in crate::oauth) fn stands(
     transaction: &Transaction<'_>,
     id: &SessionId,
@@ -132,14 +132,10 @@ fn write(transaction: &Transaction<'_>, session: SessionRecord) -> Result<(), Da
         .execute((
             record.id.as_bytes(),
             record.hash.as_bytes(),
-            Time(active_until(record)),
+            Time(record.kept_until()),
             &session.text,
         ))?;
     Ok(())
-}
-
-fn active_until(session: &SessionRecord) -> SystemTime {
-    session.ended.map_or_else(|| session.active_until(), |end| end.at)
 }
 
 fn one(
