@@ -5,8 +5,9 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use http::Request;
 use http_conventions::idempotency::{
-    Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyKey, IdempotencyStore as _, MemoryIdempotencyStore,
-    Outcome, Record, RecordKey, Scope, State, StoredResponse,
+    AfterCrash, Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyKey, IdempotencyStore as _,
+    MemoryIdempotencyStore, Outcome, Record, RecordKey, Scope, Settled, State, StoreErrorKind,
+    StoredResponse,
 };
 use proptest::prelude::*;
 
@@ -108,13 +109,15 @@ fn a_record_survives_serde() {
     assert!(serde_json::from_str::<Fence>("\"AAAA\"").is_err());
 }
 
+const FENCE: Fence = Fence::from_bytes([1; 16]);
+
 fn claim(number: u32, now: SystemTime) -> Claim {
     let mut name = [0; 32];
     name[..4].copy_from_slice(&number.to_be_bytes());
     Claim::new(
         RecordKey::from_bytes(name),
         Fingerprint::from_bytes([0; 32]),
-        Fence::from_bytes([1; 16]),
+        FENCE,
         now + Duration::from_secs(10),
         now + Duration::from_secs(100),
     )
@@ -134,6 +137,107 @@ async fn the_memory_store_forgets_expired_records() {
         assert_ne!(known, ClaimOutcome::Claimed, "{oldest}");
     }
     assert!(store.len() <= 1024, "{}", store.len());
+}
+
+/// H6: a caller with ever new keys and large answers does not fill the memory. What has an answer keeps it, what found no room is not
+/// run again, and who finds none even for a key is told so before anything runs.
+#[tokio::test]
+async fn the_memory_store_is_bounded() {
+    let (store, now) = (MemoryIdempotencyStore::default(), SystemTime::UNIX_EPOCH);
+    let body = Bytes::from(vec![b'x'; 1 << 20]);
+    let mut kept = 0;
+    for number in 0..200 {
+        let claim = claim(number, now);
+        assert_eq!(store.claim(&claim, now).await.unwrap(), ClaimOutcome::Claimed);
+        let answer = Outcome::Completed(StoredResponse {
+            status: 201,
+            headers: Vec::new(),
+            body: body.clone(),
+        });
+        let settled = store
+            .complete(&claim.key, &FENCE, answer.clone(), claim.expires_at)
+            .await;
+        assert_eq!(settled.unwrap(), Settled::Done);
+        match store.claim(&claim, now).await.unwrap() {
+            ClaimOutcome::Settled(Outcome::Unreplayable { status: 201 }) => {}
+            repeated => {
+                assert_eq!(repeated, ClaimOutcome::Settled(answer));
+                kept += body.len();
+            }
+        }
+    }
+    assert!((32 << 20..=64 << 20).contains(&kept), "{kept} bytes");
+}
+
+/// H6: a full store refuses new keys and forgets no old one, keeps what is under way, and goes on once records have expired.
+#[tokio::test]
+async fn a_full_memory_store_loses_nothing() {
+    let (store, start) = (
+        MemoryIdempotencyStore::with_capacity(64 << 10),
+        SystemTime::UNIX_EPOCH,
+    );
+    let (mut claimed, mut now) = (Vec::new(), start);
+    let refused = loop {
+        now += Duration::from_millis(1);
+        let claim = claim(u32::try_from(claimed.len()).unwrap(), start);
+        match store.claim(&claim, now).await {
+            Ok(outcome) => assert_eq!(outcome, ClaimOutcome::Claimed),
+            Err(error) => break error,
+        }
+        claimed.push(claim);
+    };
+    assert_eq!(refused.kind(), StoreErrorKind::Unavailable);
+    assert!((32..1024).contains(&claimed.len()), "{}", claimed.len());
+    assert_eq!(store.len(), claimed.len());
+    let answer = |body: &'static [u8]| {
+        Outcome::Completed(StoredResponse {
+            status: 201,
+            headers: vec![("location".to_owned(), Bytes::from_static(b"/v1/charges/1"))],
+            body: Bytes::from_static(body),
+        })
+    };
+    for claim in &claimed {
+        let settled = store
+            .complete(&claim.key, &FENCE, answer(&[b'x'; 2048]), claim.expires_at)
+            .await;
+        assert_eq!(settled.unwrap(), Settled::Done);
+        let repeated = store.claim(claim, now).await.unwrap();
+        let not_kept = Outcome::Unreplayable { status: 201 };
+        assert_eq!(repeated, ClaimOutcome::Settled(not_kept));
+    }
+    let fresh = claim(u32::MAX, now);
+    assert!(store.claim(&fresh, now).await.is_err());
+    now += Duration::from_secs(100);
+    assert_eq!(store.claim(&fresh, now).await.unwrap(), ClaimOutcome::Claimed);
+    assert_eq!(store.len(), 1);
+    let settled = store
+        .complete(&fresh.key, &FENCE, answer(b"{}"), now + Duration::from_secs(1))
+        .await;
+    assert_eq!(settled.unwrap(), Settled::Done);
+    assert_eq!(
+        store.claim(&fresh, now).await.unwrap(),
+        ClaimOutcome::Settled(answer(b"{}"))
+    );
+}
+
+/// H6: room that was given back is room again, however often.
+#[tokio::test]
+async fn released_and_replaced_records_take_no_room() {
+    let (store, now) = (
+        MemoryIdempotencyStore::with_capacity(4 << 10),
+        SystemTime::UNIX_EPOCH,
+    );
+    for number in 0..10_000 {
+        let claim = claim(number, now);
+        assert_eq!(store.claim(&claim, now).await.unwrap(), ClaimOutcome::Claimed);
+        assert_eq!(store.release(&claim.key, &FENCE).await.unwrap(), Settled::Done);
+    }
+    for seconds in 0..10_000 {
+        let now = now + Duration::from_secs(seconds * 10);
+        let again = claim(0, now).with_after_crash(AfterCrash::RunAgain);
+        assert_eq!(store.claim(&again, now).await.unwrap(), ClaimOutcome::Claimed);
+    }
+    assert_eq!(store.len(), 1);
 }
 
 proptest! {

@@ -57,6 +57,13 @@ async fn nothing_runs_while_the_store_is_down() {
         down.failures(),
         ["the idempotency store is unavailable: no route to secret-host"]
     );
+    let full = Fixture::with_store(Arc::new(MemoryIdempotencyStore::with_capacity(0)));
+    let response = full.send(&post("k-1", BODY)).await;
+    assert_eq!(
+        (response.status().as_u16(), &response.headers()["retry-after"]),
+        (503, &"1".parse().unwrap())
+    );
+    assert_eq!(full.runs(), 0);
 
     for corrupt in [
         || Err(StoreError::corrupt("not a record")),
