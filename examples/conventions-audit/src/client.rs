@@ -67,7 +67,11 @@ impl Client {
     ///
     /// When there is no answer in ten seconds, or a broken one.
     pub async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, NoAnswer> {
-        let sent = format!("{} {}", request.method(), request.uri());
+        let sent = format!(
+            "{} {}",
+            request.method(),
+            request.uri().to_string().escape_debug()
+        );
         match timeout(PATIENCE, self.exchange(request)).await {
             Ok(answered) => answered.map_err(|error| NoAnswer(format!("{sent}: {error}"))),
             Err(_) => Err(NoAnswer(format!("{sent}: no answer in {PATIENCE:?}"))),

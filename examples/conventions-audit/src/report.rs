@@ -28,8 +28,8 @@ impl Report {
             .uri()
             .path_and_query()
             .map_or("/", |target| target.as_str());
-        // what is long on purpose would fill the screen
-        let shown: String = target.chars().take(80).collect();
+        // what is long on purpose would fill the screen, and a path of the server's document may hold anything
+        let shown: String = target.chars().take(80).flat_map(char::escape_debug).collect();
         self.entries.extend(findings.into_iter().map(|finding| Entry {
             request: format!("{} {shown}", request.method()),
             status: answer.status().as_u16(),

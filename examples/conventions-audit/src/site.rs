@@ -36,7 +36,8 @@ pub struct Progress {
 
 impl fmt::Display for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "[{}/{}] {}", self.done + 1, self.of, self.path)
+        let path = self.path.escape_debug();
+        write!(f, "[{}/{}] {path}", self.done + 1, self.of)
     }
 }
 

@@ -221,6 +221,9 @@ impl fmt::Display for Rule {
     }
 }
 
+/// As much of an answer as a finding quotes.
+const LONGEST_DETAIL: usize = 300;
+
 /// One thing that is wrong with an answer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Finding {
@@ -232,7 +235,7 @@ impl Finding {
     pub(super) fn new(rule: Rule, detail: impl Into<String>) -> Self {
         Self {
             rule,
-            detail: detail.into(),
+            detail: legible(&detail.into()),
         }
     }
 
@@ -242,7 +245,8 @@ impl Finding {
         self.rule
     }
 
-    /// What was seen, for whoever mends it. It may quote the answer.
+    /// What was seen, for whoever mends it. It may quote the answer, of which a terminal may be shown all that stands here: what is
+    /// not printable is escaped, and what is long cut off.
     #[must_use]
     pub fn detail(&self) -> &str {
         &self.detail
@@ -254,4 +258,19 @@ impl fmt::Display for Finding {
         let (rule, detail) = (self.rule, &self.detail);
         write!(f, "{rule}: {detail} ({})", rule.section())
     }
+}
+
+/// What others wrote, escaped where it would steer a terminal or turn a line around.
+fn legible(text: &str) -> String {
+    let mut legible = String::with_capacity(text.len().min(LONGEST_DETAIL));
+    for character in text.chars().take(LONGEST_DETAIL) {
+        match character {
+            '"' | '\'' | '\\' => legible.push(character),
+            _ => legible.extend(character.escape_debug()),
+        }
+    }
+    if text.chars().nth(LONGEST_DETAIL).is_some() {
+        legible.push_str("...");
+    }
+    legible
 }

@@ -318,6 +318,38 @@ fn what_belongs_to_one_exchange_is_no_difference() {
     }
 }
 
+/// H22: what a finding quotes of an answer cannot steer the terminal that it is shown on, and does not fill it.
+#[test]
+fn a_quote_cannot_steer_the_terminal() {
+    let steering = "\u{9b}31m\u{202e}\u{2028}";
+    let long = "x".repeat(10_000);
+    let status = format!("{{\"status\":\"{steering}{long}\"}}");
+    let mut answers: Vec<_> = [
+        "ratelimit",
+        "ratelimit-limit",
+        "retry-after",
+        "etag",
+        "content-type",
+    ]
+    .map(|name| answer(400, "{}", &[(name, &format!("{steering}{long}"))]))
+    .into();
+    answers.push(answer(400, &status, &[]));
+    for answer in answers {
+        let findings = get(&answer);
+        assert!(!findings.is_empty(), "{answer:?}");
+        for finding in findings {
+            let shown = finding.to_string();
+            assert!(
+                shown
+                    .chars()
+                    .all(|c| c == ' ' || c.is_ascii_graphic() || c == '§'),
+                "{shown:?}"
+            );
+            assert!(shown.len() < 1000, "{} bytes", shown.len());
+        }
+    }
+}
+
 /// H22: the same for what several answers show.
 #[test]
 fn answers_that_differ_are_found_in_each_of_their_forms() {

@@ -2,7 +2,8 @@
 
 use std::process::Stdio;
 
-use http::StatusCode;
+use bytes::Bytes;
+use http::{HeaderValue, StatusCode};
 use tokio::process::Command;
 
 use crate::desk::{TOKEN, serve};
@@ -95,4 +96,33 @@ async fn the_command_ends_with_two_where_there_was_nothing_to_audit() {
     let (code, out, _) = run(&["--help"]).await;
     assert_eq!(code, 0);
     assert!(out.starts_with("usage: "));
+}
+
+/// H22: nothing that a server writes steers the terminal of whoever audits it: neither its fields and content nor the paths of its
+/// document.
+#[tokio::test]
+async fn an_audited_server_cannot_steer_the_terminal() {
+    let (base, _stop) = serve(|request, answer| {
+        if request.uri().path() == "/steering.json" {
+            let document = "{\"paths\":{\"/v1/\\u009b31m\\u202e\":{\"get\":{}}}}";
+            *answer.body_mut() = Bytes::from_static(document.as_bytes());
+            return;
+        }
+        let steering = HeaderValue::from_bytes("\u{9b}31m\u{202e}".as_bytes()).unwrap();
+        answer.headers_mut().insert("ratelimit", steering);
+        *answer.body_mut() = Bytes::from_static(b"{\"status\":\"\\u009b31m\\u202e\"}");
+    });
+    for format in [&[][..], &["--json"]] {
+        let arguments = [&[&*base, "--openapi", "/steering.json"], format].concat();
+        let (code, out, err) = run(&arguments).await;
+        assert_eq!(code, 1, "{out:?} {err:?}");
+        assert!(
+            out.contains("invalid-problem") && out.contains("invalid-rate-limit"),
+            "{out:?}"
+        );
+        for shown in [out, err] {
+            let steers = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+            assert!(!shown.contains(steers), "{shown:?}");
+        }
+    }
 }
