@@ -1,9 +1,12 @@
 //! From an answer to what is kept of it, and back.
 
+use std::time::Duration;
+
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header::RETRY_AFTER};
 
 use super::StoredResponse;
+use crate::retry_after::RetryAfter;
 
 /// Set on an answer that was given before.
 pub(crate) const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
@@ -25,6 +28,9 @@ const OF_ONE_EXCHANGE: [&str; 12] = [
 ];
 /// Families of such fields.
 const PREFIXES_OF_ONE_EXCHANGE: [&str; 3] = ["access-control-", "ratelimit", "x-ratelimit-"];
+
+/// Answers that say when to come again, whatever else they say.
+const OWES_A_WAIT: [StatusCode; 2] = [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE];
 
 /// What is kept of an answer.
 pub(super) fn capture(response: &Response<Bytes>) -> StoredResponse {
@@ -50,8 +56,13 @@ pub(super) fn replay(stored: StoredResponse) -> Option<Response<Bytes>> {
         headers.try_append(name, value).ok()?;
     }
     headers.insert(IDEMPOTENCY_REPLAYED, HeaderValue::from_static("true"));
+    let status = StatusCode::from_u16(stored.status).ok()?;
+    if OWES_A_WAIT.contains(&status) && !headers.contains_key(RETRY_AFTER) {
+        // what the first asked for counted from then; whoever comes again gets the same at any time
+        RetryAfter::new(Duration::ZERO).apply(&mut headers);
+    }
     let mut response = Response::new(stored.body);
-    *response.status_mut() = StatusCode::from_u16(stored.status).ok()?;
+    *response.status_mut() = status;
     *response.headers_mut() = headers;
     Some(response)
 }

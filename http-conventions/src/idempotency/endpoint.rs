@@ -17,6 +17,7 @@ use crate::{
     ports::{Clock, Entropy},
     problem::{ErrorStatus, Problem, ProblemBase, ProblemType, types},
     retry_after::RetryAfter,
+    version::ApiVersion,
 };
 
 /// The longest wait a client is asked for while the first request runs: most are over much sooner than their lease.
@@ -166,6 +167,17 @@ impl Idempotency {
         scope: Scope<'_>,
         handler: impl Future<Output = R>,
     ) -> Result<Response<Bytes>, Problem> {
+        self.run_naming(None, request, scope, handler).await
+    }
+
+    /// The same for a request that names this version in a field.
+    pub(crate) async fn run_naming<R: Into<Reply>>(
+        &self,
+        version: Option<ApiVersion>,
+        request: &Request<Bytes>,
+        scope: Scope<'_>,
+        handler: impl Future<Output = R>,
+    ) -> Result<Response<Bytes>, Problem> {
         if request.method().is_safe() {
             return handler.await.into().into();
         }
@@ -180,7 +192,8 @@ impl Idempotency {
             }
         };
         let now = self.clock.now();
-        let claim = self.new_claim(request, scope, &key, now);
+        let key = RecordKey::new(scope, request.method(), &key);
+        let claim = self.new_claim(key, Fingerprint::naming(request, version), now);
         match self.store.claim(&claim, now).await {
             Ok(ClaimOutcome::Claimed) => self.settle(&claim, handler.await.into()).await,
             Ok(ClaimOutcome::Settled(outcome)) => self.again(outcome),
@@ -194,17 +207,11 @@ impl Idempotency {
         }
     }
 
-    fn new_claim(
-        &self,
-        request: &Request<Bytes>,
-        scope: Scope<'_>,
-        key: &IdempotencyKey,
-        now: SystemTime,
-    ) -> Claim {
+    fn new_claim(&self, key: RecordKey, fingerprint: Fingerprint, now: SystemTime) -> Claim {
         let lease_until = later(now, self.lease);
         Claim {
-            key: RecordKey::new(scope, request.method(), key),
-            fingerprint: Fingerprint::of(request),
+            key,
+            fingerprint,
             fence: self.fences.next(),
             lease_until,
             // a record that ended with its lease would let a second run in

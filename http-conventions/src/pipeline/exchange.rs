@@ -262,12 +262,24 @@ impl Exchange<Limited> {
         let handled = async { self.explained(handler.await.into()) };
         let outcome = unless_it_panics(async {
             match &self.conventions.0.idempotency {
-                Some(idempotency) => idempotency.run(request, scope, handled).await,
+                Some(idempotency) => {
+                    let named = self.version_in_field(request);
+                    idempotency.run_naming(named, request, scope, handled).await
+                }
                 None => handled.await.into(),
             }
         });
         let outcome = outcome.await;
         self.finish(outcome.unwrap_or_else(|| Err(Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR))))
+    }
+}
+
+impl<Stage> Exchange<Stage> {
+    /// The version, where a field of the request names it.
+    fn version_in_field<B>(&self, request: &Request<B>) -> Option<ApiVersion> {
+        let versions = self.conventions.0.versions.as_ref()?;
+        let is_in_field = versions.are_in_field() && versions.are_named(request.uri(), request.headers());
+        self.version.filter(|_| is_in_field)
     }
 }
 

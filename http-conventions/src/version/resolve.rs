@@ -109,6 +109,14 @@ impl Versions {
         !matches!(self.asked(uri, headers).0, Asked::Nothing)
     }
 
+    /// Whether it is a field that says the version, and not the target.
+    pub(crate) fn are_in_field(&self) -> bool {
+        matches!(
+            self.scheme,
+            VersionScheme::Header(_) | VersionScheme::MediaType(_)
+        )
+    }
+
     /// The path without the version, where the path says it.
     pub(crate) fn path<'a>(&self, uri: &'a Uri) -> &'a str {
         match self.scheme {

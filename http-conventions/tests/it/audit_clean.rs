@@ -1,8 +1,15 @@
 //! An audit finds nothing in what keeps the rules, the pipeline above all.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::{Response, StatusCode};
-use http_conventions::audit::{self, audit};
+use http_conventions::{
+    audit::{self, audit},
+    idempotency::{Reply, Scope},
+    problem::Problem,
+    retry_after::RetryAfter,
+};
 
 use crate::{
     audit::{STRANGE, answer, get, problem, sent},
@@ -62,7 +69,7 @@ fn an_answer_that_keeps_the_rules_has_no_finding() {
     assert_eq!(audit::strange_origin(STRANGE, &answer(200, "{}", &[])), []);
 }
 
-/// H22: a host that keeps the conventions by the pipeline has no finding, on any of its exits.
+/// H15, H22: a host that keeps the conventions by the pipeline has no finding, on any of its exits, a 429 that is sent again included.
 #[tokio::test]
 async fn the_pipeline_has_no_finding() {
     let desk = Desk::new();
@@ -95,6 +102,24 @@ async fn the_pipeline_has_no_finding() {
         desk.send(&request("POST", "/v1/charges", &[KEY])).await
     }];
     assert_eq!(audit::duplicates(&duplicates), []);
+    for busy in [Problem::too_many_requests, Problem::service_unavailable] {
+        let busy = || busy(RetryAfter::new(Duration::from_secs(30))).into_response();
+        let key = format!("busy-{}", busy().status().as_u16());
+        let request = request("POST", "/v1/charges", &[("idempotency-key", &key)]);
+        for _ in 0..2 {
+            let exchange = desk
+                .conventions
+                .begin(&request)
+                .admit(&request)
+                .unwrap()
+                .unlimited();
+            let scope = Scope::new("user-7", "/v1/charges");
+            let answer = exchange
+                .run(&request, scope, async { Reply::Final(busy()) })
+                .await;
+            assert_eq!(audit(&request, &answer), [], "{answer:?}");
+        }
+    }
     let strange = desk
         .send(&request("GET", "/v1/charges", &[("origin", STRANGE)]))
         .await;

@@ -13,7 +13,7 @@ use http_conventions::{
     version::VersionScheme,
 };
 
-use crate::pipeline_fixture::{APP, BASE, Desk, QUOTA, preflight, request};
+use crate::pipeline_fixture::{APP, BASE, Desk, QUOTA, json, preflight, request};
 
 const KEY: (&str, &str) = ("idempotency-key", "8e03978e-40d5-43dd-bc93-6894a57f9324");
 const STRANGER: (&str, &str) = ("authorization", "");
@@ -152,6 +152,44 @@ fn pinned() -> Conventions {
         .with_pinned_versions()
         .build()
         .unwrap()
+}
+
+/// H6, H20: whoever names another version with a key asks for something else, and gets no answer in the form of the first. Where
+/// none is named, the pin of the account may have moved since: that is no other request.
+#[tokio::test]
+async fn a_key_is_of_the_version_that_its_request_names() {
+    let desk = Desk::configured(|builder| {
+        let dates = ["2026-01-01", "2026-06-01"].map(|date| (date.parse().unwrap(), Lifecycle::default()));
+        let scheme = VersionScheme::Header(HeaderName::from_static("api-version"));
+        builder.with_versions(scheme, dates).with_pinned_versions()
+    });
+    let run = async |key: &str, named: &str, pin: &str| {
+        let request = request(
+            "POST",
+            "/charges",
+            &[("idempotency-key", key), ("api-version", named)],
+        );
+        let exchange = desk.conventions.begin(&request).admit(&request).unwrap();
+        let exchange = exchange
+            .pin(&request, Some(pin.parse().unwrap()))
+            .unwrap()
+            .unlimited();
+        let handler = async { json("{}") };
+        let answer = exchange
+            .run(&request, Scope::new("user-7", "/charges"), handler)
+            .await;
+        (
+            answer.status().as_u16(),
+            answer.headers().contains_key("idempotency-replayed"),
+        )
+    };
+    let (old, new) = ("2026-01-01", "2026-06-01");
+    assert_eq!(run("named-01", old, old).await, (200, false));
+    assert_eq!(run("named-01", new, old).await, (409, false));
+    assert_eq!(run("named-01", "", old).await, (409, false));
+    assert_eq!(run("named-01", old, new).await, (200, true));
+    assert_eq!(run("unnamed-1", "", old).await, (200, false));
+    assert_eq!(run("unnamed-1", "", new).await, (200, true));
 }
 
 /// H20: the pin of an account counts once the account is known, a version that is named before that, and either way the
