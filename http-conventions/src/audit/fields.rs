@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use http::{
-    HeaderMap, HeaderName, Response,
+    HeaderMap, Response,
     header::{
         ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_ORIGIN, ETAG, ORIGIN, RETRY_AFTER, VARY,
     },
@@ -15,20 +15,11 @@ use crate::{
     conditional::EntityTag,
     field, http_date,
     lifecycle::{DEPRECATION, SUNSET},
-    rate_limit::{RATE_LIMIT, RATE_LIMIT_POLICY},
+    rate_limit::{PLAIN, PREFIXED, RATE_LIMIT, RATE_LIMIT_POLICY},
     retry_after::RetryAfter,
     single_value,
 };
 
-/// The three fields of older drafts and of GitHub: numbers, the last of them seconds or a Unix time.
-const NUMBERS: [HeaderName; 6] = [
-    HeaderName::from_static("ratelimit-limit"),
-    HeaderName::from_static("ratelimit-remaining"),
-    HeaderName::from_static("ratelimit-reset"),
-    HeaderName::from_static("x-ratelimit-limit"),
-    HeaderName::from_static("x-ratelimit-remaining"),
-    HeaderName::from_static("x-ratelimit-reset"),
-];
 /// Only the century of a date with two digits for the year depends on it, and no server writes those.
 const ANY_TIME: SystemTime = SystemTime::UNIX_EPOCH;
 
@@ -68,7 +59,8 @@ fn rate_limits(headers: &HeaderMap, findings: &mut Vec<Finding>) {
             }
         }
     }
-    for name in NUMBERS {
+    // numbers, the last of each three seconds or a Unix time
+    for name in PLAIN.into_iter().chain(PREFIXED) {
         for value in headers.get_all(&name) {
             if !is_number(value.as_bytes()) {
                 findings.push(Finding::new(Rule::InvalidRateLimit, format!("{name}: {value:?}")));

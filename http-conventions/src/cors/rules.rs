@@ -5,7 +5,12 @@ use std::{fmt, time::Duration};
 use http::{HeaderName, HeaderValue, Method, header};
 
 use super::{Cors, origin::is_serialized};
-use crate::request_id::X_REQUEST_ID;
+use crate::{
+    idempotency::{IDEMPOTENCY_KEY, IDEMPOTENCY_REPLAYED},
+    lifecycle::{DEPRECATION, SUNSET},
+    rate_limit::{PLAIN, PREFIXED, RATE_LIMIT, RATE_LIMIT_POLICY},
+    request_id::X_REQUEST_ID,
+};
 
 /// What pages of other origins may do; [`build`](Self::build) makes a [`Cors`] of it.
 ///
@@ -62,33 +67,31 @@ impl CorsRules {
                 header::AUTHORIZATION,
                 header::CONTENT_TYPE,
                 name("dpop"),
-                name("idempotency-key"),
+                IDEMPOTENCY_KEY,
                 header::IF_MATCH,
                 header::IF_NONE_MATCH,
                 header::IF_MODIFIED_SINCE,
                 header::IF_UNMODIFIED_SINCE,
                 X_REQUEST_ID,
             ],
-            exposed_headers: vec![
+            exposed_headers: [
                 header::ETAG,
                 header::LINK,
                 header::LOCATION,
                 header::RETRY_AFTER,
                 header::WWW_AUTHENTICATE,
                 X_REQUEST_ID,
-                name("deprecation"),
+                DEPRECATION,
                 name("dpop-nonce"),
-                name("idempotency-replayed"),
-                name("ratelimit"),
-                name("ratelimit-limit"),
-                name("ratelimit-policy"),
-                name("ratelimit-remaining"),
-                name("ratelimit-reset"),
-                name("sunset"),
-                name("x-ratelimit-limit"),
-                name("x-ratelimit-remaining"),
-                name("x-ratelimit-reset"),
-            ],
+                IDEMPOTENCY_REPLAYED,
+                RATE_LIMIT,
+                RATE_LIMIT_POLICY,
+                SUNSET,
+            ]
+            .into_iter()
+            .chain(PLAIN)
+            .chain(PREFIXED)
+            .collect(),
             allows_null: false,
             allows_credentials: false,
             allows_private_network: false,

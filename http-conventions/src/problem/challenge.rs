@@ -2,6 +2,8 @@
 
 use http::HeaderValue;
 
+use crate::field;
+
 /// One challenge: an authentication scheme and its parameters.
 ///
 /// ```
@@ -31,7 +33,7 @@ impl Challenge {
     ///
     /// When the scheme is not a token.
     pub fn new(scheme: &str) -> Result<Self, InvalidChallenge> {
-        if !is_token(scheme) {
+        if !field::is_token(scheme.as_bytes()) {
             return Err(InvalidChallenge);
         }
         let value = HeaderValue::from_str(scheme).map_err(|_| InvalidChallenge)?;
@@ -62,7 +64,7 @@ impl Challenge {
             return Err(InvalidChallenge);
         };
         if is_taken(names, name)
-            || !is_token(name)
+            || !field::is_token(name.as_bytes())
             || !value.bytes().all(|byte| (b' '..=b'~').contains(&byte))
         {
             return Err(InvalidChallenge);
@@ -106,7 +108,7 @@ impl TryFrom<HeaderValue> for Challenge {
             false => names(rest).map(Parameters::Named),
         };
         match parameters {
-            Some(parameters) if is_token(scheme) => Ok(Self { value, parameters }),
+            Some(parameters) if field::is_token(scheme.as_bytes()) => Ok(Self { value, parameters }),
             _ => Err(InvalidChallenge),
         }
     }
@@ -119,7 +121,7 @@ fn names(text: &str) -> Option<Vec<Box<str>>> {
     while !rest.is_empty() {
         let (name, value) = rest.split_once('=')?;
         let name = name.trim_end_matches([' ', '\t']);
-        if !is_token(name) || is_taken(&names, name) {
+        if !field::is_token(name.as_bytes()) || is_taken(&names, name) {
             return None;
         }
         names.push(name.into());
@@ -139,7 +141,7 @@ fn after_value(text: &str) -> Option<&str> {
     let Some(quoted) = text.strip_prefix('"') else {
         let end = text.find([' ', '\t', ',']).unwrap_or(text.len());
         let (token, after) = text.split_at_checked(end)?;
-        return is_token(token).then_some(after);
+        return field::is_token(token.as_bytes()).then_some(after);
     };
     let mut is_escaped = false;
     let end = quoted.find(|character| {
@@ -161,14 +163,6 @@ fn is_token68(text: &str) -> bool {
 
 fn is_taken(names: &[Box<str>], name: &str) -> bool {
     names.iter().any(|taken| taken.eq_ignore_ascii_case(name))
-}
-
-/// [RFC 9110 §5.6.2](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.2).
-fn is_token(text: &str) -> bool {
-    !text.is_empty()
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
 /// The scheme or name is not a token, the name was given before, or the value cannot be sent.

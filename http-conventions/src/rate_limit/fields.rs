@@ -17,12 +17,14 @@ pub const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-pol
 /// `RateLimit`: what is left under each.
 pub const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 
-const PLAIN: [HeaderName; 3] = [
+/// Limit, rest and reset, as older drafts have them.
+pub(crate) const PLAIN: [HeaderName; 3] = [
     HeaderName::from_static("ratelimit-limit"),
     HeaderName::from_static("ratelimit-remaining"),
     HeaderName::from_static("ratelimit-reset"),
 ];
-const PREFIXED: [HeaderName; 3] = [
+/// The same as GitHub has them.
+pub(crate) const PREFIXED: [HeaderName; 3] = [
     HeaderName::from_static("x-ratelimit-limit"),
     HeaderName::from_static("x-ratelimit-remaining"),
     HeaderName::from_static("x-ratelimit-reset"),

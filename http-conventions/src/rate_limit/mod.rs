@@ -48,6 +48,7 @@ mod policy;
 mod quota;
 mod store;
 
+pub(crate) use self::fields::{PLAIN, PREFIXED};
 pub use self::{
     fields::{HeaderProfile, RATE_LIMIT, RATE_LIMIT_POLICY},
     gcra::{Decision, State, decide},

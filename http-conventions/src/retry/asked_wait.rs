@@ -4,13 +4,13 @@ use std::time::{Duration, SystemTime};
 
 use http::{HeaderMap, HeaderName, header::RETRY_AFTER};
 
-use crate::{field, retry_after::RetryAfter, single_value};
+use crate::{
+    field,
+    rate_limit::{PLAIN, PREFIXED, RATE_LIMIT},
+    retry_after::RetryAfter,
+    single_value,
+};
 
-const RATELIMIT: HeaderName = HeaderName::from_static("ratelimit");
-const RESETS: [HeaderName; 2] = [
-    HeaderName::from_static("ratelimit-reset"),
-    HeaderName::from_static("x-ratelimit-reset"),
-];
 /// Nobody asks for thirty years; a number as large is a time.
 const FIRST_UNIX_TIME: Duration = Duration::from_secs(1_000_000_000);
 
@@ -40,11 +40,14 @@ const FIRST_UNIX_TIME: Duration = Duration::from_secs(1_000_000_000);
 /// ```
 #[must_use]
 pub fn asked_wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let [_, _, plain_reset] = PLAIN;
+    let [_, _, prefixed_reset] = PREFIXED;
+    let mut resets = [plain_reset, prefixed_reset].into_iter();
     let retry_after = single_value(headers, &RETRY_AFTER);
     retry_after
         .and_then(|value| RetryAfter::parse(value.as_bytes(), now).ok())
-        .or_else(|| field::members(headers, &RATELIMIT).filter_map(used_up).max())
-        .or_else(|| RESETS.iter().find_map(|name| reset(headers, name, now)))
+        .or_else(|| field::members(headers, &RATE_LIMIT).filter_map(used_up).max())
+        .or_else(|| resets.find_map(|name| reset(headers, &name, now)))
 }
 
 /// The `t` of a quota of which nothing is left.

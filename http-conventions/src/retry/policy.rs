@@ -2,16 +2,15 @@
 
 use std::time::{Duration, SystemTime};
 
-use http::{HeaderMap, HeaderName, Method, StatusCode};
+use http::{HeaderMap, Method, StatusCode};
 
 use super::asked_wait;
 use crate::{
+    idempotency::IDEMPOTENCY_KEY,
     method::Semantics,
     ports::Entropy,
     problem::{ReceivedProblem, types},
 };
-
-const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// How often a client tries, and how long it waits between.
 ///

@@ -18,7 +18,8 @@ use crate::{
     },
 };
 
-const TOLERANCE: Duration = Duration::from_secs(300);
+/// How far the time of signing may be from now unless told otherwise.
+pub(super) const TOLERANCE: Duration = Duration::from_secs(300);
 
 /// Verifies messages of one scheme, signed with any key of a ring.
 ///

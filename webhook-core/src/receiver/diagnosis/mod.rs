@@ -43,6 +43,7 @@ use self::{
     headers::{Candidate, Message, Writing},
     secrets::Suspect,
 };
+use super::verify::TOLERANCE;
 #[cfg(feature = "ed25519")]
 use crate::signature::ed25519::{self, PublicKey};
 use crate::{
@@ -51,7 +52,6 @@ use crate::{
     signature::Scheme,
 };
 
-const TOLERANCE: Duration = Duration::from_secs(300);
 /// More causes than this at once explain nothing.
 const AT_ONCE: usize = 2;
 
