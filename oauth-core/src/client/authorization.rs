@@ -115,6 +115,9 @@ impl PendingAuthorization {
             ("code_challenge_method", pkce::METHOD),
         ]);
         form.add_some("nonce", pending.nonce.as_ref().map(Nonce::as_str));
+        if let Some(key) = &client.inner.dpop {
+            form.add("dpop_jkt", &key.thumbprint().to_string());
+        }
         params.write(&mut form);
         (form, pending)
     }
@@ -183,9 +186,11 @@ impl PendingAuthorization {
             ("redirect_uri", self.redirect_uri.as_str()),
             ("code_verifier", self.verifier.expose()),
         ]);
+        let earliest = |max_age| self.created_at.checked_sub(max_age);
+        let signed_in_since = self.max_age.and_then(earliest);
         let expected = Expected {
             nonce: self.nonce,
-            max_age: self.max_age,
+            signed_in_since,
             ..Expected::new(&self.client, self.scopes)
         };
         Call::of_tokens(form, expected)

@@ -157,7 +157,7 @@ impl<A: Answer> Pending<A> {
 impl<A: Answer> fmt::Debug for Call<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Call")
-            .field("uri", self.draft.uri())
+            .field("target", self.draft.target())
             .finish_non_exhaustive()
     }
 }
@@ -165,7 +165,7 @@ impl<A: Answer> fmt::Debug for Call<A> {
 impl<A: Answer> fmt::Debug for Pending<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pending")
-            .field("uri", self.call.draft.uri())
+            .field("target", self.call.draft.target())
             .finish_non_exhaustive()
     }
 }

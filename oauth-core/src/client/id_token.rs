@@ -10,8 +10,8 @@ impl TokenResponse {
     /// Verifies the ID token and tells who signed in; nobody if there is none: `openid` was not asked for, or the server
     /// did not grant it, or did not repeat the token at a refresh.
     ///
-    /// Everything it must fit has been kept since the request was made: issuer, client, nonce, and after a
-    /// refresh the person. The signature is checked also though the token came straight from the server.
+    /// Everything it must fit has been kept since the request was made: issuer, client, nonce, how long ago the person may have signed
+    /// in, and after a refresh the person. The signature is checked also though the token came straight from the server.
     ///
     /// # Errors
     ///
@@ -30,6 +30,10 @@ impl TokenResponse {
         };
         let policy = match &self.expected.subject {
             Some(subject) => policy.with_subject(subject.clone()),
+            None => policy,
+        };
+        let policy = match self.expected.signed_in_since {
+            Some(earliest) => policy.with_signed_in_since(earliest),
             None => policy,
         };
         IdTokenClaims::verify(id_token, keys, &policy, now).map(Some)

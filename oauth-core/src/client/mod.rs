@@ -5,10 +5,12 @@
 //! step returns is the proof that the next one asks for, and using it uses it up:
 //!
 //! ```text
-//! Client::authorize ──> URL for the browser + PendingAuthorization   (keep it in the browser's session)
-//! Client::push ──> Call ──> the same, where the server is told first what is asked for
-//!    PendingAuthorization::finish(query of the callback) ──> Call ──> TokenResponse
-//!       TokenResponse::identity(keys) ──> IdTokenClaims             who signed in
+//! Client::sign_in ──> URL for the browser + PendingAuthorization     (keep it in the browser's session)
+//!    = Client::push where the server takes pushed requests, Client::authorize elsewhere
+//! PendingAuthorization::finish(query of the callback) ──> Call ──> TokenResponse
+//!    TokenResponse::identity(keys) ──> IdTokenClaims                  who signed in
+//!    TokenResponse::user_info(subject) ──> Call ──> UserInfo          what else is known of them
+//!    TokenResponse::call(request) ──> Call ──> HTTP response          of the API that the token is for
 //! Client::refresh, Client::client_credentials ──> Call ──> TokenResponse
 //! Client::revoke_refresh_token, Client::revoke_access_token ──> Call
 //!
@@ -16,6 +18,9 @@
 //! Call::start ──> HTTP request + Pending    Pending::retry(response) ──> HTTP request, once at most
 //!                                           Pending::finish(response) ──> answer
 //! ```
+//!
+//! With a [`DpopKey`] the tokens are bound to that key: each request carries a proof, with the nonce that its server gave out last, and
+//! is sent once more where it wants another.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -48,7 +53,9 @@ mod answer_error;
 mod authorization;
 mod authorization_params;
 mod call;
+mod challenge;
 mod credentials;
+mod dpop_key;
 mod draft;
 mod error_answer;
 mod form;
@@ -56,8 +63,10 @@ mod id_token;
 mod ports;
 mod provider;
 mod push;
+mod resource;
 mod revocation;
 mod token;
+mod user_info;
 
 use std::sync::Arc;
 
@@ -66,10 +75,12 @@ pub use authorization::{CallbackError, PendingAuthorization};
 pub use authorization_params::{AuthorizationParams, ReservedParameter};
 pub use call::{Answer, Call, CallError, Pending};
 pub use credentials::ClientCredentials;
+pub use dpop_key::DpopKey;
 pub use error_answer::ErrorAnswer;
 pub use ports::Ports;
 pub use provider::{Discovery, DiscoveryError, MetadataError, Provider, WellKnown};
 pub use token::{TokenError, TokenResponse};
+pub use user_info::{UserInfo, UserInfoError};
 
 use crate::vocabulary::{ClientId, Endpoint};
 
@@ -87,6 +98,7 @@ struct Inner {
     provider: Provider,
     client_id: ClientId,
     credentials: ClientCredentials,
+    dpop: Option<DpopKey>,
 }
 
 /// The server does not take requests of this kind.
@@ -99,6 +111,9 @@ pub enum NotOffered {
     /// It takes no pushed authorization requests, as far as is known of it.
     #[error("the server takes no pushed authorization requests")]
     PushedAuthorizationRequest,
+    /// It tells about people in the ID token alone, as far as is known of it.
+    #[error("the server has no userinfo")]
+    UserInfo,
     /// It revokes nothing, as far as is known of it.
     #[error("the server revokes no tokens")]
     Revocation,
@@ -112,6 +127,7 @@ impl Client {
             provider,
             client_id,
             credentials: ClientCredentials::None,
+            dpop: None,
         };
         Self {
             inner: Arc::new(inner),
@@ -122,6 +138,14 @@ impl Client {
     #[must_use]
     pub fn with_credentials(mut self, credentials: ClientCredentials) -> Self {
         Arc::make_mut(&mut self.inner).credentials = credentials;
+        self
+    }
+
+    /// Has its tokens bound to a key, which it proves to have with each request: for tokens, with a pushed request, at the userinfo
+    /// endpoint and at an API. Tokens of another type are refused then.
+    #[must_use]
+    pub fn with_dpop(mut self, key: DpopKey) -> Self {
+        Arc::make_mut(&mut self.inner).dpop = Some(key);
         self
     }
 
@@ -150,5 +174,10 @@ impl Inner {
     fn token_endpoint(&self) -> &Endpoint {
         let alias = self.provider.mtls_aliases.token_endpoint.as_ref();
         self.certificate_or(alias, &self.provider.token_endpoint)
+    }
+
+    fn userinfo_endpoint(&self) -> Option<&Endpoint> {
+        let alias = self.provider.mtls_aliases.userinfo_endpoint.as_ref();
+        Some(self.certificate_or(alias, self.provider.userinfo_endpoint.as_ref()?))
     }
 }

@@ -12,7 +12,7 @@ use super::call::{Answer, sealed};
 use super::draft::Draft;
 use super::error_answer::MAX_BODY;
 use super::form::Form;
-use super::{AuthorizationParams, Call, Client, NotOffered, PendingAuthorization};
+use super::{AuthorizationParams, Call, CallError, Client, NotOffered, PendingAuthorization, Ports};
 use crate::json;
 use crate::ports::Entropy;
 
@@ -20,6 +20,23 @@ use crate::ports::Entropy;
 const MAX_REQUEST_URI: usize = 2048;
 
 impl Client {
+    /// Starts a sign-in in the way that the server takes: by [`push`](Self::push) where that is on offer, and by
+    /// [`authorize`](Self::authorize) elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// The request was to be pushed, and the server was not reached or did not take it.
+    pub async fn sign_in(
+        &self,
+        params: &AuthorizationParams,
+        ports: &Ports,
+    ) -> Result<(String, PendingAuthorization), CallError<AnswerError>> {
+        match self.push(params, ports.entropy(), ports.now()) {
+            Ok(call) => call.send(ports).await,
+            Err(_) => Ok(self.authorize(params, ports.entropy(), ports.now())?),
+        }
+    }
+
     /// Starts a sign-in as [`authorize`](Self::authorize) does, but tells the server itself what is asked for, so that the browser carries
     /// the name of the request alone: nobody on its way can read or change it. The URL is good for as long as the server keeps the
     /// request, a minute as a rule.

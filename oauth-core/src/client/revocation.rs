@@ -40,7 +40,7 @@ impl Client {
         let alias = provider.mtls_aliases.revocation_endpoint.as_ref();
         let form = Form::from([("token", token), ("token_type_hint", hint)]);
         Ok(Call {
-            draft: Draft::of_client(self, self.inner.certificate_or(alias, endpoint), form),
+            draft: Draft::without_proof(self, self.inner.certificate_or(alias, endpoint), form),
             expected: (),
         })
     }

@@ -47,7 +47,7 @@ pub struct Expected {
     pub(super) scopes: Scopes,
     pub(super) nonce: Option<Nonce>,
     pub(super) subject: Option<Subject>,
-    pub(super) max_age: Option<Duration>,
+    pub(super) signed_in_since: Option<SystemTime>,
     /// Stays good unless another comes in its place.
     pub(super) presented: Option<RefreshToken>,
 }
@@ -59,7 +59,7 @@ impl Expected {
             scopes,
             nonce: None,
             subject: None,
-            max_age: None,
+            signed_in_since: None,
             presented: None,
         }
     }
@@ -69,7 +69,7 @@ impl fmt::Debug for Expected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Expected")
             .field("scopes", &self.scopes)
-            .field("max_age", &self.max_age)
+            .field("signed_in_since", &self.signed_in_since)
             .finish_non_exhaustive()
     }
 }
@@ -126,7 +126,7 @@ impl Call<TokenResponse> {
     /// `resource`: an access token for this resource server, of those that the grant is for
     /// ([RFC 8707 §2.2](https://www.rfc-editor.org/rfc/rfc8707#section-2.2)); several may be named.
     pub fn with_resource(mut self, resource: &Audience) -> Self {
-        self.draft.form.add("resource", resource.as_str());
+        self.draft.add("resource", resource.as_str());
         self
     }
 
@@ -169,7 +169,12 @@ impl Answer for TokenResponse {
             return Err(TokenError::Malformed);
         }
         let wire: Wire<'_> = json::object(response.body()).map_err(|_| TokenError::Malformed)?;
-        if !wire.token_type.eq_ignore_ascii_case("bearer") {
+        // RFC 9449 §5: a token that is not bound was asked for by nobody, and a bound one needs the key
+        let wanted = match expected.client.inner.dpop {
+            Some(_) => "dpop",
+            None => "bearer",
+        };
+        if !wire.token_type.eq_ignore_ascii_case(wanted) {
             return Err(TokenError::WrongTokenType);
         }
         let refresh_token = wire.refresh_token.as_deref().map(str::parse).transpose();
@@ -194,7 +199,7 @@ impl Answer for TokenResponse {
 }
 
 impl TokenResponse {
-    /// For calls to the API: `Authorization: Bearer`.
+    /// For whoever does not [`call`](Self::call) the API in the way that is made for it.
     #[must_use]
     pub fn access_token(&self) -> &AccessToken {
         &self.access_token

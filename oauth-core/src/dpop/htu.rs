@@ -36,6 +36,24 @@ impl Htu {
         &self.0
     }
 
+    /// Scheme, host and port: the server, of which there is one to a nonce.
+    pub(crate) fn origin(&self) -> &str {
+        let behind_scheme = self.0.find("://").map_or(0, |scheme| scheme + 3);
+        let path = self.0.get(behind_scheme..).and_then(|rest| rest.find('/'));
+        let end = path.map_or(self.0.len(), |path| behind_scheme + path);
+        self.0.get(..end).unwrap_or(&self.0)
+    }
+
+    /// Whether nobody on the way reads what is sent there: it is `https`, or on the loopback interface.
+    pub(crate) fn keeps_secrets(&self) -> bool {
+        let Some(authority) = self.origin().strip_prefix("http://") else {
+            return true;
+        };
+        let port = authority.rfind(':').filter(|_| !authority.ends_with(']'));
+        let host = authority.get(..port.unwrap_or(authority.len()));
+        matches!(host, Some("127.0.0.1" | "[::1]" | "localhost"))
+    }
+
     /// The URL of what is at `path` below this one, which is the place under which the public knows a server.
     ///
     /// # Errors
@@ -137,6 +155,25 @@ mod tests {
         assert_eq!(htu("https://api.example"), htu("https://api.example/"));
         assert_eq!(htu("http://127.0.0.1:80/"), htu("http://127.0.0.1/"));
         assert_eq!(htu("https://api.example/a%3ab"), htu("https://api.example/a%3Ab"));
+    }
+
+    /// O20, 96: a server is its scheme, host and port; a secret goes there behind TLS, or to this machine.
+    #[test]
+    fn a_target_is_on_a_server() {
+        for (text, origin, keeps_secrets) in [
+            ("https://API.example:443/a?b", "https://api.example", true),
+            ("https://api.example:8443", "https://api.example:8443", true),
+            ("http://api.example/a", "http://api.example", false),
+            ("http://127.0.0.1:8080/a", "http://127.0.0.1:8080", true),
+            ("http://[::1]/a", "http://[::1]", true),
+            ("http://[::1]:8080/a", "http://[::1]:8080", true),
+            ("http://localhost/a", "http://localhost", true),
+            ("http://127.0.0.1.evil.com/a", "http://127.0.0.1.evil.com", false),
+            ("http://[::2]/a", "http://[::2]", false),
+        ] {
+            let htu = htu(text);
+            assert_eq!((htu.origin(), htu.keeps_secrets()), (origin, keeps_secrets));
+        }
     }
 
     /// O20, DP9: other places.

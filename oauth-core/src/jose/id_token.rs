@@ -14,6 +14,7 @@ use super::jwt::{self, JwtError, TokenType};
 use super::key_set::KeySet;
 use super::signing_key::SigningKey;
 use crate::secret::AccessToken;
+use crate::time::later;
 use crate::vocabulary::{ClientId, Issuer, Nonce, Subject};
 
 /// What an ID token says about a person who signed in.
@@ -59,6 +60,7 @@ pub struct IdTokenPolicy {
     nonce: Option<Nonce>,
     subject: Option<Subject>,
     access_token: Option<AccessToken>,
+    signed_in_since: Option<SystemTime>,
 }
 
 impl IdTokenPolicy {
@@ -73,6 +75,7 @@ impl IdTokenPolicy {
             nonce: None,
             subject: None,
             access_token: None,
+            signed_in_since: None,
         }
     }
 
@@ -112,6 +115,14 @@ impl IdTokenPolicy {
         self
     }
 
+    /// Demands that the person signed in at this instant or later, as `auth_time` tells: that of the authorization request, less the
+    /// `max_age` that it asked for.
+    #[must_use]
+    pub fn with_signed_in_since(mut self, earliest: SystemTime) -> Self {
+        self.signed_in_since = Some(earliest);
+        self
+    }
+
     fn check(&self, claims: &Wire<'_>, algorithm: Algorithm, now: SystemTime) -> Result<(), JwtError> {
         if self.algorithm.is_some_and(|pinned| pinned != algorithm) {
             return Err(JwtError::UnsupportedAlgorithm);
@@ -126,6 +137,13 @@ impl IdTokenPolicy {
             return Err(JwtError::WrongAudience);
         }
         self.check_binding(claims, algorithm)?;
+        let signed_in = claims.auth_time.map(|at| later(at.time(), self.leeway));
+        if self
+            .signed_in_since
+            .is_some_and(|earliest| signed_in.is_none_or(|signed_in| signed_in < earliest))
+        {
+            return Err(JwtError::SignInTooOld);
+        }
         Times {
             expires_at: claims.exp,
             issued_at: claims.iat,

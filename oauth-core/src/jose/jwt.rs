@@ -66,6 +66,9 @@ pub enum JwtError {
     /// `at_hash` is that of another access token.
     #[error("the token belongs to another access token")]
     WrongAccessToken,
+    /// `auth_time` is missing, or earlier than the person was to prove who they are.
+    #[error("the person signed in too long ago")]
+    SignInTooOld,
 }
 
 /// What a token is for: the value of `typ`,

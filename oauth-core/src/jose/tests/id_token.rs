@@ -31,7 +31,7 @@ fn one_kind_of_token_never_passes_for_another() {
     }
 }
 
-/// O18: the ID token is for us alone, and `azp` says nothing else.
+/// O18, 82, 83, 86: the ID token is from the issuer that was asked and for us alone, and `azp` says nothing else.
 #[test]
 fn an_id_token_for_others_is_refused() {
     let check = |member: &str, expected: Result<(), JwtError>| {
@@ -60,7 +60,7 @@ fn an_id_token_for_others_is_refused() {
     }
 }
 
-/// O18: the nonce must be that of the request, and must be there.
+/// O18, 84: the nonce must be that of the request, and must be there.
 #[test]
 fn an_id_token_of_another_sign_in_is_refused() {
     let policy = id_policy().with_nonce("n-1".parse().unwrap());
@@ -82,7 +82,27 @@ fn an_id_token_of_another_sign_in_is_refused() {
     );
 }
 
-/// O18: `at_hash`, where it is, ties the access token to the ID token; `alg` can be pinned.
+/// O18, 86: a sign-in that was to be fresh was, to the instant but for the leeway, and the token says so.
+#[test]
+fn an_id_token_of_an_old_sign_in_is_refused() {
+    let check = |member: &str, earliest: SystemTime, expected: Result<(), JwtError>| {
+        let token = forge(&header("JWT"), &with(ID_CLAIMS, member));
+        let policy = id_policy()
+            .with_leeway(Duration::from_secs(5))
+            .with_signed_in_since(earliest);
+        assert_eq!(verify_id(&token, &policy).map(|_| ()), expected, "{member}");
+    };
+    let auth_time = r#""auth_time":1799999000"#;
+    let at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_799_999_000);
+    let leeway = Duration::from_secs(5);
+    check(auth_time, at, Ok(()));
+    check(auth_time, at + leeway, Ok(()));
+    let too_late = at + leeway + Duration::from_nanos(1);
+    check(auth_time, too_late, Err(JwtError::SignInTooOld));
+    check(r#""amr":[]"#, at, Err(JwtError::SignInTooOld));
+}
+
+/// O18, 85: `at_hash`, where it is, ties the access token to the ID token; `alg` can be pinned.
 #[test]
 fn an_id_token_beside_another_access_token_is_refused() {
     let (mine, other): (AccessToken, AccessToken) = ("at_mine".parse().unwrap(), "at_other".parse().unwrap());

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// O18: who signed in is told only after signature, issuer, audience, expiry, nonce and access token fit.
+/// O18, 82, 83, 84, 85, 86, 88: who signed in is told only after signature, issuer, audience, expiry, nonce and access token fit.
 #[test]
 fn an_identity_is_verified_before_it_is_believed() {
     let key = SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(7)).unwrap();
@@ -93,4 +93,40 @@ fn a_refreshed_identity_is_the_same_person() {
             .identity(&keys, now()),
         Ok(None)
     );
+}
+
+/// O18, 86: where the client wanted a fresh sign-in, the ID token says that it was one, as seen from when it was asked for.
+#[test]
+fn a_sign_in_that_was_to_be_fresh_was() {
+    let key = SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(7)).unwrap();
+    let keys = KeySet::new([key.public_key().clone()]).unwrap();
+    let identity = |signed_in: Option<SystemTime>, later: Duration| {
+        let wanted = asking("openid").with_max_age(Duration::from_secs(60));
+        let (params, pending) = authorize(&client(), &wanted);
+        let claims = IdTokenClaims {
+            issuer: "https://as.example".parse().unwrap(),
+            subject: "ada".parse().unwrap(),
+            audience: "demo web".parse().unwrap(),
+            nonce: params.optional("nonce").unwrap().parse().ok(),
+            issued_at: now(),
+            expires_at: now() + Duration::from_secs(600),
+            auth_time: signed_in,
+            email: None,
+            email_verified: None,
+            name: None,
+        };
+        let id_token = claims.sign(&key, None).unwrap();
+        let query = GOOD.replace("STATE", pending.state().as_str());
+        let call = pending.finish(&query, now() + later).unwrap();
+        let body = format!(r#"{{"access_token":"at","token_type":"Bearer","id_token":"{id_token}"}}"#);
+        let tokens = start(call).1.finish(answer(200, &body), now() + later).unwrap();
+        tokens.identity(&keys, now() + later).map(|_| ())
+    };
+    let ago = |seconds| Some(now() - Duration::from_secs(seconds));
+    let none = Duration::ZERO;
+    assert_eq!(identity(ago(60), none), Ok(()));
+    assert_eq!(identity(ago(66), none), Err(JwtError::SignInTooOld));
+    assert_eq!(identity(None, none), Err(JwtError::SignInTooOld));
+    // whoever reads the page of consent for a while has not signed in for longer
+    assert_eq!(identity(ago(60), Duration::from_secs(500)), Ok(()));
 }

@@ -1,7 +1,10 @@
 //! The client's half of a sign-in, through its public face.
 
+mod answers;
 mod authorization;
 mod identity;
+mod peer;
+mod possession;
 mod push;
 mod revocation;
 mod tokens;

@@ -1,0 +1,115 @@
+//! What a resource server wants, [RFC 9110 §11.6.1](https://www.rfc-editor.org/rfc/rfc9110#section-11.6.1).
+
+use http::HeaderMap;
+use http::header::WWW_AUTHENTICATE;
+
+/// Whether a challenge of the scheme `DPoP` says that the proof needs a nonce,
+/// [RFC 9449 §9](https://www.rfc-editor.org/rfc/rfc9449#section-9).
+pub(super) fn wants_dpop_nonce(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(WWW_AUTHENTICATE).iter();
+    values
+        .filter_map(|value| value.to_str().ok())
+        .any(|challenges| error_of_dpop(challenges).as_deref() == Some("use_dpop_nonce"))
+}
+
+/// The error of the first challenge of the scheme `DPoP` that has one.
+fn error_of_dpop(challenges: &str) -> Option<String> {
+    let (mut scheme, mut rest) = ("", challenges);
+    loop {
+        rest = rest.trim_start_matches([' ', '\t', ',']);
+        if rest.is_empty() {
+            return None;
+        }
+        let (word, behind) = token(rest);
+        match behind.trim_start().strip_prefix('=').filter(|_| !word.is_empty()) {
+            Some(value) => {
+                let (value, behind) = parameter(value.trim_start());
+                if scheme.eq_ignore_ascii_case("dpop") && word.eq_ignore_ascii_case("error") {
+                    return Some(value);
+                }
+                rest = behind;
+            }
+            None if word.is_empty() => rest = behind.split_once(',').map_or("", |(_, next)| next),
+            None => (scheme, rest) = (word, behind),
+        }
+    }
+}
+
+/// The longest token at the beginning, and what follows.
+fn token(text: &str) -> (&str, &str) {
+    let is_token =
+        |character: char| character.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(character);
+    let end = text.find(|character| !is_token(character)).unwrap_or(text.len());
+    text.split_at_checked(end).unwrap_or((text, ""))
+}
+
+/// The value of a parameter, quoted or not, and what follows.
+fn parameter(text: &str) -> (String, &str) {
+    let Some(quoted) = text.strip_prefix('"') else {
+        let (value, behind) = token(text);
+        return (value.to_owned(), behind);
+    };
+    let mut value = String::new();
+    let mut characters = quoted.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '"' => break,
+            '\\' => value.extend(characters.next()),
+            other => value.push(other),
+        }
+    }
+    (value, characters.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+    use proptest::prelude::*;
+
+    fn wants(values: &[&str]) -> bool {
+        let values = values.iter().map(|value| HeaderValue::from_str(value).unwrap());
+        wants_dpop_nonce(&values.map(|value| (WWW_AUTHENTICATE, value)).collect())
+    }
+
+    /// O20, 96: the challenge is found among others, in every spelling.
+    #[test]
+    fn a_server_that_wants_a_nonce_is_understood() {
+        for values in [
+            vec![r#"DPoP error="use_dpop_nonce""#],
+            vec![r#"dpop realm="a, b=\"c", error=use_dpop_nonce"#],
+            vec![r#"DPoP algs="ES256",error = "use_dpop_nonce",error_description="x""#],
+            vec![r#"Bearer realm="api", error="invalid_token", DPoP error="use_dpop_nonce""#],
+            vec![r#"Bearer realm="api""#, r#"DPoP ERROR="use\_dpop_nonce""#],
+            vec![r#"Negotiate a87421000492aa874209af8bc028==, DPoP error="use_dpop_nonce""#],
+        ] {
+            assert!(wants(&values), "{values:?}");
+        }
+    }
+
+    /// O20, 96: another error, another scheme, or words within a text are no such challenge.
+    #[test]
+    fn another_challenge_wants_no_nonce() {
+        for value in [
+            "",
+            "DPoP",
+            r#"DPoP error="invalid_dpop_proof", error_description="use_dpop_nonce""#,
+            r#"DPoP realm="error=use_dpop_nonce""#,
+            r#"DPoP realm="\" error=use_dpop_nonce"#,
+            r#"DPoP algs="ES256", Bearer error="use_dpop_nonce""#,
+            r#"Bearer error="use_dpop_nonce""#,
+            r#"DPoP error="use_dpop_nonce2""#,
+            r#"DPoP xerror="use_dpop_nonce""#,
+            "use_dpop_nonce",
+        ] {
+            assert!(!wants(&[value]), "{value}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn challenges_never_panic(text in "(DPoP|error|=|\"|\\\\|,| |use_dpop_nonce|\\PC){0,20}") {
+            drop(error_of_dpop(&text));
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! A server of few words.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use futures_util::FutureExt;
+use oauth_core::client::{CallError, Ports};
+use oauth_core::ports::{Transport, TransportError};
+
+use super::*;
+
+/// Says these answers in their order, and the last one from then on; without any it is out of reach.
+#[derive(Clone)]
+pub(super) struct Peer {
+    answers: Arc<Mutex<VecDeque<Response<Bytes>>>>,
+    asked: Arc<Mutex<Vec<Request<Bytes>>>>,
+}
+
+impl Peer {
+    pub(super) fn new(answers: impl IntoIterator<Item = Response<Bytes>>) -> Self {
+        Self {
+            answers: Arc::new(Mutex::new(answers.into_iter().collect())),
+            asked: Arc::default(),
+        }
+    }
+
+    pub(super) fn ports(&self) -> Ports {
+        Ports::new(Arc::new(self.clone()), OsEntropy, now)
+    }
+
+    /// Sends the call at once.
+    pub(super) fn ask<A: Answer>(&self, call: Call<A>) -> Result<A, CallError<A::Error>> {
+        call.send(&self.ports()).now_or_never().unwrap()
+    }
+
+    pub(super) fn asked(&self) -> Vec<Request<Bytes>> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl Transport for Peer {
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
+        self.asked.lock().unwrap().push(request);
+        let mut answers = self.answers.lock().unwrap();
+        let answer = if answers.len() > 1 {
+            answers.pop_front()
+        } else {
+            answers.front().cloned()
+        };
+        answer.ok_or_else(|| TransportError::new("out of reach"))
+    }
+}
+
+/// The error that an answer was.
+pub(super) fn unusable<A: std::fmt::Debug, E: std::error::Error>(sent: Result<A, CallError<E>>) -> E {
+    match sent.unwrap_err() {
+        CallError::Answer(error) => error,
+        other => unreachable!("{other:?}"),
+    }
+}
+
+pub(super) fn with(name: &'static str, value: &str, mut response: Response<Bytes>) -> Response<Bytes> {
+    response.headers_mut().append(name, value.parse().unwrap());
+    response
+}
