@@ -12,10 +12,13 @@ use bytes::Bytes;
 use http::header::{COOKIE, LOCATION, SET_COOKIE};
 use http::{HeaderMap, Request};
 use oauth_core::client::{
-    AuthorizationParams, CallError, Client, ClientCredentials, Ports, Provider, TokenError, TokenResponse,
+    AuthorizationParams, CallError, Client, ClientCredentials, DpopKey, Ports, Provider, TokenError,
+    TokenResponse,
 };
-use oauth_core::jose::{IdTokenClaims, RemoteKeySet};
+use oauth_core::jose::{IdTokenClaims, RemoteKeySet, SigningKey};
+use oauth_core::memory::MemoryReplays;
 use oauth_core::ports::OsEntropy;
+use oauth_core::resource::ResourceServer;
 use oauth_core::vocabulary::Scopes;
 use transport_hyper::HyperTransport;
 use webhook_core::address::AddressPolicy;
@@ -34,7 +37,7 @@ struct World {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Failure> {
     let mut arguments = std::env::args().skip(1);
-    let (Some(issuer), Some(_key)) = (arguments.next(), arguments.next()) else {
+    let (Some(issuer), Some(key)) = (arguments.next(), arguments.next()) else {
         return Err("usage: flows ISSUER KEY".into());
     };
     let port = issuer
@@ -65,6 +68,22 @@ async fn main() -> Result<(), Failure> {
             "client_secret_{name}: sign-in, ID token, refresh, replay, revocation"
         ));
     }
+
+    let bound = || SigningKey::generate_es256(&OsEntropy).map(DpopKey::new);
+    let public = Client::new(world.provider.clone(), "public".parse()?).with_dpop(bound()?);
+    world.whole_life(&public).await?;
+    said(
+        "a public client whose tokens are bound to a key, by the nonces of the issuer: the same, and pushed",
+    );
+
+    let private = SigningKey::from_pkcs8_pem(&std::fs::read_to_string(key)?)?;
+    let assertion = Client::new(world.provider.clone(), "assertion".parse()?)
+        .with_credentials(ClientCredentials::PrivateKey(private))
+        .with_dpop(bound()?);
+    world.whole_life(&assertion).await?;
+    said("private_key_jwt, with tokens that are bound to another key: the same");
+    world.of_itself(&assertion).await?;
+    said("client credentials: a token that opens an API of ours with a proof of its key, and once");
     Ok(())
 }
 
@@ -95,7 +114,10 @@ impl World {
         let scopes: Scopes = "openid email profile".parse()?;
         let params = AuthorizationParams::new(CALLBACK.parse()?, scopes).with_login_hint("ada");
         let now = self.ports.now();
-        let (url, pending) = client.authorize(&params, self.ports.entropy(), now)?;
+        let (url, pending) = match client.client_id().as_str() {
+            "basic" => client.authorize(&params, self.ports.entropy(), now)?,
+            _ => client.sign_in(&params, &self.ports).await?,
+        };
         let query = self.browse(url).await?;
         let tokens = pending
             .finish(&query, self.ports.now())?
@@ -105,7 +127,37 @@ impl World {
         let identity = self.keys.verify(|keys| tokens.identity(keys, now), now).await?;
         let identity = identity.ok_or("no ID token")?;
         ensure(identity.subject.as_str() == "ada", "she is the one who signed in")?;
+        let told = tokens.user_info(&identity.subject)?.send(&self.ports).await?;
+        ensure(told.name() == Some("ada"), "userinfo has her name")?;
         Ok((tokens, identity))
+    }
+
+    /// A token of the client itself, and an API that takes it.
+    async fn of_itself(&self, client: &Client) -> Result<(), Failure> {
+        let tokens = client
+            .client_credentials(&"read:charges".parse()?)
+            .send(&self.ports)
+            .await?;
+        let audience = "https://api.example";
+        let keys = self.keys.keys(self.ports.now()).await?;
+        let api = ResourceServer::new(self.provider.issuer().clone(), audience.parse()?, keys)
+            .with_dpop(audience.parse()?, Arc::new(MemoryReplays::new()));
+        let request = Request::get("https://api.example/v1/charges").body(Bytes::new())?;
+        let (request, _) = tokens
+            .call(request)?
+            .start(self.ports.entropy(), self.ports.now())?;
+        let (head, _) = request.into_parts();
+        let principal = api.authenticate(&head, self.ports.now()).await?;
+        ensure(
+            principal.client_id() == client.client_id(),
+            "the token is the client's",
+        )?;
+        ensure(
+            principal.require(&"read:charges".parse()?).is_ok(),
+            "it permits what was asked for",
+        )?;
+        let again = api.authenticate(&head, self.ports.now()).await;
+        ensure(again.is_err(), "a proof is taken once")
     }
 
     async fn refresh(

@@ -5,10 +5,13 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { calculateJwkThumbprint } from 'jose';
 import { Provider } from 'oidc-provider';
 
 const jwk = (key, members) => ({ ...key.export({ format: 'jwk' }), ...members });
 const assertion = generateKeyPairSync('ed25519');
+// our client names its key by its thumbprint
+const kid = await calculateJwkThumbprint(jwk(assertion.publicKey));
 writeFileSync(process.argv[2], assertion.privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 });
 
 // one key for each algorithm, so that `kid` has to be looked at
@@ -57,7 +60,7 @@ const clients = [
     require_pushed_authorization_requests: true,
     dpop_bound_access_tokens: true,
     scope: 'openid email profile read:charges',
-    jwks: { keys: [jwk(assertion.publicKey, { alg: 'EdDSA', kid: 'assertion', use: 'sig' })] },
+    jwks: { keys: [jwk(assertion.publicKey, { alg: 'EdDSA', kid, use: 'sig' })] },
   },
 ];
 

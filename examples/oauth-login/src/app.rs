@@ -112,28 +112,18 @@ impl App {
 
     /// Sends the browser to the issuer, by a request that was pushed there where it takes such.
     async fn login(&self, request: &Request<Bytes>) -> Result<Page, Refusal> {
-        let now = self.ports.now();
-        let (url, pending) = match self.client.provider().pushed_authorization_request_endpoint() {
-            Some(_) => self
-                .client
-                .push(&self.params, self.ports.entropy(), now)
-                .map_err(Refusal::unavailable)?
-                .send(&self.ports)
-                .await
-                .map_err(Refusal::unavailable)?,
-            None => self
-                .client
-                .authorize(&self.params, self.ports.entropy(), now)
-                .map_err(Refusal::unavailable)?,
-        };
-        let secret = self.cookie.read(request.headers());
-        let secret = secret.unwrap_or_else(|| SessionSecret::generate(self.ports.entropy()));
-        if !self.sign_ins.begin(&secret, pending, now) {
+        // before the issuer is asked
+        if !self.sign_ins.has_room(self.ports.now()) {
             return Err(Refusal::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "Too many people are signing in. Try again in some minutes.",
             ));
         }
+        let signing_in = self.client.sign_in(&self.params, &self.ports).await;
+        let (url, pending) = signing_in.map_err(Refusal::unavailable)?;
+        let secret = self.cookie.read(request.headers());
+        let secret = secret.unwrap_or_else(|| SessionSecret::generate(self.ports.entropy()));
+        self.sign_ins.begin(&secret, pending, self.ports.now());
         let mut page = see_other(&url);
         let cookie = self.cookie.set(&secret, sign_ins::LIFETIME);
         page.headers_mut().append(SET_COOKIE, cookie);

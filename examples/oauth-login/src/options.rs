@@ -55,7 +55,7 @@ impl Options {
         })
     }
 
-    /// Where requests may go: to public addresses, or, where the issuer is one, to its port on the loopback interface.
+    /// Where requests may go: to public addresses, by https to the port of the issuer; where the issuer is this machine, to it as well.
     pub(crate) fn addresses(&self) -> AddressPolicy {
         let policy = AddressPolicy::new();
         let Ok(issuer) = Url::parse(self.issuer.as_str()) else {

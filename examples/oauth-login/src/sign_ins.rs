@@ -26,27 +26,22 @@ struct Begun {
 }
 
 impl SignIns {
-    /// Whether there was room for one more.
-    pub(crate) fn begin(
-        &self,
-        browser: &SessionSecret,
-        pending: PendingAuthorization,
-        now: SystemTime,
-    ) -> bool {
+    /// Whether one more may begin. Anybody can begin as many as there is room for: a host on the internet counts them by address first.
+    pub(crate) fn has_room(&self, now: SystemTime) -> bool {
         let mut begun = self.lock();
         if begun.len() >= CAPACITY {
             begun.retain(|_, begun| now < begun.until);
         }
-        let has_room = begun.len() < CAPACITY;
-        if has_room {
-            let sign_in = Begun {
-                browser: browser.hash(),
-                until: now.checked_add(LIFETIME).unwrap_or(now),
-                pending,
-            };
-            begun.insert(sign_in.pending.state().clone(), sign_in);
-        }
-        has_room
+        begun.len() < CAPACITY
+    }
+
+    pub(crate) fn begin(&self, browser: &SessionSecret, pending: PendingAuthorization, now: SystemTime) {
+        let sign_in = Begun {
+            browser: browser.hash(),
+            until: now.checked_add(LIFETIME).unwrap_or(now),
+            pending,
+        };
+        self.lock().insert(sign_in.pending.state().clone(), sign_in);
     }
 
     /// The sign-in that this browser began, once.
