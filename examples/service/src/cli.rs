@@ -14,6 +14,7 @@ usage: service tour [--record FILE]
        service schema
        service [--listen ADDRESS] [--database sqlite:FILE|sqlite::memory:] [--sign-in-as EMAIL]
                [--trusted-documents FILE] [--allow-origin ORIGIN]... [--redis URL]
+               [--api URL]... [--opaque-tokens]
 
   tour                      start on a free port with a fresh database, walk through everything over HTTP, exit 0 or 1
   --record FILE             write down what the tour was answered, without secrets, as JSON
@@ -24,6 +25,8 @@ usage: service tour [--record FILE]
   --trusted-documents FILE  run only the operations of this manifest, by their ids (of Apollo, or {\"id\": \"text\"})
   --allow-origin ORIGIN     pages of this origin may call the service, such as https://app.example.com
   --redis URL               tell other processes on the same database of changed charges, and hear of theirs
+  --api URL                 issue tokens for another API, too; it asks what they are worth as demo-api / demo-api-secret
+  --opaque-tokens           issue tokens that are looked up and not read
 ";
 
 /// Where everything is kept.
@@ -70,6 +73,10 @@ pub struct Options {
     pub cross_origins: Vec<String>,
     /// Where processes on one database tell each other what changes.
     pub redis: Option<RedisUrl>,
+    /// The URLs of other APIs that tokens are for.
+    pub other_apis: Vec<String>,
+    /// Whether access tokens are opaque.
+    pub opaque_tokens: bool,
 }
 
 impl Default for Options {
@@ -81,6 +88,8 @@ impl Default for Options {
             trusted_documents: None,
             cross_origins: Vec::new(),
             redis: None,
+            other_apis: Vec::new(),
+            opaque_tokens: false,
         }
     }
 }
@@ -157,6 +166,8 @@ impl Command {
                 "--listen" => options.listen = parse_listen(value("--listen")?)?,
                 "--database" => options.database = parse_database(value("--database")?)?,
                 "--allow-origin" => options.cross_origins.push(value("--allow-origin")?),
+                "--api" => options.other_apis.push(value("--api")?),
+                "--opaque-tokens" => options.opaque_tokens = true,
                 "--redis" => options.redis = Some(RedisUrl(value("--redis")?)),
                 "--sign-in-as" => options.sign_in_as = Some(value("--sign-in-as")?),
                 "--trusted-documents" => {
@@ -228,11 +239,14 @@ mod tests {
                 .map(str::to_owned)
                 .to_vec(),
             redis: Some(RedisUrl("redis://:s3cret@127.0.0.1".to_owned())),
+            other_apis: vec!["https://a.example".to_owned()],
+            opaque_tokens: true,
         };
         assert!(!format!("{options:?}").contains("s3cret"));
         let line = "--listen 0.0.0.0:1 --database sqlite::memory: --sign-in-as ada@example.com \
                     --trusted-documents list.json --allow-origin https://a.example \
-                    --allow-origin https://b.example --redis redis://:s3cret@127.0.0.1";
+                    --allow-origin https://b.example --redis redis://:s3cret@127.0.0.1 \
+                    --api https://a.example --opaque-tokens";
         assert_eq!(parse(line), Ok(Command::Serve(options)));
     }
 

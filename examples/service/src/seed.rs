@@ -20,17 +20,24 @@ pub const WEB_REDIRECT_URI: &str = "http://127.0.0.1:9999/callback";
 pub const WEB_SECRET: &str = "demo-web-secret";
 /// The service's secret.
 pub const SERVICE_SECRET: &str = "demo-service-secret";
+/// The secret by which an API asks what tokens are worth.
+pub const API_SECRET: &str = "demo-api-secret";
 /// The public half of the robot's key; the other half is in `interop/openid-client/relying_party.mjs`, for everybody to try.
 pub const ROBOT_KEY: &str = r#"{"kty":"EC","crv":"P-256","x":"VbPAsZ2OPmp88PaTKKiTQ1c7fPBQrbydb2MEGT3WeJs","y":"73d5GJUIaBUv5YYN2YnprF4OTZiOg5UHy2Nasnb5Ul0","kid":"robot-1"}"#;
 
 /// Puts them there. The user stays as they are; the clients follow the address that the service has this time.
-pub(crate) async fn seed(desk: &Desk, database: &Database, base_url: &str) -> Result<(), OpenError> {
+pub(crate) async fn seed(
+    desk: &Desk,
+    database: &Database,
+    base_url: &str,
+    other_apis: &[String],
+) -> Result<(), OpenError> {
     let user = User::new("usr_ada", EMAIL, "Ada Lovelace");
     let password = PASSWORD.parse().map_err(at("the demo's password"))?;
     desk.register_user(user, password)
         .await
         .map_err(at("the demo's user"))?;
-    for client in clients(base_url)? {
+    for client in clients(base_url, other_apis)? {
         database
             .put_client(client)
             .await
@@ -39,7 +46,7 @@ pub(crate) async fn seed(desk: &Desk, database: &Database, base_url: &str) -> Re
     Ok(())
 }
 
-fn clients(base_url: &str) -> Result<[RegisteredClient; 4], OpenError> {
+fn clients(base_url: &str, other_apis: &[String]) -> Result<[RegisteredClient; 5], OpenError> {
     let secret = |secret: &str| {
         let secret: ClientSecret = secret.parse().map_err(at("a client secret"))?;
         Ok::<_, OpenError>(ClientSecrets::new(&secret))
@@ -71,8 +78,17 @@ fn clients(base_url: &str) -> Result<[RegisteredClient; 4], OpenError> {
         .with_name("Demo robot")
         .with_grant_types([GrantType::ClientCredentials])
         .with_scopes(of_services)
+        .with_audience(audience.clone());
+    let api = RegisteredClient::confidential(id("demo-api")?, secret(API_SECRET)?)
+        .with_name("Demo API")
+        .with_grant_types([])
         .with_audience(audience);
-    Ok([web, native, service, robot])
+    let mut others = other_apis.iter();
+    let api = others.try_fold(api, |client, api| {
+        let audience = api.parse().map_err(at("another API"))?;
+        Ok::<_, OpenError>(client.with_audience(audience))
+    })?;
+    Ok([web, native, service, robot, api])
 }
 
 fn robot_keys() -> Result<ClientKeys, OpenError> {

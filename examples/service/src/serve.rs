@@ -14,6 +14,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use graph_core::persisted::Manifest;
+use oauth_core::grant::AccessTokenFormat;
 use store_sqlite::Database;
 use tokio::sync::oneshot;
 
@@ -95,6 +96,10 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
     config.cross_origins = options.cross_origins.clone();
     if let Some(url) = &options.redis {
         config.redis = Some(store_redis::Database::connect(url.as_str(), "payments-desk").await?);
+    }
+    config.access_tokens.other_apis.clone_from(&options.other_apis);
+    if options.opaque_tokens {
+        config.access_tokens.format = AccessTokenFormat::Opaque;
     }
     config.danger_deliver_to_loopback = address.ip().is_loopback();
     config.log = Arc::new(|line| complain(line));

@@ -7,6 +7,7 @@
 
 mod account;
 mod assets;
+mod authority;
 mod body;
 mod browser;
 mod caller;
@@ -58,6 +59,7 @@ use crate::desk::{Desk, DeskError, HashingError};
 use crate::mail::Mail;
 use crate::with_sources;
 
+pub use authority::AccessTokens;
 pub use body::Body;
 pub use limits::Limits;
 pub use open::{Config, OpenError};

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use graph_core::persisted::Manifest;
 use graph_core::subscription::transport_ws::AllowedOrigins;
@@ -15,12 +14,7 @@ use http_conventions::ports::OsEntropy;
 use http_conventions::problem::{Challenge, ProblemBase};
 use http_conventions::version::VersionScheme;
 use oauth_core::attempts::AttemptPolicy;
-use oauth_core::dpop::NonceKey;
-use oauth_core::jose::{KeySet, SigningKey, SigningKeys};
-use oauth_core::resource::ResourceServer;
-use oauth_core::server::{AuthorizationServer, AuthorizationServerBuilder};
 use oauth_core::session::{SessionCookie, Sessions};
-use oauth_core::vocabulary::Scopes;
 use store_sqlite::Database;
 use thiserror::Error;
 use tokio::sync::watch;
@@ -28,6 +22,7 @@ use transport_hyper::HyperTransport;
 use webhook_core::address::AddressPolicy;
 use webhook_core::sender::Dispatcher;
 
+use super::authority::{AccessTokens, Authority};
 use super::graph::Graph;
 use super::guesses::Attempts;
 use super::limits::{Limiting, Limits, limiter};
@@ -68,6 +63,8 @@ pub struct Config {
     pub cross_origins: Vec<String>,
     /// Through which several processes on one database tell each other what changes.
     pub redis: Option<store_redis::Database>,
+    /// What access tokens look like, and what they open.
+    pub access_tokens: AccessTokens,
 }
 
 impl Config {
@@ -86,6 +83,7 @@ impl Config {
             trusted_documents: None,
             cross_origins: Vec::new(),
             redis: None,
+            access_tokens: AccessTokens::default(),
         }
     }
 }
@@ -105,11 +103,6 @@ pub struct OpenError {
     step: &'static str,
     source: Box<dyn std::error::Error + Send + Sync>,
 }
-
-/// A signing key just made that does not tell its bytes.
-#[derive(Debug, Error)]
-#[error("the key cannot be kept")]
-struct Unkept;
 
 /// An address that no user has.
 #[derive(Debug, Error)]
@@ -145,30 +138,26 @@ impl App {
             trusted_documents,
             cross_origins,
             redis,
+            access_tokens,
         } = config;
         let desk = Desk::open(database.clone(), clock.clone())
             .await
             .map_err(at("the desk's tables"))?;
-        seed::seed(&desk, &database, &base_url).await?;
+        seed::seed(&desk, &database, &base_url, &access_tokens.other_apis).await?;
         if let Some(email) = &sign_in_as {
             let user = desk.user_by_email(email).await.map_err(at("--sign-in-as"))?;
             user.ok_or(Nobody).map_err(at("--sign-in-as"))?;
         }
-        let signing_key = signing_key(&desk).await?;
-        // one for both: the nonces of each are its own
-        let nonce_key = NonceKey::from_bytes(secret_bytes(&desk, "dpop-nonce-key").await?);
         let attempts = Attempts::in_memory();
+        let authority = Authority::open(&base_url, access_tokens, &desk, &clock, &attempts).await?;
         let addresses = address_policy(danger_deliver_to_loopback);
         let own = [base_url.clone()];
         let socket_origins = AllowedOrigins::new(cross_origins.iter().cloned().chain(own));
         let conventions = conventions(&base_url, &database, &clock, &log, cross_origins)?;
         Ok(Self {
             sessions: sessions(&base_url, &database, &clock, &attempts, &log)?,
-            resources: resource_server(&base_url, &database, &signing_key)?.with_dpop_nonces(&nonce_key),
-            server: authorization_server(&base_url, &database, &clock, signing_key.clone(), &attempts)?
-                .with_dpop_nonces(nonce_key)
-                .build()
-                .map_err(at("the authorization server"))?,
+            resources: authority.resources,
+            server: authority.server,
             attempts,
             document: Document::new(&base_url, &conventions),
             conventions,
@@ -223,18 +212,6 @@ fn conventions(
     conventions.build().map_err(at("the conventions"))
 }
 
-/// The key that signs tokens: made once, then kept, so that tokens outlive a restart.
-async fn signing_key(desk: &Desk) -> Result<SigningKey, OpenError> {
-    let fresh = SigningKey::generate_es256(&oauth_core::ports::OsEntropy).map_err(at("a signing key"))?;
-    let pem = fresh.to_pkcs8_pem().ok_or(Unkept).map_err(at("a signing key"))?;
-    let kept = desk
-        .host_secret("signing-key", move || pem.expose().as_bytes().to_vec())
-        .await
-        .map_err(at("the signing key"))?;
-    let pem = String::from_utf8(kept).map_err(at("the signing key"))?;
-    SigningKey::from_pkcs8_pem(&pem).map_err(at("the signing key"))
-}
-
 /// A secret of this service: drawn once, then kept.
 pub(crate) async fn secret_bytes(desk: &Desk, name: &'static str) -> Result<[u8; 32], OpenError> {
     let kept = desk
@@ -249,29 +226,6 @@ async fn cursor_keyring(desk: &Desk) -> Result<CursorKeyring, OpenError> {
         1,
         secret_bytes(desk, "cursor-key").await?,
     )))
-}
-
-fn authorization_server(
-    base_url: &str,
-    database: &Database,
-    clock: &DemoClock,
-    signing_key: SigningKey,
-    attempts: &Attempts,
-) -> Result<AuthorizationServerBuilder, OpenError> {
-    let scopes: Scopes = SCOPES.parse().map_err(at("the scopes"))?;
-    Ok(AuthorizationServer::builder(base_url)
-        .with_clients(Arc::new(database.clone()))
-        .with_interactions(Arc::new(database.clone()))
-        .with_tokens(Arc::new(database.clone()))
-        .with_replays(Arc::new(database.clone()))
-        .with_clock(clock.as_port())
-        .with_entropy(oauth_core::ports::OsEntropy)
-        .with_signing_keys(SigningKeys::new(signing_key))
-        .with_audience(base_url)
-        .with_scopes(scopes)
-        // the page of consent promises it
-        .with_claims_by_scope()
-        .with_attempts(Arc::clone(&attempts.clients), AttemptPolicy::CLIENTS))
 }
 
 /// Who is signed in at which browser. A demo on plain HTTP has a cookie that browsers take there.
@@ -316,21 +270,4 @@ fn dispatcher(database: &Database, clock: &DemoClock, addresses: &AddressPolicy)
         webhook_core::ports::OsEntropy,
     )
     .with_address_policy(addresses.clone())
-}
-
-fn resource_server(
-    base_url: &str,
-    database: &Database,
-    signing_key: &SigningKey,
-) -> Result<ResourceServer, OpenError> {
-    let keys = KeySet::new([signing_key.public_key().clone()]).map_err(at("the keys of tokens"))?;
-    let issuer = base_url.parse().map_err(at("the issuer"))?;
-    let audience = base_url.parse().map_err(at("the audience"))?;
-    let url = base_url.parse().map_err(at("the URL of the API"))?;
-    let scopes = SCOPES.parse().map_err(at("the scopes"))?;
-    let server = ResourceServer::new(issuer, audience, keys)
-        .with_dpop(url, Arc::new(database.clone()))
-        .with_metadata(scopes);
-    // one clock issues and reads, and the pages promise an end to the second
-    Ok(server.with_leeway(Duration::ZERO))
 }

@@ -159,6 +159,11 @@ impl Desk {
         self.made_here.subscribe()
     }
 
+    /// Where everything is kept, that of the crates too.
+    pub(crate) fn database(&self) -> &Database {
+        &self.database
+    }
+
     /// Tells the subscribers of a charge that another process on the same database has changed.
     ///
     /// # Errors

@@ -1,0 +1,63 @@
+//! An API that takes access tokens of an authorization server of somebody else's: by scope, bound to a key of their holder (DPoP) or
+//! not, JWTs and opaque ones.
+//!
+//! ```sh
+//! cargo run -p service -- --api http://127.0.0.1:8090
+//! CLIENT_SECRET=demo-api-secret cargo run -p protected-api -- --introspection http://127.0.0.1:8080/oauth/introspect
+//! ```
+//!
+//! What it takes it says at `/.well-known/oauth-protected-resource`, to which each of its challenges leads; every refusal is a problem.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "what it is for")]
+
+mod charges;
+mod issuer;
+mod options;
+
+use std::{error::Error, iter::successors, net::TcpListener, process::ExitCode, sync::Arc, time::SystemTime};
+
+use adapter_axum::{ConventionsLayer, Limits, serve_router};
+use http_conventions::{pipeline::Conventions, ports::OsEntropy};
+use oauth_core::{dpop::NonceKey, memory::MemoryReplays, resource::ResourceServer};
+use options::Options;
+use tokio::signal::ctrl_c;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let Err(error) = run().await else {
+        return ExitCode::SUCCESS;
+    };
+    let causes = successors(Some(&*error as &dyn Error), |&cause| cause.source());
+    eprintln!(
+        "{}",
+        causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    );
+    ExitCode::FAILURE
+}
+
+async fn run() -> Result<(), Box<dyn Error>> {
+    let options = Options::parse()?;
+    let listener = TcpListener::bind(&options.listen)?;
+    println!("listening on http://{}", listener.local_addr()?);
+    let (url, replays) = (options.url.as_str(), Arc::new(MemoryReplays::new()));
+    let nonces = NonceKey::generate(&oauth_core::ports::OsEntropy);
+    let mut guard = ResourceServer::new(
+        options.issuer.clone(),
+        url.parse()?,
+        issuer::keys(&options).await?,
+    )
+    .with_dpop(url.parse()?, replays.clone())
+    .with_dpop_nonces(&nonces)
+    .with_metadata(charges::SCOPES.parse()?);
+    if let Some(introspection) = issuer::introspection(&options)? {
+        guard = guard.with_introspection(introspection);
+    }
+    let problems = format!("{url}/problems/");
+    let conventions =
+        Conventions::builder(&problems, Arc::new(SystemTime::now), Arc::new(OsEntropy)).build()?;
+    let router = charges::router(guard)?.layer(ConventionsLayer::new(conventions));
+    let interrupted = async { ctrl_c().await.unwrap_or(()) };
+    tokio::select! {
+        served = serve_router(listener, router, Limits::default(), interrupted) => Ok(served?),
+        failed = charges::forget(replays) => Err(failed.into()),
+    }
+}

@@ -1,0 +1,137 @@
+//! Who issues the tokens of the service, and who takes them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Request;
+use oauth_core::attempts::AttemptPolicy;
+use oauth_core::dpop::NonceKey;
+use oauth_core::grant::AccessTokenFormat;
+use oauth_core::jose::{KeySet, SigningKey, SigningKeys};
+use oauth_core::resource::{Introspection, ResourceServer};
+use oauth_core::server::{AuthorizationServer, AuthorizationServerBuilder};
+use oauth_core::vocabulary::Scopes;
+use store_sqlite::Database;
+use thiserror::Error;
+
+use super::guesses::Attempts;
+use super::open::{OpenError, SCOPES, at, secret_bytes};
+use crate::clock::DemoClock;
+use crate::desk::Desk;
+use crate::seed::API_SECRET;
+
+/// What access tokens look like, and what they open.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct AccessTokens {
+    /// JWTs unless said otherwise.
+    pub format: AccessTokenFormat,
+    /// The APIs that they open beside that of the desk, by the URLs that clients ask for them with
+    /// ([RFC 8707](https://www.rfc-editor.org/rfc/rfc8707)); whoever names none gets a token for all.
+    pub other_apis: Vec<String>,
+}
+
+/// Both sides of a token.
+pub(super) struct Authority {
+    pub(super) server: AuthorizationServer,
+    pub(super) resources: ResourceServer,
+}
+
+impl Authority {
+    pub(super) async fn open(
+        base_url: &str,
+        tokens: AccessTokens,
+        desk: &Desk,
+        clock: &DemoClock,
+        attempts: &Attempts,
+    ) -> Result<Self, OpenError> {
+        let (database, signing_key) = (desk.database(), signing_key(desk).await?);
+        // one for both: the nonces of each are its own
+        let nonce_key = NonceKey::from_bytes(secret_bytes(desk, "dpop-nonce-key").await?);
+        let resources = resource_server(base_url, database, &signing_key)?.with_dpop_nonces(&nonce_key);
+        let server = authorization_server(base_url, database, clock, signing_key, attempts)?
+            .with_dpop_nonces(nonce_key)
+            .with_access_token_format(tokens.format);
+        let others = tokens.other_apis.iter();
+        let server = others.fold(server, |server, api| server.with_audience(api));
+        let server = server.build().map_err(at("the authorization server"))?;
+        let resources = if tokens.format == AccessTokenFormat::Opaque {
+            resources.with_introspection(introspection(base_url, &server)?)
+        } else {
+            resources
+        };
+        Ok(Self { server, resources })
+    }
+}
+
+/// A signing key just made that does not tell its bytes.
+#[derive(Debug, Error)]
+#[error("the key cannot be kept")]
+struct Unkept;
+
+/// The key that signs tokens: made once, then kept, so that tokens outlive a restart.
+async fn signing_key(desk: &Desk) -> Result<SigningKey, OpenError> {
+    let fresh = SigningKey::generate_es256(&oauth_core::ports::OsEntropy).map_err(at("a signing key"))?;
+    let pem = fresh.to_pkcs8_pem().ok_or(Unkept).map_err(at("a signing key"))?;
+    let kept = desk
+        .host_secret("signing-key", move || pem.expose().as_bytes().to_vec())
+        .await
+        .map_err(at("the signing key"))?;
+    let pem = String::from_utf8(kept).map_err(at("the signing key"))?;
+    SigningKey::from_pkcs8_pem(&pem).map_err(at("the signing key"))
+}
+
+fn authorization_server(
+    base_url: &str,
+    database: &Database,
+    clock: &DemoClock,
+    signing_key: SigningKey,
+    attempts: &Attempts,
+) -> Result<AuthorizationServerBuilder, OpenError> {
+    let scopes: Scopes = SCOPES.parse().map_err(at("the scopes"))?;
+    Ok(AuthorizationServer::builder(base_url)
+        .with_clients(Arc::new(database.clone()))
+        .with_interactions(Arc::new(database.clone()))
+        .with_tokens(Arc::new(database.clone()))
+        .with_replays(Arc::new(database.clone()))
+        .with_clock(clock.as_port())
+        .with_entropy(oauth_core::ports::OsEntropy)
+        .with_signing_keys(SigningKeys::new(signing_key))
+        .with_audience(base_url)
+        .with_scopes(scopes)
+        // the page of consent promises it
+        .with_claims_by_scope()
+        .with_attempts(Arc::clone(&attempts.clients), AttemptPolicy::CLIENTS))
+}
+
+fn resource_server(
+    base_url: &str,
+    database: &Database,
+    signing_key: &SigningKey,
+) -> Result<ResourceServer, OpenError> {
+    let keys = KeySet::new([signing_key.public_key().clone()]).map_err(at("the keys of tokens"))?;
+    let issuer = base_url.parse().map_err(at("the issuer"))?;
+    let audience = base_url.parse().map_err(at("the audience"))?;
+    let url = base_url.parse().map_err(at("the URL of the API"))?;
+    let scopes = SCOPES.parse().map_err(at("the scopes"))?;
+    let server = ResourceServer::new(issuer, audience, keys)
+        .with_dpop(url, Arc::new(database.clone()))
+        .with_metadata(scopes);
+    // one clock issues and reads, and the pages promise an end to the second
+    Ok(server.with_leeway(Duration::ZERO))
+}
+
+/// Tells of opaque tokens what the server knows this instant: both are in one process.
+fn introspection(base_url: &str, server: &AuthorizationServer) -> Result<Introspection, OpenError> {
+    let endpoint = format!("{base_url}/oauth/introspect");
+    let endpoint = endpoint.parse().map_err(at("the introspection"))?;
+    let client = "demo-api".parse().map_err(at("the introspection"))?;
+    let secret = API_SECRET.parse().map_err(at("the introspection"))?;
+    let server = server.clone();
+    let ask = move |request: Request<Bytes>| {
+        let server = server.clone();
+        async move { Ok(server.introspect(request).await.response) }
+    };
+    Ok(Introspection::new(endpoint, client, secret, Arc::new(ask)).with_cache(Duration::ZERO, 0))
+}
