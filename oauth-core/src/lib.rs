@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+mod answer;
 pub mod attempts;
 pub mod basic;
 #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]

@@ -67,6 +67,9 @@ where
 /// - **A deadline** for the whole exchange, after which it is an error.
 /// - **A cap of the body**: 64 KiB are enough. A longer one is an error.
 /// - **Every status is a response.** A 404 or a 503 is not an error.
+/// - **No private networks** where issuers are chosen by others than the host: addresses of this machine, of private networks and of
+///   the link are refused after the name was resolved, and the connection goes to the address that was looked at. What asks is inside;
+///   who chose the issuer is not.
 #[async_trait]
 pub trait Transport: Send + Sync {
     /// Does one exchange.

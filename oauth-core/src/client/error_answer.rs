@@ -5,10 +5,8 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use serde::Deserialize;
 
+pub(super) use crate::answer::MAX_LENGTH as MAX_BODY;
 use crate::json;
-
-/// Longest answer of a server that is read, in bytes.
-pub(super) const MAX_BODY: usize = 64 * 1024;
 
 /// What a server says when it refuses.
 ///

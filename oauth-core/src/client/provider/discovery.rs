@@ -2,11 +2,12 @@
 //! and [RFC 8414 §3](https://www.rfc-editor.org/rfc/rfc8414#section-3).
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
+use http::header::ACCEPT;
+use http::{HeaderValue, Request, Response, StatusCode};
 
 use super::Provider;
 use super::metadata::{self, MetadataError};
+use crate::answer;
 use crate::ports::{Transport, TransportError};
 use crate::vocabulary::Issuer;
 
@@ -85,6 +86,16 @@ pub enum DiscoveryError {
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// # Security
+///
+/// A server whose document does not say `authorization_response_iss_parameter_supported` need not name itself in its answers
+/// ([`Provider::sends_issuer`]). A client of several servers then uses a redirect URI for each, and takes an answer only for the sign-in
+/// that was begun with that URI: or one server can have the codes of another
+/// ([RFC 9700 §4.4.2](https://www.rfc-editor.org/rfc/rfc9700#section-4.4.2)).
+///
+/// The document says where requests go. One of an issuer elsewhere that names an address of this machine or of a private network is
+/// refused, but a name may lead there all the same: where strangers choose the issuer, the [`Transport`] has to refuse such addresses.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Discovery {
@@ -133,7 +144,7 @@ impl Discovery {
     pub fn finish(&self, response: &Response<Bytes>) -> Result<Option<Provider>, DiscoveryError> {
         match response.status() {
             StatusCode::NOT_FOUND => Ok(None),
-            StatusCode::OK if is_json(response.headers()) => {
+            StatusCode::OK if answer::is_of_type(response.headers(), "application/json") => {
                 let provider = self.read(response.body());
                 provider.map(Some).map_err(DiscoveryError::Unusable)
             }
@@ -180,17 +191,15 @@ impl Provider {
 
     /// Finds out about the server of this name; [`Discovery::run`] without exceptions.
     ///
+    /// # Security
+    ///
+    /// As for [`Discovery`]: a redirect URI for each server that does not name itself ([`sends_issuer`](Self::sends_issuer)), and a
+    /// transport that refuses private networks where strangers choose the issuer.
+    ///
     /// # Errors
     ///
     /// The server was not reached, or what it says of itself is not used.
     pub async fn discover(issuer: &Issuer, transport: &dyn Transport) -> Result<Self, DiscoveryError> {
         Discovery::new(issuer.clone()).run(transport).await
     }
-}
-
-/// Whether a response says to be JSON; parameters are ignored.
-fn is_json(headers: &HeaderMap) -> bool {
-    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let essence = value.and_then(|value| value.split(';').next());
-    essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
 }

@@ -5,16 +5,12 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
+use super::place::Place;
 use super::{MtlsAliases, Provider};
-use crate::jose::Algorithm;
+use crate::answer::MAX_LENGTH;
 use crate::json;
 use crate::pkce;
-use crate::vocabulary::{Endpoint, Issuer};
-
-/// Longest document that is read, in bytes.
-const MAX_LENGTH: usize = 64 * 1024;
-/// How a client authenticates where a server does not say how it may.
-const DEFAULT_AUTHENTICATION: &str = "client_secret_basic";
+use crate::vocabulary::Issuer;
 
 /// Why a client does not work with what a server says of itself.
 #[non_exhaustive]
@@ -29,8 +25,9 @@ pub enum MetadataError {
     /// The document is about another issuer than the one that was asked for.
     #[error("the metadata are of another issuer")]
     WrongIssuer,
-    /// The member of this name is no URL that a secret may be sent to: not `https`, or with a fragment or user information.
-    #[error("`{0}` is not an https url")]
+    /// The member of this name is no URL that a secret may be sent to: not `https`, with a fragment or user information, or, where the
+    /// issuer is elsewhere, on this machine or in a private network.
+    #[error("`{0}` is no place to send secrets to")]
     InvalidEndpoint(&'static str),
     /// `response_types_supported` lacks `code`: there are no authorization codes.
     #[error("the server has no authorization code grant")]
@@ -61,8 +58,6 @@ struct Wire<'a> {
     response_types_supported: Vec<String>,
     code_challenge_methods_supported: Option<Vec<String>>,
     authorization_response_iss_parameter_supported: Option<bool>,
-    token_endpoint_auth_methods_supported: Option<Vec<String>>,
-    dpop_signing_alg_values_supported: Option<Vec<String>>,
     #[serde(borrow)]
     mtls_endpoint_aliases: Option<WireAliases<'a>>,
 }
@@ -107,7 +102,6 @@ impl Wire<'_> {
     fn provider(self, issuer: &Issuer) -> Result<Provider, MetadataError> {
         let place = Place::of(issuer);
         let aliases = self.mtls_endpoint_aliases.unwrap_or_default();
-        let algorithms = self.dpop_signing_alg_values_supported;
         Ok(Provider {
             issuer: issuer.clone(),
             authorization_endpoint: place.endpoint("authorization_endpoint", &self.authorization_endpoint)?,
@@ -121,12 +115,6 @@ impl Wire<'_> {
             revocation_endpoint: place.optional("revocation_endpoint", self.revocation_endpoint)?,
             jwks_uri: place.optional("jwks_uri", self.jwks_uri)?,
             sends_issuer: self.authorization_response_iss_parameter_supported == Some(true),
-            authentication_methods: Some(
-                self.token_endpoint_auth_methods_supported
-                    .unwrap_or_else(|| vec![DEFAULT_AUTHENTICATION.to_owned()]),
-            ),
-            dpop_algorithms: algorithms
-                .map(|names| names.iter().filter_map(|name| Algorithm::of(name)).collect()),
             mtls_aliases: aliases.read(&place)?,
         })
     }
@@ -141,32 +129,5 @@ impl WireAliases<'_> {
             userinfo_endpoint: endpoint(self.userinfo_endpoint)?,
             revocation_endpoint: endpoint(self.revocation_endpoint)?,
         })
-    }
-}
-
-/// Where the endpoints of a server may be: anywhere behind TLS, and on the loopback interface for a server that is there itself.
-struct Place {
-    is_loopback: bool,
-}
-
-impl Place {
-    fn of(issuer: &Issuer) -> Self {
-        let is_loopback = issuer.as_str().starts_with("http:");
-        Self { is_loopback }
-    }
-
-    fn endpoint(&self, member: &'static str, url: &str) -> Result<Endpoint, MetadataError> {
-        let endpoint = url.parse().ok();
-        endpoint
-            .filter(|_| self.is_loopback || url.starts_with("https:"))
-            .ok_or(MetadataError::InvalidEndpoint(member))
-    }
-
-    fn optional(
-        &self,
-        member: &'static str,
-        url: Option<Cow<'_, str>>,
-    ) -> Result<Option<Endpoint>, MetadataError> {
-        url.map(|url| self.endpoint(member, &url)).transpose()
     }
 }

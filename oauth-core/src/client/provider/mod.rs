@@ -2,13 +2,14 @@
 
 mod discovery;
 mod metadata;
+mod place;
 
 pub use discovery::{Discovery, DiscoveryError, WellKnown};
 pub use metadata::MetadataError;
 
 use std::sync::Arc;
 
-use crate::jose::{Algorithm, RemoteKeySet};
+use crate::jose::RemoteKeySet;
 use crate::ports::Transport;
 use crate::vocabulary::{Endpoint, Issuer};
 
@@ -24,10 +25,6 @@ pub struct Provider {
     pub(super) revocation_endpoint: Option<Endpoint>,
     pub(super) jwks_uri: Option<Endpoint>,
     pub(super) sends_issuer: bool,
-    /// Names of ways to authenticate at the token endpoint; whatever the host configures, where none are known.
-    pub(super) authentication_methods: Option<Vec<String>>,
-    /// Of proofs; none where the server is not known to take any.
-    pub(super) dpop_algorithms: Option<Vec<Algorithm>>,
     /// For clients that show a certificate.
     pub(super) mtls_aliases: MtlsAliases,
 }
@@ -57,8 +54,6 @@ impl Provider {
             revocation_endpoint: None,
             jwks_uri: None,
             sends_issuer: true,
-            authentication_methods: None,
-            dpop_algorithms: None,
             mtls_aliases: MtlsAliases::default(),
         }
     }
@@ -107,7 +102,7 @@ impl Provider {
     /// servers needs a redirect URI for each then, or one of them can obtain the codes of another
     /// ([RFC 9700 §4.4](https://www.rfc-editor.org/rfc/rfc9700#section-4.4)).
     #[must_use]
-    pub fn without_issuer_in_response(mut self) -> Self {
+    pub fn danger_without_issuer_in_response(mut self) -> Self {
         self.sends_issuer = false;
         self
     }
@@ -116,6 +111,13 @@ impl Provider {
     #[must_use]
     pub fn issuer(&self) -> &Issuer {
         &self.issuer
+    }
+
+    /// Whether it names itself in its authorization responses, so that one without `iss` is refused. Where a server does not, its client
+    /// needs a redirect URI that it uses with no other server ([`Discovery`], Security).
+    #[must_use]
+    pub fn sends_issuer(&self) -> bool {
+        self.sends_issuer
     }
 
     /// Where its public keys are, if it publishes any.

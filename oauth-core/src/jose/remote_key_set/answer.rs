@@ -8,11 +8,9 @@ use http::header::CACHE_CONTROL;
 use http::{HeaderMap, Response, StatusCode};
 
 use super::KeysUnavailable;
+use crate::answer::MAX_LENGTH;
 use crate::jose::{InvalidKeySet, KeySet};
 use crate::ports::TransportError;
-
-/// Longest document that is read, in bytes.
-const MAX_LENGTH: usize = 64 * 1024;
 
 /// The answer was no set of keys.
 #[derive(Clone, Copy, Debug, thiserror::Error)]

@@ -70,8 +70,12 @@ pub enum VerifyError {
 ///
 /// A set is used for an hour, or for less where the answer says so by `Cache-Control: max-age`, and then fetched again. A token of a key
 /// that is not in it has it fetched at once, so that the issuer may rotate its keys at any time; but only once a minute
-/// ([`with_cool_down`](Self::with_cool_down)), because anybody can make up a name of a key. However many callers come at once, the issuer
-/// is asked once, and whoever waits drives the asking: nothing runs in the background, and a caller who goes away stops nobody else.
+/// ([`with_cool_down`](Self::with_cool_down)), because anybody can make up a name of a key. An issuer whose keys have no names (`kid`) may
+/// rotate them too: while one of the set has none, a token whose signature does not match counts as one of an unknown key.
+///
+/// However many callers come at once, the issuer is asked once. Nothing runs in the background: callers who wait drive the asking. At the
+/// end of the lifetime one caller waits for the new set and the others go on with the set of before until it has come. A caller who goes
+/// away stops nobody: the next takes over what it began, and waits in its place.
 ///
 /// While the issuer does not answer, or with anything but a set of keys, the set of before is used on, for a day at most
 /// ([`with_last_use`](Self::with_last_use)), and the issuer asked again every five seconds. An empty set is a set: an issuer
@@ -107,8 +111,11 @@ pub enum VerifyError {
 ///
 /// # Security
 ///
-/// A key that the issuer takes out of its set opens doors here until the set is fetched again: up to the lifetime, and up to the last
-/// use where nobody can reach the issuer.
+/// A key that the issuer takes out of its set opens doors here until the set is fetched again: up to the lifetime and the time that the
+/// fetching takes, and up to the last use where nobody can reach the issuer.
+///
+/// Whoever makes up a name of a key spends the one fetch of that minute. An issuer should publish a key a minute, or however long the
+/// cool-down is, before it signs with it, and better the whole lifetime: then no stranger keeps anybody waiting.
 #[derive(Clone)]
 pub struct RemoteKeySet {
     inner: Arc<Inner>,
@@ -175,7 +182,7 @@ impl RemoteKeySet {
     }
 
     /// Sets how long no token of an unknown key has the set fetched again after one had: a minute if not set; less than a second counts
-    /// as a second. What was fetched before is forgotten.
+    /// as a second. What was fetched before is forgotten. Issuers should publish a key that long before it signs.
     #[must_use]
     pub fn with_cool_down(self, cool_down: Duration) -> Self {
         self.with_times(|times| times.cool_down = cool_down.max(SECOND))
@@ -191,7 +198,7 @@ impl RemoteKeySet {
     }
 
     /// Verifies a token: `check` is asked with the keys that are known, and where it answers [`JwtError::UnknownKey`] once more with
-    /// newer ones, if there are any.
+    /// newer ones, if there are any; so too for [`JwtError::SignatureMismatch`] while a key has no name.
     ///
     /// ```no_run
     /// # use std::time::SystemTime;
@@ -213,10 +220,12 @@ impl RemoteKeySet {
     ) -> Result<T, VerifyError> {
         let (known, is_newest) = self.known(now).await.map_err(VerifyError::KeysUnavailable)?;
         let checked = match check(&known.keys) {
-            Err(JwtError::UnknownKey) if !is_newest => match self.newer_than(&known, now).await {
-                Some(newer) => check(&newer.keys),
-                None => Err(JwtError::UnknownKey),
-            },
+            Err(fault) if !is_newest && may_be_of_another_key(fault, &known.keys) => {
+                match self.newer_than(&known, now).await {
+                    Some(newer) => check(&newer.keys),
+                    None => Err(fault),
+                }
+            }
             checked => checked,
         };
         checked.map_err(VerifyError::Refused)
@@ -224,24 +233,31 @@ impl RemoteKeySet {
 
     /// The keys, and whether they are as new as can be had: whether this caller waited for the issuer.
     async fn known(&self, now: SystemTime) -> Result<(Kept, bool), KeysUnavailable> {
-        let (known, flight) = {
+        let (known, flight, is_awaited) = {
             let mut state = self.inner.state();
             let known = state.usable(self.inner.times.last_use, now);
             if let Some(fresh) = known.clone().filter(|kept| kept.is_fresh(now)) {
                 return Ok((fresh, false));
             }
-            let flight = match (state.under_way(now), &known) {
-                // somebody fetches them already, and these will do meanwhile
-                (Some(_), Some(kept)) => return Ok((kept.clone(), false)),
-                (Some(flight), None) => flight,
-                (None, _) => match state.fault(now) {
+            let others_wait = state.is_awaited();
+            let (flight, is_awaited) = match state.under_way(now) {
+                Some(flight) => (flight, others_wait),
+                None => match state.fault(now) {
                     Some(fault) => return known.map(|kept| (kept, false)).ok_or(fault),
-                    None => self.take_off(&mut state, now),
+                    None => (self.take_off(&mut state, now), false),
                 },
             };
-            (known, flight)
+            (known, flight, is_awaited)
         };
-        let kept = flight.await.or_else(|fault| known.ok_or(fault))?;
+        let fetched = match &known {
+            // somebody waits for them already, and these will do meanwhile, unless the others are there
+            Some(kept) if is_awaited => match flight.now_or_never() {
+                Some(fetched) => fetched,
+                None => return Ok((kept.clone(), false)),
+            },
+            _ => flight.await,
+        };
+        let kept = fetched.or_else(|fault| known.ok_or(fault))?;
         Ok((kept, true))
     }
 
@@ -283,6 +299,15 @@ impl RemoteKeySet {
             }
             fetched
         })
+    }
+}
+
+/// Whether newer keys may verify what these refuse for this reason. Without names, the key of before is taken for the one that signed.
+fn may_be_of_another_key(fault: JwtError, keys: &KeySet) -> bool {
+    match fault {
+        JwtError::UnknownKey => true,
+        JwtError::SignatureMismatch => keys.iter().any(|key| key.key_id().is_none()),
+        _ => false,
     }
 }
 

@@ -81,6 +81,12 @@ impl State {
         Some(flight.clone())
     }
 
+    /// Whether somebody waits for the flight and so drives it; the one that is kept here waits for nothing.
+    pub(super) fn is_awaited(&self) -> bool {
+        let flight = self.flight.as_ref();
+        flight.is_some_and(|(_, _, flight)| flight.strong_count().is_some_and(|count| count > 1))
+    }
+
     /// Why there are no newer keys, if the issuer failed so shortly ago that it is left alone.
     pub(super) fn fault(&self, now: SystemTime) -> Option<KeysUnavailable> {
         let (_, fault) = self

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// O2: the request carries what the server demands, and PKCE with S256 always.
+/// O2, 89: the request carries what the server demands, and PKCE with S256 always.
 #[test]
 fn an_authorization_request_carries_everything() {
     let (params, pending) = authorize(&client(), &asking("openid read:charges"));
@@ -91,7 +91,7 @@ fn a_request_that_must_be_pushed_is_not_sent_by_the_browser() {
     assert_eq!(refused.unwrap_err(), NotOffered::UnpushedAuthorizationRequest);
 }
 
-/// O5: state is fresh for each request, compared exactly, and mandatory.
+/// O5, 89, 91: state is fresh for each request, compared exactly, and mandatory.
 #[test]
 fn an_answer_with_another_state_is_refused() {
     assert!(finish(GOOD).is_ok());
@@ -109,7 +109,7 @@ fn an_answer_with_another_state_is_refused() {
     );
 }
 
-/// O5: an answer is taken for ten minutes, and not at the instant they end.
+/// O5, 89: an answer is taken for ten minutes, and not at the instant they end.
 #[test]
 fn an_answer_after_ten_minutes_is_refused() {
     let finish_after = |age| {
@@ -127,7 +127,7 @@ fn an_answer_after_ten_minutes_is_refused() {
     );
 }
 
-/// O3: the answer must be from the server that was asked, before anything in it is believed, refusals
+/// O3, 90: the answer must be from the server that was asked, before anything in it is believed, refusals
 /// included.
 #[test]
 fn an_answer_from_another_issuer_is_refused() {
@@ -143,7 +143,7 @@ fn an_answer_from_another_issuer_is_refused() {
         }
     }
     let lax = Client::new(
-        provider().without_issuer_in_response(),
+        provider().danger_without_issuer_in_response(),
         "demo-web".parse().unwrap(),
     );
     let finish_lax = |query: &str| finish_at(&lax, query).map(|_| ());
@@ -154,7 +154,7 @@ fn an_answer_from_another_issuer_is_refused() {
     );
 }
 
-/// O5: repeated parameters and contradictions are refused, whichever of the values would be right.
+/// O5, 91: repeated parameters and contradictions are refused, whichever of the values would be right.
 #[test]
 fn a_contradictory_answer_is_refused() {
     for query in [

@@ -1,7 +1,9 @@
 //! What a client learns of a server, through its public face.
 
+mod client;
 mod discovery;
 mod metadata;
+mod place;
 
 use oauth_core::vocabulary::Issuer;
 use serde_json::{Value, json};

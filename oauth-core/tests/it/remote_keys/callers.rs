@@ -79,6 +79,46 @@ async fn one_caller_waits_while_the_others_go_on() {
     assert_eq!(issuer.asked(), 2);
 }
 
+/// O22, 77: a stranger who has keys fetched and hangs up keeps none alive that was taken back: the next caller waits in their place.
+#[tokio::test]
+async fn a_stranger_who_hangs_up_keeps_no_key_alive() {
+    let issuer = Issuer::closed(&[1, 2]);
+    issuer.gate.add_permits(1);
+    let keys = issuer.keys();
+    keys.keys(now()).await.unwrap();
+    issuer.publishes(&[2]);
+    for minute in 0..5 {
+        let at = now() + HOUR + MINUTE * minute;
+        assert!(verify(&keys, 99, at).now_or_never().is_none());
+        // nobody drives what the stranger began
+        let mut next = Box::pin(verify(&keys, 1, at));
+        assert!((&mut next).now_or_never().is_none());
+        assert_eq!(verify(&keys, 1, at).now_or_never(), Some(PASSES));
+    }
+    issuer.gate.add_permits(5);
+    let at = now() + HOUR + MINUTE * 4;
+    assert_eq!(verify(&keys, 1, at).await, UNKNOWN);
+    assert_eq!(verify(&keys, 2, at).await, PASSES);
+    assert_eq!(issuer.asked(), 1 + 5);
+}
+
+/// O22, 77: once the new set is there the old one is used no more, though who waits for it was not yet told.
+#[tokio::test]
+async fn a_set_that_has_come_is_used_at_once() {
+    let issuer = Issuer::closed(&[1, 2]);
+    issuer.gate.add_permits(1);
+    let keys = issuer.keys();
+    keys.keys(now()).await.unwrap();
+    issuer.publishes(&[2]);
+    let mut idle = Box::pin(verify(&keys, 1, now() + HOUR));
+    assert!((&mut idle).now_or_never().is_none());
+    assert_eq!(verify(&keys, 1, now() + HOUR).now_or_never(), Some(PASSES));
+    issuer.gate.add_permits(1);
+    assert_eq!(verify(&keys, 1, now() + HOUR).now_or_never(), Some(UNKNOWN));
+    assert_eq!(idle.await, UNKNOWN);
+    assert_eq!(issuer.asked(), 2);
+}
+
 /// O22, 77: a request that nobody waited for, or that hangs, is given up after a minute; its answer is not taken for a newer one.
 #[tokio::test]
 async fn a_request_that_hangs_is_given_up() {

@@ -102,3 +102,45 @@ async fn no_other_fault_of_a_token_has_keys_fetched() {
     }
     assert_eq!(issuer.asked(), 1);
 }
+
+/// A set of keys that have no names.
+fn nameless(seeds: &[u8]) -> String {
+    let mut set: serde_json::Value = serde_json::from_str(&document(seeds)).unwrap();
+    let keys = set.get_mut("keys").and_then(|keys| keys.as_array_mut());
+    for key in keys.unwrap() {
+        key.as_object_mut().unwrap().remove("kid");
+    }
+    set.to_string()
+}
+
+/// O15, O22, 77: keys without names rotate too: a token names none, so that its signature does not match that of before.
+#[tokio::test]
+async fn keys_without_names_rotate_too() {
+    let issuer = Issuer::with(Answer(200, "", nameless(&[1])), 1000);
+    let keys = issuer.keys();
+    // a token without a name, of this key
+    let verify = async |seed: u8, now: SystemTime| {
+        let own = KeySet::parse(nameless(&[seed]).as_bytes()).unwrap();
+        let check = |keys: &KeySet| {
+            let is_own = *keys == own;
+            is_own.then_some(()).ok_or(JwtError::SignatureMismatch)
+        };
+        match keys.verify(check, now).await {
+            Err(VerifyError::Refused(fault)) => Err(fault),
+            verified => verified.map_err(|_| JwtError::UnknownKey),
+        }
+    };
+    assert_eq!(verify(1, now()).await, Ok(()));
+    issuer.says(Answer(200, "", nameless(&[2])));
+    assert_eq!(verify(2, now()).await, Ok(()));
+    assert_eq!(issuer.asked(), 2);
+    // forgeries spend the one fetch of a minute, and no more
+    for second in 0..60 {
+        let mismatch = Err(JwtError::SignatureMismatch);
+        assert_eq!(verify(3, now() + Duration::from_secs(second)).await, mismatch);
+    }
+    assert_eq!(issuer.asked(), 2);
+    issuer.says(Answer(200, "", nameless(&[3])));
+    assert_eq!(verify(3, now() + MINUTE).await, Ok(()));
+    assert_eq!(issuer.asked(), 3);
+}

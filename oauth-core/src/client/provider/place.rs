@@ -1,0 +1,83 @@
+//! Where the endpoints of a server may be.
+
+use std::borrow::Cow;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use url::{Host, Url};
+
+use super::MetadataError;
+use crate::vocabulary::{Endpoint, Issuer};
+
+/// Where the endpoints of a server may be: behind TLS, and nowhere that only this machine and its neighbours can see; for a server that
+/// is there itself, there too.
+pub(super) struct Place {
+    may_be_plain: bool,
+    may_be_near: bool,
+}
+
+impl Place {
+    pub(super) fn of(issuer: &Issuer) -> Self {
+        Self {
+            may_be_plain: issuer.as_str().starts_with("http:"),
+            may_be_near: is_near(issuer.as_str()),
+        }
+    }
+
+    pub(super) fn endpoint(&self, member: &'static str, url: &str) -> Result<Endpoint, MetadataError> {
+        let endpoint = url.parse().ok();
+        endpoint
+            .filter(|_| self.may_be_plain || url.starts_with("https:"))
+            .filter(|_| self.may_be_near || !is_near(url))
+            .ok_or(MetadataError::InvalidEndpoint(member))
+    }
+
+    pub(super) fn optional(
+        &self,
+        member: &'static str,
+        url: Option<Cow<'_, str>>,
+    ) -> Result<Option<Endpoint>, MetadataError> {
+        url.map(|url| self.endpoint(member, &url)).transpose()
+    }
+}
+
+/// Whether a URL says by itself that it leads into this machine or into a private network. Names that resolve to such an address are
+/// the transport's to refuse.
+fn is_near(url: &str) -> bool {
+    // the parser reads every spelling of an address, as the resolver does
+    let url = Url::parse(url).ok();
+    match url.as_ref().and_then(Url::host) {
+        Some(Host::Ipv4(address)) => is_near_v4(address),
+        Some(Host::Ipv6(address)) => is_near_v6(address),
+        Some(Host::Domain(name)) => {
+            let name = name.trim_end_matches('.');
+            name == "localhost" || name.ends_with(".localhost")
+        }
+        None => false,
+    }
+}
+
+/// What [RFC 6890](https://www.rfc-editor.org/rfc/rfc6890) has no public host at.
+fn is_near_v4(address: Ipv4Addr) -> bool {
+    let [first, second, ..] = address.octets();
+    first == 0
+        || address.is_loopback()
+        || address.is_private()
+        || address.is_link_local()
+        || (first == 100 && (64..128).contains(&second))
+        || first >= 224
+}
+
+fn is_near_v6(address: Ipv6Addr) -> bool {
+    let segments = address.segments();
+    let embedded = match segments {
+        // written in IPv6, or translated by NAT64 or 6to4
+        [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+        | [0x2002, high, low, ..] => Some((high, low)),
+        _ => None,
+    };
+    if let Some((high, low)) = embedded {
+        return is_near_v4(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)));
+    }
+    address.is_unique_local() || address.is_unicast_link_local() || address.is_multicast()
+}

@@ -1,0 +1,109 @@
+//! What a client does with what a server says of itself.
+
+use std::time::{Duration, SystemTime};
+
+use oauth_core::client::{
+    Answer, AuthorizationParams, Call, CallbackError, Client, ClientCredentials, NotOffered, Provider,
+};
+use oauth_core::ports::OsEntropy;
+use oauth_core::vocabulary::Scopes;
+
+use super::*;
+
+fn now() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
+}
+
+fn client(document: &Value) -> Client {
+    let provider = Provider::from_metadata(&issuer(), document.to_string().as_bytes()).unwrap();
+    Client::new(provider, "demo-web".parse().unwrap())
+}
+
+fn asking() -> AuthorizationParams {
+    let redirect_uri = "https://app.example/cb".parse().unwrap();
+    AuthorizationParams::new(redirect_uri, "openid".parse().unwrap())
+}
+
+fn finish(client: &Client, query: &str) -> Result<(), CallbackError> {
+    let (_, pending) = client.authorize(&asking(), &OsEntropy, now()).unwrap();
+    let query = format!("{query}&state={}", pending.state());
+    pending.finish(&query, now()).map(|_| ())
+}
+
+/// O3, 90: an answer names its issuer where the server says that it does, refusals included; where it does not, an answer without one is
+/// taken, and one with another issuer is not.
+#[test]
+fn a_server_that_says_it_names_itself_is_held_to_it() {
+    let wrong = Err(CallbackError::WrongIssuer);
+    for (said, sends_issuer) in [
+        (json!(true), true),
+        (json!(false), false),
+        // silence
+        (Value::Null, false),
+    ] {
+        let client = client(&with("authorization_response_iss_parameter_supported", said));
+        assert_eq!(client.provider().sends_issuer(), sends_issuer);
+        let nameless = finish(&client, "code=c");
+        assert_eq!(nameless, if sends_issuer { wrong.clone() } else { Ok(()) });
+        if sends_issuer {
+            assert_eq!(finish(&client, "error=access_denied"), wrong);
+        }
+        assert_eq!(finish(&client, "code=c&iss=https%3A%2F%2Fas.example"), Ok(()));
+        for other in ["https%3A%2F%2Fevil.example", "https%3A%2F%2Fas.example%2F"] {
+            assert_eq!(finish(&client, &format!("code=c&iss={other}")), wrong);
+        }
+    }
+}
+
+/// O23: where the server says that it takes pushed requests alone, no other is sent.
+#[test]
+fn a_server_that_wants_pushed_requests_gets_no_others() {
+    for (said, is_required) in [(json!(true), true), (json!(false), false), (Value::Null, false)] {
+        let client = client(&with("require_pushed_authorization_requests", said));
+        let refused = client.authorize(&asking(), &OsEntropy, now()).err();
+        let expected = is_required.then_some(NotOffered::UnpushedAuthorizationRequest);
+        assert_eq!(refused, expected);
+    }
+}
+
+fn place<A: Answer>(call: Call<A>) -> String {
+    let (request, _) = call.start(&OsEntropy, now()).unwrap();
+    request.uri().to_string()
+}
+
+/// O6, 12, 92: whoever shows a certificate asks where the server wants to see one, and at the endpoint itself where it names no such
+/// place; nobody else goes there.
+#[test]
+fn certificates_are_shown_where_the_server_wants_to_see_them() {
+    let mut document = least();
+    document["pushed_authorization_request_endpoint"] = json!("https://as.example/par");
+    document["revocation_endpoint"] = json!("https://as.example/revoke");
+    let plain = document.clone();
+    document["mtls_endpoint_aliases"] = json!({
+        "token_endpoint": "https://mtls.as.example/token",
+        "pushed_authorization_request_endpoint": "https://mtls.as.example/par",
+        "revocation_endpoint": "https://mtls.as.example/revoke",
+    });
+    let secret = ClientCredentials::Basic("secret".parse().unwrap());
+    for (document, credentials, host) in [
+        (&document, ClientCredentials::Certificate, "mtls.as.example"),
+        (&document, secret.clone(), "as.example"),
+        (&document, ClientCredentials::None, "as.example"),
+        (&plain, ClientCredentials::Certificate, "as.example"),
+        (&plain, secret, "as.example"),
+    ] {
+        let client = client(document).with_credentials(credentials);
+        let places = [
+            place(client.client_credentials(&Scopes::default())),
+            place(client.refresh(&"rt".parse().unwrap(), &Scopes::default())),
+            place(client.push(&asking(), &OsEntropy, now()).unwrap()),
+            place(client.revoke_access_token(&"at".parse().unwrap()).unwrap()),
+        ];
+        let expected =
+            ["token", "token", "par", "revoke"].map(|endpoint| format!("https://{host}/{endpoint}"));
+        assert_eq!(places, expected);
+        // the browser has no certificate
+        let (url, _) = client.authorize(&asking(), &OsEntropy, now()).unwrap();
+        assert!(url.starts_with("https://as.example/authorize?"));
+    }
+}

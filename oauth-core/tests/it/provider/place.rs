@@ -1,0 +1,106 @@
+//! Somebody far away does not choose what a client asks in its own network.
+
+use oauth_core::client::{MetadataError, Provider};
+
+use super::*;
+
+/// Each is a place that only this machine or its neighbours see, however it is spelt.
+const NEAR: [&str; 28] = [
+    "127.0.0.1",
+    "127.0.0.1.",
+    "127.255.0.9",
+    "2130706433",
+    "0x7f.1",
+    "0177.0.0.1",
+    "0.0.0.0",
+    "10.0.0.1",
+    "100.64.0.1",
+    "100.127.255.255",
+    "169.254.169.254",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.168.1.1",
+    "224.0.0.1",
+    "255.255.255.255",
+    "[::]",
+    "[::1]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:a9fe:a9fe]",
+    "[::10.0.0.1]",
+    "[64:ff9b::10.0.0.1]",
+    "[2002:7f00:1::]",
+    "[fd00::1]",
+    "[fe80::1]",
+    "[ff02::1]",
+    "localhost",
+    "as.LOCALHOST.",
+];
+
+/// Their neighbours, which are anybody's.
+const FAR: [&str; 9] = [
+    "as.example",
+    "localhost.example",
+    "8.8.8.8",
+    "100.63.0.1",
+    "100.128.0.1",
+    "172.32.0.1",
+    "192.169.0.1",
+    "[2001:4860:4860::8888]",
+    "[::ffff:8.8.8.8]",
+];
+
+fn read(issuer: &str, member: &str, value: Value) -> Result<(), MetadataError> {
+    let document = with(member, value).to_string();
+    let document = document.replace(
+        r#""issuer":"https://as.example""#,
+        &format!(r#""issuer":"{issuer}""#),
+    );
+    let issuer = issuer.parse().unwrap();
+    Provider::from_metadata(&issuer, document.as_bytes()).map(|_| ())
+}
+
+/// O22, 94: an issuer elsewhere sends its clients to no address of their own machine or network, whichever member says so.
+#[test]
+fn an_issuer_elsewhere_sends_its_clients_into_no_private_network() {
+    for member in [
+        "authorization_endpoint",
+        "token_endpoint",
+        "pushed_authorization_request_endpoint",
+        "userinfo_endpoint",
+        "revocation_endpoint",
+        "jwks_uri",
+    ] {
+        let refused = Err(MetadataError::InvalidEndpoint(member));
+        for host in NEAR {
+            let url = json!(format!("https://{host}:8443/x?y"));
+            assert_eq!(read("https://as.example", member, url), refused, "{host}");
+        }
+        for host in FAR {
+            let url = json!(format!("https://{host}/x"));
+            assert_eq!(read("https://as.example", member, url), Ok(()), "{host}");
+        }
+    }
+    let alias = json!({ "token_endpoint": "https://169.254.169.254/latest" });
+    assert_eq!(
+        read("https://as.example", "mtls_endpoint_aliases", alias),
+        Err(MetadataError::InvalidEndpoint("mtls_endpoint_aliases"))
+    );
+}
+
+/// O22: an issuer in a private network has its endpoints there, and over TLS all the same.
+#[test]
+fn an_issuer_nearby_has_endpoints_nearby() {
+    for issuer in [
+        "https://10.0.0.1",
+        "https://localhost:8443",
+        "https://[fd00::1]",
+        "https://192.168.1.1/a",
+    ] {
+        let url = |scheme: &str| json!(format!("{scheme}://10.0.0.2/token"));
+        assert_eq!(read(issuer, "token_endpoint", url("https")), Ok(()), "{issuer}");
+        assert_eq!(
+            read(issuer, "token_endpoint", url("http")),
+            Err(MetadataError::InvalidEndpoint("token_endpoint"))
+        );
+    }
+}
