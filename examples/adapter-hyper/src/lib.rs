@@ -1,4 +1,4 @@
-//! Serves a framework-free handler with hyper 1 over HTTP/1.1; TLS and HTTP/2 end at the proxy in front.
+//! Serves a framework-free handler with hyper 1 over HTTP/1.1, with feature `tls` over TLS as well; HTTP/2 ends at the proxy in front.
 //!
 //! ```no_run
 //! # async fn run() -> std::io::Result<()> {
@@ -10,15 +10,16 @@
 //! # }
 //! ```
 use std::convert::Infallible;
-use std::{error::Error, io, panic::AssertUnwindSafe, pin::pin, sync::Arc, time::Duration};
+use std::{error::Error, future::ready, io, panic::AssertUnwindSafe, pin::pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use http::{HeaderValue, Method, Request, Response, StatusCode, Version, header};
+use http::{Extensions, HeaderValue, Method, Request, Response, StatusCode, Version, header};
 use http_body_util::{BodyExt, Either, Full, LengthLimitError, Limited};
 use hyper::{body::Body, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::{rt::TokioIo, rt::TokioTimer};
-use tokio::{net::TcpListener, sync::watch, task::JoinSet, time::timeout};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::{net::TcpListener, net::TcpStream, sync::watch, task::JoinSet, time::timeout};
 
 use websocket::hyper::Switch;
 
@@ -30,7 +31,7 @@ const LINGER: Duration = Duration::from_secs(1);
 pub struct Limits {
     /// The largest request body in bytes; 1 MiB by default.
     pub body: usize,
-    /// How long a peer may take to send a request's head, and again its body; 10 s by default.
+    /// How long a peer may take for the handshake of TLS, then to send a request's head, and again its body; 10 s by default.
     pub read_timeout: Duration,
     /// How long open requests may go on after the shutdown; 30 s by default.
     pub drain_timeout: Duration,
@@ -69,13 +70,83 @@ where
     F: Future<Output = Response<B>> + Send,
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
+    serve_over(Plain, listener, (handler, refuse), limits, shutdown).await
+}
+
+/// The same over TLS. Beside the peer's address, the request's extensions hold the [`PeerCertificate`](tls::PeerCertificate) of the connection, where
+/// it has one; of headers none is ever made.
+///
+/// A handshake that is slow or fails ends its own connection and holds up no other.
+///
+/// # Errors
+/// When the listener cannot be used.
+#[cfg(feature = "tls")]
+pub async fn serve_tls<H, F, B>(
+    (listener, tls): (std::net::TcpListener, tls::Tls),
+    handler: H,
+    refuse: impl Fn(&Request<()>, StatusCode) -> Response<Bytes> + Send + Sync + 'static,
+    limits: Limits,
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()>
+where
+    H: Fn(Request<Bytes>) -> F + Send + Sync + 'static,
+    F: Future<Output = Response<B>> + Send,
+    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
+    serve_over(tls, listener, (handler, refuse), limits, shutdown).await
+}
+
+/// What HTTP is spoken over.
+trait Carrier: Clone + Send + 'static {
+    type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;
+
+    /// Makes it of a connection that was just accepted, with what each of its requests is to know.
+    fn open(self, stream: TcpStream) -> impl Future<Output = io::Result<(Self::Stream, Extensions)>> + Send;
+}
+
+#[derive(Clone)]
+struct Plain;
+
+impl Carrier for Plain {
+    type Stream = TcpStream;
+
+    fn open(self, stream: TcpStream) -> impl Future<Output = io::Result<(TcpStream, Extensions)>> + Send {
+        ready(Ok((stream, Extensions::new())))
+    }
+}
+
+#[cfg(feature = "tls")]
+impl Carrier for tls::Tls {
+    type Stream = tokio_rustls::server::TlsStream<TcpStream>;
+
+    async fn open(self, stream: TcpStream) -> io::Result<(Self::Stream, Extensions)> {
+        let acceptor = tokio_rustls::TlsAcceptor::from(Arc::clone(self.config()));
+        let (stream, mut known) = (acceptor.accept(stream).await?, Extensions::new());
+        if let Some(certificate) = self.certificate(stream.get_ref().1.peer_certificates()) {
+            known.insert(certificate);
+        }
+        Ok((stream, known))
+    }
+}
+
+async fn serve_over<C, H, R, F, B>(
+    carrier: C,
+    listener: std::net::TcpListener,
+    host: (H, R),
+    limits: Limits,
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()>
+where
+    C: Carrier,
+    H: Fn(Request<Bytes>) -> F + Send + Sync + 'static,
+    R: Fn(&Request<()>, StatusCode) -> Response<Bytes> + Send + Sync + 'static,
+    F: Future<Output = Response<B>> + Send,
+    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
     listener.set_nonblocking(true)?;
     let listener = TcpListener::from_std(listener)?;
-    let (host, mut shutdown) = (Arc::new((handler, refuse)), pin!(shutdown));
+    let (host, mut shutdown) = (Arc::new(host), pin!(shutdown));
     let (closing, mut connections) = (watch::Sender::new(false), JoinSet::new());
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new())
-        .header_read_timeout(limits.read_timeout);
     loop {
         let (stream, peer) = tokio::select! {
             () = &mut shutdown => break,
@@ -88,27 +159,16 @@ where
         };
         // small chunks of a stream must not wait for each other
         stream.set_nodelay(true).ok();
-        let (host, switch) = (Arc::clone(&host), Switch::default());
-        let switches = switch.clone();
-        let answer = service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(peer);
-            let (host, switch) = (Arc::clone(&host), switches.clone());
-            async move { Ok::<_, Infallible>(answered(request, host.as_ref(), limits, &switch).await) }
-        });
-        let connection = http
-            .serve_connection(TokioIo::new(stream), answer)
-            .with_upgrades();
-        let mut closed = closing.subscribe();
+        let (carrier, host, mut closed) = (carrier.clone(), Arc::clone(&host), closing.subscribe());
         connections.spawn(async move {
-            let mut connection = pin!(connection);
-            tokio::select! {
-                _ = &mut connection => {}
-                _ = closed.changed() => {
-                    connection.as_mut().graceful_shutdown();
-                    connection.await.ok();
-                }
+            let opened = tokio::select! {
+                opened = timeout(limits.read_timeout, carrier.open(stream)) => opened,
+                _ = closed.changed() => return,
+            };
+            if let Ok(Ok((stream, mut known))) = opened {
+                known.insert(peer);
+                converse(stream, known, host, limits, closed).await;
             }
-            switch.run().await;
         });
     }
     drop(listener);
@@ -116,6 +176,42 @@ where
     let drained = async { while connections.join_next().await.is_some() {} };
     timeout(limits.drain_timeout, drained).await.ok();
     Ok(())
+}
+
+/// Speaks HTTP over one connection until it ends.
+async fn converse<S, H, R, F, B>(
+    stream: S,
+    known: Extensions,
+    host: Arc<(H, R)>,
+    limits: Limits,
+    mut closed: watch::Receiver<bool>,
+) where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    H: Fn(Request<Bytes>) -> F,
+    R: Fn(&Request<()>, StatusCode) -> Response<Bytes>,
+    F: Future<Output = Response<B>>,
+    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + 'static,
+{
+    let switch = Switch::default();
+    let answer = service_fn(|mut request: Request<Incoming>| {
+        request.extensions_mut().extend(known.clone());
+        let (host, switch) = (Arc::clone(&host), switch.clone());
+        async move { Ok::<_, Infallible>(answered(request, host.as_ref(), limits, &switch).await) }
+    });
+    let mut http = http1::Builder::new();
+    let http = http
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.read_timeout);
+    let connection = http.serve_connection(TokioIo::new(stream), answer);
+    let mut connection = pin!(connection.with_upgrades());
+    tokio::select! {
+        _ = &mut connection => {}
+        _ = closed.changed() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await.ok();
+        }
+    }
+    switch.run().await;
 }
 
 /// The handler's answer, or the host's refusal.

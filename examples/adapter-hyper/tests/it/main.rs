@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod suite;
+mod tls;
 
 /// One server of the suite, until it is drained.
 fn serve(server: suite::Server) -> std::io::Result<()> {
@@ -17,5 +18,24 @@ fn serve(server: suite::Server) -> std::io::Result<()> {
         suite::refuse,
         limits,
         server.shutdown,
+    ))
+}
+
+/// One server of the suite of TLS, until it is drained.
+fn serve_tls(server: tls::Server) -> std::io::Result<()> {
+    let limits = adapter_hyper::Limits {
+        read_timeout: server.read_timeout,
+        drain_timeout: server.drain_timeout,
+        ..Default::default()
+    };
+    let stopped = async { server.stopped.await.unwrap_or(()) };
+    let listener = (server.listener, server.tls);
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(adapter_hyper::serve_tls(
+        listener,
+        tls::tell,
+        tls::refuse,
+        limits,
+        stopped,
     ))
 }
