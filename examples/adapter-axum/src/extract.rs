@@ -1,5 +1,6 @@
 //! What handlers ask for in their arguments.
 
+use std::mem;
 use std::time::Duration;
 
 use axum::RequestExt as _;
@@ -15,6 +16,7 @@ use oauth_core::resource::{Principal, ResourceServer};
 use crate::content::collect;
 use crate::nonce::NextNonce;
 use crate::refusal::{Reason, Refusal, no_conventions};
+use crate::target::asked_for;
 
 /// How long a peer may take to send a body, as by default in [`Limits`](crate::Limits).
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
@@ -48,7 +50,12 @@ where
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
         let now = exchange(parts)?.conventions().now();
-        let principal = ResourceServer::from_ref(state).authenticate(parts, now).await?;
+        // proofs are for that one
+        let asked_for = asked_for(&parts.uri, &parts.extensions);
+        let routed = mem::replace(&mut parts.uri, asked_for);
+        let authenticated = ResourceServer::from_ref(state).authenticate(parts, now).await;
+        parts.uri = routed;
+        let principal = authenticated?;
         NextNonce::note(parts, &principal);
         Ok(Self(principal))
     }
@@ -93,7 +100,8 @@ impl<S: Sync> FromRequestParts<S> for Paged {
     }
 }
 
-/// The request with its content read, as every endpoint of the four crates takes it.
+/// The request with its content read, as every endpoint of the four crates takes it: with the URI that the client asked for, also
+/// in a router that is nested.
 ///
 /// The size is limited by the conventions, and by axum's `DefaultBodyLimit`; content that is not there within ten seconds is
 /// refused by 408. An endpoint needs no conventions around it.
@@ -104,7 +112,8 @@ impl<S: Sync> FromRequest<S> for Whole {
     type Rejection = Refusal;
 
     async fn from_request(request: Request, _state: &S) -> Result<Self, Refusal> {
-        let (parts, body) = request.with_limited_body().into_parts();
+        let (mut parts, body) = request.with_limited_body().into_parts();
+        parts.uri = asked_for(&parts.uri, &parts.extensions);
         match collect(Body::new(body), READ_TIMEOUT).await {
             Ok(content) => Ok(Self(http::Request::from_parts(parts, content))),
             Err(status) => {

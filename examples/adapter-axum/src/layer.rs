@@ -16,13 +16,15 @@ use tower_service::Service;
 
 use crate::content::LINGER;
 use crate::nonce::NextNonce;
+use crate::target::asked_for;
 
 /// The largest problem that is completed; one of the host's own is far smaller.
 const LARGEST_PROBLEM: u64 = 64 << 10;
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
-/// Takes the requests of a tower service through [`Conventions`]: of a whole router, by `Router::layer`.
+/// Takes the requests of a tower service through [`Conventions`]: of a whole router, by `Router::layer`. What it says of a request is
+/// of the URI that the client asked for, also within a router that is nested.
 ///
 /// A request is begun and admitted before the service sees it, and every answer is finished: the service's own, a 404, 405
 /// or rejection of axum, and the 500 of a panic. An `OPTIONS` for which there is no handler is a 204 that says what there is.
@@ -116,14 +118,18 @@ where
 async fn answer<S, B, C>(
     conventions: Conventions,
     mut inner: S,
-    request: Request<B>,
+    mut request: Request<B>,
 ) -> Result<Response<Either<C, Full<Bytes>>>, S::Error>
 where
     S: Service<Request<Limited<B>>, Response = Response<C>, Error: Send, Future: Send> + Send + 'static,
     B: Body<Error: Into<BoxError>> + Send + 'static,
     C: Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
 {
-    let mut exchange = match conventions.begin(&request).admit(&request) {
+    let asked_for = asked_for(request.uri(), request.extensions());
+    let routed = mem::replace(request.uri_mut(), asked_for);
+    let admitted = conventions.begin(&request).admit(&request);
+    *request.uri_mut() = routed;
+    let mut exchange = match admitted {
         Ok(exchange) => exchange,
         Err(early) => {
             read_on(request).await;

@@ -120,6 +120,7 @@ mod layer;
 mod nonce;
 mod refusal;
 mod serve;
+mod target;
 
 pub use extract::{Admission, Caller, Paged, Whole};
 pub use layer::{ConventionsLayer, WithConventions};

@@ -166,6 +166,8 @@ impl ResourceServer {
     /// ([RFC 8705 §3](https://www.rfc-editor.org/rfc/rfc8705#section-3)). Waits for nothing where the token is a JWT of a key that is known, and bound to none. The answer to a caller whose
     /// [`dpop_nonce`](Principal::dpop_nonce) is some should have it.
     ///
+    /// The path of the URI must be the one that the client asked for, whatever a router or a proxy has cut off it: a proof is for that.
+    ///
     /// # Errors
     ///
     /// The challenge to answer with: no token, more than one, one in the query, one that is not valid here and now, or one that is bound

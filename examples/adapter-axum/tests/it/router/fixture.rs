@@ -117,14 +117,18 @@ impl Running {
         }
     }
 
-    /// Its resource server, which wants a nonce of its own in each proof of a key.
-    pub(super) fn resources_with_nonces(&self) -> ResourceServer {
+    /// Its resource server, which takes proofs of keys.
+    pub(super) fn resources_with_proofs(&self) -> ResourceServer {
         let resources = self.desk.resources.clone();
-        resources
-            .with_dpop(
-                "https://api.example".parse().unwrap(),
-                Arc::new(MemoryReplays::new()),
-            )
+        resources.with_dpop(
+            "https://api.example".parse().unwrap(),
+            Arc::new(MemoryReplays::new()),
+        )
+    }
+
+    /// The same, which wants a nonce of its own in each proof.
+    pub(super) fn resources_with_nonces(&self) -> ResourceServer {
+        self.resources_with_proofs()
             .with_dpop_nonces(&NonceKey::from_bytes([7; 32]))
     }
 

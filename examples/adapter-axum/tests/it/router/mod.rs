@@ -2,6 +2,7 @@
 
 mod extractors;
 mod fixture;
+mod nested;
 mod runs;
 
 use http::{Request, Response, header};
