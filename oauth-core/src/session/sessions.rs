@@ -253,8 +253,8 @@ impl Sessions {
     ///
     /// # Security
     ///
-    /// JWT access tokens that a resource server verifies by itself live on until they expire; those it asks about by
-    /// introspection are dead at once.
+    /// JWT access tokens that a resource server verifies by itself live on until they expire. To whoever asks by introspection they are
+    /// dead at once; an `resource::Introspection` believes its last answer for some seconds more, as configured.
     pub async fn sign_out_everywhere(
         &self,
         subject: &Subject,

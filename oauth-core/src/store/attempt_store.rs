@@ -48,6 +48,8 @@ pub trait AttemptStore: Send + Sync {
 
     /// Drops the tallies that are [forgotten](crate::attempts::Tally::is_forgotten), and answers how many those were.
     ///
+    /// Call it on a timer. A store that holds no bound when it counts holds none but this one, and anybody can make up names.
+    ///
     /// # Errors
     ///
     /// [`StoreError`] when the store cannot answer; calling again is safe.

@@ -64,7 +64,7 @@ impl App {
             }
             Err(signed_out) => signed_out,
         };
-        // one that no session ever had is that of a form in another tab
+        // one of no session that is still known is that of a form in another tab
         let known = self.sessions.cookie().read(headers);
         let known = known.filter(|_| signed_out == SignedOut::Unknown);
         Ok(Browser {

@@ -1,4 +1,4 @@
-//! What must be the same after a restart: the signing key and the keys of the cursors.
+//! What must be the same after a restart: the signing key, and the keys of cursors and of the nonces that proofs carry.
 
 use store_sqlite::rusqlite::{OptionalExtension, params};
 
