@@ -4,7 +4,7 @@
 use std::time::SystemTime;
 
 use super::TokenResponse;
-use crate::jose::{IdTokenClaims, IdTokenPolicy, JwtError, KeySet};
+use crate::jose::{IdTokenClaims, IdTokenPolicy, JwtError, KeySet, RemoteKeySet, VerifyError};
 
 impl TokenResponse {
     /// Verifies the ID token and tells who signed in; nobody if there is none: `openid` was not asked for, or the server
@@ -15,27 +15,61 @@ impl TokenResponse {
     ///
     /// # Errors
     ///
-    /// Anything is wrong with the token; the sign-in has failed. After [`JwtError::UnknownKey`], fetch the
-    /// issuer's keys again once.
+    /// Anything is wrong with the token; the sign-in has failed. After [`JwtError::UnknownKey`] the issuer may have rotated its keys:
+    /// [`identity_with`](Self::identity_with) sees to it.
     pub fn identity(&self, keys: &KeySet, now: SystemTime) -> Result<Option<IdTokenClaims>, JwtError> {
-        let Some(id_token) = &self.id_token else {
+        let verify = |id_token: &String| IdTokenClaims::verify(id_token, keys, &self.policy(), now);
+        self.id_token.as_ref().map(verify).transpose()
+    }
+
+    /// As [`identity`](Self::identity), with the keys that the server publishes
+    /// ([`Provider::keys`](super::Provider::keys)), fetched where need be.
+    ///
+    /// ```no_run
+    /// # use std::{error::Error, sync::Arc, time::SystemTime};
+    /// # use oauth_core::client::{Provider, TokenResponse};
+    /// # use oauth_core::ports::Transport;
+    /// # async fn example(
+    /// #     provider: Provider, transport: Arc<dyn Transport>, tokens: TokenResponse, now: SystemTime,
+    /// # ) -> Result<(), Box<dyn Error>> {
+    /// // once
+    /// let keys = provider.keys(transport).ok_or("a server without keys")?;
+    /// // at each sign-in
+    /// let person = tokens.identity_with(&keys, now).await?.ok_or("nobody signed in")?;
+    /// # drop(person);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Anything is wrong with the token; the sign-in has failed. Or there are no keys.
+    pub async fn identity_with(
+        &self,
+        keys: &RemoteKeySet,
+        now: SystemTime,
+    ) -> Result<Option<IdTokenClaims>, VerifyError> {
+        // without a token there is nothing to fetch keys for
+        if self.id_token.is_none() {
             return Ok(None);
-        };
-        let client = &self.expected.client;
-        let policy = IdTokenPolicy::new(client.provider().issuer().clone(), client.client_id().clone())
+        }
+        keys.verify(|keys| self.identity(keys, now), now).await
+    }
+
+    fn policy(&self) -> IdTokenPolicy {
+        let expected = &self.expected;
+        let issuer = expected.client.provider().issuer().clone();
+        let mut policy = IdTokenPolicy::new(issuer, expected.client.client_id().clone())
             .with_access_token(self.access_token.clone());
-        let policy = match &self.expected.nonce {
-            Some(nonce) => policy.with_nonce(nonce.clone()),
-            None => policy,
-        };
-        let policy = match &self.expected.subject {
-            Some(subject) => policy.with_subject(subject.clone()),
-            None => policy,
-        };
-        let policy = match self.expected.signed_in_since {
-            Some(earliest) => policy.with_signed_in_since(earliest),
-            None => policy,
-        };
-        IdTokenClaims::verify(id_token, keys, &policy, now).map(Some)
+        if let Some(nonce) = &expected.nonce {
+            policy = policy.with_nonce(nonce.clone());
+        }
+        if let Some(subject) = &expected.subject {
+            policy = policy.with_subject(subject.clone());
+        }
+        if let Some(earliest) = expected.signed_in_since {
+            policy = policy.with_signed_in_since(earliest);
+        }
+        policy
     }
 }

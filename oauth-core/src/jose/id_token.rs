@@ -137,19 +137,29 @@ impl IdTokenPolicy {
             return Err(JwtError::WrongAudience);
         }
         self.check_binding(claims, algorithm)?;
-        let signed_in = claims.auth_time.map(|at| later(at.time(), self.leeway));
-        if self
-            .signed_in_since
-            .is_some_and(|earliest| signed_in.is_none_or(|signed_in| signed_in < earliest))
-        {
-            return Err(JwtError::SignInTooOld);
-        }
         Times {
             expires_at: claims.exp,
             issued_at: claims.iat,
             not_before: claims.nbf,
         }
-        .check(now, self.leeway)
+        .check(now, self.leeway)?;
+        self.check_sign_in(claims.auth_time, now)
+    }
+
+    /// Checks when the person signed in, where that matters.
+    fn check_sign_in(&self, auth_time: Option<NumericDate>, now: SystemTime) -> Result<(), JwtError> {
+        let Some(earliest) = self.signed_in_since else {
+            return Ok(());
+        };
+        let signed_in_at = auth_time.ok_or(JwtError::SignInTooOld)?.time();
+        if later(signed_in_at, self.leeway) < earliest {
+            return Err(JwtError::SignInTooOld);
+        }
+        // what lies ahead would be recent for ever
+        if signed_in_at > later(now, self.leeway) {
+            return Err(JwtError::NotYetValid);
+        }
+        Ok(())
     }
 
     /// Checks what ties the token to this sign-in.

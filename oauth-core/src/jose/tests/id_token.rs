@@ -100,6 +100,12 @@ fn an_id_token_of_an_old_sign_in_is_refused() {
     let too_late = at + leeway + Duration::from_nanos(1);
     check(auth_time, too_late, Err(JwtError::SignInTooOld));
     check(r#""amr":[]"#, at, Err(JwtError::SignInTooOld));
+    check(r#""auth_time":null"#, at, Err(JwtError::SignInTooOld));
+    check(r#""auth_time":"1799999000""#, at, Err(JwtError::Malformed));
+    check(r#""auth_time":1800000005"#, at, Ok(()));
+    check(r#""auth_time":1800000006"#, at, Err(JwtError::NotYetValid));
+    let nobody_asked = forge(&header("JWT"), &with(ID_CLAIMS, r#""auth_time":0"#));
+    assert!(verify_id(&nobody_asked, &id_policy()).is_ok());
 }
 
 /// O18, 85: `at_hash`, where it is, ties the access token to the ID token; `alg` can be pinned.

@@ -1,0 +1,277 @@
+//! ID tokens that lie.
+
+use super::provider::with;
+use super::*;
+
+/// A test, the members that are others, and what the client makes of it.
+type Row = (&'static str, Value, Result<(), JwtError>);
+
+/// Who it is from, about and for.
+fn names() -> Vec<Row> {
+    use JwtError::{Malformed, WrongAudience, WrongIssuer};
+    let both = json!([CLIENT, "another"]);
+    vec![
+        ("missing-aud", json!({ "aud": null }), Err(Malformed)),
+        (
+            "missing-aud, an empty list",
+            json!({ "aud": [] }),
+            Err(WrongAudience),
+        ),
+        ("invalid-aud", json!({ "aud": "another" }), Err(WrongAudience)),
+        ("invalid-aud, case", json!({ "aud": "RP" }), Err(WrongAudience)),
+        ("valid-aud-as-array", json!({ "aud": [CLIENT] }), Ok(())),
+        ("valid azp", json!({ "aud": [CLIENT], "azp": CLIENT }), Ok(())),
+        (
+            "invalid-secondary-aud",
+            json!({ "aud": both }),
+            Err(WrongAudience),
+        ),
+        (
+            "invalid-secondary-aud, azp",
+            json!({ "aud": both, "azp": CLIENT }),
+            Err(WrongAudience),
+        ),
+        ("invalid azp", json!({ "azp": "another" }), Err(WrongAudience)),
+        ("missing-sub", json!({ "sub": null }), Err(Malformed)),
+        ("missing-sub, empty", json!({ "sub": "" }), Err(Malformed)),
+        ("missing-sub, no text", json!({ "sub": 1 }), Err(Malformed)),
+        (
+            "invalid-issuer",
+            json!({ "iss": "https://op.example" }),
+            Err(WrongIssuer),
+        ),
+        (
+            "invalid-issuer, a slash",
+            json!({ "iss": format!("{ISSUER}/") }),
+            Err(WrongIssuer),
+        ),
+        (
+            "invalid-issuer, a list",
+            json!({ "iss": [ISSUER] }),
+            Err(Malformed),
+        ),
+        ("missing-issuer", json!({ "iss": null }), Err(Malformed)),
+    ]
+}
+
+/// When it is valid.
+fn times() -> Vec<Row> {
+    use JwtError::{Expired, Malformed, NotYetValid, SignInTooOld};
+    vec![
+        ("missing-iat", json!({ "iat": null }), Err(Malformed)),
+        (
+            "invalid-iat, text",
+            json!({ "iat": "1800000000" }),
+            Err(Malformed),
+        ),
+        (
+            "invalid-iat, a fraction",
+            json!({ "iat": 1_800_000_000.5 }),
+            Err(Malformed),
+        ),
+        ("invalid-iat, ahead", json!({ "iat": NOW + 60 }), Err(NotYetValid)),
+        ("missing-exp", json!({ "exp": null }), Err(Malformed)),
+        ("expired-exp", json!({ "exp": NOW - 300 }), Err(Expired)),
+        ("expired-exp, just now", json!({ "exp": NOW - 5 }), Err(Expired)),
+        ("nbf, ahead", json!({ "nbf": NOW + 60 }), Err(NotYetValid)),
+        (
+            "auth_time, missing",
+            json!({ "auth_time": null }),
+            Err(SignInTooOld),
+        ),
+        (
+            "auth_time, long ago",
+            json!({ "auth_time": NOW - 606 }),
+            Err(SignInTooOld),
+        ),
+        (
+            "auth_time, within max_age",
+            json!({ "auth_time": NOW - 600 }),
+            Ok(()),
+        ),
+        (
+            "auth_time, ahead",
+            json!({ "auth_time": NOW + 60 }),
+            Err(NotYetValid),
+        ),
+    ]
+}
+
+/// What ties it to this sign-in.
+fn bonds() -> Vec<Row> {
+    use JwtError::{Malformed, WrongAccessToken, WrongNonce};
+    let other_hash = "77QmUPtjPfzWtF2AnpK9RQ";
+    vec![
+        ("(nothing)", json!({}), Ok(())),
+        ("nonce-invalid", json!({ "nonce": "another" }), Err(WrongNonce)),
+        (
+            "nonce-invalid, missing",
+            json!({ "nonce": null }),
+            Err(WrongNonce),
+        ),
+        ("nonce-invalid, empty", json!({ "nonce": "" }), Err(WrongNonce)),
+        ("nonce-invalid, no text", json!({ "nonce": 1 }), Err(Malformed)),
+        (
+            "invalid-at-hash",
+            json!({ "at_hash": other_hash }),
+            Err(WrongAccessToken),
+        ),
+        (
+            "invalid-at-hash, empty",
+            json!({ "at_hash": "" }),
+            Err(WrongAccessToken),
+        ),
+        // optional where it comes from the token endpoint
+        ("missing-at-hash", json!({ "at_hash": null }), Ok(())),
+    ]
+}
+
+/// O18, 74, 75, 76, 82, 83, 84, 85, 86: a claim that lies is noticed, each alone.
+#[tokio::test]
+async fn a_claim_that_lies_is_noticed() {
+    for (name, claims, expected) in names().into_iter().chain(times()).chain(bonds()) {
+        let op = Op::lying(Lie {
+            claims,
+            ..Lie::default()
+        });
+        let signed_in = Rp::of(&op).await.sign_in(&op).await;
+        assert_eq!(signed_in.map(|_| ()), expected, "{name}");
+    }
+}
+
+/// O15, O18, 65, 67, 68, 69, 70, 73: so is a header that lies.
+#[tokio::test]
+async fn a_header_that_lies_is_noticed() {
+    use JwtError::{UnknownKey, UnsupportedAlgorithm, UnsupportedHeader, WrongType};
+    let rows: Vec<Row> = vec![
+        ("alg none", json!({ "alg": "none" }), Err(UnsupportedAlgorithm)),
+        (
+            "alg none, case",
+            json!({ "alg": "nOnE" }),
+            Err(UnsupportedAlgorithm),
+        ),
+        ("alg HS256", json!({ "alg": "HS256" }), Err(UnsupportedAlgorithm)),
+        ("alg RS256", json!({ "alg": "RS256" }), Err(UnsupportedAlgorithm)),
+        ("alg ES256", json!({ "alg": "ES256" }), Err(UnsupportedAlgorithm)),
+        (
+            "alg ES256, without kid",
+            json!({ "alg": "ES256", "kid": null }),
+            Err(UnknownKey),
+        ),
+        ("alg, missing", json!({ "alg": null }), Err(JwtError::Malformed)),
+        ("kid-absent-single-jwks", json!({ "kid": null }), Ok(())),
+        ("kid unknown", json!({ "kid": "k9" }), Err(UnknownKey)),
+        ("typ, missing", json!({ "typ": null }), Ok(())),
+        (
+            "typ of an access token",
+            json!({ "typ": "at+jwt" }),
+            Err(WrongType),
+        ),
+        (
+            "typ of a logout token",
+            json!({ "typ": "logout+jwt" }),
+            Err(WrongType),
+        ),
+        ("crit", json!({ "crit": ["exp"] }), Err(UnsupportedHeader)),
+        ("b64", json!({ "b64": false }), Err(UnsupportedHeader)),
+        (
+            "jku",
+            json!({ "jku": "https://evil.example/jwks", "kid": "k9" }),
+            Err(UnknownKey),
+        ),
+    ];
+    for (name, header, expected) in rows {
+        let op = Op::lying(Lie {
+            header,
+            ..Lie::default()
+        });
+        let signed_in = Rp::of(&op).await.sign_in(&op).await;
+        assert_eq!(signed_in.map(|_| ()), expected, "{name}");
+        assert_eq!(op.asked("/token"), 1, "nobody else was asked");
+    }
+    // a stranger's key in the header, and a signature of it
+    let thief = provider::public_key(7);
+    let header = with(json!({ "jwk": thief }), &json!({ "kid": null }));
+    let op = Op::lying(Lie {
+        header,
+        signature: Some("A".repeat(86)),
+        ..Lie::default()
+    });
+    let refused = Rp::of(&op).await.sign_in(&op).await;
+    assert_eq!(refused, Err(JwtError::SignatureMismatch));
+}
+
+/// O15, O18, 88: the signature counts, though the token came straight from the provider.
+#[tokio::test]
+async fn a_signature_that_is_none_is_noticed() {
+    use JwtError::{Malformed, SignatureMismatch, UnsupportedAlgorithm};
+    let zeros = "A".repeat(86);
+    for (signature, alg, expected) in [
+        (zeros.clone(), "EdDSA", SignatureMismatch),
+        (String::new(), "EdDSA", SignatureMismatch),
+        (String::new(), "none", UnsupportedAlgorithm),
+        (format!("{zeros}=="), "EdDSA", Malformed),
+        (format!("{zeros}.{zeros}"), "EdDSA", Malformed),
+    ] {
+        let header = json!({ "alg": alg });
+        let op = Op::lying(Lie {
+            header,
+            signature: Some(signature.clone()),
+            ..Lie::default()
+        });
+        let refused = Rp::of(&op).await.sign_in(&op).await;
+        assert_eq!(refused, Err(expected), "{alg} {signature}");
+    }
+}
+
+/// O18, 77: `kid-absent-multiple-jwks`: two keys could have signed it, and none is guessed.
+#[tokio::test]
+async fn of_two_keys_none_is_guessed() {
+    let op = Op::lying(Lie {
+        header: json!({ "kid": null }),
+        ..Lie::default()
+    });
+    op.change(|script| script.keys = vec![1, 2]);
+    let rp = Rp::of(&op).await;
+    assert_eq!(rp.sign_in(&op).await, Err(JwtError::AmbiguousKey));
+    op.change(|script| script.lie = Lie::default());
+    assert_eq!(rp.sign_in(&op).await, same("ada"));
+    assert_eq!(op.asked("/jwks"), 1);
+}
+
+/// O18, 54: `refresh-token-invalid-issuer`, `refresh-token-invalid-sub`: a refreshed token is of the same provider, and of the same person.
+#[tokio::test]
+async fn a_refreshed_token_is_of_the_same_person() {
+    let op = Op::new();
+    let rp = Rp::of(&op).await;
+    let tokens = rp.tokens(&op, |query| query).await.unwrap();
+    assert_eq!(rp.identity(&tokens).await, same("ada"));
+    let rows: [(Value, Result<(), JwtError>); 6] = [
+        (json!({}), Ok(())),
+        (json!({ "iss": "https://op.example" }), Err(JwtError::WrongIssuer)),
+        (json!({ "sub": "eve" }), Err(JwtError::WrongSubject)),
+        (json!({ "aud": "another" }), Err(JwtError::WrongAudience)),
+        (json!({ "exp": NOW - 300 }), Err(JwtError::Expired)),
+        (json!({ "at_hash": "x" }), Err(JwtError::WrongAccessToken)),
+    ];
+    for (claims, expected) in rows {
+        op.change(|script| script.lie.claims = claims.clone());
+        let call = rp
+            .client
+            .refresh(tokens.refresh_token().unwrap(), tokens.scopes());
+        let refreshed = call
+            .with_subject("ada".parse().unwrap())
+            .send(&rp.ports)
+            .await
+            .unwrap();
+        assert_eq!(rp.identity(&refreshed).await.map(|_| ()), expected, "{claims}");
+    }
+    // and there may be none
+    op.change(|script| script.token_response = json!({ "id_token": null }));
+    let call = rp
+        .client
+        .refresh(tokens.refresh_token().unwrap(), tokens.scopes());
+    let refreshed = call.send(&rp.ports).await.unwrap();
+    let nobody: Option<IdTokenClaims> = refreshed.identity_with(&rp.keys, now()).await.unwrap();
+    assert!(nobody.is_none());
+}
