@@ -144,8 +144,15 @@ fn failed(flaw: Flaw) -> Vec<&'static str> {
 #[test]
 fn the_kit_of_replays_catches_each_flaw() {
     assert_eq!(failed(Flaw::None), [""; 0]);
+    // threads may miss each other in one race, but not in all three
+    let races = [
+        "one_of_32_spenders_is_the_first",
+        "one_of_32_spenders_of_a_forgotten_name_is_the_first",
+        "a_purge_lets_nobody_spend_twice",
+    ];
+    let lost = failed(Flaw::GetThenSet);
+    assert!(lost.iter().any(|case| races.contains(case)), "{lost:?}");
     for (flaw, case) in [
-        (Flaw::GetThenSet, "one_of_32_spenders_is_the_first"),
         (Flaw::RemembersNothing, "a_name_is_spent_once"),
         (Flaw::TruncatesNames, "a_flood_of_names_forgets_none"),
         (Flaw::Rounds, "a_spent_name_is_forgotten_at_the_exact_instant"),
