@@ -1,4 +1,4 @@
-//! An access token that the guard has asked about before, and remembers.
+//! An access token that the guard has verified or asked about before, and remembers.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -22,13 +22,17 @@ const OPAQUE: &str = "at_dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 pub(crate) fn again(criterion: &mut Criterion, keys: &Keys) {
     let now = SystemTime::now();
     let jwt = keys.token(now);
-    for (name, token) in [("opaque", OPAQUE), ("JWT", &jwt)] {
-        let (request, guard) = (request(token), guard(now));
+    for (name, token, guard) in [
+        ("opaque", OPAQUE, asking(now)),
+        ("JWT by introspection", &jwt, asking(now)),
+        ("JWT", &jwt, remembering(keys)),
+    ] {
+        let request = request(token);
         let authenticate = || {
             let asked = guard.authenticate(black_box(&request), now);
             asked.now_or_never().expect("at once").expect("active")
         };
-        // the issuer is asked once, and the second question would fail
+        // where the issuer is asked, it is once, and the second question would fail
         assert_eq!(authenticate().subject().as_str(), "user-7");
 
         let mut group = criterion.benchmark_group(format!("oauth/seen again, {name}"));
@@ -38,8 +42,17 @@ pub(crate) fn again(criterion: &mut Criterion, keys: &Keys) {
     }
 }
 
+/// One that verifies JWTs, and remembers them unless told otherwise.
+pub(crate) fn remembering(keys: &Keys) -> ResourceServer {
+    ResourceServer::new(
+        ISSUER.parse().expect("an issuer"),
+        AUDIENCE.parse().expect("an audience"),
+        KeySet::new([keys.public.clone()]).expect("a set"),
+    )
+}
+
 /// One without keys, so that it asks about JWTs, too.
-fn guard(now: SystemTime) -> ResourceServer {
+fn asking(now: SystemTime) -> ResourceServer {
     let seconds = now.duration_since(UNIX_EPOCH).expect("a time").as_secs();
     let active = serde_json::json!({
         "active": true, "token_type": "Bearer", "iss": ISSUER, "aud": AUDIENCE, "sub": "user-7", "client_id": "demo-web",

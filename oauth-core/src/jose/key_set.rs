@@ -95,6 +95,11 @@ impl KeySet {
         format!(r#"{{"keys":[{}]}}"#, keys.join(","))
     }
 
+    /// Whether it is this very set, or a clone of it.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Every key.
     pub fn iter(&self) -> impl Iterator<Item = &Jwk> {
         self.0.iter()

@@ -48,11 +48,13 @@
 //! # }
 //! ```
 
+mod cache;
 pub(crate) mod challenge;
 pub(crate) mod credentials;
 mod introspection;
 mod metadata;
 mod principal;
+mod verified_tokens;
 
 use std::error::Error;
 use std::fmt;
@@ -69,20 +71,27 @@ pub use principal::Principal;
 use self::challenge::Realm;
 use self::credentials::Scheme;
 use self::introspection::AskError;
+use self::principal::Granted;
+use self::verified_tokens::VerifiedTokens;
 use crate::dpop::{Htu, NonceKey, Nonces, ProofError, ProofPolicy, Target};
-use crate::jose::{AccessTokenClaims, AccessTokenPolicy, IssuerKeys, VerifyError};
+use crate::jose::{AccessTokenPolicy, IssuerKeys, VerifyError};
 use crate::mtls::ClientCertificate;
 use crate::store::{ReplayStore, SpendOutcome};
 use crate::vocabulary::{Audience, Confirmation, Issuer, Scopes, Thumbprint};
 
+/// How many verified JWTs are remembered unless said otherwise.
+const CAPACITY: usize = 10_000;
+
 /// Guards an API with the access tokens of one issuer.
 ///
-/// Holds parsed keys; cheap to clone, and clones share what they fetch.
+/// Holds parsed keys; cheap to clone, and clones share what they fetch and what they remember: a JWT whose signature was verified costs its hash
+/// when it is seen again, until it ends or the keys change. Whether it is over, and what its sender has to prove, is looked at each time.
 #[derive(Clone)]
 pub struct ResourceServer {
     policy: AccessTokenPolicy,
     realm: Arc<Realm>,
     keys: IssuerKeys,
+    verified: Arc<VerifiedTokens>,
     introspection: Option<Introspection>,
     possession: Option<Possession>,
     proofs: ProofPolicy,
@@ -110,6 +119,7 @@ impl ResourceServer {
                 takes_proofs: false,
             }),
             keys: keys.into(),
+            verified: Arc::new(VerifiedTokens::new(CAPACITY)),
             introspection: None,
             possession: None,
             proofs: ProofPolicy::new(),
@@ -121,6 +131,15 @@ impl ResourceServer {
     #[must_use]
     pub fn with_leeway(mut self, leeway: Duration) -> Self {
         self.policy = self.policy.with_leeway(leeway);
+        self.verified = Arc::new(self.verified.emptied());
+        self
+    }
+
+    /// Remembers `capacity` verified JWTs at most: 10,000 if not set, which may take some ten megabytes, and with 0 none. What was
+    /// remembered before is not, nor shared with the clones of before.
+    #[must_use]
+    pub fn with_cache(mut self, capacity: usize) -> Self {
+        self.verified = Arc::new(VerifiedTokens::new(capacity));
         self
     }
 
@@ -128,6 +147,7 @@ impl ResourceServer {
     #[must_use]
     pub fn with_keys(mut self, keys: impl Into<IssuerKeys>) -> Self {
         self.keys = keys.into();
+        self.verified = Arc::new(self.verified.emptied());
         self
     }
 
@@ -183,8 +203,8 @@ impl ResourceServer {
         if scheme == Scheme::Dpop && self.possession.is_none() {
             return Err(Challenge::new(&self.realm, None, ChallengeReason::NoToken));
         }
-        let claims = self.claims(token, scheme, now).await?;
-        let nonce = match (scheme, claims.confirmation) {
+        let granted = self.granted(token, scheme, now).await?;
+        let nonce = match (scheme, granted.confirmation) {
             (Scheme::Bearer, None) => None,
             (Scheme::Bearer, Some(bound @ Confirmation::Certificate(_))) => {
                 let presented = request.extensions.get::<ClientCertificate>();
@@ -196,25 +216,20 @@ impl ResourceServer {
             (Scheme::Dpop, Some(Confirmation::Jkt(jkt))) => self.possessed(request, token, jkt, now).await?,
             _ => return Err(self.refuse(scheme, ChallengeReason::WrongScheme)),
         };
-        Ok(Principal::new(claims, Arc::clone(&self.realm), scheme, nonce))
+        Ok(Principal::new(granted, Arc::clone(&self.realm), scheme, nonce))
     }
 
-    /// What the token says, once it is known to be valid; what its sender has to prove is not looked at.
-    async fn claims(
-        &self,
-        token: &str,
-        scheme: Scheme,
-        now: SystemTime,
-    ) -> Result<AccessTokenClaims, Challenge> {
+    /// What the token grants, once it is known to be valid; what its sender has to prove is not looked at.
+    async fn granted(&self, token: &str, scheme: Scheme, now: SystemTime) -> Result<Arc<Granted>, Challenge> {
         let is_opaque = || self.keys.is_empty() || token.split('.').count() != 3;
         let Some(introspection) = self.introspection.as_ref().filter(|_| is_opaque()) else {
-            let check = |keys: &_| AccessTokenClaims::verify_bound(token, keys, &self.policy, now);
+            let check = |keys: &_| self.verified.granted(token, keys, &self.policy, now);
             return self.keys.verify(check, now).await.map_err(|error| match error {
                 VerifyError::Refused(error) => self.refuse(scheme, ChallengeReason::InvalidToken(error)),
                 VerifyError::KeysUnavailable(fault) => self.unavailable(scheme, Arc::new(fault)),
             });
         };
-        let asked = introspection.claims(token, &self.policy, now).await;
+        let asked = introspection.granted(token, &self.policy, now).await;
         asked.map_err(|error| match error {
             AskError::Inactive => self.refuse(scheme, ChallengeReason::InactiveToken),
             AskError::Unavailable(fault) => self.unavailable(scheme, fault),

@@ -16,21 +16,47 @@ use crate::vocabulary::{ClientId, Confirmation, Scope, Scopes, Subject};
 /// proof.
 #[derive(Clone, Debug)]
 pub struct Principal {
-    claims: AccessTokenClaims,
+    granted: Arc<Granted>,
     realm: Arc<Realm>,
     scheme: Scheme,
     nonce: Option<HeaderValue>,
 }
 
+/// What a valid token grants, and to whom; shared by all who present it while it is remembered.
+#[derive(Debug)]
+pub(super) struct Granted {
+    pub(super) subject: Subject,
+    pub(super) client_id: ClientId,
+    pub(super) scopes: Scopes,
+    pub(super) token_id: String,
+    pub(super) expires_at: SystemTime,
+    pub(super) auth_time: Option<SystemTime>,
+    pub(super) confirmation: Option<Confirmation>,
+}
+
+impl From<AccessTokenClaims> for Granted {
+    fn from(claims: AccessTokenClaims) -> Self {
+        Self {
+            subject: claims.subject,
+            client_id: claims.client_id,
+            scopes: claims.scopes,
+            token_id: claims.jti,
+            expires_at: claims.expires_at,
+            auth_time: claims.auth_time,
+            confirmation: claims.confirmation,
+        }
+    }
+}
+
 impl Principal {
     pub(super) const fn new(
-        claims: AccessTokenClaims,
+        granted: Arc<Granted>,
         realm: Arc<Realm>,
         scheme: Scheme,
         nonce: Option<HeaderValue>,
     ) -> Self {
         Self {
-            claims,
+            granted,
             realm,
             scheme,
             nonce,
@@ -40,25 +66,25 @@ impl Principal {
     /// On whose behalf the call is made: a person, or the client itself.
     #[must_use]
     pub fn subject(&self) -> &Subject {
-        &self.claims.subject
+        &self.granted.subject
     }
 
     /// The client that makes the call.
     #[must_use]
     pub fn client_id(&self) -> &ClientId {
-        &self.claims.client_id
+        &self.granted.client_id
     }
 
     /// What the token permits.
     #[must_use]
     pub fn scopes(&self) -> &Scopes {
-        &self.claims.scopes
+        &self.granted.scopes
     }
 
     /// What the caller has proven to have, beside the token.
     #[must_use]
     pub fn confirmation(&self) -> Option<Confirmation> {
-        self.claims.confirmation
+        self.granted.confirmation
     }
 
     /// The value of the header [`DPoP-Nonce`](crate::dpop::NONCE_HEADER) that the answer should have: the nonce that the caller proved
@@ -72,19 +98,19 @@ impl Principal {
     /// The unique name of the token.
     #[must_use]
     pub fn token_id(&self) -> &str {
-        &self.claims.jti
+        &self.granted.token_id
     }
 
     /// When the token ends, and with it whatever was built on it: a subscription, for instance.
     #[must_use]
     pub fn expires_at(&self) -> SystemTime {
-        self.claims.expires_at
+        self.granted.expires_at
     }
 
     /// When the person signed in, if the issuer says so.
     #[must_use]
     pub fn auth_time(&self) -> Option<SystemTime> {
-        self.claims.auth_time
+        self.granted.auth_time
     }
 
     /// Demands a scope.
@@ -93,7 +119,7 @@ impl Principal {
     ///
     /// The token lacks it: a 403 with `insufficient_scope`.
     pub fn require(&self, scope: &Scope) -> Result<(), Challenge> {
-        if self.claims.scopes.contains(scope) {
+        if self.granted.scopes.contains(scope) {
             Ok(())
         } else {
             Err(self.insufficient([scope.clone()].into_iter().collect()))
@@ -106,7 +132,7 @@ impl Principal {
     ///
     /// The token lacks one or more of them: a 403 with `insufficient_scope` that names all.
     pub fn require_all(&self, scopes: &Scopes) -> Result<(), Challenge> {
-        if scopes.is_subset(&self.claims.scopes) {
+        if scopes.is_subset(&self.granted.scopes) {
             Ok(())
         } else {
             Err(self.insufficient(scopes.clone()))

@@ -278,3 +278,45 @@ fn rotated_keys_replace_the_old_ones() {
     assert!(at_once(&rotated, &request("/", &[&bearer(&new_key)])).is_ok());
     assert!(at_once(&rotated, &request("/", &[&bearer(&key())])).is_err());
 }
+
+/// O15: what one guard has seen, a stricter one of its clones judges for itself.
+#[test]
+fn a_clone_of_another_leeway_judges_for_itself() {
+    let soon = now() + Duration::from_secs(10);
+    let token = AccessTokenClaims {
+        issued_at: soon,
+        ..claims()
+    };
+    let bearer = format!("Bearer {}", token.sign(&key()).unwrap().expose());
+    let request = request("/v1/charges", &[&bearer]);
+    let lenient = api().with_leeway(Duration::from_secs(60));
+    let strict = lenient.clone().with_leeway(Duration::ZERO);
+    for _ in 0..2 {
+        assert!(at_once(&lenient, &request).is_ok());
+        let refused = at_once(&strict, &request).unwrap_err();
+        let reason = ChallengeReason::InvalidToken(JwtError::NotYetValid);
+        assert_eq!(refused.reason(), &reason);
+    }
+}
+
+/// O15: a token that was seen is over at its end, leeway and all, to the instant.
+#[test]
+fn a_token_that_was_seen_ends() {
+    let api = api().with_leeway(Duration::from_secs(5));
+    let request = request("/v1/charges", &[&format!("Bearer {}", token())]);
+    let end = now() + Duration::from_secs(605);
+    let tick = Duration::from_nanos(1);
+    for at in [now(), end - tick, now()] {
+        let passed = api.authenticate(&request, at).now_or_never().unwrap();
+        assert!(passed.is_ok(), "{at:?}");
+    }
+    let refused = api
+        .authenticate(&request, end)
+        .now_or_never()
+        .unwrap()
+        .unwrap_err();
+    assert_eq!(
+        refused.reason(),
+        &ChallengeReason::InvalidToken(JwtError::Expired)
+    );
+}

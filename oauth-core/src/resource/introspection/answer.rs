@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use bytes::Bytes;
@@ -6,9 +7,10 @@ use http::{Response, StatusCode};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use crate::jose::{AccessTokenClaims, AccessTokenPolicy, Audiences, NumericDate, Times};
+use crate::jose::{AccessTokenPolicy, Audiences, NumericDate, Times};
 use crate::json;
-use crate::vocabulary::{Audience, ClientId, Confirmation, Scopes, Subject};
+use crate::resource::principal::Granted;
+use crate::vocabulary::{Audience, Confirmation, Scopes};
 
 /// An answer on the wire, [RFC 7662 §2.2](https://www.rfc-editor.org/rfc/rfc7662#section-2.2); members nobody knows are ignored.
 #[derive(Deserialize)]
@@ -43,16 +45,12 @@ fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::
     Value::deserialize(deserializer).map(Some)
 }
 
-/// What an issuer says of an active token, whoever asks: for whom it opens what is judged [for each caller](Self::claims).
+/// What an issuer says of an active token, whoever asks: whether it opens anything is judged [for each caller](Self::is_for).
 pub(super) struct Active {
     issuer: Option<String>,
     audience: Vec<Audience>,
     times: Times,
-    subject: Subject,
-    client_id: ClientId,
-    scopes: Scopes,
-    jti: String,
-    confirmation: Option<Confirmation>,
+    granted: Arc<Granted>,
 }
 
 /// What the token says, or that it is not active; none where the answer is no answer. One without a type is read where
@@ -97,21 +95,26 @@ impl Active {
             None | Some("") => Scopes::default(),
             Some(scopes) => scopes.parse().ok()?,
         };
-        Some(Self {
-            issuer: wire.iss.as_deref().map(str::to_owned),
-            audience: audience.0.iter().filter_map(|name| name.parse().ok()).collect(),
-            times,
+        let granted = Granted {
             // a client that acts for itself may have no other name
             subject: wire.sub.as_deref().unwrap_or(client_id).parse().ok()?,
             client_id: client_id.parse().ok()?,
             scopes,
-            jti: wire.jti.as_deref().unwrap_or_default().to_owned(),
+            token_id: wire.jti.as_deref().unwrap_or_default().to_owned(),
+            expires_at: times.expires_at.time(),
+            auth_time: None,
             confirmation,
+        };
+        Some(Self {
+            issuer: wire.iss.as_deref().map(str::to_owned),
+            audience: audience.0.iter().filter_map(|name| name.parse().ok()).collect(),
+            times,
+            granted: Arc::new(granted),
         })
     }
 
     pub(super) fn expires_at(&self) -> SystemTime {
-        self.times.expires_at.time()
+        self.granted.expires_at
     }
 
     /// Whether it opens anything there and then: it is of that issuer, for that audience, and not over.
@@ -122,40 +125,8 @@ impl Active {
             && self.times.check(now, policy.leeway()).is_ok()
     }
 
-    /// What it says to a caller for whom it is.
-    pub(super) fn claims(&self, policy: &AccessTokenPolicy, now: SystemTime) -> Option<AccessTokenClaims> {
-        self.is_for(policy, now).then(|| AccessTokenClaims {
-            issuer: policy.issuer().clone(),
-            subject: self.subject.clone(),
-            audience: self.audience.clone(),
-            client_id: self.client_id.clone(),
-            scopes: self.scopes.clone(),
-            jti: self.jti.clone(),
-            issued_at: self.times.issued_at.time(),
-            expires_at: self.times.expires_at.time(),
-            auth_time: None,
-            confirmation: self.confirmation,
-        })
-    }
-}
-
-#[cfg(test)]
-impl Active {
-    /// A token of ada's that ends then.
-    pub(super) fn until(expires_at: SystemTime) -> Self {
-        Self {
-            issuer: None,
-            audience: Vec::new(),
-            times: Times {
-                expires_at: expires_at.into(),
-                issued_at: SystemTime::UNIX_EPOCH.into(),
-                not_before: None,
-            },
-            subject: "ada".parse().unwrap(),
-            client_id: "web".parse().unwrap(),
-            scopes: Scopes::default(),
-            jti: "1".to_owned(),
-            confirmation: None,
-        }
+    /// What it grants to whom it [is for](Self::is_for).
+    pub(super) const fn granted(&self) -> &Arc<Granted> {
+        &self.granted
     }
 }

@@ -1,7 +1,6 @@
 //! Asking the issuer what a token is worth, [RFC 7662](https://www.rfc-editor.org/rfc/rfc7662).
 
 mod answer;
-mod cache;
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -16,12 +15,14 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request};
 
 use self::answer::Active;
-use self::cache::Cache;
+use super::cache::Cache;
+use super::principal::Granted;
 use crate::basic::BasicCredentials;
-use crate::jose::{AccessTokenClaims, AccessTokenPolicy};
+use crate::jose::AccessTokenPolicy;
 use crate::params;
 use crate::ports::Transport;
 use crate::secret::{ClientSecret, TokenHash};
+use crate::time::later;
 use crate::vocabulary::{ClientId, Endpoint};
 
 /// How long an answer is believed unless said otherwise.
@@ -95,7 +96,7 @@ struct Manner {
 }
 
 struct State {
-    cache: Cache,
+    cache: Cache<Active>,
     flights: HashMap<TokenHash, (u64, WeakShared<BoxFuture<'static, Told>>)>,
     /// Counts flights and revocations: an answer that was asked for before a revocation is not kept after it.
     turn: u64,
@@ -179,18 +180,19 @@ impl Introspection {
         state.forgotten_at = state.next_turn();
     }
 
-    /// What an active token says to a resource server of this policy.
-    pub(super) async fn claims(
+    /// What an active token grants at a resource server of this policy.
+    pub(super) async fn granted(
         &self,
         token: &str,
         policy: &AccessTokenPolicy,
         now: SystemTime,
-    ) -> Result<AccessTokenClaims, AskError> {
+    ) -> Result<Arc<Granted>, AskError> {
+        let hash = TokenHash::of(token);
         let known = {
             let mut state = self.inner.state();
-            match state.cache.get(&TokenHash::of(token), now) {
+            match state.cache.get(&hash, now) {
                 Some(active) => Ok(active),
-                None => Err(self.flight(&mut state, token, policy, now)?),
+                None => Err(self.flight(&mut state, (token, hash), policy, now)?),
             }
         };
         let active = match known {
@@ -198,27 +200,28 @@ impl Introspection {
             Err(flight) => flight.await?,
         };
         // a resource server of another policy may have asked for it
-        active.claims(policy, now).ok_or(AskError::Inactive)
+        if active.is_for(policy, now) {
+            Ok(Arc::clone(active.granted()))
+        } else {
+            Err(AskError::Inactive)
+        }
     }
 
     /// The question that is under way, or a new one.
     fn flight(
         &self,
         state: &mut State,
-        token: &str,
+        (token, hash): (&str, TokenHash),
         policy: &AccessTokenPolicy,
         now: SystemTime,
     ) -> Result<Flight, AskError> {
-        let under_way = state
-            .flights
-            .get(&TokenHash::of(token))
-            .and_then(|(_, flight)| flight.upgrade());
+        let under_way = state.flights.get(&hash).and_then(|(_, flight)| flight.upgrade());
         match under_way {
             Some(flight) => Ok(flight),
             None if state.flights.len() >= MAX_FLIGHTS => {
                 Err(AskError::Unavailable(Arc::new(TooManyQuestions)))
             }
-            None => Ok(self.take_off(state, token, policy, now)),
+            None => Ok(self.take_off(state, (token, hash), policy, now)),
         }
     }
 
@@ -226,11 +229,10 @@ impl Introspection {
     fn take_off(
         &self,
         state: &mut State,
-        token: &str,
+        (token, hash): (&str, TokenHash),
         policy: &AccessTokenPolicy,
         now: SystemTime,
     ) -> Flight {
-        let hash = TokenHash::of(token);
         let turn = state.next_turn();
         let question = Question {
             inner: Arc::clone(&self.inner),
@@ -293,14 +295,12 @@ struct Question {
 }
 
 impl Question {
-    /// Keeps what it brought unless something was revoked meanwhile.
+    /// Keeps what it brought unless something was revoked meanwhile, and not beyond the end of the token.
     fn keep(&self, active: &Arc<Active>, asked_at: SystemTime) {
+        let until = later(asked_at, self.inner.manner.lifetime).min(active.expires_at());
         let mut state = self.inner.state();
         if state.forgotten_at < self.turn {
-            let lifetime = self.inner.manner.lifetime;
-            state
-                .cache
-                .insert(self.hash, Arc::clone(active), asked_at, lifetime);
+            state.cache.insert(self.hash, Arc::clone(active), asked_at, until);
         }
     }
 }

@@ -286,6 +286,18 @@ async fn an_answer_is_remembered_until_it_is_revoked() {
     }
 }
 
+/// O14: where the token ends first, the issuer is asked again at its end, whatever leeway is left.
+#[tokio::test]
+async fn an_answer_is_not_remembered_beyond_the_end_of_the_token() {
+    let end = now() + Duration::from_secs(3);
+    let issuer = Issuer::new(&changed("exp", json!(1_800_000_003)));
+    let api = issuer.api();
+    for (at, asked) in [(now(), 1), (end - Duration::from_nanos(1), 1), (end, 2)] {
+        assert!(present(&api, "at_1", at).await.is_ok());
+        assert_eq!(issuer.asked(), asked);
+    }
+}
+
 /// O14: 32 who come with one token at once ask once; one who goes away leaves the others their answer.
 #[tokio::test]
 async fn those_who_come_at_once_ask_once() {

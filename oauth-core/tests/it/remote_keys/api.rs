@@ -79,3 +79,23 @@ async fn without_keys_nobody_passes() {
     let later = now() + Duration::from_secs(5);
     assert!(present(&api, &token(1, later), later).await.is_ok());
 }
+
+/// O15, O22, 77: a token that the API has seen opens it no longer than its key is among those of the issuer.
+#[tokio::test]
+async fn a_key_that_is_taken_back_opens_nothing_to_what_was_seen() {
+    let issuer = Issuer::publishing(&[1, 2]);
+    let keys = issuer.keys().with_lifetime(Duration::from_secs(10));
+    let api = ResourceServer::new(ISSUER.parse().unwrap(), API.parse().unwrap(), keys);
+    let (of_one, of_two) = (token(1, now()), token(2, now()));
+    let later = now() + Duration::from_secs(10);
+    for token in [&of_one, &of_two, &of_one, &of_two] {
+        assert!(present(&api, token, now()).await.is_ok());
+    }
+    issuer.publishes(&[2]);
+    assert!(present(&api, &of_two, later).await.is_ok());
+    for _ in 0..2 {
+        let refused = present(&api, &of_one, later).await.unwrap_err();
+        let reason = ChallengeReason::InvalidToken(JwtError::UnknownKey);
+        assert_eq!(refused.reason(), &reason);
+    }
+}

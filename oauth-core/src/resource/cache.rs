@@ -1,34 +1,32 @@
 use std::collections::HashMap;
 use std::mem;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use super::answer::Active;
 use crate::secret::TokenHash;
-use crate::time::later;
 
-/// What was said of active tokens, in two halves: when the young half is full it becomes the old one, which is dropped as a whole.
+/// What is known of valid tokens, in two halves: when the young half is full it becomes the old one, which is dropped as a whole.
 /// What is used now and then stays, in constant time and bounded memory, whoever floods it.
-pub(super) struct Cache {
-    young: HashMap<TokenHash, Entry>,
-    old: HashMap<TokenHash, Entry>,
+pub(super) struct Cache<T> {
+    young: HashMap<TokenHash, Entry<T>>,
+    old: HashMap<TokenHash, Entry<T>>,
     half: usize,
 }
 
-struct Entry {
-    active: Arc<Active>,
-    asked_at: SystemTime,
+struct Entry<T> {
+    known: Arc<T>,
+    since: SystemTime,
     until: SystemTime,
 }
 
-impl Entry {
+impl<T> Entry<T> {
     /// A clock that was set back must not prolong it.
     fn is_fresh(&self, now: SystemTime) -> bool {
-        self.asked_at <= now && now < self.until
+        self.since <= now && now < self.until
     }
 }
 
-impl Cache {
+impl<T> Cache<T> {
     pub(super) fn new(capacity: usize) -> Self {
         Self {
             young: HashMap::new(),
@@ -37,34 +35,22 @@ impl Cache {
         }
     }
 
-    pub(super) fn get(&mut self, hash: &TokenHash, now: SystemTime) -> Option<Arc<Active>> {
+    pub(super) fn get(&mut self, hash: &TokenHash, now: SystemTime) -> Option<Arc<T>> {
         if let Some(entry) = self.young.get(hash) {
-            return entry.is_fresh(now).then(|| Arc::clone(&entry.active));
+            return entry.is_fresh(now).then(|| Arc::clone(&entry.known));
         }
         let entry = self.old.remove(hash).filter(|entry| entry.is_fresh(now))?;
-        let active = Arc::clone(&entry.active);
+        let active = Arc::clone(&entry.known);
         self.keep(*hash, entry);
         Some(active)
     }
 
-    /// Remembers what was said at `asked_at` for `lifetime`, and not beyond the end of the token.
-    pub(super) fn insert(
-        &mut self,
-        hash: TokenHash,
-        active: Arc<Active>,
-        asked_at: SystemTime,
-        lifetime: Duration,
-    ) {
-        let until = later(asked_at, lifetime).min(active.expires_at());
-        let entry = Entry {
-            active,
-            asked_at,
-            until,
-        };
-        self.keep(hash, entry);
+    /// Remembers what is true from `since` until `until`, without that instant.
+    pub(super) fn insert(&mut self, hash: TokenHash, known: Arc<T>, since: SystemTime, until: SystemTime) {
+        self.keep(hash, Entry { known, since, until });
     }
 
-    fn keep(&mut self, hash: TokenHash, entry: Entry) {
+    fn keep(&mut self, hash: TokenHash, entry: Entry<T>) {
         if self.half == 0 {
             return;
         }
@@ -87,6 +73,8 @@ impl Cache {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -95,31 +83,29 @@ mod tests {
         SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
     }
 
-    fn active(life: Duration) -> Arc<Active> {
-        Arc::new(Active::until(now() + life))
-    }
-
     fn hash(number: usize) -> TokenHash {
         TokenHash::of(&number.to_string())
     }
 
-    fn keep(cache: &mut Cache, number: usize) {
-        cache.insert(hash(number), active(600 * SECOND), now(), 10 * SECOND);
+    fn keep(cache: &mut Cache<usize>, number: usize) {
+        cache.insert(hash(number), Arc::new(number), now(), now() + 10 * SECOND);
     }
 
-    /// O14: to the instant; the end of the token comes first, and a clock that was set back prolongs nothing.
+    /// O14: to the instant, and a clock that was set back prolongs nothing.
     #[test]
-    fn an_answer_is_remembered_for_seconds() {
+    fn what_is_known_ends() {
         let tick = Duration::from_nanos(1);
-        for (life, lasts) in [(600, 10), (5, 5)] {
-            let mut cache = Cache::new(10);
-            cache.insert(hash(1), active(life * SECOND), now(), 10 * SECOND);
-            let end = now() + lasts * SECOND;
-            assert!(cache.get(&hash(1), now()).is_some());
-            assert!(cache.get(&hash(1), end - tick).is_some());
-            assert!(cache.get(&hash(1), end).is_none());
-            assert!(cache.get(&hash(1), now() - tick).is_none());
-            assert!(cache.get(&hash(2), now()).is_none());
+        let mut cache = Cache::new(10);
+        let end = now() + 10 * SECOND;
+        for (at, known) in [
+            (now(), true),
+            (end - tick, true),
+            (end, false),
+            (now() - tick, false),
+        ] {
+            keep(&mut cache, 1);
+            assert_eq!(cache.get(&hash(1), at).is_some(), known, "{at:?}");
+            assert!(cache.get(&hash(2), at).is_none());
         }
     }
 

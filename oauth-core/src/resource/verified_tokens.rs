@@ -1,0 +1,208 @@
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use super::cache::Cache;
+use super::principal::Granted;
+use crate::jose::{AccessTokenClaims, AccessTokenPolicy, JwtError, KeySet};
+use crate::secret::TokenHash;
+
+/// The JWTs that were verified with the keys of the present, by the hash of the whole token: one that is seen again costs its hash and
+/// no signature. What is refused is not remembered, so that only the issuer decides what takes room.
+pub(super) struct VerifiedTokens {
+    capacity: usize,
+    state: Mutex<State>,
+}
+
+struct State {
+    keys: Option<KeySet>,
+    cache: Cache<Granted>,
+}
+
+impl VerifiedTokens {
+    pub(super) fn new(capacity: usize) -> Self {
+        let state = State {
+            keys: None,
+            cache: Cache::new(capacity),
+        };
+        Self {
+            capacity,
+            state: Mutex::new(state),
+        }
+    }
+
+    /// One that remembers as many, and nothing yet.
+    pub(super) fn emptied(&self) -> Self {
+        Self::new(self.capacity)
+    }
+
+    /// What a token grants by these keys. One policy alone may ask: what is remembered was judged by it.
+    pub(super) fn granted(
+        &self,
+        token: &str,
+        keys: &KeySet,
+        policy: &AccessTokenPolicy,
+        now: SystemTime,
+    ) -> Result<Arc<Granted>, JwtError> {
+        let verify = || {
+            let claims = AccessTokenClaims::verify_bound(token, keys, policy, now)?;
+            Ok(Arc::new(Granted::from(claims)))
+        };
+        if self.capacity == 0 {
+            return verify();
+        }
+        let hash = TokenHash::of(token);
+        // nothing panics while it is held, and nobody verifies
+        let lock = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(seen) = lock().verified_with(keys).get(&hash, now) {
+            return Ok(seen);
+        }
+        let granted = verify()?;
+        // its end as it is: in the leeway after that it is verified each time
+        let until = granted.expires_at;
+        let known = Arc::clone(&granted);
+        lock().verified_with(keys).insert(hash, known, now, until);
+        Ok(granted)
+    }
+}
+
+impl State {
+    /// What was verified with this very set. Another one verifies everything anew, whatever is in it: a key that its issuer took back
+    /// opens nothing any more.
+    fn verified_with(&mut self, keys: &KeySet) -> &mut Cache<Granted> {
+        if !self.keys.as_ref().is_some_and(|own| own.is_same(keys)) {
+            self.cache.clear();
+            self.keys = Some(keys.clone());
+        }
+        &mut self.cache
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::jose::SigningKey;
+
+    fn now() -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
+    }
+
+    fn key() -> SigningKey {
+        SigningKey::generate_ed25519(&|bytes: &mut [u8]| bytes.fill(7)).unwrap()
+    }
+
+    fn keys() -> KeySet {
+        KeySet::new([key().public_key().clone()]).unwrap()
+    }
+
+    fn policy() -> AccessTokenPolicy {
+        AccessTokenPolicy::new(
+            "https://as.example".parse().unwrap(),
+            "https://api.example".parse().unwrap(),
+        )
+    }
+
+    fn token(number: usize) -> String {
+        let claims = AccessTokenClaims {
+            issuer: "https://as.example".parse().unwrap(),
+            subject: "ada".parse().unwrap(),
+            audience: vec!["https://api.example".parse().unwrap()],
+            client_id: "web".parse().unwrap(),
+            scopes: "read:charges".parse().unwrap(),
+            jti: number.to_string(),
+            issued_at: now(),
+            expires_at: now() + Duration::from_secs(600),
+            auth_time: None,
+            confirmation: None,
+        };
+        claims.sign(&key()).unwrap().expose().to_owned()
+    }
+
+    /// Whether the second of two callers is told what the first was.
+    fn remembers(
+        tokens: &VerifiedTokens,
+        first: (&KeySet, SystemTime),
+        second: (&KeySet, SystemTime),
+    ) -> bool {
+        let token = token(0);
+        let first = tokens.granted(&token, first.0, &policy(), first.1).unwrap();
+        let second = tokens.granted(&token, second.0, &policy(), second.1).unwrap();
+        Arc::ptr_eq(&first, &second)
+    }
+
+    /// O15: until its end as it is on the token, and not before the instant it was verified at: there its claims are judged anew.
+    #[test]
+    fn a_token_that_is_seen_again_is_not_verified_again() {
+        let (tick, keys) = (Duration::from_nanos(1), keys());
+        let end = now() + Duration::from_secs(600);
+        for (at, again) in [
+            (now(), true),
+            (end - tick, true),
+            (end, false),
+            (now() - tick, false),
+        ] {
+            let tokens = VerifiedTokens::new(10);
+            assert_eq!(
+                remembers(&tokens, (&keys, now()), (&keys.clone(), at)),
+                again,
+                "{at:?}"
+            );
+        }
+        assert!(!remembers(
+            &VerifiedTokens::new(0),
+            (&keys, now()),
+            (&keys, now())
+        ));
+        assert!(!remembers(
+            &VerifiedTokens::new(10).emptied(),
+            (&keys, end),
+            (&keys, end)
+        ));
+    }
+
+    /// O15, 77: another set verifies for itself, though it has the same keys; and what was known by the keys of before is gone.
+    #[test]
+    fn what_was_verified_with_other_keys_is_forgotten() {
+        let (tokens, before, after) = (VerifiedTokens::new(10), keys(), keys());
+        assert!(remembers(&tokens, (&before, now()), (&before, now())));
+        assert!(!remembers(&tokens, (&before, now()), (&after, now())));
+        assert!(!remembers(&tokens, (&after, now()), (&before, now())));
+        let nobody = KeySet::new([]).unwrap();
+        let refused = tokens.granted(&token(0), &nobody, &policy(), now());
+        assert_eq!(refused.unwrap_err(), JwtError::UnknownKey);
+    }
+
+    /// O15: each token is known by all of it, and what is refused is refused each time.
+    #[test]
+    fn what_is_refused_is_not_remembered() {
+        let (tokens, keys, token) = (VerifiedTokens::new(10), keys(), token(0));
+        let long_ago = now() - Duration::from_secs(60);
+        let refused = tokens.granted(&token, &keys, &policy(), long_ago);
+        assert_eq!(refused.unwrap_err(), JwtError::NotYetValid);
+        tokens.granted(&token, &keys, &policy(), now()).unwrap();
+        for index in 0..token.len() {
+            let mut forged = token.clone().into_bytes();
+            forged[index] = if forged[index] == b'A' { b'B' } else { b'A' };
+            let forged = String::from_utf8(forged).unwrap();
+            for _ in 0..2 {
+                assert!(
+                    tokens.granted(&forged, &keys, &policy(), now()).is_err(),
+                    "{index}"
+                );
+            }
+        }
+    }
+
+    /// O15: as many as the host says, whoever comes with how many.
+    #[test]
+    fn the_capacity_is_kept() {
+        let (tokens, keys) = (VerifiedTokens::new(4), keys());
+        let first = tokens.granted(&token(0), &keys, &policy(), now()).unwrap();
+        for number in 1..=4 {
+            tokens.granted(&token(number), &keys, &policy(), now()).unwrap();
+        }
+        let again = tokens.granted(&token(0), &keys, &policy(), now()).unwrap();
+        assert!(!Arc::ptr_eq(&first, &again));
+    }
+}
