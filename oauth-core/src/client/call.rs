@@ -99,7 +99,7 @@ impl<A: Answer> Call<A> {
         entropy: &dyn Entropy,
         now: SystemTime,
     ) -> Result<(Request<Bytes>, Pending<A>), SigningError> {
-        let request = self.draft.sign(entropy, now)?;
+        let request = self.draft.sign(None, entropy, now)?;
         let pending = Pending {
             call: self,
             retried: false,
@@ -136,11 +136,12 @@ impl<A: Answer> Pending<A> {
         entropy: &dyn Entropy,
         now: SystemTime,
     ) -> Result<Option<Request<Bytes>>, SigningError> {
-        if self.retried || !self.call.draft.wants_nonce(response) {
+        let nonce = self.call.draft.wanted_nonce(response);
+        let Some(nonce) = nonce.filter(|_| !self.retried) else {
             return Ok(None);
-        }
+        };
         self.retried = true;
-        self.call.draft.sign(entropy, now).map(Some)
+        self.call.draft.sign(Some(nonce), entropy, now).map(Some)
     }
 
     /// Takes the answer.

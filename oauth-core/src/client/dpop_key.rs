@@ -63,19 +63,19 @@ impl DpopKey {
         self.inner.key.public_key().thumbprint()
     }
 
-    /// A proof for one request, with the newest nonce of its server.
+    /// A proof for one request: for this token, if it presents one, and with this nonce, or else the newest of its server.
     pub(super) fn prove(
         &self,
         method: &Method,
         uri: &Htu,
-        token: Option<&AccessToken>,
+        (token, nonce): (Option<&AccessToken>, Option<&str>),
         (entropy, now): (&dyn Entropy, SystemTime),
     ) -> Result<HeaderValue, SigningError> {
         let mut proof = Proof::new(method.clone(), uri.clone(), entropy, now);
         if let Some(token) = token {
             proof = proof.with_access_token(token.expose());
         }
-        proof.nonce = self.nonce(uri.origin());
+        proof.nonce = nonce.map(str::to_owned).or_else(|| self.nonce(uri.origin()));
         Ok(proof.sign(&self.inner.key)?.to_header())
     }
 
@@ -85,11 +85,11 @@ impl DpopKey {
         known.map(|(_, nonce)| String::from(&**nonce))
     }
 
-    /// Keeps the nonce that came with an answer from there; whether there was one.
-    pub(super) fn learn(&self, uri: &Htu, headers: &HeaderMap) -> bool {
+    /// Keeps the nonce that came with an answer from there, if one did.
+    pub(super) fn learn<'h>(&self, uri: &Htu, headers: &'h HeaderMap) -> Option<&'h str> {
         let mut values = headers.get_all(NONCE_HEADER).iter();
         let (Some(nonce), None) = (values.next().and_then(nonce), values.next()) else {
-            return false;
+            return None;
         };
         let origin = uri.origin();
         let mut nonces = self.inner.nonces.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,7 +98,7 @@ impl DpopKey {
             nonces.pop_front();
         }
         nonces.push_back((origin.into(), nonce.into()));
-        true
+        Some(nonce)
     }
 }
 
@@ -136,11 +136,9 @@ mod tests {
     fn a_nonce_is_kept_for_its_origin() {
         let key = key();
         let token: Htu = "https://as.example/token".parse().unwrap();
-        assert!(key.learn(&token, &from("first")));
-        assert!(key.learn(
-            &"https://AS.example:443/par?x=y".parse().unwrap(),
-            &from("second")
-        ));
+        assert_eq!(key.learn(&token, &from("first")), Some("first"));
+        let par = "https://AS.example:443/par?x=y".parse().unwrap();
+        assert_eq!(key.learn(&par, &from("second")), Some("second"));
         assert_eq!(key.clone().nonce(token.origin()).as_deref(), Some("second"));
         for other in [
             "https://as.example:8443/token",
@@ -157,8 +155,8 @@ mod tests {
         let key = key();
         let busy: Htu = "https://as.example/token".parse().unwrap();
         for host in 0..1_000 {
-            assert!(key.learn(&at(host), &from("n")));
-            assert!(key.learn(&busy, &from(&host.to_string())));
+            assert!(key.learn(&at(host), &from("n")).is_some());
+            assert!(key.learn(&busy, &from(&host.to_string())).is_some());
         }
         assert_eq!(key.inner.nonces.lock().unwrap().len(), MAX_ORIGINS);
         assert_eq!(key.nonce(busy.origin()).as_deref(), Some("999"));
@@ -170,15 +168,15 @@ mod tests {
     #[test]
     fn what_is_no_nonce_is_not_kept() {
         let (key, uri) = (key(), at(1));
-        assert!(key.learn(&uri, &from(&"n".repeat(MAX_NONCE))));
+        assert!(key.learn(&uri, &from(&"n".repeat(MAX_NONCE))).is_some());
         for nonce in ["", " ", "a b", "a\"b", "a\\b", "a\tb", &"n".repeat(MAX_NONCE + 1)] {
-            assert!(!key.learn(&uri, &from(nonce)), "{nonce:?}");
+            assert_eq!(key.learn(&uri, &from(nonce)), None, "{nonce:?}");
         }
         let mut several = from("one");
         several.append(NONCE_HEADER, HeaderValue::from_static("two"));
         let binary = HeaderMap::from_iter([(NONCE_HEADER, HeaderValue::from_bytes(b"\xff").unwrap())]);
         for headers in [HeaderMap::new(), several, binary] {
-            assert!(!key.learn(&uri, &headers));
+            assert_eq!(key.learn(&uri, &headers), None);
         }
         assert_eq!(key.nonce(uri.origin()), Some("n".repeat(MAX_NONCE)));
     }

@@ -14,6 +14,7 @@ use crate::secret::AccessToken;
 use crate::vocabulary::Endpoint;
 
 /// A request but for what is made anew each time it is sent.
+#[derive(Clone)]
 pub(super) struct Draft {
     target: Htu,
     sender: Sender,
@@ -22,6 +23,7 @@ pub(super) struct Draft {
 }
 
 /// Who the server will know that a request is from.
+#[derive(Clone)]
 enum Sender {
     /// The client, which authenticates with a form.
     Client(Client, Endpoint, Form),
@@ -72,9 +74,10 @@ impl Draft {
         }
     }
 
-    /// The request, with assertion and proof of its own.
+    /// The request, with assertion and proof of its own: with this nonce, or else the newest of the server.
     pub(super) fn sign(
         &self,
+        nonce: Option<&str>,
         entropy: &dyn Entropy,
         now: SystemTime,
     ) -> Result<Request<Bytes>, SigningError> {
@@ -88,7 +91,7 @@ impl Draft {
                 Sender::Client(..) => None,
                 Sender::Token(token, _) => Some(token),
             };
-            let proof = key.prove(request.method(), &self.target, token, (entropy, now))?;
+            let proof = key.prove(request.method(), &self.target, (token, nonce), (entropy, now))?;
             request.headers_mut().insert(HEADER, proof);
         }
         Ok(request)
@@ -104,23 +107,23 @@ impl Draft {
         request
     }
 
-    /// Whether the same with a nonce may do; the nonce is known then.
-    pub(super) fn wants_nonce(&self, response: &Response<Bytes>) -> bool {
-        self.learn(response)
-            && match self.sender {
-                Sender::Client(..) => {
-                    ErrorAnswer::read(response).is_some_and(|error| error.code() == "use_dpop_nonce")
-                }
-                Sender::Token(..) => {
-                    response.status() == StatusCode::UNAUTHORIZED && wants_dpop_nonce(response.headers())
-                }
+    /// The nonce with which the same may do. It is this answer's: by now another may have come to somebody else from the same server.
+    pub(super) fn wanted_nonce<'r>(&self, response: &'r Response<Bytes>) -> Option<&'r str> {
+        let nonce = self.learn(response)?;
+        let is_wanted = match self.sender {
+            Sender::Client(..) => {
+                ErrorAnswer::read(response).is_some_and(|error| error.code() == "use_dpop_nonce")
             }
+            Sender::Token(..) => {
+                response.status() == StatusCode::UNAUTHORIZED && wants_dpop_nonce(response.headers())
+            }
+        };
+        is_wanted.then_some(nonce)
     }
 
-    /// Keeps the nonce that came along, if proofs need one; whether one did.
-    pub(super) fn learn(&self, response: &Response<Bytes>) -> bool {
-        let learn = |key: &DpopKey| key.learn(&self.target, response.headers());
-        self.dpop.as_ref().is_some_and(learn)
+    /// Keeps the nonce that came along, if proofs need one.
+    pub(super) fn learn<'r>(&self, response: &'r Response<Bytes>) -> Option<&'r str> {
+        self.dpop.as_ref()?.learn(&self.target, response.headers())
     }
 }
 

@@ -1,8 +1,11 @@
 //! Keys that a client proves to have, and the nonces that servers want with the proof.
 
+use std::sync::Mutex;
+
 use http::Method;
 use oauth_core::client::DpopKey;
 use oauth_core::dpop::{HEADER, ProofPolicy, ProvenKey, Target};
+use oauth_core::ports::Entropy;
 
 use super::peer::{Peer, unusable, with};
 use super::*;
@@ -172,6 +175,30 @@ fn nothing_is_repeated_without_reason() {
     let peer = Peer::new([wants_nonce("n")]);
     assert!(peer.ask(refresh(&client())).is_err());
     assert_eq!(peer.asked().len(), 1);
+}
+
+/// O20, 96: two requests are on their way to one server, and each wants a nonce: the one is sent again with the nonce of its own answer,
+/// though that of the other has come meanwhile.
+#[test]
+fn a_request_is_sent_once_more_with_the_nonce_of_its_own_answer() {
+    let client = bound();
+    let (_, mut first) = start(refresh(&client));
+    let (_, second) = start(refresh(&client));
+    let second = Mutex::new(Some(second));
+    // comes while the first is being signed again
+    let meanwhile = |bytes: &mut [u8]| {
+        if let Some(mut second) = second.lock().unwrap().take() {
+            let again = second.retry(&wants_nonce("n-2"), &OsEntropy, now()).unwrap();
+            assert_eq!(claims(&again.unwrap())["nonce"], "n-2");
+        }
+        OsEntropy.fill(bytes);
+    };
+    let again = first.retry(&wants_nonce("n-1"), &meanwhile, now()).unwrap();
+    assert!(second.lock().unwrap().is_none());
+    assert_eq!(claims(&again.unwrap())["nonce"], "n-1");
+    // whoever begins now has the newest
+    let (request, _) = start(refresh(&client));
+    assert_eq!(claims(&request)["nonce"], "n-2");
 }
 
 /// O20, 96: an API is asked once more for the challenge that says so, and for nothing else.
