@@ -60,6 +60,7 @@ mod draft;
 mod error_answer;
 mod form;
 mod id_token;
+mod lifetime;
 mod ports;
 mod provider;
 mod push;

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
@@ -14,6 +14,7 @@ use super::call::{Answer, sealed};
 use super::draft::Draft;
 use super::error_answer::{ErrorAnswer, MAX_BODY};
 use super::form::Form;
+use super::lifetime::Lifetime;
 use super::{Call, Client};
 use crate::json;
 use crate::secret::{AccessToken, RefreshToken};
@@ -145,7 +146,8 @@ struct Wire<'a> {
     access_token: Cow<'a, str>,
     #[serde(borrow)]
     token_type: Cow<'a, str>,
-    expires_in: Option<u32>,
+    #[serde(borrow)]
+    expires_in: Option<Lifetime<'a>>,
     #[serde(borrow)]
     refresh_token: Option<Cow<'a, str>>,
     #[serde(borrow)]
@@ -184,15 +186,14 @@ impl Answer for TokenResponse {
             Some("") => Scopes::default(),
             Some(scopes) => scopes.parse().map_err(|_| TokenError::Malformed)?,
         };
+        let lifetime = wire.expires_in.as_ref().and_then(Lifetime::known);
         let presented = expected.presented.take();
         Ok(Self {
             access_token: wire.access_token.parse().map_err(|_| TokenError::Malformed)?,
             id_token: wire.id_token.map(Cow::into_owned),
             expected,
             refresh_token: refresh_token.map_err(|_| TokenError::Malformed)?.or(presented),
-            expires_at: wire
-                .expires_in
-                .map(|seconds| later(now, Duration::from_secs(seconds.into()))),
+            expires_at: lifetime.map(|lifetime| later(now, lifetime)),
             scopes,
         })
     }
@@ -211,7 +212,7 @@ impl TokenResponse {
         self.refresh_token.as_ref()
     }
 
-    /// When the access token ends, if the server said so.
+    /// When the access token ends, if the server said so in whole seconds.
     #[must_use]
     pub fn expires_at(&self) -> Option<SystemTime> {
         self.expires_at

@@ -135,13 +135,56 @@ fn a_token_response_is_read() {
         r#"{"access_token":"","token_type":"Bearer"}"#,
         r#"{"access_token":"a\nt","token_type":"Bearer"}"#,
         r#"{"access_token":"at","access_token":"at2","token_type":"Bearer"}"#,
-        r#"{"access_token":"at","token_type":"Bearer","expires_in":-1}"#,
         r#"{"access_token":"at","token_type":"Bearer","scope":"a  b"}"#,
     ] {
         assert_eq!(exchange(200, body).unwrap_err(), TokenError::Malformed, "{body}");
     }
     let mac = exchange(200, r#"{"access_token":"at","token_type":"mac"}"#).unwrap_err();
     assert_eq!(mac, TokenError::WrongTokenType);
+}
+
+/// O8: by the time it is read the server has rotated, so that the tokens are not lost for how it writes their lifetime: whole seconds are
+/// understood in every spelling, and anything else is as if it were not there.
+#[test]
+fn no_spelling_of_a_lifetime_costs_the_tokens() {
+    let rows = [
+        ("0", Some(0)),
+        ("3600", Some(3600)),
+        ("3600.0", Some(3600)),
+        ("3.6e3", Some(3600)),
+        (r#""3600""#, Some(3600)),
+        (r#""36\u00300""#, Some(3600)),
+        ("4294967295", Some(4_294_967_295)),
+        ("4294967296", None),
+        ("18446744073709551616", None),
+        ("1e300", None),
+        (r#""4294967296""#, None),
+        ("-1", None),
+        ("-0.5", None),
+        ("3600.5", None),
+        (r#""3600.0""#, None),
+        (r#""-1""#, None),
+        (r#""+3600""#, None),
+        (r#"" 3600""#, None),
+        (r#""""#, None),
+        (r#""an hour""#, None),
+        ("null", None),
+        ("true", None),
+        ("[3600]", None),
+        (r#"{"seconds":3600}"#, None),
+    ];
+    for (written, expected) in rows {
+        let body = format!(
+            r#"{{"access_token":"at","token_type":"Bearer","refresh_token":"rt-2","expires_in":{written}}}"#
+        );
+        let tokens = exchange(200, &body).unwrap();
+        assert_eq!(tokens.refresh_token().unwrap().expose(), "rt-2", "{written}");
+        let expected = expected.map(|seconds| now() + Duration::from_secs(seconds));
+        assert_eq!(tokens.expires_at(), expected, "{written}");
+    }
+    // a member that comes twice is no spelling
+    let twice = r#"{"access_token":"at","token_type":"Bearer","expires_in":1,"expires_in":1}"#;
+    assert_eq!(exchange(200, twice).unwrap_err(), TokenError::Malformed);
 }
 
 /// O8: no token is printed, the ID token included, which names a person.
