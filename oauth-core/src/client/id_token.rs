@@ -11,7 +11,7 @@ impl TokenResponse {
     /// did not grant it, or did not repeat the token at a refresh.
     ///
     /// Everything it must fit has been kept since the request was made: issuer, client, nonce, how long ago the person may have signed
-    /// in, and after a refresh the person. The signature is checked also though the token came straight from the server.
+    /// in, and after a [refresh](Self::refresh) the person. The signature is checked also though the token came straight from the server.
     ///
     /// # Errors
     ///

@@ -9,9 +9,10 @@
 //!    = Client::push where the server takes pushed requests, Client::authorize elsewhere
 //! PendingAuthorization::finish(query of the callback) ──> Call ──> TokenResponse
 //!    TokenResponse::identity(keys) ──> IdTokenClaims                  who signed in
-//!    TokenResponse::user_info(subject) ──> Call ──> UserInfo          what else is known of them
+//!    TokenResponse::user_info(identity) ──> Call ──> UserInfo         what else is known of them
 //!    TokenResponse::call(request) ──> Call ──> HTTP response          of the API that the token is for
-//! Client::refresh, Client::client_credentials ──> Call ──> TokenResponse
+//!    TokenResponse::refresh ──> Call ──> TokenResponse                for the same person
+//! Client::refresh (a stored token), Client::client_credentials ──> Call ──> TokenResponse
 //! Client::revoke_refresh_token, Client::revoke_access_token ──> Call
 //!
 //! Call::send(ports) ──> answer

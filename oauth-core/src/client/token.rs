@@ -16,6 +16,7 @@ use super::error_answer::{ErrorAnswer, MAX_BODY};
 use super::form::Form;
 use super::lifetime::Lifetime;
 use super::{Call, Client};
+use crate::jose::IdTokenClaims;
 use crate::json;
 use crate::secret::{AccessToken, RefreshToken};
 use crate::time::later;
@@ -38,6 +39,9 @@ pub enum TokenError {
     /// The tokens are not of the type that was asked for, and would not be accepted as such.
     #[error("the token type is not the one that was asked for")]
     WrongTokenType,
+    /// The ID token is about another person than the one whose tokens these were to be: nothing of the answer may be used.
+    #[error("the tokens are another person's")]
+    WrongSubject,
 }
 
 /// What an answer must fit, and what is done with it later.
@@ -89,13 +93,17 @@ pub struct TokenResponse {
 }
 
 impl Client {
-    /// Asks for fresh tokens with the same permissions; `granted` are the scopes of the tokens so far. A server that does not rotate
-    /// sends no new refresh token; the old one stays good, and is in the answer.
+    /// Asks for fresh tokens with the same permissions, by a refresh token that was stored; `granted` are the scopes of the tokens so far.
+    /// A server that does not rotate sends no new refresh token; the old one stays good, and is in the answer.
+    ///
+    /// Where the tokens so far are at hand, [`TokenResponse::refresh`] knows all of this by itself.
     ///
     /// # Security
     ///
-    /// Let only one refresh be on its way at a time: a rotating server takes the second use of a token for a theft, and ends the whole
-    /// chain.
+    /// - Let only one refresh be on its way at a time: a rotating server takes the second use of a token for a theft, and ends the whole
+    ///   chain.
+    /// - Say whose token it is by [`with_subject`](Call::with_subject), if a person signed in for it: nothing else ties the ID token of
+    ///   the answer to them.
     pub fn refresh(&self, token: &RefreshToken, granted: &Scopes) -> Call<TokenResponse> {
         let form = Form::from([("grant_type", "refresh_token"), ("refresh_token", token.expose())]);
         let expected = Expected {
@@ -131,8 +139,10 @@ impl Call<TokenResponse> {
         self
     }
 
-    /// Demands that an ID token is about this person. At a refresh that is the one who signed in
-    /// ([OpenID Connect Core §12.2](https://openid.net/specs/openid-connect-core-1_0.html#RefreshTokenResponse)).
+    /// Demands that an ID token, if there is one, is about this person: an answer about another is refused, and
+    /// [`identity`](TokenResponse::identity) with it. At a refresh that is the one who signed in
+    /// ([OpenID Connect Core §12.2](https://openid.net/specs/openid-connect-core-1_0.html#RefreshTokenResponse)), which
+    /// [`TokenResponse::refresh`] demands by itself.
     pub fn with_subject(mut self, subject: Subject) -> Self {
         self.expected.subject = Some(subject);
         self
@@ -186,6 +196,11 @@ impl Answer for TokenResponse {
             Some("") => Scopes::default(),
             Some(scopes) => scopes.parse().map_err(|_| TokenError::Malformed)?,
         };
+        if let (Some(subject), Some(id_token)) = (&expected.subject, &wire.id_token)
+            && IdTokenClaims::alleged_subject(id_token).is_some_and(|alleged| alleged != *subject)
+        {
+            return Err(TokenError::WrongSubject);
+        }
         let lifetime = wire.expires_in.as_ref().and_then(Lifetime::known);
         let presented = expected.presented.take();
         Ok(Self {
@@ -200,6 +215,33 @@ impl Answer for TokenResponse {
 }
 
 impl TokenResponse {
+    /// Asks for fresh tokens with the same permissions, for the same person: where the answer has an ID token, it must be about whom
+    /// the first one was about
+    /// ([OpenID Connect Core §12.2](https://openid.net/specs/openid-connect-core-1_0.html#RefreshTokenResponse)). Nothing where the
+    /// server gave no refresh token.
+    ///
+    /// # Security
+    ///
+    /// Let only one refresh be on its way at a time: a rotating server takes the second use of a token for a theft, and ends the whole
+    /// chain.
+    #[must_use]
+    pub fn refresh(&self) -> Option<Call<Self>> {
+        let call = self
+            .expected
+            .client
+            .refresh(self.refresh_token.as_ref()?, &self.scopes);
+        Some(match self.subject() {
+            Some(subject) => call.with_subject(subject),
+            None => call,
+        })
+    }
+
+    /// Whom the tokens are about: the person of the sign-in, and of no refresh since then.
+    fn subject(&self) -> Option<Subject> {
+        let alleged = || IdTokenClaims::alleged_subject(self.id_token.as_deref()?);
+        self.expected.subject.clone().or_else(alleged)
+    }
+
     /// For whoever does not [`call`](Self::call) the API in the way that is made for it.
     #[must_use]
     pub fn access_token(&self) -> &AccessToken {

@@ -15,6 +15,7 @@ use super::call::{Answer, sealed};
 use super::draft::Draft;
 use super::error_answer::MAX_BODY;
 use super::{Call, NotOffered, TokenResponse};
+use crate::jose::IdTokenClaims;
 use crate::json;
 use crate::vocabulary::Subject;
 
@@ -53,12 +54,13 @@ pub struct UserInfo {
 }
 
 impl TokenResponse {
-    /// Asks the server about `subject`, who signed in by the ID token that came with these tokens.
+    /// Asks the server about whoever signed in: `identity` is what the ID token of the sign-in was
+    /// [verified](Self::identity) to say. An answer about anybody else is refused.
     ///
     /// # Errors
     ///
     /// The server has no endpoint for that.
-    pub fn user_info(&self, subject: &Subject) -> Result<Call<UserInfo>, NotOffered> {
+    pub fn user_info(&self, identity: &IdTokenClaims) -> Result<Call<UserInfo>, NotOffered> {
         let client = &self.expected.client;
         let endpoint = client.inner.userinfo_endpoint().ok_or(NotOffered::UserInfo)?;
         let mut request = Request::new(Bytes::new());
@@ -69,7 +71,7 @@ impl TokenResponse {
         let dpop = client.inner.dpop.as_ref();
         Ok(Call {
             draft: Draft::of_token(&self.access_token, dpop, endpoint.htu(), request),
-            expected: subject.clone(),
+            expected: identity.subject.clone(),
         })
     }
 }

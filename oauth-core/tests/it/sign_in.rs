@@ -113,10 +113,7 @@ impl World {
     }
 
     async fn refresh(&self, tokens: &TokenResponse) -> Result<TokenResponse, CallError<TokenError>> {
-        let call = self
-            .client
-            .refresh(tokens.refresh_token().unwrap(), tokens.scopes());
-        call.with_subject("ada".parse().unwrap()).send(&self.ports).await
+        tokens.refresh().unwrap().send(&self.ports).await
     }
 
     async fn call(&self, tokens: &TokenResponse) -> Result<Principal, Challenge> {

@@ -24,14 +24,28 @@ fn tokens() -> TokenResponse {
         .unwrap()
 }
 
+fn ada() -> IdTokenClaims {
+    IdTokenClaims {
+        issuer: "https://as.example".parse().unwrap(),
+        subject: "ada".parse().unwrap(),
+        audience: "demo web".parse().unwrap(),
+        nonce: None,
+        issued_at: now(),
+        expires_at: now(),
+        auth_time: None,
+        email: None,
+        email_verified: None,
+        name: None,
+    }
+}
+
 fn push(response: Response<Bytes>) -> Result<(String, PendingAuthorization), CallError<AnswerError>> {
     let call = everything().push(&asking("openid"), &OsEntropy, now()).unwrap();
     Peer::new([response]).ask(call)
 }
 
 fn user_info(response: Response<Bytes>) -> Result<oauth_core::client::UserInfo, CallError<UserInfoError>> {
-    let ada = "ada".parse().unwrap();
-    Peer::new([response]).ask(tokens().user_info(&ada).unwrap())
+    Peer::new([response]).ask(tokens().user_info(&ada()).unwrap())
 }
 
 /// As many bytes as are read at most, and so many more.
@@ -169,6 +183,6 @@ fn signed_userinfo_is_refused_by_name() {
     let nothing = Client::new(provider(), "demo web".parse().unwrap());
     let call = nothing.refresh(&"rt".parse().unwrap(), &Scopes::default());
     let tokens = Peer::new([answer(200, r#"{"access_token":"at","token_type":"Bearer"}"#)]).ask(call);
-    let refused = tokens.unwrap().user_info(&"ada".parse().unwrap());
+    let refused = tokens.unwrap().user_info(&ada());
     assert_eq!(refused.unwrap_err(), NotOffered::UserInfo);
 }

@@ -62,7 +62,7 @@ fn an_identity_is_verified_before_it_is_believed() {
 fn a_refreshed_identity_is_the_same_person() {
     let key = SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(7)).unwrap();
     let keys = KeySet::new([key.public_key().clone()]).unwrap();
-    let identity = |subject: &str| {
+    let answer_about = |subject: &str| {
         let claims = IdTokenClaims {
             issuer: "https://as.example".parse().unwrap(),
             subject: subject.parse().unwrap(),
@@ -77,16 +77,41 @@ fn a_refreshed_identity_is_the_same_person() {
         };
         let id_token = claims.sign(&key, None).unwrap();
         let body = format!(r#"{{"access_token":"at","token_type":"Bearer","id_token":"{id_token}"}}"#);
-        let call = client().refresh(&"rt".parse().unwrap(), &"openid".parse().unwrap());
-        start(call.with_subject("ada".parse().unwrap()))
-            .1
-            .finish(answer(200, &body), now())
-            .unwrap()
-            .identity(&keys, now())
-            .map(|_| ())
+        answer(200, &body)
     };
-    assert_eq!(identity("ada"), Ok(()));
-    assert_eq!(identity("eve"), Err(JwtError::WrongSubject));
+    let finish = |call: Call<TokenResponse>, response| start(call).1.finish(response, now());
+    let plain = || answer(200, r#"{"access_token":"at","token_type":"Bearer"}"#);
+    let stored = || client().refresh(&"rt".parse().unwrap(), &"openid".parse().unwrap());
+    let ada = || stored().with_subject("ada".parse().unwrap());
+    let first = finish(ada(), answer_about("ada")).unwrap();
+    assert_eq!(
+        first.identity(&keys, now()).unwrap().unwrap().subject.as_str(),
+        "ada"
+    );
+    let another = |call, response| finish(call, response).unwrap_err();
+    assert_eq!(another(ada(), answer_about("eve")), TokenError::WrongSubject);
+
+    // without a word of the host: by what the tokens so far are about, also where some on the way had no ID token
+    let first = finish(stored(), answer_about("ada")).unwrap();
+    let refresh = |tokens: &TokenResponse| tokens.refresh().unwrap();
+    assert_eq!(
+        another(refresh(&first), answer_about("eve")),
+        TokenError::WrongSubject
+    );
+    let second = finish(refresh(&first), plain()).unwrap();
+    assert_eq!(
+        another(refresh(&second), answer_about("eve")),
+        TokenError::WrongSubject
+    );
+    let third = finish(refresh(&second), answer_about("ada")).unwrap();
+    assert!(third.identity(&keys, now()).unwrap().is_some());
+    // what cannot be read is refused where it is verified
+    let garbled = answer(
+        200,
+        r#"{"access_token":"at","token_type":"Bearer","id_token":"x.y.z"}"#,
+    );
+    let garbled = finish(refresh(&second), garbled).unwrap();
+    assert_eq!(garbled.identity(&keys, now()), Err(JwtError::Malformed));
     assert_eq!(
         exchange(200, r#"{"access_token":"at","token_type":"Bearer"}"#)
             .unwrap()

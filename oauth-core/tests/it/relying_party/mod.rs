@@ -15,7 +15,8 @@ use bytes::Bytes;
 use ed25519_dalek::Signer as _;
 use http::{Request, Response};
 use oauth_core::client::{
-    AuthorizationParams, CallbackError, Client, ClientCredentials, Ports, Provider, TokenResponse,
+    AuthorizationParams, CallError, CallbackError, Client, ClientCredentials, Ports, Provider, TokenError,
+    TokenResponse,
 };
 use oauth_core::jose::{IdTokenClaims, JwtError, RemoteKeySet, VerifyError};
 use oauth_core::params::Params;
