@@ -13,12 +13,16 @@
 //!    TokenResponse::call(request) ──> Call ──> HTTP response          of the API that the token is for
 //!    TokenResponse::refresh ──> Call ──> TokenResponse                for the same person
 //! Client::refresh (a stored token), Client::client_credentials ──> Call ──> TokenResponse
+//! TokenSource::token ──> TokenResponse                                tokens that live, refreshed once for whoever asks at once
 //! Client::revoke_refresh_token, Client::revoke_access_token ──> Call
 //!
 //! Call::send(ports) ──> answer
 //! Call::start ──> HTTP request + Pending    Pending::retry(response) ──> HTTP request, once at most
 //!                                           Pending::finish(response) ──> answer
 //! ```
+//!
+//! A [`TokenSource`] holds the tokens of a sign-in, or of the client itself, for all who call APIs with them: it refreshes them when they
+//! end, once however many ask, and tells the host's [`TokenSink`] before anybody is given new ones.
 //!
 //! With a [`DpopKey`] the tokens are bound to that key: each request carries a proof, with the nonce that its server gave out last, and
 //! is sent once more where it wants another.
@@ -68,6 +72,7 @@ mod push;
 mod resource;
 mod revocation;
 mod token;
+mod token_source;
 mod user_info;
 
 use std::sync::Arc;
@@ -82,6 +87,7 @@ pub use error_answer::ErrorAnswer;
 pub use ports::Ports;
 pub use provider::{Discovery, DiscoveryError, MetadataError, Provider, WellKnown};
 pub use token::{TokenError, TokenResponse};
+pub use token_source::{ApiError, RefreshError, TokenSink, TokenSource};
 pub use user_info::{UserInfo, UserInfoError};
 
 use crate::vocabulary::{ClientId, Endpoint};

@@ -55,6 +55,8 @@ pub struct Expected {
     pub(super) signed_in_since: Option<SystemTime>,
     /// Stays good unless another comes in its place.
     pub(super) presented: Option<RefreshToken>,
+    /// Whether the same may be asked for any number of times.
+    pub(super) standing: bool,
 }
 
 impl Expected {
@@ -66,6 +68,7 @@ impl Expected {
             subject: None,
             signed_in_since: None,
             presented: None,
+            standing: false,
         }
     }
 }
@@ -101,7 +104,7 @@ impl Client {
     /// # Security
     ///
     /// - Let only one refresh be on its way at a time: a rotating server takes the second use of a token for a theft, and ends the whole
-    ///   chain.
+    ///   chain. A [`TokenSource`](super::TokenSource) sees to it.
     /// - Say whose token it is by [`with_subject`](Call::with_subject), if a person signed in for it: nothing else ties the ID token of
     ///   the answer to them.
     pub fn refresh(&self, token: &RefreshToken, granted: &Scopes) -> Call<TokenResponse> {
@@ -119,7 +122,11 @@ impl Client {
         if !scopes.is_empty() {
             form.add("scope", &scopes.to_string());
         }
-        Call::of_tokens(form, Expected::new(self, scopes.clone()))
+        let expected = Expected {
+            standing: true,
+            ..Expected::new(self, scopes.clone())
+        };
+        Call::of_tokens(form, expected)
     }
 }
 
@@ -130,6 +137,19 @@ impl Call<TokenResponse> {
             draft: Draft::of_client(&expected.client, endpoint, form),
             expected,
         }
+    }
+
+    /// The same once more.
+    pub(super) fn again(&self) -> Self {
+        Self {
+            draft: self.draft.clone(),
+            expected: self.expected.clone(),
+        }
+    }
+
+    /// Whether it may be sent any number of times: nothing in it is spent, and a refusal is not for ever.
+    pub(super) fn is_standing(&self) -> bool {
+        self.expected.standing
     }
 
     /// `resource`: an access token for this resource server, of those that the grant is for
@@ -223,7 +243,7 @@ impl TokenResponse {
     /// # Security
     ///
     /// Let only one refresh be on its way at a time: a rotating server takes the second use of a token for a theft, and ends the whole
-    /// chain.
+    /// chain. A [`TokenSource`](super::TokenSource) sees to it.
     #[must_use]
     pub fn refresh(&self) -> Option<Call<Self>> {
         let call = self

@@ -1,8 +1,8 @@
 //! What a host holds on to.
 
 use oauth_core::client::{
-    AuthorizationParams, Call, CallError, Client, Pending, PendingAuthorization, Ports, TokenError,
-    TokenResponse,
+    AuthorizationParams, Call, CallError, Client, Pending, PendingAuthorization, Ports, RefreshError,
+    TokenError, TokenResponse, TokenSource,
 };
 use oauth_core::jose::{Jwk, KeySet, SigningKey};
 use oauth_core::resource::{Challenge, Principal, ResourceServer};
@@ -20,6 +20,8 @@ fn handles_are_shared_and_cloned() {
     check::<ResourceServer>();
     check::<SigningKey>();
     check::<TokenResponse>();
+    check::<TokenSource>();
+    check::<RefreshError>();
 }
 
 #[test]

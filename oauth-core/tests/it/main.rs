@@ -19,3 +19,4 @@ mod resource;
 mod server;
 mod session;
 mod sign_in;
+mod token_source;

@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use http::{Method, Request};
 use oauth_core::client::{
-    AuthorizationParams, CallError, Client, ClientCredentials, Ports, Provider, TokenError, TokenResponse,
+    AuthorizationParams, CallError, Client, ClientCredentials, Ports, Provider, RefreshError, TokenError,
+    TokenResponse, TokenSource,
 };
 use oauth_core::jose::{KeySet, SigningKey, SigningKeys};
 use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
@@ -63,6 +64,7 @@ impl World {
             let peer = peer.clone();
             async move {
                 assert_eq!(request.uri(), "https://as.example/token");
+                tokio::task::yield_now().await;
                 Ok(peer.token(request).await.response)
             }
         };
@@ -178,4 +180,37 @@ async fn a_replayed_refresh_token_ends_the_sign_in() {
         };
         assert_eq!(answer.code(), "invalid_grant");
     }
+}
+
+/// O9, O10, 97: sixteen callers at once, over one end of life after the other, cause one refresh each time: the sign-in lives on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn callers_at_once_do_not_end_the_sign_in() {
+    let world = World::new();
+    let first = world.sign_in().await;
+    let source = TokenSource::new(first.clone(), world.ports.clone());
+    let mut seen = first.access_token().expose().to_owned();
+    for _ in 0..10 {
+        world.clock.advance(Duration::from_secs(700));
+        let callers: Vec<_> = (0..16)
+            .map(|_| {
+                let source = source.clone();
+                tokio::spawn(async move { source.token().await })
+            })
+            .collect();
+        let mut given = Vec::new();
+        for caller in callers {
+            given.push(caller.await.unwrap().unwrap().access_token().expose().to_owned());
+        }
+        given.dedup();
+        assert_eq!(given.len(), 1);
+        assert_ne!(given[0], seen);
+        seen.clone_from(&given[0]);
+        let present = source.present().unwrap();
+        assert_eq!(world.call(&present).await.unwrap().subject().as_str(), "ada");
+    }
+    // what was spent still is: a thief ends it, and the source says so
+    let stolen = world.refresh(&first).await;
+    assert!(matches!(stolen, Err(CallError::Answer(TokenError::Refused(_)))));
+    world.clock.advance(Duration::from_secs(700));
+    assert!(matches!(source.token().await, Err(RefreshError::Ended(_))));
 }

@@ -1,0 +1,130 @@
+//! What a source has, and what it needs next.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use futures_util::future::{BoxFuture, Shared};
+use subtle::ConstantTimeEq;
+
+use super::RefreshError;
+use crate::client::{Call, ErrorAnswer, TokenResponse};
+use crate::secret::AccessToken;
+
+pub(super) type Renewed = Result<Arc<TokenResponse>, RefreshError>;
+pub(super) type Flight = Shared<BoxFuture<'static, Renewed>>;
+
+pub(super) struct State {
+    tokens: Option<Arc<TokenResponse>>,
+    /// Whether the sink has them.
+    is_saved: bool,
+    /// Asks for the first tokens; where it may be sent any number of times, also for others in their place.
+    first: Option<Call<TokenResponse>>,
+    /// The server's last word.
+    ended: Option<ErrorAnswer>,
+    /// What is on its way, and may have nobody to drive it.
+    flight: Option<Flight>,
+}
+
+/// What a caller does next.
+pub(super) enum Step {
+    Have(Arc<TokenResponse>),
+    Wait(Flight),
+}
+
+/// What has to be done to have tokens: these saved, then, if they are over, this sent.
+pub(super) struct Errand {
+    pub(super) unsaved: Option<Arc<TokenResponse>>,
+    pub(super) call: Option<Call<TokenResponse>>,
+}
+
+/// Whether the access token is good beyond this instant, as far as the server said.
+pub(super) fn outlives(tokens: &TokenResponse, instant: SystemTime) -> bool {
+    tokens.expires_at().is_none_or(|end| instant < end)
+}
+
+fn is(token: &AccessToken, other: &AccessToken) -> bool {
+    token.expose().as_bytes().ct_eq(other.expose().as_bytes()).into()
+}
+
+impl State {
+    pub(super) fn having(tokens: TokenResponse) -> Self {
+        Self {
+            tokens: Some(Arc::new(tokens)),
+            is_saved: true,
+            first: None,
+            ended: None,
+            flight: None,
+        }
+    }
+
+    pub(super) fn asking(first: Call<TokenResponse>) -> Self {
+        Self {
+            tokens: None,
+            is_saved: true,
+            first: Some(first),
+            ended: None,
+            flight: None,
+        }
+    }
+
+    pub(super) fn tokens(&self) -> Option<Arc<TokenResponse>> {
+        self.tokens.clone()
+    }
+
+    /// How to come by tokens that are good beyond `instant`, and are not the ones that were refused; `begin` makes the flight of an errand
+    /// that has to be done first. It stays here until it lands.
+    pub(super) fn next(
+        &mut self,
+        refused: Option<&AccessToken>,
+        instant: SystemTime,
+        begin: impl FnOnce(Errand) -> Flight,
+    ) -> Result<Step, RefreshError> {
+        if let Some(flight) = &self.flight {
+            return Ok(Step::Wait(flight.clone()));
+        }
+        if let Some(answer) = &self.ended {
+            return Err(RefreshError::Ended(answer.clone()));
+        }
+        let is_refused =
+            |tokens: &TokenResponse| refused.is_some_and(|token| is(token, tokens.access_token()));
+        let is_good =
+            |tokens: &&Arc<TokenResponse>| self.is_saved && outlives(tokens, instant) && !is_refused(tokens);
+        if let Some(tokens) = self.tokens.as_ref().filter(is_good) {
+            return Ok(Step::Have(Arc::clone(tokens)));
+        }
+        let unsaved = self.tokens.clone().filter(|_| !self.is_saved);
+        let call = self.call();
+        if unsaved.is_none() && call.is_none() {
+            return Err(RefreshError::NoRefreshToken);
+        }
+        let flight = begin(Errand { unsaved, call });
+        self.flight = Some(flight.clone());
+        Ok(Step::Wait(flight))
+    }
+
+    /// What brings the next tokens, if anything does.
+    fn call(&self) -> Option<Call<TokenResponse>> {
+        let refresh = self.tokens.as_ref().and_then(|tokens| tokens.refresh());
+        refresh.or_else(|| self.first.as_ref().map(Call::again))
+    }
+
+    /// Tokens have come; those of before, if there were any, for the caller to drop.
+    pub(super) fn take(&mut self, tokens: Arc<TokenResponse>) -> Option<Arc<TokenResponse>> {
+        self.first.take_if(|first| !first.is_standing());
+        self.is_saved = false;
+        self.tokens.replace(tokens)
+    }
+
+    pub(super) fn saved(&mut self) {
+        self.is_saved = true;
+    }
+
+    pub(super) fn end(&mut self, answer: ErrorAnswer) {
+        self.ended = Some(answer);
+    }
+
+    /// What was on its way has landed; for the caller to drop.
+    pub(super) fn land(&mut self) -> Option<Flight> {
+        self.flight.take()
+    }
+}

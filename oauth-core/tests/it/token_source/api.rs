@@ -1,0 +1,112 @@
+//! Tokens that an API refuses.
+
+use oauth_core::client::ApiError;
+
+use super::*;
+
+/// O9, 97: ten calls that were answered with 401 cause one refresh, whether they come at once or one after the other.
+#[tokio::test]
+async fn ten_callers_that_were_refused_cause_one_refresh() {
+    let server = Rotating::closed();
+    let source = server.source();
+    let mut waiting: Vec<_> = (0..10).map(|_| Box::pin(renew(&source, "at-1"))).collect();
+    for caller in &mut waiting {
+        assert!(caller.now_or_never().is_none());
+    }
+    server.gate.add_permits(10);
+    for caller in waiting {
+        assert_eq!(caller.await, same("at-2"));
+    }
+    // and those who come late
+    for _ in 0..10 {
+        assert_eq!(renew(&source, "at-1").await, same("at-2"));
+        assert_eq!(token(&source).await, same("at-2"));
+    }
+    assert_eq!(server.asked(), ["rt-1"]);
+    assert_eq!(renew(&source, "at-2").await, same("at-3"));
+}
+
+/// O9, 97: whoever comes with a token that is not the present one gets the present one, unless that has ended.
+#[tokio::test]
+async fn a_refusal_of_another_token_renews_nothing() {
+    let server = Rotating::open();
+    let source = server.source();
+    for other in ["at-0", "at-11", "at-", "AT-1", "at-1 "] {
+        assert_eq!(renew(&source, other).await, same("at-1"), "{other}");
+    }
+    assert!(server.asked().is_empty());
+    server.clock.advance(LIFE);
+    assert_eq!(renew(&source, "at-0").await, same("at-2"));
+}
+
+/// An API that takes one token, or none, beside the server.
+fn world(server: &Rotating, body: &str, good: &'static str) -> (TokenSource, Arc<Mutex<Vec<String>>>) {
+    let (ports, seen) = (server.ports(), Arc::<Mutex<Vec<String>>>::default());
+    let (token_endpoint, log) = (Arc::clone(ports.transport()), Arc::clone(&seen));
+    let transport = move |request: Request<Bytes>| {
+        let (token_endpoint, log) = (Arc::clone(&token_endpoint), Arc::clone(&log));
+        async move {
+            if request.uri().host() == Some("as.example") {
+                return token_endpoint.send(request).await;
+            }
+            assert_eq!(request.body(), "charge");
+            let shown = request.headers()["authorization"].to_str().unwrap().to_owned();
+            let status = if shown == good { 200 } else { 401 };
+            log.lock().unwrap().push(shown);
+            Ok(Response::builder().status(status).body(Bytes::new()).unwrap())
+        }
+    };
+    let ports = Ports::new(Arc::new(transport), OsEntropy, server.clock.clone());
+    (TokenSource::new(server.signed_in(body), ports), seen)
+}
+
+async fn charge(source: &TokenSource, uri: &str) -> Result<u16, ApiError> {
+    let request = Request::post(uri).body(Bytes::from_static(b"charge")).unwrap();
+    Ok(source.call(request).await?.status().as_u16())
+}
+
+/// O9, 97: a call goes out once more after a 401, with another token, and not a third time.
+#[tokio::test]
+async fn a_call_is_repeated_with_another_token_after_a_401() {
+    const API: &str = "https://api.example/charges";
+    let server = Rotating::open();
+    let first = server.tokens(1);
+    let (source, seen) = world(&server, &first, "Bearer at-1");
+    assert_eq!(charge(&source, API).await.unwrap(), 200);
+    assert_eq!(*seen.lock().unwrap(), ["Bearer at-1"]);
+
+    let (source, seen) = world(&server, &first, "Bearer at-2");
+    assert_eq!(charge(&source, API).await.unwrap(), 200);
+    assert_eq!(*seen.lock().unwrap(), ["Bearer at-1", "Bearer at-2"]);
+
+    let server = Rotating::open();
+    let (source, seen) = world(&server, &first, "nothing is good");
+    assert_eq!(charge(&source, API).await.unwrap(), 401);
+    assert_eq!(*seen.lock().unwrap(), ["Bearer at-1", "Bearer at-2"]);
+    assert_eq!(server.asked().len(), 1);
+
+    // without a refresh token the answer is the answer
+    let bare = r#"{"access_token":"at-1","token_type":"Bearer"}"#;
+    let call = client().client_credentials(&"read:charges".parse().unwrap());
+    let (_, pending) = call.start(&OsEntropy, server.clock.now()).unwrap();
+    let tokens = pending.finish(Response::new(bare.into()), server.clock.now());
+    let api = |_: Request<Bytes>| async { Ok(Response::builder().status(401).body(Bytes::new()).unwrap()) };
+    let ports = Ports::new(Arc::new(api), OsEntropy, server.clock.clone());
+    let source = TokenSource::new(tokens.unwrap(), ports);
+    assert_eq!(charge(&source, API).await.unwrap(), 401);
+}
+
+/// O9, O16, 97: what keeps a call from being made is told, and no token leaves for where somebody reads along.
+#[tokio::test]
+async fn a_call_that_cannot_be_made_says_why() {
+    let server = Rotating::open();
+    let (source, seen) = world(&server, &server.tokens(1), "Bearer at-1");
+    let refused = charge(&source, "http://api.example/charges").await;
+    assert!(matches!(refused, Err(ApiError::Target(_))), "{refused:?}");
+    assert!(seen.lock().unwrap().is_empty());
+    server.clock.advance(LIFE);
+    server.meets([Fault::Status(400, r#"{"error":"invalid_grant"}"#)]);
+    let refused = charge(&source, "https://api.example/charges").await;
+    assert!(matches!(refused, Err(ApiError::Refresh(RefreshError::Ended(_)))));
+    assert!(seen.lock().unwrap().is_empty());
+}

@@ -1,0 +1,136 @@
+//! Where tokens are kept that must not be lost.
+
+use async_trait::async_trait;
+use oauth_core::client::TokenSink;
+use oauth_core::store_error::StoreError;
+
+use super::*;
+
+/// A table of one row that is written when the gate lets it, and fails as it is told.
+#[derive(Clone)]
+struct Table {
+    row: Arc<Mutex<Option<String>>>,
+    faults: Arc<Mutex<VecDeque<bool>>>,
+    writes: Arc<AtomicUsize>,
+    gate: Arc<Semaphore>,
+}
+
+impl Table {
+    fn new(permits: usize) -> Arc<Self> {
+        Arc::new(Self {
+            row: Arc::default(),
+            faults: Arc::default(),
+            writes: Arc::default(),
+            gate: Arc::new(Semaphore::new(permits)),
+        })
+    }
+
+    /// Fails this often, by a panic or without.
+    fn fails(&self, panics: &[bool]) {
+        self.faults.lock().unwrap().extend(panics);
+    }
+
+    fn row(&self) -> Option<String> {
+        self.row.lock().unwrap().clone()
+    }
+
+    fn writes(&self) -> usize {
+        self.writes.load(Ordering::SeqCst)
+    }
+}
+
+#[async_trait]
+impl TokenSink for Table {
+    async fn save(&self, tokens: &TokenResponse) -> Result<(), StoreError> {
+        self.writes.fetch_add(1, Ordering::SeqCst);
+        self.gate.acquire().await.unwrap().forget();
+        let fault = self.faults.lock().unwrap().pop_front();
+        match fault {
+            Some(true) => unreachable!("a sink with a mistake"),
+            Some(false) => return Err(StoreError::unavailable("connection reset")),
+            None => {}
+        }
+        *self.row.lock().unwrap() = tokens.refresh_token().map(|token| token.expose().to_owned());
+        Ok(())
+    }
+}
+
+/// O9, 97: a rotated refresh token is kept before anybody is given the tokens beside it.
+#[tokio::test]
+async fn tokens_are_kept_before_they_are_handed_out() {
+    let (server, table) = (Rotating::open(), Table::new(0));
+    let source = server.source().with_sink(table.clone());
+    assert_eq!(token(&source).await, same("at-1"));
+    assert_eq!(table.writes(), 0);
+    server.clock.advance(LIFE);
+    let mut waiting: Vec<_> = (0..8).map(|_| Box::pin(token(&source))).collect();
+    // the server has answered, and the table takes its time
+    for _ in 0..3 {
+        for caller in &mut waiting {
+            assert!(caller.now_or_never().is_none());
+        }
+        tokio::task::yield_now().await;
+    }
+    assert_eq!((table.writes(), table.row()), (1, None));
+    table.gate.add_permits(1);
+    for caller in waiting {
+        assert_eq!(caller.await, same("at-2"));
+        assert_eq!(table.row().as_deref(), Some("rt-2"));
+    }
+    assert_eq!((table.writes(), server.asked().len()), (1, 1));
+}
+
+/// O9, 97: tokens that could not be kept are not lost, and not handed out: the next call has them kept, and asks the server nothing.
+#[tokio::test]
+async fn tokens_that_could_not_be_kept_are_not_lost() {
+    for panics in [false, true] {
+        let (server, table) = (Rotating::open(), Table::new(100));
+        let source = server.ended().with_sink(table.clone());
+        table.fails(&[panics, panics]);
+        assert_eq!(token(&source).await, fails("unsaved"));
+        assert_eq!(renew(&source, "at-1").await, fails("unsaved"));
+        assert_eq!(table.row(), None);
+        // revoked they can be all the same
+        assert_eq!(
+            source.present().unwrap().refresh_token().unwrap().expose(),
+            "rt-2"
+        );
+        assert_eq!(token(&source).await, same("at-2"));
+        assert_eq!(table.row().as_deref(), Some("rt-2"));
+        assert_eq!(token(&source).await, same("at-2"));
+        assert_eq!((server.asked(), table.writes()), (vec!["rt-1".to_owned()], 3));
+    }
+}
+
+/// O9, 97: where they ended before they could be kept, they are kept first, and refreshed then.
+#[tokio::test]
+async fn tokens_that_ended_before_they_were_kept_are_kept_and_refreshed() {
+    let (server, table) = (Rotating::open(), Table::new(100));
+    let source = server.ended().with_sink(table.clone());
+    table.fails(&[false]);
+    assert_eq!(token(&source).await, fails("unsaved"));
+    server.clock.advance(LIFE);
+    server.meets([Fault::Lost]);
+    assert_eq!(token(&source).await, fails("lost"));
+    assert_eq!(table.row().as_deref(), Some("rt-2"));
+    assert_eq!(token(&source).await, same("at-3"));
+    assert_eq!(table.row().as_deref(), Some("rt-3"));
+    assert_eq!(server.asked(), ["rt-1", "rt-2", "rt-2"]);
+    assert_eq!(table.writes(), 3);
+}
+
+/// O9, 97: whoever goes away while the tokens are being kept loses nothing either.
+#[tokio::test]
+async fn a_caller_who_goes_away_leaves_the_tokens_to_be_kept() {
+    let (server, table) = (Rotating::open(), Table::new(0));
+    let source = server.ended().with_sink(table.clone());
+    let mut first = Box::pin(token(&source));
+    while table.writes() == 0 {
+        assert!((&mut first).now_or_never().is_none());
+    }
+    drop(first);
+    table.gate.add_permits(1);
+    assert_eq!(token(&source).await, same("at-2"));
+    assert_eq!(table.row().as_deref(), Some("rt-2"));
+    assert_eq!((table.writes(), server.asked().len()), (1, 1));
+}
