@@ -7,19 +7,20 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::error::{DatabaseError, DatabaseErrorKind};
 
-/// How often a statement asks for a lock that another handle holds, and how long it sleeps in between: five seconds.
+/// How often a statement asks for a lock that another handle holds, how long it sleeps in between, and for how long in all.
 ///
 /// SQLite's own waiting soon asks only ten times a second. A busy neighbour lets go for some microseconds at a time, so
 /// it would be luck to meet one of them.
 const ATTEMPTS: i32 = 5_000;
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(1);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Statements kept prepared on each connection; the suite has fewer than a hundred, the rest is the host's.
 const CACHED_STATEMENTS: usize = 256;
@@ -41,8 +42,7 @@ pub(super) fn writer(path: &Path) -> Result<Connection, DatabaseError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     configure(&mut connection)?;
-    let journal: String =
-        connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+    let journal = write_ahead(&connection)?;
     if journal != "wal" {
         let reason = format!("the file system allows no write-ahead log, only {journal}");
         return Err(DatabaseError::new(DatabaseErrorKind::Unavailable, reason));
@@ -58,6 +58,23 @@ pub(super) fn writer(path: &Path) -> Result<Connection, DatabaseError> {
     // after a burst the log shrinks again
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
     Ok(connection)
+}
+
+/// Switches the file to write-ahead mode, unless it is, and returns the mode it is in.
+///
+/// The switch first reads and then writes. SQLite asks the busy handler of nobody who reads already, since two who wait for
+/// each other in this way would wait for ever; so of many who open a new file at once, all but one would be turned away.
+/// Once refused it holds no lock, so here each begins again.
+fn write_ahead(connection: &Connection) -> Result<String, rusqlite::Error> {
+    let began = Instant::now();
+    loop {
+        let mode = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0));
+        let is_busy = |error: &rusqlite::Error| error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);
+        if !mode.as_ref().is_err_and(is_busy) || began.elapsed() >= PATIENCE {
+            return mode;
+        }
+        thread::sleep(BETWEEN_ATTEMPTS);
+    }
 }
 
 /// Creates the file for its owner alone when it is absent: it will hold the secrets that webhooks are signed with. SQLite

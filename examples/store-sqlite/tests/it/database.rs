@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::sync::mpsc;
-use std::thread;
 use std::time::SystemTime;
 
 use futures_util::future::join_all;
@@ -188,20 +187,6 @@ async fn an_answered_write_is_seen_by_the_next_read_of_any_handle() {
         note(&one, id).await.unwrap();
         assert_eq!(notes(&other).await.last(), Some(&id));
         assert_eq!(notes(&one).await.last(), Some(&id));
-    }
-}
-
-#[test]
-fn a_new_file_can_be_opened_by_many_at_once() {
-    let file = File::new();
-    let opened: Vec<_> = thread::scope(|scope| {
-        let opening: Vec<_> = (0..8)
-            .map(|_| scope.spawn(|| Database::open(file.path())))
-            .collect();
-        opening.into_iter().map(|thread| thread.join().unwrap()).collect()
-    });
-    for database in opened {
-        database.unwrap();
     }
 }
 

@@ -10,6 +10,7 @@ mod crash;
 mod database;
 mod errors;
 mod group_commit;
+mod opening;
 mod outbox;
 mod parallel_requests;
 mod purge;
