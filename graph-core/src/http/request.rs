@@ -1,6 +1,7 @@
 //! One operation as a client asks for it: [request parameters](https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters).
 
 use std::borrow::Cow;
+use std::fmt;
 
 use bytes::Bytes;
 use juniper::Variables;
@@ -24,7 +25,9 @@ use crate::persisted::{DocumentHash, DocumentId};
 /// assert_eq!(persisted.document_id(), Some(&DocumentId::Sha256(hash)));
 /// assert_eq!(persisted.query(), None);
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+///
+/// `Debug` shows neither the document nor a value: a password may be in either.
+#[derive(Clone, PartialEq)]
 pub struct GraphRequest {
     pub(super) query: Option<Text>,
     pub(super) document_id: Option<DocumentId>,
@@ -159,8 +162,20 @@ impl GraphRequest {
     }
 }
 
+impl fmt::Debug for GraphRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut variables: Vec<&str> = self.variables.keys().map(String::as_str).collect();
+        variables.sort_unstable();
+        f.debug_struct("GraphRequest")
+            .field("document_id", &self.document_id)
+            .field("operation_name", &self.operation_name)
+            .field("variables", &variables)
+            .finish_non_exhaustive()
+    }
+}
+
 /// A document as it came: JSON is not decoded when the document is known.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub(super) enum Text {
     Plain(String),
     /// A string with its quotes.

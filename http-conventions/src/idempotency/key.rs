@@ -1,5 +1,7 @@
 //! The key a client sends, and the name under which its record is kept.
 
+use std::fmt;
+
 use http::{HeaderMap, HeaderName, Method};
 use sha2::{Digest as _, Sha256};
 
@@ -27,7 +29,9 @@ const MAX_LENGTH: usize = 255;
 /// assert_eq!(IdempotencyKey::from_headers(&headers)?, bare);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+///
+/// `Debug` does not show it: where callers share one scope, whoever knows a key reads the answer that is kept under it.
+#[derive(Clone, Eq, Hash, PartialEq)]
 pub struct IdempotencyKey(Box<str>);
 
 impl IdempotencyKey {
@@ -66,6 +70,12 @@ impl IdempotencyKey {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl fmt::Debug for IdempotencyKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IdempotencyKey").finish_non_exhaustive()
     }
 }
 

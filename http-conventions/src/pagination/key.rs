@@ -20,7 +20,7 @@ impl CursorKey {
     /// # Security
     ///
     /// Take the secret from [`Entropy`](crate::ports::Entropy), keep it for as long as its cursors live, and use it for
-    /// nothing else. Two keys of one keyring need different ids.
+    /// nothing else. Keys of one keyring should have different ids: each that has the id of a cursor is tried.
     #[must_use]
     #[expect(clippy::expect_used, reason = "HMAC takes keys of any length")]
     pub fn new(id: u8, secret: [u8; 32]) -> Self {
@@ -88,10 +88,11 @@ impl CursorKeyring {
         &self.current
     }
 
-    pub(super) fn key(&self, id: u8) -> Option<&CursorKey> {
+    /// Every key that cursors call by this number: who rotates and keeps it does not lose the cursors of before.
+    pub(super) fn keys(&self, id: u8) -> impl Iterator<Item = &CursorKey> {
         std::iter::once(&self.current)
             .chain(&self.previous)
-            .find(|key| key.id == id)
+            .filter(move |key| key.id == id)
     }
 
     pub(super) const fn lifetime(&self) -> Duration {

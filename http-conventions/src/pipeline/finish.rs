@@ -1,7 +1,10 @@
 //! The one exit.
 
 use bytes::Bytes;
-use http::{Response, header::CACHE_CONTROL};
+use http::{
+    HeaderValue, Response,
+    header::{CACHE_CONTROL, CONTENT_TYPE},
+};
 
 use super::{EarlyAnswer, Exchange};
 use crate::{
@@ -19,6 +22,9 @@ impl<Stage> Exchange<Stage> {
     /// `request_id`. An error that explains nothing, as it has no content or plain text, becomes the problem of its status and
     /// keeps its fields: so frameworks answer 404, 405, 413 and 415.
     ///
+    /// Content without a `Content-Type` is `application/octet-stream`, which is what a reader may take it for
+    /// ([RFC 9110 §8.3](https://www.rfc-editor.org/rfc/rfc9110#section-8.3)), so that none guesses that it is a page.
+    ///
     /// What is finished already stays as it is: a layer around a service may finish what a handler within has finished.
     #[must_use]
     pub fn finish(self, outcome: Result<Response<Bytes>, Problem>) -> Response<Bytes> {
@@ -29,10 +35,11 @@ impl<Stage> Exchange<Stage> {
                 false => problem::completed_content(answer, &self.target, &self.id),
             },
         );
-        self.finish_as(outcome, |content| content)
+        typed(self.finish_as(outcome, |content| content))
     }
 
-    /// Finishes an answer whose content is a stream, or of a type of the framework; `content` makes that of a problem's.
+    /// Finishes an answer whose content is a stream, or of a type of the framework; `content` makes that of a problem's. Whether there
+    /// is any cannot be seen here: its `Content-Type` is the handler's.
     #[must_use]
     pub fn finish_as<B>(
         self,
@@ -108,4 +115,13 @@ impl<Stage> Exchange<Stage> {
         }
         headers.insert(X_REQUEST_ID, self.id.into_header_value());
     }
+}
+
+/// With a `Content-Type` where there is content.
+fn typed(mut answer: Response<Bytes>) -> Response<Bytes> {
+    if !answer.body().is_empty() && !answer.headers().contains_key(CONTENT_TYPE) {
+        let unknown = HeaderValue::from_static("application/octet-stream");
+        answer.headers_mut().insert(CONTENT_TYPE, unknown);
+    }
+    answer
 }

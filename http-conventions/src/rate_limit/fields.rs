@@ -83,9 +83,9 @@ impl HeaderProfile {
 }
 
 impl Default for HeaderProfile {
-    /// [`STRUCTURED`](Self::STRUCTURED).
+    /// All three: every client finds the fields that it knows.
     fn default() -> Self {
-        Self::STRUCTURED
+        Self::STRUCTURED.and(Self::UNIX).and(Self::X_UNIX)
     }
 }
 

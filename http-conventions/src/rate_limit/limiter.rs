@@ -45,7 +45,7 @@ pub struct RateLimiter {
 }
 
 impl RateLimiter {
-    /// Limits in this store, which tell clients by [`HeaderProfile::STRUCTURED`].
+    /// Limits in this store, which tell clients by every [`HeaderProfile`].
     #[must_use]
     pub fn new(store: Arc<dyn RateLimitStore>, clock: Arc<dyn Clock>, on_failure: OnStoreFailure) -> Self {
         Self {

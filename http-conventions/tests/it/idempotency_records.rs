@@ -66,6 +66,14 @@ fn names_and_fingerprints_never_change() {
     );
 }
 
+/// H6: who knows a key may read the answer that is kept under it; a log of requests shows none.
+#[test]
+fn a_key_is_not_shown() {
+    let key = IdempotencyKey::parse(b"8e03978e-40d5").unwrap();
+    assert_eq!(format!("{key:?}"), "IdempotencyKey { .. }");
+    assert_eq!(key.as_str(), "8e03978e-40d5");
+}
+
 /// H6: an answer may hold a secret that is shown once; a log of what is stored shows none.
 #[test]
 fn a_stored_answer_does_not_show_its_content() {

@@ -254,6 +254,9 @@ fn a_previous_key_still_opens_its_cursors() {
     assert_eq!(gone.open(&old, &binding(), now()), Err(CursorError::Invalid));
     let impostor = CursorKeyring::new(CursorKey::new(1, [9; 32]));
     assert_eq!(impostor.open(&old, &binding(), now()), Err(CursorError::Invalid));
+    // who rotates and forgets the id loses no cursor of before
+    let kept_id = impostor.with_previous(CursorKey::new(1, [7; 32]));
+    assert!(kept_id.open(&old, &binding(), now()).is_ok());
 }
 
 /// H10: no changed character of a cursor opens, and none is anything but invalid.

@@ -298,6 +298,23 @@ fn an_error_of_another_kind_keeps_its_content() {
     }
 }
 
+/// H5: content that nobody names is bytes, not a page that a browser guesses; where there is none it has no type.
+#[test]
+fn content_without_a_type_is_bytes() {
+    let desk = Desk::new();
+    for (content, content_type) in [("<b>{}</b>", Some("application/octet-stream")), ("", None)] {
+        let bare = Response::new(Bytes::from(content));
+        let request = request("GET", "/v1/charges", &[]);
+        let answer = desk.conventions.begin(&request).finish(Ok(bare));
+        let said = answer.headers().get(header::CONTENT_TYPE);
+        assert_eq!(
+            said.map(http::HeaderValue::as_bytes),
+            content_type.map(str::as_bytes)
+        );
+        assert_eq!(answer.body(), content);
+    }
+}
+
 /// H13: a clone finishes what a handler that panicked cannot, under the id that the handler knew.
 #[test]
 fn a_panic_is_answered_under_the_id_of_its_request() {

@@ -218,10 +218,11 @@ async fn each_profile_has_its_own_fields() {
         .and(HeaderProfile::X_UNIX);
     for (profile, structured, plain, prefixed) in [
         (HeaderProfile::NONE, false, false, false),
-        (HeaderProfile::default(), true, false, false),
+        (HeaderProfile::STRUCTURED, true, false, false),
         (HeaderProfile::UNIX, false, true, false),
         (HeaderProfile::X_UNIX, false, false, true),
         (all, true, true, true),
+        (HeaderProfile::default(), true, true, true),
     ] {
         let answer = check(&limiter(&clock, profile), &[wide.spend("a"), narrow.spend("b")]).await;
         let headers = answer.headers();

@@ -11,7 +11,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Request, Response};
 use http_conventions::pipeline::{Admitted, EarlyAnswer, Exchange, Limited};
 use http_conventions::rate_limit::{
-    HeaderProfile, MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter, client_network,
+    MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter, client_network,
 };
 
 use super::body::to_json;
@@ -55,13 +55,9 @@ pub(super) struct Limiting {
 
 /// What the policies count by.
 pub(super) fn limiter(clock: &DemoClock, log: &Log) -> RateLimiter {
-    let profile = HeaderProfile::STRUCTURED
-        .and(HeaderProfile::UNIX)
-        .and(HeaderProfile::X_UNIX);
     let store = Arc::new(MemoryRateLimitStore::default());
     let log = Arc::clone(log);
     RateLimiter::new(store, Arc::new(clock.as_port()), OnStoreFailure::FailClosed)
-        .with_profile(profile)
         .with_failure_log(move |error| log(&format!("rate limits: {}", with_sources(error))))
 }
 

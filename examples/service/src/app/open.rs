@@ -153,6 +153,7 @@ impl App {
         let addresses = address_policy(danger_deliver_to_loopback);
         let own = [base_url.clone()];
         let socket_origins = AllowedOrigins::new(cross_origins.iter().cloned().chain(own));
+        let socket_origins = socket_origins.map_err(at("the origins of WebSockets"))?;
         let conventions = conventions(&base_url, &database, &clock, &log, cross_origins)?;
         Ok(Self {
             sessions: sessions(&base_url, &database, &clock, &attempts, &log)?,

@@ -90,10 +90,18 @@ pub(super) fn proves(sources: &[Source], test: &str, id: &str) -> bool {
                 .copied()
                 .take_while(|line| line.starts_with("///") || line.starts_with("#["))
                 .collect();
-            let runs = source.is_of_kit || head.iter().any(|line| makes_test(line));
+            let is_case = source.is_of_kit && is_listed(sources, test);
+            let runs = is_case || head.iter().any(|line| makes_test(line));
             runs && !head.iter().any(|line| ignores(line)) && head.iter().any(|line| bears(line, id))
         })
     })
+}
+
+/// Whether the macro of a kit makes a test of it: it has the name on a line of its own.
+fn is_listed(sources: &[Source], test: &str) -> bool {
+    let of_kits = sources.iter().filter(|source| source.is_of_kit);
+    let mut lines = of_kits.flat_map(|source| source.text.lines());
+    lines.any(|line| line.trim().trim_end_matches([',', ';']) == test)
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
@@ -191,6 +199,9 @@ fn a_rule_is_found_only_where_a_test_that_runs_says_so() {
     ] {
         let text = format!("/// O1: a rule.\n{head}fn name() {{}}\n");
         assert_eq!(proves(&in_file(false, &text), "name", "O1"), outside, "{head}");
-        assert_eq!(proves(&in_file(true, &text), "name", "O1"), in_kit, "{head}");
+        assert_eq!(proves(&in_file(true, &text), "name", "O1"), outside, "{head}");
+        let listed = format!("macro_rules! kit {{\n    name\n}}\n{text}");
+        assert_eq!(proves(&in_file(true, &listed), "name", "O1"), in_kit, "{head}");
+        assert_eq!(proves(&in_file(false, &listed), "name", "O1"), outside, "{head}");
     }
 }

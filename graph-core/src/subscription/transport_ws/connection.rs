@@ -59,7 +59,7 @@ impl fmt::Debug for Input<'_> {
 }
 
 /// What is to be done.
-#[derive(Debug, PartialEq)]
+#[derive(PartialEq)]
 #[non_exhaustive]
 pub enum Action {
     /// Send this text message; say [`Input::Sent`] when the peer took it.
@@ -77,6 +77,23 @@ pub enum Action {
     Stop(Operation),
     /// Drop the streams of all operations, close the WebSocket, and drop the connection.
     Close(Close),
+}
+
+/// Without the messages, which have what the operations answer.
+impl fmt::Debug for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Send(message) => f.debug_struct("Send").field("bytes", &message.len()).finish(),
+            Self::Authenticate(init) => f.debug_tuple("Authenticate").field(init).finish(),
+            Self::Start { operation, request } => f
+                .debug_struct("Start")
+                .field("operation", operation)
+                .field("request", request)
+                .finish(),
+            Self::Stop(operation) => f.debug_tuple("Stop").field(operation).finish(),
+            Self::Close(close) => f.debug_tuple("Close").field(close).finish(),
+        }
+    }
 }
 
 /// One run of an operation.

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use http::header::{ORIGIN, SEC_WEBSOCKET_PROTOCOL};
-use http::{HeaderMap, Response, StatusCode};
+use http::{HeaderMap, Response, StatusCode, Uri};
 use thiserror::Error;
 
 use super::connection::Connection;
@@ -23,11 +23,21 @@ pub const SUBPROTOCOL: &str = "graphql-transport-ws";
 pub struct AllowedOrigins(BTreeSet<String>);
 
 impl AllowedOrigins {
-    /// These `origins`, each as a browser writes it: scheme, host, and the port unless it is the scheme's own.
-    #[must_use]
-    pub fn new<T: Into<String>>(origins: impl IntoIterator<Item = T>) -> Self {
-        let lower = |origin: T| origin.into().to_ascii_lowercase();
-        Self(origins.into_iter().map(lower).collect())
+    /// These `origins`, each as a browser writes it: scheme, host, and the port unless it is the scheme's own; or `null`.
+    ///
+    /// # Errors
+    ///
+    /// One is not written so (`*`, a slash at the end, a port that goes without saying) and no page could ever be of it.
+    pub fn new<T: Into<String>>(origins: impl IntoIterator<Item = T>) -> Result<Self, InvalidOrigin> {
+        let lower = |origin: T| {
+            let origin = origin.into().to_ascii_lowercase();
+            if origin == "null" || is_origin(&origin) {
+                Ok(origin)
+            } else {
+                Err(InvalidOrigin(origin))
+            }
+        };
+        origins.into_iter().map(lower).collect::<Result<_, _>>().map(Self)
     }
 
     fn allow(&self, headers: &HeaderMap) -> bool {
@@ -41,6 +51,30 @@ impl AllowedOrigins {
         }
     }
 }
+
+/// Whether this is `scheme://host[:port]` without the port that goes without saying.
+fn is_origin(text: &str) -> bool {
+    let Ok(uri) = text.parse::<Uri>() else {
+        return false;
+    };
+    let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
+        return false;
+    };
+    let unsaid = match scheme {
+        "https" => Some(443),
+        "http" => Some(80),
+        _ => None,
+    };
+    let is_all = text.len() == scheme.len() + "://".len() + authority.as_str().len();
+    let has_said = authority.port().is_some() && authority.port_u16() == unsaid;
+    let has_more = authority.as_str().contains(['@', '*']) || authority.as_str().ends_with(':');
+    is_all && !authority.host().is_empty() && !has_said && !has_more
+}
+
+/// This is no origin as a browser writes it.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[error("`{0}` is no origin as a browser writes it")]
+pub struct InvalidOrigin(String);
 
 /// A page of this origin may not open a connection.
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]

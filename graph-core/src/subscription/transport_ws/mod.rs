@@ -12,7 +12,7 @@
 //! let mut headers = HeaderMap::new();
 //! headers.insert("origin", HeaderValue::from_static("https://desk.example"));
 //! headers.insert("sec-websocket-protocol", HeaderValue::from_static("graphql-transport-ws"));
-//! let handshake = Handshake::read(&headers, &AllowedOrigins::new(["https://desk.example"])).unwrap();
+//! let handshake = Handshake::read(&headers, &AllowedOrigins::new(["https://desk.example"]).unwrap()).unwrap();
 //! assert_eq!(handshake.subprotocol(), Some("graphql-transport-ws"));
 //!
 //! let now = SystemTime::UNIX_EPOCH;
@@ -69,6 +69,6 @@ mod message;
 
 pub use self::close::Close;
 pub use self::connection::{Action, Connection, Input, Operation};
-pub use self::handshake::{AllowedOrigins, ForeignOrigin, Handshake, SUBPROTOCOL};
+pub use self::handshake::{AllowedOrigins, ForeignOrigin, Handshake, InvalidOrigin, SUBPROTOCOL};
 pub use self::limits::ConnectionLimits;
 pub use self::message::{Ambiguous, ConnectionInit};

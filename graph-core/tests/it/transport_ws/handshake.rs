@@ -17,7 +17,7 @@ fn headers(pairs: &[(http::HeaderName, &'static str)]) -> HeaderMap {
 /// G10, G20: a page of another site opens no connection with the cookies of this one.
 #[test]
 fn a_page_of_another_origin_is_refused() {
-    let allowed = AllowedOrigins::new(["https://Desk.example", "http://127.0.0.1:8080"]);
+    let allowed = AllowedOrigins::new(["https://Desk.example", "http://127.0.0.1:8080"]).unwrap();
     for origin in [
         "https://evil.example",
         "https://desk.example.evil.example",
@@ -86,5 +86,45 @@ fn the_subprotocol_is_agreed_on_or_4406() {
             assert_eq!(peer.connection.next_timeout(), Some(peer.now));
             assert_eq!(peer.told(Input::Timeout), "4406");
         }
+    }
+}
+
+/// G10: what no browser ever sends is a mistake of the host's, and told when it is made.
+#[test]
+fn an_origin_that_no_page_has_is_refused() {
+    for origin in [
+        "https://app.example/",
+        "https://app.example:443",
+        "http://app.example:80",
+        "https://app.example:",
+        "https://user@app.example",
+        "https://*.app.example",
+        "https://app.example/path",
+        "https://app.example?query",
+        "https://",
+        "app.example",
+        "app.example:8443",
+        "//app.example",
+        "*",
+        "",
+        " https://app.example",
+    ] {
+        let refused = AllowedOrigins::new(["https://desk.example", origin]).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            format!("`{origin}` is no origin as a browser writes it")
+        );
+    }
+    for origin in [
+        "https://app.example",
+        "HTTP://[::1]:8080",
+        "https://app.example:80",
+        "app://shell",
+        "null",
+    ] {
+        let allowed = AllowedOrigins::new([origin]).unwrap();
+        let value: HeaderValue = origin.parse().unwrap();
+        let headers = HeaderMap::from_iter([(ORIGIN, value)]);
+        assert!(Handshake::read(&headers, &allowed).is_ok(), "{origin}");
     }
 }

@@ -228,6 +228,28 @@ fn credentials_reach_the_host_and_no_debug() {
     }
 }
 
+/// G16: nor does what an operation is asked with, or what it answers, show where somebody logs what is to be done.
+#[test]
+fn neither_a_password_in_an_operation_nor_its_answer_is_printed() {
+    let mut peer = Peer::ready(ConnectionLimits::default());
+    let subscribe = r#"{"type":"subscribe","id":"1","payload":{"query":"subscription { a(p: \"s3cret\") }","operationName":"A","variables":{"password":"s3cret"}}}"#;
+    let started = peer.handle(Input::Text(subscribe));
+    let [Action::Start { request, operation }] = started.as_slice() else {
+        panic!("{started:?}")
+    };
+    let printed = format!("{started:?}");
+    assert!(!printed.contains("s3cret"), "{printed}");
+    assert!(
+        printed.contains(r#""A""#) && printed.contains(r#"["password"]"#),
+        "{printed}"
+    );
+    assert!(request.query().unwrap().contains("s3cret"));
+    let answer = GraphResponse::refused(ErrorCode::NotFound, "s3cret");
+    let told = peer.handle(Input::Response(operation.clone(), answer));
+    assert!(matches!(told.as_slice(), [Action::Send(message), ..] if message.contains("s3cret")));
+    assert!(!format!("{told:?}").contains("s3cret"), "{told:?}");
+}
+
 /// G10, G16: credentials that are there and cannot be told are an error, and not the absence of credentials.
 #[test]
 fn credentials_that_nobody_can_tell_are_an_error() {
