@@ -107,6 +107,7 @@ struct Inner {
     client_id: ClientId,
     credentials: ClientCredentials,
     dpop: Option<DpopKey>,
+    has_certificate_bound_tokens: bool,
 }
 
 /// The server does not take requests of this kind.
@@ -136,6 +137,7 @@ impl Client {
             client_id,
             credentials: ClientCredentials::None,
             dpop: None,
+            has_certificate_bound_tokens: false,
         };
         Self {
             inner: Arc::new(inner),
@@ -157,6 +159,16 @@ impl Client {
         self
     }
 
+    /// Has its tokens bound to the certificate that its [`Transport`](crate::ports::Transport) shows, as it is registered with
+    /// `tls_client_certificate_bound_access_tokens` ([RFC 8705 §3](https://www.rfc-editor.org/rfc/rfc8705#section-3)): requests go
+    /// where the server wants to see one ([§5](https://www.rfc-editor.org/rfc/rfc8705#section-5)), whatever the client proves
+    /// itself by, and be it nothing. Of [`ClientCredentials::Certificate`] that is true without.
+    #[must_use]
+    pub fn with_certificate_bound_tokens(mut self) -> Self {
+        Arc::make_mut(&mut self.inner).has_certificate_bound_tokens = true;
+        self
+    }
+
     /// The server that it is a client of.
     #[must_use]
     pub fn provider(&self) -> &Provider {
@@ -173,10 +185,9 @@ impl Client {
 impl Inner {
     /// Where a client shows a certificate, the server may want it shown elsewhere.
     fn certificate_or<'a>(&'a self, alias: Option<&'a Endpoint>, endpoint: &'a Endpoint) -> &'a Endpoint {
-        match self.credentials {
-            ClientCredentials::Certificate => alias.unwrap_or(endpoint),
-            _ => endpoint,
-        }
+        let is_shown =
+            self.has_certificate_bound_tokens || matches!(self.credentials, ClientCredentials::Certificate);
+        alias.filter(|_| is_shown).unwrap_or(endpoint)
     }
 
     fn token_endpoint(&self) -> &Endpoint {

@@ -25,7 +25,7 @@ pub struct Provider {
     pub(super) revocation_endpoint: Option<Endpoint>,
     pub(super) jwks_uri: Option<Endpoint>,
     pub(super) sends_issuer: bool,
-    /// For clients that show a certificate.
+    /// For clients that show a certificate, to prove themselves by or to have their tokens bound to.
     pub(super) mtls_aliases: MtlsAliases,
 }
 

@@ -2,9 +2,11 @@
 
 use std::time::{Duration, SystemTime};
 
+use http::Response;
 use oauth_core::client::{
     Answer, AuthorizationParams, Call, CallbackError, Client, ClientCredentials, NotOffered, Provider,
 };
+use oauth_core::jose::{IdTokenClaims, SigningKey};
 use oauth_core::ports::OsEntropy;
 use oauth_core::vocabulary::Scopes;
 
@@ -22,6 +24,21 @@ fn client(document: &Value) -> Client {
 fn asking() -> AuthorizationParams {
     let redirect_uri = "https://app.example/cb".parse().unwrap();
     AuthorizationParams::new(redirect_uri, "openid".parse().unwrap())
+}
+
+fn ada() -> IdTokenClaims {
+    IdTokenClaims {
+        issuer: issuer(),
+        subject: "ada".parse().unwrap(),
+        audience: "demo-web".parse().unwrap(),
+        nonce: None,
+        issued_at: now(),
+        expires_at: now(),
+        auth_time: None,
+        email: None,
+        email_verified: None,
+        name: None,
+    }
 }
 
 fn finish(client: &Client, query: &str) -> Result<(), CallbackError> {
@@ -69,6 +86,61 @@ fn a_server_that_wants_pushed_requests_gets_no_others() {
 fn place<A: Answer>(call: Call<A>) -> String {
     let (request, _) = call.start(&OsEntropy, now()).unwrap();
     request.uri().to_string()
+}
+
+/// O19, 12, 92: so does whoever has tokens bound to a certificate, though it proves itself by a key or a secret, or not at all.
+#[test]
+fn bound_tokens_are_asked_for_where_the_server_wants_to_see_the_certificate() {
+    let mut document = least();
+    let endpoints = ["token", "par", "revoke", "userinfo"];
+    let names = [
+        "token_endpoint",
+        "pushed_authorization_request_endpoint",
+        "revocation_endpoint",
+        "userinfo_endpoint",
+    ];
+    let at = |host: &str| {
+        names
+            .into_iter()
+            .zip(endpoints.map(|path| json!(format!("https://{host}/{path}"))))
+    };
+    for (name, endpoint) in at("as.example") {
+        document[name] = endpoint;
+    }
+    document["mtls_endpoint_aliases"] = Value::Object(
+        at("mtls.as.example")
+            .map(|(name, at)| (name.to_owned(), at))
+            .collect(),
+    );
+    let key = SigningKey::generate_ed25519(&OsEntropy).unwrap();
+    for credentials in [
+        ClientCredentials::None,
+        ClientCredentials::PrivateKey(key),
+        ClientCredentials::Post("secret".parse().unwrap()),
+    ] {
+        let plain = client(&document).with_credentials(credentials);
+        for (client, host) in [
+            (plain.clone(), "as.example"),
+            (plain.with_certificate_bound_tokens(), "mtls.as.example"),
+        ] {
+            let refresh = client.refresh(&"rt".parse().unwrap(), &Scopes::default());
+            let (request, pending) = refresh.start(&OsEntropy, now()).unwrap();
+            let body = r#"{"access_token":"at","token_type":"Bearer"}"#;
+            let tokens = pending.finish(Response::new(body.into()), now()).unwrap();
+            let places = [
+                request.uri().to_string(),
+                place(client.push(&asking(), &OsEntropy, now()).unwrap()),
+                place(client.revoke_refresh_token(&"rt".parse().unwrap()).unwrap()),
+                place(tokens.user_info(&ada()).unwrap()),
+            ];
+            assert_eq!(
+                places,
+                endpoints.map(|endpoint| format!("https://{host}/{endpoint}"))
+            );
+            let (url, _) = client.authorize(&asking(), &OsEntropy, now()).unwrap();
+            assert!(url.starts_with("https://as.example/authorize?"));
+        }
+    }
 }
 
 /// O6, 12, 92: whoever shows a certificate asks where the server wants to see one, and at the endpoint itself where it names no such
