@@ -15,7 +15,7 @@ pub(crate) const LIFETIME: Duration = Duration::from_secs(600);
 const CAPACITY: usize = 10_000;
 
 /// Sign-ins that have begun, each known by its state to the browser alone that began it. A host of several machines keeps the
-/// browser on one of them for these minutes.
+/// browser on one of them for these minutes, or each sign-in where all of them see it (`PendingAuthorization::into_text`).
 #[derive(Default)]
 pub(crate) struct SignIns(Mutex<HashMap<State, Begun>>);
 

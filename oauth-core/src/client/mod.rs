@@ -7,6 +7,7 @@
 //! ```text
 //! Client::sign_in ──> URL for the browser + PendingAuthorization     (keep it in the browser's session)
 //!    = Client::push where the server takes pushed requests, Client::authorize elsewhere
+//! PendingAuthorization::into_text ──> PendingText    Client::resume(text) ──> PendingAuthorization    on another machine
 //! PendingAuthorization::finish(query of the callback) ──> Call ──> TokenResponse
 //!    TokenResponse::identity(keys) ──> IdTokenClaims                  who signed in
 //!    TokenResponse::user_info(identity) ──> Call ──> UserInfo         what else is known of them
@@ -78,7 +79,7 @@ mod user_info;
 use std::sync::Arc;
 
 pub use answer_error::AnswerError;
-pub use authorization::{CallbackError, PendingAuthorization};
+pub use authorization::{CallbackError, InvalidPendingText, PendingAuthorization, PendingText};
 pub use authorization_params::{AuthorizationParams, ReservedParameter};
 pub use call::{Answer, Call, CallError, Pending};
 pub use credentials::ClientCredentials;

@@ -108,6 +108,11 @@ proptest! {
     }
 
     #[test]
+    fn requests_of_another_machine_never_panic(text in "\\{(\"(version|state|nonce|scope|max_age|created_at)\":(\"[a-z]{0,3}\"|[0-9]{1,20}|null),?){0,6}\\}|\\PC*") {
+        prop_assert!(client().resume(&text).is_err());
+    }
+
+    #[test]
     fn token_responses_never_panic(status in 100_u16..600, body in document()) {
         let call = client().refresh(&"rt".parse().unwrap(), &Scopes::default());
         let (_, pending) = call.start(&OsEntropy, now()).unwrap();

@@ -4,6 +4,7 @@ mod answers;
 mod authorization;
 mod identity;
 mod peer;
+mod pending_text;
 mod possession;
 mod push;
 mod revocation;

@@ -1,8 +1,12 @@
 //! The way through the browser: [RFC 6749 §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1) and
 //! [§4.1.2](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2).
 
+mod text;
+
+use std::fmt;
 use std::time::{Duration, SystemTime};
 
+pub use self::text::{InvalidPendingText, PendingText};
 use super::form::Form;
 use super::token::{Expected, TokenResponse};
 use super::{AuthorizationParams, Call, Client, ErrorAnswer, NotOffered};
@@ -46,8 +50,9 @@ pub enum CallbackError {
 ///
 /// Keep it in the session of the very browser that is sent away: this is what ties the answer to the person
 /// ([RFC 9700 §4.7](https://www.rfc-editor.org/rfc/rfc9700#section-4.7)). It cannot be cloned, and finishing
-/// consumes it.
-#[derive(Debug)]
+/// consumes it. Where the session is no memory of this process, keep its [text](Self::into_text).
+///
+/// `Debug` shows neither state nor nonce nor code verifier.
 pub struct PendingAuthorization {
     client: Client,
     redirect_uri: RedirectUri,
@@ -194,5 +199,15 @@ impl PendingAuthorization {
             ..Expected::new(&self.client, self.scopes)
         };
         Call::of_tokens(form, expected)
+    }
+}
+
+impl fmt::Debug for PendingAuthorization {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PendingAuthorization")
+            .field("redirect_uri", &self.redirect_uri)
+            .field("scopes", &self.scopes)
+            .field("created_at", &self.created_at)
+            .finish_non_exhaustive()
     }
 }
