@@ -1,0 +1,17 @@
+#![no_main]
+
+use std::time::SystemTime;
+
+use http::Response;
+use oauth_core::client::{Client, Provider};
+
+libfuzzer_sys::fuzz_target!(|body: &[u8]| {
+    let place = || "https://as.example/token".parse().expect("an endpoint");
+    let provider = Provider::new("https://as.example".parse().expect("an issuer"), place(), place());
+    let client = Client::new(provider, "web".parse().expect("a client"));
+    let call = client.refresh(&"rt".parse().expect("a token"), &Default::default());
+    let (_, pending) = call.start(&|_: &mut [u8]| (), SystemTime::UNIX_EPOCH).expect("nothing to sign");
+    let tokens = pending.finish(Response::new(body.to_vec().into()), SystemTime::UNIX_EPOCH);
+    // the one that was sent, or another in its place
+    assert!(tokens.is_err() || tokens.is_ok_and(|tokens| tokens.refresh().is_some()));
+});
