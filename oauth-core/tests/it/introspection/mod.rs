@@ -1,5 +1,6 @@
 //! The resource server's guard, for tokens that only their issuer can read.
 
+mod bound;
 mod shared;
 
 use std::error::Error;
@@ -12,7 +13,6 @@ use futures_util::FutureExt;
 use futures_util::future::join_all;
 use http::request::Parts;
 use http::{Method, Request, Response};
-use oauth_core::dpop::{HEADER, Proof};
 use oauth_core::jose::{KeySet, SigningKey};
 use oauth_core::memory::MemoryReplays;
 use oauth_core::params::Params;
@@ -83,6 +83,14 @@ impl Issuer {
 
     fn api(&self) -> ResourceServer {
         api_with(self.introspection())
+    }
+}
+
+/// One that takes its time until the gate is opened.
+fn closed(answer: &Value) -> Issuer {
+    Issuer {
+        gate: Arc::new(tokio::sync::Semaphore::new(0)),
+        ..Issuer::new(answer)
     }
 }
 
@@ -199,31 +207,6 @@ async fn a_token_that_is_not_active_here_opens_nothing() {
     assert_eq!(refused.reason(), &ChallengeReason::WrongScheme);
 }
 
-/// O20, DP12, DP15: an opaque token may be bound, too, and what is remembered of it opens nothing without a proof.
-#[tokio::test]
-async fn an_opaque_token_may_be_bound() {
-    let key = SigningKey::generate_es256(&OsEntropy).unwrap();
-    let mut answer = changed("cnf", json!({ "jkt": key.public_key().thumbprint() }));
-    answer["token_type"] = json!("DPoP");
-    let issuer = Issuer::new(&answer);
-    let api = issuer
-        .api()
-        .with_dpop(API.parse().unwrap(), Arc::new(MemoryReplays::new()));
-    for _ in 0..2 {
-        let uri = format!("{API}/v1/charges").parse().unwrap();
-        let proof = Proof::new(Method::GET, uri, &OsEntropy, now()).with_access_token("at_1");
-        let mut proven = request("DPoP at_1");
-        proven
-            .headers
-            .insert(HEADER, proof.sign(&key).unwrap().to_header());
-        assert!(api.authenticate(&proven, now()).await.is_ok());
-        assert!(api.authenticate(&proven, now()).await.is_err());
-        assert!(api.authenticate(&request("DPoP at_1"), now()).await.is_err());
-        assert!(present(&api, "at_1", now()).await.is_err());
-    }
-    assert_eq!(issuer.asked(), 1);
-}
-
 /// O14: what is no answer is no permission; the client may come again, and the host learns why.
 #[tokio::test]
 async fn without_an_answer_nobody_passes() {
@@ -307,10 +290,7 @@ async fn those_who_come_at_once_ask_once() {
     assert!(answers.iter().all(Result::is_ok));
     assert_eq!(issuer.asked(), 1);
 
-    let issuer = Issuer {
-        gate: Arc::new(tokio::sync::Semaphore::new(0)),
-        ..Issuer::new(&active())
-    };
+    let issuer = closed(&active());
     let api = issuer.api();
     let mut first = Box::pin(present(&api, "at_1", now()));
     let mut second = Box::pin(present(&api, "at_1", now()));
@@ -333,10 +313,7 @@ async fn those_who_come_at_once_ask_once() {
 #[tokio::test]
 async fn an_answer_of_before_a_revocation_is_not_kept() {
     for all in [false, true] {
-        let issuer = Issuer {
-            gate: Arc::new(tokio::sync::Semaphore::new(0)),
-            ..Issuer::new(&active())
-        };
+        let issuer = closed(&active());
         let introspection = issuer.introspection();
         let api = api_with(introspection.clone());
         let mut early = Box::pin(present(&api, "at_1", now()));

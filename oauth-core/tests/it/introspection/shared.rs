@@ -10,13 +10,6 @@ fn of(issuer: &str, audience: &str, introspection: &Introspection) -> ResourceSe
         .with_introspection(introspection.clone())
 }
 
-fn closed(answer: &Value) -> Issuer {
-    Issuer {
-        gate: Arc::new(tokio::sync::Semaphore::new(0)),
-        ..Issuer::new(answer)
-    }
-}
-
 fn refused(presented: Result<Principal, Challenge>) {
     assert_eq!(presented.unwrap_err().reason(), &ChallengeReason::InactiveToken);
 }

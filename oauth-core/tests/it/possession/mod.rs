@@ -1,6 +1,7 @@
 //! The resource server's guard, for tokens that are bound to a key.
 
 mod challenges;
+mod remembered;
 mod seen_again;
 
 use std::sync::Arc;
