@@ -26,7 +26,7 @@ use crate::random::{random_text, text_of};
 use crate::vocabulary::serde_as_text;
 
 /// Longest secret that is looked at, in bytes; a JWT access token with many claims fits.
-const MAX_LENGTH: usize = 16 * 1024;
+pub(crate) const MAX_LENGTH: usize = 16 * 1024;
 
 /// The text is empty, too long, or has characters outside `VSCHAR` (printable ASCII and space).
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]

@@ -24,7 +24,7 @@ const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("5");
 pub enum ChallengeReason {
     /// There is no access token.
     NoToken,
-    /// There are several, there is one in the query, or it has characters that no token has.
+    /// There are several, there is one in the query, or it is none: it has characters that no token has, or more than 16 KiB.
     MalformedRequest,
     /// The token is not valid here and now. The peer is not told why.
     InvalidToken(JwtError),

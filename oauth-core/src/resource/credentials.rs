@@ -5,6 +5,7 @@ use http::header::AUTHORIZATION;
 use http::{HeaderMap, Uri};
 
 use super::challenge::ChallengeReason;
+use crate::secret::MAX_LENGTH;
 
 /// How an access token is presented.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -51,7 +52,7 @@ pub(crate) fn presented<'a>(headers: &'a HeaderMap, uri: &Uri) -> Result<(Scheme
     let spaces = token.iter().take_while(|byte| **byte == b' ').count();
     token
         .get(spaces..)
-        .filter(|token| is_token68(token))
+        .filter(|token| token.len() <= MAX_LENGTH && is_token68(token))
         .and_then(|token| Some((scheme, str::from_utf8(token).ok()?)))
         .ok_or(ChallengeReason::MalformedRequest)
 }

@@ -190,8 +190,8 @@ impl ResourceServer {
     ///
     /// # Errors
     ///
-    /// The challenge to answer with: no token, more than one, one in the query, one that is not valid here and now, or one that is bound
-    /// to a key without a proof of it. Where the issuer, with an answer or with its keys, or the store is out of reach: a 503.
+    /// The challenge to answer with: no token, more than one, one in the query, one of more than 16 KiB, one that is not valid here and
+    /// now, or one that is bound to a key without a proof of it. Where the issuer, with an answer or with its keys, or the store is out of reach: a 503.
     ///
     /// # Security
     ///

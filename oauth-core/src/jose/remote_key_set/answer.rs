@@ -1,6 +1,5 @@
 //! What an issuer answers when it is asked for its keys.
 
-use std::any::Any;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -19,17 +18,13 @@ enum NoKeys {
     Status(StatusCode),
     #[error("the issuer answered with more than 64 KiB")]
     TooLong,
-    #[error("the issuer could not be asked: the transport panicked")]
-    Panicked,
 }
 
-/// What came of a request: the answer, no answer, or a panic.
-type Outcome = Result<Result<Response<Bytes>, TransportError>, Box<dyn Any + Send>>;
-
 /// The keys, and for how long their issuer wants them to be kept.
-pub(super) fn read(outcome: Outcome) -> Result<(KeySet, Option<Duration>), KeysUnavailable> {
-    let response = outcome.map_err(|_| KeysUnavailable::new(NoKeys::Panicked))?;
-    let response = response.map_err(KeysUnavailable::new)?;
+pub(super) fn read(
+    answer: Result<Response<Bytes>, TransportError>,
+) -> Result<(KeySet, Option<Duration>), KeysUnavailable> {
+    let response = answer.map_err(KeysUnavailable::new)?;
     if response.status() != StatusCode::OK {
         return Err(KeysUnavailable::new(NoKeys::Status(response.status())));
     }

@@ -5,7 +5,6 @@ mod state;
 
 use std::error::Error;
 use std::fmt;
-use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -286,8 +285,7 @@ impl RemoteKeySet {
         state.take_off(now, |turn, given_up| async move {
             // its end is the host's code, which has no business under the lock
             drop(given_up);
-            let asking = async { transport.send(request).await };
-            let answer = AssertUnwindSafe(asking).catch_unwind().await;
+            let answer = crate::answer::ask(&*transport, request).await;
             let fetched = answer::read(answer).map(|(keys, max_age)| {
                 // who forbids to keep them is asked no more often than a stranger could ask
                 let shortest = times.cool_down.min(times.lifetime);

@@ -7,6 +7,7 @@ use http::{Response, StatusCode};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use crate::answer::MAX_LENGTH;
 use crate::jose::{AccessTokenPolicy, Audiences, NumericDate, Times};
 use crate::json;
 use crate::resource::principal::Granted;
@@ -56,7 +57,7 @@ pub(super) struct Active {
 /// What the token says, or that it is not active; none where the answer is no answer. One without a type is read where
 /// `takes_untyped` says so.
 pub(super) fn read(response: &Response<Bytes>, takes_untyped: bool) -> Option<Option<Active>> {
-    if response.status() != StatusCode::OK {
+    if response.status() != StatusCode::OK || response.body().len() > MAX_LENGTH {
         return None;
     }
     let wire: Wire<'_> = json::object(response.body()).ok()?;

@@ -45,7 +45,9 @@ pub(super) enum AskError {
 
 /// The answer was none that says what a token is worth.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("the introspection endpoint answered with status {0} and no introspection response")]
+#[error(
+    "the introspection endpoint answered with status {0} and no introspection response of 64 KiB at most"
+)]
 struct NoAnswer(http::StatusCode);
 
 /// So many questions are under way that no other is asked.
@@ -277,7 +279,7 @@ impl Inner {
     }
 
     async fn ask(&self, request: Request<Bytes>) -> Told {
-        let response = self.manner.transport.send(request).await;
+        let response = crate::answer::ask(&*self.manner.transport, request).await;
         let response = response.map_err(|error| AskError::Unavailable(Arc::new(error)))?;
         match answer::read(&response, self.manner.takes_untyped) {
             Some(active) => active.map(Arc::new).ok_or(AskError::Inactive),

@@ -1,6 +1,7 @@
 //! The resource server's guard, for tokens that only their issuer can read.
 
 mod bound;
+mod faults;
 mod shared;
 
 use std::error::Error;
@@ -220,6 +221,7 @@ async fn without_an_answer_nobody_passes() {
         (302, r#"{"active":true}"#),
         (401, r#"{"error":"invalid_client"}"#),
         (500, ""),
+        (200, &padded(64 * 1024 + 1)),
     ] {
         let issuer = Issuer::new(&active());
         issuer.says(status, body);
@@ -228,6 +230,16 @@ async fn without_an_answer_nobody_passes() {
         assert!(refused.source().is_some());
         assert_eq!(refused.into_response().status(), 503);
     }
+    let issuer = Issuer::new(&active());
+    issuer.says(200, &padded(64 * 1024));
+    assert!(present(&issuer.api(), "at_1", now()).await.is_ok());
+}
+
+/// A good answer of this length.
+fn padded(length: usize) -> String {
+    let answer = active().to_string();
+    let padding = " ".repeat(length - answer.len());
+    answer + &padding
 }
 
 /// O13, O14: an answer is remembered for seconds, not beyond the end of the token, and not beyond its revocation.
