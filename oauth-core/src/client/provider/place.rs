@@ -56,15 +56,19 @@ fn is_near(url: &str) -> bool {
     }
 }
 
-/// What [RFC 6890](https://www.rfc-editor.org/rfc/rfc6890) has no public host at.
+/// Where [RFC 6890](https://www.rfc-editor.org/rfc/rfc6890) has no public host: blocks for private use, for protocols, for benchmarks and
+/// for documents, which a network may well route to machines of its own.
 fn is_near_v4(address: Ipv4Addr) -> bool {
-    let [first, second, ..] = address.octets();
-    first == 0
-        || address.is_loopback()
-        || address.is_private()
-        || address.is_link_local()
-        || (first == 100 && (64..128).contains(&second))
-        || first >= 224
+    let is_special = matches!(
+        address.octets(),
+        [0 | 224..=255, ..]
+            | [100, 64..=127, ..]
+            | [192, 0, 0 | 2, _]
+            | [198, 18 | 19, ..]
+            | [198, 51, 100, _]
+            | [203, 0, 113, _]
+    );
+    is_special || address.is_loopback() || address.is_private() || address.is_link_local()
 }
 
 fn is_near_v6(address: Ipv6Addr) -> bool {
@@ -79,5 +83,10 @@ fn is_near_v6(address: Ipv6Addr) -> bool {
     if let Some((high, low)) = embedded {
         return is_near_v4(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)));
     }
-    address.is_unique_local() || address.is_unicast_link_local() || address.is_multicast()
+    // nothing but global unicast, and not what is set apart inside: protocols with Teredo, and documents
+    !matches!(segments, [0x2000..=0x3fff, ..])
+        || matches!(
+            segments,
+            [0x2001, 0..=0x01ff | 0x0db8, ..] | [0x3fff, 0..=0x0fff, ..]
+        )
 }
