@@ -20,31 +20,34 @@ impl ResourceServer {
     /// An audience that is no URL has none, and is told of nobody.
     #[must_use]
     pub fn with_metadata(mut self, scopes: Scopes) -> Self {
-        let url = self
-            .place()
-            .map(|(origin, path)| format!("{origin}{WELL_KNOWN}{path}").into());
+        let url = self.place().map(|(url, path)| {
+            let query = self.policy.audience().as_str().split('#').next();
+            let query = query.and_then(|text| text.split_once('?'));
+            let query = query.map(|(_, query)| format!("?{query}")).unwrap_or_default();
+            format!("{}{path}{query}", url.origin()).into()
+        });
         Arc::make_mut(&mut self.realm).metadata_url = url;
         self.scopes = Some(scopes);
         self
     }
 
     /// The path under which clients look for the metadata: mount [`metadata`](Self::metadata) there. None where the audience is no
-    /// URL.
+    /// URL. A query of the audience is no part of it; clients send it along.
     #[must_use]
     pub fn metadata_path(&self) -> Option<String> {
-        self.place().map(|(_, path)| format!("{WELL_KNOWN}{path}"))
+        self.place().map(|(_, path)| path)
     }
 
-    /// The origin and the path of the resource, the latter without a slash at its end
-    /// ([RFC 9728 §3](https://www.rfc-editor.org/rfc/rfc9728#section-3)).
-    fn place(&self) -> Option<(String, String)> {
+    /// The resource, and the path under which clients look for its metadata: the well-known one before its own, which is kept but for a
+    /// slash that is all of it ([RFC 9728 §3.1](https://www.rfc-editor.org/rfc/rfc9728#section-3.1)).
+    fn place(&self) -> Option<(Htu, String)> {
         let url: Htu = self.policy.audience().as_str().parse().ok()?;
-        let url = url.as_str();
-        let (_, behind_scheme) = url.split_once("://")?;
-        let authority = behind_scheme.split('/').next().unwrap_or_default();
-        let path = behind_scheme.strip_prefix(authority)?;
-        let origin = url.strip_suffix(path)?;
-        Some((origin.to_owned(), path.trim_end_matches('/').to_owned()))
+        let own = url
+            .as_str()
+            .strip_prefix(url.origin())
+            .filter(|path| *path != "/");
+        let path = format!("{WELL_KNOWN}{}", own.unwrap_or_default());
+        Some((url, path))
     }
 
     /// Answers `GET` for the metadata.

@@ -152,3 +152,35 @@ async fn a_challenge_leads_to_the_metadata() {
     let refused = present(&named, &nobody).await.unwrap_err();
     assert_eq!(challenges(&refused), [r#"Bearer realm="payments""#]);
 }
+
+/// O22: the metadata are where clients look for them, whatever the resource ends in: a slash that is all of its path goes, and nothing else.
+#[tokio::test]
+async fn the_metadata_stand_before_the_path_of_the_resource() {
+    let nobody = Request::get("/").body(()).unwrap().into_parts().0;
+    for (resource, path, query) in [
+        ("https://api.example", "", ""),
+        ("https://api.example/", "", ""),
+        ("https://api.example/?t=1", "", "?t=1"),
+        ("https://api.example?t=1", "", "?t=1"),
+        ("https://api.example/v1", "/v1", ""),
+        ("https://api.example/v1/", "/v1/", ""),
+        ("https://api.example/v1//", "/v1//", ""),
+        ("https://api.example/v1?t=1", "/v1", "?t=1"),
+        ("https://api.example/v1/?t=1&u=/", "/v1/", "?t=1&u=/"),
+    ] {
+        let keys = KeySet::new([]).unwrap();
+        let api = ResourceServer::new(ISSUER.parse().unwrap(), resource.parse().unwrap(), keys)
+            .with_metadata("read:charges".parse().unwrap());
+        let well_known = format!("/.well-known/oauth-protected-resource{path}");
+        assert_eq!(api.metadata_path().as_ref(), Some(&well_known), "{resource}");
+        let url = format!("https://api.example{well_known}{query}");
+        let refused = present(&api, &nobody).await.unwrap_err();
+        assert_eq!(
+            challenges(&refused),
+            [format!(r#"Bearer realm="{resource}", resource_metadata="{url}""#)]
+        );
+        let document = api.metadata(&Request::get(&url).body(bytes::Bytes::new()).unwrap());
+        let document: serde_json::Value = serde_json::from_slice(document.body()).unwrap();
+        assert_eq!(document["resource"], resource);
+    }
+}
