@@ -17,7 +17,7 @@ pub struct InvalidHtu;
 /// [RFC 9449 §4.2](https://www.rfc-editor.org/rfc/rfc9449#section-4.2).
 ///
 /// Normalised by [RFC 3986 §6.2.2](https://www.rfc-editor.org/rfc/rfc3986#section-6.2.2) and §6.2.3: two texts of one place are
-/// equal.
+/// equal, also where one has characters that should be percent-encoded and are not (`"`, `[`, `]`, `^`, `{`, `|`, `}`).
 ///
 /// ```
 /// use oauth_core::dpop::Htu;
@@ -72,17 +72,22 @@ impl FromStr for Htu {
     type Err = InvalidHtu;
 
     fn from_str(text: &str) -> Result<Self, InvalidHtu> {
-        // the URL parser repairs what it meets, and two readers repair differently
-        if text.len() > MAX_LENGTH || !is_uri_text(text) {
+        if text.len() > MAX_LENGTH {
             return Err(InvalidHtu);
         }
-        let (_, behind_scheme) = text.split_once(':').ok_or(InvalidHtu)?;
-        let authority = behind_scheme.strip_prefix("//").ok_or(InvalidHtu)?;
-        let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
+        let (scheme, behind_scheme) = text.split_once(':').ok_or(InvalidHtu)?;
+        let behind_scheme = behind_scheme.strip_prefix("//").ok_or(InvalidHtu)?;
+        let end = behind_scheme.find(['/', '?', '#']).unwrap_or(behind_scheme.len());
+        let (authority, path) = behind_scheme.split_at(end);
         if authority.is_empty() || authority.contains('@') {
             return Err(InvalidHtu);
         }
-        let url = Url::parse(text).map_err(|_| InvalidHtu)?;
+        let text = format!("{scheme}://{authority}{}", encoded(path));
+        // the URL parser repairs what it meets, and two readers repair differently
+        if !is_uri_text(&text) {
+            return Err(InvalidHtu);
+        }
+        let url = Url::parse(&text).map_err(|_| InvalidHtu)?;
         let host = url.host_str().ok_or(InvalidHtu)?;
         let scheme @ ("https" | "http") = url.scheme() else {
             return Err(InvalidHtu);
@@ -103,6 +108,21 @@ impl fmt::Display for Htu {
 fn is_dots(segment: &str) -> bool {
     let segment = segment.to_ascii_lowercase().replace("%2e", ".");
     segment == "." || segment == ".."
+}
+
+/// What is behind the host, with that percent-encoded which browsers send as it is and RFC 3986 has in no path: `http::Uri` takes it.
+/// Not the backslash, which some readers take for a slash.
+fn encoded(path: &str) -> String {
+    let mut encoded = String::with_capacity(path.len());
+    for character in path.chars() {
+        match character {
+            '"' | '[' | ']' | '^' | '{' | '|' | '}' => {
+                encoded.push_str(&format!("%{:02X}", u32::from(character)));
+            }
+            _ => encoded.push(character),
+        }
+    }
+    encoded
 }
 
 /// The path with each octet in its one spelling: unreserved characters as they are, the rest of what is encoded in upper case.
@@ -155,6 +175,47 @@ mod tests {
         assert_eq!(htu("https://api.example"), htu("https://api.example/"));
         assert_eq!(htu("http://127.0.0.1:80/"), htu("http://127.0.0.1/"));
         assert_eq!(htu("https://api.example/a%3ab"), htu("https://api.example/a%3Ab"));
+    }
+
+    /// O20, DP9: what browsers send as it is, and others percent-encoded; a query with it changes nothing.
+    #[test]
+    fn a_path_may_have_what_no_uri_should() {
+        for (raw, encoded) in [
+            ("|", "%7C"),
+            ("\"", "%22"),
+            ("{", "%7B"),
+            ("}", "%7d"),
+            ("^", "%5E"),
+            ("[", "%5b"),
+            ("]", "%5D"),
+        ] {
+            let spellings = [raw, encoded].map(|x| format!("https://a.example/x{x}y/{x}"));
+            assert_eq!(htu(&spellings[0]), htu(&spellings[1]));
+            assert_ne!(htu(&spellings[0]), htu("https://a.example/xy/"));
+            assert_eq!(
+                htu(&format!("https://a.example/b?{raw}")),
+                htu("https://a.example/b")
+            );
+            let uri: http::Uri = spellings[0].parse().unwrap();
+            let base = htu("https://a.example");
+            assert_eq!(base.join(uri.path()).unwrap(), htu(&spellings[1]));
+            // no host has it
+            let host = format!("https://a{raw}b.example/").parse::<Htu>();
+            assert_eq!(host, Err(InvalidHtu), "{raw}");
+        }
+        assert_eq!(
+            htu("https://a/x|y").as_str(),
+            "https://a/x%7Cy",
+            "spelt as in RFC 3986"
+        );
+        for text in [
+            "https://a/x\\y",
+            "https://a/x<y",
+            "https://a/x>y",
+            "https://a/x`y",
+        ] {
+            assert_eq!(text.parse::<Htu>(), Err(InvalidHtu), "{text}");
+        }
     }
 
     /// O20, 96: a server is its scheme, host and port; a secret goes there behind TLS, or to this machine.

@@ -314,6 +314,25 @@ async fn the_place_of_a_request_is_the_configured_one() {
     }
 }
 
+/// O20, DP9: a path with a character that browsers send as it is, in either spelling, is the one that was proven.
+#[tokio::test]
+async fn a_path_passes_in_the_spelling_of_a_browser() {
+    let (api, own) = (api(), key(1));
+    let token = token(Some(jkt(&own)));
+    let spellings = ["/users/auth0|123", "/users/auth0%7C123", "/users/auth0%7c123"];
+    for asked in spellings {
+        for proven in spellings {
+            let proof = Proof {
+                uri: format!("{API}{proven}").parse().unwrap(),
+                ..made(&token)
+            };
+            let mut request = request("DPoP", &token, &[value(&proof, &own)]);
+            request.uri = asked.parse().unwrap();
+            assert!(present(&api, &request).await.is_ok(), "{asked} {proven}");
+        }
+    }
+}
+
 /// O20, DP13: a proof opens the API once, also to 32 who come at once.
 #[tokio::test]
 async fn one_of_32_uses_of_a_proof_opens_the_api() {
