@@ -67,13 +67,20 @@ impl<'a> Compact<'a> {
     }
 
     /// Applies the policy for headers, and finds the one key that may have signed. A header that is, byte for byte, the one
-    /// our own keys write has passed it.
+    /// our own keys write has passed it. Of several keys without a name it is the one that the signature matches.
     pub(super) fn select_key<'k>(&self, keys: &'k KeySet, expected: TokenType) -> Result<&'k Jwk, JwtError> {
         if let Some(key) = keys.by_header(self.header, expected) {
             return Ok(key);
         }
         let (algorithm, key_id) = self.signed_by(expected)?;
-        keys.select(key_id.as_deref(), algorithm)
+        match keys.select(key_id.as_deref(), algorithm) {
+            Err(JwtError::AmbiguousKey) => {
+                let mut nameless = keys.nameless(algorithm).ok_or(JwtError::AmbiguousKey)?;
+                let signer = nameless.find(|key| self.verify(key).is_ok());
+                signer.ok_or(JwtError::SignatureMismatch)
+            }
+            selected => selected,
+        }
     }
 
     /// Applies the policy for headers: the algorithm, and the name of the key.

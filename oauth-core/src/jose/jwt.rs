@@ -33,7 +33,8 @@ pub enum JwtError {
     /// keys: fetching them again, once in a while, may help.
     #[error("the key is unknown")]
     UnknownKey,
-    /// The token names no key and more than one could have signed it.
+    /// The token names no key and more than one could have signed it: keys with a name, which an issuer of such keys would say, or more
+    /// than three without.
     #[error("the token does not say which key signed it")]
     AmbiguousKey,
     /// The signature is not valid.

@@ -14,6 +14,9 @@ use crate::json;
 /// Most keys of one set.
 const MAX_KEYS: usize = 100;
 
+/// Most keys without a name that a token is tried with.
+const MAX_NAMELESS: usize = 3;
+
 /// The text is no key set, two usable keys of it have one `kid`, or it has more than 100 keys.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a usable key set")]
@@ -108,6 +111,15 @@ impl KeySet {
     /// The key whose tokens of this type have this very header, encoded: there is nothing in it to be read.
     pub(super) fn by_header(&self, header: &str, typ: TokenType) -> Option<&Jwk> {
         self.iter().find(|key| key.own_header(typ) == Some(header))
+    }
+
+    /// The keys of this algorithm that have no name, where they are few enough to try a token that names none with each.
+    pub(super) fn nameless(&self, algorithm: Algorithm) -> Option<impl Iterator<Item = &Jwk>> {
+        let nameless = || {
+            let of_algorithm = self.iter().filter(move |key| key.algorithm() == algorithm);
+            of_algorithm.filter(|key| key.key_id().is_none())
+        };
+        (1..=MAX_NAMELESS).contains(&nameless().count()).then(nameless)
     }
 
     /// The one key that may have signed a token with this header.

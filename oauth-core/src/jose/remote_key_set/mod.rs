@@ -70,7 +70,8 @@ pub enum VerifyError {
 /// A set is used for an hour, or for less where the answer says so by `Cache-Control: max-age`, and then fetched again. A token of a key
 /// that is not in it has it fetched at once, so that the issuer may rotate its keys at any time; but only once a minute
 /// ([`with_cool_down`](Self::with_cool_down)), because anybody can make up a name of a key. An issuer whose keys have no names (`kid`) may
-/// rotate them too: while one of the set has none, a token whose signature does not match counts as one of an unknown key.
+/// rotate them too, with three at once of one algorithm at most: a token that names none is tried with each of those that have none, and
+/// while there is one, a token whose signature does not match counts as one of an unknown key.
 ///
 /// However many callers come at once, the issuer is asked once. Nothing runs in the background: callers who wait drive the asking. At the
 /// end of the lifetime one caller waits for the new set and the others go on with the set of before until it has come. A caller who goes

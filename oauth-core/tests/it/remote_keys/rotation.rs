@@ -1,5 +1,8 @@
 //! An issuer that rotates its keys, and strangers who make up names of keys.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ed25519_dalek::Signer as _;
 use futures_util::future::join_all;
 
 use super::*;
@@ -113,34 +116,75 @@ fn nameless(seeds: &[u8]) -> String {
     set.to_string()
 }
 
+/// A token that names no key.
+fn unnamed(seed: u8, now: SystemTime) -> String {
+    let named = token(seed, now);
+    let claims = named.split('.').nth(1).unwrap();
+    let header = URL_SAFE_NO_PAD.encode(r#"{"alg":"EdDSA","typ":"at+jwt"}"#);
+    let signed = format!("{header}.{claims}");
+    let signature = ed25519_dalek::SigningKey::from_bytes(&[seed; 32]).sign(signed.as_bytes());
+    format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature.to_bytes()))
+}
+
+async fn verify_unnamed(keys: &RemoteKeySet, seed: u8, now: SystemTime) -> Result<(), JwtError> {
+    let token = unnamed(seed, now);
+    let policy = AccessTokenPolicy::new(ISSUER.parse().unwrap(), API.parse().unwrap());
+    let check = |keys: &KeySet| AccessTokenClaims::verify(&token, keys, &policy, now);
+    match keys.verify(check, now).await {
+        Ok(claims) => {
+            assert_eq!(claims.subject.as_str(), "ada");
+            Ok(())
+        }
+        Err(VerifyError::Refused(fault)) => Err(fault),
+        Err(other) => unreachable!("{other}"),
+    }
+}
+
+const MISMATCH: Result<(), JwtError> = Err(JwtError::SignatureMismatch);
+
 /// O15, O22, 77: keys without names rotate too: a token names none, so that its signature does not match that of before.
 #[tokio::test]
 async fn keys_without_names_rotate_too() {
     let issuer = Issuer::with(Answer(200, "", nameless(&[1])), 1000);
     let keys = issuer.keys();
-    // a token without a name, of this key
-    let verify = async |seed: u8, now: SystemTime| {
-        let own = KeySet::parse(nameless(&[seed]).as_bytes()).unwrap();
-        let check = |keys: &KeySet| {
-            let is_own = *keys == own;
-            is_own.then_some(()).ok_or(JwtError::SignatureMismatch)
-        };
-        match keys.verify(check, now).await {
-            Err(VerifyError::Refused(fault)) => Err(fault),
-            verified => verified.map_err(|_| JwtError::UnknownKey),
-        }
-    };
-    assert_eq!(verify(1, now()).await, Ok(()));
+    assert_eq!(verify_unnamed(&keys, 1, now()).await, Ok(()));
     issuer.says(Answer(200, "", nameless(&[2])));
-    assert_eq!(verify(2, now()).await, Ok(()));
+    assert_eq!(verify_unnamed(&keys, 2, now()).await, Ok(()));
     assert_eq!(issuer.asked(), 2);
     // forgeries spend the one fetch of a minute, and no more
     for second in 0..60 {
-        let mismatch = Err(JwtError::SignatureMismatch);
-        assert_eq!(verify(3, now() + Duration::from_secs(second)).await, mismatch);
+        let now = now() + Duration::from_secs(second);
+        assert_eq!(verify_unnamed(&keys, 3, now).await, MISMATCH);
     }
     assert_eq!(issuer.asked(), 2);
     issuer.says(Answer(200, "", nameless(&[3])));
-    assert_eq!(verify(3, now() + MINUTE).await, Ok(()));
+    assert_eq!(verify_unnamed(&keys, 3, now() + MINUTE).await, Ok(()));
     assert_eq!(issuer.asked(), 3);
+}
+
+/// O15, O22, 77: nor is anybody refused while the old one and the new one are both published; of more than three none is guessed.
+#[tokio::test]
+async fn keys_without_names_may_overlap() {
+    let issuer = Issuer::with(Answer(200, "", nameless(&[1])), 1000);
+    let keys = issuer.keys();
+    assert_eq!(verify_unnamed(&keys, 1, now()).await, Ok(()));
+    issuer.says(Answer(200, "", nameless(&[1, 2])));
+    for (seed, expected) in [(2, Ok(())), (1, Ok(())), (3, MISMATCH)] {
+        assert_eq!(verify_unnamed(&keys, seed, now()).await, expected, "{seed}");
+    }
+    assert_eq!(issuer.asked(), 2);
+    issuer.says(Answer(200, "", nameless(&[2])));
+    let later = now() + HOUR;
+    for (seed, expected) in [(2, Ok(())), (1, MISMATCH)] {
+        assert_eq!(verify_unnamed(&keys, seed, later).await, expected, "{seed}");
+    }
+    for (seeds, expected) in [
+        (&[1, 2, 3][..], Ok(())),
+        (&[1, 2, 3, 4], Err(JwtError::AmbiguousKey)),
+    ] {
+        let keys = Issuer::with(Answer(200, "", nameless(seeds)), 1000).keys();
+        for seed in 1..=3 {
+            assert_eq!(verify_unnamed(&keys, seed, now()).await, expected, "{seed}");
+        }
+    }
 }
