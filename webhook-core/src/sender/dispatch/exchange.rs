@@ -10,8 +10,8 @@ use super::Dispatcher;
 use crate::{
     ports::{ExchangeLimits, StoreError, TransportError},
     sender::{
-        Attempt, AttemptResult, Delivery, Disposition, Endpoint, EndpointState, FailureReason, KEPT_ANSWER,
-        Leased, Outcome, Settlement, StoredEvent,
+        Attempt, AttemptResult, Decision, Delivery, Disposition, Endpoint, EndpointState, FailureReason,
+        KEPT_ANSWER, Leased, Outcome, Settlement, StoredEvent,
     },
 };
 
@@ -20,9 +20,20 @@ pub(super) struct Finished {
     pub(super) settlement: Settlement,
     pub(super) outcome: Option<Outcome>,
     pub(super) endpoint_disabled: bool,
+    /// How the endpoint store failed, which has nothing to do with the receiver.
+    pub(super) failure: Option<StoreError>,
 }
 
 impl Finished {
+    fn unsent(leased: &Delivery, decision: Decision, failure: Option<StoreError>) -> Self {
+        Self {
+            settlement: decision.settle(leased, None),
+            outcome: None,
+            endpoint_disabled: false,
+            failure,
+        }
+    }
+
     /// The same lease as one that found its endpoint disabled, with nothing sent.
     pub(super) fn lease(&self) -> Settlement {
         Settlement {
@@ -43,18 +54,28 @@ pub(super) fn panicked(who: &str, panic: &(dyn Any + Send)) -> String {
     format!("{who} panicked: {}", text.unwrap_or("no text"))
 }
 
+/// A verb of the endpoint store, which is the host's code: a panic of it is a failure.
+async fn guarded<T>(verb: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+    let answer = AssertUnwindSafe(verb).catch_unwind().await;
+    answer.unwrap_or_else(|panic| Err(StoreError::unavailable(panicked("the endpoint store", &*panic))))
+}
+
 impl Dispatcher {
-    pub(super) async fn work(&self, leased: Leased) -> Result<Finished, StoreError> {
+    pub(super) async fn work(&self, leased: Leased) -> Finished {
         let Leased { delivery, event } = leased;
-        let endpoint = self.endpoints.load(&delivery.id.endpoint).await?;
+        let loaded = guarded(self.endpoints.load(&delivery.id.endpoint)).await;
         let now = self.clock.now();
+        let endpoint = match loaded {
+            Ok(endpoint) => endpoint,
+            // settled all the same: a lease that is left to end counts as a crash of ours
+            Err(failure) => {
+                let postponed = self.policy.postpone(&delivery, now);
+                return Finished::unsent(&delivery, postponed, Some(failure));
+            }
+        };
         match self.policy.admit(&delivery, endpoint.as_ref(), now) {
             Ok(endpoint) => self.attempt(&delivery, &event, endpoint, now).await,
-            Err(decision) => Ok(Finished {
-                settlement: decision.settle(&delivery, None),
-                outcome: None,
-                endpoint_disabled: false,
-            }),
+            Err(decision) => Finished::unsent(&delivery, decision, None),
         }
     }
 
@@ -64,16 +85,19 @@ impl Dispatcher {
         event: &StoredEvent,
         endpoint: &Endpoint,
         started_at: SystemTime,
-    ) -> Result<Finished, StoreError> {
+    ) -> Finished {
         let exchange = self.exchange(event, endpoint, started_at).await;
         let now = self.clock.now();
         let outcome = Outcome::of(&exchange, now);
-        let decision = self.policy.after_attempt(delivery, &outcome, now, self.jitter());
+        let mut decision = self.policy.after_attempt(delivery, &outcome, now, self.jitter());
+        let mut failure = None;
         // before the settlement: if we stop in between, the next 410 disables it
         if decision.disable_endpoint {
-            self.endpoints
-                .set_state(&endpoint.id, EndpointState::Disabled)
-                .await?;
+            let disabled = guarded(self.endpoints.set_state(&endpoint.id, EndpointState::Disabled));
+            failure = disabled.await.err();
+        }
+        if failure.is_some() {
+            decision = self.policy.postpone(delivery, now);
         }
         let result = AttemptResult::of(&exchange);
         let attempt = Attempt {
@@ -87,11 +111,12 @@ impl Dispatcher {
                 _ => result,
             },
         };
-        Ok(Finished {
+        Finished {
             settlement: decision.settle(delivery, Some(attempt)),
             outcome: Some(outcome),
             endpoint_disabled: decision.disable_endpoint,
-        })
+            failure,
+        }
     }
 
     async fn exchange(

@@ -56,8 +56,7 @@ impl Dispatcher {
     async fn end(&self, leased: Leased) -> Ended {
         let is_suspect = leased.delivery.is_suspect();
         let result = AssertUnwindSafe(self.work(leased)).catch_unwind().await;
-        let result =
-            result.unwrap_or_else(|panic| Err(StoreError::unavailable(panicked("the exchange", &*panic))));
+        let result = result.map_err(|panic| StoreError::unavailable(panicked("the exchange", &*panic)));
         Ended { is_suspect, result }
     }
 
@@ -72,6 +71,7 @@ impl Dispatcher {
                      settlement,
                      outcome,
                      endpoint_disabled,
+                     ..
                  }| {
                     let effect = (
                         settlement.delivery.clone(),
@@ -116,7 +116,9 @@ pub(super) struct Round<'d> {
     pub(super) errors: Vec<StoreError>,
     /// How many times in a row nothing could be leased of what is due.
     in_vain: u32,
-    /// The time after a failure in which nothing is leased.
+    /// Whether the outbox has failed, or the host's rules.
+    pub(super) has_failed: bool,
+    /// The time after such a failure in which nothing is leased.
     pause: Range<SystemTime>,
 }
 
@@ -129,6 +131,7 @@ impl<'d> Round<'d> {
             set_aside: Vec::new(),
             errors: Vec::new(),
             in_vain: 0,
+            has_failed: false,
             pause: SystemTime::UNIX_EPOCH..SystemTime::UNIX_EPOCH,
         }
     }
@@ -200,10 +203,13 @@ impl<'d> Round<'d> {
     /// Writes outcomes. Must not be dropped half way, or they are lost and sent again.
     pub(super) async fn settle(&mut self, ended: Vec<Ended>) -> Vec<Handled> {
         self.suspects -= ended.iter().filter(|ended| ended.is_suspect).count();
-        let finished: Vec<Finished> = ended
+        let mut finished: Vec<Finished> = ended
             .into_iter()
             .filter_map(|ended| self.keep(ended.result))
             .collect();
+        // told, and no reason to pause: who may be read is served, and who may not is held
+        self.errors
+            .extend(finished.iter_mut().filter_map(|finished| finished.failure.take()));
         let leases: Vec<_> = finished.iter().map(Finished::lease).collect();
         let settled = self.dispatcher.settle(finished);
         let handled = self.exchanges.beside(settled).await;
@@ -247,6 +253,7 @@ impl<'d> Round<'d> {
             Ok(value) => Some(value),
             Err(error) => {
                 self.errors.push(error);
+                self.has_failed = true;
                 let now = self.dispatcher.clock.now();
                 self.pause = now..self.look_again(now);
                 None

@@ -19,13 +19,13 @@ impl Dispatcher {
     /// # Errors
     ///
     /// The first [`StoreError`]. What was under way has been brought home; what could not be written comes up again when its
-    /// lease ends.
+    /// lease ends. Deliveries whose endpoint could not be read are held for ten seconds, and the others went out.
     pub async fn run_due(&self) -> Result<Report, StoreError> {
         let mut round = Round::new(self);
         let mut handled = Vec::new();
         let mut leased = 0;
         loop {
-            if leased < LONGEST_ROUND && round.errors.is_empty() {
+            if leased < LONGEST_ROUND && !round.has_failed {
                 leased += round.lease().await;
                 handled.append(&mut round.set_aside);
             }
@@ -61,9 +61,11 @@ impl Dispatcher {
     ///
     /// # Failures
     ///
-    /// After a [`StoreError`] nothing is leased for the same time; what is under way goes on, and what could not be written
-    /// comes up again when its lease ends. A panic of the transport is a failed attempt, and one of the endpoint store a
-    /// `StoreError`: neither ends the other exchanges. A panic of the outbox ends the run.
+    /// After a [`StoreError`] of the outbox nothing is leased for the same time; what is under way goes on, and what could not
+    /// be written comes up again when its lease ends. Where the endpoint store fails, be it for one endpoint or for all, the
+    /// delivery is [held](crate::sender::Disposition::Held) for ten seconds with what else is for that endpoint, and has spent nothing. A panic of the
+    /// transport is a failed attempt, and one of the endpoint store a `StoreError`: neither ends the other exchanges. A panic
+    /// of the outbox ends the run.
     ///
     /// # Examples
     ///

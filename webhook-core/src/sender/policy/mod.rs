@@ -1,7 +1,7 @@
 //! The delivery engine: what to do with a delivery that came up, and what its attempt means, as pure decisions.
 //!
 //! [`DeliveryPolicy::admit`] says whether a leased delivery is sent at all, [`DeliveryPolicy::after_attempt`] what its
-//! outcome makes of it. Both give a [`Decision`], a value that names every effect; nothing is stored, sent or timed here.
+//! outcome makes of it, [`DeliveryPolicy::postpone`] what a store that fails does. Each gives a [`Decision`], a value that names every effect; nothing is stored, sent or timed here.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -47,6 +47,9 @@ const THROTTLE_PAUSE: Duration = Duration::from_secs(60);
 
 /// How soon it is noticed that a paused endpoint is enabled again.
 const PAUSE_CHECK: Duration = Duration::from_secs(60);
+
+/// How soon an endpoint that could not be read, or not be disabled, is asked for again.
+const STORE_PAUSE: Duration = Duration::from_secs(10);
 
 type Classification = Arc<dyn Fn(&Outcome) -> Verdict + Send + Sync>;
 
@@ -214,6 +217,20 @@ impl DeliveryPolicy {
                 hold_endpoint_until: unavailable(outcome).map(|asked| later(now, asked)),
                 ..Decision::spent(self.retry(delivery, later(now, asked), now, jitter))
             },
+        }
+    }
+
+    /// What becomes of a delivery whose endpoint the store could not read, or not disable after a 410.
+    ///
+    /// That is no fault of the receiver: the delivery waits ten seconds and spends no attempt, and so does whatever else is for
+    /// this endpoint. Its lifetime bounds how often.
+    #[must_use]
+    pub fn postpone(&self, delivery: &Delivery, now: SystemTime) -> Decision {
+        let due_at = later(now, STORE_PAUSE);
+        let held = self.unless_expired(delivery, Disposition::Held { due_at }, due_at);
+        Decision {
+            hold_endpoint_until: Some(due_at),
+            ..Decision::unsent(held)
         }
     }
 

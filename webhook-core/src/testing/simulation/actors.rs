@@ -202,6 +202,14 @@ impl Stage {
         world.cut_off(Actor::Dispatcher(index), time);
     }
 
+    /// Takes the endpoints away from everybody for a while.
+    pub(super) async fn lose_endpoints(self, after: Duration) {
+        let world = &self.world;
+        world.sleep(after.saturating_sub(world.now())).await;
+        let time = world.state().choices.time(LONGEST_STALL);
+        world.lose_endpoints(time);
+    }
+
     /// Has a dispatcher die again and again for some minutes.
     pub(super) async fn die(self, index: usize, after: Duration) {
         let world = &self.world;

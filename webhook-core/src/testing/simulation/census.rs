@@ -77,6 +77,8 @@ pub struct Census {
     pub stalls: u64,
     /// How often a dispatcher reached no store for a while.
     pub partitions: u64,
+    /// How often nobody reached the endpoints for a while.
+    pub outages: u64,
     /// How often a clock was wrong by minutes.
     pub clock_steps: u64,
     /// How often a delivery killed its dispatcher.
@@ -127,6 +129,7 @@ impl Census {
         self.store_errors += other.store_errors;
         self.stalls += other.stalls;
         self.partitions += other.partitions;
+        self.outages += other.outages;
         self.clock_steps += other.clock_steps;
         self.poisonings += other.poisonings;
         self.leases += other.leases;
@@ -148,6 +151,7 @@ impl Census {
 
     /// Everything that delayed somebody through no fault of an endpoint.
     pub(super) fn faults(&self) -> u64 {
-        self.crashes.values().sum::<u64>() + self.store_errors + self.stalls + self.partitions + self.drains
+        let crashes: u64 = self.crashes.values().sum();
+        crashes + self.store_errors + self.stalls + self.partitions + self.outages + self.drains
     }
 }

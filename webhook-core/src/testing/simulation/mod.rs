@@ -17,7 +17,8 @@
 //! For half an hour of virtual time everything goes wrong: processes end at each [`CrashPoint`] and begin anew, stores fail with
 //! their write done or not, answers get lost, messages arrive after their sender gave up, receivers answer 4xx, 410, 429 and 503
 //! with `Retry-After`, 5xx, or never; clocks jump, within 5 seconds of the true time; dispatchers are stopped and restarted, secrets
-//! rotated, endpoints paused, failed deliveries replayed, old events purged; an endpoint comes late and is given what it missed. Some dispatchers are cut off from the stores for a minute, have a clock
+//! rotated, endpoints paused, failed deliveries replayed, old events purged; an endpoint comes late and is given what it missed. The endpoints alone
+//! are out of reach for up to a minute. Some dispatchers are cut off from the stores for a minute, have a clock
 //! that is wrong by up to four, or die again and again for reasons of their own; some deliveries kill whoever sends them. Then everybody is well, and the run goes on until nothing is due.
 //!
 //! All through and at the end each [`Invariant`] is checked by an account of its own. A run that breaks one is made again with a
@@ -46,6 +47,7 @@ mod scenario;
 mod scheduler;
 mod sites;
 mod stores;
+mod trouble;
 mod violation;
 mod world;
 
@@ -211,6 +213,9 @@ impl Stage {
         }
         for (index, after) in self.scenario.partitions.iter().copied() {
             begin(Box::pin(self.clone().part(index, after)));
+        }
+        for after in self.scenario.outages.iter().copied() {
+            begin(Box::pin(self.clone().lose_endpoints(after)));
         }
         for (index, after) in self.scenario.deaths.iter().copied() {
             begin(Box::pin(self.clone().die(index, after)));

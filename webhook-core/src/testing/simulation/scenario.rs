@@ -38,6 +38,8 @@ pub(super) struct Scenario {
     pub(super) steps: Vec<(usize, Duration)>,
     /// When a dispatcher is cut off from the stores.
     pub(super) partitions: Vec<(usize, Duration)>,
+    /// When nobody reaches the endpoints, for a while.
+    pub(super) outages: Vec<Duration>,
     /// When a dispatcher begins to die again and again.
     pub(super) deaths: Vec<(usize, Duration)>,
     /// Whose first event kills every dispatcher that sends it.
@@ -57,7 +59,8 @@ impl Scenario {
         let events = (0..=choices.index(3) + 1).map(|_| choices.time(BUSY)).collect();
         // with one place, an endpoint is often full: then dispatchers look every 250 ms, which is most of the steps of a run
         let concurrency_per_endpoint = choices.one_of([1, 4, 4, 4], 4);
-        let catch_ups = catch_ups(&choices.apart());
+        let apart = choices.apart();
+        let (catch_ups, outages) = (catch_ups(&apart), outages(&apart));
         let unwell = 2 + usize::from(!catch_ups.is_empty());
         Self {
             dispatchers,
@@ -81,6 +84,7 @@ impl Scenario {
             jumps: often(500, dispatchers, BUSY),
             steps: often(60, dispatchers, BUSY),
             partitions: often(150, dispatchers, BUSY),
+            outages,
             deaths: often(80, dispatchers, BUSY),
             poison: choices.happens(100).then(|| choices.index(tempers.len())),
             tempers: tempers.into_iter().chain(latecomer(&catch_ups)).collect(),
@@ -92,6 +96,15 @@ impl Scenario {
 /// Who comes late may be anything but well: what it missed does not come to it in time.
 fn latecomer(catch_ups: &[Duration]) -> Option<Temper> {
     catch_ups.first().map(|_| Temper::Flaky)
+}
+
+fn outages(choices: &Choices) -> Vec<Duration> {
+    let often = if choices.happens(200) {
+        choices.index(2) + 1
+    } else {
+        0
+    };
+    (0..often).map(|_| choices.time(BUSY)).collect()
 }
 
 fn catch_ups(choices: &Choices) -> Vec<Duration> {

@@ -87,9 +87,11 @@ pub(super) struct State {
     /// By dispatcher: how far its clock is ahead of the slowest one there may be.
     clocks: BTreeMap<Actor, Duration>,
     /// Until when a dispatcher reaches no store.
-    cut_off: BTreeMap<Actor, Duration>,
+    pub(super) cut_off: BTreeMap<Actor, Duration>,
+    /// Until when the endpoints alone can be reached by nobody.
+    pub(super) outage: Duration,
     /// Until when a dispatcher keeps dying.
-    dying: BTreeMap<Actor, Duration>,
+    pub(super) dying: BTreeMap<Actor, Duration>,
     /// By dispatcher: whether something was stored that it has not looked for yet.
     woken: BTreeMap<Actor, (bool, Option<Waker>)>,
 }
@@ -116,6 +118,7 @@ impl World {
             timer_count: 0,
             clocks: BTreeMap::new(),
             cut_off: BTreeMap::new(),
+            outage: Duration::ZERO,
             dying: BTreeMap::new(),
             woken: BTreeMap::new(),
         })))
@@ -186,52 +189,6 @@ impl World {
         if let Some(pause) = pause {
             self.sleep(pause).await;
         }
-    }
-
-    /// A point at which a process may stand still for longer than its leases last.
-    pub(super) async fn stall_perhaps(&self, actor: Actor) {
-        let stall = {
-            let mut state = self.state();
-            let stall = state.choices.happens(state.weather.stalls);
-            let stall = stall.then(|| state.choices.time(LONGEST_STALL));
-            if let Some(stall) = stall {
-                state.census.stalls += 1;
-                state.monitor.excuse(actor);
-                state.tell(|| format!("{actor}: stands still for {stall:?}"));
-            }
-            stall
-        };
-        if let Some(stall) = stall {
-            self.sleep(stall).await;
-        }
-    }
-
-    /// A dispatcher reaches no store for a while.
-    pub(super) fn cut_off(&self, actor: Actor, time: Duration) {
-        let mut state = self.state();
-        let end = state.now + time;
-        state.cut_off.insert(actor, end);
-        state.census.partitions += 1;
-        state.tell(|| format!("{actor}: reaches no store for {time:?}"));
-    }
-
-    /// A process dies again and again for a while, for reasons of its own.
-    pub(super) fn dies(&self, actor: Actor, time: Duration) {
-        let mut state = self.state();
-        let end = state.now + time;
-        state.dying.insert(actor, end);
-        state.tell(|| format!("{actor}: keeps dying for {time:?}"));
-    }
-
-    /// The way to a store.
-    pub(super) async fn reach(&self, actor: Actor) -> Result<(), StoreError> {
-        self.dawdle().await;
-        let mut state = self.state();
-        if state.cut_off.get(&actor).is_some_and(|end| *end > state.now) {
-            state.monitor.excuse(actor);
-            return Err(StoreError::unavailable("cut off"));
-        }
-        Ok(())
     }
 
     /// A point at which a process may end, and a store may fail or be out of reach.

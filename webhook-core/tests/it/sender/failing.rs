@@ -1,4 +1,4 @@
-//! An outbox that fails, or takes its time, when it is told to.
+//! Stores that fail, or take their time, when they are told to.
 
 use std::{
     sync::{
@@ -10,11 +10,13 @@ use std::{
 
 use tokio::sync::Notify;
 use webhook_core::{
-    memory::MemoryOutbox,
+    event::EventType,
+    memory::{MemoryEndpoints, MemoryOutbox},
     ports::StoreError,
     sender::{
-        Attempt, Delivery, DeliveryFilter, DeliveryId, Endpoint, Enqueue, Enqueued, LeaseRequest, Leases,
-        Missing, MissingRequest, Outbox, Page, Receipt, ReplayRequest, Settlement,
+        Attempt, Delivery, DeliveryFilter, DeliveryId, Endpoint, EndpointId, EndpointState, EndpointStore,
+        Enqueue, Enqueued, Inserted, LeaseRequest, Leases, Missing, MissingRequest, Outbox, Page, Receipt,
+        ReplayRequest, Rotated, Rotation, Settlement,
     },
 };
 
@@ -84,5 +86,66 @@ impl Outbox for Failing {
         request: &MissingRequest,
     ) -> Result<Missing, StoreError> {
         self.outbox.replay_missing(endpoint, request).await
+    }
+}
+
+/// What a failing endpoint store does to a call.
+#[derive(Clone, Copy)]
+pub(super) enum Mishap {
+    Error,
+    Panic,
+}
+
+/// Endpoints that cannot be read, and not be changed, as long as there is a mishap for them.
+pub(super) struct FailingEndpoints {
+    pub(super) endpoints: Arc<MemoryEndpoints>,
+    /// Whose row it is, or everybody's.
+    pub(super) of: Option<EndpointId>,
+    pub(super) unreadable: Mutex<Option<Mishap>>,
+    pub(super) unwritable: Mutex<Option<Mishap>>,
+}
+
+impl FailingEndpoints {
+    pub(super) fn over(endpoints: &Arc<MemoryEndpoints>) -> Self {
+        Self {
+            endpoints: endpoints.clone(),
+            of: None,
+            unreadable: Mutex::default(),
+            unwritable: Mutex::default(),
+        }
+    }
+
+    fn meet(&self, id: &EndpointId, mishap: &Mutex<Option<Mishap>>) -> Result<(), StoreError> {
+        let mishap = *mishap.lock().unwrap();
+        match mishap.filter(|_| self.of.as_ref().is_none_or(|of| of == id)) {
+            None => Ok(()),
+            Some(Mishap::Error) => Err(broken()),
+            Some(Mishap::Panic) => panic!("a bug of the host"),
+        }
+    }
+}
+
+#[async_trait::async_trait]
+impl EndpointStore for FailingEndpoints {
+    async fn insert(&self, endpoint: Endpoint) -> Result<Inserted, StoreError> {
+        self.endpoints.insert(endpoint).await
+    }
+
+    async fn load(&self, id: &EndpointId) -> Result<Option<Endpoint>, StoreError> {
+        self.meet(id, &self.unreadable)?;
+        self.endpoints.load(id).await
+    }
+
+    async fn subscribed(&self, event_type: &EventType) -> Result<Vec<Endpoint>, StoreError> {
+        self.endpoints.subscribed(event_type).await
+    }
+
+    async fn set_state(&self, id: &EndpointId, state: EndpointState) -> Result<bool, StoreError> {
+        self.meet(id, &self.unwritable)?;
+        self.endpoints.set_state(id, state).await
+    }
+
+    async fn rotate(&self, id: &EndpointId, rotation: &Rotation) -> Result<Rotated, StoreError> {
+        self.endpoints.rotate(id, rotation).await
     }
 }

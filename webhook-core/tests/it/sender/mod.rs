@@ -11,6 +11,7 @@ mod inspection;
 mod kit;
 mod leases;
 mod neighbours;
+mod outages;
 mod panics;
 mod quarantine;
 mod requests;

@@ -57,6 +57,7 @@ fn no_crash_breaks_a_promise_of_the_engine() {
         ];
         let trouble = [
             total.partitions,
+            total.outages,
             total.clock_steps,
             total.poisonings,
             total.purged,

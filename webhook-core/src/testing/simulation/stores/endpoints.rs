@@ -27,17 +27,18 @@ impl EndpointStore for SimulatedEndpoints {
     }
 
     async fn load(&self, id: &EndpointId) -> Result<Option<Endpoint>, StoreError> {
-        self.world.reach(self.actor).await?;
+        self.world.reach_endpoints(self.actor).await?;
         self.world.verb(self.inner.load(id)).await
     }
 
     async fn subscribed(&self, event_type: &EventType) -> Result<Vec<Endpoint>, StoreError> {
-        self.world.reach(self.actor).await?;
+        self.world.reach_endpoints(self.actor).await?;
         self.world.verb(self.inner.subscribed(event_type)).await
     }
 
     async fn set_state(&self, id: &EndpointId, state: EndpointState) -> Result<bool, StoreError> {
         let world = &self.world;
+        world.reach_endpoints(self.actor).await?;
         world.pass(self.actor, CrashPoint::InStateChange).await?;
         let known = world.verb(self.inner.set_state(id, state)).await?;
         {
@@ -54,6 +55,7 @@ impl EndpointStore for SimulatedEndpoints {
 
     async fn rotate(&self, id: &EndpointId, rotation: &Rotation) -> Result<Rotated, StoreError> {
         let world = &self.world;
+        world.reach_endpoints(self.actor).await?;
         world.pass(self.actor, CrashPoint::InRotation).await?;
         let rotated = world.verb(self.inner.rotate(id, rotation)).await?;
         world.tell(|| format!("{}: rotates the secret of {id}: {rotated:?}", self.actor));

@@ -154,7 +154,8 @@ impl SimulatedOutbox {
                 .tell(|| format!("{}: sets {delivery} aside: {reason}", self.actor));
             self.world.check(|state| {
                 state.census.set_aside += 1;
-                let own = state.census.faults() - state.census.poisonings;
+                // an outage loses no lease, so it convicts nobody
+                let own = state.census.faults() - state.census.poisonings - state.census.outages;
                 state.monitor.set_aside(delivery, own)
             });
         }
