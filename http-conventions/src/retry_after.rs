@@ -17,7 +17,10 @@
 
 use std::time::{Duration, SystemTime};
 
-use http::{HeaderMap, HeaderValue, header::RETRY_AFTER};
+use http::{
+    HeaderMap, HeaderValue,
+    header::{DATE, RETRY_AFTER},
+};
 
 use crate::http_date;
 
@@ -71,6 +74,26 @@ impl RetryAfter {
         let date = http_date::parse(value, now).ok_or(InvalidRetryAfter)?;
         Ok(date.duration_since(now).unwrap_or(Duration::ZERO).min(LONGEST))
     }
+
+    /// The wait that an answer received at `now` asks for; absent where it asks for none that can be read. Of several fields the
+    /// longest counts.
+    ///
+    /// A date is measured against the answer's own `Date`, where it has one: so the clock on either side may be wrong.
+    #[must_use]
+    pub fn from_headers(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+        let answered_at = answered_at(headers, now);
+        let waits = headers.get_all(RETRY_AFTER).iter();
+        waits
+            .filter_map(|value| Self::parse(value.as_bytes(), answered_at).ok())
+            .max()
+    }
+}
+
+/// What time it was for who answered, if that is said; else what time it is here.
+pub(crate) fn answered_at(headers: &HeaderMap, now: SystemTime) -> SystemTime {
+    let date = headers.get(DATE);
+    date.and_then(|date| http_date::parse(date.as_bytes(), now))
+        .unwrap_or(now)
 }
 
 fn delta_seconds(digits: &[u8]) -> Duration {

@@ -48,14 +48,31 @@ pub struct InvalidCursorKey;
 /// Signs and checks the cursors of an endpoint; a host keeps one in the value that its resolvers share.
 #[derive(Clone, Debug)]
 pub struct Cursors {
-    key: Arc<CursorKey>,
+    keys: Arc<Keys>,
+}
+
+#[derive(Clone, Debug)]
+struct Keys {
+    current: CursorKey,
+    previous: Vec<CursorKey>,
 }
 
 impl Cursors {
     /// Cursors signed with `key`.
     #[must_use]
     pub fn new(key: CursorKey) -> Self {
-        Self { key: Arc::new(key) }
+        let keys = Keys {
+            current: key,
+            previous: Vec::new(),
+        };
+        Self { keys: Arc::new(keys) }
+    }
+
+    /// Opens cursors of this key, too. To rotate, sign with a new one and keep that of before for as long as clients page by its cursors.
+    #[must_use]
+    pub fn with_previous(mut self, key: CursorKey) -> Self {
+        Arc::make_mut(&mut self.keys).previous.push(key);
+        self
     }
 
     /// The cursors of one field, named `Type.field`.
@@ -64,7 +81,7 @@ impl Cursors {
         let mut context = Vec::new();
         part(&mut context, coordinate.as_bytes());
         FieldCursors {
-            key: Arc::clone(&self.key),
+            keys: Arc::clone(&self.keys),
             context,
             time: None,
         }
@@ -74,7 +91,7 @@ impl Cursors {
 /// The cursors of one field and one set of arguments.
 #[derive(Clone, Debug)]
 pub struct FieldCursors {
-    key: Arc<CursorKey>,
+    keys: Arc<Keys>,
     /// What the tag covers beside the position.
     context: Vec<u8>,
     time: Option<Time>,
@@ -142,7 +159,10 @@ impl FieldCursors {
     pub(super) fn sign(&self, position: &str) -> String {
         let end = self.time.map(|time| time.end.to_be_bytes());
         let end = end.as_ref().map_or(&[][..], |end| end);
-        let full = self.mac(end, position.as_bytes()).finalize().into_bytes();
+        let full = self
+            .mac(&self.keys.current, end, position.as_bytes())
+            .finalize()
+            .into_bytes();
         let mut cursor: Vec<u8> = full.into_iter().take(TAG).collect();
         cursor.extend_from_slice(end);
         cursor.extend_from_slice(position.as_bytes());
@@ -158,8 +178,14 @@ impl FieldCursors {
         };
         let (tag, signed) = split(&bytes, TAG)?;
         let (end, position) = split(&signed, if self.time.is_some() { size_of::<u64>() } else { 0 })?;
-        let verified = self.mac(&end, &position).verify_truncated_left(&tag);
-        verified.map_err(|_| Unopened::Foreign)?;
+        let mut keys = std::iter::once(&self.keys.current).chain(&self.keys.previous);
+        let is_signed = |key: &CursorKey| {
+            let mac = self.mac(key, &end, &position);
+            mac.verify_truncated_left(&tag).is_ok()
+        };
+        if !keys.any(is_signed) {
+            return Err(Unopened::Foreign);
+        }
         if let (Some(time), Ok(end)) = (self.time, <[u8; 8]>::try_from(end))
             && u64::from_be_bytes(end) <= time.now
         {
@@ -168,9 +194,9 @@ impl FieldCursors {
         String::from_utf8(position).map_err(|_| Unopened::Foreign)
     }
 
-    fn mac(&self, end: &[u8], position: &[u8]) -> Hmac<Sha256> {
+    fn mac(&self, key: &CursorKey, end: &[u8], position: &[u8]) -> Hmac<Sha256> {
         #[expect(clippy::expect_used, reason = "HMAC takes a key of any length")]
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.key.0).expect("HMAC takes a key of any length");
+        let mut mac = Hmac::<Sha256>::new_from_slice(&key.0).expect("HMAC takes a key of any length");
         mac.update(&self.context);
         mac.update(&(position.len() as u64).to_be_bytes());
         mac.update(position);

@@ -176,6 +176,32 @@ fn a_cursor_is_bound_to_its_field_and_arguments() {
     }
 }
 
+/// G12: the key rotates without a client losing its place, and what it signed ends when the host drops it.
+#[test]
+fn a_cursor_of_the_key_of_before_is_opened() {
+    let key = |byte: u8| CursorKey::try_from([byte; 32].as_slice()).unwrap();
+    let (before, rotated) = (Cursors::new(key(3)), Cursors::new(key(4)).with_previous(key(3)));
+    let limits = PageLimits::default();
+    let opens = |cursors: &Cursors, cursor: &str| {
+        let after = PageArguments {
+            after: Some(cursor.to_owned()),
+            ..PageArguments::default()
+        };
+        cursors.field("Query.charges").request(limits, after).is_ok()
+    };
+    let made = |cursors: &Cursors| {
+        let request = cursors
+            .field("Query.charges")
+            .request(limits, PageArguments::default());
+        let page = request.unwrap().slice(vec!["a"], |item| (*item).to_owned());
+        page.unwrap().edges()[0].cursor().to_owned()
+    };
+    assert!(opens(&rotated, &made(&before)));
+    assert!(opens(&rotated, &made(&rotated)));
+    assert!(!opens(&before, &made(&rotated)));
+    assert!(!opens(&Cursors::new(key(4)), &made(&before)));
+}
+
 /// G12: a cursor ends when it should, to the second, and its end cannot be moved, left out or made up.
 #[test]
 fn a_cursor_ends() {

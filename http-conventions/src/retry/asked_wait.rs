@@ -2,12 +2,12 @@
 
 use std::time::{Duration, SystemTime};
 
-use http::{HeaderMap, HeaderName, header::RETRY_AFTER};
+use http::{HeaderMap, HeaderName};
 
 use crate::{
     field,
     rate_limit::{PLAIN, PREFIXED, RATE_LIMIT},
-    retry_after::RetryAfter,
+    retry_after::{RetryAfter, answered_at},
     single_value,
 };
 
@@ -18,8 +18,8 @@ const FIRST_UNIX_TIME: Duration = Duration::from_secs(1_000_000_000);
 ///
 /// `Retry-After` goes first. Without it, the longest `t` among the quotas of `RateLimit` that are used up (`r=0`), by
 /// draft-ietf-httpapi-ratelimit-headers; then `RateLimit-Reset` and `X-RateLimit-Reset`, which some servers give in seconds and
-/// others as a Unix time: what is a billion or more is a time. A field that is malformed or repeated is passed over; no wait is
-/// longer than 2³¹ seconds.
+/// others as a Unix time: what is a billion or more is a time. Times are measured against the answer's own `Date`, where it has one. A
+/// field that is malformed is passed over, and so is one of the resets that is repeated; no wait is longer than 2³¹ seconds.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -43,11 +43,9 @@ pub fn asked_wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let [_, _, plain_reset] = PLAIN;
     let [_, _, prefixed_reset] = PREFIXED;
     let mut resets = [plain_reset, prefixed_reset].into_iter();
-    let retry_after = single_value(headers, &RETRY_AFTER);
-    retry_after
-        .and_then(|value| RetryAfter::parse(value.as_bytes(), now).ok())
+    RetryAfter::from_headers(headers, now)
         .or_else(|| field::members(headers, &RATE_LIMIT).filter_map(used_up).max())
-        .or_else(|| resets.find_map(|name| reset(headers, &name, now)))
+        .or_else(|| resets.find_map(|name| reset(headers, &name, answered_at(headers, now))))
 }
 
 /// The `t` of a quota of which nothing is left.
@@ -64,13 +62,13 @@ fn used_up(member: &[u8]) -> Option<Duration> {
     time.filter(|_| left == Some(Duration::ZERO))
 }
 
-fn reset(headers: &HeaderMap, name: &HeaderName, now: SystemTime) -> Option<Duration> {
+fn reset(headers: &HeaderMap, name: &HeaderName, answered_at: SystemTime) -> Option<Duration> {
     let value = seconds(single_value(headers, name)?.as_bytes())?;
     if value < FIRST_UNIX_TIME {
         return Some(value);
     }
     let at = SystemTime::UNIX_EPOCH.checked_add(value)?;
-    Some(at.duration_since(now).unwrap_or(Duration::ZERO))
+    Some(at.duration_since(answered_at).unwrap_or(Duration::ZERO))
 }
 
 /// Digits as `Retry-After` reads them.

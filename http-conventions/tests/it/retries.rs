@@ -246,6 +246,10 @@ fn every_dialect_of_a_wait_is_read() {
             ],
             Some(5),
         ),
+        (
+            &[("retry-after", "5"), ("retry-after", "50"), ("retry-after", "x")],
+            Some(50),
+        ),
         (&[("ratelimit-reset", "12")], Some(12)),
         (&[("ratelimit-reset", "1799999999")], Some(0)),
         (&[("x-ratelimit-reset", "999999999")], Some(999_999_999)),
@@ -256,6 +260,35 @@ fn every_dialect_of_a_wait_is_read() {
     ] {
         let wait = asked_wait(&fields(answer), now());
         assert_eq!(wait, expected.map(Duration::from_secs), "{answer:?}");
+    }
+}
+
+/// H16: a time is measured by the clock of who says it: ours may be minutes ahead or behind, and nobody comes early for that.
+#[test]
+fn a_wait_is_measured_by_the_clock_of_the_answer() {
+    const DATE: (&str, &str) = ("date", "Fri, 15 Jan 2027 08:00:00 GMT");
+    let at =
+        |skew: i64| SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000_u64.strict_add_signed(skew));
+    for skew in [-300, 0, 300] {
+        for (name, value, wait) in [
+            ("retry-after", "Fri, 15 Jan 2027 08:01:00 GMT", 60),
+            ("retry-after", "60", 60),
+            ("retry-after", "Fri, 15 Jan 2027 07:59:00 GMT", 0),
+            ("ratelimit-reset", "1800000060", 60),
+        ] {
+            let answer = fields(&[DATE, (name, value)]);
+            assert_eq!(
+                asked_wait(&answer, at(skew)),
+                Some(Duration::from_secs(wait)),
+                "{value}, {skew}"
+            );
+        }
+    }
+    // without a date, or with one that is none, our own is what there is
+    for date in [&[][..], &[("date", "yesterday")]] {
+        let mut answer = fields(date);
+        answer.extend(fields(&[("retry-after", "Fri, 15 Jan 2027 08:01:00 GMT")]));
+        assert_eq!(asked_wait(&answer, at(45)), Some(Duration::from_secs(15)));
     }
 }
 

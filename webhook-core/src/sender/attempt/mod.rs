@@ -26,7 +26,7 @@ mod log;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use http::{HeaderMap, Response, StatusCode, header};
+use http::{HeaderMap, Response, StatusCode};
 use http_conventions::retry_after::RetryAfter;
 
 pub use log::{Attempt, AttemptResult, KEPT_ANSWER};
@@ -115,21 +115,12 @@ fn classify_status(status: StatusCode) -> Verdict {
 }
 
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    let date = headers.get(header::DATE).and_then(|date| date.to_str().ok());
-    let reference = date
-        .and_then(|date| httpdate::parse_http_date(date).ok())
-        .unwrap_or(now);
-    headers
-        .get_all(header::RETRY_AFTER)
-        .iter()
-        .filter_map(|value| RetryAfter::parse(value.as_bytes(), reference).ok())
-        .max()
-        .map(|wait| wait.min(LONGEST_RETRY_AFTER))
+    RetryAfter::from_headers(headers, now).map(|wait| wait.min(LONGEST_RETRY_AFTER))
 }
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
+    use http::{HeaderValue, header};
     use proptest::prelude::*;
 
     use super::*;
