@@ -1,4 +1,5 @@
-//! Serves a framework-free handler with actix-web 4, which still speaks `http` 0.2: one conversion each way.
+//! Serves a framework-free handler with actix-web 4, which still speaks `http` 0.2: one conversion each way. Over HTTP/1.1, with
+//! feature `tls` over TLS as well.
 //!
 //! ```no_run
 //! # async fn run() -> std::io::Result<()> {
@@ -11,10 +12,16 @@
 //! ```
 mod websocket;
 
+#[cfg(feature = "tls")]
+use std::any::Any;
 use std::{error::Error, io, net::TcpListener, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use ::websocket::Upgrade;
+#[cfg(feature = "tls")]
+use actix_tls::accept::rustls_0_23::TlsStream;
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, body::SizedStream, http as http02};
+#[cfg(feature = "tls")]
+use actix_web::{dev::Extensions, rt::net::TcpStream};
 use actix_web::{rt::time::timeout, web, web::Payload};
 use bytes::Bytes;
 use futures_util::{FutureExt, TryStreamExt};
@@ -29,8 +36,8 @@ type BoxError = Box<dyn Error + Send + Sync>;
 pub struct Limits {
     /// The largest request body in bytes; 1 MiB by default.
     pub body: usize,
-    /// How long a peer may take to send a request's head, and again its body; 10 s by default. At least a second: the clock
-    /// that actix-web looks at for the head may be half a second late.
+    /// How long a peer may take for the handshake of TLS, then to send a request's head, and again its body; 10 s by default. At
+    /// least a second: the clock that actix-web looks at for the head may be half a second late.
     pub read_timeout: Duration,
     /// How long open requests may go on after the shutdown, in whole seconds, at least one; 30 s by default.
     pub drain_timeout: Duration,
@@ -69,7 +76,54 @@ where
     F: Future<Output = Response<B>> + 'static,
     B: Body<Data = Bytes, Error: Into<BoxError>> + 'static,
 {
-    let host = Arc::new((handler, refuse));
+    serve_over(Carrier::Plain, listener, (handler, refuse), limits, shutdown).await
+}
+
+/// The same over TLS. Beside the peer's address, the request's extensions hold the [`PeerCertificate`](tls::PeerCertificate) of the connection, where
+/// it has one; of headers none is ever made.
+///
+/// A handshake that is slow or fails ends its own connection and holds up no other. The shutdown waits for those under way, no longer
+/// than [`Limits::read_timeout`].
+///
+/// # Errors
+/// When the listener cannot be used.
+#[cfg(feature = "tls")]
+pub async fn serve_tls<H, F, B>(
+    (listener, tls): (TcpListener, tls::Tls),
+    handler: H,
+    refuse: impl Fn(&Request<()>, StatusCode) -> Response<Bytes> + Send + Sync + 'static,
+    limits: Limits,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> io::Result<()>
+where
+    H: Fn(Request<Bytes>) -> F + Send + Sync + 'static,
+    F: Future<Output = Response<B>> + 'static,
+    B: Body<Data = Bytes, Error: Into<BoxError>> + 'static,
+{
+    serve_over(Carrier::Tls(tls), listener, (handler, refuse), limits, shutdown).await
+}
+
+/// What HTTP is spoken over.
+enum Carrier {
+    Plain,
+    #[cfg(feature = "tls")]
+    Tls(tls::Tls),
+}
+
+async fn serve_over<H, R, F, B>(
+    carrier: Carrier,
+    listener: TcpListener,
+    host: (H, R),
+    limits: Limits,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> io::Result<()>
+where
+    H: Fn(Request<Bytes>) -> F + Send + Sync + 'static,
+    R: Fn(&Request<()>, StatusCode) -> Response<Bytes> + Send + Sync + 'static,
+    F: Future<Output = Response<B>> + 'static,
+    B: Body<Data = Bytes, Error: Into<BoxError>> + 'static,
+{
+    let host = Arc::new(host);
     let handle = move |request: HttpRequest, body: Payload| {
         let host = Arc::clone(&host);
         async move {
@@ -96,16 +150,38 @@ where
                 .unwrap_or_else(|status| answer(refuse(&head, status).map(Full::new)))
         }
     };
-    HttpServer::new(move || App::new().default_service(web::to(handle.clone())))
+    let server = HttpServer::new(move || App::new().default_service(web::to(handle.clone())))
         .workers(1)
         .tcp_nodelay(true)
         .h1_allow_half_closed(false)
         .client_request_timeout(limits.read_timeout)
         .shutdown_signal(shutdown)
-        .shutdown_timeout(limits.drain_timeout.as_secs().max(1))
-        .listen(listener)?
-        .run()
-        .await
+        .shutdown_timeout(limits.drain_timeout.as_secs().max(1));
+    let server = match carrier {
+        Carrier::Plain => server.listen(listener)?,
+        #[cfg(feature = "tls")]
+        Carrier::Tls(tls) => {
+            let config = rustls::ServerConfig::clone(tls.config());
+            server
+                .on_connect(move |stream, known| note_certificate(&tls, stream, known))
+                .tls_handshake_timeout(limits.read_timeout)
+                .max_connection_rate(HANDSHAKES)
+                .listen_rustls_0_23(listener, config)?
+        }
+    };
+    server.run().await
+}
+
+/// As many as actix-web keeps connections: those that are slow leave room for others.
+#[cfg(feature = "tls")]
+const HANDSHAKES: usize = 25_600;
+
+/// Puts the certificate of a connection where its requests have it.
+#[cfg(feature = "tls")]
+fn note_certificate(tls: &tls::Tls, stream: &dyn Any, known: &mut Extensions) {
+    let stream = stream.downcast_ref::<TlsStream<TcpStream>>();
+    let certificate = stream.and_then(|stream| tls.certificate(stream.get_ref().1.peer_certificates()));
+    certificate.map(|certificate| known.insert(certificate));
 }
 
 async fn collect(body: Payload, limits: Limits) -> Result<Bytes, StatusCode> {
@@ -124,6 +200,10 @@ fn head(from: &HttpRequest) -> Option<Request<()>> {
     }
     if let Some(peer) = from.peer_addr() {
         request = request.extension(peer);
+    }
+    #[cfg(feature = "tls")]
+    if let Some(certificate) = from.conn_data::<tls::PeerCertificate>() {
+        request = request.extension(certificate.clone());
     }
     request.body(()).ok()
 }

@@ -113,7 +113,8 @@
 //! ```
 //!
 //! `axum::serve` serves such a router; [`serve_router`] does within bounds on slow heads and on the drain. The layer is of
-//! tower alone, and goes around any other service too.
+//! tower alone, and goes around any other service too. Both ways to serve are there over TLS as well, with feature `tls`.
+mod carrier;
 mod content;
 mod extract;
 mod layer;
@@ -126,3 +127,5 @@ pub use extract::{Admission, Caller, Paged, Whole};
 pub use layer::{ConventionsLayer, WithConventions};
 pub use refusal::{Reason, Refusal};
 pub use serve::{Limits, serve, serve_router};
+#[cfg(feature = "tls")]
+pub use serve::{serve_router_tls, serve_tls};

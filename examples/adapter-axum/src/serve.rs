@@ -7,14 +7,16 @@ use std::{
 use axum::{Router, body::Body, extract::ConnectInfo, extract::Request};
 use bytes::Bytes;
 use futures_util::FutureExt;
-use http::{StatusCode, Version, header};
+use http::{Extensions, StatusCode, Version, header};
 use http_body_util::Limited;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::{net::TcpListener, sync::watch, task::JoinSet, time::timeout};
 use tower_service::Service;
 use websocket::hyper::Switch;
 
+use crate::carrier::{Carrier, Plain};
 use crate::content::collect;
 
 /// The bounds of one server.
@@ -22,7 +24,7 @@ use crate::content::collect;
 pub struct Limits {
     /// The largest request body in bytes; 1 MiB by default.
     pub body: usize,
-    /// How long a peer may take to send a request's head, and again its body; 10 s by default.
+    /// How long a peer may take for the handshake of TLS, then to send a request's head, and again its body; 10 s by default.
     pub read_timeout: Duration,
     /// How long open requests may go on after the shutdown; 30 s by default.
     pub drain_timeout: Duration,
@@ -61,6 +63,45 @@ where
     F: Future<Output = http::Response<B>> + Send,
     B: http_body::Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
+    let router = routed(handler, refuse, limits);
+    serve_over(Plain, listener, router, limits, shutdown).await
+}
+
+/// The same over TLS. Beside the peer's address, the request's extensions hold the [`PeerCertificate`](tls::PeerCertificate) of the connection, where
+/// it has one; of headers none is ever made.
+///
+/// A handshake that is slow or fails ends its own connection and holds up no other.
+///
+/// # Errors
+/// When the listener cannot be used.
+#[cfg(feature = "tls")]
+pub async fn serve_tls<H, F, B>(
+    (listener, tls): (std::net::TcpListener, tls::Tls),
+    handler: H,
+    refuse: impl Fn(&http::Request<()>, StatusCode) -> http::Response<Bytes> + Send + Sync + 'static,
+    limits: Limits,
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()>
+where
+    H: Fn(http::Request<Bytes>) -> F + Send + Sync + 'static,
+    F: Future<Output = http::Response<B>> + Send,
+    B: http_body::Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
+    let router = routed(handler, refuse, limits);
+    serve_over(tls, listener, router, limits, shutdown).await
+}
+
+/// The router whose only route is the handler.
+fn routed<H, F, B>(
+    handler: H,
+    refuse: impl Fn(&http::Request<()>, StatusCode) -> http::Response<Bytes> + Send + Sync + 'static,
+    limits: Limits,
+) -> Router
+where
+    H: Fn(http::Request<Bytes>) -> F + Send + Sync + 'static,
+    F: Future<Output = http::Response<B>> + Send,
+    B: http_body::Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
     let host = Arc::new((handler, refuse));
     let answer = move |mut request: Request| {
         let host = Arc::clone(&host);
@@ -84,7 +125,7 @@ where
             }
         }
     };
-    serve_router(listener, Router::new().fallback(answer), limits, shutdown).await
+    Router::new().fallback(answer)
 }
 
 /// Serves a router until `shutdown` completes and the open requests are answered or cut off.
@@ -103,12 +144,35 @@ pub async fn serve_router(
     limits: Limits,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
+    serve_over(Plain, listener, router, limits, shutdown).await
+}
+
+/// The same over TLS. Beside the peer's address, the request's extensions hold the [`PeerCertificate`](tls::PeerCertificate) of the connection, where
+/// it has one. It is for a layer of the host to make of it what [`Caller`](crate::Caller) takes tokens with that are bound to one: a
+/// [`ClientCertificate`](oauth_core::mtls::ClientCertificate), in the extensions too.
+///
+/// # Errors
+/// When the listener cannot be used.
+#[cfg(feature = "tls")]
+pub async fn serve_router_tls(
+    (listener, tls): (std::net::TcpListener, tls::Tls),
+    router: Router,
+    limits: Limits,
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()> {
+    serve_over(tls, listener, router, limits, shutdown).await
+}
+
+async fn serve_over(
+    carrier: impl Carrier,
+    listener: std::net::TcpListener,
+    router: Router,
+    limits: Limits,
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     let listener = TcpListener::from_std(listener)?;
     let (stop, mut connections, mut shutdown) = (watch::Sender::new(()), JoinSet::new(), pin!(shutdown));
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new())
-        .header_read_timeout(limits.read_timeout);
     loop {
         let (stream, peer) = tokio::select! {
             () = &mut shutdown => break,
@@ -121,43 +185,63 @@ pub async fn serve_router(
         };
         // small chunks of a stream must not wait for each other
         stream.set_nodelay(true).ok();
-        let (router, switch) = (router.clone(), Switch::default());
-        let switches = switch.clone();
-        let answer = service_fn(move |mut request: http::Request<Incoming>| {
-            request.extensions_mut().insert(peer);
-            request.extensions_mut().insert(switches.clone());
-            request.extensions_mut().insert(ConnectInfo(peer));
-            let answer = router.clone().call(request.map(Body::new));
-            async move {
-                let mut answer = answer.await?;
-                if answer.status() == StatusCode::NOT_MODIFIED {
-                    // axum says the length of what it has: nothing, which is not that of what was not modified
-                    answer.headers_mut().remove(header::CONTENT_LENGTH);
-                }
-                Ok::<_, Infallible>(answer)
-            }
-        });
-        let (connection, mut stopped) = (
-            http.serve_connection(TokioIo::new(stream), answer),
-            stop.subscribe(),
-        );
+        let (carrier, router, mut stopped) = (carrier.clone(), router.clone(), stop.subscribe());
         connections.spawn(async move {
-            let mut connection = pin!(connection.with_upgrades());
-            tokio::select! {
-                // how a connection ends is its peer's affair
-                _ended = connection.as_mut() => {}
-                _stop = stopped.changed() => {
-                    connection.as_mut().graceful_shutdown();
-                    connection.await.ok();
-                }
+            let opened = tokio::select! {
+                biased;
+                opened = timeout(limits.read_timeout, carrier.open(stream)) => opened,
+                _stop = stopped.changed() => return,
+            };
+            if let Ok(Ok((stream, mut known))) = opened {
+                known.insert(peer);
+                known.insert(ConnectInfo(peer));
+                converse(stream, known, router, limits, stopped).await;
             }
-            switch.run().await;
         });
     }
     drop((listener, stop));
     let drained = async { while connections.join_next().await.is_some() {} };
     timeout(limits.drain_timeout, drained).await.ok();
     Ok(())
+}
+
+/// Speaks HTTP over one connection until it ends.
+async fn converse(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    known: Extensions,
+    router: Router,
+    limits: Limits,
+    mut stopped: watch::Receiver<()>,
+) {
+    let switch = Switch::default();
+    let switches = switch.clone();
+    let answer = service_fn(move |mut request: http::Request<Incoming>| {
+        request.extensions_mut().extend(known.clone());
+        request.extensions_mut().insert(switches.clone());
+        let answer = router.clone().call(request.map(Body::new));
+        async move {
+            let mut answer = answer.await?;
+            if answer.status() == StatusCode::NOT_MODIFIED {
+                // axum says the length of what it has: nothing, which is not that of what was not modified
+                answer.headers_mut().remove(header::CONTENT_LENGTH);
+            }
+            Ok::<_, Infallible>(answer)
+        }
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(limits.read_timeout);
+    let connection = http.serve_connection(TokioIo::new(stream), answer);
+    let mut connection = pin!(connection.with_upgrades());
+    tokio::select! {
+        // how a connection ends is its peer's affair
+        _ended = connection.as_mut() => {}
+        _stop = stopped.changed() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await.ok();
+        }
+    }
+    switch.run().await;
 }
 
 /// One `Host`, as [RFC 9112 §3.2](https://www.rfc-editor.org/rfc/rfc9112#section-3.2) asks of HTTP/1.1: a proxy in front may

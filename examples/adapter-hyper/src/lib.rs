@@ -120,11 +120,9 @@ impl Carrier for tls::Tls {
     type Stream = tokio_rustls::server::TlsStream<TcpStream>;
 
     async fn open(self, stream: TcpStream) -> io::Result<(Self::Stream, Extensions)> {
-        let acceptor = tokio_rustls::TlsAcceptor::from(Arc::clone(self.config()));
-        let (stream, mut known) = (acceptor.accept(stream).await?, Extensions::new());
-        if let Some(certificate) = self.certificate(stream.get_ref().1.peer_certificates()) {
-            known.insert(certificate);
-        }
+        let (stream, certificate) = self.accept(stream).await?;
+        let mut known = Extensions::new();
+        certificate.map(|certificate| known.insert(certificate));
         Ok((stream, known))
     }
 }

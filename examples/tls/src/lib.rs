@@ -78,6 +78,26 @@ impl Tls {
         &self.config
     }
 
+    /// Shakes hands over a connection that was just accepted: the stream, and the certificate of the client, if it has shown one.
+    ///
+    /// It waits for the client: bound it, and let it hold up no other.
+    ///
+    /// # Errors
+    /// The client left, speaks no TLS, or showed what is not taken.
+    #[cfg(feature = "tokio")]
+    pub async fn accept(
+        &self,
+        stream: tokio::net::TcpStream,
+    ) -> std::io::Result<(
+        tokio_rustls::server::TlsStream<tokio::net::TcpStream>,
+        Option<PeerCertificate>,
+    )> {
+        let acceptor = tokio_rustls::TlsAcceptor::from(Arc::clone(&self.config));
+        let stream = acceptor.accept(stream).await?;
+        let certificate = self.certificate(stream.get_ref().1.peer_certificates());
+        Ok((stream, certificate))
+    }
+
     /// The certificate of the client, of the `chain` that it showed in a handshake of [`config`](Self::config) that is complete.
     #[must_use]
     pub fn certificate(&self, chain: Option<&[CertificateDer<'static>]>) -> Option<PeerCertificate> {

@@ -6,6 +6,9 @@ mod router;
 #[path = "../../../adapter-hyper/tests/it/suite/mod.rs"]
 mod suite;
 
+#[path = "../../../adapter-hyper/tests/it/tls/mod.rs"]
+mod tls;
+
 /// One server of the suite, until it is drained.
 fn serve(server: suite::Server) -> std::io::Result<()> {
     let limits = adapter_axum::Limits {
@@ -20,5 +23,27 @@ fn serve(server: suite::Server) -> std::io::Result<()> {
         suite::refuse,
         limits,
         server.shutdown,
+    ))
+}
+
+/// Whether the shutdown drops handshakes, or waits for their time to pass.
+const DROPS_HANDSHAKES: bool = true;
+
+/// One server of the suite of TLS, until it is drained.
+fn serve_tls(server: tls::Server) -> std::io::Result<()> {
+    let limits = adapter_axum::Limits {
+        read_timeout: server.read_timeout,
+        drain_timeout: server.drain_timeout,
+        ..Default::default()
+    };
+    let stopped = async { server.stopped.await.unwrap_or(()) };
+    let listener = (server.listener, server.tls);
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(adapter_axum::serve_tls(
+        listener,
+        tls::tell,
+        tls::refuse,
+        limits,
+        stopped,
     ))
 }

@@ -1,4 +1,4 @@
-//! The suite of both adapters, run on hyper.
+//! The suite of the adapters, run on hyper.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod suite;
@@ -20,6 +20,9 @@ fn serve(server: suite::Server) -> std::io::Result<()> {
         server.shutdown,
     ))
 }
+
+/// Whether the shutdown drops handshakes, or waits for their time to pass.
+const DROPS_HANDSHAKES: bool = true;
 
 /// One server of the suite of TLS, until it is drained.
 fn serve_tls(server: tls::Server) -> std::io::Result<()> {
