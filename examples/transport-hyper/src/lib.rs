@@ -28,6 +28,8 @@
 //! It is also the [`Transport`](oauth_core::ports::Transport) of oauth-core, for clients of an authorization server and for APIs that
 //! introspect: by the same rules, in ten seconds, and an answer of more than 64 KiB is an error there. An issuer on another port than
 //! 443, or on a loopback address, is let through by the [`AddressPolicy`](webhook_core::address::AddressPolicy); one on a private network is not.
+//! A client that is known by a certificate has a transport of its own ([`HyperTransport::with_client_certificate`]), under the same rules: an issuer
+//! whose certificates are an authority's of the company, and whose address is one of its network, is not asked by this transport.
 
 mod connect;
 mod oauth;

@@ -2,24 +2,54 @@
 
 use std::sync::Arc;
 
-use rustls::{ClientConfig, RootCertStore, crypto::aws_lc_rs};
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use rustls::{ClientConfig, Error, RootCertStore};
 use tokio_rustls::TlsConnector;
 
-/// Mozilla's roots, as of the `webpki-roots` release in the lock file.
-pub(crate) fn mozilla_roots() -> RootCertStore {
-    RootCertStore {
-        roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
+/// Whom a client believes, and what it shows to those who ask.
+#[derive(Clone)]
+pub(crate) struct Trust {
+    pub(crate) roots: RootCertStore,
+    pub(crate) own: Option<Arc<SingleCertAndKey>>,
+}
+
+impl Trust {
+    /// Mozilla's roots, as of the `webpki-roots` release in the lock file; it shows nothing.
+    pub(crate) fn mozilla() -> Self {
+        let roots = RootCertStore {
+            roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
+        };
+        Self { roots, own: None }
+    }
+
+    pub(crate) fn connector(&self) -> TlsConnector {
+        let builder = ClientConfig::builder_with_provider(provider());
+        #[expect(clippy::expect_used, reason = "the versions are rustls's own defaults")]
+        let builder = builder
+            .with_safe_default_protocol_versions()
+            .expect("the provider speaks TLS 1.2 and 1.3");
+        let builder = builder.with_root_certificates(self.roots.clone());
+        let mut config = match &self.own {
+            Some(own) => builder.with_client_cert_resolver(Arc::<SingleCertAndKey>::clone(own)),
+            None => builder.with_no_client_auth(),
+        };
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        TlsConnector::from(Arc::new(config))
     }
 }
 
-pub(crate) fn connector(roots: RootCertStore) -> TlsConnector {
-    // another crate's choice of a default provider must not reach in here, nor its absence make this panic
-    let builder = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()));
-    #[expect(clippy::expect_used, reason = "the versions are rustls's own defaults")]
-    let builder = builder
-        .with_safe_default_protocol_versions()
-        .expect("the provider speaks TLS 1.2 and 1.3");
-    let mut config = builder.with_root_certificates(roots).with_no_client_auth();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    TlsConnector::from(Arc::new(config))
+/// A certificate, with whoever vouches for it, and its key.
+pub(crate) fn certified(
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+) -> Result<Arc<SingleCertAndKey>, Error> {
+    let certified = CertifiedKey::from_der(chain, key, &provider())?;
+    Ok(Arc::new(SingleCertAndKey::from(certified)))
+}
+
+/// Another crate's choice of a default provider must not reach in here, nor its absence make this panic.
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(aws_lc_rs::default_provider())
 }

@@ -14,14 +14,16 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::{Body as _, Incoming};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use rustls::{RootCertStore, pki_types::ServerName};
+use rustls::RootCertStore;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use webhook_core::address::{AddressPolicy, Hops, Host, RefusedAddress, Target};
 use webhook_core::ports::{ExchangeLimits, Transport, TransportError};
 
-use crate::{Resolve, SystemResolver, connect::connect, tls};
+use crate::tls::{self, Trust};
+use crate::{Resolve, SystemResolver, connect::connect};
 
 const MAX_RESPONSE_HEAD: usize = 64 * 1024;
 
@@ -30,6 +32,8 @@ const MAX_RESPONSE_HEAD: usize = 64 * 1024;
 pub struct HyperTransport {
     policy: Arc<AddressPolicy>,
     resolver: Arc<dyn Resolve>,
+    trust: Trust,
+    /// Made of the trust.
     tls: TlsConnector,
 }
 
@@ -37,10 +41,12 @@ impl HyperTransport {
     /// A transport that goes where `policy` lets it, by the system's resolver and Mozilla's roots.
     #[must_use]
     pub fn new(policy: AddressPolicy) -> Self {
+        let trust = Trust::mozilla();
         Self {
             policy: Arc::new(policy),
             resolver: Arc::new(SystemResolver),
-            tls: tls::connector(tls::mozilla_roots()),
+            tls: trust.connector(),
+            trust,
         }
     }
 
@@ -54,8 +60,29 @@ impl HyperTransport {
     /// Trusts exactly these roots, such as those of a private authority.
     #[must_use]
     pub fn with_roots(mut self, roots: RootCertStore) -> Self {
-        self.tls = tls::connector(roots);
+        self.trust.roots = roots;
+        self.tls = self.trust.connector();
         self
+    }
+
+    /// Shows the certificates of `chain`, the client's own first, for which it has `key`, to each server that asks for one: what makes
+    /// [`ClientCredentials::Certificate`](oauth_core::client::ClientCredentials::Certificate) of oauth-core work, and tokens that are bound to it.
+    ///
+    /// # Errors
+    /// The key is not of the certificate, or neither is of a kind that rustls knows.
+    ///
+    /// # Security
+    /// A certificate says who somebody is to everybody who asks, and its key proves it. Give it to a transport of its own, for this one
+    /// client of an authorization server and the APIs of its tokens; not to the one that [fetches](Self::fetch) or delivers to addresses that
+    /// strangers have chosen.
+    pub fn with_client_certificate(
+        mut self,
+        chain: Vec<CertificateDer<'static>>,
+        key: PrivateKeyDer<'static>,
+    ) -> Result<Self, rustls::Error> {
+        self.trust.own = Some(tls::certified(chain, key)?);
+        self.tls = self.trust.connector();
+        Ok(self)
     }
 
     /// Fetches what stands at a URL that somebody else chose, such as one inside a payload, over at most three redirects.
