@@ -21,7 +21,7 @@ use crate::clock::DemoClock;
 use crate::desk::Desk;
 use crate::seed::API_SECRET;
 
-/// What access tokens look like, and what they open.
+/// What access tokens look like, what they open, and what they may be bound to.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct AccessTokens {
@@ -30,6 +30,10 @@ pub struct AccessTokens {
     /// The APIs that they open beside that of the desk, by the URLs that clients ask for them with
     /// ([RFC 8707](https://www.rfc-editor.org/rfc/rfc8707)); whoever names none gets a token for all.
     pub other_apis: Vec<String>,
+    /// Whether clients are known by the certificates of their connections, and tokens are bound to these, where clients are registered
+    /// so ([RFC 8705](https://www.rfc-editor.org/rfc/rfc8705)): for a server that asks for certificates and puts each connection's, as a
+    /// [`PeerCertificate`](tls::PeerCertificate), into the extensions of its requests, as the adapters' `serve_tls` do.
+    pub certificates: bool,
 }
 
 /// Both sides of a token.
@@ -55,6 +59,13 @@ impl Authority {
             .with_access_token_format(tokens.format);
         let others = tokens.other_apis.iter();
         let server = others.fold(server, |server, api| server.with_audience(api));
+        let server = match tokens.certificates {
+            true => server
+                .with_certificate_bound_tokens()
+                .with_tls_client_auth()
+                .with_self_signed_tls_client_auth(),
+            false => server,
+        };
         let server = server.build().map_err(at("the authorization server"))?;
         let resources = if tokens.format == AccessTokenFormat::Opaque {
             resources.with_introspection(introspection(base_url, &server)?)

@@ -11,6 +11,7 @@ mod authority;
 mod body;
 mod browser;
 mod caller;
+mod certificates;
 mod charges;
 mod console;
 mod customers;
@@ -146,6 +147,7 @@ impl App {
         mut request: Request<Bytes>,
     ) -> Result<Response<Body>, EarlyAnswer> {
         guesses::note_source(&mut request);
+        certificates::note_certificate(&mut request);
         let route = exchange.check(taken_route(&exchange, request.method()))?;
         if request.method() == Method::OPTIONS {
             let allowed = Allow::of(route.methods()).no_content();

@@ -2,7 +2,6 @@
 //! are compared, status, fields and content. What differs is of the servers themselves, and is listed to the letter.
 
 mod corpus;
-mod servers;
 
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use service::clock::DemoClock;
 
 use crate::desk::{bearer, call, header, json, open};
 use crate::possession::Bound;
-use servers::Server;
+use crate::servers::Server;
 
 /// An answer as it is compared: its status line, its fields in the order of their names, its content.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -1,4 +1,4 @@
-//! The three servers in front of one service, each on a socket and in a thread of its own.
+//! The three servers in front of one service, each on a socket and in a thread of its own, over TLS or without.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -9,6 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Request, Response};
 use service::app::{App, Body};
+use tls::Tls;
 use tokio::sync::oneshot;
 
 /// How long a peer may take to send its body. The clock of actix-web may be half a second late.
@@ -17,8 +18,8 @@ const READ_TIMEOUT: Duration = Duration::from_secs(2);
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// One server at work; dropping it drains it.
-pub(super) struct Server {
-    pub(super) name: &'static str,
+pub(crate) struct Server {
+    pub(crate) name: &'static str,
     address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<std::io::Result<()>>>,
@@ -31,7 +32,7 @@ async fn handle(app: Arc<App>, request: Request<Bytes>) -> Response<Body> {
 }
 
 macro_rules! serve {
-    ($adapter:ident, $app:ident, $listener:ident, $stopped:ident) => {{
+    ($adapter:ident, $app:ident, $listener:ident, $tls:ident, $stopped:ident) => {{
         let limits = $adapter::Limits {
             read_timeout: READ_TIMEOUT,
             drain_timeout: Duration::from_secs(1),
@@ -40,25 +41,39 @@ macro_rules! serve {
         let host = Arc::clone(&$app);
         let refuse = move |head: &Request<()>, status| host.refuse(head, status);
         let handler = move |request| handle(Arc::clone(&$app), request);
-        $adapter::serve($listener, handler, refuse, limits, $stopped)
+        async move {
+            match $tls {
+                None => $adapter::serve($listener, handler, refuse, limits, $stopped).await,
+                Some(tls) => $adapter::serve_tls(($listener, tls), handler, refuse, limits, $stopped).await,
+            }
+        }
     }};
 }
 
 impl Server {
     /// hyper, axum, actix-web.
-    pub(super) fn all(app: &Arc<App>) -> [Self; 3] {
-        ["hyper", "axum", "actix"].map(|name| Self::start(name, Arc::clone(app)))
+    pub(crate) const NAMES: [&'static str; 3] = ["hyper", "axum", "actix"];
+
+    /// Each of them, without TLS.
+    pub(crate) fn all(app: &Arc<App>) -> [Self; 3] {
+        Self::NAMES.map(|name| {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            Self::start(name, Arc::clone(app), listener, None)
+        })
     }
 
-    fn start(name: &'static str, app: Arc<App>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    pub(crate) fn start(name: &'static str, app: Arc<App>, listener: TcpListener, tls: Option<Tls>) -> Self {
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
         let stopped = async { stopped.await.unwrap_or(()) };
         let thread = std::thread::spawn(move || match name {
-            "actix" => actix_web::rt::System::new().block_on(serve!(adapter_actix, app, listener, stopped)),
-            "axum" => tokio::runtime::Runtime::new()?.block_on(serve!(adapter_axum, app, listener, stopped)),
-            _ => tokio::runtime::Runtime::new()?.block_on(serve!(adapter_hyper, app, listener, stopped)),
+            "actix" => {
+                actix_web::rt::System::new().block_on(serve!(adapter_actix, app, listener, tls, stopped))
+            }
+            "axum" => {
+                tokio::runtime::Runtime::new()?.block_on(serve!(adapter_axum, app, listener, tls, stopped))
+            }
+            _ => tokio::runtime::Runtime::new()?.block_on(serve!(adapter_hyper, app, listener, tls, stopped)),
         });
         Self {
             name,
@@ -69,7 +84,7 @@ impl Server {
     }
 
     /// Everything that comes back for these bytes, until the server hangs up.
-    pub(super) fn ask(&self, sent: &[u8]) -> Vec<u8> {
+    pub(crate) fn ask(&self, sent: &[u8]) -> Vec<u8> {
         let mut peer = TcpStream::connect(self.address).unwrap();
         peer.set_read_timeout(Some(PATIENCE)).unwrap();
         // a server may have refused, and hung up, before it has read all

@@ -1,0 +1,55 @@
+//! The client of oauth-core, over a transport that has its certificate.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use http::Request;
+use oauth_core::client::{CallError, Client, ClientCredentials, Discovery, Ports, TokenError};
+use oauth_core::ports::{OsEntropy, Transport};
+use oauth_core::vocabulary::Scopes;
+
+use super::authority::Identity;
+use super::served::{ROBOT, Served};
+use crate::servers::Server;
+
+fn ports(served: &Served, own: Option<&Identity>) -> Ports {
+    let transport: Arc<dyn Transport> = Arc::new(served.transport(own));
+    Ports::new(transport, OsEntropy, SystemTime::now)
+}
+
+/// X3, O19, O22, 12, MT2, MT3: our client finds the desk by its name, gets a token by its certificate, calls the API with it, and revokes it; the
+/// same token is of no use to whoever connects with another certificate, nor is the name of the client.
+#[tokio::test]
+async fn a_client_does_everything_by_its_certificate() {
+    for server in Server::NAMES {
+        let served = Served::on(server).await;
+        served.register_robot().await;
+        let own = served.authority.issue(ROBOT);
+        let thief = served.authority.issue("thief.example.com");
+        let (own, thief) = (ports(&served, Some(&own)), ports(&served, Some(&thief)));
+        let discovery = Discovery::new(served.base.parse().unwrap());
+        let provider = discovery.run(own.transport().as_ref()).await.unwrap();
+        let client =
+            Client::new(provider, "robot".parse().unwrap()).with_credentials(ClientCredentials::Certificate);
+        let scopes: Scopes = "read:charges".parse().unwrap();
+        let tokens = client.client_credentials(&scopes).send(&own).await.unwrap();
+        let call = async |ports: &Ports| {
+            let request = Request::get(format!("{}/v1/charges", served.base));
+            let call = tokens.call(request.body(Bytes::new()).unwrap()).unwrap();
+            call.send(ports).await.unwrap().status()
+        };
+        assert_eq!(call(&own).await, 200, "{server}");
+        assert_eq!(call(&thief).await, 401, "{server}");
+        assert_eq!(call(&ports(&served, None)).await, 401, "{server}");
+        for ports in [&thief, &ports(&served, None)] {
+            let refused = client.client_credentials(&scopes).send(ports).await;
+            let Err(CallError::Answer(TokenError::Refused(refused))) = refused else {
+                panic!("{server}: {refused:?}");
+            };
+            assert_eq!(refused.code(), "invalid_client", "{server}");
+        }
+        let revoked = client.revoke_access_token(tokens.access_token()).unwrap();
+        revoked.send(&own).await.unwrap();
+    }
+}
