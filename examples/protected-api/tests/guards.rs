@@ -259,7 +259,7 @@ async fn a_bound_token_is_of_its_key_alone() {
         let nonce = header(&asked, "dpop-nonce");
         assert_eq!(world.prove(&token, &own, &nonce).await.status(), 200);
         let stolen = world.prove(&token, &thief, &nonce).await;
-        assert_refused(&stolen, 401, "DPoP", "invalid_dpop_proof");
+        assert_refused(&stolen, 401, "DPoP", "invalid_token");
         let stolen = world.bear(Method::GET, "/charges", &token).await;
         assert_refused(&stolen, 401, "Bearer", "invalid_token");
         let plain = world.token("read:charges").await;

@@ -85,13 +85,14 @@ impl ProofError {
         matches!(self, Self::NonceMissing | Self::NonceMismatch)
     }
 
-    /// The code on the wire: `use_dpop_nonce` or `invalid_dpop_proof`.
+    /// The code on the wire: `use_dpop_nonce`, `invalid_dpop_proof`, or `invalid_token` where the proof is a good one and the token is
+    /// not of its key ([RFC 9449 §7.1](https://www.rfc-editor.org/rfc/rfc9449#section-7.1)).
     #[must_use]
     pub const fn code(self) -> &'static str {
-        if self.wants_nonce() {
-            "use_dpop_nonce"
-        } else {
-            "invalid_dpop_proof"
+        match self {
+            Self::NonceMissing | Self::NonceMismatch => "use_dpop_nonce",
+            Self::WrongKey => "invalid_token",
+            _ => "invalid_dpop_proof",
         }
     }
 }

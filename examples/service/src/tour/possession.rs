@@ -142,7 +142,7 @@ async fn replay(tour: &Tour<'_>, proof: &SignedProof, token: &str) -> Step {
 
 async fn stolen_call(tour: &Tour<'_>, key: &SigningKey, token: &str, nonce: &str) -> Step {
     let (answer, _) = present(tour, key, token, nonce).await?;
-    refused(&answer, "DPoP", "invalid_dpop_proof")
+    refused(&answer, "DPoP", "invalid_token")
 }
 
 async fn as_bearer(tour: &Tour<'_>, token: &str) -> Step {

@@ -28,6 +28,7 @@ mod reset;
 mod same_answers;
 mod servers;
 mod sign_in;
+mod stolen_tokens;
 mod subscriptions;
 mod tour;
 mod webhooks;

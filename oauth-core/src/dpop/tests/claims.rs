@@ -64,6 +64,7 @@ fn a_proof_has_the_nonce_that_it_was_asked_for() {
         assert_eq!((error.wants_nonce(), error.code()), (true, "use_dpop_nonce"));
     }
     assert_eq!(ProofError::TooOld.code(), "invalid_dpop_proof");
+    assert_eq!(ProofError::WrongKey.code(), "invalid_token");
     // nobody asked
     check(&and("\"nonce\":\"1\""), Ok(()));
 }

@@ -239,9 +239,15 @@ async fn a_stolen_token_opens_nothing() {
             .await
             .unwrap_err();
         assert_eq!(refused.reason(), &ChallengeReason::InvalidProof(error));
+        let code = match error {
+            ProofError::WrongKey => "invalid_token",
+            _ => "invalid_dpop_proof",
+        };
         assert_eq!(
             challenges(&refused),
-            [r#"DPoP realm="https://api.example", error="invalid_dpop_proof", algs="ES256 Ed25519 EdDSA""#]
+            [format!(
+                r#"DPoP realm="https://api.example", error="{code}", algs="ES256 Ed25519 EdDSA""#
+            )]
         );
         let headers = refused.into_response().headers().clone();
         assert_eq!(headers["cache-control"], "no-store");

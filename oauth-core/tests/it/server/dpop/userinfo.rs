@@ -47,7 +47,7 @@ async fn a_bound_token_opens_userinfo_to_its_key_alone() {
     refused(
         &ask(Some(&stolen)).await,
         "DPoP",
-        invalid,
+        "invalid_token",
         "dpop_proof_of_another_key",
     );
     let other = made_for(&fixture, "another token").sign(&own).unwrap();
