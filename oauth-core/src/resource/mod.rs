@@ -183,8 +183,8 @@ impl ResourceServer {
     /// [RFC 9449 §7.1](https://www.rfc-editor.org/rfc/rfc9449#section-7.1).
     ///
     /// A token that is bound to a certificate needs it as a [`ClientCertificate`] in the extensions of the request
-    /// ([RFC 8705 §3](https://www.rfc-editor.org/rfc/rfc8705#section-3)). Waits for nothing where the token is a JWT of a key that is known, and bound to none. The answer to a caller whose
-    /// [`dpop_nonce`](Principal::dpop_nonce) is some should have it.
+    /// ([RFC 8705 §3](https://www.rfc-editor.org/rfc/rfc8705#section-3)). Waits for nothing where the token is a JWT of a key that is known, and bound to none. The answer should have
+    /// the [`headers`](Principal::headers) of its caller.
     ///
     /// The path of the URI must be the one that the client asked for, whatever a router or a proxy has cut off it: a proof is for that.
     ///

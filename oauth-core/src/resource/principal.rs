@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use http::HeaderValue;
+use http::header::{ACCESS_CONTROL_EXPOSE_HEADERS, CACHE_CONTROL};
+use http::{HeaderMap, HeaderValue};
 
 use super::challenge::{Challenge, ChallengeReason, Realm};
 use super::credentials::Scheme;
+use crate::dpop;
 use crate::jose::AccessTokenClaims;
 use crate::vocabulary::{ClientId, Confirmation, Scope, Scopes, Subject};
 
@@ -87,9 +89,24 @@ impl Principal {
         self.granted.confirmation
     }
 
-    /// The value of the header [`DPoP-Nonce`](crate::dpop::NONCE_HEADER) that the answer should have: the nonce that the caller proved
-    /// with will soon be refused. That answer must not be stored, or it would be handed out when it is none any more
-    /// ([RFC 9449 §8.2](https://www.rfc-editor.org/rfc/rfc9449#section-8.2)): `Cache-Control: no-store`.
+    /// The headers that the answer should have, whatever it is: none, or those that hand out a [nonce](Self::dpop_nonce), from no cache
+    /// and to a script in a browser, too. In the place of the `Cache-Control` that it had, and beside other
+    /// `Access-Control-Expose-Headers`.
+    #[must_use]
+    pub fn headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        if let Some(nonce) = &self.nonce {
+            headers.insert(dpop::NONCE_HEADER, nonce.clone());
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+            let exposed = HeaderValue::from_static("DPoP-Nonce");
+            headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+        }
+        headers
+    }
+
+    /// The value of the header [`DPoP-Nonce`](crate::dpop::NONCE_HEADER) that the answer should have, for hosts that write it without
+    /// [`headers`](Self::headers): the nonce that the caller proved with will soon be refused. That answer must not be stored, or it
+    /// would be handed out when it is none any more ([RFC 9449 §8.2](https://www.rfc-editor.org/rfc/rfc9449#section-8.2)).
     #[must_use]
     pub fn dpop_nonce(&self) -> Option<&HeaderValue> {
         self.nonce.as_ref()

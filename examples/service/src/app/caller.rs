@@ -4,11 +4,9 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use http::Request;
-use http::header::{AUTHORIZATION, CACHE_CONTROL};
-use http_conventions::cache_control::CacheControl;
+use http::header::AUTHORIZATION;
 use http_conventions::pipeline::{EarlyAnswer, Exchange};
 use http_conventions::problem::{Challenge as ProblemChallenge, Problem};
-use oauth_core::dpop::NONCE_HEADER;
 use oauth_core::resource::{Challenge, ChallengeReason, Principal};
 use oauth_core::vocabulary::Scope;
 
@@ -52,10 +50,8 @@ impl App {
         let (parts, body) = request.into_parts();
         let principal = self.resources.authenticate(&parts, self.clock.now()).await;
         let principal = exchange.check(principal.map_err(|challenge| self.challenged(&challenge)))?;
-        if let Some(nonce) = principal.dpop_nonce() {
-            exchange.set_header(NONCE_HEADER, nonce.clone());
-            // RFC 9449 §8.2: from a cache it would be handed out when it is none any more
-            exchange.set_header(CACHE_CONTROL, CacheControl::no_store().header_value());
+        for (name, value) in &principal.headers() {
+            exchange.set_header(name.clone(), value.clone());
         }
         Ok((Caller(principal), as_get(Request::from_parts(parts, body))))
     }

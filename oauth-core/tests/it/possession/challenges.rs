@@ -35,12 +35,25 @@ async fn an_api_hands_out_nonces_of_its_own() {
             .await
             .unwrap();
         assert_eq!(principal.dpop_nonce(), None);
+        assert!(principal.headers().is_empty());
         let older = nonces.newest(now() - Duration::from_secs(60));
         let proof = made(&token).with_nonce(older);
         let principal = present(&api, &request("DPoP", &token, &[value(&proof, &own)]))
             .await
             .unwrap();
         assert_eq!(principal.dpop_nonce().unwrap(), &nonces.newest(now()));
+        let expected = [
+            ("access-control-expose-headers", "DPoP-Nonce".to_owned()),
+            ("cache-control", "no-store".to_owned()),
+            ("dpop-nonce", nonces.newest(now())),
+        ];
+        let headers = principal.headers();
+        let mut headers: Vec<_> = headers
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.to_str().unwrap().to_owned()))
+            .collect();
+        headers.sort_unstable();
+        assert_eq!(headers, expected);
     }
 }
 
