@@ -35,6 +35,8 @@ pub enum ChallengeReason {
     /// The token is bound to another certificate than its sender connected with.
     WrongCertificate,
     /// The proof of possession that came with the token proves nothing.
+    /// The token is bound to nothing, or not to what this API [requires](super::ResourceServer::with_required_possession).
+    WrongPossession,
     InvalidProof(ProofError),
     /// The token is valid and does not permit this; it would have to permit at least these scopes.
     InsufficientScope(Scopes),
@@ -52,6 +54,8 @@ pub(crate) struct Realm {
     /// Whether tokens may be bound to keys.
     pub(crate) takes_proofs: bool,
 }
+    /// Whether tokens may come without a proof: bound to nothing, or to a certificate.
+    pub(crate) takes_bearer: bool,
 
 /// A refusal: a status and headers that tell the client what would help.
 ///
@@ -119,8 +123,8 @@ impl Challenge {
         }
     }
 
-    /// The values of the header `WWW-Authenticate`, a challenge each: of the scheme that the request used; of each that may be used,
-    /// where it used none or `Bearer`. None where no token would help.
+    /// The values of the header `WWW-Authenticate`, a challenge each: of the scheme that the request used, if that may be used; of each
+    /// that may be, where it used none or `Bearer`. None where no token would help.
     #[must_use]
     pub fn www_authenticate(&self) -> Vec<HeaderValue> {
         let wanted = match &self.reason {
@@ -188,6 +192,7 @@ impl Realm {
         }
         if let Some(scopes) = wanted {
             // the grammar of scopes has no quote and no backslash
+            _ if !self.takes_bearer => vec![self.challenge(Scheme::Dpop, code, wanted)],
             text.push_str(&format!(", scope=\"{scopes}\""));
         }
         if scheme == Scheme::Dpop {
@@ -229,3 +234,4 @@ impl Error for Challenge {
         }
     }
 }
+            ChallengeReason::WrongPossession => "access token that is not bound as it has to be",

@@ -7,7 +7,7 @@ use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use serde_json::json;
 
-use super::ResourceServer;
+use super::{RequiredPossession, ResourceServer};
 use crate::dpop::{self, Htu};
 use crate::vocabulary::Scopes;
 
@@ -84,6 +84,14 @@ impl ResourceServer {
             if let Some(scopes) = &self.scopes {
                 let scopes: Vec<_> = scopes.iter().collect();
                 members.insert("scopes_supported".to_owned(), json!(scopes));
+            }
+            if let Some(required) = self.required {
+                let (name, taken) = match required {
+                    RequiredPossession::Key => ("dpop_bound_access_tokens_required", json!([])),
+                    _ => ("tls_client_certificate_bound_access_tokens", json!(["header"])),
+                };
+                members.insert(name.to_owned(), json!(true));
+                members.insert("bearer_methods_supported".to_owned(), taken);
             }
             if self.realm.takes_proofs {
                 let name = "dpop_signing_alg_values_supported".to_owned();

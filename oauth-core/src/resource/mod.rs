@@ -3,7 +3,8 @@
 //! [`ResourceServer::authenticate`] takes the head of a request and answers with a [`Principal`] or a
 //! [`Challenge`]. Access tokens are JWTs ([RFC 9068](https://www.rfc-editor.org/rfc/rfc9068)), verified without a network by keys that
 //! are pinned, or that are fetched now and then ([`RemoteKeySet`](crate::jose::RemoteKeySet)); or they are opaque, and the issuer is [asked](Introspection) what they are worth. A token may be bound to a key of its sender
-//! ([`ResourceServer::with_dpop`]) and is then of no use to anybody else. [`Principal::require`] guards an endpoint by scope.
+//! ([`ResourceServer::with_dpop`]) and is then of no use to anybody else. [`ResourceServer::with_required_possession`] takes no others. [`Principal::require`] guards an endpoint by scope, and
+//! [`Principal::require_sign_in_within`] an action of weight by how long ago the person signed in.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -54,6 +55,7 @@ pub(crate) mod credentials;
 mod introspection;
 mod metadata;
 mod principal;
+mod required_possession;
 mod verified_tokens;
 
 use std::error::Error;
@@ -67,6 +69,7 @@ use http::request::Parts;
 pub use challenge::{Challenge, ChallengeReason};
 pub use introspection::Introspection;
 pub use principal::Principal;
+pub use required_possession::RequiredPossession;
 
 use self::challenge::Realm;
 use self::credentials::Scheme;
@@ -94,6 +97,7 @@ pub struct ResourceServer {
     verified: Arc<VerifiedTokens>,
     introspection: Option<Introspection>,
     possession: Option<Possession>,
+    required: Option<RequiredPossession>,
     proofs: ProofPolicy,
     scopes: Option<Scopes>,
 }
@@ -116,12 +120,14 @@ impl ResourceServer {
             realm: Arc::new(Realm {
                 name,
                 metadata_url: None,
+                takes_bearer: true,
                 takes_proofs: false,
             }),
             keys: keys.into(),
             verified: Arc::new(VerifiedTokens::new(CAPACITY)),
             introspection: None,
             possession: None,
+            required: None,
             proofs: ProofPolicy::new(),
             scopes: None,
         }
@@ -164,8 +170,7 @@ impl ResourceServer {
     #[must_use]
     pub fn with_dpop(mut self, url: Htu, replays: Arc<dyn ReplayStore>) -> Self {
         self.possession = Some(Possession { url, replays });
-        Arc::make_mut(&mut self.realm).takes_proofs = true;
-        self
+        self.with_schemes_on_offer()
     }
 
     /// Asks for a nonce of this API's in each proof, so that none can be made in advance.
@@ -200,10 +205,16 @@ impl ResourceServer {
     pub async fn authenticate(&self, request: &Parts, now: SystemTime) -> Result<Principal, Challenge> {
         let presented = credentials::presented(&request.headers, &request.uri);
         let (scheme, token) = presented.map_err(|reason| Challenge::new(&self.realm, None, reason))?;
-        if scheme == Scheme::Dpop && self.possession.is_none() {
+        if scheme == Scheme::Dpop && !self.realm.takes_proofs {
             return Err(Challenge::new(&self.realm, None, ChallengeReason::NoToken));
         }
         let granted = self.granted(token, scheme, now).await?;
+        if self
+            .required
+            .is_some_and(|required| !required.is_met_by(granted.confirmation))
+        {
+            return Err(self.refuse(scheme, ChallengeReason::WrongPossession));
+        }
         let nonce = match (scheme, granted.confirmation) {
             (Scheme::Bearer, None) => None,
             (Scheme::Bearer, Some(bound @ Confirmation::Certificate(_))) => {

@@ -163,6 +163,7 @@ impl AuthorizationServer {
         let realm = Realm {
             name: self.inner.issuer.as_str().into(),
             metadata_url: None,
+            takes_bearer: true,
             takes_proofs: self.takes_proofs(),
         };
         let mut response = uncached(Response::new(Bytes::new()));

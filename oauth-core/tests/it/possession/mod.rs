@@ -2,6 +2,7 @@
 
 mod challenges;
 mod remembered;
+mod required;
 mod seen_again;
 
 use std::sync::Arc;
