@@ -5,6 +5,7 @@
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCESS_CONTROL_EXPOSE_HEADERS, CACHE_CONTROL, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -34,12 +35,14 @@ pub enum ChallengeReason {
     WrongScheme,
     /// The token is bound to another certificate than its sender connected with.
     WrongCertificate,
-    /// The proof of possession that came with the token proves nothing.
     /// The token is bound to nothing, or not to what this API [requires](super::ResourceServer::with_required_possession).
     WrongPossession,
+    /// The proof of possession that came with the token proves nothing.
     InvalidProof(ProofError),
     /// The token is valid and does not permit this; it would have to permit at least these scopes.
     InsufficientScope(Scopes),
+    /// The person signed in longer ago than this, or nobody knows when.
+    SignInTooOld(Duration),
     /// Whether the token is valid could not be found out: [`source`](Error::source) says why.
     Unavailable,
 }
@@ -51,11 +54,20 @@ pub(crate) struct Realm {
     pub(crate) name: Arc<str>,
     /// Where the metadata of the resource are.
     pub(crate) metadata_url: Option<Arc<str>>,
+    /// Whether tokens may come without a proof: bound to nothing, or to a certificate.
+    pub(crate) takes_bearer: bool,
     /// Whether tokens may be bound to keys.
     pub(crate) takes_proofs: bool,
 }
-    /// Whether tokens may come without a proof: bound to nothing, or to a certificate.
-    pub(crate) takes_bearer: bool,
+
+/// What would have to be true of a token that is valid.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wanted<'a> {
+    /// It permits these.
+    Scopes(&'a Scopes),
+    /// Its person signed in so long ago at most.
+    MaxAge(Duration),
+}
 
 /// A refusal: a status and headers that tell the client what would help.
 ///
@@ -119,6 +131,7 @@ impl Challenge {
             ChallengeReason::MalformedRequest => Some("invalid_request"),
             ChallengeReason::InvalidProof(error) => Some(error.code()),
             ChallengeReason::InsufficientScope(_) => Some("insufficient_scope"),
+            ChallengeReason::SignInTooOld(_) => Some("insufficient_user_authentication"),
             _ => Some("invalid_token"),
         }
     }
@@ -129,7 +142,8 @@ impl Challenge {
     pub fn www_authenticate(&self) -> Vec<HeaderValue> {
         let wanted = match &self.reason {
             ChallengeReason::Unavailable => return Vec::new(),
-            ChallengeReason::InsufficientScope(scopes) => Some(scopes),
+            ChallengeReason::InsufficientScope(scopes) => Some(Wanted::Scopes(scopes)),
+            ChallengeReason::SignInTooOld(max_age) => Some(Wanted::MaxAge(*max_age)),
             _ => None,
         };
         self.realm.challenges(self.scheme, self.code(), wanted)
@@ -173,11 +187,12 @@ impl Realm {
         &self,
         scheme: Option<Scheme>,
         code: Option<&str>,
-        wanted: Option<&Scopes>,
+        wanted: Option<Wanted<'_>>,
     ) -> Vec<HeaderValue> {
         let bearer = || self.challenge(Scheme::Bearer, code, wanted);
         match scheme {
             _ if !self.takes_proofs => vec![bearer()],
+            _ if !self.takes_bearer => vec![self.challenge(Scheme::Dpop, code, wanted)],
             // clients look for the nonce with a single challenge
             Some(Scheme::Dpop) => vec![self.challenge(Scheme::Dpop, code, wanted)],
             Some(Scheme::Bearer) => vec![bearer(), self.challenge(Scheme::Dpop, None, None)],
@@ -185,15 +200,16 @@ impl Realm {
         }
     }
 
-    fn challenge(&self, scheme: Scheme, code: Option<&str>, wanted: Option<&Scopes>) -> HeaderValue {
+    fn challenge(&self, scheme: Scheme, code: Option<&str>, wanted: Option<Wanted<'_>>) -> HeaderValue {
         let mut text = format!("{} realm=\"{}\"", scheme.as_str(), quoted(&self.name));
         if let Some(code) = code {
             text.push_str(&format!(", error=\"{code}\""));
         }
-        if let Some(scopes) = wanted {
+        match wanted {
             // the grammar of scopes has no quote and no backslash
-            _ if !self.takes_bearer => vec![self.challenge(Scheme::Dpop, code, wanted)],
-            text.push_str(&format!(", scope=\"{scopes}\""));
+            Some(Wanted::Scopes(scopes)) => text.push_str(&format!(", scope=\"{scopes}\"")),
+            Some(Wanted::MaxAge(max_age)) => text.push_str(&format!(", max_age=\"{}\"", max_age.as_secs())),
+            None => {}
         }
         if scheme == Scheme::Dpop {
             text.push_str(&format!(", algs=\"{}\"", dpop::algorithms().join(" ")));
@@ -218,8 +234,10 @@ impl fmt::Display for Challenge {
             ChallengeReason::InvalidToken(_) | ChallengeReason::InactiveToken => "invalid access token",
             ChallengeReason::WrongScheme => "access token of another scheme",
             ChallengeReason::WrongCertificate => "access token of another certificate",
+            ChallengeReason::WrongPossession => "access token that is not bound as it has to be",
             ChallengeReason::InvalidProof(_) => "invalid proof of possession",
             ChallengeReason::InsufficientScope(_) => "insufficient scope",
+            ChallengeReason::SignInTooOld(_) => "the person signed in too long ago",
             ChallengeReason::Unavailable => "the access token could not be checked",
         })
     }
@@ -234,4 +252,3 @@ impl Error for Challenge {
         }
     }
 }
-            ChallengeReason::WrongPossession => "access token that is not bound as it has to be",

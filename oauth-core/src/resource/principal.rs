@@ -1,7 +1,7 @@
 //! Who is calling.
 
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use http::header::{ACCESS_CONTROL_EXPOSE_HEADERS, CACHE_CONTROL};
 use http::{HeaderMap, HeaderValue};
@@ -153,6 +153,26 @@ impl Principal {
             Ok(())
         } else {
             Err(self.insufficient(scopes.clone()))
+        }
+    }
+
+    /// Demands that the person signed in no longer than `max_age` ago, so that an action of weight can ask for them to prove anew who
+    /// they are ([RFC 9470](https://www.rfc-editor.org/rfc/rfc9470)): the client sends them to the issuer with the `max_age` of the
+    /// challenge, and comes back with another token.
+    ///
+    /// The issuer says when that was in whole seconds, and by its own clock: what is shorter than a minute may refuse who has just
+    /// signed in.
+    ///
+    /// # Errors
+    ///
+    /// It was longer ago, the issuer does not say when, or the client acts for itself: a 401 with `insufficient_user_authentication`.
+    pub fn require_sign_in_within(&self, max_age: Duration, now: SystemTime) -> Result<(), Challenge> {
+        let signed_in = self.granted.auth_time;
+        if signed_in.is_some_and(|then| now.duration_since(then).unwrap_or_default() <= max_age) {
+            Ok(())
+        } else {
+            let reason = ChallengeReason::SignInTooOld(max_age);
+            Err(Challenge::new(&self.realm, Some(self.scheme), reason))
         }
     }
 

@@ -29,6 +29,9 @@ struct Active<'a> {
     token_type: Option<&'static str>,
     exp: u64,
     iat: u64,
+    /// [RFC 9470 §6.2](https://www.rfc-editor.org/rfc/rfc9470#section-6.2).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    auth_time: Option<u64>,
     sub: &'a Subject,
     aud: Audiences<'a>,
     iss: &'a Issuer,
@@ -119,6 +122,7 @@ impl AuthorizationServer {
                 token_type: Some(token_type(token.confirmation)),
                 exp: seconds(token.expires_at),
                 iat: seconds(token.issued_at),
+                auth_time: grant.map(|grant| seconds(grant.auth_time)),
                 sub: &token.subject,
                 aud: token.audience.as_slice().into(),
                 iss: &self.inner.issuer,
@@ -148,6 +152,7 @@ impl AuthorizationServer {
                 token_type: None,
                 exp: seconds(state.token.expires_at.min(state.family.expires_at)),
                 iat: seconds(state.token.issued_at),
+                auth_time: None,
                 sub: &grant.subject,
                 aud: grant.audience.as_slice().into(),
                 iss: &self.inner.issuer,

@@ -16,7 +16,7 @@ use crate::dpop::ProofError;
 use crate::error::Reason;
 use crate::mtls::ClientCertificate;
 use crate::params::{Params, is_form};
-use crate::resource::challenge::{ChallengeReason, Realm};
+use crate::resource::challenge::{ChallengeReason, Realm, Wanted};
 use crate::resource::credentials::{self, Scheme};
 use crate::response::{json, uncached};
 use crate::secret::AccessToken;
@@ -168,7 +168,7 @@ impl AuthorizationServer {
         };
         let mut response = uncached(Response::new(Bytes::new()));
         *response.status_mut() = status;
-        for challenge in realm.challenges(scheme, code, wanted) {
+        for challenge in realm.challenges(scheme, code, wanted.map(Wanted::Scopes)) {
             response.headers_mut().append(WWW_AUTHENTICATE, challenge);
         }
         response

@@ -320,3 +320,43 @@ fn a_token_that_was_seen_ends() {
         &ChallengeReason::InvalidToken(JwtError::Expired)
     );
 }
+
+/// O17: an action of weight wants a sign-in of a moment ago, to the instant, and says so to the client; one that nobody knows of is none.
+#[test]
+fn a_sign_in_of_long_ago_is_a_401_that_says_how_recent_it_must_be() {
+    let minutes = |number: u64| Duration::from_secs(60 * number);
+    let tick = Duration::from_nanos(1);
+    let principal = |auth_time| {
+        let claims = AccessTokenClaims {
+            auth_time,
+            ..claims()
+        };
+        let token = claims.sign(&key()).unwrap();
+        authenticate(&[&format!("Bearer {}", token.expose())]).unwrap()
+    };
+    for (auth_time, at, passes) in [
+        (Some(now()), now(), true),
+        (Some(now()), now() + minutes(5), true),
+        (Some(now()), now() + minutes(5) + tick, false),
+        (Some(now() - minutes(5)), now(), true),
+        (Some(now() - minutes(6)), now(), false),
+        // the clock of the issuer is ahead
+        (Some(now() + minutes(1)), now(), true),
+        (None, now(), false),
+    ] {
+        let refused = principal(auth_time).require_sign_in_within(minutes(5), at).err();
+        assert_eq!(refused.is_none(), passes, "{auth_time:?} {at:?}");
+        let Some(refused) = refused else { continue };
+        assert_eq!(refused.reason(), &ChallengeReason::SignInTooOld(minutes(5)));
+        let response = refused.into_response();
+        assert_eq!(response.status(), 401);
+        assert_eq!(
+            response.headers()["www-authenticate"],
+            r#"Bearer realm="https://api.example", error="insufficient_user_authentication", max_age="300""#
+        );
+        assert_eq!(response.headers()["cache-control"], "no-store");
+    }
+    let principal = principal(Some(SystemTime::UNIX_EPOCH));
+    assert!(principal.require_sign_in_within(Duration::MAX, now()).is_ok());
+    assert!(principal.require_sign_in_within(Duration::ZERO, now()).is_err());
+}

@@ -33,6 +33,9 @@ struct Wire<'a> {
     iat: Option<NumericDate>,
     #[serde(default)]
     nbf: Option<NumericDate>,
+    /// [RFC 9470 §6.2](https://www.rfc-editor.org/rfc/rfc9470#section-6.2).
+    #[serde(default)]
+    auth_time: Option<NumericDate>,
     #[serde(borrow, default)]
     jti: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
@@ -103,7 +106,7 @@ impl Active {
             scopes,
             token_id: wire.jti.as_deref().unwrap_or_default().to_owned(),
             expires_at: times.expires_at.time(),
-            auth_time: None,
+            auth_time: wire.auth_time.map(NumericDate::time),
             confirmation,
         };
         Some(Self {

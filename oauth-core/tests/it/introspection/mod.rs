@@ -145,6 +145,14 @@ async fn an_opaque_token_is_what_its_issuer_says() {
         403
     );
 
+    assert_eq!(principal.auth_time(), None);
+
+    issuer.says(200, &changed("auth_time", json!(1_799_999_940)).to_string());
+    let principal = present(&issuer.api(), "at_1", now()).await.unwrap();
+    let minute = Duration::from_secs(60);
+    assert_eq!(principal.auth_time(), Some(now() - minute));
+    assert!(principal.require_sign_in_within(minute, now()).is_ok());
+    assert!(principal.require_sign_in_within(minute / 2, now()).is_err());
     issuer.says(200, &changed("sub", Value::Null).to_string());
     let principal = present(&issuer.api(), "at_1", now()).await.unwrap();
     assert_eq!(principal.subject().as_str(), "web");

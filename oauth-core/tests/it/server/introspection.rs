@@ -33,6 +33,7 @@ async fn an_active_access_token_is_described() {
         "token_type": "Bearer",
         "exp": 1_800_000_600,
         "iat": 1_800_000_000,
+        "auth_time": 1_799_999_995,
         "sub": "ada",
         "aud": API,
         "iss": ISSUER,
