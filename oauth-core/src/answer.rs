@@ -1,25 +1,21 @@
 //! What is common to the answers of other servers.
 
+use std::future::Future;
 use std::panic::AssertUnwindSafe;
 
-use bytes::Bytes;
 use futures_util::FutureExt as _;
+use http::HeaderMap;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, Request, Response};
 
-use crate::ports::{Transport, TransportError};
+use crate::ports::TransportError;
 
 /// Longest answer that is read, in bytes.
 pub(crate) const MAX_LENGTH: usize = 64 * 1024;
 
-/// One exchange whose end several callers wait for: a transport that panics has failed, and panics in none of them.
-pub(crate) async fn ask(
-    transport: &dyn Transport,
-    request: Request<Bytes>,
-) -> Result<Response<Bytes>, TransportError> {
-    let asking = AssertUnwindSafe(async { transport.send(request).await });
-    let asked = asking.catch_unwind().await;
-    asked.unwrap_or_else(|_| Err(TransportError::new("the transport panicked")))
+/// What several callers wait for: where a port of the host panics in it, it has failed, and panics in none of them.
+pub(crate) async fn contained<T>(asking: impl Future<Output = T>) -> Result<T, TransportError> {
+    let asked = AssertUnwindSafe(asking).catch_unwind().await;
+    asked.map_err(|_| TransportError::new("a port panicked"))
 }
 
 /// Whether an answer says to be of this media type; parameters are ignored.

@@ -11,7 +11,8 @@ use crate::ports::Entropy;
 use crate::secret::ClientSecret;
 use crate::vocabulary::{ClientId, Issuer};
 
-/// How a client proves to be itself where it asks a server directly: for tokens, with a pushed request, at a revocation.
+/// How a client proves to be itself where it asks a server directly: for tokens, with a pushed request, at a revocation; for an
+/// API, what a token is worth ([`Introspection::of_client`](crate::resource::Introspection::of_client)).
 ///
 /// They are those of one client at one server, and a [`Client`](super::Client) sends them nowhere else.
 #[non_exhaustive]
@@ -34,7 +35,7 @@ pub enum ClientCredentials {
 impl ClientCredentials {
     /// Adds to a form what proves who sends it; the header that does, where it is one. Made anew for each request: an assertion is
     /// taken once.
-    pub(super) fn prove(
+    pub(crate) fn prove(
         &self,
         form: &mut Form,
         client_id: &ClientId,

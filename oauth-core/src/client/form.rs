@@ -7,30 +7,30 @@ use crate::params;
 
 /// The parameters of a request, in their order; values are wiped on drop, because some are secrets.
 #[derive(Clone, Default)]
-pub(super) struct Form(Vec<(Cow<'static, str>, Zeroizing<String>)>);
+pub(crate) struct Form(Vec<(Cow<'static, str>, Zeroizing<String>)>);
 
 impl Form {
-    pub(super) fn add(&mut self, name: impl Into<Cow<'static, str>>, value: &str) {
+    pub(crate) fn add(&mut self, name: impl Into<Cow<'static, str>>, value: &str) {
         self.0.push((name.into(), Zeroizing::new(value.to_owned())));
     }
 
-    pub(super) fn add_some(&mut self, name: &'static str, value: Option<&str>) {
+    pub(crate) fn add_some(&mut self, name: &'static str, value: Option<&str>) {
         if let Some(value) = value {
             self.add(name, value);
         }
     }
 
-    pub(super) fn add_once(&mut self, name: &'static str, value: &str) {
+    pub(crate) fn add_once(&mut self, name: &'static str, value: &str) {
         if self.0.iter().all(|(present, _)| present != name) {
             self.add(name, value);
         }
     }
 
-    pub(super) fn encode(&self) -> String {
+    pub(crate) fn encode(&self) -> String {
         params::encode(self.0.iter().map(|(name, value)| (&**name, value.as_str())))
     }
 
-    pub(super) fn to_body(&self) -> Bytes {
+    pub(crate) fn to_body(&self) -> Bytes {
         self.encode().into()
     }
 }

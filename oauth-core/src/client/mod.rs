@@ -64,7 +64,7 @@ mod credentials;
 mod dpop_key;
 mod draft;
 mod error_answer;
-mod form;
+pub(crate) mod form;
 mod id_token;
 mod lifetime;
 mod ports;

@@ -40,6 +40,11 @@ impl Ports {
         &*self.entropy
     }
 
+    /// The randomness, for who keeps it.
+    pub(crate) fn shared_entropy(&self) -> Arc<dyn Entropy> {
+        Arc::clone(&self.entropy)
+    }
+
     /// The present instant.
     #[must_use]
     pub fn now(&self) -> SystemTime {

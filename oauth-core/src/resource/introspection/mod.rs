@@ -1,6 +1,7 @@
 //! Asking the issuer what a token is worth, [RFC 7662](https://www.rfc-editor.org/rfc/rfc7662).
 
 mod answer;
+mod asker;
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -8,22 +9,21 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
-use http::{HeaderValue, Method, Request};
+use zeroize::Zeroizing;
 
 use self::answer::Active;
+use self::asker::Asker;
 use super::cache::Cache;
 use super::principal::Granted;
-use crate::basic::BasicCredentials;
+use crate::answer::contained;
+use crate::client::{ClientCredentials, Ports};
 use crate::jose::AccessTokenPolicy;
-use crate::params;
 use crate::ports::Transport;
 use crate::secret::{ClientSecret, TokenHash};
 use crate::time::later;
-use crate::vocabulary::{ClientId, Endpoint};
+use crate::vocabulary::{ClientId, Endpoint, Issuer};
 
 /// How long an answer is believed unless said otherwise.
 const LIFETIME: Duration = Duration::from_secs(10);
@@ -90,7 +90,7 @@ struct Inner {
 #[derive(Clone)]
 struct Manner {
     endpoint: Endpoint,
-    authorization: HeaderValue,
+    asker: Asker,
     transport: Arc<dyn Transport>,
     lifetime: Duration,
     capacity: usize,
@@ -106,7 +106,7 @@ struct State {
 }
 
 impl Introspection {
-    /// Asks at `endpoint`, as the confidential client that speaks for this resource server.
+    /// Asks at `endpoint`, as the confidential client that speaks for this resource server: with its secret in the header.
     #[must_use]
     pub fn new(
         endpoint: Endpoint,
@@ -114,10 +114,33 @@ impl Introspection {
         secret: ClientSecret,
         transport: Arc<dyn Transport>,
     ) -> Self {
-        let credentials = BasicCredentials { client_id, secret };
+        Self::by(Asker::of_secret(client_id, secret), endpoint, transport)
+    }
+
+    /// As [`new`](Self::new), as a client that proves itself in another way: by an assertion for `issuer`, another one for each question;
+    /// by a secret in the form; or by the certificate that the transport shows. No issuer answers a client that proves nothing. The
+    /// clock of the ports is not read.
+    #[must_use]
+    pub fn of_client(
+        endpoint: Endpoint,
+        client_id: ClientId,
+        credentials: ClientCredentials,
+        issuer: Issuer,
+        ports: &Ports,
+    ) -> Self {
+        let asker = Asker::Client {
+            id: client_id,
+            credentials,
+            issuer,
+            entropy: ports.shared_entropy(),
+        };
+        Self::by(asker, endpoint, Arc::clone(ports.transport()))
+    }
+
+    fn by(asker: Asker, endpoint: Endpoint, transport: Arc<dyn Transport>) -> Self {
         Self::in_manner(Manner {
             endpoint,
-            authorization: credentials.to_header(),
+            asker,
             transport,
             lifetime: LIFETIME,
             capacity: CAPACITY,
@@ -220,9 +243,7 @@ impl Introspection {
         let under_way = state.flights.get(&hash).and_then(|(_, flight)| flight.upgrade());
         match under_way {
             Some(flight) => Ok(flight),
-            None if state.flights.len() >= MAX_FLIGHTS => {
-                Err(AskError::Unavailable(Arc::new(TooManyQuestions)))
-            }
+            None if state.flights.len() >= MAX_FLIGHTS => Err(unavailable(TooManyQuestions)),
             None => Ok(self.take_off(state, (token, hash), policy, now)),
         }
     }
@@ -241,9 +262,9 @@ impl Introspection {
             turn,
             hash,
         };
-        let (policy, request) = (policy.clone(), self.request(token));
+        let (policy, token) = (policy.clone(), Zeroizing::new(token.to_owned()));
         let asking = async move {
-            let told = question.inner.ask(request).await;
+            let told = question.inner.ask(&token, now).await;
             // what opens nothing where it was asked for is asked about anew
             let useful = told.as_ref().ok().filter(|active| active.is_for(&policy, now));
             if let Some(active) = useful {
@@ -257,19 +278,6 @@ impl Introspection {
         }
         flight
     }
-
-    fn request(&self, token: &str) -> Request<Bytes> {
-        let pairs = [("token", token), ("token_type_hint", "access_token")];
-        let mut request = Request::new(Bytes::from(params::encode(pairs)));
-        *request.method_mut() = Method::POST;
-        *request.uri_mut() = self.inner.manner.endpoint.uri().clone();
-        let headers = request.headers_mut();
-        let form = HeaderValue::from_static("application/x-www-form-urlencoded");
-        headers.insert(CONTENT_TYPE, form);
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        headers.insert(AUTHORIZATION, self.inner.manner.authorization.clone());
-        request
-    }
 }
 
 impl Inner {
@@ -278,14 +286,28 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn ask(&self, request: Request<Bytes>) -> Told {
-        let response = crate::answer::ask(&*self.manner.transport, request).await;
-        let response = response.map_err(|error| AskError::Unavailable(Arc::new(error)))?;
-        match answer::read(&response, self.manner.takes_untyped) {
+    async fn ask(&self, token: &str, now: SystemTime) -> Told {
+        let Manner {
+            endpoint,
+            asker,
+            transport,
+            takes_untyped,
+            ..
+        } = &self.manner;
+        let asking = async {
+            let request = asker.request(endpoint, token, now).map_err(unavailable)?;
+            transport.send(request).await.map_err(unavailable)
+        };
+        let response = contained(asking).await.map_err(unavailable).flatten()?;
+        match answer::read(&response, *takes_untyped) {
             Some(active) => active.map(Arc::new).ok_or(AskError::Inactive),
-            None => Err(AskError::Unavailable(Arc::new(NoAnswer(response.status())))),
+            None => Err(unavailable(NoAnswer(response.status()))),
         }
     }
+}
+
+fn unavailable(fault: impl Error + Send + Sync + 'static) -> AskError {
+    AskError::Unavailable(Arc::new(fault))
 }
 
 /// What one flight asks. Its end, by an answer or because nobody waits for it any more, takes it off the list; so it must not be

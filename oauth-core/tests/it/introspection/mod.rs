@@ -1,5 +1,6 @@
 //! The resource server's guard, for tokens that only their issuer can read.
 
+mod askers;
 mod bound;
 mod faults;
 mod shared;
