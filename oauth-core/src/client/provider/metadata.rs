@@ -54,6 +54,8 @@ struct Wire<'a> {
     #[serde(borrow)]
     revocation_endpoint: Option<Cow<'a, str>>,
     #[serde(borrow)]
+    introspection_endpoint: Option<Cow<'a, str>>,
+    #[serde(borrow)]
     jwks_uri: Option<Cow<'a, str>>,
     response_types_supported: Vec<String>,
     code_challenge_methods_supported: Option<Vec<String>>,
@@ -72,6 +74,8 @@ struct WireAliases<'a> {
     userinfo_endpoint: Option<Cow<'a, str>>,
     #[serde(borrow)]
     revocation_endpoint: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    introspection_endpoint: Option<Cow<'a, str>>,
 }
 
 /// Reads what `issuer` says of itself; whether it takes S256 may be left unsaid where `silence_is_s256`.
@@ -113,6 +117,7 @@ impl Wire<'_> {
             requires_pushed_authorization_requests: self.require_pushed_authorization_requests == Some(true),
             userinfo_endpoint: place.optional("userinfo_endpoint", self.userinfo_endpoint)?,
             revocation_endpoint: place.optional("revocation_endpoint", self.revocation_endpoint)?,
+            introspection_endpoint: place.optional("introspection_endpoint", self.introspection_endpoint)?,
             jwks_uri: place.optional("jwks_uri", self.jwks_uri)?,
             sends_issuer: self.authorization_response_iss_parameter_supported == Some(true),
             mtls_aliases: aliases.read(&place)?,
@@ -128,6 +133,7 @@ impl WireAliases<'_> {
             token_endpoint: endpoint(self.token_endpoint)?,
             userinfo_endpoint: endpoint(self.userinfo_endpoint)?,
             revocation_endpoint: endpoint(self.revocation_endpoint)?,
+            introspection_endpoint: endpoint(self.introspection_endpoint)?,
         })
     }
 }

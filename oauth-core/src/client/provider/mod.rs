@@ -23,6 +23,7 @@ pub struct Provider {
     pub(super) requires_pushed_authorization_requests: bool,
     pub(super) userinfo_endpoint: Option<Endpoint>,
     pub(super) revocation_endpoint: Option<Endpoint>,
+    pub(super) introspection_endpoint: Option<Endpoint>,
     pub(super) jwks_uri: Option<Endpoint>,
     pub(super) sends_issuer: bool,
     /// For clients that show a certificate, to prove themselves by or to have their tokens bound to.
@@ -37,6 +38,7 @@ pub(super) struct MtlsAliases {
     pub(super) token_endpoint: Option<Endpoint>,
     pub(super) userinfo_endpoint: Option<Endpoint>,
     pub(super) revocation_endpoint: Option<Endpoint>,
+    pub(super) introspection_endpoint: Option<Endpoint>,
 }
 
 impl Provider {
@@ -52,6 +54,7 @@ impl Provider {
             requires_pushed_authorization_requests: false,
             userinfo_endpoint: None,
             revocation_endpoint: None,
+            introspection_endpoint: None,
             jwks_uri: None,
             sends_issuer: true,
             mtls_aliases: MtlsAliases::default(),
@@ -84,6 +87,13 @@ impl Provider {
     #[must_use]
     pub fn with_revocation_endpoint(mut self, endpoint: Endpoint) -> Self {
         self.revocation_endpoint = Some(endpoint);
+        self
+    }
+
+    /// Where it says what a token is worth ([RFC 7662](https://www.rfc-editor.org/rfc/rfc7662)).
+    #[must_use]
+    pub fn with_introspection_endpoint(mut self, endpoint: Endpoint) -> Self {
+        self.introspection_endpoint = Some(endpoint);
         self
     }
 
@@ -149,5 +159,19 @@ impl Provider {
     #[must_use]
     pub fn revocation_endpoint(&self) -> Option<&Endpoint> {
         self.revocation_endpoint.as_ref()
+    }
+
+    /// Where it says what a token is worth, if it does: what an [`Introspection`](crate::resource::Introspection) asks.
+    #[must_use]
+    pub fn introspection_endpoint(&self) -> Option<&Endpoint> {
+        self.introspection_endpoint.as_ref()
+    }
+
+    /// The same for whoever shows a certificate there ([RFC 8705 §5](https://www.rfc-editor.org/rfc/rfc8705#section-5)): where the
+    /// server has no other place for that, the one of everybody.
+    #[must_use]
+    pub fn introspection_endpoint_by_certificate(&self) -> Option<&Endpoint> {
+        let alias = self.mtls_aliases.introspection_endpoint.as_ref();
+        alias.or(self.introspection_endpoint.as_ref())
     }
 }

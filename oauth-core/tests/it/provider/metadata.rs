@@ -9,12 +9,13 @@ fn read(document: &Value) -> Result<Provider, MetadataError> {
 }
 
 /// Every member that names a place.
-const ENDPOINTS: [&str; 6] = [
+const ENDPOINTS: [&str; 7] = [
     "authorization_endpoint",
     "token_endpoint",
     "pushed_authorization_request_endpoint",
     "userinfo_endpoint",
     "revocation_endpoint",
+    "introspection_endpoint",
     "jwks_uri",
 ];
 
@@ -35,6 +36,7 @@ fn the_metadata_of_a_server_make_a_provider() {
         provider.pushed_authorization_request_endpoint(),
         provider.userinfo_endpoint(),
         provider.revocation_endpoint(),
+        provider.introspection_endpoint(),
         provider.jwks_uri(),
     ];
     for (place, name) in places.into_iter().zip(ENDPOINTS.iter().skip(2)) {
@@ -101,6 +103,7 @@ fn malformed_metadata_are_refused() {
         ("token_endpoint", Value::Null),
         ("token_endpoint", json!(1)),
         ("userinfo_endpoint", json!(true)),
+        ("introspection_endpoint", json!(["https://as.example/introspect"])),
         ("jwks_uri", json!({})),
         ("jwks_uri", json!([])),
         ("response_types_supported", Value::Null),
@@ -114,6 +117,7 @@ fn malformed_metadata_are_refused() {
         ("authorization_response_iss_parameter_supported", json!("false")),
         ("mtls_endpoint_aliases", json!([])),
         ("mtls_endpoint_aliases", json!({ "token_endpoint": 1 })),
+        ("mtls_endpoint_aliases", json!({ "introspection_endpoint": {} })),
     ];
     for (member, value) in wrong {
         let document = with(member, value);
@@ -150,12 +154,46 @@ fn an_https_issuer_sends_its_clients_over_tls_alone() {
         "token_endpoint",
         "userinfo_endpoint",
         "revocation_endpoint",
+        "introspection_endpoint",
     ] {
         let aliases = |url: &str| with("mtls_endpoint_aliases", json!({ member: url }));
         let refused = Err(MetadataError::InvalidEndpoint("mtls_endpoint_aliases"));
         assert_eq!(read(&aliases("http://127.0.0.1/x")), refused);
         assert!(read(&aliases("https://mtls.as.example/x")).is_ok());
     }
+}
+
+/// O22: whoever shows a certificate asks what a token is worth at the place for that, and where there is none, at that of everybody.
+#[test]
+fn a_token_is_asked_about_where_the_metadata_say() {
+    let (everybody, alias) = (
+        "https://as.example/introspect",
+        "https://mtls.as.example/introspect",
+    );
+    let asked = |document: &Value| {
+        let provider = read(document).unwrap();
+        let places = [
+            provider.introspection_endpoint(),
+            provider.introspection_endpoint_by_certificate(),
+        ];
+        places.map(|place| place.map(ToString::to_string))
+    };
+    let mut document = least();
+    assert_eq!(asked(&document), [None, None]);
+    document["introspection_endpoint"] = json!(everybody);
+    let by_hand = read(&least())
+        .unwrap()
+        .with_introspection_endpoint(everybody.parse().unwrap());
+    assert_eq!(read(&document), Ok(by_hand));
+    assert_eq!(
+        asked(&document),
+        [everybody, everybody].map(|url| Some(url.to_owned()))
+    );
+    document["mtls_endpoint_aliases"] = json!({ "introspection_endpoint": alias });
+    assert_eq!(
+        asked(&document),
+        [everybody, alias].map(|url| Some(url.to_owned()))
+    );
 }
 
 /// O22: a server for development is on the loopback interface with all that belongs to it.

@@ -94,6 +94,7 @@ fn an_issuer_elsewhere_sends_its_clients_into_no_private_network() {
         "pushed_authorization_request_endpoint",
         "userinfo_endpoint",
         "revocation_endpoint",
+        "introspection_endpoint",
         "jwks_uri",
     ] {
         let refused = Err(MetadataError::InvalidEndpoint(member));
