@@ -1,39 +1,30 @@
-//! What the issuer of the tokens is asked: its keys, and what an opaque token is worth.
+//! The issuer of the tokens, found by its name: what it signs with, and what it says of opaque ones.
 
 use std::error::Error;
 use std::sync::Arc;
 
-use bytes::Bytes;
-use http::Request;
 use oauth_core::client::Provider;
-use oauth_core::jose::KeySet;
-use oauth_core::ports::Transport;
-use oauth_core::resource::Introspection;
+use oauth_core::resource::{Introspection, ResourceServer};
 use transport_hyper::HyperTransport;
 use webhook_core::address::AddressPolicy;
 
 use crate::options::Options;
 
-/// The issuer is named by whoever runs this, and not by a stranger: it may be on this machine.
-fn transport() -> Arc<dyn Transport> {
-    Arc::new(HyperTransport::new(AddressPolicy::new().danger_allow_loopback()))
-}
-
-/// The keys that the issuer signs with, as it publishes them now.
-pub(crate) async fn keys(options: &Options) -> Result<KeySet, Box<dyn Error>> {
-    let transport = transport();
+/// What believes the issuer's tokens for this API. Its keys are fetched when they are needed, and again when it has rotated them.
+pub(crate) async fn guard(options: &Options) -> Result<ResourceServer, Box<dyn Error>> {
+    // whoever runs this names the issuer, and no stranger does: it may be on this machine
+    let transport = HyperTransport::new(AddressPolicy::new().danger_allow_loopback());
+    let transport = Arc::new(transport);
     let provider = Provider::discover(&options.issuer, &*transport).await?;
-    let at = provider.jwks_uri().ok_or("the issuer publishes no keys")?;
-    let request = Request::get(at.to_string()).body(Bytes::new())?;
-    Ok(KeySet::parse(transport.send(request).await?.body())?)
-}
-
-/// Asks what opaque tokens are worth, where the options say whom.
-pub(crate) fn introspection(options: &Options) -> Result<Option<Introspection>, Box<dyn Error>> {
-    let Some(asked) = &options.introspection else {
-        return Ok(None);
+    let keys = provider.keys(transport.clone());
+    let keys = keys.ok_or("the issuer publishes no keys")?;
+    let guard = ResourceServer::new(options.issuer.clone(), options.url.parse()?, keys);
+    let Some(asking) = &options.asking else {
+        return Ok(guard);
     };
-    let (endpoint, client) = (asked.endpoint.parse()?, asked.client.parse()?);
-    let introspection = Introspection::new(endpoint, client, asked.secret.parse()?, transport());
-    Ok(Some(introspection.with_cache(asked.remember, 10_000)))
+    let endpoint = provider.introspection_endpoint().cloned();
+    let endpoint = endpoint.ok_or("the issuer tells nobody what tokens are worth")?;
+    let (client, secret) = (asking.client.parse()?, asking.secret.parse()?);
+    let introspection = Introspection::new(endpoint, client, secret, transport);
+    Ok(guard.with_introspection(introspection.with_cache(asking.remember, 10_000)))
 }

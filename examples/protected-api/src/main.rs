@@ -3,7 +3,7 @@
 //!
 //! ```sh
 //! cargo run -p service -- --api http://127.0.0.1:8090
-//! CLIENT_SECRET=demo-api-secret cargo run -p protected-api -- --introspection http://127.0.0.1:8080/oauth/introspect
+//! CLIENT_SECRET=demo-api-secret cargo run -p protected-api
 //! ```
 //!
 //! What it takes it says at `/.well-known/oauth-protected-resource`, to which each of its challenges leads; every refusal is a problem.
@@ -17,7 +17,7 @@ use std::{error::Error, iter::successors, net::TcpListener, process::ExitCode, s
 
 use adapter_axum::{ConventionsLayer, Limits, serve_router};
 use http_conventions::{pipeline::Conventions, ports::OsEntropy};
-use oauth_core::{dpop::NonceKey, memory::MemoryReplays, resource::ResourceServer};
+use oauth_core::{dpop::NonceKey, memory::MemoryReplays};
 use options::Options;
 use tokio::signal::ctrl_c;
 
@@ -38,20 +38,13 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let options = Options::parse()?;
     let listener = TcpListener::bind(&options.listen)?;
     println!("listening on http://{}", listener.local_addr()?);
-    let (url, replays) = (options.url.as_str(), Arc::new(MemoryReplays::new()));
-    let nonces = NonceKey::generate(&oauth_core::ports::OsEntropy);
-    let mut guard = ResourceServer::new(
-        options.issuer.clone(),
-        url.parse()?,
-        issuer::keys(&options).await?,
-    )
-    .with_dpop(url.parse()?, replays.clone())
-    .with_dpop_nonces(&nonces)
-    .with_metadata(charges::SCOPES.parse()?);
-    if let Some(introspection) = issuer::introspection(&options)? {
-        guard = guard.with_introspection(introspection);
-    }
-    let problems = format!("{url}/problems/");
+    let replays = Arc::new(MemoryReplays::new());
+    let guard = issuer::guard(&options)
+        .await?
+        .with_dpop(options.url.parse()?, replays.clone())
+        .with_dpop_nonces(&NonceKey::generate(&oauth_core::ports::OsEntropy))
+        .with_metadata(charges::SCOPES.parse()?);
+    let problems = format!("{}/problems/", options.url);
     let conventions =
         Conventions::builder(&problems, Arc::new(SystemTime::now), Arc::new(OsEntropy)).build()?;
     let router = charges::router(guard)?.layer(ConventionsLayer::new(conventions));

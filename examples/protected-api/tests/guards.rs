@@ -8,7 +8,7 @@
 
 use std::net::TcpListener;
 use std::process::Stdio;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
@@ -35,16 +35,16 @@ struct World {
     _program: Child,
     api: String,
     issuer: String,
+    desk: Desk,
     transport: HyperTransport,
 }
 
 impl World {
     async fn start(format: AccessTokenFormat) -> Self {
-        let issuer = open_desk(format).await;
-        let introspection = format!("{issuer}/oauth/introspect");
+        let (issuer, desk) = open_desk(format).await;
         let mut program = Command::new(PROGRAM)
             .args(["--issuer", &issuer, "--url", API, "--listen", "127.0.0.1:0"])
-            .args(["--introspection", &introspection, "--remember", "1"])
+            .args(["--remember", "1"])
             .env("CLIENT_SECRET", "demo-api-secret")
             .stdout(Stdio::piped())
             .kill_on_drop(true)
@@ -56,6 +56,7 @@ impl World {
             _program: program,
             api: greeting.strip_prefix("listening on ").unwrap().to_owned(),
             issuer,
+            desk,
             transport: HyperTransport::new(AddressPolicy::new().danger_allow_loopback()),
         }
     }
@@ -136,23 +137,33 @@ impl World {
     }
 }
 
-/// The desk in this process, with tokens of this format for the API, too; its issuer.
-async fn open_desk(format: AccessTokenFormat) -> String {
+/// What answers at the issuer's address by now.
+type Desk = Arc<Mutex<Arc<App>>>;
+
+/// The desk in this process, with tokens of this format for the API, too, and its issuer.
+async fn open_desk(format: AccessTokenFormat) -> (String, Desk) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let issuer = format!("http://{}", listener.local_addr().unwrap());
-    let mut config = Config::new(&issuer, Database::open_in_memory().unwrap());
-    config.access_tokens.format = format;
-    config.access_tokens.other_apis = vec![API.to_owned()];
-    let app = Arc::new(App::open(config).await.unwrap());
+    let app = app(&issuer, format).await;
     let refusing = Arc::clone(&app);
     let refuse = move |head: &Request<()>, status| refusing.refuse(head, status);
+    let desk: Desk = Arc::new(Mutex::new(app));
+    let answering = Arc::clone(&desk);
     let handle = move |request| {
-        let app = Arc::clone(&app);
+        let app = Arc::clone(&answering.lock().unwrap());
         async move { app.handle(request).await }
     };
     let (limits, forever) = (adapter_hyper::Limits::default(), std::future::pending());
     tokio::spawn(adapter_hyper::serve(listener, handle, refuse, limits, forever));
-    issuer
+    (issuer, desk)
+}
+
+/// A desk with keys of its own, which it has just made.
+async fn app(issuer: &str, format: AccessTokenFormat) -> Arc<App> {
+    let mut config = Config::new(issuer, Database::open_in_memory().unwrap());
+    config.access_tokens.format = format;
+    config.access_tokens.other_apis = vec![API.to_owned()];
+    Arc::new(App::open(config).await.unwrap())
 }
 
 fn key() -> SigningKey {
@@ -294,6 +305,21 @@ async fn a_revoked_token_opens_nothing_once_it_is_asked_about_anew() {
     assert_refused(&refused, 401, "Bearer", "invalid_token");
 }
 
+/// O22: an issuer that rotates its keys needs no restart of the API; a key that it takes back opens nothing once the API has seen another.
+#[tokio::test]
+async fn a_key_that_was_rotated_while_the_api_runs_opens_it() {
+    let world = World::start(AccessTokenFormat::Jwt).await;
+    let before = world.token("read:charges").await;
+    assert_eq!(world.bear(Method::GET, "/charges", &before).await.status(), 200);
+
+    let after = app(&world.issuer, AccessTokenFormat::Jwt).await;
+    *world.desk.lock().unwrap() = after;
+    let token = world.token("read:charges").await;
+    assert_eq!(world.bear(Method::GET, "/charges", &token).await.status(), 200);
+    let refused = world.bear(Method::GET, "/charges", &before).await;
+    assert_refused(&refused, 401, "Bearer", "invalid_token");
+}
+
 #[tokio::test]
 async fn a_wrong_use_is_explained() {
     let explanation = async |arguments: &[&str]| {
@@ -311,7 +337,8 @@ async fn a_wrong_use_is_explained() {
     for arguments in [
         &["--verbose"] as &[_],
         &["--listen"],
-        &["--introspection", "http://127.0.0.1:1/"],
+        &["--client", "demo-api"],
+        &["--remember", "1"],
     ] {
         assert!(
             explanation(arguments).await.starts_with("usage: protected-api"),

@@ -150,7 +150,13 @@ fn every_rule_is_proven_by_a_test_that_bears_its_id_or_is_said_to_be_open() {
         let mut texts = Vec::new();
         sources(&root().join(folder), &mut texts);
         // a rule about pages, a server that dies, or a receiver that stalls, is proven where those are
-        for host in ["oauth-login", "service", "store-postgres", "transport-hyper"] {
+        for host in [
+            "oauth-login",
+            "protected-api",
+            "service",
+            "store-postgres",
+            "transport-hyper",
+        ] {
             sources(&root().join(format!("examples/{host}/tests")), &mut texts);
         }
         for row in rows {
