@@ -17,6 +17,7 @@ use http_conventions::rate_limit::{
 use super::body::to_json;
 use super::caller::Caller;
 use super::open::{OpenError, at};
+use super::page;
 use super::route::Route;
 use super::{App, Log};
 use crate::clock::DemoClock;
@@ -33,6 +34,9 @@ pub struct Limits {
     /// Of one principal there: 3,000.
     pub of_caller: u32,
     /// Of one address at the endpoints of the authorization server that programs ask: 600.
+    /// Of one address at `/authorize` and at the pages with forms: 600, as a sign-in takes five and many people may share an address.
+    /// Each request for a sign-in is kept for ten minutes.
+    pub of_pages: u32,
     pub of_token_endpoints: u32,
 }
 
@@ -41,6 +45,7 @@ impl Default for Limits {
         Self {
             of_address: 6_000,
             of_caller: 3_000,
+            of_pages: 600,
             of_token_endpoints: 600,
         }
     }
@@ -50,6 +55,7 @@ impl Default for Limits {
 pub(super) struct Limiting {
     address: Policy,
     caller: Policy,
+    page: Policy,
     token: Policy,
 }
 
@@ -70,13 +76,15 @@ impl Limiting {
         Ok(Self {
             address: policy("address", limits.of_address)?,
             caller: policy("caller", limits.of_caller)?,
+            page: policy("page", limits.of_pages)?,
             token: policy("token", limits.of_token_endpoints)?,
         })
     }
 
-    /// The policy by which a route counts addresses. Pages for people, assets and documents are free.
+    /// The policy by which a route counts addresses. Assets and documents, which are the same for everybody, are free.
     fn of_route(&self, route: &Route) -> Option<&Policy> {
         match route {
+            route if route.is_for_people() => Some(&self.page),
             route if route.speaks_oauth() => Some(&self.token),
             Route::UserInfo | Route::Graph | Route::GraphStream => Some(&self.address),
             route if route.is_resource() => Some(&self.address),
@@ -138,10 +146,19 @@ impl App {
     }
 }
 
-/// A 429 or 503 in the words of the authorization server's endpoints, whose clients read `error`
+/// A 429 or 503 in the words of who asked there. Its status, its wait and the other fields stay what they are.
+pub(super) fn told_at(route: &Route, request: &Request<Bytes>, refused: EarlyAnswer) -> Response<Bytes> {
+    match route {
+        route if route.speaks_oauth() => told_to_clients(refused),
+        route if route.is_for_people() => page::hurried(request, refused.into_response()),
+        _ => refused.into_response(),
+    }
+}
+
+/// In the words of the authorization server's endpoints, whose clients read `error`
 /// ([RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2), which the endpoints for introspection, revocation and
-/// pushed requests refer to). Its status, its wait and the other fields stay what they are.
-pub(super) fn told_to_clients(refused: EarlyAnswer) -> Response<Bytes> {
+/// pushed requests refer to).
+fn told_to_clients(refused: EarlyAnswer) -> Response<Bytes> {
     let error = to_json(&serde_json::json!({
         "error": "temporarily_unavailable",
         "error_description": "come again after the time in Retry-After",

@@ -52,7 +52,7 @@ use webhook_core::sender::Dispatcher;
 
 use self::caller::Caller;
 use self::graph::Graph;
-use self::limits::{Limiting, told_to_clients};
+use self::limits::{Limiting, told_at};
 use self::openapi::Document;
 use self::route::Route;
 use crate::clock::DemoClock;
@@ -154,8 +154,8 @@ impl App {
             return Ok(body::full(exchange.finish(Ok(allowed))));
         }
         let exchange = match self.limit_address(exchange, &route, &request).await {
-            Err(refused) if route.speaks_oauth() => return Ok(body::full(told_to_clients(refused))),
-            limited => limited?,
+            Ok(exchange) => exchange,
+            Err(refused) => return Ok(body::full(told_at(&route, &request, refused))),
         };
         match route {
             Route::Graph => self.answer_graph(exchange, request).await,

@@ -102,18 +102,37 @@ pub(super) fn told_to_people(request: &Request<Bytes>, handled: Handled) -> Hand
             "Go back to the application and try again in a moment.",
         ),
     };
+    in_place_of(&problem.into_response(), title, description)
+}
+
+/// A refusal of a rate limit as a page, for whoever asks with a browser; a program gets what it is.
+pub(super) fn hurried(request: &Request<Bytes>, refused: Response<Bytes>) -> Response<Bytes> {
+    if !accepts_html(request) {
+        return refused;
+    }
+    let page = in_place_of(
+        &refused,
+        "Too many requests",
+        "Too many came from your network just now, and this one was not looked at. Wait a little, then load the page again.",
+    );
+    page.unwrap_or(refused)
+}
+
+/// The page of a refusal, with the fields that this owes.
+fn in_place_of(refused: &Response<Bytes>, title: &str, description: &str) -> Handled {
+    let status = refused.status();
     let page = ProblemPage {
         title,
         status: status.as_u16(),
         description,
     };
     let mut response = rendered(status, &page, &Does::Nothing)?;
-    let owed = problem.into_response().into_parts().0.headers;
-    let owed = owed
-        .into_iter()
-        .filter_map(|(name, value)| Some((name?, value)))
-        .filter(|(name, _)| *name != CONTENT_TYPE && *name != CACHE_CONTROL);
-    response.headers_mut().extend(owed);
+    let owed = refused.headers().iter();
+    let owed = owed.filter(|(name, _)| *name != CONTENT_TYPE && *name != CACHE_CONTROL);
+    let headers = response.headers_mut();
+    for (name, value) in owed {
+        headers.append(name, value.clone());
+    }
     Ok(response)
 }
 

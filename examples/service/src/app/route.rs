@@ -135,6 +135,20 @@ impl Route {
         )
     }
 
+    /// Whether people come here with a browser, to sign in or to their account: what they are shown depends on what is stored.
+    pub(super) const fn is_for_people(&self) -> bool {
+        matches!(
+            self,
+            Self::Authorize
+                | Self::Login
+                | Self::Consent
+                | Self::ForgottenPassword
+                | Self::PasswordReset
+                | Self::Account
+                | Self::AccountForm(_)
+        )
+    }
+
     /// The methods this route takes; HEAD comes with GET but for event streams, OPTIONS with everything.
     pub(super) const fn methods(&self) -> &'static [Method] {
         match self {

@@ -12,6 +12,7 @@ use service::app::{App, Config, Limits};
 use service::clock::DemoClock;
 use store_sqlite::Database;
 
+use crate::browser::{HTML, text};
 use crate::desk::{ALL_SCOPES, BASE, FORM, SERVICE, ask, bearer, call, header, json, request};
 
 async fn limited(limits: Limits) -> (Arc<App>, DemoClock) {
@@ -24,7 +25,8 @@ async fn limited(limits: Limits) -> (Arc<App>, DemoClock) {
 
 fn few() -> Limits {
     let mut limits = Limits::default();
-    (limits.of_caller, limits.of_address, limits.of_token_endpoints) = (3, 5, 2);
+    (limits.of_caller, limits.of_address) = (3, 5);
+    (limits.of_token_endpoints, limits.of_pages) = (2, 4);
     limits
 }
 
@@ -143,12 +145,58 @@ async fn an_address_is_counted_before_the_sign_in() {
     }
     let elsewhere = from(&app, "[2001:db8:1:3::1]:1", ("GET", "/v1/charges"), &[]).await;
     assert_eq!(elsewhere.status(), 401);
-    // pages for people are not counted, and tell nothing
+    // what is the same for everybody is not counted, and tells nothing
     let page = from(&app, "[2001:db8:1:2::1]:1", ("GET", "/"), &[]).await;
     assert_eq!(
         (page.status().as_u16(), header(page.headers(), "ratelimit")),
         (200, "")
     );
+}
+
+/// H15: what begins and carries a sign-in shares a bucket for each address, another than that of the programs: nobody fills the store of
+/// sign-ins without end. A browser is told by a page, whoever else by a problem.
+#[tokio::test]
+async fn sign_ins_and_their_pages_are_limited_by_address() {
+    let (app, clock) = limited(few()).await;
+    let peer = "203.0.113.7:1000";
+    for path in [
+        "/login",
+        "/account",
+        "/password/forgotten",
+        "/authorize?client_id=nobody",
+    ] {
+        let passed = from(&app, peer, ("GET", path), &[]).await;
+        assert_ne!(passed.status(), 429, "{path}");
+        assert_eq!(header(passed.headers(), "ratelimit-policy"), "\"page\";q=4;w=60");
+    }
+    let mut wait = Duration::ZERO;
+    for (method, path) in [
+        ("GET", "/authorize?client_id=demo-native"),
+        ("POST", "/authorize"),
+        ("GET", "/login"),
+        ("POST", "/login"),
+        ("POST", "/consent"),
+        ("POST", "/password/forgotten"),
+        ("GET", "/password/reset?token=guess"),
+        ("POST", "/account/password"),
+    ] {
+        let refused = from(&app, peer, (method, path), &[FORM]).await;
+        wait = expect_429(&refused, "page");
+        let shown = from(&app, peer, (method, path), &[FORM, HTML]).await;
+        expect_wait(&shown, "page");
+        let headers = shown.headers();
+        assert_eq!(header(headers, "content-type"), "text/html; charset=utf-8");
+        assert!(header(headers, "content-security-policy").starts_with("default-src 'none'"));
+        assert_eq!(headers.get_all("cache-control").iter().count(), 1);
+        assert!(text(&shown).contains("Too many requests"), "{path}");
+    }
+    let others = [FORM, ("authorization", SERVICE)];
+    let token = from(&app, peer, ("POST", "/token"), &others).await;
+    assert_eq!(token.status(), 200);
+    let elsewhere = from(&app, "203.0.113.8:1000", ("GET", "/login"), &[]).await;
+    assert_eq!(elsewhere.status(), 200);
+    clock.advance(wait);
+    assert_eq!(from(&app, peer, ("GET", "/login"), &[]).await.status(), 200);
 }
 
 /// H15: whoever is known is told what is left of both buckets, theirs and that of their address.
