@@ -17,6 +17,7 @@ mod limits;
 mod lists;
 mod methods;
 mod mutual_tls;
+mod opaque;
 mod openapi;
 mod pages;
 mod parallel_requests;
