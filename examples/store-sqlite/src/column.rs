@@ -1,6 +1,8 @@
 //! How the suite's values stand in columns.
 
+use std::any::type_name;
 use std::error::Error;
+use std::fmt;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
@@ -107,15 +109,25 @@ pub(crate) fn limit(rows: usize) -> i64 {
 /// A term of the suite's vocabulary as TEXT.
 pub(crate) struct Term<T>(pub(crate) T);
 
-impl<T> FromSql for Term<T>
-where
-    T: FromStr,
-    T::Err: Error + Send + Sync + 'static,
-{
+impl<T: FromStr> FromSql for Term<T> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        value.as_str()?.parse().map(Self).map_err(FromSqlError::other)
+        let term = value.as_str()?.parse();
+        term.map(Self)
+            .map_err(|_| FromSqlError::other(NoTerm(type_name::<T>())))
     }
 }
+
+/// What stands there is no value of this type. What it is instead may be anybody's, so no parser's words about it are passed on.
+#[derive(Clone, Copy, Debug)]
+struct NoTerm(&'static str);
+
+impl fmt::Display for NoTerm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no {}", self.0)
+    }
+}
+
+impl Error for NoTerm {}
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,8 @@
 //! Whole records as JSON text in one column, for the crates whose records are serde values.
 
+use std::error::Error;
+use std::fmt;
+
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -29,6 +32,31 @@ impl<T: DeserializeOwned> FromSql for Json<T> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         serde_json::from_str(value.as_str()?)
             .map(Self)
-            .map_err(FromSqlError::other)
+            .map_err(|error| FromSqlError::other(NoRecord::of(&error)))
     }
 }
+
+/// What stands there is no such record. The parser's own words show what it found, which may be anybody's.
+#[derive(Clone, Copy, Debug)]
+struct NoRecord {
+    line: usize,
+    column: usize,
+}
+
+impl NoRecord {
+    fn of(error: &serde_json::Error) -> Self {
+        Self {
+            line: error.line(),
+            column: error.column(),
+        }
+    }
+}
+
+impl fmt::Display for NoRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { line, column } = self;
+        write!(f, "no such record, by line {line} and byte {column} of its text")
+    }
+}
+
+impl Error for NoRecord {}

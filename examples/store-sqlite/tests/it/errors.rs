@@ -1,5 +1,7 @@
 //! What the ports say when the file is not as they left it.
 
+use std::error::Error;
+use std::iter::successors;
 use std::time::{Duration, SystemTime};
 
 use http_conventions::idempotency::{self, IdempotencyStore};
@@ -65,6 +67,53 @@ async fn a_record_that_cannot_be_read_is_reported_as_corrupt() {
         .unwrap();
     let error = database.claim(&claim, now).await.unwrap_err();
     assert_eq!(error.kind(), idempotency::StoreErrorKind::Corrupt);
+}
+
+/// Everything that a log could be told of an error: in words and in detail, with all that is beneath it.
+fn told(error: &(dyn Error + 'static)) -> String {
+    let causes = successors(Some(error), |&cause| cause.source());
+    causes.map(|cause| format!("{cause}; {cause:?}\n")).collect()
+}
+
+/// What stands in a row that cannot be read may be a secret or somebody's address: the error says where it is, and nothing of it.
+#[tokio::test]
+async fn what_cannot_be_read_is_not_shown() {
+    let database = Database::open_in_memory().unwrap();
+    let (app, ep_1) = ("app".parse().unwrap(), "ep_1".parse().unwrap());
+    let client = RegisteredClient::public("app".parse().unwrap());
+    database.put_client(client).await.unwrap();
+    let signer = Signer::standard_webhooks(&SigningSecret::from_bytes(&[7; 32]).unwrap());
+    let url = "https://hooks.example.com/".parse().unwrap();
+    let endpoint = Endpoint::register("ep_1".parse().unwrap(), &url, signer, &AddressPolicy::new()).unwrap();
+    database.insert(endpoint).await.unwrap();
+    let mut errors = Vec::new();
+    for broken in [
+        r#"UPDATE oauth_client SET record = '"grace@example.com"'"#,
+        r#"UPDATE oauth_client SET record = '{"grace@example.com":1}'"#,
+        "UPDATE oauth_client SET record = 'grace@example.com'",
+        "UPDATE oauth_client SET record = CAST(CAST('grace@example.com' AS BLOB) || x'ff' AS TEXT)",
+    ] {
+        tamper(&database, broken).await.unwrap();
+        errors.push(told(&database.client(&app).await.unwrap_err()));
+    }
+    for broken in [
+        "UPDATE webhook_endpoint SET state = 'grace@example.com'",
+        "UPDATE webhook_endpoint SET url = 'grace@example.com', state = 'enabled'",
+        "UPDATE webhook_endpoint SET url = 'https://hooks.example.com/', signers = 'grace@example.com'",
+        r#"UPDATE webhook_endpoint SET signers = '["grace@example.com"]'"#,
+    ] {
+        tamper(&database, broken).await.unwrap();
+        errors.push(told(&database.load(&ep_1).await.unwrap_err()));
+    }
+    for error in errors {
+        assert!(
+            error.contains("the database holds what cannot be read"),
+            "{error}"
+        );
+        for shown in ["grace", "example.com", "103, 114, 97"] {
+            assert!(!error.contains(shown), "{error}");
+        }
+    }
 }
 
 async fn lease(database: &Database) -> Leases {
