@@ -13,4 +13,5 @@ mod webhook;
 pub use rusqlite;
 
 pub use self::database::{Database, DatabaseError, DatabaseErrorKind};
+pub use self::oauth::Attempts;
 pub use self::webhook::{latest_seen, outbox};

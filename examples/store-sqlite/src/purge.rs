@@ -40,6 +40,9 @@ const PUSHED_REQUESTS: &str = "DELETE FROM oauth_pushed_request WHERE rowid IN (
 const REPLAYS: &str = "DELETE FROM oauth_replay WHERE rowid IN (
     SELECT rowid FROM oauth_replay WHERE expires_at <= ?1 LIMIT ?2)";
 
+const ATTEMPTS: &str = "DELETE FROM oauth_attempt WHERE (kind, key) IN (
+    SELECT kind, key FROM oauth_attempt WHERE forgotten_at <= ?1 LIMIT ?2)";
+
 const IDEMPOTENCY_RECORDS: &str = "DELETE FROM idempotency_record WHERE rowid IN (
     SELECT rowid FROM idempotency_record WHERE expires_at <= ?1 LIMIT ?2)";
 
@@ -52,12 +55,14 @@ const CLAIMS: &str = "DELETE FROM webhook_claim WHERE (source, event) IN (
 
 pub(crate) const OF_TOKENS: &[&str] = &[CODES, ACCESS_TOKENS, REFRESH_TOKENS, FAMILIES];
 pub(crate) const OF_INTERACTIONS: &[&str] = &[INTERACTIONS, PUSHED_REQUESTS];
+pub(crate) const OF_ATTEMPTS: &[&str] = &[ATTEMPTS];
 pub(crate) const OF_REPLAYS: &[&str] = &[REPLAYS];
 pub(crate) const OF_SESSIONS: &[&str] = &[SESSIONS, RESET_TOKENS];
 const OF_EVERYTHING: &[&[&str]] = &[
     OF_TOKENS,
     OF_INTERACTIONS,
     OF_REPLAYS,
+    OF_ATTEMPTS,
     OF_SESSIONS,
     &[IDEMPOTENCY_RECORDS, BUCKETS, CLAIMS],
 ];

@@ -1,21 +1,21 @@
 //! Guesses at passwords: counted before the costly check, by the address that was typed and by where it came from.
 //!
-//! Whether an address is anybody's plays no part, so that waiting tells nobody who has an account. The counts are in memory: a
-//! restart forgives everybody.
+//! Whether an address is anybody's plays no part, so that waiting tells nobody who has an account. The counts are in the database:
+//! a restart forgives nobody.
 
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::Request;
 use http_conventions::problem::Problem;
 use http_conventions::retry_after::RetryAfter;
 use oauth_core::attempts::{Admission, AttemptKey, AttemptPolicy, Source};
-use oauth_core::memory::MemoryAttempts;
 use oauth_core::store::AttemptStore;
 use oauth_core::store_error::StoreError;
+use store_sqlite::Database;
 
 use super::App;
 use crate::desk::Authenticated;
@@ -35,7 +35,7 @@ pub(super) fn note_source(request: &mut Request<Bytes>) {
     }
 }
 
-/// Where attempts are counted: each kind in a store of its own. Whoever floods one with the names of clients or the addresses of
+/// Where attempts are counted: each kind apart. Whoever floods one with the names of clients or the addresses of
 /// letters, which cost nothing to try, takes up no room of the passwords.
 pub(super) struct Attempts {
     pub(super) passwords: Arc<dyn AttemptStore>,
@@ -44,20 +44,13 @@ pub(super) struct Attempts {
 }
 
 impl Attempts {
-    pub(super) fn in_memory() -> Self {
+    /// The database lets go of what is forgotten as it does of everything that has expired.
+    pub(super) fn in_database(database: &Database) -> Self {
         Self {
-            passwords: Arc::new(MemoryAttempts::new()),
-            clients: Arc::new(MemoryAttempts::new()),
-            letters: Arc::new(MemoryAttempts::new()),
+            passwords: Arc::new(database.attempts_of("passwords")),
+            clients: Arc::new(database.attempts_of("clients")),
+            letters: Arc::new(database.attempts_of("letters")),
         }
-    }
-
-    /// Lets go of what is forgotten.
-    pub(super) async fn purge(&self, now: SystemTime) -> Result<(), StoreError> {
-        for store in [&self.passwords, &self.clients, &self.letters] {
-            let _count = store.purge_attempts(now).await?;
-        }
-        Ok(())
     }
 }
 
@@ -134,7 +127,6 @@ mod tests {
     use super::*;
     use crate::app::Config;
     use crate::seed::{EMAIL, PASSWORD};
-    use store_sqlite::Database;
 
     async fn app() -> App {
         let database = Database::open_in_memory().unwrap();

@@ -148,7 +148,7 @@ impl App {
             let user = desk.user_by_email(email).await.map_err(at("--sign-in-as"))?;
             user.ok_or(Nobody).map_err(at("--sign-in-as"))?;
         }
-        let attempts = Attempts::in_memory();
+        let attempts = Attempts::in_database(&database);
         let authority = Authority::open(&base_url, access_tokens, &desk, &clock, &attempts).await?;
         let addresses = address_policy(danger_deliver_to_loopback);
         let own = [base_url.clone()];

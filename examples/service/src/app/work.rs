@@ -129,9 +129,6 @@ impl App {
             if let Err(error) = self.database.purge(self.clock.now()).await {
                 let _told = self.refused(error.into());
             }
-            if let Err(error) = self.attempts.purge(self.clock.now()).await {
-                let _told = self.unanswered(&error);
-            }
             tokio::time::sleep(LET_GO).await;
         }
     }

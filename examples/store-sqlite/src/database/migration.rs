@@ -16,6 +16,7 @@ const SUITE: &[&str] = &[
     include_str!("../schema/0008.sql"),
     include_str!("../schema/0009.sql"),
     include_str!("../schema/0010.sql"),
+    include_str!("../schema/0011.sql"),
 ];
 
 /// Brings the suite's tables to the present version.

@@ -1,13 +1,14 @@
 //! How SQLite goes about what the stores ask it: each statement that the verbs run is explained.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use http_conventions::testing::{idempotency_store as idempotency, rate_limit_store as rate_limits};
 use oauth_core::testing::{
-    client_store as clients, interaction_store as interactions, replay_store as replays,
-    session_store as sessions, token_store as tokens,
+    attempt_store as attempts, client_store as clients, interaction_store as interactions,
+    replay_store as replays, session_store as sessions, token_store as tokens,
 };
 use rusqlite::Connection;
 use rusqlite::trace::{TraceEvent, TraceEventCodes};
@@ -127,6 +128,11 @@ async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
         outbox::a_breaker_opens_and_its_probe_closes_it,
         retention::failed_deliveries_go_only_when_asked,
     );
+    // of a few names, so that the flood makes room
+    let few = seen.noted().attempts_of("passwords");
+    let few = few.with_capacity(NonZeroU64::MIN.saturating_add(99));
+    attempts::a_flood_of_names_opens_none_that_is_closed(&few).await;
+    attempts::an_attempt_that_was_right_is_forgiven(&few).await;
     seen.noted().purge(SystemTime::UNIX_EPOCH).await.unwrap();
 
     let explained = seen.noted();

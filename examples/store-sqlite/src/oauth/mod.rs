@@ -1,10 +1,13 @@
-//! The stores of `oauth_core`: clients, interactions, spent names, sessions, and codes with the tokens they bought.
+//! The stores of `oauth_core`: attempts, clients, interactions, spent names, sessions, and codes with the tokens they bought.
 
+mod attempts;
 mod clients;
 mod interactions;
 mod replays;
 mod sessions;
 mod tokens;
+
+pub use self::attempts::Attempts;
 
 use oauth_core::store::Insertion;
 

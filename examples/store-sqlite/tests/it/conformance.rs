@@ -21,6 +21,12 @@ macro_rules! kits {
                 $store
             );
         }
+        mod attempts {
+            oauth_core::testing::attempt_store!(
+                #[tokio::test]
+                $store.attempts_of("passwords")
+            );
+        }
         mod clients {
             oauth_core::testing::client_store!(
                 #[tokio::test]

@@ -1,14 +1,17 @@
 //! What has expired goes, in small steps, and nothing else does.
 
+use std::num::NonZeroU64;
 use std::time::{Duration, SystemTime};
 
 use futures_util::future::join_all;
 use http_conventions::idempotency::{Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyStore, RecordKey};
 use http_conventions::rate_limit::{Policy, Quota, RateLimitStore};
-use store_sqlite::{Database, DatabaseError};
+use oauth_core::attempts::{AttemptKey, AttemptPolicy};
+use oauth_core::store::AttemptStore;
+use store_sqlite::{Attempts, Database, DatabaseError};
 use webhook_core::receiver::{Claim as Claimed, Dedupe, Incoming};
 
-use crate::support::incoming;
+use crate::support::{File, incoming};
 
 const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 
@@ -68,6 +71,89 @@ async fn what_has_expired_is_purged_in_small_steps_and_nothing_else() {
     assert_eq!(rows(&database, "webhook_claim").await, 1);
     assert_eq!(rows(&database, "webhook_received").await, 2);
     assert_eq!(database.purge(soon).await.unwrap(), 0);
+}
+
+/// O27: a flood of names makes room for itself among names of its kind that were tried as little, and opens none.
+#[tokio::test]
+async fn the_names_with_the_fewest_attempts_make_room_and_no_closed_one_does() {
+    let database = Database::open_in_memory().unwrap();
+    let policy = AttemptPolicy::PASSWORDS;
+    let [passwords, clients] = ["passwords", "clients"].map(|kind| {
+        let capacity = NonZeroU64::MIN.saturating_add(15);
+        database.attempts_of(kind).with_capacity(capacity)
+    });
+    let left = async |name: &str| {
+        let key = AttemptKey::subject(name);
+        let mut left = 0;
+        while passwords.admit(&key, &policy, NOW).await.unwrap().is_admitted() {
+            left += 1;
+        }
+        left
+    };
+    let try_it = async |store: &Attempts, name: &str| {
+        let key = AttemptKey::subject(name);
+        assert!(store.admit(&key, &policy, NOW).await.unwrap().is_admitted());
+    };
+    assert_eq!(left("closed").await, 5);
+    for _ in 0..2 {
+        try_it(&passwords, "ada").await;
+    }
+    try_it(&clients, "ada").await;
+    for number in 0..200 {
+        try_it(&passwords, &number.to_string()).await;
+        assert!(
+            rows(&database, "oauth_attempt").await <= 17,
+            "16, and one of the other kind"
+        );
+    }
+    // what was counted still is
+    assert_eq!((left("closed").await, left("ada").await), (0, 3));
+    // and whoever is forgotten, or forgiven, leaves no trace in the count of names
+    passwords.forgive(&AttemptKey::subject("ada")).await.unwrap();
+    assert!(
+        passwords
+            .purge_attempts(NOW + Duration::from_secs(48 * 3600))
+            .await
+            .unwrap()
+            > 10
+    );
+    assert_eq!(rows(&database, "oauth_attempt").await, 0);
+    assert_eq!(rows(&database, "oauth_attempt_kind WHERE names != 0").await, 0);
+}
+
+/// O27: where every name has to wait, those that were tried least make room all the same: the file does not grow without end.
+#[tokio::test]
+async fn names_that_are_all_closed_are_bounded_too() {
+    let database = Database::open_in_memory().unwrap();
+    let attempts = database
+        .attempts_of("passwords")
+        .with_capacity(NonZeroU64::MIN.saturating_add(7));
+    for number in 0..40 {
+        let key = AttemptKey::subject(&number.to_string());
+        while attempts
+            .admit(&key, &AttemptPolicy::PASSWORDS, NOW)
+            .await
+            .unwrap()
+            .is_admitted()
+        {}
+        assert!(rows(&database, "oauth_attempt").await <= 8);
+    }
+}
+
+/// O27: a restart forgives nobody.
+#[tokio::test]
+async fn attempts_outlive_the_process_that_counted_them() {
+    let (file, key) = (File::new(), AttemptKey::subject("ada@example.com"));
+    let attempts = file.open().attempts_of("passwords");
+    while attempts
+        .admit(&key, &AttemptPolicy::PASSWORDS, NOW)
+        .await
+        .unwrap()
+        .is_admitted()
+    {}
+    drop(attempts);
+    let standing = file.open().attempts_of("passwords").standing(&key, NOW).await;
+    assert!(!standing.unwrap().is_admitted());
 }
 
 /// H15: a bucket that has been full for five minutes goes; one that a clock which is behind may still ask for stays.
