@@ -81,6 +81,40 @@ async fn the_document_says_how_the_desk_is_configured() {
     assert_eq!(refundable, "refundable");
 }
 
+/// O20, H22: whoever binds tokens to a key reads in the document how they are presented and which answers bring a nonce: each of a resource.
+#[tokio::test]
+async fn the_document_tells_of_proofs_and_their_nonces() {
+    let app = open().await;
+    let document = json(&ask(&app, request("GET", "/openapi.json", &[], "")).await);
+    let at = |pointer: &str| document.pointer(pointer).unwrap_or_else(|| panic!("{pointer}"));
+    let scheme = at("/components/securitySchemes/oauth/description")
+        .as_str()
+        .unwrap();
+    let challenges = at("/components/headers/WWW-Authenticate/description")
+        .as_str()
+        .unwrap();
+    assert!(scheme.contains("use_dpop_nonce") && challenges.contains("`DPoP`"));
+    assert_eq!(at("/components/headers/DPoP-Nonce/required"), false);
+
+    let mut seen = 0;
+    for path in at("/paths").as_object().unwrap().values() {
+        let operations = path.as_object().unwrap().values();
+        for response in operations
+            .filter_map(|operation| operation.get("responses")?.as_object())
+            .flat_map(|responses| responses.values())
+        {
+            let response = match response.get("$ref").and_then(Value::as_str) {
+                Some(reference) => at(reference.trim_start_matches('#')),
+                None => response,
+            };
+            let nonce = response.pointer("/headers/DPoP-Nonce/$ref");
+            assert_eq!(nonce.unwrap(), "#/components/headers/DPoP-Nonce", "{response}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 100, "{seen}");
+}
+
 fn follow(document: &Value, part: &Value, seen: &mut usize) {
     if let Some(reference) = part.get("$ref").and_then(Value::as_str) {
         *seen += 1;

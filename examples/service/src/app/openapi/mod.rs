@@ -2,6 +2,7 @@
 
 mod operation;
 mod paths;
+mod proofs;
 mod schemas;
 
 use std::time::Duration;
@@ -79,6 +80,7 @@ fn components(base_url: &str, conventions: &Conventions) -> Value {
         schemas::extend_problems(schemas);
     }
     if let Some(components) = components.as_object_mut() {
+        proofs::extend(components);
         components.insert("securitySchemes".to_owned(), json!({ "oauth": oauth(base_url) }));
     }
     components
@@ -93,7 +95,7 @@ fn oauth(base_url: &str) -> Value {
     let token_url = format!("{base_url}/token");
     json!({
         "type": "oauth2",
-        "description": "OAuth 2.0; a person signs in with PKCE, a program has credentials of its own.",
+        "description": format!("OAuth 2.0; a person signs in with PKCE, a program has credentials of its own. {}", proofs::OF_TOKENS),
         "flows": {
             "authorizationCode": {
                 "authorizationUrl": format!("{base_url}/authorize"),

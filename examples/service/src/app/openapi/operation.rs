@@ -7,6 +7,8 @@ use http_conventions::openapi::Takes;
 use http_conventions::pipeline::Conventions;
 use serde_json::{Map, Value, json};
 
+use super::proofs;
+
 /// An operation, put together from its members.
 pub(super) struct Operation<'a> {
     conventions: &'a Conventions,
@@ -77,6 +79,7 @@ impl<'a> Operation<'a> {
         links: &Value,
     ) -> Self {
         let mut headers = self.conventions.openapi_headers();
+        headers.extend([proofs::nonce()]);
         headers.extend(fields.iter().map(|name| {
             let field = json!({ "$ref": format!("#/components/headers/{name}") });
             ((*name).to_owned(), field)
