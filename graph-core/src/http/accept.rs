@@ -1,4 +1,7 @@
 //! Which media type the client wants: [RFC 9110 §12.5.1](https://www.rfc-editor.org/rfc/rfc9110#section-12.5.1).
+//!
+//! Not by the negotiation of `http-conventions`, where the server's own order decides among what is liked equally. Clients of GraphQL write
+//! both of its types without weights, the one they prefer first; and one that names a type beside `*/*` means that type.
 
 use http::HeaderMap;
 use http::header::ACCEPT;

@@ -7,18 +7,13 @@ use super::proof::Wire;
 use super::{ALGORITHMS, Freshness, HEADER, Htu, Nonces};
 use crate::jose::{Compact, JwtError};
 use crate::secret::TokenHash;
-use crate::time::later;
+use crate::time::{CLIENT_LEEWAY, PURGE_ALLOWANCE, later};
 use crate::vocabulary::Thumbprint;
 
 /// How old a proof may be unless said otherwise.
 const WINDOW: Duration = Duration::from_secs(60);
 /// The longest that one may be: each is remembered for as long.
 const MAX_WINDOW: Duration = Duration::from_secs(300);
-/// How far the clocks of clients, which nobody of the server's keeps, may be ahead.
-const LEEWAY: Duration = Duration::from_secs(10);
-/// How far the clocks of two servers that share a replay store may differ: one that is ahead purges what the other still accepts, so
-/// that a name outlives its proof by as much.
-const PURGE_ALLOWANCE: Duration = Duration::from_secs(60);
 /// Longest `jti` that is looked at, in bytes.
 const MAX_JTI: usize = 256;
 
@@ -224,14 +219,16 @@ impl ProofPolicy {
     }
 
     fn check_times(&self, claims: &Wire<'_>, now: SystemTime) -> Result<(), ProofError> {
-        let is_expired = claims.exp.is_some_and(|exp| now >= later(exp.time(), LEEWAY));
+        let is_expired = claims
+            .exp
+            .is_some_and(|exp| now >= later(exp.time(), CLIENT_LEEWAY));
         if is_expired || now >= later(claims.iat.time(), self.window) {
             return Err(ProofError::TooOld);
         }
         let starts_at = claims
             .nbf
             .map_or(claims.iat.time(), |nbf| nbf.time().max(claims.iat.time()));
-        if starts_at > later(now, LEEWAY) {
+        if starts_at > later(now, CLIENT_LEEWAY) {
             return Err(ProofError::NotYetValid);
         }
         Ok(())

@@ -18,16 +18,11 @@ use super::stand_in;
 use crate::ports::Entropy;
 use crate::random::random_text;
 use crate::secret::TokenHash;
-use crate::time::later;
+use crate::time::{CLIENT_LEEWAY, PURGE_ALLOWANCE, later};
 use crate::vocabulary::{ClientId, Issuer};
 
 /// How far ahead `exp` may be: each assertion is remembered until then.
 const MAX_LIFE: Duration = Duration::from_secs(5 * 60);
-/// How far the clocks of clients, which nobody of the server's keeps, may differ.
-const LEEWAY: Duration = Duration::from_secs(10);
-/// How far the clocks of two servers that share a replay store may differ: one that is ahead purges what the other still accepts, so
-/// that a record outlives its assertion by as much.
-const PURGE_ALLOWANCE: Duration = Duration::from_secs(60);
 /// How long an assertion of our own lives: the way to the server and back.
 const OWN_LIFE: Duration = Duration::from_secs(60);
 
@@ -94,7 +89,7 @@ impl ClientAssertionPolicy {
         if claims.jti.is_empty() {
             return Err(JwtError::Malformed);
         }
-        if claims.exp.time() > later(later(now, MAX_LIFE), LEEWAY) {
+        if claims.exp.time() > later(later(now, MAX_LIFE), CLIENT_LEEWAY) {
             return Err(JwtError::LivesTooLong);
         }
         Times {
@@ -102,7 +97,7 @@ impl ClientAssertionPolicy {
             issued_at: claims.iat.unwrap_or(SystemTime::UNIX_EPOCH.into()),
             not_before: claims.nbf,
         }
-        .check(now, LEEWAY)
+        .check(now, CLIENT_LEEWAY)
     }
 }
 
@@ -177,7 +172,7 @@ impl ClientAssertion {
     /// that of the one that forgets it, by a minute or less, refuses it too.
     #[must_use]
     pub fn replayable_until(&self) -> SystemTime {
-        later(later(self.expires_at, LEEWAY), PURGE_ALLOWANCE)
+        later(later(self.expires_at, CLIENT_LEEWAY), PURGE_ALLOWANCE)
     }
 
     /// Signs the assertion for the authorization server that is `issuer`.

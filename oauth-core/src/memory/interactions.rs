@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use async_trait::async_trait;
 
-use super::{count, lock};
+use super::{count, insert, lock};
 use crate::secret::TokenHash;
 use crate::store::{Insertion, InteractionRecord, InteractionStore, PushedRequestRecord, TakeOutcome};
 use crate::store_error::StoreError;
@@ -82,15 +82,5 @@ impl InteractionStore for MemoryInteractions {
         interactions.retain(|_, record| now < record.expires_at);
         pushed.retain(|_, record| now < record.retain_until);
         Ok(count(before - interactions.len() - pushed.len()))
-    }
-}
-
-fn insert<T>(table: &mut HashMap<TokenHash, T>, key: TokenHash, record: T) -> Insertion {
-    match table.entry(key) {
-        Entry::Occupied(_) => Insertion::Exists,
-        Entry::Vacant(vacant) => {
-            vacant.insert(record);
-            Insertion::Inserted
-        }
     }
 }

@@ -9,7 +9,12 @@ mod interactions;
 mod replays;
 mod tokens;
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::secret::TokenHash;
+use crate::store::Insertion;
 
 pub use attempts::MemoryAttempts;
 pub use clients::MemoryClients;
@@ -20,6 +25,17 @@ pub use tokens::MemoryTokens;
 /// Locks, also after a panic elsewhere: every step leaves the tables whole before it could panic.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Adds a record, unless there is one of this hash.
+fn insert<T>(table: &mut HashMap<TokenHash, T>, key: TokenHash, record: T) -> Insertion {
+    match table.entry(key) {
+        Entry::Occupied(_) => Insertion::Exists,
+        Entry::Vacant(vacant) => {
+            vacant.insert(record);
+            Insertion::Inserted
+        }
+    }
 }
 
 /// How many rows a purge dropped.

@@ -14,10 +14,8 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use super::credentials::Scheme;
 use crate::dpop::{self, ProofError};
 use crate::jose::JwtError;
+use crate::time::AFTER_A_FAULT;
 use crate::vocabulary::Scopes;
-
-/// When a client may try again after a fault.
-const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("5");
 
 /// Why a request may not pass: for the log, and for hosts that write their own answers.
 #[non_exhaustive]
@@ -158,7 +156,7 @@ impl Challenge {
             headers.append(WWW_AUTHENTICATE, challenge);
         }
         if self.reason == ChallengeReason::Unavailable {
-            headers.insert(RETRY_AFTER, RETRY_AFTER_SECONDS);
+            headers.insert(RETRY_AFTER, AFTER_A_FAULT.as_secs().into());
         }
         if let Some(nonce) = &self.nonce {
             headers.insert(dpop::NONCE_HEADER, nonce.clone());

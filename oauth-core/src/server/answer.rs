@@ -1,7 +1,6 @@
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::Response;
@@ -10,10 +9,8 @@ use crate::error::{ErrorCode, ErrorResponse, Reason};
 use crate::event::{AuthEvent, AuthEventKind};
 use crate::jose::SigningError;
 use crate::store_error::{StoreError, StoreErrorKind};
+use crate::time::AFTER_A_FAULT;
 use crate::vocabulary::ClientId;
-
-/// When a client may try again after a fault.
-const RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// What an endpoint says: the response for the peer, the events and the fault for the host.
 ///
@@ -127,7 +124,7 @@ impl Failure {
                 events.push(broken.event());
                 let mut response = ErrorResponse::new(broken.error);
                 if broken.error == ErrorCode::TemporarilyUnavailable {
-                    response = response.with_retry_after(RETRY_AFTER);
+                    response = response.with_retry_after(AFTER_A_FAULT);
                 }
                 Answer {
                     response: response.into_response(),

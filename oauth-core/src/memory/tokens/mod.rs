@@ -1,13 +1,12 @@
 mod sessions;
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::Mutex;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
 
-use super::{count, lock};
+use super::{count, insert, lock};
 use crate::secret::TokenHash;
 use crate::store::{
     AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, CodeRedemption, FamilyId, FamilyRevocation,
@@ -186,16 +185,6 @@ impl Tables {
 
     fn rows(&self) -> usize {
         self.codes.len() + self.families.len() + self.refresh.len() + self.access.len()
-    }
-}
-
-fn insert<T>(table: &mut HashMap<TokenHash, T>, hash: TokenHash, record: T) -> Insertion {
-    match table.entry(hash) {
-        Entry::Occupied(_) => Insertion::Exists,
-        Entry::Vacant(vacant) => {
-            vacant.insert(record);
-            Insertion::Inserted
-        }
     }
 }
 
