@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::error::Error;
-use std::iter::successors;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
@@ -273,9 +272,5 @@ impl Refusal {
 /// Each error with what is behind it: none of this crate's has a secret in it.
 #[expect(clippy::print_stderr, reason = "an example logs to the terminal")]
 fn log(error: &(dyn Error + 'static)) {
-    let causes = successors(Some(error), |&cause| cause.source());
-    eprintln!(
-        "{}",
-        causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
-    );
+    eprintln!("{}", failure::in_one_line(error));
 }

@@ -5,14 +5,14 @@
 //! cargo run -p oauth-login         # then open http://127.0.0.1:9999
 //! OAUTH_CLIENT_SECRET=… cargo run -p oauth-login -- --issuer https://accounts.example --client-id shop
 //! ```
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "what it is for")]
+#![expect(clippy::print_stdout, reason = "what it is for")]
 
 mod app;
 mod options;
 mod page;
 mod sign_ins;
 
-use std::{error::Error, iter::successors, net::TcpListener, process::ExitCode, sync::Arc, time::SystemTime};
+use std::{error::Error, net::TcpListener, process::ExitCode, sync::Arc, time::SystemTime};
 
 use oauth_core::client::{AuthorizationParams, Client, Ports, Provider};
 use oauth_core::ports::OsEntropy;
@@ -23,15 +23,7 @@ use crate::{app::App, options::Options};
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Err(error) = run().await else {
-        return ExitCode::SUCCESS;
-    };
-    let causes = successors(Some(&*error as &dyn Error), |&cause| cause.source());
-    eprintln!(
-        "{}",
-        causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
-    );
-    ExitCode::FAILURE
+    failure::exit_code(run().await)
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {

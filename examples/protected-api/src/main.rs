@@ -7,13 +7,13 @@
 //! ```
 //!
 //! What it takes it says at `/.well-known/oauth-protected-resource`, to which each of its challenges leads; every refusal is a problem.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "what it is for")]
+#![expect(clippy::print_stdout, reason = "what it is for")]
 
 mod charges;
 mod issuer;
 mod options;
 
-use std::{error::Error, iter::successors, net::TcpListener, process::ExitCode, sync::Arc, time::SystemTime};
+use std::{error::Error, net::TcpListener, process::ExitCode, sync::Arc, time::SystemTime};
 
 use adapter_axum::{ConventionsLayer, Limits, serve_router};
 use http_conventions::{pipeline::Conventions, ports::OsEntropy};
@@ -23,15 +23,7 @@ use tokio::signal::ctrl_c;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Err(error) = run().await else {
-        return ExitCode::SUCCESS;
-    };
-    let causes = successors(Some(&*error as &dyn Error), |&cause| cause.source());
-    eprintln!(
-        "{}",
-        causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
-    );
-    ExitCode::FAILURE
+    failure::exit_code(run().await)
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {

@@ -15,8 +15,6 @@ pub mod serve;
 pub mod tour;
 pub mod wire;
 
-use std::error::Error;
-
 use webhook_core::ports::{Entropy, OsEntropy};
 
 /// Bytes that nobody can guess.
@@ -24,17 +22,6 @@ fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     OsEntropy.fill(&mut bytes);
     bytes
-}
-
-/// An error with everything beneath it, in one line for the log.
-fn with_sources(error: &dyn Error) -> String {
-    let mut line = error.to_string();
-    let mut beneath = error.source();
-    while let Some(source) = beneath {
-        line.push_str(&format!(": {source}"));
-        beneath = source.source();
-    }
-    line
 }
 
 /// The snippets of the project's README, compiled and run.

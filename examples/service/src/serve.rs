@@ -22,7 +22,7 @@ use crate::app::{App, Config};
 use crate::cli::{Command, DatabaseChoice, Options, USAGE};
 use crate::clock::DemoClock;
 use crate::mail::Letters;
-use crate::{seed, tour, with_sources};
+use crate::{seed, tour};
 
 /// What a server needs to serve.
 #[non_exhaustive]
@@ -67,7 +67,7 @@ pub async fn main(server: impl AsyncFn(Serving) -> io::Result<()>) -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            complain(with_sources(error.as_ref()));
+            complain(failure::in_one_line(error.as_ref()));
             ExitCode::FAILURE
         }
     }

@@ -99,12 +99,7 @@ fn is_deceptive(c: char) -> bool {
 
 /// An error and what caused it. Peers have their say in some, as in the names of a certificate.
 pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
-    let (mut causes, mut next) = (Vec::new(), Some(error));
-    while let Some(error) = next {
-        causes.push(error.to_string());
-        next = error.source();
-    }
-    foreign(causes.join(": ").as_bytes(), 400)
+    foreign(failure::in_one_line(error).as_bytes(), 400)
 }
 
 /// All of stdin, up to what is a body at all.

@@ -12,7 +12,7 @@
 mod options;
 mod worker;
 
-use std::{error::Error, iter::successors, net::TcpListener, process::ExitCode, sync::Arc, time::SystemTime};
+use std::{error::Error, net::TcpListener, process::ExitCode, sync::Arc, time::SystemTime};
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
@@ -24,15 +24,7 @@ use webhook_core::{memory::MemoryInbox, secret::SigningSecret};
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Err(error) = run().await else {
-        return ExitCode::SUCCESS;
-    };
-    let causes = successors(Some(&*error as &dyn Error), |&cause| cause.source());
-    eprintln!(
-        "{}",
-        causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
-    );
-    ExitCode::FAILURE
+    failure::exit_code(run().await)
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {

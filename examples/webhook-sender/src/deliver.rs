@@ -8,8 +8,6 @@ use tokio::{signal::ctrl_c, sync::Notify, time::sleep};
 use webhook_core::ports::StoreError;
 use webhook_core::sender::{Dispatcher, Handled};
 
-use crate::with_causes;
-
 /// How soon it is seen what another process has stored.
 const POLL: Duration = Duration::from_secs(1);
 
@@ -35,7 +33,7 @@ pub(crate) async fn until_ctrl_c(dispatcher: &Dispatcher) {
     let tell = |told: Result<Handled, StoreError>| {
         match told {
             Ok(handled) => writeln!(stdout(), "{:?} {}", handled.disposition, handled.delivery.event),
-            Err(error) => writeln!(stderr(), "{}", with_causes(&error)),
+            Err(error) => writeln!(stderr(), "{}", failure::in_one_line(&error)),
         }
         .ok();
     };

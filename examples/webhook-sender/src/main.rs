@@ -15,7 +15,7 @@ mod charge;
 mod deliver;
 mod options;
 
-use std::{error::Error, iter::successors, process::ExitCode, sync::Arc, time::SystemTime};
+use std::{error::Error, process::ExitCode, sync::Arc, time::SystemTime};
 
 use options::Options;
 use store_sqlite::Database;
@@ -28,11 +28,7 @@ type Failure = Box<dyn Error + Send + Sync>;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Err(error) = run().await else {
-        return ExitCode::SUCCESS;
-    };
-    eprintln!("{}", with_causes(&*error));
-    ExitCode::FAILURE
+    failure::exit_code(run().await)
 }
 
 async fn run() -> Result<(), Failure> {
@@ -54,9 +50,4 @@ async fn run() -> Result<(), Failure> {
     let dispatcher = Dispatcher::new(outbox, endpoints, transport, SystemTime::now, OsEntropy);
     deliver::until_ctrl_c(&dispatcher.with_address_policy(policy)).await;
     Ok(())
-}
-
-fn with_causes(error: &(dyn Error + 'static)) -> String {
-    let causes = successors(Some(error), |&cause| cause.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

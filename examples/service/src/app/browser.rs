@@ -14,7 +14,6 @@ use std::time::Duration;
 use super::App;
 use super::problem::unavailable;
 use crate::desk::User;
-use crate::with_sources;
 
 /// How long the form of a sign-in may lie open.
 const FORM_LIFETIME: Duration = Duration::from_secs(60 * 60);
@@ -102,7 +101,7 @@ impl App {
 
     /// What the peer is told when the store of the authorization server fails; the log is told why.
     pub(super) fn unanswered(&self, error: &StoreError) -> Problem {
-        (self.log)(&with_sources(error));
+        (self.log)(&failure::in_one_line(error));
         unavailable()
     }
 }

@@ -12,7 +12,6 @@ use oauth_core::vocabulary::Scope;
 
 use super::problem::unavailable;
 use super::{App, as_get};
-use crate::with_sources;
 
 /// Who presented a valid access token.
 #[derive(Clone, Debug)]
@@ -89,7 +88,7 @@ impl App {
     /// Each challenge with a problem body.
     fn challenged(&self, refused: &Challenge) -> Problem {
         if refused.reason() == &ChallengeReason::Unavailable {
-            (self.log)(&with_sources(refused));
+            (self.log)(&failure::in_one_line(refused));
             return unavailable();
         }
         let mut challenges = refused.www_authenticate().into_iter().map(|challenge| {

@@ -21,7 +21,6 @@ use super::page;
 use super::route::Route;
 use super::{App, Log};
 use crate::clock::DemoClock;
-use crate::with_sources;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -34,10 +33,10 @@ pub struct Limits {
     /// Of one principal there: 3,000.
     pub of_caller: u32,
     /// Of one address at the endpoints of the authorization server that programs ask: 600.
+    pub of_token_endpoints: u32,
     /// Of one address at `/authorize` and at the pages with forms: 600, as a sign-in takes five and many people may share an address.
     /// Each request for a sign-in is kept for ten minutes.
     pub of_pages: u32,
-    pub of_token_endpoints: u32,
 }
 
 impl Default for Limits {
@@ -45,8 +44,8 @@ impl Default for Limits {
         Self {
             of_address: 6_000,
             of_caller: 3_000,
-            of_pages: 600,
             of_token_endpoints: 600,
+            of_pages: 600,
         }
     }
 }
@@ -55,8 +54,8 @@ impl Default for Limits {
 pub(super) struct Limiting {
     address: Policy,
     caller: Policy,
-    page: Policy,
     token: Policy,
+    page: Policy,
 }
 
 /// What the policies count by.
@@ -64,7 +63,7 @@ pub(super) fn limiter(clock: &DemoClock, log: &Log) -> RateLimiter {
     let store = Arc::new(MemoryRateLimitStore::default());
     let log = Arc::clone(log);
     RateLimiter::new(store, Arc::new(clock.as_port()), OnStoreFailure::FailClosed)
-        .with_failure_log(move |error| log(&format!("rate limits: {}", with_sources(error))))
+        .with_failure_log(move |error| log(&format!("rate limits: {}", failure::in_one_line(error))))
 }
 
 impl Limiting {
@@ -76,16 +75,16 @@ impl Limiting {
         Ok(Self {
             address: policy("address", limits.of_address)?,
             caller: policy("caller", limits.of_caller)?,
-            page: policy("page", limits.of_pages)?,
             token: policy("token", limits.of_token_endpoints)?,
+            page: policy("page", limits.of_pages)?,
         })
     }
 
     /// The policy by which a route counts addresses. Assets and documents, which are the same for everybody, are free.
     fn of_route(&self, route: &Route) -> Option<&Policy> {
         match route {
-            route if route.is_for_people() => Some(&self.page),
             route if route.speaks_oauth() => Some(&self.token),
+            route if route.is_for_people() => Some(&self.page),
             Route::UserInfo | Route::Graph | Route::GraphStream => Some(&self.address),
             route if route.is_resource() => Some(&self.address),
             _ => None,

@@ -58,7 +58,6 @@ use self::route::Route;
 use crate::clock::DemoClock;
 use crate::desk::{Desk, DeskError, HashingError};
 use crate::mail::Mail;
-use crate::with_sources;
 
 pub use authority::AccessTokens;
 pub use body::Body;
@@ -257,7 +256,7 @@ impl App {
     fn told(&self, answer: Answer) -> Response<Bytes> {
         self.tell(&answer.events);
         if let Some(fault) = &answer.fault {
-            (self.log)(&with_sources(&**fault));
+            (self.log)(&failure::in_one_line(&**fault));
         }
         answer.response
     }
@@ -276,7 +275,7 @@ impl App {
         );
         // who floods the service with passwords would flood the log
         if failed && !matches!(error, DeskError::Hashing(HashingError::Busy)) {
-            (self.log)(&with_sources(&error));
+            (self.log)(&failure::in_one_line(&error));
         }
         problem::of_desk(error, self.conventions.problems())
     }

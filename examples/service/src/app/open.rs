@@ -33,7 +33,6 @@ use crate::clock::DemoClock;
 use crate::desk::Desk;
 use crate::mail::Mail;
 use crate::seed;
-use crate::with_sources;
 
 /// Every scope there is.
 pub(crate) const SCOPES: &str = "openid email profile read:charges write:charges write:refunds";
@@ -198,7 +197,7 @@ fn conventions(
         &OsEntropy,
         base,
     )
-    .with_failure_log(move |error| failures(&format!("idempotency: {}", with_sources(error))));
+    .with_failure_log(move |error| failures(&format!("idempotency: {}", failure::in_one_line(error))));
     let version = "1".parse().map_err(at("the versions"))?;
     let mut conventions = Conventions::builder(&problems, Arc::new(clock.as_port()), Arc::new(OsEntropy))
         .with_versions(VersionScheme::Path, [(version, Lifecycle::default())])

@@ -8,7 +8,6 @@ use webhook_core::{ports::StoreError, sender::Handled};
 
 use super::App;
 use crate::desk::DeskError;
-use crate::with_sources;
 
 /// How long the service waits after a store failed.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
@@ -50,7 +49,7 @@ impl App {
         let wait = |next_due| self.wait_for_events(next_due);
         let told = |told: Result<Handled, StoreError>| {
             if let Err(error) = told {
-                (self.log)(&format!("delivery: {}", with_sources(&error)));
+                (self.log)(&format!("delivery: {}", failure::in_one_line(&error)));
             }
         };
         self.dispatcher.run(wait, told).await;
@@ -87,7 +86,7 @@ impl App {
                 Ok(id) => {
                     let told = redis.publish(CHARGES, format!("{here} {id}").into()).await;
                     if let Err(error) = told {
-                        (self.log)(&format!("fan-out: {}", with_sources(&error)));
+                        (self.log)(&format!("fan-out: {}", failure::in_one_line(&error)));
                     }
                 }
                 Err(RecvError::Lagged(_)) => {}
@@ -100,7 +99,7 @@ impl App {
         let mut others = loop {
             match redis.listen(CHARGES).await {
                 Ok(listener) => break listener,
-                Err(error) => (self.log)(&format!("fan-out: {}", with_sources(&error))),
+                Err(error) => (self.log)(&format!("fan-out: {}", failure::in_one_line(&error))),
             }
             tokio::time::sleep(AFTER_FAILURE).await;
         };

@@ -1,0 +1,63 @@
+//! What the programs among the examples say of an error, and how they end by one.
+//!
+//! The errors of the suite say of themselves what went wrong and leave the cause to [`source`](Error::source): whoever logs one has to
+//! walk down.
+
+use std::error::Error;
+use std::iter::{once, successors};
+use std::process::ExitCode;
+
+/// An error with everything beneath it, in one line.
+#[must_use]
+pub fn in_one_line<E: Error + ?Sized>(error: &E) -> String {
+    let beneath = successors(error.source(), |&cause| cause.source());
+    let words = once(error.to_string()).chain(beneath.map(ToString::to_string));
+    words.collect::<Vec<_>>().join(": ")
+}
+
+/// How a program ends: quietly, or with the error on standard error.
+#[must_use]
+#[expect(clippy::print_stderr, reason = "what it is for")]
+pub fn exit_code<E: Error + ?Sized>(done: Result<(), Box<E>>) -> ExitCode {
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{}", in_one_line(&*error));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt;
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct Failed(&'static str, Option<Box<Self>>);
+
+    impl fmt::Display for Failed {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(self.0)
+        }
+    }
+
+    impl Error for Failed {
+        fn source(&self) -> Option<&(dyn Error + 'static)> {
+            self.1.as_deref().map(|cause| cause as &dyn Error)
+        }
+    }
+
+    #[test]
+    fn an_error_is_told_with_all_its_causes_from_the_top() {
+        let alone = Failed("no answer", None);
+        assert_eq!(in_one_line(&alone), "no answer");
+        let beneath = Failed("the server cannot be asked", Some(Box::new(alone)));
+        let boxed: Box<dyn Error + Send + Sync> = Box::new(Failed("no keys", Some(Box::new(beneath))));
+        assert_eq!(
+            in_one_line(&*boxed),
+            "no keys: the server cannot be asked: no answer"
+        );
+    }
+}
