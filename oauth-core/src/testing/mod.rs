@@ -31,6 +31,8 @@ pub mod replay_store;
 pub mod session_store;
 pub mod token_store;
 pub mod verbs;
+#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+pub mod verifications;
 
 pub use clock::ManualClock;
 pub use delayed::Delayed;

@@ -7,6 +7,7 @@ use http::Request;
 use http::request::Parts;
 use oauth_core::jose::{AccessTokenClaims, IdTokenClaims, JwtError, KeySet, SigningKey};
 use oauth_core::resource::{Challenge, ChallengeReason, Principal, ResourceServer};
+use oauth_core::testing::verifications;
 
 const ISSUER: &str = "https://as.example";
 const API: &str = "https://api.example";
@@ -359,4 +360,17 @@ fn a_sign_in_of_long_ago_is_a_401_that_says_how_recent_it_must_be() {
     let principal = principal(Some(SystemTime::UNIX_EPOCH));
     assert!(principal.require_sign_in_within(Duration::MAX, now()).is_ok());
     assert!(principal.require_sign_in_within(Duration::ZERO, now()).is_err());
+}
+
+/// O15: what was verified once is not verified again, unless the host wants it.
+#[test]
+fn a_token_costs_one_signature_however_often_it_is_seen() {
+    let request = request("/v1/charges", &[&format!("Bearer {}", token())]);
+    for (api, signatures) in [(api(), 1), (api().with_cache(0), 3)] {
+        drop(verifications::take());
+        for _ in 0..3 {
+            at_once(&api.clone(), &request).unwrap();
+        }
+        assert_eq!(verifications::take().len(), signatures);
+    }
 }

@@ -237,6 +237,8 @@ impl Jwk {
     }
 
     pub(super) fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), SignatureMismatch> {
+        #[cfg(feature = "testing")]
+        crate::testing::verifications::note(self.algorithm());
         self.verifier.verify(message, signature)
     }
 }
