@@ -28,7 +28,7 @@ const OPEN: &str = "DELETE FROM oauth_attempt WHERE (kind, key) IN (
 const CLOSED: &str = "DELETE FROM oauth_attempt WHERE (kind, key) IN (
     SELECT kind, key FROM oauth_attempt WHERE kind = ?1 AND opens_at > ?2 ORDER BY attempts, forgotten_at LIMIT ?3)";
 
-/// Attempts of one kind, counted in a [`Database`]: [`Database::attempts`] makes it.
+/// Attempts of one kind, counted in a [`Database`]: [`Database::attempts_of`] makes it.
 ///
 /// Whoever holds the file counts together, in one process or several, and a restart forgives nobody. A kind has 100,000 names at once, or
 /// as many as it is told: when all are taken it lets go of those with the fewest attempts, an eighth of them or 500 at a time, and of

@@ -118,8 +118,9 @@ impl Introspection {
     }
 
     /// As [`new`](Self::new), as a client that proves itself in another way: by an assertion for `issuer`, another one for each question;
-    /// by a secret in the form; or by the certificate that the transport shows. No issuer answers a client that proves nothing. The
-    /// clock of the ports is not read.
+    /// by a secret in the form; or by the certificate that the transport shows, where its issuer wants to see it
+    /// ([`introspection_endpoint_by_certificate`](crate::client::Provider::introspection_endpoint_by_certificate)). No issuer answers a
+    /// client that proves nothing. The clock of the ports is not read.
     #[must_use]
     pub fn of_client(
         endpoint: Endpoint,
