@@ -12,7 +12,7 @@ async fn of_32_callers_one_asks() {
     for caller in &mut waiting {
         assert!(caller.now_or_never().is_none());
     }
-    server.gate.add_permits(1);
+    server.gate.add_permits(32);
     let mut given = Vec::new();
     for caller in waiting {
         given.push(caller.await.unwrap());
@@ -148,4 +148,23 @@ async fn the_tokens_of_a_client_itself_are_asked_for_again() {
     assert_eq!(token(&source).await, fails("refused: invalid_grant"));
     assert_eq!(token(&source).await, same("at-3"));
     assert_eq!(server.asked(), ["none"; 3]);
+}
+
+/// O6, 97: a code is redeemed once: where its tokens have ended and no refresh token came with them, it is not sent again.
+#[tokio::test]
+async fn a_code_is_not_sent_again_when_its_tokens_have_ended() {
+    let server = Rotating::open();
+    server.meets([Fault::Tokens(r#","expires_in":600"#)]);
+    let params = AuthorizationParams::new("https://app.example/cb".parse().unwrap(), "a".parse().unwrap());
+    let (_, pending) = client()
+        .authorize(&params, &OsEntropy, server.clock.now())
+        .unwrap();
+    let query = format!("code=c&state={}&iss=https://as.example", pending.state());
+    let code = pending.finish(&query, server.clock.now()).unwrap();
+    let source = TokenSource::asking(code, server.ports());
+    assert_eq!(token(&source).await, same("at-2"));
+    server.clock.advance(LIFE);
+    assert_eq!(token(&source).await, fails("no refresh token"));
+    assert_eq!(renew(&source, "at-2").await, fails("no refresh token"));
+    assert_eq!(server.asked().len(), 1);
 }

@@ -14,7 +14,8 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{Request, Response};
 use oauth_core::client::{
-    CallError, Client, Ports, Provider, RefreshError, TokenError, TokenResponse, TokenSource,
+    AuthorizationParams, CallError, Client, Ports, Provider, RefreshError, TokenError, TokenResponse,
+    TokenSource,
 };
 use oauth_core::params::Params;
 use oauth_core::ports::{Clock, OsEntropy, TransportError};
