@@ -6,8 +6,8 @@ use std::fmt;
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
+use http::header::ACCEPT;
+use http::{HeaderValue, Request, Response, StatusCode};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -15,6 +15,7 @@ use super::call::{Answer, sealed};
 use super::draft::Draft;
 use super::error_answer::MAX_BODY;
 use super::{Call, NotOffered, TokenResponse};
+use crate::answer::is_of_type;
 use crate::jose::IdTokenClaims;
 use crate::json;
 use crate::vocabulary::Subject;
@@ -116,7 +117,7 @@ impl Answer for UserInfo {
             }
             status => return Err(UserInfoError::UnexpectedStatus(status)),
         }
-        if is_jwt(response.headers()) {
+        if is_of_type(response.headers(), "application/jwt") {
             return Err(UserInfoError::Signed);
         }
         let body = response.into_body();
@@ -174,10 +175,4 @@ impl fmt::Debug for UserInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UserInfo").finish_non_exhaustive()
     }
-}
-
-fn is_jwt(headers: &HeaderMap) -> bool {
-    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let essence = value.and_then(|value| value.split(';').next());
-    essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/jwt"))
 }

@@ -5,7 +5,6 @@ mod sink;
 mod state;
 
 use std::fmt;
-use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, SystemTime};
 
@@ -17,7 +16,7 @@ pub use self::error::{ApiError, RefreshError};
 pub use self::sink::TokenSink;
 use self::state::{Errand, Flight, Renewed, State, Step, outlives};
 use super::{Call, CallError, Ports, TokenError, TokenResponse};
-use crate::ports::TransportError;
+use crate::answer::contained;
 use crate::secret::AccessToken;
 use crate::store_error::StoreError;
 use crate::time::later;
@@ -241,8 +240,9 @@ impl Settings {
     async fn send(&self, call: Call<TokenResponse>) -> Result<TokenResponse, RefreshError> {
         let is_standing = call.is_standing();
         let sending = async { call.send(&self.ports).await };
-        let sent = AssertUnwindSafe(sending).catch_unwind().await;
-        let sent = sent.unwrap_or_else(|_| Err(TransportError::new("a port panicked").into()));
+        let sent = contained(sending)
+            .await
+            .unwrap_or_else(|panicked| Err(panicked.into()));
         sent.map_err(|error| match error {
             CallError::Answer(TokenError::Refused(answer))
                 if answer.code() == "invalid_grant" && !is_standing =>
@@ -261,8 +261,8 @@ impl Settings {
             }
             Ok(self.ports.now())
         };
-        let saved = AssertUnwindSafe(saving).catch_unwind().await;
-        let saved = saved.unwrap_or_else(|_| Err(StoreError::unavailable("a port panicked")));
+        let saved = contained(saving).await;
+        let saved = saved.unwrap_or_else(|panicked| Err(StoreError::unavailable(panicked)));
         saved.map_err(|error| RefreshError::Unsaved(Arc::new(error)))
     }
 }

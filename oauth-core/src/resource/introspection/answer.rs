@@ -33,8 +33,8 @@ struct Wire<'a> {
     iat: Option<NumericDate>,
     #[serde(default)]
     nbf: Option<NumericDate>,
-    /// [RFC 9470 §6.2](https://www.rfc-editor.org/rfc/rfc9470#section-6.2).
-    #[serde(default)]
+    /// [RFC 9470 §6.2](https://www.rfc-editor.org/rfc/rfc9470#section-6.2); what is no date says nothing.
+    #[serde(default, deserialize_with = "readable")]
     auth_time: Option<NumericDate>,
     #[serde(borrow, default)]
     jti: Option<Cow<'a, str>>,
@@ -47,6 +47,11 @@ struct Wire<'a> {
 /// What is there is something, also where it is `null`.
 fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
+}
+
+fn readable<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<NumericDate>, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    Ok(NumericDate::deserialize(value).ok())
 }
 
 /// What an issuer says of an active token, whoever asks: whether it opens anything is judged [for each caller](Self::is_for).

@@ -152,6 +152,11 @@ async fn an_opaque_token_is_what_its_issuer_says() {
     let principal = present(&issuer.api(), "at_1", now()).await.unwrap();
     let minute = Duration::from_secs(60);
     assert_eq!(principal.auth_time(), Some(now() - minute));
+    for unreadable in [json!("1799999940"), json!(1.5), json!(-1), json!(true)] {
+        issuer.says(200, &changed("auth_time", unreadable).to_string());
+        let principal = present(&issuer.api(), "at_1", now()).await.unwrap();
+        assert_eq!(principal.auth_time(), None);
+    }
     assert!(principal.require_sign_in_within(minute, now()).is_ok());
     assert!(principal.require_sign_in_within(minute / 2, now()).is_err());
     issuer.says(200, &changed("sub", Value::Null).to_string());
