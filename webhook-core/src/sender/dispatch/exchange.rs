@@ -20,6 +20,8 @@ pub(super) struct Finished {
     pub(super) settlement: Settlement,
     pub(super) outcome: Option<Outcome>,
     pub(super) endpoint_disabled: bool,
+    /// When somebody else may take the delivery.
+    pub(super) lease_ends: SystemTime,
     /// How the endpoint store failed, which has nothing to do with the receiver.
     pub(super) failure: Option<StoreError>,
 }
@@ -30,6 +32,7 @@ impl Finished {
             settlement: decision.settle(leased, None),
             outcome: None,
             endpoint_disabled: false,
+            lease_ends: leased.due_at,
             failure,
         }
     }
@@ -115,6 +118,7 @@ impl Dispatcher {
             settlement: decision.settle(delivery, Some(attempt)),
             outcome: Some(outcome),
             endpoint_disabled: decision.disable_endpoint,
+            lease_ends: delivery.due_at,
             failure,
         }
     }

@@ -12,6 +12,7 @@
 //! leases end by themselves and the deliveries come up again.
 
 mod exchange;
+mod outcomes;
 mod round;
 mod run;
 

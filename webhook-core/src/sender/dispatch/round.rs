@@ -1,7 +1,6 @@
-//! What is under way: leases taken, exchanges in the air, outcomes to be written.
+//! What is under way: leases taken, and exchanges in the air.
 
 use std::{
-    collections::BTreeSet,
     mem,
     ops::{ControlFlow, Range},
     panic::AssertUnwindSafe,
@@ -21,10 +20,7 @@ use super::{
 };
 use crate::{
     ports::StoreError,
-    sender::{
-        Disposition, EndpointId, EndpointState, HealthEvent, LeaseRequest, Leased, Leases, Receipt, SetAside,
-        Settled, Settlement,
-    },
+    sender::{Disposition, LeaseRequest, Leased, Leases, SetAside, Settled},
 };
 
 /// How long a lease outlives the deadline of its exchange: time to load, sign and settle.
@@ -59,57 +55,21 @@ impl Dispatcher {
         let result = result.map_err(|panic| StoreError::unavailable(panicked("the exchange", &*panic)));
         Ended { is_suspect, result }
     }
-
-    async fn settle(&self, finished: Vec<Finished>) -> Result<Vec<Handled>, StoreError> {
-        if finished.is_empty() {
-            return Ok(Vec::new());
-        }
-        let (settlements, effects): (Vec<_>, Vec<_>) = finished
-            .into_iter()
-            .map(
-                |Finished {
-                     settlement,
-                     outcome,
-                     endpoint_disabled,
-                     ..
-                 }| {
-                    let effect = (
-                        settlement.delivery.clone(),
-                        settlement.disposition,
-                        outcome,
-                        endpoint_disabled,
-                    );
-                    (settlement, effect)
-                },
-            )
-            .unzip();
-        let receipts = self.outbox.settle(settlements).await?;
-        let handled = effects.into_iter().zip(receipts);
-        let handled = handled.map(
-            |((delivery, disposition, outcome, endpoint_disabled), Receipt { settled, health })| Handled {
-                delivery,
-                outcome,
-                disposition,
-                settled,
-                endpoint_disabled,
-                health,
-            },
-        );
-        Ok(handled.collect())
-    }
 }
 
 /// A lease that has come to its end, in one way or another.
 pub(super) struct Ended {
-    is_suspect: bool,
-    result: Result<Finished, StoreError>,
+    pub(super) is_suspect: bool,
+    pub(super) result: Result<Finished, StoreError>,
 }
 
 /// The exchanges of one call.
 pub(super) struct Round<'d> {
-    dispatcher: &'d Dispatcher,
-    exchanges: Exchanges<'d>,
-    suspects: usize,
+    pub(super) dispatcher: &'d Dispatcher,
+    pub(super) exchanges: Exchanges<'d>,
+    pub(super) suspects: usize,
+    /// Outcomes that could not be written, and whose leases go on.
+    pub(super) unwritten: Vec<Finished>,
     /// What was due and failed instead of being leased.
     pub(super) set_aside: Vec<Handled>,
     /// What went wrong with the stores.
@@ -128,6 +88,7 @@ impl<'d> Round<'d> {
             dispatcher,
             exchanges: Exchanges::default(),
             suspects: 0,
+            unwritten: Vec::new(),
             set_aside: Vec::new(),
             errors: Vec::new(),
             in_vain: 0,
@@ -139,7 +100,7 @@ impl<'d> Round<'d> {
     /// Fills every free place with what is due, and says how many it filled.
     pub(super) async fn lease(&mut self) -> usize {
         let (dispatcher, room) = (self.dispatcher, self.room());
-        if room == 0 || self.pause.contains(&dispatcher.clock.now()) {
+        if room == 0 || self.is_paused() {
             return 0;
         }
         let suspects = SUSPECTS.saturating_sub(self.suspects);
@@ -159,14 +120,18 @@ impl<'d> Round<'d> {
         count
     }
 
-    /// When there is something for the free places.
+    /// When there is something for the free places, or something to write again.
     pub(super) async fn next_due(&mut self) -> Option<SystemTime> {
-        if self.room() == 0 {
+        let (dispatcher, now) = (self.dispatcher, self.dispatcher.clock.now());
+        let writes_again = !self.unwritten.is_empty();
+        if self.room() == 0 && !writes_again {
             return None;
         }
-        let (dispatcher, now) = (self.dispatcher, self.dispatcher.clock.now());
         if self.pause.contains(&now) {
             return Some(self.pause.end);
+        }
+        if writes_again {
+            return Some(now);
         }
         let due_at = self.exchanges.beside(dispatcher.outbox.next_due()).await;
         match self.keep(due_at) {
@@ -200,62 +165,27 @@ impl<'d> Round<'d> {
         }
     }
 
-    /// Writes outcomes. Must not be dropped half way, or they are lost and sent again.
-    pub(super) async fn settle(&mut self, ended: Vec<Ended>) -> Vec<Handled> {
-        self.suspects -= ended.iter().filter(|ended| ended.is_suspect).count();
-        let mut finished: Vec<Finished> = ended
-            .into_iter()
-            .filter_map(|ended| self.keep(ended.result))
-            .collect();
-        // told, and no reason to pause: who may be read is served, and who may not is held
-        self.errors
-            .extend(finished.iter_mut().filter_map(|finished| finished.failure.take()));
-        let leases: Vec<_> = finished.iter().map(Finished::lease).collect();
-        let settled = self.dispatcher.settle(finished);
-        let handled = self.exchanges.beside(settled).await;
-        let mut handled = self.keep(handled).unwrap_or_default();
-        let mut disabled = BTreeSet::new();
-        for (handled, lease) in handled.iter_mut().zip(leases) {
-            let endpoint = &handled.delivery.endpoint;
-            if let Some(HealthEvent::Disabled { .. }) = handled.health {
-                handled.endpoint_disabled =
-                    disabled.contains(endpoint) || self.disable(endpoint, lease).await;
-                disabled.extend(handled.endpoint_disabled.then(|| endpoint.clone()));
-            }
-        }
-        handled
-    }
-
-    /// Disables an endpoint that is given up, and only then has its health start anew: if we stop before, the next failure
-    /// gives it up again.
-    async fn disable(&mut self, endpoint: &EndpointId, lease: Settlement) -> bool {
-        let endpoints = &self.dispatcher.endpoints;
-        let disabled = endpoints.set_state(endpoint, EndpointState::Disabled);
-        let disabled = self.exchanges.beside(disabled).await;
-        let Some(disabled) = self.keep(disabled) else {
-            return false;
-        };
-        let confirmed = self.dispatcher.outbox.settle(vec![lease]);
-        let confirmed = self.exchanges.beside(confirmed).await;
-        self.keep(confirmed);
-        disabled
-    }
-
-    /// How many exchanges may be begun.
+    /// How many exchanges may be begun: what cannot be written keeps its place.
     fn room(&self) -> usize {
-        self.dispatcher
-            .concurrency
-            .saturating_sub(self.exchanges.under_way.len())
+        let taken = self.exchanges.under_way.len() + self.unwritten.len();
+        self.dispatcher.concurrency.saturating_sub(taken)
     }
 
-    fn keep<T>(&mut self, result: Result<T, StoreError>) -> Option<T> {
+    /// Whether a failure was a moment ago.
+    pub(super) fn is_paused(&self) -> bool {
+        self.pause.contains(&self.dispatcher.clock.now())
+    }
+
+    pub(super) fn keep<T>(&mut self, result: Result<T, StoreError>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
             Err(error) => {
                 self.errors.push(error);
                 self.has_failed = true;
                 let now = self.dispatcher.clock.now();
-                self.pause = now..self.look_again(now);
+                if !self.pause.contains(&now) {
+                    self.pause = now..self.look_again(now);
+                }
                 None
             }
         }
@@ -270,14 +200,14 @@ impl<'d> Round<'d> {
 
 /// The exchanges in the air, and those that came home while a store was asked.
 #[derive(Default)]
-struct Exchanges<'d> {
+pub(super) struct Exchanges<'d> {
     under_way: FuturesUnordered<BoxFuture<'d, Ended>>,
     home: Vec<Ended>,
 }
 
 impl Exchanges<'_> {
     /// Asks a store while the exchanges go on: what comes home during one write is settled together by the next.
-    async fn beside<T>(&mut self, verb: impl Future<Output = T>) -> T {
+    pub(super) async fn beside<T>(&mut self, verb: impl Future<Output = T>) -> T {
         let mut verb = pin!(verb);
         while !self.under_way.is_empty() {
             match select(verb.as_mut(), self.under_way.next()).await {

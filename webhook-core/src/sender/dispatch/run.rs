@@ -18,8 +18,8 @@ impl Dispatcher {
     ///
     /// # Errors
     ///
-    /// The first [`StoreError`]. What was under way has been brought home; what could not be written comes up again when its
-    /// lease ends. Deliveries whose endpoint could not be read are held for ten seconds, and the others went out.
+    /// The first [`StoreError`]. What was under way has been brought home; what could not be written, one by one and a second
+    /// time, comes up again when its lease ends. Deliveries whose endpoint could not be read are held for ten seconds, and the others went out.
     pub async fn run_due(&self) -> Result<Report, StoreError> {
         let mut round = Round::new(self);
         let mut handled = Vec::new();
@@ -34,6 +34,7 @@ impl Dispatcher {
             };
             handled.extend(round.settle(ended).await);
         }
+        handled.extend(round.settle_again().await);
         let next_due = if leased < LONGEST_ROUND {
             round.next_due().await
         } else {
@@ -61,8 +62,11 @@ impl Dispatcher {
     ///
     /// # Failures
     ///
-    /// After a [`StoreError`] of the outbox nothing is leased for the same time; what is under way goes on, and what could not
-    /// be written comes up again when its lease ends. Where the endpoint store fails, be it for one endpoint or for all, the
+    /// After a [`StoreError`] of the outbox nothing is leased for the same time; what is under way goes on. Outcomes that could not
+    /// be written together are written one by one, and what fails then is kept and written again after each pause, as long as
+    /// its lease lasts: one that nobody can write costs only itself a repetition. It keeps its place among those under way
+    /// meanwhile. One that had been written, and only its answer was lost, is told as [`Settled::Stale`](crate::sender::Settled::Stale).
+    /// Where the endpoint store fails, be it for one endpoint or for all, the
     /// delivery is [held](crate::sender::Disposition::Held) for ten seconds with what else is for that endpoint, and has spent nothing. A panic of the
     /// transport is a failed attempt, and one of the endpoint store a `StoreError`: neither ends the other exchanges. A panic
     /// of the outbox ends the run.
@@ -109,6 +113,8 @@ impl Dispatcher {
         while let Some(ended) = round.ended().await {
             round.settle(ended).await.into_iter().map(Ok).for_each(&mut told);
         }
+        // nobody waits for a pause any more
+        round.settle_again().await.into_iter().map(Ok).for_each(&mut told);
         round.errors.into_iter().map(Err).for_each(told);
     }
 }

@@ -127,7 +127,8 @@ pub trait Outbox: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`StoreError`]; a repeated call answers `Stale` for what the first had written.
+    /// [`StoreError`]; a repeated call answers `Stale` for what the first had written. A dispatcher repeats it with one settlement
+    /// at a time: a row that cannot be written may fail the batch it is in, and must not fail another one.
     async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Receipt>, StoreError>;
 
     /// The earliest moment at which something is due: over all live deliveries, the later of `due_at` and the endpoint's hold.

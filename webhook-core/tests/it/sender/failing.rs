@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::SystemTime,
 };
@@ -28,7 +28,10 @@ use super::fixture::broken;
 pub(super) struct Failing {
     pub(super) outbox: Arc<MemoryOutbox>,
     pub(super) broken: AtomicBool,
+    /// A row that fails every batch it is in.
+    pub(super) bad_row: Mutex<Option<DeliveryId>>,
     pub(super) slow: AtomicBool,
+    pub(super) failures: AtomicUsize,
     pub(super) go_on: Notify,
     pub(super) batches: Mutex<Vec<usize>>,
 }
@@ -54,7 +57,10 @@ impl Outbox for Failing {
     }
 
     async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Receipt>, StoreError> {
-        if self.broken.load(Ordering::Relaxed) {
+        let bad_row = self.bad_row.lock().unwrap().clone();
+        let is_bad = |settlement: &Settlement| Some(&settlement.delivery) == bad_row.as_ref();
+        if self.broken.load(Ordering::Relaxed) || settlements.iter().any(is_bad) {
+            self.failures.fetch_add(1, Ordering::Relaxed);
             return Err(broken());
         }
         if self.slow.load(Ordering::Relaxed) {

@@ -17,6 +17,7 @@ mod quarantine;
 mod requests;
 mod retries;
 mod running;
+mod unwritten;
 mod writing;
 
 mod memory_outbox {

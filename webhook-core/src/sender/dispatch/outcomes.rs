@@ -1,0 +1,136 @@
+//! Writing outcomes down, and again where that failed.
+
+use std::{collections::BTreeSet, mem};
+
+use super::{
+    Handled,
+    exchange::Finished,
+    round::{Ended, Round},
+};
+use crate::sender::{EndpointId, EndpointState, HealthEvent, Receipt, Settlement};
+
+/// So many outcomes in a row cannot be written by themselves when it is the store that fails, and not something in them.
+const FAILURES: usize = 2;
+
+impl Round<'_> {
+    /// Writes outcomes, and those that could not be written before. Must not be dropped half way, or they are lost and sent
+    /// again.
+    pub(super) async fn settle(&mut self, ended: Vec<Ended>) -> Vec<Handled> {
+        let finished = self.finished(ended);
+        let mut handled = match self.write(finished).await {
+            Ok(handled) => handled,
+            // something in one of them may be to blame: that one shall cost the others nothing
+            Err(several) if several.len() > 1 => self.write_each(several).await,
+            Err(one) => {
+                self.unwritten.extend(one);
+                Vec::new()
+            }
+        };
+        if !self.is_paused() {
+            handled.extend(self.settle_again().await);
+        }
+        handled
+    }
+
+    /// Writes what could not be written before, as long as its leases last.
+    pub(super) async fn settle_again(&mut self) -> Vec<Handled> {
+        let unwritten = mem::take(&mut self.unwritten);
+        self.write_each(unwritten).await
+    }
+
+    fn finished(&mut self, ended: Vec<Ended>) -> Vec<Finished> {
+        self.suspects -= ended.iter().filter(|ended| ended.is_suspect).count();
+        let mut finished: Vec<Finished> = ended
+            .into_iter()
+            .filter_map(|ended| self.keep(ended.result))
+            .collect();
+        // told, and no reason to pause: who may be read is served, and who may not is held
+        self.errors
+            .extend(finished.iter_mut().filter_map(|finished| finished.failure.take()));
+        finished
+    }
+
+    /// Writes them one by one. What cannot be written is kept, behind what was not tried.
+    async fn write_each(&mut self, outcomes: Vec<Finished>) -> Vec<Handled> {
+        let (mut outcomes, mut handled) = (outcomes.into_iter(), Vec::new());
+        let mut failed = Vec::new();
+        let mut in_a_row = 0;
+        while in_a_row < FAILURES
+            && let Some(outcome) = outcomes.next()
+        {
+            if outcome.lease_ends <= self.dispatcher.clock.now() {
+                // somebody else may have it by now; what was received so far is sent again
+                continue;
+            }
+            match self.write(vec![outcome]).await {
+                Ok(written) => {
+                    handled.extend(written);
+                    in_a_row = 0;
+                }
+                Err(unwritten) => {
+                    failed.extend(unwritten);
+                    in_a_row += 1;
+                }
+            }
+        }
+        self.unwritten.extend(outcomes.chain(failed));
+        handled
+    }
+
+    /// Writes outcomes in one step, or gives them back.
+    async fn write(&mut self, outcomes: Vec<Finished>) -> Result<Vec<Handled>, Vec<Finished>> {
+        if outcomes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let settlements = outcomes.iter().map(|outcome| outcome.settlement.clone());
+        let receipts = self.dispatcher.outbox.settle(settlements.collect());
+        let receipts = self.exchanges.beside(receipts).await;
+        let Some(receipts) = self.keep(receipts) else {
+            return Err(outcomes);
+        };
+        let mut disabled = BTreeSet::new();
+        let mut handled = Vec::with_capacity(outcomes.len());
+        for (outcome, receipt) in outcomes.into_iter().zip(receipts) {
+            let given_up = matches!(receipt.health, Some(HealthEvent::Disabled { .. }));
+            let lease = given_up.then(|| outcome.lease());
+            let mut written = outcome.written(receipt);
+            if let Some(lease) = lease {
+                let endpoint = &written.delivery.endpoint;
+                written.endpoint_disabled =
+                    disabled.contains(endpoint) || self.disable(endpoint, lease).await;
+                disabled.extend(written.endpoint_disabled.then(|| endpoint.clone()));
+            }
+            handled.push(written);
+        }
+        Ok(handled)
+    }
+
+    /// Disables an endpoint that is given up, and only then has its health start anew: if we stop before, the next failure
+    /// gives it up again.
+    async fn disable(&mut self, endpoint: &EndpointId, lease: Settlement) -> bool {
+        let endpoints = &self.dispatcher.endpoints;
+        let disabled = endpoints.set_state(endpoint, EndpointState::Disabled);
+        let disabled = self.exchanges.beside(disabled).await;
+        let Some(disabled) = self.keep(disabled) else {
+            return false;
+        };
+        let confirmed = self.dispatcher.outbox.settle(vec![lease]);
+        let confirmed = self.exchanges.beside(confirmed).await;
+        self.keep(confirmed);
+        disabled
+    }
+}
+
+impl Finished {
+    /// What the host is told, once it is written.
+    fn written(self, Receipt { settled, health }: Receipt) -> Handled {
+        Handled {
+            delivery: self.settlement.delivery,
+            outcome: self.outcome,
+            disposition: self.settlement.disposition,
+            settled,
+            endpoint_disabled: self.endpoint_disabled,
+            health,
+        }
+    }
+}
