@@ -20,7 +20,7 @@ use webhook_core::event::Envelope;
 use webhook_core::memory::MemoryInbox;
 use webhook_core::receiver::{Inbox, Receiver, Verifier};
 use webhook_core::secret::SigningSecret;
-use webhook_core::sender::{EndpointStore, Outbox, fan_out};
+use webhook_core::sender::{EndpointStore, Enqueue, Outbox};
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const PROGRAM: &str = env!("CARGO_BIN_EXE_webhook-sender");
@@ -154,8 +154,11 @@ async fn a_sender_goes_on_where_another_was_ended() {
     let (event_type, version, now) = ("charge.created".parse(), "1".parse(), SystemTime::now());
     let id = "evt_left".parse().unwrap();
     let event = Envelope::new(id, event_type.unwrap(), version.unwrap(), now, b"{}").unwrap();
-    let endpoints = database.subscribed(event.event_type()).await.unwrap();
-    database.enqueue(fan_out(event, &endpoints, now)).await.unwrap();
+    let endpoints = database.subscribers(event.event_type()).await.unwrap();
+    database
+        .enqueue(Enqueue::to(event.into(), endpoints, now))
+        .await
+        .unwrap();
     drop(database);
     let mut again = Program::start(&file, &url, &[]);
     assert_eq!(again.line().await, ("Acked".to_owned(), "evt_left".to_owned()));

@@ -41,12 +41,12 @@ impl EndpointStore for MemoryEndpoints {
         Ok(self.endpoints().get(id).cloned())
     }
 
-    async fn subscribed(&self, event_type: &EventType) -> Result<Vec<Endpoint>, StoreError> {
+    async fn subscribers(&self, event_type: &EventType) -> Result<Vec<EndpointId>, StoreError> {
         let endpoints = self.endpoints();
-        let subscribed = endpoints
+        let subscribers = endpoints
             .values()
             .filter(|endpoint| endpoint.subscribes_to(event_type));
-        Ok(subscribed.cloned().collect())
+        Ok(subscribers.map(|endpoint| endpoint.id.clone()).collect())
     }
 
     async fn set_state(&self, id: &EndpointId, state: EndpointState) -> Result<bool, StoreError> {

@@ -61,15 +61,12 @@ async fn load(store: &dyn EndpointStore, text: &str) -> Option<Endpoint> {
     store.load(&id(text)).await.expect("the store works")
 }
 
-async fn subscribed(store: &dyn EndpointStore, text: &str) -> Vec<String> {
-    let endpoints = store
-        .subscribed(&event_type(text))
+async fn subscribers(store: &dyn EndpointStore, text: &str) -> Vec<String> {
+    let ids = store
+        .subscribers(&event_type(text))
         .await
         .expect("the store works");
-    endpoints
-        .into_iter()
-        .map(|endpoint| endpoint.id.to_string())
-        .collect()
+    ids.iter().map(ToString::to_string).collect()
 }
 
 async fn rotate(store: &dyn EndpointStore, text: &str, next: Signer, overlap: Duration) -> Rotated {
@@ -118,7 +115,7 @@ pub async fn an_endpoint_comes_back_as_it_was_inserted(store: &dyn EndpointStore
 /// W16: of what was never inserted nothing is known.
 pub async fn an_unknown_endpoint_is_absent(store: &dyn EndpointStore) {
     assert!(load(store, "ep_1").await.is_none());
-    assert!(subscribed(store, "charge.refunded").await.is_empty());
+    assert!(subscribers(store, "charge.refunded").await.is_empty());
     let paused = store.set_state(&id("ep_1"), EndpointState::Paused).await;
     assert!(!paused.expect("the store works"));
     assert_eq!(
@@ -182,11 +179,14 @@ pub async fn those_who_subscribe_and_are_not_disabled_are_listed(store: &dyn End
         insert(store, endpoint).await;
     }
     assert_eq!(
-        subscribed(store, "charge.refunded").await,
+        subscribers(store, "charge.refunded").await,
         ["ep_a", "ep_c", "ep_e"]
     );
-    assert_eq!(subscribed(store, "charge").await, ["ep_a", "ep_b", "ep_c"]);
-    assert_eq!(subscribed(store, "charge.refunded.twice").await, ["ep_a", "ep_c"]);
+    assert_eq!(subscribers(store, "charge").await, ["ep_a", "ep_b", "ep_c"]);
+    assert_eq!(
+        subscribers(store, "charge.refunded.twice").await,
+        ["ep_a", "ep_c"]
+    );
 }
 
 /// W16: a change of state is kept, and counts for the next event.
@@ -209,7 +209,7 @@ pub async fn a_state_is_kept(store: &dyn EndpointStore) {
             ..endpoint("ep_1")
         };
         assert_same(load(store, "ep_1").await, &given);
-        let listed = subscribed(store, "charge").await.contains(&"ep_1".to_owned());
+        let listed = subscribers(store, "charge").await.contains(&"ep_1".to_owned());
         assert_eq!(listed, state != EndpointState::Disabled);
         assert_same(load(store, "ep_2").await, &endpoint("ep_2"));
     }
@@ -298,5 +298,5 @@ pub async fn hostile_ids_are_kept_apart(store: &dyn EndpointStore) {
     }
     let mut sorted = ids.map(str::to_owned);
     sorted.sort();
-    assert_eq!(subscribed(store, "charge").await, sorted);
+    assert_eq!(subscribers(store, "charge").await, sorted);
 }

@@ -26,12 +26,12 @@ impl Desk {
     pub async fn create_charge(&self, body: NewCharge) -> Result<Charge, DeskError> {
         let id = ChargeId::from_random(crate::random());
         let charge = body.create(id, self.clock.now()).map_err(DeskError::Faulty)?;
-        let outgoing = self.outgoing(EventKind::ChargeCreated).await?;
+        let outgoing = self.outgoing(EventKind::ChargeCreated);
         let charge = self
             .database
             .write(move |transaction| {
                 insert(transaction, &charge)?;
-                outgoing.enqueue_in(transaction, &charge)?;
+                outgoing.send_in(transaction, &charge)?;
                 Ok::<_, DeskError>(charge)
             })
             .await?;

@@ -6,7 +6,7 @@ use store_sqlite::outbox;
 use store_sqlite::rusqlite::Transaction;
 use webhook_core::event::{Envelope, EventId, EventType, EventVersion};
 use webhook_core::ports::OsEntropy;
-use webhook_core::sender::{Endpoint, EndpointStore, StoredEvent, fan_out};
+use webhook_core::sender::StoredEvent;
 
 use super::{Desk, DeskError};
 use crate::domain::Charge;
@@ -34,31 +34,26 @@ impl EventKind {
     }
 }
 
-/// One kind of event, with the receivers that want it.
+/// One kind of event, about to happen.
 pub(super) struct Outgoing {
     event_type: EventType,
-    endpoints: Vec<Endpoint>,
     now: SystemTime,
 }
 
 impl Desk {
-    /// Reads who wants such events, before the transaction that makes one.
-    pub(super) async fn outgoing(&self, kind: EventKind) -> Result<Outgoing, DeskError> {
-        let event_type = kind.event_type();
-        let endpoints = self.database.subscribed(&event_type).await?;
-        Ok(Outgoing {
-            event_type,
-            endpoints,
+    /// An event of this kind, for the transaction that makes it.
+    pub(super) fn outgoing(&self, kind: EventKind) -> Outgoing {
+        Outgoing {
+            event_type: kind.event_type(),
             now: self.clock.now(),
-        })
+        }
     }
 }
 
 impl Outgoing {
-    /// Enqueues the event about `charge` in the transaction that changes it.
-    pub(super) fn enqueue_in(&self, transaction: &Transaction<'_>, charge: &Charge) -> Result<(), DeskError> {
-        let enqueue = fan_out(self.event(charge), &self.endpoints, self.now);
-        outbox::enqueue_in(transaction, &enqueue)?;
+    /// Sends the event about `charge` in the transaction that changes it, to all who are registered by then.
+    pub(super) fn send_in(&self, transaction: &Transaction<'_>, charge: &Charge) -> Result<(), DeskError> {
+        outbox::send_in(transaction, self.event(charge), self.now)?;
         Ok(())
     }
 

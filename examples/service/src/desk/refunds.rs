@@ -91,7 +91,7 @@ impl Desk {
     ///
     /// [`DeskError::Database`]; what was not booked waits on.
     pub async fn book_refunds(&self) -> Result<usize, DeskError> {
-        let outgoing = self.outgoing(EventKind::ChargeRefunded).await?;
+        let outgoing = self.outgoing(EventKind::ChargeRefunded);
         let (booked, changed) = self
             .database
             .write(move |transaction| book_pending(transaction, &outgoing))
@@ -126,7 +126,7 @@ fn book_pending(
             if !charges::update(transaction, &charge)? {
                 return Err(DeskError::Changed);
             }
-            outgoing.enqueue_in(transaction, &charge)?;
+            outgoing.send_in(transaction, &charge)?;
             changed.push(charge);
         }
     }

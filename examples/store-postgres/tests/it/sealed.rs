@@ -60,6 +60,21 @@ async fn no_secret_stands_in_the_database() {
     assert!(sealed(clear, 8).load(&"ep_2".parse().unwrap()).await.is_err());
 }
 
+/// W15, W16: an event goes out to whoever gets it, without the key and whatever else of a row cannot be read.
+#[tokio::test]
+async fn an_endpoint_that_cannot_be_read_stops_no_event() {
+    let clear = fresh!();
+    sealed(clear.clone(), 7).insert(endpoint("ep_1")).await.unwrap();
+    let database = sealed(clear, 8);
+    sqlx::query("UPDATE webhook_endpoint SET url = 'no url'")
+        .execute(database.pool())
+        .await
+        .unwrap();
+    assert!(database.load(&"ep_1".parse().unwrap()).await.is_err());
+    let subscribers = database.subscribers(&event(1, &[]).event.event_type).await;
+    assert_eq!(subscribers.unwrap(), ["ep_1".parse().unwrap()]);
+}
+
 /// W16: what stood in clear is sealed at once for all endpoints, over any number of pages, and a rotation beside it is not lost.
 #[tokio::test]
 async fn all_that_stood_in_clear_is_sealed_at_once() {

@@ -137,11 +137,24 @@ async fn all_that_stood_in_clear_is_sealed_at_once() {
     }
 }
 
-/// W15, W16: an event goes out in the caller's own transaction, which has no key and needs none.
+/// W15, W16: an event goes out to whoever gets it, in the caller's own transaction or not, without the key and whatever else of
+/// a row cannot be read.
 #[tokio::test]
 async fn to_send_takes_no_key() {
-    let database = sealed(Database::open_in_memory().unwrap(), 7);
-    database.insert(endpoint()).await.unwrap();
+    let keyed = sealed(Database::open_in_memory().unwrap(), 7);
+    keyed.insert(endpoint()).await.unwrap();
+    let database = sealed(keyed, 8);
+    database
+        .write(|transaction| -> Result<_, DatabaseError> {
+            let broken = "UPDATE webhook_endpoint SET url = 'no url', events = 'no types'";
+            Ok(transaction.execute(broken, ())?)
+        })
+        .await
+        .unwrap();
+    assert!(database.load(&"ep_1".parse().unwrap()).await.is_err());
+    let event_type = support::event(1).event.event_type;
+    let subscribers = database.subscribers(&event_type).await.unwrap();
+    assert_eq!(subscribers, ["ep_1".parse().unwrap()]);
     let event = support::event(1).event;
     let sent = database.write(move |transaction| outbox::send_in(transaction, event, SystemTime::UNIX_EPOCH));
     assert_eq!(sent.await.unwrap(), Enqueued::Enqueued);

@@ -23,8 +23,8 @@ use std::{
 };
 
 use super::{
-    DeliveryId, DeliveryPolicy, Disposition, EndpointStore, Enqueued, HealthEvent, Outbox, Outcome, Settled,
-    StoredEvent, fan_out,
+    DeliveryId, DeliveryPolicy, Disposition, EndpointStore, Enqueue, Enqueued, HealthEvent, Outbox, Outcome,
+    Settled, StoredEvent,
 };
 use crate::{
     address::AddressPolicy,
@@ -206,17 +206,17 @@ impl Dispatcher {
 
     /// Stores an event for every endpoint that subscribes to it. When this returns, it will be delivered.
     ///
-    /// A host whose business data is in the same SQL store writes both in one transaction instead, see [`fan_out`].
+    /// A host whose business data is in the same SQL store writes both in one transaction instead: see
+    /// [`Enqueue::to`], and `outbox::send_in` of the stores in `examples/`.
     ///
     /// # Errors
     ///
     /// [`StoreError`]; the event may or may not be stored then, and sending it again under the same id is safe.
     pub async fn send(&self, event: impl Into<StoredEvent> + Send) -> Result<Enqueued, StoreError> {
         let event = event.into();
-        let endpoints = self.endpoints.subscribed(&event.event_type).await?;
-        self.outbox
-            .enqueue(fan_out(event, &endpoints, self.clock.now()))
-            .await
+        let subscribers = self.endpoints.subscribers(&event.event_type).await?;
+        let enqueue = Enqueue::to(event, subscribers, self.clock.now());
+        self.outbox.enqueue(enqueue).await
     }
 }
 

@@ -20,10 +20,13 @@ pub enum Inserted {
 ///
 /// - **Each verb is one atomic step**, durable before it answers.
 /// - **[`rotate`](Self::rotate) loses nothing**: of two rotations at once, the second sees what the first wrote.
+/// - **One endpoint that cannot be read stops nobody.** [`subscribers`](Self::subscribers) needs no signers and no URL: it opens
+///   no seal, and names an endpoint whose row is unreadable otherwise like any other. What is stored for it waits until it can
+///   be loaded.
 /// - **Signers hold secrets.** Whoever reads the store can forge messages: [`SignersAtRest`](super::SignersAtRest) writes and reads
 ///   them, sealed where the host has a key.
 ///
-/// The kit `testing::endpoint_store!` checks this.
+/// The kit `testing::endpoint_store!` checks this, but for rows that cannot be read: these a store's own tests must make.
 #[async_trait]
 pub trait EndpointStore: Send + Sync {
     /// Stores a new endpoint, unless the id is taken.
@@ -40,12 +43,12 @@ pub trait EndpointStore: Send + Sync {
     /// [`StoreError`].
     async fn load(&self, id: &EndpointId) -> Result<Option<Endpoint>, StoreError>;
 
-    /// The endpoints that get events of this type, by ascending id: those that are not disabled and whose filter matches.
+    /// Who gets events of this type, by ascending id: the endpoints that are not disabled and whose filter matches.
     ///
     /// # Errors
     ///
-    /// [`StoreError`].
-    async fn subscribed(&self, event_type: &EventType) -> Result<Vec<Endpoint>, StoreError>;
+    /// [`StoreError`]; but not because something else of a row cannot be read.
+    async fn subscribers(&self, event_type: &EventType) -> Result<Vec<EndpointId>, StoreError>;
 
     /// Enables, pauses or disables an endpoint. `false` when there is none with this id.
     ///

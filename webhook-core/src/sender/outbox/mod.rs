@@ -1,11 +1,12 @@
 //! The outbox: where events wait until every endpoint has them.
 //!
-//! [`Outbox`] is the port; [`fan_out`] makes the rows of one event. A host with a SQL store has it call `fan_out` inside the host's
-//! own transaction, so that the event is there exactly when the business row is, for all who are registered by then:
+//! [`Outbox`] is the port; [`Enqueue::to`] makes the rows of one event, and [`fan_out`] those for endpoints that are at hand. A SQL
+//! store does that inside the host's own transaction, so that the event is there exactly when the business row is, for all who
+//! are registered by then:
 //!
 //! ```text
 //! insert_charge(&tx, …)?;
-//! store::outbox::send_in(&tx, event, now)?;   // reads who subscribes, calls `fan_out`, writes the rows
+//! store::outbox::send_in(&tx, event, now)?;   // reads who subscribes, makes the rows, writes them
 //! ```
 //!
 //! A host without one calls [`Dispatcher::send`](super::Dispatcher::send).

@@ -142,8 +142,8 @@ impl EndpointStore for FailingEndpoints {
         self.endpoints.load(id).await
     }
 
-    async fn subscribed(&self, event_type: &EventType) -> Result<Vec<Endpoint>, StoreError> {
-        self.endpoints.subscribed(event_type).await
+    async fn subscribers(&self, event_type: &EventType) -> Result<Vec<EndpointId>, StoreError> {
+        self.endpoints.subscribers(event_type).await
     }
 
     async fn set_state(&self, id: &EndpointId, state: EndpointState) -> Result<bool, StoreError> {

@@ -31,9 +31,9 @@ impl EndpointStore for SimulatedEndpoints {
         self.world.verb(self.inner.load(id)).await
     }
 
-    async fn subscribed(&self, event_type: &EventType) -> Result<Vec<Endpoint>, StoreError> {
+    async fn subscribers(&self, event_type: &EventType) -> Result<Vec<EndpointId>, StoreError> {
         self.world.reach_endpoints(self.actor).await?;
-        self.world.verb(self.inner.subscribed(event_type)).await
+        self.world.verb(self.inner.subscribers(event_type)).await
     }
 
     async fn set_state(&self, id: &EndpointId, state: EndpointState) -> Result<bool, StoreError> {
