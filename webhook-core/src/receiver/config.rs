@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use super::{Dedupe, Receiver, Verifier, endpoint::Settings};
-use crate::ports::Clock;
+use crate::ports::{Clock, StoreError};
 
 const DAY: Duration = Duration::from_hours(24);
 const LONGEST_MEMORY: Duration = Duration::from_hours(366 * 24);
@@ -32,6 +32,7 @@ impl ReceiverBuilder {
             body_limit: 1024 * 1024,
             retry_after: Duration::from_secs(5),
             json_only: false,
+            failure_log: Arc::new(|_| ()),
         };
         Self {
             settings,
@@ -47,9 +48,10 @@ impl ReceiverBuilder {
         self
     }
 
-    /// The longest pause that the sender's schedule plans between two attempts, jitter left out.
+    /// The longest pause that the sender's schedule plans between two attempts, jitter left out: at a sender of this suite
+    /// [`Schedule::longest_gap`](crate::sender::Schedule::longest_gap).
     ///
-    /// The memory must be half as long again, or else the last attempts are taken for new events.
+    /// The memory must be half as long again, which is what jitter may add, or else the last attempts are taken for new events.
     pub fn with_longest_retry_gap(mut self, gap: Duration) -> Self {
         self.longest_retry_gap = gap;
         self
@@ -70,6 +72,12 @@ impl ReceiverBuilder {
     /// Answers 415 to everything but `application/json` and `application/*+json`.
     pub fn require_json(mut self) -> Self {
         self.settings.json_only = true;
+        self
+    }
+
+    /// Tells every failure of the store to this log. No answer shows them: the sender gets a 503 without the cause.
+    pub fn with_failure_log(mut self, log: impl Fn(&StoreError) + Send + Sync + 'static) -> Self {
+        self.settings.failure_log = Arc::new(log);
         self
     }
 

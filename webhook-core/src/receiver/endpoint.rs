@@ -16,7 +16,7 @@ use http_conventions::{
 use super::{
     BodyDigest, Claim, Dedupe, EventKey, Incoming, ReceiverBuilder, Verifier, VerifyError, VerifyFailure,
 };
-use crate::ports::{Clock, StoreErrorKind};
+use crate::ports::{Clock, StoreError, StoreErrorKind};
 
 /// Receives the webhooks of one sender.
 ///
@@ -44,6 +44,7 @@ pub(super) struct Settings {
     pub(super) body_limit: usize,
     pub(super) retry_after: Duration,
     pub(super) json_only: bool,
+    pub(super) failure_log: Arc<dyn Fn(&StoreError) + Send + Sync>,
 }
 
 /// What became of a request; in the extensions of its response, and never on the wire.
@@ -69,7 +70,8 @@ pub enum Outcome {
     TooLarge,
     /// Not JSON.
     UnsupportedMediaType,
-    /// The store failed in this way; the sender comes again.
+    /// The store failed in this way; the sender comes again. The cause is in the
+    /// [failure log](super::ReceiverBuilder::with_failure_log).
     Unavailable(StoreErrorKind),
 }
 
@@ -119,7 +121,10 @@ impl Receiver {
             Ok(Claim::Duplicate) => Outcome::Duplicate,
             Ok(Claim::Conflict) => Outcome::Conflict,
             Ok(Claim::Pending { retry_after }) => Outcome::Pending { retry_after },
-            Err(error) => Outcome::Unavailable(error.kind()),
+            Err(error) => {
+                (self.0.failure_log)(&error);
+                Outcome::Unavailable(error.kind())
+            }
         }
     }
 

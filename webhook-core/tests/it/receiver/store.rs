@@ -1,9 +1,10 @@
 //! What the store is asked, and what its answers become.
 
 use std::{
+    error::Error,
     future::Future,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     time::{Duration, SystemTime},
@@ -63,6 +64,32 @@ async fn a_store_that_is_down_is_a_503_with_retry_after() {
         assert_eq!(outcome(&response), Outcome::Unavailable(kind));
         assert!(!String::from_utf8_lossy(response.body()).contains("down"));
     }
+}
+
+/// W8: why the store failed is told to the host's log, once, and to nobody else.
+#[tokio::test]
+async fn why_the_store_failed_is_in_the_log() {
+    let (fixture, log) = (Fixture::new(), Arc::new(Mutex::new(Vec::new())));
+    let store = Arc::new(Answering(
+        || Err(StoreError::unavailable("the disk is full")),
+        AtomicUsize::new(0),
+    ));
+    let verifier = Verifier::timestamp_body_hex(secret(1));
+    let kept = Arc::clone(&log);
+    let receiver = Receiver::builder("payments", verifier, store, fixture.clock.clone())
+        .with_failure_log(move |error| {
+            let cause = error.source().map(ToString::to_string);
+            kept.lock().unwrap().push((error.kind(), cause));
+        })
+        .build()
+        .unwrap();
+    let response = receiver.receive(fixture.request("evt_1", body("evt_1"))).await;
+    assert_problem(&response, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(!format!("{:?}", response.body()).contains("disk"));
+    let told = (StoreErrorKind::Unavailable, Some("the disk is full".to_owned()));
+    assert_eq!(*log.lock().unwrap(), [told]);
+    receiver.receive(fixture.request("evt_2", b"{".to_vec())).await;
+    assert_eq!(log.lock().unwrap().len(), 1, "a refusal is no failure");
 }
 
 /// W7: an event that is claimed and not yet queued is not acknowledged: the sender comes again.
