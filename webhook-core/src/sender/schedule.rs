@@ -124,10 +124,11 @@ impl Schedule {
         }
     }
 
-    /// The longest time between two attempts, jitter included: a receiver must remember ids for longer than this.
+    /// The longest gap between two attempts as it is planned, jitter left out: what a receiver's
+    /// [`with_longest_retry_gap`](crate::receiver::ReceiverBuilder::with_longest_retry_gap) takes, which adds the jitter.
     #[must_use]
     pub fn longest_gap(&self) -> Duration {
-        self.gaps.iter().max().copied().map(stretched).unwrap_or_default()
+        self.gaps.iter().max().copied().unwrap_or_default()
     }
 
     /// The longest time from the first attempt to the last, jitter included.
@@ -174,7 +175,7 @@ mod tests {
             .collect();
         assert_eq!(gaps, [0, 60, 600, 3_600, 21_600, 43_200, 86_400]);
         assert_eq!(schedule.attempts(), 7);
-        assert_eq!(schedule.longest_gap(), Duration::from_secs(36 * 3_600));
+        assert_eq!(schedule.longest_gap(), Duration::from_secs(24 * 3_600));
         assert!(schedule.longest_span() < Duration::from_secs(72 * 3_600));
     }
 

@@ -8,6 +8,7 @@ use std::{
 use webhook_core::{
     memory::MemoryInbox,
     receiver::{Mistake, Receiver, ReceiverBuilder, Verifier},
+    sender::Schedule,
     signature::Signers,
 };
 
@@ -47,6 +48,26 @@ fn a_memory_that_is_too_short_is_a_config_error() {
         mistakes(|builder| builder.with_longest_retry_gap(Duration::MAX)),
         [Mistake::MemoryBelowRetryGap]
     );
+}
+
+/// W7, W13, W14: the longest gap of a schedule is what a receiver asks for, and the jitter is counted once.
+#[test]
+fn a_memory_covers_a_schedule_with_its_jitter() {
+    let build = |memory: Duration| {
+        let verifier = Verifier::timestamp_body_hex(secret(1));
+        let inbox = Arc::new(MemoryInbox::default());
+        Receiver::builder("payments", verifier, inbox, || SystemTime::UNIX_EPOCH)
+            .with_longest_retry_gap(Schedule::default().longest_gap())
+            .with_memory(memory)
+            .build()
+    };
+    // the last two attempts are planned a day apart
+    let latest = (0..7).filter_map(|spent| Schedule::default().delay_after(spent, u64::MAX));
+    let needed = DAY + DAY / 2;
+    assert!(latest.max().unwrap() <= needed);
+    assert!(build(needed).is_ok());
+    let error = build(needed - Duration::from_nanos(1)).unwrap_err();
+    assert_eq!(error.mistakes(), [Mistake::MemoryBelowRetryGap]);
 }
 
 #[test]
