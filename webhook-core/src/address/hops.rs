@@ -4,7 +4,8 @@ use bytes::Bytes;
 use http::{
     HeaderMap, HeaderName, Method, Request, Response, StatusCode,
     header::{
-        ACCEPT, ACCEPT_LANGUAGE, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_TYPE, LOCATION, USER_AGENT,
+        ACCEPT, ACCEPT_LANGUAGE, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LENGTH, CONTENT_LOCATION,
+        CONTENT_TYPE, EXPECT, LOCATION, TRAILER, TRANSFER_ENCODING, USER_AGENT,
     },
 };
 use url::Url;
@@ -13,8 +14,20 @@ use super::{AddressPolicy, RefusedAddress, Target};
 
 /// What another origin is told of the request; everything else may be a credential.
 const HARMLESS: [HeaderName; 3] = [ACCEPT, ACCEPT_LANGUAGE, USER_AGENT];
-/// What describes a body, and goes with it.
-const OF_THE_BODY: [HeaderName; 3] = [CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_TYPE];
+/// What describes a body, or how it is sent, and goes with it: a length without its body would have the server wait for one.
+const OF_THE_BODY: [HeaderName; 11] = [
+    CONTENT_ENCODING,
+    CONTENT_LANGUAGE,
+    CONTENT_LENGTH,
+    CONTENT_LOCATION,
+    CONTENT_TYPE,
+    EXPECT,
+    TRAILER,
+    TRANSFER_ENCODING,
+    HeaderName::from_static("content-digest"),
+    HeaderName::from_static("digest"),
+    HeaderName::from_static("repr-digest"),
+];
 
 /// The redirects of one request, at most three, each target judged by the rules anew.
 ///
@@ -24,8 +37,8 @@ const OF_THE_BODY: [HeaderName; 3] = [CONTENT_ENCODING, CONTENT_LANGUAGE, CONTEN
 ///   other request.
 /// - From `https` it does not go back to `http`, not even where the policy opens that.
 /// - To another origin go `Accept`, `Accept-Language` and `User-Agent` alone: no credentials, and no body.
-/// - 303 asks with `GET` (`HEAD` stays), 301 and 302 turn `POST` into `GET`, 307 and 308 keep method and body
-///   ([RFC 9110 §15.4](https://www.rfc-editor.org/rfc/rfc9110#section-15.4)).
+/// - 303 asks with `GET` (`HEAD` stays), 301 and 302 turn `POST` into `GET`, 307 and 308 keep method and body. A body that stays
+///   behind takes the fields along that describe it, its length among them ([RFC 9110 §15.4](https://www.rfc-editor.org/rfc/rfc9110#section-15.4)).
 ///
 /// # Examples
 ///

@@ -18,7 +18,16 @@ fn request(method: Method, body: &'static str) -> Request<Bytes> {
         .header("webhook-signature", "v1,a")
         .header("content-encoding", "gzip")
         .header("content-language", "en")
+        .header("content-length", "2")
+        .header("content-location", "/here")
         .header("content-type", "text/plain")
+        .header(
+            "content-digest",
+            "sha-256=:RBNvo1WzZ4oRRq0W9+hknpT7T8If536DEMBg9hyq/4o=:",
+        )
+        .header("transfer-encoding", "chunked")
+        .header("trailer", "content-digest")
+        .header("expect", "100-continue")
         .header("accept", "image/png")
         .header("accept-language", "en")
         .header("user-agent", "fetcher");
@@ -201,7 +210,17 @@ fn the_method_follows_the_status() {
         assert_eq!(next.method(), expected, "{status} {method}");
         let kept = method == expected;
         assert_eq!(next.body().is_empty(), !kept, "{status} {method}");
-        for name in ["content-encoding", "content-language", "content-type"] {
+        for name in [
+            "content-encoding",
+            "content-language",
+            "content-length",
+            "content-location",
+            "content-type",
+            "content-digest",
+            "transfer-encoding",
+            "trailer",
+            "expect",
+        ] {
             assert_eq!(
                 next.headers().contains_key(name),
                 kept,
