@@ -138,6 +138,8 @@ impl Dispatcher {
         *request.uri_mut() = target.uri().clone();
         let json = HeaderValue::from_static("application/json");
         request.headers_mut().insert(header::CONTENT_TYPE, json);
+        let user_agent = self.user_agent.clone();
+        request.headers_mut().insert(header::USER_AGENT, user_agent);
         let signature = endpoint.signers.sign(&event.id, now, &event.body);
         signature.insert_into(request.headers_mut());
         request.extensions_mut().insert(ExchangeLimits {

@@ -22,6 +22,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use http::HeaderValue;
+
 use super::{
     DeliveryId, DeliveryPolicy, Disposition, EndpointStore, Enqueue, Enqueued, HealthEvent, Outbox, Outcome,
     Settled, StoredEvent,
@@ -33,6 +35,14 @@ use crate::{
 
 /// What a delivery waits at most for a dispatcher that died, but for the margin of its lease.
 const LONGEST_DEADLINE: Duration = Duration::from_hours(1);
+
+/// Who sends, unless the host says it.
+const USER_AGENT: &str = concat!(
+    "webhook-core/",
+    env!("CARGO_PKG_VERSION_MAJOR"),
+    ".",
+    env!("CARGO_PKG_VERSION_MINOR")
+);
 
 /// Delivers what the outbox holds.
 ///
@@ -83,6 +93,7 @@ pub struct Dispatcher {
     entropy: Arc<dyn Entropy>,
     policy: DeliveryPolicy,
     addresses: AddressPolicy,
+    user_agent: HeaderValue,
     deadline: Duration,
     concurrency: usize,
     concurrency_per_endpoint: usize,
@@ -136,6 +147,7 @@ impl Dispatcher {
             entropy: Arc::new(entropy),
             policy: DeliveryPolicy::default(),
             addresses: AddressPolicy::new(),
+            user_agent: HeaderValue::from_static(USER_AGENT),
             deadline: Duration::from_secs(10),
             concurrency: 64,
             concurrency_per_endpoint: 16,
@@ -153,6 +165,14 @@ impl Dispatcher {
     #[must_use]
     pub fn with_address_policy(self, addresses: AddressPolicy) -> Self {
         Self { addresses, ..self }
+    }
+
+    /// Names the sender in the `User-Agent` of each message
+    /// ([RFC 9110 §10.1.5](https://www.rfc-editor.org/rfc/rfc9110#section-10.1.5)), `webhook-core/0.1` unless told otherwise:
+    /// receivers look for it in their logs, and some refuse a request without one. It is not signed.
+    #[must_use]
+    pub fn with_user_agent(self, user_agent: HeaderValue) -> Self {
+        Self { user_agent, ..self }
     }
 
     /// Bounds each exchange, from name resolution to the last byte of the answer, to at most an hour. The transport enforces it;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use http::{Method, StatusCode};
+use http::{HeaderValue, Method, StatusCode};
 use webhook_core::{
     ports::{Clock, ExchangeLimits},
     receiver::Verifier,
@@ -29,6 +29,25 @@ async fn a_message_is_the_envelopes_exact_bytes_with_its_headers() {
     assert_eq!(request.headers()["webhook-id"], "evt_1");
     assert_eq!(request.headers()["webhook-timestamp"], "1700000000");
     assert_eq!(request.body(), envelope("evt_1").bytes());
+}
+
+/// W2: each message says who sends it, in the host's words or in ours, and says it once.
+#[tokio::test]
+async fn a_message_names_its_sender() {
+    let mut fixture = Fixture::scripted((0..2).map(|_| answer(StatusCode::OK)))
+        .with_endpoints(&["ep_1"])
+        .await;
+    fixture.send("evt_1").await;
+    fixture.run().await;
+    let desk = HeaderValue::from_static("payments-desk/2 (+https://desk.example/webhooks)");
+    fixture.dispatcher = fixture.dispatcher.with_user_agent(desk.clone());
+    fixture.send("evt_2").await;
+    fixture.run().await;
+    let requests = fixture.transport.requests();
+    for (request, expected) in requests.iter().zip(["webhook-core/0.1", desk.to_str().unwrap()]) {
+        let named: Vec<_> = request.headers().get_all("user-agent").iter().collect();
+        assert_eq!(named, [expected]);
+    }
 }
 
 /// W12: the transport is told ten seconds for the whole exchange, and to read no more than the log keeps.
