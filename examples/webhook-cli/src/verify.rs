@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use webhook_core::receiver::{VerifyFailure, diagnosis::Cause};
+use webhook_core::receiver::{VerifyFailure, diagnosis::Finding};
 
 use crate::{Failure, args::Args, failed, keys, show, usage};
 
@@ -38,16 +38,12 @@ pub(crate) fn run(words: Vec<String>) -> Result<(), Failure> {
             Ok(())
         }
         Err(error) => {
-            let causes = || diagnosis.causes(&headers, &body, now);
-            let causes = if args.has("--explain") {
-                Some(causes())
-            } else {
-                None
-            };
+            let is_asked = args.has("--explain");
+            let finding = is_asked.then(|| diagnosis.finding(&headers, &body, now));
             Err(failed(format!(
                 "not verified: {}{}",
                 words_of(error.reason()),
-                explained(causes)
+                explained(finding)
             )))
         }
     }
@@ -79,13 +75,17 @@ fn headers(args: &Args) -> Result<HeaderMap, Failure> {
 }
 
 /// One line for each cause.
-pub(crate) fn explained(causes: Option<Vec<Cause>>) -> String {
-    match causes {
+pub(crate) fn explained(finding: Option<Finding>) -> String {
+    match finding {
         None => String::new(),
-        Some(causes) if causes.is_empty() => {
+        // asked a moment after the verifier was
+        Some(Finding::Verifies) => {
+            "\n  likely: a clock that is a little behind; it verifies by now".to_owned()
+        }
+        Some(Finding::Unexplained) => {
             "\n  likely: another secret altogether, or another body; none of the usual mistakes".to_owned()
         }
-        Some(causes) => causes
+        Some(Finding::Explained(causes)) => causes
             .iter()
             .map(|cause| format!("\n  likely: {cause}"))
             .collect(),

@@ -12,6 +12,7 @@ mod diagnosis;
 mod ed25519;
 mod ends;
 mod event;
+mod finding;
 mod freshness;
 mod hops;
 mod ports;

@@ -114,14 +114,14 @@ impl Desk {
             size: body.len(),
             why,
         };
-        let causes = match (outcome, &self.diagnosis) {
-            (Outcome::Rejected(_), Some(diagnosis)) => Some(diagnosis.causes(headers, body, now)),
+        let finding = match (outcome, &self.diagnosis) {
+            (Outcome::Rejected(_), Some(diagnosis)) => Some(diagnosis.finding(headers, body, now)),
             _ => None,
         };
         let shown = if is_verified && self.with_body {
             format!("\n  {}", show::foreign(body, SHOWN))
         } else {
-            verify::explained(causes)
+            verify::explained(finding)
         };
         show::line(&format!("{}{shown}", row.text(now, show::is_watched())));
     }

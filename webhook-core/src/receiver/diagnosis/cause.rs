@@ -6,6 +6,18 @@ use http::HeaderName;
 
 use crate::signature::Scheme;
 
+/// What a [`Diagnosis`](super::Diagnosis) comes to.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Finding {
+    /// Nothing is wrong: a verifier of the same scheme, keys and tolerance accepts the message.
+    Verifies,
+    /// It does not verify, and at least one reason is known.
+    Explained(Vec<Cause>),
+    /// It does not verify, and nothing known explains that: the secret is another one altogether, or the body was changed in its
+    /// content.
+    Unexplained,
+}
+
 /// One reason for which a message does not verify.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]

@@ -38,7 +38,7 @@ use std::time::{Duration, SystemTime};
 
 use http::HeaderMap;
 
-pub use self::cause::{BodyChange, Cause, SecretReading, SignedText};
+pub use self::cause::{BodyChange, Cause, Finding, SecretReading, SignedText};
 use self::{
     headers::{Candidate, Message, Writing},
     secrets::Suspect,
@@ -125,22 +125,21 @@ impl Diagnosis {
         self
     }
 
-    /// What explains that the message does not verify at `now`.
-    ///
-    /// Empty when it does verify, and when nothing known explains it: then the secret is another one altogether, or the body
-    /// was changed in its content.
+    /// Whether the message verifies at `now`, and if not, what explains that.
     #[must_use]
-    pub fn causes(&self, headers: &HeaderMap, body: &[u8], now: SystemTime) -> Vec<Cause> {
+    pub fn finding(&self, headers: &HeaderMap, body: &[u8], now: SystemTime) -> Finding {
         let message = match Message::read(headers) {
             Ok(message) => message,
-            Err(causes) => return causes,
+            Err(causes) => return Finding::Explained(causes),
         };
         #[cfg(feature = "ed25519")]
         if self.scheme() == Scheme::Ed25519 && message.ed25519.len() > ed25519::MAX_SIGNATURES {
-            return vec![Cause::TooManySignatures];
+            return Finding::Explained(vec![Cause::TooManySignatures]);
         }
         let mut causes = message.causes.clone();
-        match self.explanation(&message, body) {
+        let explanation = self.explanation(&message, body);
+        let is_signed = explanation.is_some();
+        match explanation {
             Some(explanation) => {
                 causes.extend(explanation);
                 causes.extend(self.skew(message.time, now));
@@ -148,7 +147,21 @@ impl Diagnosis {
             }
             None => causes.extend(message.foreign_tokens(self.scheme())),
         }
-        causes
+        match is_signed {
+            _ if !causes.is_empty() => Finding::Explained(causes),
+            true => Finding::Verifies,
+            false => Finding::Unexplained,
+        }
+    }
+
+    /// The causes of a [`finding`](Self::finding) that has any. None are found for a message that verifies, and for one that
+    /// nothing known explains, alike.
+    #[must_use]
+    pub fn causes(&self, headers: &HeaderMap, body: &[u8], now: SystemTime) -> Vec<Cause> {
+        match self.finding(headers, body, now) {
+            Finding::Explained(causes) => causes,
+            Finding::Verifies | Finding::Unexplained => Vec::new(),
+        }
     }
 
     fn hmac(scheme: Scheme, secrets: &Keyring) -> Self {

@@ -1,0 +1,71 @@
+//! Whether a message verifies, as a diagnosis sees it.
+
+use http::HeaderMap;
+use proptest::prelude::*;
+use webhook_core::{
+    receiver::{
+        Verifier,
+        diagnosis::{BodyChange, Cause, Diagnosis, Finding},
+    },
+    signature::Signer,
+};
+
+use crate::ends::{BODY, key, now, pairs, secret, signed};
+
+/// A diagnosis of each scheme, in the order of `pairs`.
+fn diagnoses() -> [Diagnosis; 4] {
+    [
+        Diagnosis::timestamp_body_hex(secret(1)),
+        Diagnosis::id_timestamp_body_hex(secret(1)),
+        Diagnosis::standard_webhooks(secret(1)),
+        Diagnosis::ed25519(key(1).public_key()),
+    ]
+}
+
+/// W5: a message that verifies is told from one that nothing explains, by every scheme.
+#[test]
+fn what_verifies_is_told_from_what_nothing_explains() {
+    for ((signer, _), diagnosis) in pairs().into_iter().zip(diagnoses()) {
+        let headers = signed(signer, now(), BODY.as_bytes());
+        let finding = |body: &[u8]| diagnosis.finding(&headers, body, now());
+        assert_eq!(finding(BODY.as_bytes()), Finding::Verifies);
+        assert_eq!(finding(b"{\"another\":1}"), Finding::Unexplained);
+        let explained = Finding::Explained(vec![Cause::Body(BodyChange::NewlineAdded)]);
+        assert_eq!(finding(format!("{BODY}\n").as_bytes()), explained);
+    }
+}
+
+fn accepts(verifier: &Verifier, headers: &HeaderMap, body: &[u8]) -> bool {
+    verifier
+        .verify(headers, body.to_vec().into(), now())
+        .and_then(|verified| verified.authenticated_id())
+        .is_ok()
+}
+
+proptest! {
+    /// W5: a diagnosis and a verifier agree on every message about whether it verifies.
+    #[test]
+    fn a_diagnosis_agrees_with_its_verifier(
+        signer in 0_usize..4, ahead in 0_u64..602, tokens in 1_usize..20, tail in "[ ,a-z0-9]{0,6}", changed: bool
+    ) {
+        let signers = pairs().map(|(signer, _)| signer);
+        let sent = now() - std::time::Duration::from_secs(301) + std::time::Duration::from_secs(ahead);
+        let mut headers = signed(signers[signer].clone(), sent, BODY.as_bytes());
+        let list = headers["webhook-signature"].to_str().unwrap();
+        let list = [vec![list; tokens].join(" "), tail].concat();
+        headers.insert("webhook-signature", list.parse().unwrap());
+        let body = if changed { &b"{\"id\":\"evt_1\"}"[..] } else { BODY.as_bytes() };
+        for ((_, verifier), diagnosis) in pairs().into_iter().zip(diagnoses()) {
+            let verifies = diagnosis.finding(&headers, body, now()) == Finding::Verifies;
+            prop_assert_eq!(verifies, accepts(&verifier, &headers, body), "{}", &list);
+        }
+    }
+}
+
+/// W5: what is signed by nobody we know is unexplained, and not taken for verified.
+#[test]
+fn an_unknown_secret_is_unexplained() {
+    let foreign = signed(Signer::standard_webhooks(&secret(2)), now(), BODY.as_bytes());
+    let finding = Diagnosis::standard_webhooks(secret(1)).finding(&foreign, BODY.as_bytes(), now());
+    assert_eq!(finding, Finding::Unexplained);
+}
