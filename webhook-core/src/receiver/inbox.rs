@@ -13,6 +13,17 @@ use crate::ports::StoreError;
 /// An event is taken under a lease and finished when its work is done. A worker that crashes simply lets the lease pass, and
 /// the event is taken again: the work must be idempotent.
 ///
+/// # Work that fails
+///
+/// There is no verb for it; what a host does depends on why it failed.
+///
+/// - *It may succeed later*: leave the event alone. It comes again when its lease ends, so the lease is the pause as well: take
+///   for as long as the work may last and the pause should be. Meanwhile those behind it are taken.
+/// - *It never will*: [`Queued::attempt`] counts. After a few, write [`Queued::body`] where a person looks, and then
+///   [`finish`](Self::finish) it; a crash in between writes it twice. A body that cannot be read as what its type promises need
+///   not be tried again at all.
+/// - *It takes its worker with it*: look at [`Queued::attempt`] before the work begins, not after.
+///
 /// # What an implementation must guarantee
 ///
 /// - [`take`](Self::take) is one atomic step: under any number of simultaneous calls an event goes to one worker at a time.
