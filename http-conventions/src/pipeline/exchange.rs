@@ -89,7 +89,7 @@ impl<Stage> Exchange<Stage> {
     }
 
     /// The answer has this header, whatever it will be: a refusal, a replay or what the handler makes, and in place of what that says
-    /// of it. It is not kept under an idempotency key.
+    /// of it; but names to expose to scripts (`Access-Control-Expose-Headers`) are added to those. It is not kept under an idempotency key.
     ///
     /// For what is found out before there is an answer, such as the nonce that a caller needs for its next proof. What the
     /// conventions write by themselves they go on writing.

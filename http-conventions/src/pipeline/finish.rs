@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{
     HeaderValue, Response,
-    header::{CACHE_CONTROL, CONTENT_TYPE},
+    header::{ACCESS_CONTROL_EXPOSE_HEADERS, CACHE_CONTROL, CONTENT_TYPE},
 };
 
 use super::{EarlyAnswer, Exchange};
@@ -97,7 +97,11 @@ impl<Stage> Exchange<Stage> {
     fn write(self, headers: &mut http::HeaderMap) {
         let rules = &self.conventions.0;
         for (name, value) in self.headers {
-            headers.insert(name, value);
+            match name {
+                // a script may read what the handler says, too
+                ACCESS_CONTROL_EXPOSE_HEADERS => headers.append(name, value),
+                _ => headers.insert(name, value).is_some(),
+            };
         }
         self.vary.apply(headers);
         if let (Some(cors), Some(reader)) = (&rules.cors, self.reader) {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use allocation_counter::measure;
-use http::HeaderName;
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Response, header};
 use http_conventions::{
     cors::{CorsMistake, CorsRules},
     idempotency::{Idempotency, MemoryIdempotencyStore},
@@ -137,7 +138,7 @@ fn what_passes_allocates_its_fields_alone() {
     let pass = |id: &str| {
         let mut request = request("GET", "/v1/charges", &[("x-request-id", id)]);
         // as a server makes them: slices of what it read
-        let shared = |text: &'static str| http::HeaderValue::from_static(text);
+        let shared = |text: &'static str| HeaderValue::from_static(text);
         request.headers_mut().insert("origin", shared(APP));
         *request.uri_mut() = http::Uri::from_static("/v1/charges");
         if !id.is_empty() {
@@ -164,4 +165,17 @@ fn what_passes_allocates_its_fields_alone() {
     };
     assert_eq!(pass("checkout-7f3a"), 0);
     assert_eq!(pass(""), 1, "the text of the id");
+}
+
+/// H18: what is exposed for the sake of one header takes nothing else from a page's script.
+#[test]
+fn exposed_names_are_added_to_those_of_the_handler() {
+    let conventions = builder(BASE).build().unwrap();
+    let mut exchange = conventions.begin(&request("GET", "/v1/charges", &[]));
+    let expose = header::ACCESS_CONTROL_EXPOSE_HEADERS;
+    exchange.set_header(expose.clone(), HeaderValue::from_static("DPoP-Nonce"));
+    let answer = Response::builder().header(&expose, "X-Total").body(Bytes::new());
+    let answer = exchange.finish(Ok(answer.unwrap()));
+    let exposed: Vec<_> = answer.headers().get_all(expose).iter().collect();
+    assert_eq!(exposed, ["X-Total", "DPoP-Nonce"]);
 }

@@ -11,7 +11,7 @@ use super::jwt::JwtError;
 use crate::time::later;
 
 /// Most that clocks may differ; more would keep stolen tokens alive.
-const MAX_LEEWAY: Duration = Duration::from_secs(60);
+pub(crate) const MAX_LEEWAY: Duration = Duration::from_secs(60);
 /// What two machines with synchronised clocks need.
 pub(super) const DEFAULT_LEEWAY: Duration = Duration::from_secs(5);
 /// The last second of the year 9999: dates beyond are mistakes, and would overflow on some hosts.

@@ -61,7 +61,7 @@ mod stand_in;
 
 pub use access_token::{AccessTokenClaims, AccessTokenPolicy};
 pub use algorithm::Algorithm;
-pub(crate) use claims::{Audiences, NumericDate, Times};
+pub(crate) use claims::{Audiences, MAX_LEEWAY, NumericDate, Times};
 pub use client_assertion::{ClientAssertion, ClientAssertionPolicy, SignedClientAssertion};
 pub(crate) use compact::Compact;
 pub use crypto::{Signer, SigningError};

@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderValue};
 use super::challenge::{Challenge, ChallengeReason, Realm};
 use super::credentials::Scheme;
 use crate::dpop;
-use crate::jose::AccessTokenClaims;
+use crate::jose::{AccessTokenClaims, MAX_LEEWAY};
 use crate::vocabulary::{ClientId, Confirmation, Scope, Scopes, Subject};
 
 /// The caller behind a valid access token.
@@ -160,15 +160,19 @@ impl Principal {
     /// they are ([RFC 9470](https://www.rfc-editor.org/rfc/rfc9470)): the client sends them to the issuer with the `max_age` of the
     /// challenge, and comes back with another token.
     ///
-    /// The issuer says when that was in whole seconds, and by its own clock: what is shorter than a minute may refuse who has just
-    /// signed in.
+    /// The issuer says when that was in whole seconds, and by its own clock, which may be ahead by a minute: what is shorter than a minute
+    /// may refuse who has just signed in.
     ///
     /// # Errors
     ///
-    /// It was longer ago, the issuer does not say when, or the client acts for itself: a 401 with `insufficient_user_authentication`.
+    /// It was longer ago, or lies ahead by more, the issuer does not say when, or the client acts for itself: a 401 with `insufficient_user_authentication`.
     pub fn require_sign_in_within(&self, max_age: Duration, now: SystemTime) -> Result<(), Challenge> {
-        let signed_in = self.granted.auth_time;
-        if signed_in.is_some_and(|then| now.duration_since(then).unwrap_or_default() <= max_age) {
+        let is_recent = |then: SystemTime| match now.duration_since(then) {
+            Ok(age) => age <= max_age,
+            // what lies ahead would be recent for ever
+            Err(ahead) => ahead.duration() <= MAX_LEEWAY,
+        };
+        if self.granted.auth_time.is_some_and(is_recent) {
             Ok(())
         } else {
             let reason = ChallengeReason::SignInTooOld(max_age);

@@ -326,6 +326,7 @@ fn a_token_that_was_seen_ends() {
 #[test]
 fn a_sign_in_of_long_ago_is_a_401_that_says_how_recent_it_must_be() {
     let minutes = |number: u64| Duration::from_secs(60 * number);
+    const SECOND: Duration = Duration::from_secs(1);
     let tick = Duration::from_nanos(1);
     let principal = |auth_time| {
         let claims = AccessTokenClaims {
@@ -343,6 +344,8 @@ fn a_sign_in_of_long_ago_is_a_401_that_says_how_recent_it_must_be() {
         (Some(now() - minutes(6)), now(), false),
         // the clock of the issuer is ahead
         (Some(now() + minutes(1)), now(), true),
+        (Some(now() + minutes(1) + SECOND), now(), false),
+        (Some(now() + minutes(5_000_000)), now(), false),
         (None, now(), false),
     ] {
         let refused = principal(auth_time).require_sign_in_within(minutes(5), at).err();

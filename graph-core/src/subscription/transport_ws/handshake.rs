@@ -1,6 +1,7 @@
 //! Who may open a connection, and for which subprotocol.
 
 use std::collections::BTreeSet;
+use std::net::Ipv6Addr;
 use std::time::SystemTime;
 
 use bytes::Bytes;
@@ -65,10 +66,21 @@ fn is_origin(text: &str) -> bool {
         "http" => Some(80),
         _ => None,
     };
-    let is_all = text.len() == scheme.len() + "://".len() + authority.as_str().len();
-    let has_said = authority.port().is_some() && authority.port_u16() == unsaid;
-    let has_more = authority.as_str().contains(['@', '*']) || authority.as_str().ends_with(':');
-    is_all && !authority.host().is_empty() && !has_said && !has_more
+    let host = authority.host();
+    let port = match authority.port_u16() {
+        Some(port) if Some(port) != unsaid => format!(":{port}"),
+        _ => String::new(),
+    };
+    let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    // it has several spellings, and a browser sends one of them
+    let is_spelt = |address: &str| {
+        let parsed = address.parse::<Ipv6Addr>();
+        parsed.is_ok_and(|parsed| parsed.to_string() == address)
+    };
+    !host.is_empty()
+        && !host.contains('*')
+        && address.is_none_or(is_spelt)
+        && text == format!("{scheme}://{host}{port}")
 }
 
 /// This is no origin as a browser writes it.
