@@ -95,7 +95,8 @@ impl TokenSource {
     /// Begins with nothing: this call brings the first tokens when they are needed.
     ///
     /// It is [`Client::refresh`](super::Client::refresh) with a refresh token that was stored, or
-    /// [`Client::client_credentials`](super::Client::client_credentials), which is sent again whenever its token has ended.
+    /// [`Client::client_credentials`](super::Client::client_credentials), which is sent again whenever its token has ended,
+    /// also where a refresh token came with it.
     #[must_use]
     pub fn asking(call: Call<TokenResponse>, ports: Ports) -> Self {
         Self::with_state(State::asking(call), ports)

@@ -104,8 +104,9 @@ impl State {
 
     /// What brings the next tokens, if anything does.
     fn call(&self) -> Option<Call<TokenResponse>> {
-        let refresh = self.tokens.as_ref().and_then(|tokens| tokens.refresh());
-        refresh.or_else(|| self.first.as_ref().map(Call::again))
+        // a refresh token beside the tokens of a client itself is of no use: its end would be the end of what never ends
+        let first = self.first.as_ref().map(Call::again);
+        first.or_else(|| self.tokens.as_ref().and_then(|tokens| tokens.refresh()))
     }
 
     /// Tokens have come; those of before, if there were any, for the caller to drop.

@@ -150,6 +150,22 @@ async fn the_tokens_of_a_client_itself_are_asked_for_again() {
     assert_eq!(server.asked(), ["none"; 3]);
 }
 
+/// O9, O11, 97: a refresh token that came with the tokens of a client itself is not used, since its end would end them for ever.
+#[tokio::test]
+async fn a_client_itself_has_no_use_for_a_refresh_token() {
+    let server = Rotating::open();
+    let members = Fault::Tokens(r#","expires_in":600,"refresh_token":"rt-0""#);
+    let refused = Fault::Status(400, r#"{"error":"invalid_grant"}"#);
+    server.meets([members, refused, members]);
+    let asking = client().client_credentials(&"read:charges".parse().unwrap());
+    let source = TokenSource::asking(asking, server.ports());
+    assert_eq!(token(&source).await, same("at-2"));
+    server.clock.advance(LIFE);
+    assert_eq!(token(&source).await, fails("refused: invalid_grant"));
+    assert_eq!(token(&source).await, same("at-3"));
+    assert_eq!(server.asked(), ["none"; 3]);
+}
+
 /// O6, 97: a code is redeemed once: where its tokens have ended and no refresh token came with them, it is not sent again.
 #[tokio::test]
 async fn a_code_is_not_sent_again_when_its_tokens_have_ended() {
