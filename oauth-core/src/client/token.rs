@@ -53,6 +53,8 @@ pub struct Expected {
     pub(super) nonce: Option<Nonce>,
     pub(super) subject: Option<Subject>,
     pub(super) signed_in_since: Option<SystemTime>,
+    /// Whom the access token is for, where that was said.
+    pub(super) resources: Vec<Audience>,
     /// Stays good unless another comes in its place.
     pub(super) presented: Option<RefreshToken>,
     /// Whether the same may be asked for any number of times.
@@ -67,6 +69,7 @@ impl Expected {
             nonce: None,
             subject: None,
             signed_in_since: None,
+            resources: Vec::new(),
             presented: None,
             standing: false,
         }
@@ -154,8 +157,10 @@ impl Call<TokenResponse> {
 
     /// `resource`: an access token for this resource server, of those that the grant is for
     /// ([RFC 8707 §2.2](https://www.rfc-editor.org/rfc/rfc8707#section-2.2)); several may be named.
+    /// [`TokenResponse::refresh`] names them again; others are asked for by [`Client::refresh`].
     pub fn with_resource(mut self, resource: &Audience) -> Self {
         self.draft.add("resource", resource.as_str());
+        self.expected.resources.push(resource.clone());
         self
     }
 
@@ -235,7 +240,7 @@ impl Answer for TokenResponse {
 }
 
 impl TokenResponse {
-    /// Asks for fresh tokens with the same permissions, for the same person: where the answer has an ID token, it must be about whom
+    /// Asks for fresh tokens with the same permissions, for the same resource servers and the same person: where the answer has an ID token, it must be about whom
     /// the first one was about
     /// ([OpenID Connect Core §12.2](https://openid.net/specs/openid-connect-core-1_0.html#RefreshTokenResponse)). Nothing where the
     /// server gave no refresh token.
@@ -250,6 +255,8 @@ impl TokenResponse {
             .expected
             .client
             .refresh(self.refresh_token.as_ref()?, &self.scopes);
+        let resources = self.expected.resources.iter();
+        let call = resources.fold(call, Call::with_resource);
         Some(match self.subject() {
             Some(subject) => call.with_subject(subject),
             None => call,

@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use http::{Method, Request};
 use oauth_core::client::{
-    AuthorizationParams, CallError, Client, ClientCredentials, Ports, Provider, RefreshError, TokenError,
-    TokenResponse, TokenSource,
+    AuthorizationParams, Call, CallError, Client, ClientCredentials, Ports, Provider, RefreshError,
+    TokenError, TokenResponse, TokenSource,
 };
 use oauth_core::jose::{KeySet, SigningKey, SigningKeys};
 use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
@@ -22,6 +22,7 @@ use oauth_core::vocabulary::{RegisteredRedirectUri, Scopes};
 
 const ISSUER: &str = "https://as.example";
 const API: &str = "https://api.example";
+const FILES: &str = "https://files.example";
 const CALLBACK: &str = "https://app.example/callback?tenant=1";
 
 struct World {
@@ -48,6 +49,7 @@ impl World {
             .with_entropy(entropy.clone())
             .with_signing_keys(SigningKeys::new(SigningKey::generate_es256(&entropy).unwrap()))
             .with_audience(API)
+            .with_audience(FILES)
             .with_scopes(scopes())
             .build()
             .unwrap();
@@ -104,14 +106,18 @@ impl World {
     }
 
     async fn sign_in(&self) -> TokenResponse {
+        self.redemption().await.send(&self.ports).await.unwrap()
+    }
+
+    /// What brings the tokens of a sign-in.
+    async fn redemption(&self) -> Call<TokenResponse> {
         let params = AuthorizationParams::new(CALLBACK.parse().unwrap(), scopes());
         let (url, pending) = self
             .client
             .authorize(&params, &self.entropy, self.clock.now())
             .unwrap();
         let query = self.browse(&url).await;
-        let call = pending.finish(&query, self.clock.now()).unwrap();
-        call.send(&self.ports).await.unwrap()
+        pending.finish(&query, self.clock.now()).unwrap()
     }
 
     async fn refresh(&self, tokens: &TokenResponse) -> Result<TokenResponse, CallError<TokenError>> {
@@ -179,6 +185,21 @@ async fn a_replayed_refresh_token_ends_the_sign_in() {
             unreachable!("the chain is dead")
         };
         assert_eq!(answer.code(), "invalid_grant");
+    }
+}
+
+/// O9, O14, 49: tokens that were asked for one API open no other after a refresh.
+#[tokio::test]
+async fn a_refresh_does_not_widen_whom_tokens_are_for() {
+    let world = World::new();
+    let whole = world.sign_in().await;
+    assert!(world.call(&whole).await.is_ok());
+    let files = FILES.parse().unwrap();
+    let call = world.redemption().await.with_resource(&files);
+    let mut tokens = call.send(&world.ports).await.unwrap();
+    for _ in 0..3 {
+        assert_eq!(world.call(&tokens).await.unwrap_err().status(), 401);
+        tokens = world.refresh(&tokens).await.unwrap();
     }
 }
 

@@ -280,3 +280,28 @@ fn a_refresh_takes_the_new_token_or_keeps_the_old() {
     assert_eq!(kept.refresh_token().unwrap().expose(), "rt-1");
     assert_eq!(kept.scopes(), &scopes);
 }
+
+/// O9, O14, 49: the tokens of a refresh are for no resource server but those that the ones before them were asked for, along the chain.
+#[test]
+fn a_refresh_asks_for_the_same_resources() {
+    let resources = |request: &Request<Bytes>| -> Vec<String> {
+        let params = Params::parse(request.body()).unwrap();
+        params.all("resource").map(str::to_owned).collect()
+    };
+    let (api, files) = ("https://api.example", "https://files.example");
+    for expected in [&[][..], &[api], &[files, api]] {
+        let redeemed = grant(&client()).0;
+        let stored = client().refresh(&"rt-1".parse().unwrap(), &Scopes::default());
+        for call in [redeemed, stored] {
+            let named = expected.iter().map(|resource| resource.parse().unwrap());
+            let mut call = named.fold(call, |call, resource| call.with_resource(&resource));
+            for _ in 0..3 {
+                let (request, pending) = start(call);
+                assert_eq!(resources(&request), expected);
+                let body = r#"{"access_token":"at","token_type":"Bearer","refresh_token":"rt-2"}"#;
+                let tokens = pending.finish(answer(200, body), now()).unwrap();
+                call = tokens.refresh().unwrap();
+            }
+        }
+    }
+}
