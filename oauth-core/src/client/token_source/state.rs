@@ -79,9 +79,6 @@ impl State {
         instant: SystemTime,
         begin: impl FnOnce(Errand) -> Flight,
     ) -> Result<Step, RefreshError> {
-        if let Some(flight) = &self.flight {
-            return Ok(Step::Wait(flight.clone()));
-        }
         if let Some(answer) = &self.ended {
             return Err(RefreshError::Ended(answer.clone()));
         }
@@ -89,8 +86,13 @@ impl State {
             |tokens: &TokenResponse| refused.is_some_and(|token| is(token, tokens.access_token()));
         let is_good =
             |tokens: &&Arc<TokenResponse>| self.is_saved && outlives(tokens, instant) && !is_refused(tokens);
-        if let Some(tokens) = self.tokens.as_ref().filter(is_good) {
+        let good = self.tokens.as_ref().filter(is_good);
+        // whoever was refused none of them has no part in why others are on their way
+        if let Some(tokens) = good.filter(|_| refused.is_none() || self.flight.is_none()) {
             return Ok(Step::Have(Arc::clone(tokens)));
+        }
+        if let Some(flight) = &self.flight {
+            return Ok(Step::Wait(flight.clone()));
         }
         let unsaved = self.tokens.clone().filter(|_| !self.is_saved);
         let call = self.call();

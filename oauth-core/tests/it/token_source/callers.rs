@@ -67,6 +67,22 @@ async fn a_caller_who_goes_away_loses_nothing() {
     assert_eq!(server.asked(), ["rt-1", "rt-2"]);
 }
 
+/// O9, 97: while a token that somebody was refused is renewed, whoever was not has it still, and has no part in a failure.
+#[tokio::test]
+async fn a_renewal_of_somebody_keeps_nobody_else() {
+    let server = Rotating::closed();
+    let source = server.source();
+    server.meets([Fault::Lost]);
+    let mut refused = Box::pin(renew(&source, "at-1"));
+    assert!((&mut refused).now_or_never().is_none());
+    assert_eq!(token(&source).now_or_never(), Some(same("at-1")));
+    server.gate.add_permits(1);
+    assert_eq!(token(&source).now_or_never(), Some(same("at-1")));
+    assert_eq!(refused.await, fails("lost"));
+    assert_eq!(token(&source).now_or_never(), Some(same("at-1")));
+    assert_eq!(server.asked(), ["rt-1"]);
+}
+
 /// O9, 97: what is on its way keeps nothing alive that nobody uses any more.
 #[tokio::test]
 async fn what_is_on_its_way_ends_with_the_source() {
