@@ -58,7 +58,7 @@ pub(super) fn panicked(who: &str, panic: &(dyn Any + Send)) -> String {
 }
 
 /// A verb of the endpoint store, which is the host's code: a panic of it is a failure.
-async fn guarded<T>(verb: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+pub(super) async fn guarded<T>(verb: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
     let answer = AssertUnwindSafe(verb).catch_unwind().await;
     answer.unwrap_or_else(|panic| Err(StoreError::unavailable(panicked("the endpoint store", &*panic))))
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, mem};
 
 use super::{
     Handled,
-    exchange::Finished,
+    exchange::{Finished, guarded},
     round::{Ended, Round},
 };
 use crate::sender::{EndpointId, EndpointState, HealthEvent, Receipt, Settlement};
@@ -109,10 +109,15 @@ impl Round<'_> {
     /// gives it up again.
     async fn disable(&mut self, endpoint: &EndpointId, lease: Settlement) -> bool {
         let endpoints = &self.dispatcher.endpoints;
-        let disabled = endpoints.set_state(endpoint, EndpointState::Disabled);
+        let disabled = guarded(endpoints.set_state(endpoint, EndpointState::Disabled));
         let disabled = self.exchanges.beside(disabled).await;
-        let Some(disabled) = self.keep(disabled) else {
-            return false;
+        let disabled = match disabled {
+            Ok(disabled) => disabled,
+            // told, and no reason to pause: the next failure gives it up again, and nobody else is concerned
+            Err(error) => {
+                self.errors.push(error);
+                return false;
+            }
         };
         let confirmed = self.dispatcher.outbox.settle(vec![lease]);
         let confirmed = self.exchanges.beside(confirmed).await;

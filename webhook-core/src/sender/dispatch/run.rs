@@ -67,7 +67,8 @@ impl Dispatcher {
     /// its lease lasts: one that nobody can write costs only itself a repetition. It keeps its place among those under way
     /// meanwhile. One that had been written, and only its answer was lost, is told as [`Settled::Stale`](crate::sender::Settled::Stale).
     /// Where the endpoint store fails, be it for one endpoint or for all, the
-    /// delivery is [held](crate::sender::Disposition::Held) for ten seconds with what else is for that endpoint, and has spent nothing. A panic of the
+    /// delivery is [held](crate::sender::Disposition::Held) for ten seconds with what else is for that endpoint, and has spent nothing. One that is given up and could not be
+    /// disabled is given up again by its next failure. A panic of the
     /// transport is a failed attempt, and one of the endpoint store a `StoreError`: neither ends the other exchanges. A panic
     /// of the outbox ends the run.
     ///

@@ -23,6 +23,9 @@ pub enum Inserted {
 /// - **One endpoint that cannot be read stops nobody.** [`subscribers`](Self::subscribers) needs no signers and no URL: it opens
 ///   no seal, and names an endpoint whose row is unreadable otherwise like any other. What is stored for it waits until it can
 ///   be loaded.
+/// - **Each verb answers, or fails, well within a lease**, which is the deadline of an exchange and half a minute, so 40 seconds as
+///   a rule. A dispatcher sets it no limit of its own: a [`load`](Self::load) that hangs longer loses the lease, and after five
+///   of them the delivery is quarantined like one that crashes its dispatchers.
 /// - **Signers hold secrets.** Whoever reads the store can forge messages: [`SignersAtRest`](super::SignersAtRest) writes and reads
 ///   them, sealed where the host has a key.
 ///

@@ -53,6 +53,8 @@ impl Lane {
 fn signal(settlement: &Settlement, attempt: &Attempt) -> Signal {
     match (settlement.disposition, &attempt.result) {
         (Disposition::Acked, _) => Signal::Delivered,
+        // it wants nothing more, also where that could not be written and has spent nothing
+        (_, AttemptResult::Answered { status, .. }) if *status == StatusCode::GONE => Signal::Rejected,
         _ if !settlement.spent => Signal::Throttled,
         (Disposition::Failed(FailureReason::Rejected | FailureReason::EndpointGone), _) => Signal::Rejected,
         (_, AttemptResult::Failed { kind, .. }) => Signal::Failed {

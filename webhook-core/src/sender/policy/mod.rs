@@ -224,6 +224,9 @@ impl DeliveryPolicy {
     ///
     /// That is no fault of the receiver: the delivery waits ten seconds and spends no attempt, and so does whatever else is for
     /// this endpoint. Its lifetime bounds how often.
+    ///
+    /// It is an outcome like any other, and clears the count of crashes: a delivery that kills its dispatchers is quarantined only
+    /// where its endpoint can be read for [so many leases](super::Dispatcher::with_quarantine_after) in a row.
     #[must_use]
     pub fn postpone(&self, delivery: &Delivery, now: SystemTime) -> Decision {
         let due_at = later(now, STORE_PAUSE);

@@ -6,8 +6,9 @@ use std::{
     time::Duration,
 };
 
+use bytes::Bytes;
 use futures_util::FutureExt;
-use http::StatusCode;
+use http::{Request, StatusCode};
 use webhook_core::{
     event::EventType,
     memory::MemoryEndpoints,
@@ -89,13 +90,14 @@ async fn an_endpoint_that_fails_for_five_days_is_disabled() {
     assert_eq!(fixture.run().await.handled[0].health, None, "its days start anew");
 }
 
-/// Endpoints that cannot be disabled: the verb fails, or the process ends in it.
+/// Endpoints that cannot be disabled: the verb panics or fails, or the process ends in it.
 struct Undisabled {
     endpoints: Arc<MemoryEndpoints>,
     mishaps: Mutex<Vec<Mishap>>,
 }
 
 enum Mishap {
+    Panic,
     Error,
     Crash,
 }
@@ -117,6 +119,7 @@ impl EndpointStore for Undisabled {
     async fn set_state(&self, id: &EndpointId, state: EndpointState) -> Result<bool, StoreError> {
         let mishap = self.mishaps.lock().unwrap().pop();
         match mishap {
+            Some(Mishap::Panic) => panic!("a bug of the host"),
             Some(Mishap::Error) => Err(broken()),
             Some(Mishap::Crash) => std::future::pending().await,
             None => self.endpoints.set_state(id, state).await,
@@ -128,14 +131,23 @@ impl EndpointStore for Undisabled {
     }
 }
 
-/// W16: that an endpoint is given up is not forgotten when it cannot be disabled at once, nor when the process ends before it is.
+/// W16, W17: that an endpoint is given up is not forgotten when it cannot be disabled at once, nor when the process ends before it is;
+/// and it keeps nobody else waiting.
 #[tokio::test]
 async fn an_endpoint_that_could_not_be_disabled_is_given_up_again() {
-    let fixture = Fixture::over(|_| async { answer(StatusCode::NOT_FOUND) });
-    let fixture = fixture.with_endpoints(&["ep_1"]).await;
+    let fixture = Fixture::over(|request: Request<Bytes>| {
+        let fails = request.uri().host() == Some("ep-1.example.com");
+        let status = if fails {
+            StatusCode::NOT_FOUND
+        } else {
+            StatusCode::OK
+        };
+        async move { answer(status) }
+    });
+    let fixture = fixture.with_endpoints(&["ep_1", "ep_2"]).await;
     let endpoints = Arc::new(Undisabled {
         endpoints: fixture.endpoints.clone(),
-        mishaps: Mutex::new(vec![Mishap::Crash, Mishap::Error]),
+        mishaps: Mutex::new(vec![Mishap::Crash, Mishap::Error, Mishap::Panic]),
     });
     let dispatcher = Dispatcher::new(
         fixture.outbox.clone(),
@@ -143,7 +155,8 @@ async fn an_endpoint_that_could_not_be_disabled_is_given_up_again() {
         Arc::new(fixture.transport),
         fixture.clock.clone(),
         SeededEntropy::new(1),
-    );
+    )
+    .with_concurrency(1);
     let id = "ep_1".parse().unwrap();
     let state = async || fixture.endpoints.load(&id).await.unwrap().unwrap().state;
     for hour in 0..120_u32 {
@@ -152,14 +165,19 @@ async fn an_endpoint_that_could_not_be_disabled_is_given_up_again() {
         dispatcher.run_due().await.unwrap();
     }
     fixture.clock.advance(Duration::from_secs(60 * 60));
-    fixture.send("evt_error").await;
-    dispatcher.run_due().await.unwrap_err();
+    for event in ["evt_panic", "evt_error"] {
+        fixture.send(event).await;
+        dispatcher.run_due().await.unwrap_err();
+        // one lease at a time, and this one after the mishap
+        let behind = fixture.load(&delivery_id(event, "ep_2")).await;
+        assert_eq!(behind.state, DeliveryState::Acked, "{event}");
+    }
     fixture.send("evt_crash").await;
     assert!(dispatcher.run_due().now_or_never().is_none());
     assert_eq!(state().await, EndpointState::Enabled);
     fixture.send("evt_last").await;
-    let report = dispatcher.run_due().await.unwrap();
-    assert!(report.handled[0].endpoint_disabled);
+    let handled = dispatcher.run_due().await.unwrap().handled;
+    assert!(handled.iter().any(|handled| handled.endpoint_disabled));
     assert_eq!(state().await, EndpointState::Disabled);
 }
 

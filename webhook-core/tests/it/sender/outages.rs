@@ -10,7 +10,7 @@ use http::StatusCode;
 use webhook_core::{
     sender::{
         DeliveryPolicy, DeliveryState, Dispatcher, Disposition, EndpointState, EndpointStore, FailureReason,
-        Outbox,
+        LeaseRequest, Outbox,
     },
     testing::{ScriptedTransport, SeededEntropy},
 };
@@ -99,7 +99,8 @@ async fn an_endpoint_that_cannot_be_read_delays_nobody_else() {
     assert_eq!(host.next_due(), Some(due_at));
 }
 
-/// W11, W15: a 410 whose endpoint could not be disabled is asked for again, has spent nothing, and is in the log.
+/// W11, W15, W17: a 410 whose endpoint could not be disabled is asked for again, has spent nothing, is in the log, and is not
+/// taken for a 429.
 #[tokio::test]
 async fn a_410_that_could_not_be_written_is_asked_for_again() {
     let script = (0..7).map(|_| answer(StatusCode::GONE));
@@ -128,6 +129,22 @@ async fn a_410_that_could_not_be_written_is_asked_for_again() {
     );
     let endpoint = fixture.endpoints.load(&id.endpoint).await.unwrap().unwrap();
     assert_eq!(endpoint.state, EndpointState::Disabled);
+
+    let enabled = fixture.endpoints.set_state(&id.endpoint, EndpointState::Enabled);
+    assert!(enabled.await.unwrap());
+    for n in 2..12 {
+        fixture.send(&format!("evt_{n}")).await;
+    }
+    let request = LeaseRequest {
+        now: fixture.now(),
+        until: fixture.now() + LEASE,
+        limit: 10,
+        per_endpoint: 10,
+        suspects: 1,
+        quarantine_after: 5,
+    };
+    let leases = fixture.outbox.lease(&request).await.unwrap();
+    assert_eq!(leases.leased.len(), 4, "as many at a time as at first");
 }
 
 /// W11: what cannot be read does not wait for ever: the lifetime of the message ends it.
