@@ -35,7 +35,7 @@ pub struct Limits {
     /// Of one address at the endpoints of the authorization server that programs ask: 600.
     pub of_token_endpoints: u32,
     /// Of one address at `/authorize` and at the pages with forms: 600, as a sign-in takes five and many people may share an address.
-    /// Each request for a sign-in is kept for ten minutes.
+    /// Each request for a sign-in is kept for ten minutes. The address is the socket's peer, behind a proxy that of everybody.
     pub of_pages: u32,
 }
 
