@@ -71,7 +71,7 @@ impl Database {
     /// Deletes what has expired at `now` from every store of the suite, and answers how many rows that were.
     ///
     /// Call it now and then, such as once a minute. Nothing depends on it but the size of the file: what has expired
-    /// is never seen. Registered clients, endpoints, events, deliveries and their log stay until the host deletes them (events with theirs by `Retention::purge`).
+    /// is never seen, and attempts that are forgotten make room before any that count. Registered clients, endpoints, events, deliveries and their log stay until the host deletes them (events with theirs by `Retention::purge`).
     ///
     /// # Errors
     ///

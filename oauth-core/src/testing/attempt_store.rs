@@ -27,12 +27,18 @@ macro_rules! attempt_store {
             a_purge_forgives_nothing
             purging_drops_forgotten_tallies_and_nothing_else
             a_flood_of_names_opens_none_that_is_closed
+            what_is_forgotten_makes_room_before_what_counts
         }
     };
 }
 
 /// How many names flood a store.
 const FLOOD: usize = 2_000;
+
+/// How many names fill a store of few names, and are forgotten.
+const FORGOTTEN: usize = 200;
+/// How many names come to it then: more than it makes room for at once, and fewer than it holds.
+const NEW: usize = 16;
 
 const WAIT: Duration = Duration::from_secs(60);
 const WINDOW: Duration = Duration::from_secs(600);
@@ -229,6 +235,27 @@ pub async fn a_flood_of_names_opens_none_that_is_closed(store: &dyn AttemptStore
         assert_eq!(admit(store, name, start()).await, Admission::Admitted);
     }
     assert_eq!(standing(store, ada(), start()).await, refused(WAIT));
+}
+
+/// O27, 14: in a store full of names that are forgotten, however often they were tried, a flood costs no name its count.
+pub async fn what_is_forgotten_makes_room_before_what_counts(store: &dyn AttemptStore) {
+    let brief = AttemptPolicy::new(policy().attempts(), WAIT);
+    let now = start() + WAIT;
+    for index in 0..FORGOTTEN {
+        let name = AttemptKey::named("forgotten", &index.to_string());
+        for _ in 0..2 {
+            assert!(answer(store.admit(&name, &brief, start()).await).is_admitted());
+        }
+    }
+    assert_eq!(admit(store, ada(), now).await, Admission::Admitted);
+    for index in 0..NEW {
+        let name = AttemptKey::subject(&index.to_string());
+        assert_eq!(admit(store, name, now + NANOSECOND).await, Admission::Admitted);
+    }
+    for _ in 0..4 {
+        assert_eq!(admit(store, ada(), now).await, Admission::Admitted);
+    }
+    assert_eq!(admit(store, ada(), now).await, refused(WAIT));
 }
 
 fn admitted(admissions: &[Admission]) -> usize {

@@ -140,7 +140,7 @@ fn failed(flaw: Flaw) -> Vec<&'static str> {
             })),*]
         };
     }
-    let cases: [Case; 14] = cases! {
+    let cases: [Case; 15] = cases! {
         five_attempts_are_admitted
         a_closed_name_opens_at_the_exact_instant
         a_refused_attempt_prolongs_nothing
@@ -155,6 +155,7 @@ fn failed(flaw: Flaw) -> Vec<&'static str> {
         a_purge_forgives_nothing
         purging_drops_forgotten_tallies_and_nothing_else
         a_flood_of_names_opens_none_that_is_closed
+        what_is_forgotten_makes_room_before_what_counts
     };
     let fails = |case: fn(&Flawed)| {
         let store = Flawed {

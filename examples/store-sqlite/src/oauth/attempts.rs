@@ -20,6 +20,10 @@ const CAPACITY: NonZeroU64 = NonZeroU64::MIN.saturating_add(99_999);
 /// How many names make room for a new one at once, at most: the writer is never held for long.
 const AT_ONCE: u64 = 500;
 
+/// Those that are forgotten: they are as good as absent, however often they were tried.
+const FORGOTTEN: &str = "DELETE FROM oauth_attempt WHERE (kind, key) IN (
+    SELECT kind, key FROM oauth_attempt WHERE kind = ?1 AND forgotten_at <= ?2 LIMIT ?3)";
+
 /// Those with the fewest attempts that wait for nothing.
 const OPEN: &str = "DELETE FROM oauth_attempt WHERE (kind, key) IN (
     SELECT kind, key FROM oauth_attempt WHERE kind = ?1 AND opens_at <= ?2 ORDER BY attempts, forgotten_at LIMIT ?3)";
@@ -31,8 +35,8 @@ const CLOSED: &str = "DELETE FROM oauth_attempt WHERE (kind, key) IN (
 /// Attempts of one kind, counted in a [`Database`]: [`Database::attempts_of`] makes it.
 ///
 /// Whoever holds the file counts together, in one process or several, and a restart forgives nobody. A kind has 100,000 names at once, or
-/// as many as it is told: when all are taken it lets go of those with the fewest attempts, an eighth of them or 500 at a time, and of
-/// none that is closed while one is left that is open.
+/// as many as it is told: when all are taken it lets go of those that are forgotten, then of those with the fewest attempts, an eighth
+/// of them or 500 at a time, and of none that is closed while one is left that is open.
 ///
 /// Every attempt is a commit, as is every question for how a name stands: behind a closed door neither is faster.
 #[derive(Clone, Debug)]
@@ -183,7 +187,7 @@ fn make_room(
         return Ok(());
     }
     let mut room = (capacity / 8).clamp(1, AT_ONCE);
-    for statement in [OPEN, CLOSED] {
+    for statement in [FORGOTTEN, OPEN, CLOSED] {
         let gone = transaction
             .prepare_cached(statement)?
             .execute((kind, Time(now), Number(room)))?;

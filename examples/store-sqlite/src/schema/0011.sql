@@ -8,7 +8,9 @@ CREATE TABLE oauth_attempt (
     PRIMARY KEY (kind, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX oauth_attempt_forgotten ON oauth_attempt (forgotten_at);
--- who is tried least goes first
+-- who is forgotten goes first
+CREATE INDEX oauth_attempt_forgotten_of_kind ON oauth_attempt (kind, forgotten_at);
+-- and then who is tried least
 CREATE INDEX oauth_attempt_weight ON oauth_attempt (kind, attempts, forgotten_at);
 
 -- How many names each kind has, so that no attempt counts them.

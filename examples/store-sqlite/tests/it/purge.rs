@@ -8,6 +8,7 @@ use http_conventions::idempotency::{Claim, ClaimOutcome, Fence, Fingerprint, Ide
 use http_conventions::rate_limit::{Policy, Quota, RateLimitStore};
 use oauth_core::attempts::{AttemptKey, AttemptPolicy};
 use oauth_core::store::AttemptStore;
+use oauth_core::testing::attempt_store;
 use store_sqlite::{Attempts, Database, DatabaseError};
 use webhook_core::receiver::{Claim as Claimed, Dedupe, Incoming};
 
@@ -169,4 +170,13 @@ async fn a_bucket_goes_some_minutes_after_it_is_full() {
     assert_eq!(database.purge(last - Duration::from_nanos(1)).await.unwrap(), 0);
     assert_eq!(database.purge(last).await.unwrap(), 1);
     assert_eq!(rows(&database, "rate_limit_bucket").await, 1);
+}
+
+/// O27: and in a small store, where what is forgotten fills it.
+#[tokio::test]
+async fn what_is_forgotten_makes_room_first() {
+    let database = Database::open_in_memory().unwrap();
+    let capacity = NonZeroU64::MIN.saturating_add(63);
+    let few = database.attempts_of("passwords").with_capacity(capacity);
+    attempt_store::what_is_forgotten_makes_room_before_what_counts(&few).await;
 }
