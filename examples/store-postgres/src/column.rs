@@ -1,5 +1,6 @@
 //! How the suite's values stand in columns.
 
+use std::any::type_name;
 use std::error::Error;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
@@ -62,11 +63,16 @@ pub(crate) fn limit(rows: usize) -> i64 {
 }
 
 /// A term of the suite's vocabulary, read back.
-pub(crate) fn term<T>(stored: &str) -> Result<T, DatabaseError>
-where
-    T: FromStr<Err: Error + Send + Sync + 'static>,
-{
-    stored.parse().map_err(DatabaseError::corrupt)
+///
+/// What stands there instead may be anybody's, so no parser's words about it are passed on.
+pub(crate) fn term<T: FromStr>(stored: &str) -> Result<T, DatabaseError> {
+    let no_term = |_| DatabaseError::corrupt(format!("no {}", type_name::<T>()));
+    stored.parse().map_err(no_term)
+}
+
+/// A text that stands as bytes, read back. The error of `String` has all of them, so it is not passed on.
+pub(crate) fn text(stored: Vec<u8>) -> Result<String, DatabaseError> {
+    String::from_utf8(stored).map_err(|error| DatabaseError::corrupt(error.utf8_error()))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use sqlx::PgPool;
 use webhook_core::ports::StoreError;
 use webhook_core::receiver::{BodyDigest, Claim, Dedupe, EventKey, Finish, Inbox, Incoming, Queued, Ticket};
 
-use crate::column::{limit, nanoseconds, number, term};
+use crate::column::{limit, nanoseconds, number, term, text};
 use crate::database::{Database, DatabaseError};
 
 #[async_trait]
@@ -136,7 +136,7 @@ type Columns = (Vec<u8>, String, i64, Vec<u8>, i64);
 
 fn queued((source, event, lease, body, takes): Columns) -> Result<Queued, DatabaseError> {
     let key = EventKey {
-        source: String::from_utf8(source).map_err(DatabaseError::corrupt)?,
+        source: text(source)?,
         id: term(&event)?,
     };
     Ok(Queued {

@@ -306,6 +306,54 @@ async fn no_error_shows_a_secret() {
     }
 }
 
+/// X5: what stands in a row that cannot be read may be a secret or somebody's address: the error says where it is, and nothing of it.
+#[tokio::test]
+async fn what_cannot_be_read_is_not_shown() {
+    let database = fresh!();
+    let signer = Signer::standard_webhooks(&SigningSecret::from_bytes(&[7; 32]).unwrap());
+    let url = "https://hooks.example.com/".parse().unwrap();
+    let endpoint = Endpoint::register("ep_1".parse().unwrap(), &url, signer, &AddressPolicy::new()).unwrap();
+    database.insert(endpoint).await.unwrap();
+    let mut errors = Vec::new();
+    for broken in [
+        "UPDATE webhook_endpoint SET state = 'grace@example.com'",
+        "UPDATE webhook_endpoint SET url = 'grace@example.com', state = 'enabled'",
+        "UPDATE webhook_endpoint SET url = 'https://hooks.example.com/', signers = 'grace@example.com'",
+    ] {
+        execute(database.pool(), broken).await;
+        errors.push(database.load(&"ep_1".parse().unwrap()).await.unwrap_err());
+    }
+
+    let delivery = event(1, &["ep_1"]).deliveries[0].id.clone();
+    for row in [
+        r"0, NULL, NULL, 'tls', 'grace@example.com\377'::bytea",
+        "0, NULL, NULL, 'grace@example.com', 'x'",
+    ] {
+        execute(database.pool(), "DELETE FROM webhook_attempt").await;
+        let insert = format!("INSERT INTO webhook_attempt VALUES ('evt_1', 'ep_1', 1, 0, {row})");
+        execute(database.pool(), &insert).await;
+        errors.push(database.attempts(&delivery).await.unwrap_err());
+    }
+
+    let arrival = incoming(1, START + LEASE);
+    database.claim_and_enqueue(arrival, START).await.unwrap();
+    for (number, broken) in (0..).zip([
+        r"source = 'grace@example.com\377'",
+        "source = 'x', event = 'grace@example.com'",
+    ]) {
+        execute(database.pool(), &format!("UPDATE webhook_received SET {broken}")).await;
+        let taken = database.take(1, START + number * LEASE, LEASE).await;
+        errors.push(taken.unwrap_err());
+    }
+    for error in &errors {
+        assert_eq!(error.kind(), StoreErrorKind::Corrupt);
+        let error = told(error);
+        for shown in ["grace", "example.com", "103, 114, 97"] {
+            assert!(!error.contains(shown), "{error}");
+        }
+    }
+}
+
 /// All that a log could show of an error.
 fn told(error: &dyn Error) -> String {
     let this = format!("{error} {error:?}\n");

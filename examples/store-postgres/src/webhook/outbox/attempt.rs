@@ -5,7 +5,7 @@ use http::StatusCode;
 use sqlx::{PgConnection, PgPool};
 use webhook_core::sender::{Attempt, AttemptResult, DeliveryId};
 
-use crate::column::{length, nanoseconds, number, span, term, time};
+use crate::column::{length, nanoseconds, number, span, term, text, time};
 use crate::database::DatabaseError;
 
 /// Logs each, unless its delivery and fence are in the log already.
@@ -85,7 +85,7 @@ fn attempt(
         },
         (None, None, Some(kind), Some(message)) => AttemptResult::Failed {
             kind: term(&kind)?,
-            message: String::from_utf8(message).map_err(DatabaseError::corrupt)?,
+            message: text(message)?,
         },
         _ => return Err(DatabaseError::corrupt("an attempt with two results or none")),
     };
