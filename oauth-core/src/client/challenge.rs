@@ -9,30 +9,44 @@ pub(super) fn wants_dpop_nonce(headers: &HeaderMap) -> bool {
     let values = headers.get_all(WWW_AUTHENTICATE).iter();
     values
         .filter_map(|value| value.to_str().ok())
-        .any(|challenges| error_of_dpop(challenges).as_deref() == Some("use_dpop_nonce"))
+        .any(|challenges| errors(challenges, &["DPoP"]).any(|error| error == "use_dpop_nonce"))
 }
 
-/// The error of the first challenge of the scheme `DPoP` that has one.
-fn error_of_dpop(challenges: &str) -> Option<String> {
+/// Whether a request that was refused may pass with another token: nothing else is said to be wrong with it,
+/// [RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3).
+pub(super) fn wants_another_token(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(WWW_AUTHENTICATE).iter();
+    let mut errors = values
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|challenges| errors(challenges, &["Bearer", "DPoP"]))
+        .peekable();
+    errors.peek().is_none() || errors.any(|error| error == "invalid_token")
+}
+
+/// The errors of the challenges of these schemes.
+fn errors<'a>(challenges: &'a str, schemes: &'a [&str]) -> impl Iterator<Item = String> + 'a {
     let (mut scheme, mut rest) = ("", challenges);
-    loop {
-        rest = rest.trim_start_matches([' ', '\t', ',']);
-        if rest.is_empty() {
-            return None;
-        }
-        let (word, behind) = token(rest);
-        match behind.trim_start().strip_prefix('=').filter(|_| !word.is_empty()) {
-            Some(value) => {
-                let (value, behind) = parameter(value.trim_start());
-                if scheme.eq_ignore_ascii_case("dpop") && word.eq_ignore_ascii_case("error") {
-                    return Some(value);
-                }
-                rest = behind;
+    std::iter::from_fn(move || {
+        loop {
+            rest = rest.trim_start_matches([' ', '\t', ',']);
+            if rest.is_empty() {
+                return None;
             }
-            None if word.is_empty() => rest = behind.split_once(',').map_or("", |(_, next)| next),
-            None => (scheme, rest) = (word, behind),
+            let (word, behind) = token(rest);
+            match behind.trim_start().strip_prefix('=').filter(|_| !word.is_empty()) {
+                Some(value) => {
+                    let (value, behind) = parameter(value.trim_start());
+                    rest = behind;
+                    let is_of_these = schemes.iter().any(|name| scheme.eq_ignore_ascii_case(name));
+                    if is_of_these && word.eq_ignore_ascii_case("error") {
+                        return Some(value);
+                    }
+                }
+                None if word.is_empty() => rest = behind.split_once(',').map_or("", |(_, next)| next),
+                None => (scheme, rest) = (word, behind),
+            }
         }
-    }
+    })
 }
 
 /// The longest token at the beginning, and what follows.
@@ -106,10 +120,37 @@ mod tests {
         }
     }
 
+    /// O16, 97: another token helps where nothing else is said to be wrong.
+    #[test]
+    fn a_server_that_wants_another_token_is_understood() {
+        let wants = |values: &[&str]| {
+            let values = values.iter().map(|value| HeaderValue::from_str(value).unwrap());
+            wants_another_token(&values.map(|value| (WWW_AUTHENTICATE, value)).collect())
+        };
+        for values in [
+            vec![],
+            vec!["Bearer"],
+            vec![r#"bearer realm="api", ERROR=invalid_token"#],
+            vec![r#"Bearer error_description="error=insufficient_scope""#],
+            vec![r#"Digest realm="api", error="insufficient_scope""#],
+            vec!["Bearer", r#"DPoP algs="ES256", error="invalid_token""#],
+        ] {
+            assert!(wants(&values), "{values:?}");
+        }
+        for values in [
+            vec![r#"Bearer error="insufficient_user_authentication", max_age=60"#],
+            vec![r#"DPoP error="invalid_dpop_proof""#, "Bearer"],
+            vec![r#"Bearer realm="api", error="Invalid_token""#],
+            vec![r#"Bearer error="""#],
+        ] {
+            assert!(!wants(&values), "{values:?}");
+        }
+    }
+
     proptest! {
         #[test]
         fn challenges_never_panic(text in "(DPoP|error|=|\"|\\\\|,| |use_dpop_nonce|\\PC){0,20}") {
-            drop(error_of_dpop(&text));
+            assert!(errors(&text, &["Bearer", "DPoP"]).count() <= text.len());
         }
     }
 }

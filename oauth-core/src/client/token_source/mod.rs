@@ -15,6 +15,7 @@ use http::{Request, Response, StatusCode};
 pub use self::error::{ApiError, RefreshError};
 pub use self::sink::TokenSink;
 use self::state::{Errand, Flight, Renewed, State, Step, outlives};
+use super::challenge::wants_another_token;
 use super::{Call, CallError, Ports, TokenError, TokenResponse};
 use crate::answer::contained;
 use crate::secret::AccessToken;
@@ -23,6 +24,9 @@ use crate::time::later;
 
 /// How long before its end an access token is replaced, unless said otherwise.
 const LEEWAY: Duration = Duration::from_secs(10);
+
+/// For how long a token is new.
+const NEW: Duration = Duration::from_secs(10);
 
 /// The tokens of one sign-in, or of a client itself, for all who call APIs with them: refreshed when they end, and by one request
 /// however many ask at once.
@@ -34,7 +38,7 @@ const LEEWAY: Duration = Duration::from_secs(10);
 /// After a failure whose outcome is unknown the next call asks again, with the same refresh token. `invalid_grant` is final: whoever
 /// asks from then on is told at once, and the person must sign in again. A transport or a sink that panics has failed.
 ///
-/// Cheap to clone; clones share the tokens. Options are set before it is cloned.
+/// Cheap to clone; clones share the tokens and the sink. Each has its own leeway.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
@@ -82,7 +86,6 @@ pub struct TokenSource {
 struct Settings {
     ports: Ports,
     leeway: Duration,
-    sink: Option<Arc<dyn TokenSink>>,
 }
 
 impl TokenSource {
@@ -106,7 +109,6 @@ impl TokenSource {
         let settings = Settings {
             ports,
             leeway: LEEWAY,
-            sink: None,
         };
         Self {
             settings: Arc::new(settings),
@@ -114,10 +116,10 @@ impl TokenSource {
         }
     }
 
-    /// Has tokens that a server sends kept by `sink` before anybody is given them.
+    /// Has tokens that a server sends from now on kept by `sink` before anybody is given them, whichever clone they are asked from.
     #[must_use]
-    pub fn with_sink(mut self, sink: Arc<dyn TokenSink>) -> Self {
-        Arc::make_mut(&mut self.settings).sink = Some(sink);
+    pub fn with_sink(self, sink: Arc<dyn TokenSink>) -> Self {
+        drop(locked(&self.state, |state| state.keep_by(sink)));
         self
     }
 
@@ -149,12 +151,16 @@ impl TokenSource {
         self.tokens_but(Some(refused)).await
     }
 
-    /// Sends a request to an API with the access token, as [`TokenResponse::call`] does, and once more with another after a 401. What the
-    /// API answers then is the host's to read, a second 401 included; so is the first where there is no refresh token.
+    /// Sends a request to an API with the access token, as [`TokenResponse::call`] does, and once more with another after a 401 that says
+    /// `invalid_token`, or no reason ([RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3)). What the API answers then is the
+    /// host's to read, a second 401 included.
+    ///
+    /// So is the first one where there is no other token for now, and where the one that was refused came from its server less than ten
+    /// seconds ago: an API that refuses everything causes no more refreshes than that.
     ///
     /// # Errors
     ///
-    /// The request is for no place that a token may be sent to, there is no token, or there was no answer.
+    /// The request is for no place that a token may be sent to, there is no token, the sign-in has ended, or there was no answer.
     ///
     /// # Security
     ///
@@ -163,13 +169,16 @@ impl TokenSource {
         let ports = &self.settings.ports;
         let tokens = self.token().await?;
         let response = tokens.call(request.clone())?.send(ports).await?;
-        if response.status() != StatusCode::UNAUTHORIZED {
+        let (refused, now) = (tokens.access_token(), ports.now());
+        let another_may_do =
+            response.status() == StatusCode::UNAUTHORIZED && wants_another_token(response.headers());
+        if !another_may_do || locked(&self.state, |state| state.is_new(refused, NEW, now)) {
             return Ok(response);
         }
-        match self.renew(tokens.access_token()).await {
+        match self.renew(refused).await {
             Ok(renewed) => Ok(renewed.call(request)?.send(ports).await?),
-            Err(RefreshError::NoRefreshToken) => Ok(response),
-            Err(error) => Err(error.into()),
+            Err(ended @ RefreshError::Ended(_)) => Err(ended.into()),
+            Err(_) => Ok(response),
         }
     }
 
@@ -215,7 +224,7 @@ fn note<T>(state: &Weak<Mutex<State>>, change: impl FnOnce(&mut State) -> T) -> 
 impl Settings {
     async fn run(&self, errand: Errand, state: &Weak<Mutex<State>>) -> Renewed {
         if let Some(tokens) = errand.unsaved {
-            let now = self.save(&tokens).await?;
+            let now = self.save(&tokens, state).await?;
             note(state, State::saved);
             if outlives(&tokens, later(now, self.leeway)) {
                 return Ok(tokens);
@@ -232,8 +241,9 @@ impl Settings {
             }
         };
         // before anything else can fail: the ones of before are spent
-        drop(note(state, |state| state.take(Arc::clone(&tokens))));
-        self.save(&tokens).await?;
+        let now = self.ports.now();
+        drop(note(state, |state| state.take(Arc::clone(&tokens), now)));
+        self.save(&tokens, state).await?;
         note(state, State::saved);
         Ok(tokens)
     }
@@ -255,9 +265,14 @@ impl Settings {
     }
 
     /// Has the tokens saved; when they were.
-    async fn save(&self, tokens: &TokenResponse) -> Result<SystemTime, RefreshError> {
+    async fn save(
+        &self,
+        tokens: &TokenResponse,
+        state: &Weak<Mutex<State>>,
+    ) -> Result<SystemTime, RefreshError> {
+        let sink = note(state, |state| state.sink()).flatten();
         let saving = async {
-            if let Some(sink) = &self.sink {
+            if let Some(sink) = &sink {
                 sink.save(tokens).await?;
             }
             Ok(self.ports.now())

@@ -1,12 +1,12 @@
 //! What a source has, and what it needs next.
 
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use futures_util::future::{BoxFuture, Shared};
 use subtle::ConstantTimeEq;
 
-use super::RefreshError;
+use super::{RefreshError, TokenSink};
 use crate::client::{Call, ErrorAnswer, TokenResponse};
 use crate::secret::AccessToken;
 
@@ -15,6 +15,10 @@ pub(super) type Flight = Shared<BoxFuture<'static, Renewed>>;
 
 pub(super) struct State {
     tokens: Option<Arc<TokenResponse>>,
+    /// When the server gave them, if it did so here.
+    came: Option<SystemTime>,
+    /// Keeps those that come.
+    sink: Option<Arc<dyn TokenSink>>,
     /// Whether the sink has them.
     is_saved: bool,
     /// Asks for the first tokens; where it may be sent any number of times, also for others in their place.
@@ -48,23 +52,40 @@ fn is(token: &AccessToken, other: &AccessToken) -> bool {
 
 impl State {
     pub(super) fn having(tokens: TokenResponse) -> Self {
+        Self::with(Some(Arc::new(tokens)), None)
+    }
+
+    pub(super) fn asking(first: Call<TokenResponse>) -> Self {
+        Self::with(None, Some(first))
+    }
+
+    fn with(tokens: Option<Arc<TokenResponse>>, first: Option<Call<TokenResponse>>) -> Self {
         Self {
-            tokens: Some(Arc::new(tokens)),
+            tokens,
+            came: None,
+            sink: None,
             is_saved: true,
-            first: None,
+            first,
             ended: None,
             flight: None,
         }
     }
 
-    pub(super) fn asking(first: Call<TokenResponse>) -> Self {
-        Self {
-            tokens: None,
-            is_saved: true,
-            first: Some(first),
-            ended: None,
-            flight: None,
-        }
+    /// The sink of before, if there was one, for the caller to drop.
+    pub(super) fn keep_by(&mut self, sink: Arc<dyn TokenSink>) -> Option<Arc<dyn TokenSink>> {
+        self.sink.replace(sink)
+    }
+
+    pub(super) fn sink(&self) -> Option<Arc<dyn TokenSink>> {
+        self.sink.clone()
+    }
+
+    /// Whether this is the present access token, and came less than so long ago. One that came after `now` is of a clock that was set
+    /// back, and as old as any.
+    pub(super) fn is_new(&self, token: &AccessToken, age: Duration, now: SystemTime) -> bool {
+        let is_present = |tokens: &Arc<TokenResponse>| is(token, tokens.access_token());
+        let since = self.came.and_then(|came| now.duration_since(came).ok());
+        self.tokens.as_ref().is_some_and(is_present) && since.is_some_and(|since| since < age)
     }
 
     pub(super) fn tokens(&self) -> Option<Arc<TokenResponse>> {
@@ -112,7 +133,8 @@ impl State {
     }
 
     /// Tokens have come; those of before, if there were any, for the caller to drop.
-    pub(super) fn take(&mut self, tokens: Arc<TokenResponse>) -> Option<Arc<TokenResponse>> {
+    pub(super) fn take(&mut self, tokens: Arc<TokenResponse>, now: SystemTime) -> Option<Arc<TokenResponse>> {
+        self.came = Some(now);
         self.first.take_if(|first| !first.is_standing());
         self.is_saved = false;
         self.tokens.replace(tokens)

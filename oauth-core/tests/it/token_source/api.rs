@@ -39,8 +39,16 @@ async fn a_refusal_of_another_token_renews_nothing() {
     assert_eq!(renew(&source, "at-0").await, same("at-2"));
 }
 
+const API: &str = "https://api.example/charges";
+
 /// An API that takes one token, or none, beside the server.
 fn world(server: &Rotating, body: &str, good: &'static str) -> (TokenSource, Arc<Mutex<Vec<String>>>) {
+    let (ports, seen) = api(server, good, "Bearer");
+    (TokenSource::new(server.signed_in(body), ports), seen)
+}
+
+/// What it is asked by, and what it was shown, where it refuses with this challenge.
+fn api(server: &Rotating, good: &'static str, challenge: &'static str) -> (Ports, Arc<Mutex<Vec<String>>>) {
     let (ports, seen) = (server.ports(), Arc::<Mutex<Vec<String>>>::default());
     let (token_endpoint, log) = (Arc::clone(ports.transport()), Arc::clone(&seen));
     let transport = move |request: Request<Bytes>| {
@@ -53,11 +61,13 @@ fn world(server: &Rotating, body: &str, good: &'static str) -> (TokenSource, Arc
             let shown = request.headers()["authorization"].to_str().unwrap().to_owned();
             let status = if shown == good { 200 } else { 401 };
             log.lock().unwrap().push(shown);
-            Ok(Response::builder().status(status).body(Bytes::new()).unwrap())
+            let response = Response::builder().status(status);
+            let response = response.header("www-authenticate", challenge);
+            Ok(response.body(Bytes::new()).unwrap())
         }
     };
     let ports = Ports::new(Arc::new(transport), OsEntropy, server.clock.clone());
-    (TokenSource::new(server.signed_in(body), ports), seen)
+    (ports, seen)
 }
 
 async fn charge(source: &TokenSource, uri: &str) -> Result<u16, ApiError> {
@@ -68,7 +78,6 @@ async fn charge(source: &TokenSource, uri: &str) -> Result<u16, ApiError> {
 /// O9, 97: a call goes out once more after a 401, with another token, and not a third time.
 #[tokio::test]
 async fn a_call_is_repeated_with_another_token_after_a_401() {
-    const API: &str = "https://api.example/charges";
     let server = Rotating::open();
     let first = server.tokens(1);
     let (source, seen) = world(&server, &first, "Bearer at-1");
@@ -109,4 +118,76 @@ async fn a_call_that_cannot_be_made_says_why() {
     let refused = charge(&source, "https://api.example/charges").await;
     assert!(matches!(refused, Err(ApiError::Refresh(RefreshError::Ended(_)))));
     assert!(seen.lock().unwrap().is_empty());
+}
+
+/// O9, 97: an API that refuses everything causes one refresh in ten seconds: a new token that is refused is not what is wrong.
+#[tokio::test]
+async fn an_api_that_refuses_everything_causes_few_refreshes() {
+    let server = Rotating::open();
+    let (source, seen) = world(&server, &server.tokens(1), "nothing is good");
+    for _ in 0..10 {
+        assert_eq!(charge(&source, API).await.unwrap(), 401);
+    }
+    assert_eq!(server.asked(), ["rt-1"]);
+    assert_eq!(seen.lock().unwrap().len(), 11);
+    server.clock.advance(SECOND * 10 - TICK);
+    assert_eq!(charge(&source, API).await.unwrap(), 401);
+    assert_eq!(server.asked(), ["rt-1"]);
+    server.clock.advance(TICK);
+    for _ in 0..10 {
+        assert_eq!(charge(&source, API).await.unwrap(), 401);
+    }
+    assert_eq!(server.asked(), ["rt-1", "rt-2"]);
+    // the first ones are as new
+    let (ports, _) = api(&server, "nothing is good", "Bearer");
+    let stored = client().refresh(&"rt-3".parse().unwrap(), &"read:charges".parse().unwrap());
+    let source = TokenSource::asking(stored, ports);
+    for _ in 0..10 {
+        assert_eq!(charge(&source, API).await.unwrap(), 401);
+    }
+    assert_eq!(server.asked().len(), 3);
+    // and whoever knows better says so
+    assert_eq!(renew(&source, "at-4").await, same("at-5"));
+}
+
+/// O9, O16, 97: a 401 that another token does not help is the host's to read.
+#[tokio::test]
+async fn a_refusal_for_another_reason_renews_nothing() {
+    for (challenge, asked) in [
+        (r#"Bearer realm="api""#, 1),
+        (r#"Bearer realm="api", error="invalid_token""#, 1),
+        (r#"DPoP algs="ES256", Bearer error="invalid_token""#, 1),
+        (
+            r#"Bearer error="insufficient_user_authentication", max_age="60""#,
+            0,
+        ),
+        (r#"DPoP algs="ES256", error="invalid_dpop_proof""#, 0),
+        (r#"DPoP error="use_dpop_nonce""#, 0),
+        (r#"Bearer error="insufficient_scope""#, 0),
+    ] {
+        let server = Rotating::open();
+        let (ports, seen) = api(&server, "nothing is good", challenge);
+        let source = TokenSource::new(server.signed_in(&server.tokens(1)), ports);
+        assert_eq!(charge(&source, API).await.unwrap(), 401);
+        assert_eq!(server.asked().len(), asked, "{challenge}");
+        assert_eq!(seen.lock().unwrap().len(), 1 + asked, "{challenge}");
+    }
+}
+
+/// O9, 97: where there is no other token for now, the host has the answer to the one there was.
+#[tokio::test]
+async fn a_renewal_that_fails_leaves_the_first_answer() {
+    let server = Rotating::open();
+    let (source, seen) = world(&server, &server.tokens(1), "Bearer at-2");
+    server.meets([Fault::Lost, Fault::Status(503, "")]);
+    for asked in 1..3 {
+        assert_eq!(charge(&source, API).await.unwrap(), 401);
+        assert_eq!(server.asked().len(), asked);
+    }
+    assert_eq!(charge(&source, API).await.unwrap(), 200);
+    assert_eq!(seen.lock().unwrap().len(), 4);
+    let (source, _) = world(&server, &server.tokens(2), "nothing is good");
+    server.meets([Fault::Status(400, r#"{"error":"invalid_grant"}"#)]);
+    let ended = charge(&source, API).await;
+    assert!(matches!(ended, Err(ApiError::Refresh(RefreshError::Ended(_)))));
 }

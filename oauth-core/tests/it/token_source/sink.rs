@@ -134,3 +134,16 @@ async fn a_caller_who_goes_away_leaves_the_tokens_to_be_kept() {
     assert_eq!(table.row().as_deref(), Some("rt-2"));
     assert_eq!((table.writes(), server.asked().len()), (1, 1));
 }
+
+/// O9, 97: clones have one sink, whichever of them it was given to, and whichever of them asks.
+#[tokio::test]
+async fn clones_have_one_sink() {
+    let (server, table) = (Rotating::open(), Table::new(100));
+    let plain = server.ended();
+    let kept = plain.clone().with_sink(table.clone());
+    assert_eq!(token(&plain).await, same("at-2"));
+    assert_eq!(table.row().as_deref(), Some("rt-2"));
+    server.clock.advance(LIFE);
+    assert_eq!(token(&kept).await, same("at-3"));
+    assert_eq!(table.row().as_deref(), Some("rt-3"));
+}
