@@ -68,6 +68,7 @@ pub struct Call<A: Answer> {
 pub struct Pending<A: Answer> {
     call: Call<A>,
     retried: bool,
+    signed: SystemTime,
 }
 
 /// Why a [`Call`] that was sent brought nothing back.
@@ -103,6 +104,7 @@ impl<A: Answer> Call<A> {
         let pending = Pending {
             call: self,
             retried: false,
+            signed: now,
         };
         Ok((request, pending))
     }
@@ -141,17 +143,19 @@ impl<A: Answer> Pending<A> {
             return Ok(None);
         };
         self.retried = true;
+        self.signed = now;
         self.call.draft.sign(Some(nonce), entropy, now).map(Some)
     }
 
-    /// Takes the answer.
+    /// Takes the answer. What it says to last for a while is counted from when the request was made, however late its answer is taken, or
+    /// from `now` where the clock was set back meanwhile.
     ///
     /// # Errors
     ///
     /// It is none that can be used.
     pub fn finish(self, response: Response<Bytes>, now: SystemTime) -> Result<A, A::Error> {
         self.call.draft.learn(&response);
-        A::read(response, self.call.expected, now)
+        A::read(response, self.call.expected, now.min(self.signed))
     }
 }
 

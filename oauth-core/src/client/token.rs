@@ -281,7 +281,7 @@ impl TokenResponse {
         self.refresh_token.as_ref()
     }
 
-    /// When the access token ends, if the server said so in whole seconds.
+    /// When the access token ends, counted from when it was asked for, if the server said so in whole seconds.
     #[must_use]
     pub fn expires_at(&self) -> Option<SystemTime> {
         self.expires_at

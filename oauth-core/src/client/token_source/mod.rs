@@ -33,7 +33,9 @@ const NEW: Duration = Duration::from_secs(10);
 ///
 /// A rotating server takes the second use of a refresh token for a theft, and ends the sign-in. So whoever comes while a refresh is on its
 /// way waits for that one, and all have its outcome. Nothing runs in the background: callers who wait drive the asking. A caller
-/// who goes away, even the one who began it, loses nothing: what was begun stays here, and the next takes it over.
+/// who goes away, even the one who began it, leaves what was begun here, and the next takes it over: as long as the transport's deadline
+/// allows. After that its answer is lost, and with a rotating server the sign-in: a host whose handlers are dropped spawns
+/// [`token`](Self::token) as a task, and waits for that.
 ///
 /// After a failure whose outcome is unknown the next call asks again, with the same refresh token. `invalid_grant` is final: whoever
 /// asks from then on is told at once, and the person must sign in again. A transport or a sink that panics has failed.

@@ -2,6 +2,7 @@
 
 mod api;
 mod callers;
+mod deadline;
 mod faults;
 mod sink;
 

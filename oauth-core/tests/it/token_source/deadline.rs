@@ -1,0 +1,83 @@
+//! Callers who go away, and answers that are taken late.
+
+use std::future::poll_fn;
+use std::task::Poll;
+
+use super::*;
+
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// One whose access token has just ended, by a transport that exchanges nothing while nobody waits, and takes no answer after its deadline.
+fn hurried(server: &Rotating) -> TokenSource {
+    let (ports, clock) = (server.ports(), server.clock.clone());
+    let slow = Arc::clone(ports.transport());
+    let transport = move |request: Request<Bytes>| {
+        let (slow, clock) = (Arc::clone(&slow), clock.clone());
+        let over = clock.now() + DEADLINE;
+        async move {
+            let mut exchange = slow.send(request);
+            poll_fn(|context| match clock.now() < over {
+                true => exchange.as_mut().poll(context),
+                false => Poll::Ready(Err(TransportError::new("too late"))),
+            })
+            .await
+        }
+    };
+    let ports = Ports::new(Arc::new(transport), OsEntropy, server.clock.clone());
+    let source = TokenSource::new(server.signed_in(&server.tokens(1)), ports);
+    server.clock.advance(LIFE);
+    source
+}
+
+/// O9, 97: who goes away leaves an answer to be taken over for as long as the transport waits; then it is lost, and the sign-in with it.
+#[tokio::test]
+async fn an_answer_that_nobody_waits_for_is_lost_after_the_deadline() {
+    for (late, expected) in [
+        (DEADLINE - TICK, [same("at-2"), same("at-2")]),
+        (DEADLINE, [fails("lost"), fails("ended: invalid_grant")]),
+    ] {
+        let server = Rotating::closed();
+        let source = hurried(&server);
+        assert!(token(&source).now_or_never().is_none());
+        server.gate.add_permits(2);
+        server.clock.advance(late);
+        for expected in expected {
+            assert_eq!(token(&source).await, expected);
+        }
+    }
+}
+
+/// O9, 97: a caller in a task of its own goes away with nobody, and loses nothing.
+#[tokio::test]
+async fn a_caller_in_a_task_of_its_own_loses_nothing() {
+    let server = Rotating::closed();
+    let source = hurried(&server);
+    let asking = source.clone();
+    let handler = async move {
+        let task = tokio::spawn(async move { asking.token().await });
+        task.await
+    };
+    let mut handler = Box::pin(handler);
+    assert!((&mut handler).now_or_never().is_none());
+    drop(handler);
+    server.gate.add_permits(1);
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+    }
+    server.clock.advance(DEADLINE);
+    assert_eq!(token(&source).await, same("at-2"));
+    assert_eq!(server.asked(), ["rt-1"]);
+}
+
+/// O8, 97: how long an access token lives is counted from when it was asked for, however late the answer is taken over.
+#[tokio::test]
+async fn a_lifetime_is_counted_from_when_it_was_asked_for() {
+    let server = Rotating::closed();
+    let source = server.ended();
+    let asked = server.clock.now();
+    assert!(token(&source).now_or_never().is_none());
+    server.gate.add_permits(1);
+    server.clock.advance(SECOND * 100);
+    let tokens = source.token().await.unwrap();
+    assert_eq!(tokens.expires_at(), Some(asked + LIFE));
+}
