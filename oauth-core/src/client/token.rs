@@ -227,10 +227,12 @@ impl Answer for TokenResponse {
             return Err(TokenError::WrongSubject);
         }
         let lifetime = wire.expires_in.as_ref().and_then(Lifetime::known);
+        // one that nobody asked for is tied to nothing: it may be of another sign-in, or of a client that has none
+        let is_asked_for = expected.nonce.is_some() || expected.presented.is_some();
         let presented = expected.presented.take();
         Ok(Self {
             access_token: wire.access_token.parse().map_err(|_| TokenError::Malformed)?,
-            id_token: wire.id_token.map(Cow::into_owned),
+            id_token: wire.id_token.filter(|_| is_asked_for).map(Cow::into_owned),
             expected,
             refresh_token: refresh_token.map_err(|_| TokenError::Malformed)?.or(presented),
             expires_at: lifetime.map(|lifetime| later(now, lifetime)),

@@ -9,7 +9,6 @@ use bytes::Bytes;
 use http::header::ACCEPT;
 use http::{HeaderValue, Request, Response, StatusCode};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 
 use super::call::{Answer, sealed};
 use super::draft::Draft;
@@ -82,25 +81,9 @@ struct Wire<'a> {
     #[serde(borrow)]
     sub: Cow<'a, str>,
     email: Option<String>,
-    /// Some servers write it as a text, which says nothing certain.
-    email_verified: Option<Flag>,
+    #[serde(default, deserialize_with = "json::flag")]
+    email_verified: Option<bool>,
     name: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Flag {
-    Known(bool),
-    Unknown(IgnoredAny),
-}
-
-impl Flag {
-    fn known(self) -> Option<bool> {
-        match self {
-            Self::Known(known) => Some(known),
-            Self::Unknown(_) => None,
-        }
-    }
 }
 
 impl sealed::Sealed for UserInfo {}
@@ -132,7 +115,7 @@ impl Answer for UserInfo {
         Ok(Self {
             subject,
             email: wire.email,
-            email_verified: wire.email_verified.and_then(Flag::known),
+            email_verified: wire.email_verified,
             name: wire.name,
             body: body.clone(),
         })

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::claims::{Audiences, DEFAULT_LEEWAY, NumericDate, Times, capped};
@@ -12,6 +12,7 @@ use super::crypto::SigningError;
 use super::jwt::{self, JwtError, TokenType};
 use super::key_set::KeySet;
 use super::signing_key::SigningKey;
+use crate::json;
 use crate::secret::AccessToken;
 use crate::vocabulary::{Audience, ClientId, Confirmation, Issuer, Scopes, Subject};
 
@@ -124,13 +125,12 @@ struct Wire<'a> {
     scope: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     auth_time: Option<NumericDate>,
-    #[serde(default, deserialize_with = "some", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "json::some",
+        skip_serializing_if = "Option::is_none"
+    )]
     cnf: Option<Value>,
-}
-
-/// What is there is something, also where it is `null`.
-fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
 }
 
 impl AccessTokenClaims {

@@ -13,6 +13,7 @@ use super::crypto::SigningError;
 use super::jwt::{self, JwtError, TokenType};
 use super::key_set::KeySet;
 use super::signing_key::SigningKey;
+use crate::json;
 use crate::secret::AccessToken;
 use crate::time::later;
 use crate::vocabulary::{ClientId, Issuer, Nonce, Subject};
@@ -213,7 +214,11 @@ struct Wire<'a> {
     auth_time: Option<NumericDate>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     email: Option<Cow<'a, str>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "json::flag",
+        skip_serializing_if = "Option::is_none"
+    )]
     email_verified: Option<bool>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     name: Option<Cow<'a, str>>,

@@ -7,6 +7,7 @@
 mod strict;
 
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny};
+use serde_json::Value;
 
 use self::strict::Strict;
 
@@ -27,10 +28,19 @@ pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool
     IgnoredAny::deserialize(deserializer).map(|_| true)
 }
 
+/// For a member that some write as a text, or otherwise than it is meant: what is no `true` and no `false` says nothing certain.
+pub(crate) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D::Error> {
+    Ok(Value::deserialize(deserializer)?.as_bool())
+}
+
+/// For a member that is something wherever it is there, also as `null`.
+pub(crate) fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Value;
 
     /// O15, 72: no member twice, however it is written and wherever it hides.
     #[test]

@@ -130,6 +130,18 @@ impl Provider {
         self.sends_issuer
     }
 
+    /// Where people are sent to sign in.
+    #[must_use]
+    pub fn authorization_endpoint(&self) -> &Endpoint {
+        &self.authorization_endpoint
+    }
+
+    /// Where codes are redeemed and tokens asked for.
+    #[must_use]
+    pub fn token_endpoint(&self) -> &Endpoint {
+        &self.token_endpoint
+    }
+
     /// Where its public keys are, if it publishes any.
     #[must_use]
     pub fn jwks_uri(&self) -> Option<&Endpoint> {

@@ -108,6 +108,22 @@ fn an_id_token_of_an_old_sign_in_is_refused() {
     assert!(verify_id(&nobody_asked, &id_policy()).is_ok());
 }
 
+/// O18: an issuer that writes `email_verified` as a text lets people in all the same, and what it says of the address counts for nothing.
+#[test]
+fn an_unreadable_email_verified_says_nothing() {
+    for (written, read) in [
+        ("true", Some(true)),
+        ("false", Some(false)),
+        (r#""true""#, None),
+        ("1", None),
+        ("null", None),
+    ] {
+        let claims = format!(r#"{{{ID_CLAIMS},"email_verified":{written}}}"#);
+        let claims = verify_id(&forge(&header("JWT"), &claims), &id_policy()).unwrap();
+        assert_eq!(claims.email_verified, read, "{written}");
+    }
+}
+
 /// O18, 85: `at_hash`, where it is, ties the access token to the ID token; `alg` can be pinned.
 #[test]
 fn an_id_token_beside_another_access_token_is_refused() {

@@ -40,13 +40,8 @@ struct Wire<'a> {
     jti: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     token_type: Option<Cow<'a, str>>,
-    #[serde(default, deserialize_with = "some")]
+    #[serde(default, deserialize_with = "json::some")]
     cnf: Option<Value>,
-}
-
-/// What is there is something, also where it is `null`.
-fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
 }
 
 fn readable<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<NumericDate>, D::Error> {

@@ -1,5 +1,7 @@
 //! The way through the browser.
 
+use std::collections::BTreeSet;
+
 use super::*;
 
 /// O2, 89: the request carries what the server demands, and PKCE with S256 always.
@@ -21,6 +23,27 @@ fn an_authorization_request_carries_everything() {
     assert_eq!(params.optional("nonce").unwrap().len(), 43);
     let (params, _) = authorize(&client(), &asking(""));
     assert_eq!((params.optional("nonce"), params.optional("scope")), (None, None));
+}
+
+/// O5, 89: state, nonce and code verifier are made for one request, none of another, and the verifier is in no URL: who reads the one that
+/// the browser is sent to can redeem nothing.
+#[test]
+fn state_nonce_and_verifier_are_of_one_request_alone() {
+    let counter = AtomicU8::new(1);
+    let entropy = move |bytes: &mut [u8]| bytes.fill(counter.fetch_add(1, Ordering::Relaxed));
+    let mut seen = BTreeSet::new();
+    for _ in 0..2 {
+        let (url, pending) = client().authorize(&asking("openid"), &entropy, now()).unwrap();
+        let asked = Params::parse(url.split_once('?').unwrap().1.as_bytes()).unwrap();
+        let callback = GOOD.replace("STATE", pending.state().as_str());
+        let (request, _) = start(pending.finish(&callback, now()).unwrap());
+        let redeemed = Params::parse(request.body()).unwrap();
+        let verifier = redeemed.optional("code_verifier").unwrap();
+        assert!(!url.contains(verifier));
+        let secrets = [asked.optional("state"), asked.optional("nonce"), Some(verifier)];
+        seen.extend(secrets.map(|secret| secret.unwrap().to_owned()));
+    }
+    assert_eq!(seen.len(), 6, "{seen:?}");
 }
 
 /// O2: what the client wants of the pages and of the tokens goes along, each under its own name.

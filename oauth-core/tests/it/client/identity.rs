@@ -57,6 +57,34 @@ fn an_identity_is_verified_before_it_is_believed() {
     assert_eq!(identity(&|_| {}, "at", &thief), Err(JwtError::UnknownKey));
 }
 
+/// O18, 84: an ID token that was not asked for is tied to no request, and names nobody: to a client itself, or beside an API's scopes.
+#[test]
+fn an_id_token_that_nobody_asked_for_names_nobody() {
+    let key = SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(7)).unwrap();
+    let keys = KeySet::new([key.public_key().clone()]).unwrap();
+    let claims = IdTokenClaims {
+        issuer: "https://as.example".parse().unwrap(),
+        subject: "eve".parse().unwrap(),
+        audience: "demo web".parse().unwrap(),
+        nonce: None,
+        issued_at: now(),
+        expires_at: now() + Duration::from_secs(600),
+        auth_time: None,
+        email: None,
+        email_verified: None,
+        name: None,
+    };
+    let id_token = claims.sign(&key, Some(&"at".parse().unwrap())).unwrap();
+    let body = format!(r#"{{"access_token":"at","token_type":"Bearer","id_token":"{id_token}"}}"#);
+    let (_, pending) = authorize(&client(), &asking("read:charges"));
+    let callback = GOOD.replace("STATE", pending.state().as_str());
+    let of_itself = client().client_credentials(&"read:charges".parse().unwrap());
+    for call in [pending.finish(&callback, now()).unwrap(), of_itself] {
+        let tokens = start(call).1.finish(answer(200, &body), now()).unwrap();
+        assert!(tokens.identity(&keys, now()).unwrap().is_none());
+    }
+}
+
 /// O18, 54: after a refresh the ID token must be about the same person; it needs no nonce.
 #[test]
 fn a_refreshed_identity_is_the_same_person() {
