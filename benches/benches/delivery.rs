@@ -74,11 +74,11 @@ impl Contest {
             (Who::Webhooksmith, Some(schema)) => self.peer(&schema.url(), sink),
             (Who::Webhooksmith, None) => self.peer(&format!("sqlite:{}", file.display()), sink),
             (Who::Ours, Some(schema)) => Some(runtime.block_on(async {
-                let database = store_postgres::Database::connect(&schema.url()).await;
+                let database = host_store_postgres::Database::connect(&schema.url()).await;
                 self.ours(database.expect("a database"), sink).await
             })),
             (Who::Ours, None) => {
-                let database = store_sqlite::Database::open(file).expect("a database");
+                let database = host_store_sqlite::Database::open(file).expect("a database");
                 Some(runtime.block_on(self.ours(database, sink)))
             }
         }

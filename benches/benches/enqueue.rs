@@ -50,7 +50,7 @@ fn ours(
 
 /// The tables of the suite, and nothing else of it: one transaction for each event.
 fn by_hand(criterion: &mut Criterion, path: &Path) {
-    drop(store_sqlite::Database::open(path).expect("a database"));
+    drop(host_store_sqlite::Database::open(path).expect("a database"));
     let mut connection = durable(path).expect("a database");
     let mut number = 0_u64;
     let mut enqueue = || {
@@ -97,11 +97,11 @@ fn main() -> std::io::Result<()> {
     let mut criterion = benches::criterion();
     let runtime = benches::runtime()?;
     let directory = tempfile::tempdir()?;
-    let database = store_sqlite::Database::open(directory.path().join("ours")).expect("a database");
+    let database = host_store_sqlite::Database::open(directory.path().join("ours")).expect("a database");
     ours(&mut criterion, &runtime, "sqlite", database);
     by_hand(&mut criterion, &directory.path().join("by-hand"));
     if let Some(schema) = Schema::fresh(&runtime) {
-        let database = runtime.block_on(store_postgres::Database::connect(&schema.url()));
+        let database = runtime.block_on(host_store_postgres::Database::connect(&schema.url()));
         ours(
             &mut criterion,
             &runtime,

@@ -44,14 +44,14 @@ const PEERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/target/release")
 
 /// What serves, as `server` knows it, and the peers by the names of their programs.
 const SERVERS: [&str; 8] = [
-    "ours, adapter-hyper",
-    "ours, adapter-axum",
+    "ours, host-adapter-hyper",
+    "ours, host-adapter-axum",
     "juniper-axum",
     "juniper-axum execute_sync",
     "async-graphql-axum",
     "floor: hyper",
     "floor: axum",
-    "floor: adapter-hyper",
+    "floor: host-adapter-hyper",
 ];
 
 /// The program of a peer, with its arguments.

@@ -117,10 +117,11 @@ fn main() -> std::io::Result<()> {
     let runtime = benches::runtime()?;
     for waiting in SIZES {
         let directory = tempfile::tempdir()?;
-        let database = store_sqlite::Database::open(directory.path().join("outbox")).expect("a database");
+        let database =
+            host_store_sqlite::Database::open(directory.path().join("outbox")).expect("a database");
         measure(&mut criterion, &runtime, "sqlite", waiting, &database);
         if let Some(schema) = Schema::fresh(&runtime) {
-            let database = runtime.block_on(store_postgres::Database::connect(&schema.url()));
+            let database = runtime.block_on(host_store_postgres::Database::connect(&schema.url()));
             let database = database.expect("a database");
             measure(&mut criterion, &runtime, "postgres", waiting, &database);
         }

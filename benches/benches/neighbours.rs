@@ -16,7 +16,7 @@ use std::{
 use benches::{Sender, Sink, median, runtime};
 use bytes::Bytes;
 use futures_util::future::join_all;
-use store_sqlite::Database;
+use host_store_sqlite::Database;
 use tokio::{runtime::Runtime, time::sleep_until};
 use webhook_core::sender::Handled;
 

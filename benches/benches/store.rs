@@ -11,6 +11,7 @@ use std::time::SystemTime;
 
 use benches::keep_in_flight;
 use criterion::{Criterion, SamplingMode, Throughput};
+use host_store_sqlite::{Database, DatabaseError};
 use oauth_core::{
     grant::{TokenPolicy, authorization_code, refresh_token},
     pkce::CodeVerifier,
@@ -21,7 +22,6 @@ use oauth_core::{
     },
 };
 use rusqlite::{Connection, TransactionBehavior};
-use store_sqlite::{Database, DatabaseError};
 use tokio::runtime::Runtime;
 
 const TABLE: &str =

@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use store_postgres::sqlx::{
+use host_store_postgres::sqlx::{
     AssertSqlSafe, ConnectOptions, Connection, Error, PgConnection, postgres::PgConnectOptions, query,
 };
 use tokio::runtime::Runtime;

@@ -8,8 +8,8 @@ use std::{
 };
 
 use bytes::Bytes;
+use host_transport_hyper::HyperTransport;
 use tokio::{sync::Notify, time::sleep};
-use transport_hyper::HyperTransport;
 use webhook_core::{
     address::AddressPolicy,
     ports::{OsEntropy, StoreError},

@@ -4,7 +4,6 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use adapter_axum::{Admission, ConventionsLayer};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
@@ -12,6 +11,7 @@ use axum::response::Response;
 use axum::routing::get;
 use bytes::Bytes;
 use futures_util::FutureExt as _;
+use host_adapter_axum::{Admission, ConventionsLayer};
 use http::{HeaderValue, Request, header};
 use http_conventions::cors::CorsRules;
 use http_conventions::idempotency::Scope;

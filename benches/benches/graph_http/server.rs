@@ -2,10 +2,10 @@
 
 use std::{convert::Infallible, future::pending, io};
 
-use adapter_axum::Whole;
 use axum::{Router, body::Body, extract::State, routing::post};
 use bytes::Bytes;
 use graph_core::{Engine, RequestContext, http::Answer};
+use host_adapter_axum::Whole;
 use http::{HeaderValue, Request, StatusCode, header::CONTENT_TYPE};
 use http_body_util::{BodyExt as _, Full};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
@@ -28,21 +28,21 @@ pub(crate) async fn serve(what: &str, known: Vec<u8>) -> io::Result<()> {
     let schema = RootNode::new(Query, EmptyMutation::new(), EmptySubscription::new());
     let (limits, never) = (Default::default(), pending());
     match what {
-        "ours, adapter-hyper" => {
+        "ours, host-adapter-hyper" => {
             let engine = engine(schema);
             let handler = move |request| {
                 let engine = engine.clone();
                 async move { ours(&engine, request).await.map(Full::new) }
             };
-            adapter_hyper::serve(listener, handler, refuse, limits, never).await
+            host_adapter_hyper::serve(listener, handler, refuse, limits, never).await
         }
-        "ours, adapter-axum" => {
+        "ours, host-adapter-axum" => {
             let handler = async |State(engine): State<Graph>, Whole(request): Whole| {
                 ours(&engine, request).await.map(Body::from)
             };
             let router = Router::new().route("/graphql", post(handler));
             let router = router.with_state(engine(schema));
-            adapter_axum::serve_router(listener, router, Default::default(), never).await
+            host_adapter_axum::serve_router(listener, router, Default::default(), never).await
         }
         "floor: hyper" => hyper(listener, known).await,
         "floor: axum" => {
@@ -55,7 +55,7 @@ pub(crate) async fn serve(what: &str, known: Vec<u8>) -> io::Result<()> {
                 let known = known.clone();
                 async { answer(known).map(Full::new) }
             };
-            adapter_hyper::serve(listener, handler, refuse, limits, never).await
+            host_adapter_hyper::serve(listener, handler, refuse, limits, never).await
         }
     }
 }

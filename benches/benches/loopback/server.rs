@@ -37,7 +37,7 @@ pub(crate) async fn serve(what: &str) -> std::io::Result<()> {
             let answer = answer.clone();
             async { Response::new(Full::new(answer)) }
         };
-        return adapter_hyper::serve(listener, handler, refuse, limits, never).await;
+        return host_adapter_hyper::serve(listener, handler, refuse, limits, never).await;
     }
     let format = match what {
         "ours opaque" => AccessTokenFormat::Opaque,
@@ -54,7 +54,7 @@ pub(crate) async fn serve(what: &str) -> std::io::Result<()> {
             answer.response.map(Full::new)
         }
     };
-    adapter_hyper::serve(listener, handler, refuse, limits, never).await
+    host_adapter_hyper::serve(listener, handler, refuse, limits, never).await
 }
 
 fn authorization_server(format: AccessTokenFormat) -> AuthorizationServer {

@@ -1,10 +1,10 @@
 //! The demo's user and clients.
 
+use host_store_sqlite::Database;
 use oauth_core::jose::{Algorithm, Jwk, KeySet};
 use oauth_core::secret::ClientSecret;
 use oauth_core::store::{ClientKeys, ClientSecrets, ClientStore, GrantType, RegisteredClient};
 use oauth_core::vocabulary::{Audience, ClientId, RegisteredRedirectUri, Scopes};
-use store_sqlite::Database;
 
 use crate::app::OpenError;
 use crate::app::open::{SCOPES, at};

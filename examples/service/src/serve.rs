@@ -14,8 +14,8 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use graph_core::persisted::Manifest;
+use host_store_sqlite::Database;
 use oauth_core::grant::AccessTokenFormat;
-use store_sqlite::Database;
 use tokio::sync::oneshot;
 
 use crate::app::{App, Config};
@@ -95,7 +95,7 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
     }
     config.cross_origins = options.cross_origins.clone();
     if let Some(url) = &options.redis {
-        config.redis = Some(store_redis::Database::connect(url.as_str(), "payments-desk").await?);
+        config.redis = Some(host_store_redis::Database::connect(url.as_str(), "payments-desk").await?);
     }
     config.access_tokens.other_apis.clone_from(&options.other_apis);
     if options.opaque_tokens {

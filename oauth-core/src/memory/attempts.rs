@@ -22,7 +22,7 @@ const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(99_999);
 ///
 /// Give each kind of attempt a store of its own. A client's secret costs an attacker next to nothing to try, a password a turn of the
 /// host's hash function: in one store a flood of the first, a few attempts a name, makes room among the second. And each process
-/// counts alone: behind three of them there are three times as many attempts (`store-sqlite` and `store-postgres` among the examples count for all).
+/// counts alone: behind three of them there are three times as many attempts (`host-store-sqlite` and `host-store-postgres` among the examples count for all).
 #[derive(Debug)]
 pub struct MemoryAttempts {
     tallies: Mutex<HashMap<AttemptKey, Tally>>,

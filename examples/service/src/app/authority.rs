@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use host_store_sqlite::Database;
 use http::Request;
 use oauth_core::attempts::{AttemptPolicy, Source};
 use oauth_core::dpop::NonceKey;
@@ -13,7 +14,6 @@ use oauth_core::jose::{KeySet, SigningKey, SigningKeys};
 use oauth_core::resource::{Introspection, ResourceServer};
 use oauth_core::server::{AuthorizationServer, AuthorizationServerBuilder};
 use oauth_core::vocabulary::Scopes;
-use store_sqlite::Database;
 use thiserror::Error;
 
 use super::guesses::Attempts;
@@ -33,7 +33,7 @@ pub struct AccessTokens {
     pub other_apis: Vec<String>,
     /// Whether clients are known by the certificates of their connections, and tokens are bound to these, where clients are registered
     /// so ([RFC 8705](https://www.rfc-editor.org/rfc/rfc8705)): for a server that asks for certificates and puts each connection's, as a
-    /// [`PeerCertificate`](tls::PeerCertificate), into the extensions of its requests, as the adapters' `serve_tls` do.
+    /// [`PeerCertificate`](host_tls::PeerCertificate), into the extensions of its requests, as the adapters' `serve_tls` do.
     pub certificates: bool,
 }
 

@@ -1,9 +1,9 @@
 //! Which certificates callers connect with.
 
 use bytes::Bytes;
+use host_tls::PeerCertificate;
 use http::Request;
 use oauth_core::mtls::ClientCertificate;
-use tls::PeerCertificate;
 
 /// Says which certificate a request's connection was made with, as the adapter has it from TLS, for whoever binds tokens to it or
 /// knows clients by it. No header ever becomes one.

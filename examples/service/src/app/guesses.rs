@@ -9,13 +9,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use host_store_sqlite::Database;
 use http::Request;
 use http_conventions::problem::Problem;
 use http_conventions::retry_after::RetryAfter;
 use oauth_core::attempts::{Admission, AttemptKey, AttemptPolicy, Source};
 use oauth_core::store::AttemptStore;
 use oauth_core::store_error::StoreError;
-use store_sqlite::Database;
 
 use super::App;
 use crate::desk::Authenticated;

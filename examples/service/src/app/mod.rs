@@ -36,6 +36,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use graph_core::subscription::transport_ws::AllowedOrigins;
+use host_store_sqlite::Database;
 use http::{Method, Request, Response, StatusCode};
 use http_conventions::allow::Allow;
 use http_conventions::idempotency::{Reply, Scope};
@@ -45,7 +46,6 @@ use http_conventions::problem::{ErrorStatus, Problem};
 use oauth_core::resource::ResourceServer;
 use oauth_core::server::{Answer, AuthEvent, AuthorizationServer};
 use oauth_core::session::Sessions;
-use store_sqlite::Database;
 use tokio::sync::watch;
 use webhook_core::address::AddressPolicy;
 use webhook_core::sender::Dispatcher;
@@ -91,7 +91,7 @@ pub struct App {
     dispatcher: Dispatcher,
     graph: Graph,
     socket_origins: AllowedOrigins,
-    redis: Option<store_redis::Database>,
+    redis: Option<host_store_redis::Database>,
     closing: watch::Sender<bool>,
 }
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use graph_core::persisted::Manifest;
 use graph_core::subscription::transport_ws::AllowedOrigins;
+use host_store_sqlite::Database;
+use host_transport_hyper::HyperTransport;
 use http_conventions::cors::CorsRules;
 use http_conventions::idempotency::Idempotency;
 use http_conventions::lifecycle::Lifecycle;
@@ -15,10 +17,8 @@ use http_conventions::problem::{Challenge, ProblemBase};
 use http_conventions::version::VersionScheme;
 use oauth_core::attempts::AttemptPolicy;
 use oauth_core::session::{SessionCookie, Sessions};
-use store_sqlite::Database;
 use thiserror::Error;
 use tokio::sync::watch;
-use transport_hyper::HyperTransport;
 use webhook_core::address::AddressPolicy;
 use webhook_core::sender::Dispatcher;
 
@@ -61,7 +61,7 @@ pub struct Config {
     /// The origins whose pages may call the service; none unless said otherwise.
     pub cross_origins: Vec<String>,
     /// Through which several processes on one database tell each other what changes.
-    pub redis: Option<store_redis::Database>,
+    pub redis: Option<host_store_redis::Database>,
     /// What access tokens look like, and what they open.
     pub access_tokens: AccessTokens,
 }

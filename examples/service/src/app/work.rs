@@ -79,7 +79,7 @@ impl App {
         }
     }
 
-    async fn tell_others(&self, redis: &store_redis::Database, here: &str) {
+    async fn tell_others(&self, redis: &host_store_redis::Database, here: &str) {
         let mut changes = self.desk.changes_made_here();
         loop {
             match changes.recv().await {
@@ -95,7 +95,7 @@ impl App {
         }
     }
 
-    async fn hear_others(&self, redis: &store_redis::Database, here: &str) {
+    async fn hear_others(&self, redis: &host_store_redis::Database, here: &str) {
         let mut others = loop {
             match redis.listen(CHARGES).await {
                 Ok(listener) => break listener,

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use adapter_axum::Limits;
+use host_adapter_axum::Limits;
 use http::Request;
 use service::serve::{self, Serving};
 
@@ -27,7 +27,7 @@ async fn main() -> ExitCode {
             let app = Arc::clone(&app);
             async move { app.handle(request).await }
         };
-        adapter_axum::serve(listener, handler, refuse, limits, shutdown).await
+        host_adapter_axum::serve(listener, handler, refuse, limits, shutdown).await
     })
     .await
 }

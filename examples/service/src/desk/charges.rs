@@ -1,7 +1,7 @@
 //! Charges of the desk.
 
-use store_sqlite::column::Time;
-use store_sqlite::rusqlite::{Connection, OptionalExtension, Transaction, params};
+use host_store_sqlite::column::Time;
+use host_store_sqlite::rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::events::EventKind;
 use super::{Desk, DeskError, Placed, Window, rows};

@@ -1,7 +1,7 @@
 //! Customers of the desk.
 
-use store_sqlite::column::Time;
-use store_sqlite::rusqlite::OptionalExtension;
+use host_store_sqlite::column::Time;
+use host_store_sqlite::rusqlite::OptionalExtension;
 
 use super::{Desk, DeskError, Placed, Window, rows};
 use crate::domain::{Customer, CustomerId, NewCustomer};

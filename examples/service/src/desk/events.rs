@@ -2,8 +2,8 @@
 
 use std::time::SystemTime;
 
-use store_sqlite::outbox;
-use store_sqlite::rusqlite::Transaction;
+use host_store_sqlite::outbox;
+use host_store_sqlite::rusqlite::Transaction;
 use webhook_core::event::{Envelope, EventId, EventType, EventVersion};
 use webhook_core::ports::OsEntropy;
 use webhook_core::sender::StoredEvent;

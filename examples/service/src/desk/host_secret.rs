@@ -1,6 +1,6 @@
 //! What must be the same after a restart: the signing key, and the keys of cursors and of the nonces that proofs carry.
 
-use store_sqlite::rusqlite::{OptionalExtension, params};
+use host_store_sqlite::rusqlite::{OptionalExtension, params};
 
 use super::{Desk, DeskError};
 

@@ -15,7 +15,7 @@ mod users;
 use std::fmt;
 use std::sync::Arc;
 
-use store_sqlite::{Database, DatabaseError, rusqlite};
+use host_store_sqlite::{Database, DatabaseError, rusqlite};
 use thiserror::Error;
 use tokio::sync::{Notify, broadcast};
 use webhook_core::ports::StoreError;

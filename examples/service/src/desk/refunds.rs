@@ -1,7 +1,7 @@
 //! Refunds of the desk: queued when asked for, booked by [`Desk::book_refunds`].
 
-use store_sqlite::column::Time;
-use store_sqlite::rusqlite::{OptionalExtension, Transaction, params};
+use host_store_sqlite::column::Time;
+use host_store_sqlite::rusqlite::{OptionalExtension, Transaction, params};
 
 use super::events::{EventKind, Outgoing};
 use super::{Desk, DeskError, Placed, Window, charges, rows};

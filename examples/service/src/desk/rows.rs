@@ -2,9 +2,9 @@
 
 use std::str::FromStr;
 
-use store_sqlite::column::Time;
-use store_sqlite::rusqlite::types::{FromSqlError, Type};
-use store_sqlite::rusqlite::{Error, Result, Row};
+use host_store_sqlite::column::Time;
+use host_store_sqlite::rusqlite::types::{FromSqlError, Type};
+use host_store_sqlite::rusqlite::{Error, Result, Row};
 
 use super::Placed;
 use crate::domain::{Amount, Charge, Customer, Refund, RefundStatus};

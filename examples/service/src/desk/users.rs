@@ -1,6 +1,6 @@
 //! The people who sign in, and their passwords.
 
-use store_sqlite::rusqlite::{self, OptionalExtension, Row, params};
+use host_store_sqlite::rusqlite::{self, OptionalExtension, Row, params};
 use zeroize::Zeroizing;
 
 use super::{Desk, DeskError, HashedPassword, HashingPlace, PasswordText};

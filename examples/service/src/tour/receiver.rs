@@ -4,8 +4,8 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use adapter_hyper::Limits;
 use bytes::Bytes;
+use host_adapter_hyper::Limits;
 use http::{Request, Response, StatusCode};
 use http_body_util::Full;
 use http_conventions::problem::Problem;
@@ -87,7 +87,7 @@ impl TourReceiver {
                 let receiver = Arc::clone(&serving);
                 async move { receiver.receive(request).await.map(Full::new) }
             };
-            adapter_hyper::serve(
+            host_adapter_hyper::serve(
                 listener,
                 handler,
                 |_: &Request<()>, status| Problem::of_status(status).into_response(),

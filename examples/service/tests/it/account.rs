@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use host_store_sqlite::Database;
 use serde_json::Value;
 use service::app::App;
 use service::clock::DemoClock;
 use service::desk::{Desk, User};
-use store_sqlite::Database;
 
 use crate::browser::{Browser, EMAIL, PASSWORD, text, where_to};
 use crate::desk::{FORM, ask, call, header, json, open, open_at, open_over, request};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use host_store_sqlite::Database;
 use serde_json::Value;
 use service::app::{App, Config};
-use store_sqlite::Database;
 
 use crate::desk::{BASE, FORM, ask, header, json, request};
 

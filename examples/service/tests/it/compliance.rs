@@ -154,8 +154,8 @@ fn every_rule_is_proven_by_a_test_that_bears_its_id_or_is_said_to_be_open() {
             "oauth-login",
             "protected-api",
             "service",
-            "store-postgres",
-            "transport-hyper",
+            "host-store-postgres",
+            "host-transport-hyper",
         ] {
             sources(&root().join(format!("examples/{host}/tests")), &mut texts);
         }

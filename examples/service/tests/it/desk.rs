@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use host_store_sqlite::Database;
 use http::{HeaderMap, Request, Response};
 use http_body_util::BodyExt;
 use serde_json::Value;
 use service::app::{App, Config};
 use service::clock::DemoClock;
-use store_sqlite::Database;
 
 pub(crate) const BASE: &str = "http://127.0.0.1:8080";
 

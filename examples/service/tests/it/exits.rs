@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use host_store_sqlite::Database;
 use http::{Request, Response, StatusCode};
 use http_conventions::audit::{Rule, audit};
 use service::app::{App, Config};
-use store_sqlite::Database;
 
 use crate::desk::{ALL_SCOPES, BASE, FORM, SERVICE, ask, bearer, call, header, json, request};
 use crate::idempotency::rename;

@@ -81,7 +81,7 @@ impl Drop for Process {
 #[test]
 fn a_change_in_one_process_reaches_the_subscriber_of_another() {
     let redis = std::env::var("TEST_REDIS_URL").unwrap_or_else(|_| "redis://127.0.0.1:6379".to_owned());
-    if store_redis::redis::Client::open(redis.as_str())
+    if host_store_redis::redis::Client::open(redis.as_str())
         .unwrap()
         .get_connection()
         .is_err()

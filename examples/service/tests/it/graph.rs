@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use graph_core::persisted::{DocumentHash, Manifest};
+use host_store_sqlite::Database;
 use serde_json::{Value, json};
 use service::app::{App, Config};
-use store_sqlite::Database;
 
 use crate::desk::{ALL_SCOPES, BASE, ask, bearer, json as body, open, open_over, request};
 

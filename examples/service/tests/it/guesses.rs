@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::join_all;
+use host_store_sqlite::Database;
 use http::Response;
 use service::app::{App, Config};
 use service::clock::DemoClock;
 use service::desk::{Desk, User};
 use service::mail::Letters;
-use store_sqlite::Database;
 
 use crate::browser::{Browser, EMAIL, PASSWORD, text, where_to};
 use crate::desk::{BASE, FORM, SERVICE, ask, header, json, request};

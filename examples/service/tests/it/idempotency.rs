@@ -5,8 +5,8 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use futures_util::future::join_all;
+use host_store_sqlite::{Database, DatabaseError};
 use http::StatusCode;
-use store_sqlite::{Database, DatabaseError};
 
 use crate::desk::{ALL_SCOPES, bearer, call, charge, charges, header, json, open, open_over, request};
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use host_store_sqlite::Database;
 use http::Response;
 use http_conventions::problem::ReceivedProblem;
 use http_conventions::rate_limit::QUOTA_EXCEEDED;
 use service::app::{App, Config, Limits};
 use service::clock::DemoClock;
-use store_sqlite::Database;
 
 use crate::browser::{HTML, text};
 use crate::desk::{ALL_SCOPES, BASE, FORM, SERVICE, ask, bearer, call, header, json, request};

@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use host_store_sqlite::Database;
 use http::Response;
 use oauth_core::grant::AccessTokenFormat;
 use serde_json::Value;
 use service::app::{App, Config};
-use store_sqlite::Database;
 
 use crate::desk::{BASE, FORM, SERVICE, ask, bearer, call, header, json, request};
 

@@ -4,9 +4,10 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
-use adapter_hyper::Limits;
 use bytes::Bytes;
 use futures_util::future::join_all;
+use host_adapter_hyper::Limits;
+use host_store_sqlite::Database;
 use http::header::{CONTENT_TYPE, HOST};
 use http::{HeaderValue, Request, Response};
 use http_body_util::{BodyExt, Full};
@@ -17,7 +18,6 @@ use oauth_core::store::TokenStore;
 use oauth_core::testing::Delayed;
 use oauth_core::testing::parallel_requests::{Desk, REQUESTS, refresh_token};
 use service::app::{App, Config};
-use store_sqlite::Database;
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 
@@ -45,7 +45,7 @@ macro_rules! serve {
         let serving = tokio::spawn(async move {
             let forever = std::future::pending();
             let refuse = |_: &Request<()>, status| Problem::of_status(status).into_response();
-            adapter_hyper::serve(listener, $handler, refuse, Limits::default(), forever)
+            host_adapter_hyper::serve(listener, $handler, refuse, Limits::default(), forever)
                 .await
                 .unwrap();
         });

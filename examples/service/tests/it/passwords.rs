@@ -1,9 +1,9 @@
 //! Passwords that change while somebody uses the old one.
 
 use futures_util::future::join_all;
+use host_store_sqlite::Database;
 use service::clock::DemoClock;
 use service::desk::{Authenticated, Desk, User};
-use store_sqlite::Database;
 
 use crate::browser::{Browser, EMAIL, PASSWORD, text, where_to};
 use crate::desk::open_over;
@@ -107,7 +107,7 @@ async fn a_sign_in_that_crosses_a_new_password_leaves_no_session() {
     assert!(page.contains("Email and password do not match."), "{page}");
     assert!(!browser.is_signed_in().await);
     let standing = database
-        .read(|connection| -> Result<i64, store_sqlite::DatabaseError> {
+        .read(|connection| -> Result<i64, host_store_sqlite::DatabaseError> {
             let standing =
                 "SELECT COUNT(*) FROM oauth_session WHERE record NOT LIKE '%\"reason\":\"signed_out\"%'";
             Ok(connection.query_row(standing, [], |row| row.get(0))?)
@@ -122,9 +122,11 @@ async fn a_sign_in_that_crosses_a_new_password_leaves_no_session() {
 
 async fn execute(database: &Database, sql: &'static str) {
     database
-        .write(move |transaction| -> Result<(), store_sqlite::DatabaseError> {
-            Ok(transaction.execute_batch(sql)?)
-        })
+        .write(
+            move |transaction| -> Result<(), host_store_sqlite::DatabaseError> {
+                Ok(transaction.execute_batch(sql)?)
+            },
+        )
         .await
         .unwrap();
 }

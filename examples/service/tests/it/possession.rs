@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use host_store_sqlite::Database;
 use http::{Method, Response};
 use oauth_core::dpop::Proof;
 use oauth_core::jose::SigningKey;
@@ -11,7 +12,6 @@ use oauth_core::ports::OsEntropy;
 use serde_json::Value;
 use service::app::{App, Config};
 use service::clock::DemoClock;
-use store_sqlite::Database;
 
 use crate::desk::{BASE, FORM, SERVICE, ask, bearer, call, header, json, request};
 

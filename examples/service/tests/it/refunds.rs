@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
+use host_store_sqlite::Database;
 use serde_json::Value;
 use service::app::{App, Config};
-use store_sqlite::Database;
 use tokio::sync::mpsc;
 
 use crate::desk::{ALL_SCOPES, BASE, bearer, call, charge, charges, header, json, open, open_over};

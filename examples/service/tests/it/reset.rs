@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use host_store_sqlite::Database;
 use http::Response;
 use service::app::{App, Config};
 use service::clock::DemoClock;
 use service::mail::Letters;
-use store_sqlite::Database;
 
 use crate::browser::{Browser, EMAIL, text, where_to};
 use crate::desk::BASE;

@@ -7,9 +7,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use bytes::Bytes;
+use host_tls::Tls;
 use http::{Request, Response};
 use service::app::{App, Body};
-use tls::Tls;
 use tokio::sync::oneshot;
 
 /// How long a peer may take to send its body. The clock of actix-web may be half a second late.
@@ -68,12 +68,22 @@ impl Server {
         let stopped = async { stopped.await.unwrap_or(()) };
         let thread = std::thread::spawn(move || match name {
             "actix" => {
-                actix_web::rt::System::new().block_on(serve!(adapter_actix, app, listener, tls, stopped))
+                actix_web::rt::System::new().block_on(serve!(host_adapter_actix, app, listener, tls, stopped))
             }
-            "axum" => {
-                tokio::runtime::Runtime::new()?.block_on(serve!(adapter_axum, app, listener, tls, stopped))
-            }
-            _ => tokio::runtime::Runtime::new()?.block_on(serve!(adapter_hyper, app, listener, tls, stopped)),
+            "axum" => tokio::runtime::Runtime::new()?.block_on(serve!(
+                host_adapter_axum,
+                app,
+                listener,
+                tls,
+                stopped
+            )),
+            _ => tokio::runtime::Runtime::new()?.block_on(serve!(
+                host_adapter_hyper,
+                app,
+                listener,
+                tls,
+                stopped
+            )),
         });
         Self {
             name,

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use host_store_sqlite::Database;
 use http::Response;
 use serde_json::Value;
 use service::app::App;
-use store_sqlite::Database;
 
 use crate::browser::{Browser, EMAIL, HTML, PASSWORD, text, where_to};
 use crate::desk::{ALL_SCOPES, FORM, ask, header, json, open, open_at, request};

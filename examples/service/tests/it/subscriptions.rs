@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{sink, stream};
+use host_store_sqlite::Database;
+use host_websocket::{Message, Received, Upgrade};
 use http_body_util::BodyExt;
 use service::app::{App, Body, Config};
 use service::clock::DemoClock;
-use store_sqlite::Database;
 use tokio::sync::mpsc;
-use websocket::{Message, Received, Upgrade};
 
 use crate::desk::{ALL_SCOPES, BASE, bearer, charge, request};
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use host_store_sqlite::{Database, DatabaseError};
 use serde_json::Value;
 use service::app::{App, Config};
-use store_sqlite::{Database, DatabaseError};
 
 use crate::desk::{ALL_SCOPES, BASE, bearer, call, charge, json, open, open_over};
 

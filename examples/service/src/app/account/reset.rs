@@ -171,10 +171,10 @@ impl App {
 
 #[cfg(test)]
 mod tests {
+    use host_store_sqlite::Database;
     use http::header::{CONTENT_TYPE, COOKIE};
     use oauth_core::ports::OsEntropy;
     use oauth_core::session::SessionSecret;
-    use store_sqlite::Database;
 
     use super::*;
     use crate::app::Config;

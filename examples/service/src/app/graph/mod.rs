@@ -15,12 +15,12 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use graph_core::Principal;
 use graph_core::http::{Answer, EventStream};
+use host_websocket::Upgrade;
 use http::{Method, Request, Response};
 use http_body::Frame;
 use http_body_util::{BodyExt, StreamBody};
 use http_conventions::pipeline::{EarlyAnswer, Exchange, Limited};
 use http_conventions::request_id::RequestId;
-use websocket::Upgrade;
 
 use super::body::{Body, full, whole};
 use super::caller::Caller;

@@ -9,11 +9,11 @@ use futures_util::{StreamExt, future, stream};
 use graph_core::error::ErrorCode;
 use graph_core::response::GraphResponse;
 use graph_core::subscription::transport_ws::{ConnectionInit, ConnectionLimits, Handshake};
+use host_websocket::graph::{Admission, Host, serve};
+use host_websocket::{Socket, Upgrade};
 use http::header::AUTHORIZATION;
 use http::{Request, Response};
 use http_conventions::pipeline::{Exchange, Limited};
-use websocket::graph::{Admission, Host, serve};
-use websocket::{Socket, Upgrade};
 
 use crate::app::App;
 use crate::app::body::{Body, full};

@@ -2,7 +2,7 @@
 
 // the adapters ask more of it
 #[expect(dead_code, reason = "shared with the tests of the adapters")]
-#[path = "../../../../adapter-hyper/tests/it/tls/authority.rs"]
+#[path = "../../../../adapters/hyper/tests/it/tls/authority.rs"]
 mod authority;
 mod client;
 mod served;

@@ -6,6 +6,9 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
+use host_store_sqlite::Database;
+use host_tls::{ClientCertificates, Tls};
+use host_transport_hyper::HyperTransport;
 use http::{HeaderName, HeaderValue, Request, Response};
 use oauth_core::mtls::{CertificateName, ClientCertificate};
 use oauth_core::ports::Transport;
@@ -13,9 +16,6 @@ use oauth_core::store::{ClientStore, GrantType, RegisteredCertificates, Register
 use oauth_core::vocabulary::{Confirmation, RegisteredRedirectUri};
 use serde_json::Value;
 use service::app::{App, Config};
-use store_sqlite::Database;
-use tls::{ClientCertificates, Tls};
-use transport_hyper::HyperTransport;
 use webhook_core::address::AddressPolicy;
 
 use super::authority::{Authority, Identity};

@@ -1,0 +1,131 @@
+//! What an axum 0.8 service needs to use the four crates: a [layer](ConventionsLayer) that keeps the conventions of every
+//! answer, and extractors whose rejections are problems. Beside them is [`serve`], the function of the other adapters.
+//!
+//! A router that received webhooks, guarded a route by access tokens and ran a POST once for each `Idempotency-Key`:
+//!
+//! ```
+//! use host_adapter_axum::{Admission, Caller, ConventionsLayer, Paged, Refusal, Whole};
+//! use axum::{Json, Router, body::Body, extract::{FromRef, State}, response::Response, routing::{any, get}};
+//! use http_conventions::{idempotency::Scope, location::{Location, created}, pipeline::Conventions};
+//! use oauth_core::{resource::ResourceServer, vocabulary::Scope as TokenScope};
+//! use serde_json::{Value, json};
+//! use webhook_core::receiver::Receiver;
+//!
+//! #[derive(Clone)]
+//! struct Desk {
+//!     read_charges: TokenScope,
+//!     receiver: Receiver,
+//!     resources: ResourceServer,
+//! }
+//!
+//! impl FromRef<Desk> for ResourceServer {
+//!     fn from_ref(desk: &Desk) -> Self {
+//!         desk.resources.clone()
+//!     }
+//! }
+//!
+//! /// An endpoint of a crate is a handler.
+//! async fn webhook(State(desk): State<Desk>, Whole(request): Whole) -> Response {
+//!     desk.receiver.receive(request).await.map(Body::from)
+//! }
+//!
+//! async fn list(State(desk): State<Desk>, Caller(ada): Caller, Paged(page): Paged) -> Result<Json<Value>, Refusal> {
+//!     ada.require(&desk.read_charges)?;
+//!     Ok(Json(json!({ "data": [], "has_more": false, "limit": page.limit.get() })))
+//! }
+//!
+//! /// Runs once for each `Idempotency-Key`.
+//! async fn create(Caller(ada): Caller, Admission(exchange): Admission, Whole(request): Whole) -> Response {
+//!     let scope = Scope::new(ada.subject().as_str(), "/v1/charges");
+//!     let charge = async { created(&Location::of_path(["v1", "charges", "ch_1"]), http::Response::new("{}".into())) };
+//!     exchange.unlimited().run(&request, scope, charge).await.map(Body::from)
+//! }
+//!
+//! fn router(desk: Desk, conventions: Conventions) -> Router {
+//!     Router::new()
+//!         .route("/health", get(async || "fine"))
+//!         .route("/webhooks", any(webhook))
+//!         .route("/v1/charges", get(list).post(create))
+//!         // the last one, so that it is around everything
+//!         .layer(ConventionsLayer::new(conventions))
+//!         .with_state(desk)
+//! }
+//! # use std::{error::Error, sync::Arc, time::{Duration, SystemTime, UNIX_EPOCH}};
+//! # use http::Request;
+//! # use http_conventions::{idempotency::{Idempotency, MemoryIdempotencyStore}, ports::OsEntropy, problem::ProblemBase};
+//! # use oauth_core::jose::{AccessTokenClaims, KeySet, SigningKey};
+//! # use tower_service::Service;
+//! # use webhook_core::{memory::MemoryInbox, receiver::Verifier, secret::SigningSecret};
+//! # fn now() -> SystemTime { UNIX_EPOCH + Duration::from_secs(1_700_000_120) }
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn Error>> {
+//! # let key = SigningKey::generate_es256(&oauth_core::ports::OsEntropy)?;
+//! # let token = AccessTokenClaims {
+//! #     issuer: "https://as.example".parse()?,
+//! #     subject: "ada".parse()?,
+//! #     audience: vec!["https://api.example".parse()?],
+//! #     client_id: "demo-web".parse()?,
+//! #     scopes: "read:charges".parse()?,
+//! #     jti: "1".to_owned(),
+//! #     issued_at: now(),
+//! #     expires_at: now() + Duration::from_secs(600),
+//! #     auth_time: None,
+//! #     confirmation: None,
+//! # }.sign(&key)?;
+//! # let bearer = format!("Bearer {}", token.expose());
+//! # let secret = SigningSecret::from_whsec("whsec_Tzuc4RkLS09XuInUQYOD961sTKHBtWuXC/jM6hCEqG8=")?;
+//! # let inbox = Arc::new(MemoryInbox::default());
+//! # let desk = Desk {
+//! #     read_charges: "read:charges".parse()?,
+//! #     receiver: Receiver::builder("sender", Verifier::standard_webhooks(secret), inbox, now).build()?,
+//! #     resources: ResourceServer::new("https://as.example".parse()?, "https://api.example".parse()?, KeySet::new([key.public_key().clone()])?),
+//! # };
+//! # let base = "https://api.example/problems/";
+//! # let store = Arc::new(MemoryIdempotencyStore::default());
+//! # let idempotency = Idempotency::new(store, Arc::new(now), &OsEntropy, ProblemBase::new(base)?);
+//! # let conventions = Conventions::builder(base, Arc::new(now), Arc::new(OsEntropy)).with_idempotency(idempotency).build()?;
+//! let mut service = router(desk, conventions);
+//!
+//! let nobody = service.call(Request::get("/v1/charges").body(Body::empty())?).await?;
+//! assert_eq!(nobody.status(), 401);
+//! assert_eq!(nobody.headers()["content-type"], "application/problem+json");
+//! assert_eq!(nobody.headers()["www-authenticate"], r#"Bearer realm="https://api.example""#);
+//!
+//! let post = || Request::post("/v1/charges").header("authorization", &bearer).header("idempotency-key", "\"7\"").body(Body::empty());
+//! assert_eq!(service.call(post()?).await?.status(), 201);
+//! assert_eq!(service.call(post()?).await?.headers()["idempotency-replayed"], "true");
+//!
+//! let nowhere = service.call(Request::get("/nowhere").body(Body::empty())?).await?;
+//! assert_eq!(nowhere.status(), 404);
+//! assert!(nowhere.headers().contains_key("x-request-id"));
+//! # let page = |query: &str| Request::get(format!("/v1/charges?{query}")).header("authorization", &bearer).body(Body::empty());
+//! # assert_eq!(service.call(page("limit=5")?).await?.status(), 200);
+//! # assert_eq!(service.call(page("limit=500")?).await?.status(), 400);
+//! # let event = || Request::post("/webhooks")
+//! #     .header("webhook-id", "msg_2KWPBgLlAfxdpx2AI54pPJ85f4W")
+//! #     .header("webhook-timestamp", "1700000000")
+//! #     .header("webhook-signature", "v1,n/GgCCORmDM7VTp392JUPn+0U6YYXrEJ2A/mPDo7KY4=");
+//! # let body = r#"{"type":"invoice.paid","data":{"object":{"id":"in_1","amount":1200}}}"#;
+//! # assert_eq!(service.call(event().body(Body::from(body))?).await?.status(), 204);
+//! # assert_eq!(service.call(event().body(Body::from("forged"))?).await?.status(), 400);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! `axum::serve` serves such a router; [`serve_router`] does within bounds on slow heads and on the drain. The layer is of
+//! tower alone, and goes around any other service too. Both ways to serve are there over TLS as well, with feature `tls`.
+mod carrier;
+mod content;
+mod extract;
+mod layer;
+mod nonce;
+mod refusal;
+mod serve;
+mod target;
+
+pub use extract::{Admission, Caller, Paged, Whole};
+pub use layer::{ConventionsLayer, WithConventions};
+pub use refusal::{Reason, Refusal};
+pub use serve::{Limits, serve, serve_router};
+#[cfg(feature = "tls")]
+pub use serve::{serve_router_tls, serve_tls};

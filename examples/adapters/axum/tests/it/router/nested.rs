@@ -1,0 +1,87 @@
+//! A router within a router, whose handlers see what the prefix left of the path.
+
+use axum::Router;
+use axum::routing::{get, post};
+use host_adapter_axum::{Caller, ConventionsLayer, Refusal, Whole};
+use http::{Method, StatusCode};
+use http_conventions::ports::Clock as _;
+use http_conventions::problem::{ErrorStatus, Problem, ReceivedProblem};
+use oauth_core::dpop::Proof;
+use oauth_core::jose::SigningKey;
+use oauth_core::ports::OsEntropy;
+use oauth_core::resource::ResourceServer;
+use oauth_core::vocabulary::Confirmation;
+use tower_service::Service;
+
+use super::fixture::{Running, conventions, request, whole};
+
+/// The layer within the router that is nested, or around the one that it is nested in.
+fn nested(running: &Running, resources: ResourceServer, within: bool) -> Router {
+    let layer = ConventionsLayer::new(conventions(&running.clock));
+    let charges = Router::new()
+        .route("/charges", get(async |_: Caller| "charges"))
+        .route(
+            "/problem",
+            get(async || Refusal::from(Problem::new(ErrorStatus::CONFLICT))),
+        )
+        .route(
+            "/whole",
+            post(async |Whole(request): Whole| request.uri().to_string()),
+        );
+    if within {
+        Router::new().nest("/v1", charges.layer(layer))
+    } else {
+        Router::new().nest("/v1", charges).layer(layer)
+    }
+    .with_state(resources)
+}
+
+/// O20, DP9: a proof is for the URI that the client asked for, wherever a router is nested; one for what is left of it opens nothing.
+#[tokio::test]
+async fn a_proof_is_for_what_the_client_asked_for() {
+    let running = Running::new();
+    let own = SigningKey::generate_es256(&OsEntropy).unwrap();
+    let bound = Confirmation::Jkt(own.public_key().thumbprint());
+    let token = running.token("read:charges", Some(bound));
+    let resources = running.resources_with_proofs();
+    for within in [false, true] {
+        for (path, status) in [("/v1/charges", 200), ("/charges", 401)] {
+            let url = format!("https://api.example{path}").parse().unwrap();
+            let proof =
+                Proof::new(Method::GET, url, &OsEntropy, running.clock.now()).with_access_token(&token);
+            let (proof, scheme) = (proof.sign(&own).unwrap().to_header(), format!("DPoP {token}"));
+            let fields = [
+                ("authorization", scheme.as_str()),
+                ("dpop", proof.to_str().unwrap()),
+            ];
+            let mut router = nested(&running, resources.clone(), within);
+            let answer = router
+                .call(request("GET", "/v1/charges", &fields, ""))
+                .await
+                .unwrap();
+            assert_eq!(answer.status(), status, "{path}, within: {within}");
+        }
+    }
+}
+
+/// H13: a problem names the request that the client made, and an endpoint is given it.
+#[tokio::test]
+async fn a_nested_problem_names_the_request_of_the_client() {
+    let running = Running::new();
+    for within in [false, true] {
+        let mut router = nested(&running, running.resources_with_proofs(), within);
+        let answer = router
+            .call(request("GET", "/v1/problem?a=b", &[], ""))
+            .await
+            .unwrap();
+        let answer = whole(answer).await;
+        assert_eq!(answer.status(), StatusCode::CONFLICT);
+        let problem = ReceivedProblem::parse(answer.body()).unwrap();
+        assert_eq!(problem.instance(), Some("/v1/problem"), "within: {within}");
+        let answer = router
+            .call(request("POST", "/v1/whole?a=b", &[], ""))
+            .await
+            .unwrap();
+        assert_eq!(whole(answer).await.body(), "/v1/whole?a=b", "within: {within}");
+    }
+}

@@ -1,0 +1,125 @@
+//! WebSockets between a server's adapter and a framework-free handler.
+//!
+//! A handler answers a request for a WebSocket with [`Upgrade::into_response`], whose head it decides as always. The adapter finds the
+//! [`Upgrade`] in the response, lets its framework do the handshake, and [`runs`](Upgrade::run) it over the messages of that framework. With the
+//! feature `graph`, [`graph::serve`] is what to do then for `graphql-transport-ws`.
+//!
+//! ```
+//! use http::Response;
+//! use host_websocket::{Message, Socket, Upgrade};
+//!
+//! let echo = Upgrade::new(1 << 16, async |mut socket: Socket| {
+//!     while let Some(message) = socket.incoming.recv().await {
+//!         let Ok(()) = socket.outgoing.send(message).await else { break };
+//!     }
+//! });
+//! let mut response: Response<String> = echo.into_response(Some("echo"));
+//! assert_eq!(response.status(), 101);
+//! assert!(Upgrade::take_from(&mut response).is_some());
+//! ```
+
+#[cfg(feature = "graph")]
+pub mod graph;
+#[cfg(feature = "hyper")]
+pub mod hyper;
+mod run;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use http::header::{SEC_WEBSOCKET_PROTOCOL, UPGRADE};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
+use tokio::sync::mpsc;
+
+pub use self::run::Received;
+
+/// What is sent over a WebSocket. Pings and pongs are between the framework and the peer.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "RFC 6455 has no other message")]
+pub enum Message {
+    /// A text.
+    Text(String),
+    /// Bytes.
+    Binary(Bytes),
+    /// The code and the reason of the close, the last message of each side.
+    Close(u16, String),
+}
+
+/// The handler's end of a WebSocket. Each direction holds one message: who does not read is not read from.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Socket {
+    /// What the peer sends; it ends when the peer closed or left.
+    pub incoming: mpsc::Receiver<Message>,
+    /// What the peer is sent. The WebSocket is closed when this is dropped.
+    pub outgoing: mpsc::Sender<Message>,
+}
+
+type Session = Box<dyn FnOnce(Socket) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
+
+/// What becomes of a connection once the handshake is done.
+#[derive(Clone)]
+pub struct Upgrade {
+    message: usize,
+    // the extensions of a response must be cloneable and shared
+    session: Arc<Mutex<Option<Session>>>,
+}
+
+impl fmt::Debug for Upgrade {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Upgrade").finish_non_exhaustive()
+    }
+}
+
+impl Upgrade {
+    /// Whether a request asks for a WebSocket.
+    #[must_use]
+    pub fn is_asked_for(headers: &HeaderMap) -> bool {
+        let mut upgrades = headers.get_all(UPGRADE).iter();
+        upgrades.any(|upgrade| upgrade.as_bytes().eq_ignore_ascii_case(b"websocket"))
+    }
+
+    /// Runs `session` over messages of at most `limit` bytes.
+    pub fn new<F>(limit: usize, session: impl FnOnce(Socket) -> F + Send + 'static) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        Self {
+            message: limit,
+            session: Arc::new(Mutex::new(Some(Box::new(move |socket| {
+                Box::pin(session(socket))
+            })))),
+        }
+    }
+
+    /// The answer to the request: 101, to be completed by the adapter, which refuses a handshake that is none.
+    #[must_use]
+    pub fn into_response<B: Default>(self, subprotocol: Option<&'static str>) -> Response<B> {
+        let mut response = Response::new(B::default());
+        *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+        if let Some(subprotocol) = subprotocol {
+            let agreed = HeaderValue::from_static(subprotocol);
+            response.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, agreed);
+        }
+        response.extensions_mut().insert(self);
+        response
+    }
+
+    /// What the handler answered, if that was an upgrade.
+    pub fn take_from<B>(response: &mut Response<B>) -> Option<Self> {
+        response.extensions_mut().remove()
+    }
+
+    /// The largest message that may come in, in bytes.
+    #[must_use]
+    pub fn message_limit(&self) -> usize {
+        self.message
+    }
+
+    fn take(&self) -> Option<Session> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}

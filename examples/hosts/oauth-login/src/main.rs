@@ -1,0 +1,54 @@
+//! A small web app that people sign in to, with any OpenID Connect issuer: by default with the payments desk of `service`.
+//!
+//! ```sh
+//! cargo run -p service &
+//! cargo run -p oauth-login         # then open http://127.0.0.1:9999
+//! OAUTH_CLIENT_SECRET=… cargo run -p oauth-login -- --issuer https://accounts.example --client-id shop
+//! ```
+#![expect(clippy::print_stdout, reason = "what it is for")]
+
+mod app;
+mod options;
+mod page;
+mod sign_ins;
+
+use std::{error::Error, net::TcpListener, process::ExitCode, sync::Arc, time::SystemTime};
+
+use host_transport_hyper::HyperTransport;
+use oauth_core::client::{AuthorizationParams, Client, Ports, Provider};
+use oauth_core::ports::OsEntropy;
+use tokio::signal::ctrl_c;
+
+use crate::{app::App, options::Options};
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    failure::exit_code(run().await)
+}
+
+async fn run() -> Result<(), Box<dyn Error>> {
+    let options = Options::parse()?;
+    let transport = Arc::new(HyperTransport::new(options.addresses()));
+    let provider = Provider::discover(&options.issuer, &*transport).await?;
+    let keys = provider
+        .keys(transport.clone())
+        .ok_or("the issuer publishes no keys")?;
+    let client = Client::new(provider, options.client_id).with_credentials(options.credentials);
+
+    let listener = TcpListener::bind(options.listen)?;
+    let here = format!("http://{}", listener.local_addr()?);
+    let params = AuthorizationParams::new(format!("{here}/callback").parse()?, options.scopes);
+    let app = Arc::new(App::new(
+        client,
+        params,
+        keys,
+        Ports::new(transport, OsEntropy, SystemTime::now),
+    )?);
+    println!("listening on {here}");
+    let handle = move |request| {
+        let app = Arc::clone(&app);
+        async move { app.answer(&request).await }
+    };
+    let interrupted = async { ctrl_c().await.unwrap_or(()) };
+    Ok(host_adapter_hyper::serve(listener, handle, page::refused, Default::default(), interrupted).await?)
+}

@@ -1,0 +1,82 @@
+//! An issuer at which everybody is Ada and allows everything at once: oauth-core's own server on a loopback address.
+
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::Full;
+use oauth_core::jose::{SigningKey, SigningKeys};
+use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
+use oauth_core::ports::OsEntropy;
+use oauth_core::server::{Authentication, AuthorizationServer, Authorize, Decision, path};
+use oauth_core::store::RegisteredClient;
+use oauth_core::vocabulary::{RegisteredRedirectUri, Scopes};
+
+/// Where it listens, until the test ends.
+pub(crate) fn start() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let issuer = format!("http://{}", listener.local_addr().unwrap());
+    let scopes: Scopes = "openid email profile".parse().unwrap();
+    // the port of the app is not known beforehand
+    let native = RegisteredClient::public("native".parse().unwrap())
+        .with_redirect_uri(RegisteredRedirectUri::loopback_any_port("http://127.0.0.1/callback").unwrap())
+        .with_scopes(scopes.clone());
+    let server = AuthorizationServer::builder(&issuer)
+        .with_clients(Arc::new(MemoryClients::from_iter([native])))
+        .with_interactions(Arc::new(MemoryInteractions::new()))
+        .with_tokens(Arc::new(MemoryTokens::new()))
+        .with_clock(SystemTime::now)
+        .with_entropy(OsEntropy)
+        .with_signing_keys(SigningKeys::new(
+            SigningKey::generate_ed25519(&OsEntropy).unwrap(),
+        ))
+        .with_audience(&issuer)
+        .with_scopes(scopes)
+        .build()
+        .unwrap();
+    let server = Arc::new(server);
+    let handle = move |request| {
+        let server = Arc::clone(&server);
+        async move { answer(&server, request).await.map(Full::new) }
+    };
+    let refuse = |_: &Request<()>, _| Response::new(Bytes::new());
+    tokio::spawn(host_adapter_hyper::serve(
+        listener,
+        handle,
+        refuse,
+        Default::default(),
+        std::future::pending(),
+    ));
+    issuer
+}
+
+async fn answer(server: &AuthorizationServer, request: Request<Bytes>) -> Response<Bytes> {
+    match request.uri().path() {
+        path::OPENID_METADATA => server.metadata(&request),
+        path::JWKS => server.jwks(&request),
+        path::PAR => server.par(request).await.response,
+        path::TOKEN => server.token(request).await.response,
+        path::REVOKE => server.revoke(request).await.response,
+        path::AUTHORIZE => match server.authorize(request).await {
+            Authorize::Interact(interaction) => {
+                let ada = Authentication::new("ada".parse().unwrap(), SystemTime::now())
+                    .with_name("Ada <b>")
+                    .with_email("ada@example.com");
+                let browser = interaction.browser.expose();
+                let granted = Decision::Granted(ada);
+                server
+                    .resume(&Method::GET, &interaction.id, browser, granted)
+                    .await
+                    .response
+            }
+            Authorize::Respond(answer) => answer.response,
+        },
+        _ => {
+            let mut response = Response::new(Bytes::new());
+            *response.status_mut() = StatusCode::NOT_FOUND;
+            response
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The API itself: what is charged, for those who may read it, and those who may add to it.
+
+use std::error::Error;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use axum::body::Body;
+use axum::extract::{FromRef, Path, State};
+use axum::response::Response;
+use axum::routing::{any, get};
+use axum::{Json, Router};
+use host_adapter_axum::{Caller, Refusal, Whole};
+use http_conventions::location::{Location, created};
+use http_conventions::problem::{ErrorStatus, Problem};
+use oauth_core::memory::MemoryReplays;
+use oauth_core::resource::ResourceServer;
+use oauth_core::store::ReplayStore;
+use oauth_core::store_error::StoreError;
+use oauth_core::vocabulary::Scope;
+use serde::{Deserialize, Serialize};
+
+/// The scopes that open something here.
+pub(crate) const SCOPES: &str = "read:charges write:charges";
+
+/// A sum that somebody owes.
+#[derive(Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Charge {
+    amount: u32,
+    currency: String,
+}
+
+#[derive(Clone)]
+struct Charges {
+    guard: ResourceServer,
+    read: Scope,
+    write: Scope,
+    kept: Arc<Mutex<Vec<Charge>>>,
+}
+
+impl Charges {
+    fn kept(&self) -> MutexGuard<'_, Vec<Charge>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whom the extractor [`Caller`] asks.
+impl FromRef<Charges> for ResourceServer {
+    fn from_ref(charges: &Charges) -> Self {
+        charges.guard.clone()
+    }
+}
+
+/// The endpoints, and the document that says who may ask there.
+pub(crate) fn router(guard: ResourceServer) -> Result<Router, Box<dyn Error>> {
+    let document = guard.metadata_path().ok_or("the API has no URL")?;
+    let charges = Charges {
+        read: "read:charges".parse()?,
+        write: "write:charges".parse()?,
+        kept: Arc::default(),
+        guard,
+    };
+    Ok(Router::new()
+        .route("/charges", get(list).post(create))
+        .route("/charges/{number}", get(read))
+        .route(&document, any(metadata))
+        .with_state(charges))
+}
+
+async fn list(State(charges): State<Charges>, Caller(caller): Caller) -> Result<Json<Vec<Charge>>, Refusal> {
+    caller.require(&charges.read)?;
+    Ok(Json(charges.kept().clone()))
+}
+
+async fn read(
+    State(charges): State<Charges>,
+    Caller(caller): Caller,
+    Path(number): Path<usize>,
+) -> Result<Json<Charge>, Refusal> {
+    caller.require(&charges.read)?;
+    let charge = charges.kept().get(number).cloned();
+    Ok(charge
+        .map(Json)
+        .ok_or_else(|| Problem::new(ErrorStatus::NOT_FOUND))?)
+}
+
+async fn create(
+    State(charges): State<Charges>,
+    Caller(caller): Caller,
+    Whole(request): Whole,
+) -> Result<Response, Refusal> {
+    caller.require(&charges.write)?;
+    let charge = serde_json::from_slice(request.body());
+    let charge: Charge = charge.map_err(|_| Problem::new(ErrorStatus::UNPROCESSABLE_CONTENT))?;
+    let mut kept = charges.kept();
+    let location = Location::of_path(["charges", &kept.len().to_string()]);
+    kept.push(charge);
+    Ok(created(&location, Response::default()))
+}
+
+async fn metadata(State(charges): State<Charges>, Whole(request): Whole) -> Response {
+    charges.guard.metadata(&request).map(Body::from)
+}
+
+/// Forgets each minute which proofs were used that are too old to be used again. Ends when the store fails.
+pub(crate) async fn forget(replays: Arc<MemoryReplays>) -> StoreError {
+    loop {
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        if let Err(error) = replays.purge_replays(SystemTime::now()).await {
+            return error;
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The issuer of the tokens, found by its name: what it signs with, and what it says of opaque ones.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use host_transport_hyper::HyperTransport;
+use oauth_core::client::Provider;
+use oauth_core::resource::{Introspection, ResourceServer};
+use webhook_core::address::AddressPolicy;
+
+use crate::options::Options;
+
+/// What believes the issuer's tokens for this API. Its keys are fetched when they are needed, and again when it has rotated them.
+pub(crate) async fn guard(options: &Options) -> Result<ResourceServer, Box<dyn Error>> {
+    // whoever runs this names the issuer, and no stranger does: it may be on this machine
+    let transport = HyperTransport::new(AddressPolicy::new().danger_allow_loopback());
+    let transport = Arc::new(transport);
+    let provider = Provider::discover(&options.issuer, &*transport).await?;
+    let keys = provider.keys(transport.clone());
+    let keys = keys.ok_or("the issuer publishes no keys")?;
+    let guard = ResourceServer::new(options.issuer.clone(), options.url.parse()?, keys);
+    let Some(asking) = &options.asking else {
+        return Ok(guard);
+    };
+    let endpoint = provider.introspection_endpoint().cloned();
+    let endpoint = endpoint.ok_or("the issuer tells nobody what tokens are worth")?;
+    let (client, secret) = (asking.client.parse()?, asking.secret.parse()?);
+    let introspection = Introspection::new(endpoint, client, secret, transport);
+    Ok(guard.with_introspection(introspection.with_cache(asking.remember, 10_000)))
+}

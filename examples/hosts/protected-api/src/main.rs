@@ -1,0 +1,48 @@
+//! An API that takes access tokens of an authorization server of somebody else's: by scope, bound to a key of their holder (DPoP) or
+//! not, JWTs and opaque ones.
+//!
+//! ```sh
+//! cargo run -p service -- --api http://127.0.0.1:8090
+//! CLIENT_SECRET=demo-api-secret cargo run -p protected-api
+//! ```
+//!
+//! What it takes it says at `/.well-known/oauth-protected-resource`, to which each of its challenges leads; every refusal is a problem.
+#![expect(clippy::print_stdout, reason = "what it is for")]
+
+mod charges;
+mod issuer;
+mod options;
+
+use std::{error::Error, net::TcpListener, process::ExitCode, sync::Arc, time::SystemTime};
+
+use host_adapter_axum::{ConventionsLayer, Limits, serve_router};
+use http_conventions::{pipeline::Conventions, ports::OsEntropy};
+use oauth_core::{dpop::NonceKey, memory::MemoryReplays};
+use options::Options;
+use tokio::signal::ctrl_c;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    failure::exit_code(run().await)
+}
+
+async fn run() -> Result<(), Box<dyn Error>> {
+    let options = Options::parse()?;
+    let listener = TcpListener::bind(&options.listen)?;
+    println!("listening on http://{}", listener.local_addr()?);
+    let replays = Arc::new(MemoryReplays::new());
+    let guard = issuer::guard(&options)
+        .await?
+        .with_dpop(options.url.parse()?, replays.clone())
+        .with_dpop_nonces(&NonceKey::generate(&oauth_core::ports::OsEntropy))
+        .with_metadata(charges::SCOPES.parse()?);
+    let problems = format!("{}/problems/", options.url);
+    let conventions =
+        Conventions::builder(&problems, Arc::new(SystemTime::now), Arc::new(OsEntropy)).build()?;
+    let router = charges::router(guard)?.layer(ConventionsLayer::new(conventions));
+    let interrupted = async { ctrl_c().await.unwrap_or(()) };
+    tokio::select! {
+        served = serve_router(listener, router, Limits::default(), interrupted) => Ok(served?),
+        failed = charges::forget(replays) => Err(failed.into()),
+    }
+}

@@ -1,0 +1,57 @@
+//! Receives signed webhooks (Standard Webhooks) and prints one line for each new event.
+//!
+//! ```sh
+//! cargo run -p webhook-receiver -- --secret whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw --listen 127.0.0.1:8090
+//! ```
+//!
+//! The secret is better kept in the environment variable `WEBHOOK_SECRET`. The sender is answered as soon as its event
+//! is claimed and queued; a worker does the rest. What is forged or stale is 400, what is repeated is acknowledged and
+//! not queued again. This queue is in memory; the one of `host-store-sqlite` survives a crash.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "what it is for")]
+
+mod options;
+mod worker;
+
+use std::{error::Error, net::TcpListener, process::ExitCode, sync::Arc, time::SystemTime};
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body_util::Full;
+use options::Options;
+use tokio::{signal::ctrl_c, sync::Notify};
+use webhook_core::receiver::{Receiver, Verifier};
+use webhook_core::{memory::MemoryInbox, secret::SigningSecret};
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    failure::exit_code(run().await)
+}
+
+async fn run() -> Result<(), Box<dyn Error>> {
+    let options = Options::parse()?;
+    let verifier = Verifier::standard_webhooks(SigningSecret::from_whsec(&options.secret)?);
+    let (inbox, arrived) = (Arc::new(MemoryInbox::default()), Arc::new(Notify::new()));
+    let receiver = Receiver::builder("sender", verifier, inbox.clone(), SystemTime::now).build()?;
+    let listener = TcpListener::bind(options.listen)?;
+    println!("listening on http://{}", listener.local_addr()?);
+    let work = worker::work(inbox, Arc::clone(&arrived));
+    let handle = move |request| {
+        let (receiver, arrived) = (receiver.clone(), Arc::clone(&arrived));
+        async move {
+            let response = receiver.receive(request).await;
+            arrived.notify_one();
+            response.map(Full::new)
+        }
+    };
+    let refuse = |_: &Request<()>, status: StatusCode| {
+        Response::builder()
+            .status(status)
+            .body(Bytes::new())
+            .unwrap_or_default()
+    };
+    let interrupted = async { ctrl_c().await.unwrap_or(()) };
+    tokio::select! {
+        served = host_adapter_hyper::serve(listener, handle, refuse, Default::default(), interrupted) => Ok(served?),
+        failed = work => Err(failed.into()),
+    }
+}

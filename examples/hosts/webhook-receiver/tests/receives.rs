@@ -1,0 +1,154 @@
+//! Starts the program as a newcomer would and plays its sender.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::process::Stdio;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use host_transport_hyper::HyperTransport;
+use http::{Request, StatusCode};
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
+use webhook_core::address::AddressPolicy;
+use webhook_core::event::Envelope;
+use webhook_core::ports::Transport;
+use webhook_core::secret::SigningSecret;
+use webhook_core::signature::{Signer, Signers};
+
+const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const PROGRAM: &str = env!("CARGO_BIN_EXE_webhook-receiver");
+
+/// The program at work; dropping it ends it.
+struct Program {
+    child: Child,
+    output: Lines<BufReader<ChildStdout>>,
+    url: String,
+    transport: HyperTransport,
+}
+
+impl Program {
+    async fn start() -> Self {
+        let mut child = Command::new(PROGRAM)
+            .args(["--secret", SECRET, "--listen", "127.0.0.1:0"])
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+        let greeting = output.next_line().await.unwrap().unwrap();
+        let url = greeting.strip_prefix("listening on ").unwrap().to_owned();
+        let transport = HyperTransport::new(AddressPolicy::new().danger_allow_loopback());
+        Self {
+            child,
+            output,
+            url,
+            transport,
+        }
+    }
+
+    async fn post(&self, signed: &Envelope, sent: Bytes) -> StatusCode {
+        post(&self.transport, &self.url, signed, sent).await
+    }
+
+    async fn line(&mut self) -> String {
+        let line = tokio::time::timeout(Duration::from_secs(20), self.output.next_line()).await;
+        line.unwrap().unwrap().unwrap()
+    }
+}
+
+/// Sends a body under the signature of an event.
+async fn post(transport: &HyperTransport, url: &str, signed: &Envelope, sent: Bytes) -> StatusCode {
+    let secret = SigningSecret::from_whsec(SECRET).unwrap();
+    let signers = Signers::from(Signer::standard_webhooks(&secret));
+    let mut request = Request::post(url).body(sent).unwrap();
+    signers
+        .sign(signed.id(), SystemTime::now(), signed.bytes())
+        .insert_into(request.headers_mut());
+    transport.send(request).await.unwrap().status()
+}
+
+fn event(id: &str) -> Envelope {
+    let (event_type, version) = ("charge.created".parse().unwrap(), "2026-11-01".parse().unwrap());
+    Envelope::new(
+        id.parse().unwrap(),
+        event_type,
+        version,
+        SystemTime::now(),
+        br#"{"id":"ch_1"}"#,
+    )
+    .unwrap()
+}
+
+#[tokio::test]
+async fn an_event_is_printed_once_and_a_forged_one_never() {
+    let mut program = Program::start().await;
+    let (first, last) = (event("evt_first"), event("evt_last"));
+    assert_eq!(
+        program.post(&first, first.bytes().clone()).await,
+        StatusCode::NO_CONTENT
+    );
+    assert_eq!(
+        program.post(&first, first.bytes().clone()).await,
+        StatusCode::NO_CONTENT
+    );
+    let tampered = Bytes::from([last.bytes(), b" ".as_slice()].concat());
+    assert_eq!(program.post(&last, tampered).await, StatusCode::BAD_REQUEST);
+    assert_eq!(program.line().await, "charge.created evt_first");
+    // were the repetition or the forgery queued, it would come before this one
+    assert_eq!(
+        program.post(&last, last.bytes().clone()).await,
+        StatusCode::NO_CONTENT
+    );
+    assert_eq!(program.line().await, "charge.created evt_last");
+}
+
+/// W7: what nobody can do anything about is not acknowledged for long.
+#[tokio::test]
+async fn the_program_ends_when_it_can_print_no_more() {
+    let Program {
+        mut child,
+        output,
+        url,
+        transport,
+    } = Program::start().await;
+    drop(output);
+    let event = event("evt_unseen");
+    let status = post(&transport, &url, &event, event.bytes().clone()).await;
+    assert_eq!(status, StatusCode::NO_CONTENT);
+    let ended = tokio::time::timeout(Duration::from_secs(20), child.wait()).await;
+    assert_eq!(ended.unwrap().unwrap().code(), Some(1));
+}
+
+/// H19: what is too large is refused before it is verified.
+#[tokio::test]
+async fn a_body_over_the_limit_is_413() {
+    let program = Program::start().await;
+    let body = Bytes::from(vec![b' '; (1 << 20) + 1]);
+    assert_eq!(
+        program.post(&event("evt_large"), body).await,
+        StatusCode::PAYLOAD_TOO_LARGE
+    );
+}
+
+#[tokio::test]
+async fn a_wrong_use_is_explained() {
+    let explanation = async |arguments: &[&str]| {
+        let output = Command::new(PROGRAM)
+            .args(arguments)
+            .env_remove("WEBHOOK_SECRET")
+            .output()
+            .await
+            .unwrap();
+        assert!(!output.status.success(), "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for arguments in [&["--verbose"] as &[_], &["--listen"], &[]] {
+        assert!(
+            explanation(arguments)
+                .await
+                .starts_with("usage: webhook-receiver"),
+            "{arguments:?}"
+        );
+    }
+    assert!(explanation(&["--secret", "whsec_short"]).await.contains("secret"));
+}

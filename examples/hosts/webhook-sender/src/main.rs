@@ -1,0 +1,53 @@
+//! Books charges, and tells a receiver of each (Standard Webhooks) until it has acknowledged.
+//!
+//! ```sh
+//! export WEBHOOK_SECRET=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+//! cargo run -p webhook-receiver & # another terminal is better
+//! cargo run -p webhook-sender -- shop.sqlite http://127.0.0.1:8090/ 500 1200
+//! ```
+//!
+//! A charge and its event are stored in one transaction: either both are there or neither. What is stored is delivered, if
+//! need be after a crash: start the program again without an amount, and it goes on where it was. Ctrl-C lets what is on its
+//! way arrive. One receiver is registered when the program first meets the file; its URL and secret stay what they were.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "what it is for")]
+
+mod charge;
+mod deliver;
+mod options;
+
+use std::{error::Error, process::ExitCode, sync::Arc, time::SystemTime};
+
+use host_store_sqlite::Database;
+use host_transport_hyper::HyperTransport;
+use options::Options;
+use webhook_core::address::AddressPolicy;
+use webhook_core::sender::{Dispatcher, Endpoint, EndpointStore, Inserted};
+use webhook_core::{ports::OsEntropy, secret::SigningSecret, signature::Signer};
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    failure::exit_code(run().await)
+}
+
+async fn run() -> Result<(), Failure> {
+    let options = Options::parse()?;
+    // for this demonstration only: a host calls public addresses and nothing else
+    let policy = AddressPolicy::new().danger_allow_loopback();
+    let database = Database::open(&options.file)?;
+    database.migrate("shop", charge::TABLES).await?;
+    let signer = Signer::standard_webhooks(&SigningSecret::from_whsec(&options.secret)?);
+    let endpoint = Endpoint::register("receiver".parse()?, &options.url.parse()?, signer, &policy)?;
+    if database.insert(endpoint).await? == Inserted::AlreadyExists {
+        eprintln!("the receiver stays the one of {}", options.file);
+    }
+    for amount in options.amounts {
+        println!("stored {}", charge::book(&database, amount).await?);
+    }
+    let (outbox, endpoints) = (Arc::new(database.clone()), Arc::new(database));
+    let transport = Arc::new(HyperTransport::new(policy.clone()));
+    let dispatcher = Dispatcher::new(outbox, endpoints, transport, SystemTime::now, OsEntropy);
+    deliver::until_ctrl_c(&dispatcher.with_address_policy(policy)).await;
+    Ok(())
+}

@@ -1,0 +1,242 @@
+//! Starts the program as a newcomer would and plays its receiver.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use std::{future::pending, net::TcpListener};
+
+use bytes::Bytes;
+use host_store_sqlite::{Database, DatabaseError};
+use http::{Request, Response, StatusCode};
+use http_body_util::Full;
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
+use tokio::sync::Notify;
+use tokio::time::timeout;
+use webhook_core::event::Envelope;
+use webhook_core::memory::MemoryInbox;
+use webhook_core::receiver::{Inbox, Receiver, Verifier};
+use webhook_core::secret::SigningSecret;
+use webhook_core::sender::{EndpointStore, Enqueue, Outbox};
+
+const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const PROGRAM: &str = env!("CARGO_BIN_EXE_webhook-sender");
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The program at work; dropping it ends it.
+struct Program {
+    child: Child,
+    output: Lines<BufReader<ChildStdout>>,
+}
+
+impl Program {
+    fn start(file: &Path, url: &str, amounts: &[&str]) -> Self {
+        let mut child = Command::new(PROGRAM)
+            .arg(file)
+            .arg(url)
+            .args(amounts)
+            .env("WEBHOOK_SECRET", SECRET)
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap()).lines();
+        Self { child, output }
+    }
+
+    /// What the next line says of which event.
+    async fn line(&mut self) -> (String, String) {
+        let line = timeout(PATIENCE, self.output.next_line()).await;
+        let line = line.unwrap().unwrap().unwrap();
+        let (what, event) = line.rsplit_once(' ').unwrap();
+        (what.to_owned(), event.to_owned())
+    }
+
+    async fn press_ctrl_c(&self) {
+        let pid = self.child.id().unwrap().to_string();
+        let sent = Command::new("kill").args(["-INT", &pid]).status().await;
+        assert!(sent.unwrap().success());
+    }
+
+    async fn interrupt(mut self) -> ExitStatus {
+        self.press_ctrl_c().await;
+        self.child.wait().await.unwrap()
+    }
+}
+
+/// A receiver that takes what is rightly signed, and its URL.
+fn receiver() -> (Arc<MemoryInbox>, String) {
+    let inbox = Arc::new(MemoryInbox::default());
+    let verifier = Verifier::standard_webhooks(SigningSecret::from_whsec(SECRET).unwrap());
+    let receiver = Receiver::builder("shop", verifier, inbox.clone(), SystemTime::now)
+        .build()
+        .unwrap();
+    let handle = move |request| {
+        let receiver = receiver.clone();
+        async move { receiver.receive(request).await.map(Full::new) }
+    };
+    (inbox, serve(handle))
+}
+
+/// Answers requests by `handle`, at the URL that comes back.
+fn serve<H, F>(handle: H) -> String
+where
+    H: Fn(Request<Bytes>) -> F + Send + Sync + 'static,
+    F: Future<Output = Response<Full<Bytes>>> + Send + 'static,
+{
+    let refuse = |_: &Request<()>, _: StatusCode| Response::default();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    tokio::spawn(host_adapter_hyper::serve(
+        listener,
+        handle,
+        refuse,
+        Default::default(),
+        pending(),
+    ));
+    url
+}
+
+async fn amounts(file: &Path) -> Vec<u32> {
+    let database = Database::open(file).unwrap();
+    let read = database.read(|connection| -> Result<Vec<u32>, DatabaseError> {
+        let mut rows = connection.prepare("SELECT amount FROM charge ORDER BY id")?;
+        Ok(rows.query_map((), |row| row.get(0))?.collect::<Result<_, _>>()?)
+    });
+    read.await.unwrap()
+}
+
+/// W15: what is booked is delivered, each charge by an event of its own, and Ctrl-C ends the program in peace.
+#[tokio::test]
+async fn each_charge_is_told_to_the_receiver() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("shop.sqlite");
+    let (inbox, url) = receiver();
+    let mut program = Program::start(&file, &url, &["500", "1200"]);
+    let (first, second) = (program.line().await, program.line().await);
+    assert_eq!((first.0.as_str(), second.0.as_str()), ("stored", "stored"));
+    let mut acked = [program.line().await, program.line().await];
+    acked.sort();
+    let mut expected = [("Acked".to_owned(), first.1), ("Acked".to_owned(), second.1)];
+    expected.sort();
+    assert_eq!(acked, expected);
+    assert!(program.interrupt().await.success());
+    let jobs = inbox
+        .take(9, SystemTime::now(), Duration::from_secs(60))
+        .await
+        .unwrap();
+    let mut told: Vec<String> = jobs
+        .into_iter()
+        .map(|job| String::from_utf8(Envelope::parse(job.body).unwrap().object().to_vec()).unwrap())
+        .collect();
+    told.sort();
+    assert_eq!(
+        told,
+        [r#"{"id":"ch_1","amount":500}"#, r#"{"id":"ch_2","amount":1200}"#]
+    );
+    assert_eq!(amounts(&file).await, [500, 1200]);
+}
+
+/// W15: what the file holds is delivered when the program starts, whoever stored it and whatever became of them.
+#[tokio::test]
+async fn a_sender_goes_on_where_another_was_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("shop.sqlite");
+    let (inbox, url) = receiver();
+    let mut program = Program::start(&file, &url, &["500"]);
+    let stored = program.line().await;
+    assert_eq!(program.line().await, ("Acked".to_owned(), stored.1));
+    program.child.kill().await.unwrap();
+    let database = Database::open(&file).unwrap();
+    let (event_type, version, now) = ("charge.created".parse(), "1".parse(), SystemTime::now());
+    let id = "evt_left".parse().unwrap();
+    let event = Envelope::new(id, event_type.unwrap(), version.unwrap(), now, b"{}").unwrap();
+    let endpoints = database.subscribers(event.event_type()).await.unwrap();
+    database
+        .enqueue(Enqueue::to(event.into(), endpoints, now))
+        .await
+        .unwrap();
+    drop(database);
+    let mut again = Program::start(&file, &url, &[]);
+    assert_eq!(again.line().await, ("Acked".to_owned(), "evt_left".to_owned()));
+    assert!(again.interrupt().await.success());
+    let jobs = inbox.take(9, now, Duration::from_secs(60)).await.unwrap();
+    assert_eq!(jobs.len(), 2);
+}
+
+/// W15: at Ctrl-C a receiver may be at work on a delivery; its acknowledgement is waited for and written down.
+#[tokio::test]
+async fn an_exchange_under_way_at_ctrl_c_is_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("shop.sqlite");
+    let (asked, acknowledge) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let receiver = (Arc::clone(&asked), Arc::clone(&acknowledge));
+    let url = serve(move |_| {
+        let (asked, acknowledge) = receiver.clone();
+        async move {
+            asked.notify_one();
+            acknowledge.notified().await;
+            Response::default()
+        }
+    });
+    let mut program = Program::start(&file, &url, &["500"]);
+    let stored = program.line().await;
+    timeout(PATIENCE, asked.notified()).await.unwrap();
+    program.press_ctrl_c().await;
+    // a program that leaves its receiver alone is gone by then
+    let ended = timeout(Duration::from_millis(500), program.child.wait()).await;
+    assert!(ended.is_err(), "{ended:?}");
+    acknowledge.notify_one();
+    assert_eq!(program.line().await, ("Acked".to_owned(), stored.1));
+    assert!(
+        timeout(PATIENCE, program.child.wait())
+            .await
+            .unwrap()
+            .unwrap()
+            .success()
+    );
+}
+
+/// W11: a receiver that is not there loses nothing: its event is stored and scheduled again.
+#[tokio::test]
+async fn an_absent_receiver_is_tried_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("shop.sqlite");
+    let absent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", absent.local_addr().unwrap());
+    drop(absent);
+    let mut program = Program::start(&file, &url, &["500"]);
+    let stored = program.line().await;
+    let tried = program.line().await;
+    assert!(tried.0.starts_with("Retry") && tried.1 == stored.1, "{tried:?}");
+    assert!(program.interrupt().await.success());
+}
+
+#[tokio::test]
+async fn a_wrong_use_is_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shop.sqlite");
+    let file = path.to_str().unwrap();
+    for (words, said) in [
+        (&[] as &[&str], "usage: "),
+        (&[file], "usage: "),
+        (&[file, "http://127.0.0.1:1/", "much"], "usage: "),
+        (
+            &[file, "https://10.0.0.1/"],
+            "the address 10.0.0.1 is refused: private use",
+        ),
+    ] {
+        let output = Command::new(PROGRAM)
+            .args(words)
+            .env("WEBHOOK_SECRET", SECRET)
+            .output()
+            .await;
+        let output = output.unwrap();
+        assert!(!output.status.success(), "{words:?}");
+        let complaint = String::from_utf8(output.stderr).unwrap();
+        assert!(complaint.starts_with(said), "{complaint}");
+    }
+}

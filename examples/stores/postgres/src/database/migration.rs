@@ -1,0 +1,94 @@
+//! Tables that grow with the releases: each step runs once per schema, in order.
+
+use sqlx::{PgConnection, PgPool};
+
+use super::begin;
+use super::error::{DatabaseError, DatabaseErrorKind};
+
+/// The name under which the suite's own tables are counted.
+const SUITE: &str = "host-store-postgres";
+
+/// The suite's own tables. A release appends a step and never edits one.
+const STEPS: &[&str] = &[
+    include_str!("../schema/0001.sql"),
+    include_str!("../schema/0002.sql"),
+    include_str!("../schema/0003.sql"),
+    include_str!("../schema/0004.sql"),
+    include_str!("../schema/0005.sql"),
+    include_str!("../schema/0006.sql"),
+    include_str!("../schema/0007.sql"),
+    include_str!("../schema/0008.sql"),
+    include_str!("../schema/0009.sql"),
+];
+
+pub(super) async fn migrate_suite(pool: &PgPool) -> Result<(), DatabaseError> {
+    migrate(pool, SUITE, STEPS).await
+}
+
+/// Brings the tables of a component to the version that `steps` describe, all in one transaction.
+///
+/// Where there is nothing to do it only reads, so that a program whose role may not make tables can start. Processes that start
+/// together wait for each other at a lock of the schema, and all but the first find nothing to do.
+pub(super) async fn migrate(pool: &PgPool, name: &str, steps: &[&'static str]) -> Result<(), DatabaseError> {
+    let mut transaction = begin(pool).await?;
+    if has_tables(&mut transaction).await? && steps_left(&mut transaction, name, steps).await?.is_empty() {
+        return Ok(transaction.commit().await?);
+    }
+    // another process may be at it for longer than a verb would wait
+    sqlx::raw_sql("SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
+        .execute(&mut *transaction)
+        .await?;
+    sqlx::query("SELECT pg_advisory_xact_lock(hashtext($1), hashtext(current_schema()))")
+        .bind(SUITE)
+        .execute(&mut *transaction)
+        .await?;
+    sqlx::query(
+        "CREATE TABLE IF NOT EXISTS store_component (name TEXT PRIMARY KEY, version INTEGER NOT NULL)",
+    )
+    .execute(&mut *transaction)
+    .await?;
+    for step in steps_left(&mut transaction, name, steps).await? {
+        sqlx::raw_sql(*step).execute(&mut *transaction).await?;
+    }
+    note(&mut transaction, name, steps.len()).await?;
+    Ok(transaction.commit().await?)
+}
+
+/// Whether this very schema, not another one of the `search_path`, has a table of components.
+async fn has_tables(connection: &mut PgConnection) -> Result<bool, DatabaseError> {
+    let found =
+        sqlx::query_scalar("SELECT to_regclass(format('%I.store_component', current_schema())) IS NOT NULL");
+    Ok(found.fetch_one(connection).await?)
+}
+
+/// The steps that have not run.
+async fn steps_left<'s>(
+    connection: &mut PgConnection,
+    name: &str,
+    steps: &'s [&'static str],
+) -> Result<&'s [&'static str], DatabaseError> {
+    let version: Option<i32> = sqlx::query_scalar("SELECT version FROM store_component WHERE name = $1")
+        .bind(name)
+        .fetch_optional(connection)
+        .await?;
+    let reached = usize::try_from(version.unwrap_or(0)).map_err(DatabaseError::corrupt)?;
+    steps.get(reached..).ok_or_else(|| {
+        let reason = format!(
+            "version {reached} of {name} in the database, {} known",
+            steps.len()
+        );
+        DatabaseError::new(DatabaseErrorKind::Incompatible, reason)
+    })
+}
+
+async fn note(connection: &mut PgConnection, name: &str, version: usize) -> Result<(), DatabaseError> {
+    sqlx::query(
+        "INSERT INTO store_component (name, version) VALUES ($1, $2)
+         ON CONFLICT (name) DO UPDATE SET version = excluded.version WHERE store_component.version < excluded.version",
+    )
+    .bind(name)
+    .bind(i32::try_from(version).unwrap_or(i32::MAX))
+    .execute(connection)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! Storing an event with its deliveries, also in the caller's own transaction.
+
+use std::time::SystemTime;
+
+use sqlx::{PgConnection, PgPool, Postgres, Transaction};
+use webhook_core::sender::{Delivery, DeliveryState, Enqueue, Enqueued, StoredEvent};
+
+use super::delivery::{self, batch, columns};
+use crate::column::nanoseconds;
+use crate::database::{DatabaseError, DatabaseErrorKind};
+use crate::webhook::endpoints;
+
+/// One statement is a transaction of its own.
+pub(super) async fn enqueue(pool: &PgPool, enqueue: &Enqueue) -> Result<Enqueued, DatabaseError> {
+    let mut connection = pool.acquire().await?;
+    enqueue_on(&mut connection, enqueue).await
+}
+
+/// Stores an event for every endpoint that subscribes to it, in the caller's own transaction: the event is there exactly when
+/// the caller's rows are, and who gets it is decided there and then. An endpoint that another transaction is about to register
+/// comes after the event.
+///
+/// The first event ever for an endpoint makes its lane, and two transactions that do so wait for each other: commit soon.
+///
+/// # Errors
+///
+/// [`DatabaseError`]; the transaction can then only be rolled back, and all of it may be repeated when the error
+/// [is transient](DatabaseErrorKind::is_transient).
+///
+/// # Examples
+///
+/// ```no_run
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use std::time::SystemTime;
+/// use host_store_postgres::{Database, outbox, sqlx};
+/// use webhook_core::event::Envelope;
+/// use webhook_core::sender::Enqueued;
+///
+/// let database = Database::connect("postgres://postgres@127.0.0.1:5432/desk").await?;
+/// database.migrate("desk", &["CREATE TABLE charge (id TEXT PRIMARY KEY)"]).await?;
+///
+/// let now = SystemTime::now();
+/// let event = Envelope::new(
+///     "evt_1".parse()?, "charge.created".parse()?, "1".parse()?, now, br#"{"id":"ch_1"}"#,
+/// )?;
+/// let mut transaction = database.pool().begin().await?;
+/// sqlx::query("INSERT INTO charge (id) VALUES ('ch_1')").execute(&mut *transaction).await?;
+/// assert_eq!(outbox::send_in(&mut transaction, event, now).await?, Enqueued::Enqueued);
+/// transaction.commit().await?;
+/// # Ok(())
+/// # }
+/// ```
+pub async fn send_in(
+    transaction: &mut Transaction<'_, Postgres>,
+    event: impl Into<StoredEvent> + Send,
+    now: SystemTime,
+) -> Result<Enqueued, DatabaseError> {
+    let event = event.into();
+    let subscribers = endpoints::subscribers(&mut **transaction, &event.event_type).await?;
+    enqueue_on(transaction, &Enqueue::to(event, subscribers, now)).await
+}
+
+/// Stores an event with deliveries of the caller's own choice in the caller's own transaction; [`send_in`] chooses them too.
+///
+/// # Errors
+///
+/// As [`send_in`].
+pub async fn enqueue_in(
+    transaction: &mut Transaction<'_, Postgres>,
+    enqueue: &Enqueue,
+) -> Result<Enqueued, DatabaseError> {
+    enqueue_on(transaction, enqueue).await
+}
+
+async fn enqueue_on(connection: &mut PgConnection, enqueue: &Enqueue) -> Result<Enqueued, DatabaseError> {
+    if insert(connection, enqueue).await? {
+        Ok(Enqueued::Enqueued)
+    } else {
+        stored_before(connection, enqueue).await
+    }
+}
+
+/// Writes all of it if the id is free, and says whether it was. Waits for whoever is about to take it.
+async fn insert(connection: &mut PgConnection, enqueue: &Enqueue) -> Result<bool, DatabaseError> {
+    let event = &enqueue.event;
+    let deliveries: Vec<&Delivery> = enqueue.deliveries.iter().collect();
+    // a row stands where its state belongs, also should a host enqueue one that is over
+    let live = DeliveryState::ALL.into_iter().filter(|state| state.is_live());
+    let live: Vec<&str> = live.map(DeliveryState::as_str).collect();
+    let insert = sqlx::query(concat!(
+        "WITH stored AS (
+             INSERT INTO webhook_event (id, event_type, created_at, body) VALUES ($10, $11, $12, $13)
+             ON CONFLICT (id) DO NOTHING RETURNING id
+         ), batch AS MATERIALIZED (
+             SELECT batch.*, state = ANY($14) AS live FROM ",
+        batch!(),
+        " WHERE EXISTS (SELECT FROM stored)
+         ), lane AS (
+             INSERT INTO webhook_lane (endpoint) SELECT DISTINCT endpoint COLLATE \"C\" FROM batch ORDER BY 1
+             ON CONFLICT DO NOTHING
+         ), ready AS (
+             INSERT INTO webhook_ready (",
+        columns!(),
+        ") SELECT ",
+        columns!(),
+        " FROM batch WHERE live
+         ), finished AS (
+             INSERT INTO webhook_finished (",
+        columns!(),
+        ") SELECT ",
+        columns!(),
+        " FROM batch WHERE NOT live
+         )
+         SELECT FROM stored"
+    ));
+    let inserted = delivery::bind(insert, &deliveries)
+        .bind(event.id.as_str())
+        .bind(event.event_type.as_str())
+        .bind(nanoseconds(event.created_at))
+        .bind(&event.body[..])
+        .bind(live)
+        .fetch_optional(connection)
+        .await?;
+    Ok(inserted.is_some())
+}
+
+async fn stored_before(connection: &mut PgConnection, enqueue: &Enqueue) -> Result<Enqueued, DatabaseError> {
+    let event = &enqueue.event;
+    let is_same = sqlx::query_scalar("SELECT event_type = $2 AND body = $3 FROM webhook_event WHERE id = $1")
+        .bind(event.id.as_str())
+        .bind(event.event_type.as_str())
+        .bind(&event.body[..])
+        .fetch_optional(connection)
+        .await?;
+    match is_same {
+        Some(true) => Ok(Enqueued::Duplicate),
+        Some(false) => Ok(Enqueued::Conflict),
+        None => Err(DatabaseError::new(
+            DatabaseErrorKind::Busy,
+            "the event of this id went away meanwhile",
+        )),
+    }
+}

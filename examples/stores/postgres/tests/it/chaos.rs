@@ -1,0 +1,343 @@
+//! Two dispatcher processes on one outbox, one of them killed about every second, and a receiver that counts what it gets.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::io::{self, Read};
+use std::net::TcpListener;
+use std::ops::ControlFlow;
+use std::process::{self, Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use bytes::Bytes;
+use host_store_postgres::{Database, outbox};
+use host_transport_hyper::HyperTransport;
+use http::{HeaderMap, Request, Response, StatusCode};
+use http_body_util::Full;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::sleep;
+use webhook_core::address::AddressPolicy;
+use webhook_core::memory::MemoryInbox;
+use webhook_core::ports::{Clock, Entropy, OsEntropy};
+use webhook_core::receiver::{Inbox, Outcome, Receiver, Verifier};
+use webhook_core::secret::SigningSecret;
+use webhook_core::sender::{Dispatcher, Endpoint, EndpointStore, Enqueued, Handled, Inserted};
+use webhook_core::signature::Signer;
+
+use crate::server::schema;
+use crate::support::{LEASE, START, count, event};
+
+const EVENTS: usize = 20_000;
+const ENDPOINTS: usize = 20;
+const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+/// When so long nothing more has been delivered, what is left counts as lost: seven leases of the dead. It is progress that is
+/// waited for, and not a moment, so that a machine with other things to do is slow and not wrong.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The processes die for no reason of a delivery's, and so often that after five deaths one of 20,000 would now and then pass
+/// for the culprit and be set aside.
+const BLAMELESS: u32 = 50;
+
+/// Tells the test binary, started once more, to deliver from this schema until it is killed, and when the clock was started.
+const DISPATCHER: &str = "STORE_POSTGRES_DISPATCHER";
+const CLOCK: &str = "STORE_POSTGRES_CLOCK";
+
+/// W15, W7: of 20,000 events none is lost when one of two dispatchers is killed every second, and each that comes again is
+/// recognised.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_dispatchers_one_of_them_killed_every_second_lose_nothing() {
+    let schema = schema!();
+    let database = schema.database().await;
+    let clock = FastClock::start();
+    let receiver = CountingReceiver::start(clock);
+    register(&database, receiver.port).await;
+
+    // it is processes that die here and not the server: nobody waits for its disk
+    let url = format!("{}&options[synchronous_commit]=off", schema.url());
+    let mut kills = 0;
+    let delivered = tokio::select! {
+        ((), delivered) = async { tokio::join!(enqueue_all(&database), are_all_over(&database)) } => delivered,
+        () = keep_killing(&url, clock, &mut kills) => false,
+    };
+
+    let of = async |rows: &str| usize::try_from(count(&database, rows).await).unwrap();
+    assert!(delivered, "{} still wait", of("webhook_ready").await);
+    assert_eq!(of("webhook_finished WHERE state = 'acked'").await, EVENTS);
+    assert_eq!(of("webhook_delivery").await, EVENTS);
+    let leases = of("webhook_delivery, generate_series(1, fence)").await;
+
+    let got = receiver.stop().await;
+    let accepted: usize = got.accepted.values().sum();
+    let duplicates = accepted - got.accepted.len();
+    assert_eq!(got.accepted.len(), EVENTS, "different ids on the wire");
+    assert_eq!(got.queued, got.accepted.keys().cloned().collect::<Vec<_>>());
+    assert_eq!((got.enqueued, got.duplicates), (EVENTS, duplicates));
+    assert_eq!(got.refused, []);
+    assert!(accepted <= leases, "{accepted} requests of {leases} leases");
+    assert!(kills >= 5, "only {kills} were killed");
+    assert!(
+        duplicates > 0,
+        "no process died between an answer and its settlement"
+    );
+    println!("{kills} kills, {leases} leases, {duplicates} duplicates, all of them recognised");
+}
+
+async fn register(database: &Database, port: u16) {
+    let signer = Signer::standard_webhooks(&SigningSecret::from_whsec(SECRET).unwrap());
+    for number in 0..ENDPOINTS {
+        let url = format!("http://127.0.0.1:{port}/{number}").parse().unwrap();
+        let id = endpoint(number).parse().unwrap();
+        let endpoint = Endpoint::register(id, &url, signer.clone(), &loopback()).unwrap();
+        assert_eq!(database.insert(endpoint).await.unwrap(), Inserted::Inserted);
+    }
+}
+
+fn endpoint(number: usize) -> String {
+    format!("ep_{number}")
+}
+
+fn loopback() -> AddressPolicy {
+    AddressPolicy::new().danger_allow_loopback()
+}
+
+/// A transaction for the events of each endpoint, while the first of them are delivered.
+async fn enqueue_all(database: &Database) {
+    for number in 0..ENDPOINTS {
+        let endpoint = endpoint(number);
+        let mut transaction = database.pool().begin().await.unwrap();
+        for number in (number..EVENTS).step_by(ENDPOINTS) {
+            let event = event(number, &[&endpoint]);
+            let enqueued = outbox::enqueue_in(&mut transaction, &event).await.unwrap();
+            assert_eq!(enqueued, Enqueued::Enqueued);
+        }
+        transaction.commit().await.unwrap();
+    }
+}
+
+/// `false` when it does not go on any more.
+async fn are_all_over(database: &Database) -> bool {
+    let (mut over, mut since) = (0, Instant::now());
+    while since.elapsed() < PATIENCE {
+        let now_over = count(database, "webhook_finished").await;
+        if now_over == i64::try_from(EVENTS).unwrap() {
+            return true;
+        }
+        if now_over > over {
+            (over, since) = (now_over, Instant::now());
+        }
+        sleep(Duration::from_millis(200)).await;
+    }
+    false
+}
+
+/// Never ends; once dropped, it has killed both.
+async fn keep_killing(url: &str, clock: FastClock, kills: &mut usize) {
+    let (mut first, mut second) = (Process::start(url, clock), Process::start(url, clock));
+    loop {
+        // half a second to one and a half
+        let [pause, choice] = random();
+        sleep(Duration::from_millis(500 + 4 * u64::from(pause))).await;
+        let victim = if choice % 2 == 0 { &mut first } else { &mut second };
+        victim.kill();
+        *kills += 1;
+        *victim = Process::start(url, clock);
+    }
+}
+
+fn random() -> [u8; 2] {
+    let mut bytes = [0; 2];
+    OsEntropy.fill(&mut bytes);
+    bytes
+}
+
+/// A clock that all processes share and that runs ten times as fast: the leases of the dead end after four seconds.
+#[derive(Clone, Copy)]
+struct FastClock {
+    started: SystemTime,
+}
+
+impl FastClock {
+    const SPEED: u32 = 10;
+
+    fn start() -> Self {
+        Self {
+            started: SystemTime::now(),
+        }
+    }
+
+    fn from_text(text: &str) -> Self {
+        let started = Duration::from_nanos(text.parse().unwrap());
+        Self {
+            started: SystemTime::UNIX_EPOCH + started,
+        }
+    }
+
+    fn as_text(self) -> String {
+        let started = self.started.duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        started.as_nanos().to_string()
+    }
+
+    async fn reach(self, time: SystemTime) {
+        let left = time.duration_since(self.now()).unwrap_or_default();
+        sleep(left / Self::SPEED).await;
+    }
+}
+
+impl Clock for FastClock {
+    fn now(&self) -> SystemTime {
+        START + self.started.elapsed().unwrap_or_default() * Self::SPEED
+    }
+}
+
+/// A process that delivers until it is killed, or its parent has gone.
+struct Process(Child);
+
+impl Process {
+    fn start(url: &str, clock: FastClock) -> Self {
+        let child = Command::new(env::current_exe().unwrap())
+            .args(["--exact", "chaos::dispatcher", "--nocapture"])
+            .env(DISPATCHER, url)
+            .env(CLOCK, clock.as_text())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn();
+        Self(child.unwrap())
+    }
+
+    fn kill(&mut self) {
+        self.0.kill().unwrap();
+        let status = self.0.wait().unwrap();
+        assert_eq!(status.code(), None, "it ended by itself");
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+/// The process of the test above. Alone it does nothing.
+#[tokio::test]
+async fn dispatcher() {
+    let Ok(url) = env::var(DISPATCHER) else { return };
+    let clock = FastClock::from_text(&env::var(CLOCK).unwrap());
+    thread::spawn(|| {
+        io::stdin().read_to_end(&mut Vec::new()).ok();
+        process::exit(0);
+    });
+    let database = Arc::new(Database::connect(&url).await.unwrap());
+    let transport = Arc::new(HyperTransport::new(loopback()));
+    let dispatcher = Dispatcher::new(database.clone(), database, transport, clock, OsEntropy)
+        .with_address_policy(loopback())
+        .with_quarantine_after(BLAMELESS);
+    let wait = |next_due: Option<SystemTime>| async move {
+        // nobody tells this process of new events
+        let look_again = clock.now() + Duration::from_secs(1);
+        clock
+            .reach(next_due.map_or(look_again, |due_at| due_at.min(look_again)))
+            .await;
+        ControlFlow::Continue(())
+    };
+    let told = |told: Result<Handled, _>| {
+        if let Err(error) = told {
+            eprintln!("{error}");
+        }
+    };
+    dispatcher.run(wait, told).await;
+}
+
+/// A receiver behind a real server, and what came to it.
+struct CountingReceiver {
+    port: u16,
+    inbox: Arc<MemoryInbox>,
+    got: Arc<Mutex<Got>>,
+    stop: oneshot::Sender<()>,
+    server: JoinHandle<io::Result<()>>,
+}
+
+#[derive(Default)]
+struct Got {
+    /// How many times each id was acknowledged.
+    accepted: BTreeMap<String, usize>,
+    enqueued: usize,
+    duplicates: usize,
+    refused: Vec<Outcome>,
+    /// The ids in the inbox, in order.
+    queued: Vec<String>,
+}
+
+impl CountingReceiver {
+    fn start(clock: FastClock) -> Self {
+        let (inbox, got) = (
+            Arc::new(MemoryInbox::default()),
+            Arc::new(Mutex::new(Got::default())),
+        );
+        let verifier = Verifier::standard_webhooks(SigningSecret::from_whsec(SECRET).unwrap());
+        let receiver = Receiver::builder("sender", verifier, inbox.clone(), clock)
+            .build()
+            .unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let counted = Arc::clone(&got);
+        let handler = move |request: Request<Bytes>| {
+            let (receiver, got) = (receiver.clone(), Arc::clone(&counted));
+            async move {
+                let id = id(request.headers());
+                let response = receiver.receive(request).await;
+                got.lock().unwrap().count(id, &response);
+                response.map(Full::new)
+            }
+        };
+        let refuse = |_: &Request<()>, status: StatusCode| {
+            let mut response = Response::default();
+            *response.status_mut() = status;
+            response
+        };
+        let (stop, stopped) = oneshot::channel();
+        let shutdown = async { stopped.await.unwrap_or(()) };
+        let server = host_adapter_hyper::serve(listener, handler, refuse, Default::default(), shutdown);
+        let server = tokio::spawn(server);
+        Self {
+            port,
+            inbox,
+            got,
+            stop,
+            server,
+        }
+    }
+
+    /// What came, once the last request is answered.
+    async fn stop(self) -> Got {
+        self.stop.send(()).unwrap();
+        self.server.await.unwrap().unwrap();
+        let mut got = std::mem::take(&mut *self.got.lock().unwrap());
+        let queued = self.inbox.take(2 * EVENTS, START, LEASE).await.unwrap();
+        got.queued = queued
+            .iter()
+            .map(|queued| queued.ticket.key.id.to_string())
+            .collect();
+        got.queued.sort_unstable();
+        got
+    }
+}
+
+fn id(headers: &HeaderMap) -> String {
+    headers["webhook-id"].to_str().unwrap().to_owned()
+}
+
+impl Got {
+    fn count(&mut self, id: String, response: &Response<Bytes>) {
+        match response.extensions().get::<Outcome>().copied().unwrap() {
+            Outcome::Enqueued => self.enqueued += 1,
+            Outcome::Duplicate => self.duplicates += 1,
+            refused => return self.refused.push(refused),
+        }
+        assert_eq!(response.status(), StatusCode::NO_CONTENT);
+        *self.accepted.entry(id).or_default() += 1;
+    }
+}

@@ -1,0 +1,165 @@
+//! The server is killed while clients redeem codes and rotate refresh tokens, starts again, and no chain is broken.
+//!
+//! `chain` is what one client does and sees, `proof` what must then be true of the tables.
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod chain;
+mod proof;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
+
+use futures_util::future::join_all;
+use host_store_postgres::Database;
+use oauth_core::basic::BasicCredentials;
+use oauth_core::jose::{SigningKey, SigningKeys};
+use oauth_core::memory::{MemoryClients, MemoryInteractions};
+use oauth_core::ports::OsEntropy;
+use oauth_core::server::AuthorizationServer;
+use oauth_core::store::{ClientSecrets, RegisteredClient};
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+use self::chain::Chain;
+use crate::own_server::OwnServer;
+use crate::server::skip;
+
+const ROUNDS: usize = 5;
+/// So many clients are busy when the server dies, each with a chain of its own.
+const CLIENTS: usize = 16;
+/// A round ends in the middle of a burst, after so many answers and some more in each round.
+const ANSWERS: usize = 60;
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// O6, O9, O10, O13, 41, 51, 52, 63: PostgreSQL killed in the middle of a burst of redemptions, rotations and revocations leaves
+/// one family a code at most, one leaf a family, every answer that was given, and no revoked family alive.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_postgresql_breaks_no_chain() {
+    let Some(mut postgres) = OwnServer::start().await else {
+        return skip(
+            module_path!(),
+            "the programs of PostgreSQL under /usr/lib/postgresql",
+        );
+    };
+    let desk = Arc::new(Desk::new(Database::connect(&postgres.url()).await.unwrap()));
+    let mut chains: Vec<Chain> = Vec::new();
+    let (mut in_doubt, mut carried_out) = (0, 0);
+    for round in 0..ROUNDS {
+        let burst = Burst::start(&desk, &mut chains);
+        burst.until(ANSWERS + 20 * round).await;
+        postgres.kill();
+        burst.stop.store(true, Ordering::Relaxed);
+        postgres.start_again().await;
+        chains.extend(burst.end().await);
+
+        assert_eq!(postgres.recoveries(), round + 1);
+        proof::of_the_tables(&desk.database).await;
+        for chain in &chains {
+            proof::of_a_chain(&desk, chain).await;
+        }
+        for chain in chains.iter_mut().filter(|chain| chain.is_in_doubt()) {
+            in_doubt += 1;
+            carried_out += usize::from(chain.ask_again(&desk).await);
+        }
+    }
+    proof::of_the_tables(&desk.database).await;
+    assert!(in_doubt > 0, "no request was under way when the server died");
+    println!("{in_doubt} requests were cut off, {carried_out} of them after they had been carried out");
+}
+
+/// An authorization server on the database that dies, with one client.
+pub(crate) struct Desk {
+    server: AuthorizationServer,
+    database: Database,
+    client: RegisteredClient,
+    credentials: BasicCredentials,
+    now: SystemTime,
+}
+
+impl Desk {
+    fn new(database: Database) -> Self {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+        let credentials = BasicCredentials {
+            client_id: "web".parse().unwrap(),
+            secret: "the client's secret".parse().unwrap(),
+        };
+        let secrets = ClientSecrets::new(&credentials.secret);
+        let client = RegisteredClient::confidential(credentials.client_id.clone(), secrets)
+            .with_scopes("read:charges".parse().unwrap());
+        let key = SigningKey::generate_ed25519(&OsEntropy).unwrap();
+        let server = AuthorizationServer::builder("https://auth.example")
+            .with_clients(Arc::new(MemoryClients::from_iter([client.clone()])))
+            .with_interactions(Arc::new(MemoryInteractions::new()))
+            .with_tokens(Arc::new(database.clone()))
+            .with_clock(move || now)
+            .with_entropy(OsEntropy)
+            .with_signing_keys(SigningKeys::new(key))
+            .with_audience("https://api.example")
+            .build()
+            .unwrap();
+        Self {
+            server,
+            database,
+            client,
+            credentials,
+            now,
+        }
+    }
+}
+
+/// Clients that go on until they are told to stop, or get no answer.
+struct Burst {
+    stop: Arc<AtomicBool>,
+    answers: Arc<AtomicUsize>,
+    clients: Vec<JoinHandle<Vec<Chain>>>,
+}
+
+impl Burst {
+    /// Each client goes on with a chain that still lives, where there is one.
+    fn start(desk: &Arc<Desk>, chains: &mut Vec<Chain>) -> Self {
+        let (stop, answers) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let mut living: Vec<Chain> = chains.extract_if(.., |chain| chain.is_alive()).collect();
+        let clients = (0..CLIENTS).map(|number| {
+            let (desk, stop, answers) = (Arc::clone(desk), Arc::clone(&stop), Arc::clone(&answers));
+            let inherited: Vec<Chain> = living.pop().into_iter().collect();
+            tokio::spawn(async move {
+                let mut client = chain::Client {
+                    number,
+                    turn: 0,
+                    chains: inherited,
+                };
+                while !stop.load(Ordering::Relaxed) && client.ask(&desk).await {
+                    answers.fetch_add(1, Ordering::Relaxed);
+                }
+                client.chains
+            })
+        });
+        let clients = clients.collect();
+        chains.append(&mut living);
+        Self {
+            stop,
+            answers,
+            clients,
+        }
+    }
+
+    async fn until(&self, answers: usize) {
+        let answered = timeout(PATIENCE, async {
+            while self.answers.load(Ordering::Relaxed) < answers {
+                sleep(Duration::from_millis(1)).await;
+            }
+        });
+        assert!(answered.await.is_ok(), "{:?} answers", self.answers);
+    }
+
+    async fn end(self) -> Vec<Chain> {
+        let ended = join_all(self.clients).await;
+        ended.into_iter().flat_map(Result::unwrap).collect()
+    }
+}

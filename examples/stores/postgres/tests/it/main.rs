@@ -1,0 +1,26 @@
+//! What the stores promise a host: one binary for all of it.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "../../../sqlite/tests/it/aes_256_gcm.rs"]
+mod aes_256_gcm;
+#[path = "../../../sqlite/tests/it/before_renewals.rs"]
+mod before_renewals;
+#[path = "../../../sqlite/tests/it/before_retries.rs"]
+mod before_retries;
+mod chaos;
+mod conformance;
+mod contention;
+mod crash;
+mod database;
+mod errors;
+mod killed;
+mod outbox;
+mod own_server;
+mod parallel_requests;
+mod purge;
+mod retention;
+mod sealed;
+mod server;
+mod support;
+mod upgrade;

@@ -1,0 +1,216 @@
+//! A PostgreSQL of the test's own, to be killed: the one that all tests share is not ours to kill.
+//!
+//! Needs the programs of Debian's `postgresql` package. Without them the suite says so in one line and proves nothing; with
+//! `CI=true` that is a failure.
+
+use std::fs::{self, File};
+use std::net::TcpListener;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use host_store_postgres::sqlx;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{ConnectOptions, Connection};
+use tempfile::TempDir;
+use tokio::time::{sleep, timeout};
+use webhook_core::ports::{Entropy, OsEntropy};
+
+/// Where Debian has a folder for each version.
+const VERSIONS: &str = "/usr/lib/postgresql";
+
+/// It waits for its disk as it does for any host: who dies while waiting has committed and answered nothing.
+const SETTINGS: [&str; 6] = [
+    "listen_addresses=127.0.0.1",
+    "unix_socket_directories=",
+    "fsync=on",
+    "synchronous_commit=on",
+    "shared_buffers=16MB",
+    "max_connections=40",
+];
+
+/// What it writes to its log when it finds that it was killed.
+const RECOVERY: &str = "automatic recovery in progress";
+
+/// How long a start may take, recovery included.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub(crate) struct OwnServer {
+    programs: PathBuf,
+    folder: TempDir,
+    port: u16,
+    postmaster: Option<Child>,
+}
+
+impl OwnServer {
+    /// Makes an empty one and starts it; nothing when its programs are not installed.
+    pub(crate) async fn start() -> Option<Self> {
+        let mut server = Self {
+            programs: programs()?,
+            folder: TempDir::new().unwrap(),
+            port: free_port(),
+            postmaster: None,
+        };
+        server.initialise();
+        server.start_again().await;
+        Some(server)
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
+    }
+
+    /// Ends it and all that it started, in the middle of whatever they do.
+    pub(crate) fn kill(&mut self) {
+        let Some(mut postmaster) = self.postmaster.take() else {
+            return;
+        };
+        let mut doomed = vec![postmaster.id()];
+        doomed.extend(children_of(postmaster.id()));
+        // by one command, so that none of them sees another die and ends in good order
+        let kill = ["-c", "kill -KILL \"$@\"", "kill"];
+        let ids = doomed.iter().map(u32::to_string);
+        Command::new("sh")
+            .args(kill.map(String::from).into_iter().chain(ids))
+            .stderr(Stdio::null())
+            .status()
+            .unwrap();
+        postmaster.wait().unwrap();
+    }
+
+    /// Starts it on what the dead one left, and waits until it has recovered.
+    pub(crate) async fn start_again(&mut self) {
+        let started = timeout(PATIENCE, async {
+            while !self.answers().await {
+                self.start_unless_running();
+                sleep(Duration::from_millis(20)).await;
+            }
+        });
+        assert!(started.await.is_ok(), "it does not start: {}", self.log());
+    }
+
+    /// How often it noticed that it had been killed.
+    pub(crate) fn recoveries(&self) -> usize {
+        self.log().matches(RECOVERY).count()
+    }
+
+    fn initialise(&self) {
+        if is_root() {
+            let owned = Command::new("chown")
+                .arg("postgres")
+                .arg(self.folder.path())
+                .status();
+            assert!(owned.unwrap().success());
+        }
+        let made = self
+            .program("initdb")
+            .args(["--username", "postgres", "--auth", "trust"])
+            .args(["--encoding", "UTF8", "--no-locale", "--no-sync"])
+            .status();
+        assert!(made.unwrap().success(), "{}", self.log());
+    }
+
+    fn start_unless_running(&mut self) {
+        // one that finds a child of the dead one still there goes away again
+        let is_running = |postmaster: &mut Child| postmaster.try_wait().unwrap().is_none();
+        if self.postmaster.as_mut().is_some_and(is_running) {
+            return;
+        }
+        let mut postgres = self.program("postgres");
+        for setting in SETTINGS {
+            postgres.args(["-c", setting]);
+        }
+        postgres.args(["-c", &format!("port={}", self.port)]);
+        self.postmaster = Some(postgres.spawn().unwrap());
+    }
+
+    /// One of its programs. It dies with the thread of the test, and is never root, which PostgreSQL refuses to be.
+    fn program(&self, name: &str) -> Command {
+        let log = File::options()
+            .append(true)
+            .create(true)
+            .open(self.log_file())
+            .unwrap();
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "KILL"]);
+        if is_root() {
+            command.args(["--reuid", "postgres", "--regid", "postgres", "--init-groups"]);
+        }
+        command
+            .arg(self.programs.join(name))
+            .arg("-D")
+            .arg(self.folder.path().join("data"))
+            .current_dir(self.folder.path())
+            .env("LC_ALL", "C")
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().unwrap())
+            .stderr(log);
+        command
+    }
+
+    async fn answers(&self) -> bool {
+        let options = self.url().parse::<PgConnectOptions>().unwrap();
+        match timeout(PATIENCE, options.connect()).await {
+            Ok(Ok(connection)) => connection.close().await.is_ok(),
+            _ => false,
+        }
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.log_file()).unwrap_or_default()
+    }
+
+    fn log_file(&self) -> PathBuf {
+        self.folder.path().join("log")
+    }
+}
+
+impl Drop for OwnServer {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// The programs of the newest version that is installed.
+fn programs() -> Option<PathBuf> {
+    let versions = fs::read_dir(VERSIONS).ok()?;
+    let programs = versions.map(|version| version.unwrap().path().join("bin"));
+    programs
+        .filter(|programs| programs.join("initdb").exists() && programs.join("postgres").exists())
+        .max_by_key(|programs| version(programs))
+}
+
+fn version(programs: &Path) -> Option<u32> {
+    programs.parent()?.file_name()?.to_str()?.parse().ok()
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").unwrap().uid() == 0
+}
+
+/// Below the ports that the kernel lends to those who connect: none of them gets it while the server is dead.
+fn free_port() -> u16 {
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    let random = std::iter::repeat_with(|| {
+        let mut bytes = [0; 2];
+        OsEntropy.fill(&mut bytes);
+        20_000 + u16::from_ne_bytes(bytes) % 12_000
+    });
+    random.take(100).find(is_free).unwrap()
+}
+
+/// The processes that this one has started and not buried yet.
+fn children_of(parent: u32) -> Vec<u32> {
+    let processes = fs::read_dir("/proc").unwrap();
+    let ids = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    ids.filter(|id| parent_of(*id) == Some(parent)).collect()
+}
+
+/// None for one that is gone.
+fn parent_of(id: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    // the name in parentheses may hold anything; after it the state, then the parent
+    let (_, fields) = status.rsplit_once(')')?;
+    fields.split_whitespace().nth(1)?.parse().ok()
+}

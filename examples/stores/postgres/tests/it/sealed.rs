@@ -1,0 +1,104 @@
+//! Signing secrets that a dump of the database does not give away.
+
+use std::sync::Arc;
+
+use host_store_postgres::{Database, outbox, sqlx};
+use webhook_core::ports::StoreErrorKind;
+use webhook_core::secret::SigningSecret;
+use webhook_core::sender::{EndpointStore, Enqueued, Rotated, Rotation, SignersAtRest};
+use webhook_core::signature::{Signer, Signers};
+
+use crate::aes_256_gcm::Aes256Gcm;
+use crate::server::fresh;
+use crate::support::{START, deliveries, endpoint, event};
+
+mod endpoints {
+    webhook_core::testing::endpoint_store!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        super::sealed(crate::server::fresh!(), 7)
+    );
+}
+
+fn sealed(database: Database, key: u8) -> Database {
+    let sealer = Arc::new(Aes256Gcm::new(&[key; 32]));
+    database.with_signers_at_rest(SignersAtRest::sealed(sealer).refusing_clear())
+}
+
+/// W16: no secret stands in the table, a row that somebody writes in clear or copies to another endpoint is refused, and to
+/// send an event takes no key.
+#[tokio::test]
+async fn no_secret_stands_in_the_database() {
+    let clear = fresh!();
+    let database = sealed(clear.clone(), 7);
+    database.insert(endpoint("ep_1")).await.unwrap();
+    database.insert(endpoint("ep_2")).await.unwrap();
+    let signers: Vec<String> = sqlx::query_scalar("SELECT signers FROM webhook_endpoint")
+        .fetch_all(database.pool())
+        .await
+        .unwrap();
+    assert!(signers.iter().all(|text| text.starts_with("sealed:")));
+
+    let mut transaction = clear.pool().begin().await.unwrap();
+    let sent = outbox::send_in(&mut transaction, event(1, &[]).event, START).await;
+    assert_eq!(sent.unwrap(), Enqueued::Enqueued);
+    transaction.commit().await.unwrap();
+    assert_eq!(deliveries(&database).await.len(), 2);
+
+    let id = "ep_1".parse().unwrap();
+    clear.insert(endpoint("ep_3")).await.unwrap();
+    for forged in ["ep_2", "ep_3"] {
+        sqlx::query(
+            "UPDATE webhook_endpoint SET signers = (SELECT signers FROM webhook_endpoint WHERE id = $1) WHERE id = 'ep_1'",
+        )
+        .bind(forged)
+        .execute(database.pool())
+        .await
+        .unwrap();
+        let refused = database.load(&id).await.unwrap_err();
+        assert_eq!(refused.kind(), StoreErrorKind::Corrupt, "{forged}");
+    }
+    assert!(sealed(clear, 8).load(&"ep_2".parse().unwrap()).await.is_err());
+}
+
+/// W15, W16: an event goes out to whoever gets it, without the key and whatever else of a row cannot be read.
+#[tokio::test]
+async fn an_endpoint_that_cannot_be_read_stops_no_event() {
+    let clear = fresh!();
+    sealed(clear.clone(), 7).insert(endpoint("ep_1")).await.unwrap();
+    let database = sealed(clear, 8);
+    sqlx::query("UPDATE webhook_endpoint SET url = 'no url'")
+        .execute(database.pool())
+        .await
+        .unwrap();
+    assert!(database.load(&"ep_1".parse().unwrap()).await.is_err());
+    let subscribers = database.subscribers(&event(1, &[]).event.event_type).await;
+    assert_eq!(subscribers.unwrap(), ["ep_1".parse().unwrap()]);
+}
+
+/// W16: what stood in clear is sealed at once for all endpoints, over any number of pages, and a rotation beside it is not lost.
+#[tokio::test]
+async fn all_that_stood_in_clear_is_sealed_at_once() {
+    let clear = fresh!();
+    for number in 1..=130 {
+        clear.insert(endpoint(&format!("ep_{number:03}"))).await.unwrap();
+    }
+    let lenient = SignersAtRest::sealed(Arc::new(Aes256Gcm::new(&[7; 32])));
+    let database = clear.with_signers_at_rest(lenient);
+    let last = "ep_130".parse().unwrap();
+    let next = Signer::standard_webhooks(&SigningSecret::from_bytes(&[9; 32]).unwrap());
+    let rotation = Rotation {
+        next: next.clone(),
+        now: START,
+        overlap: Signers::OVERLAP,
+    };
+    let (count, rotated) = tokio::join!(database.seal_signers(), database.rotate(&last, &rotation));
+    assert_eq!((count.unwrap(), rotated.unwrap()), (130, Rotated::Rotated));
+    let strict = sealed(database, 7);
+    for number in 1..=130 {
+        let id = format!("ep_{number:03}").parse().unwrap();
+        assert!(strict.load(&id).await.unwrap().is_some());
+    }
+    let signers = strict.load(&last).await.unwrap().unwrap().signers;
+    let newest = signers.iter().next().unwrap().signer.expose_text();
+    assert_eq!(newest, next.expose_text());
+}

@@ -1,0 +1,207 @@
+//! Events on their way out (W15), in `webhook_event`, `webhook_delivery`, `webhook_attempt` and `webhook_lane`.
+//!
+//! A delivery is a narrow row that changes; the event with its body is a wide one that never does. What may happen to a
+//! delivery is decided by [`Delivery`](webhook_core::sender::Delivery) alone: each verb loads the row, asks it, and
+//! writes it back.
+
+mod delivery;
+mod lane;
+mod lease;
+mod missing;
+mod retention;
+mod search;
+mod settle;
+
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use rusqlite::{Connection, OptionalExtension, Transaction};
+use webhook_core::ports::StoreError;
+use webhook_core::sender::{
+    Attempt, Delivery, DeliveryFilter, DeliveryId, Endpoint, Enqueue, Enqueued, LeaseRequest, Leases,
+    Missing, MissingRequest, Outbox, Page, PurgeRequest, Receipt, ReplayRequest, Retention, Settlement,
+    StoredEvent,
+};
+
+use super::endpoints;
+use crate::column::Time;
+use crate::database::{Database, DatabaseError};
+
+#[async_trait]
+impl Outbox for Database {
+    async fn enqueue(&self, enqueue: Enqueue) -> Result<Enqueued, StoreError> {
+        Ok(self
+            .write(move |transaction| enqueue_in(transaction, &enqueue))
+            .await?)
+    }
+
+    async fn lease(&self, request: &LeaseRequest) -> Result<Leases, StoreError> {
+        let request = *request;
+        Ok(self
+            .write(move |transaction| lease::lease(transaction, &request))
+            .await?)
+    }
+
+    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Receipt>, StoreError> {
+        let settle = self.write(move |transaction| -> Result<_, DatabaseError> {
+            settlements
+                .iter()
+                .map(|settlement| settle::settle(transaction, settlement))
+                .collect()
+        });
+        Ok(settle.await?)
+    }
+
+    async fn next_due(&self) -> Result<Option<SystemTime>, StoreError> {
+        Ok(self.read(next_due).await?)
+    }
+
+    async fn list(&self, filter: &DeliveryFilter, page: &Page) -> Result<Vec<Delivery>, StoreError> {
+        let (filter, page) = (filter.clone(), page.clone());
+        Ok(self
+            .read(move |connection| search::list(connection, &filter, &page))
+            .await?)
+    }
+
+    async fn attempts(&self, delivery: &DeliveryId) -> Result<Vec<Attempt>, StoreError> {
+        let id = delivery.clone();
+        Ok(self
+            .read(move |connection| settle::attempts(connection, &id))
+            .await?)
+    }
+
+    async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError> {
+        let request = request.clone();
+        Ok(self
+            .write(move |transaction| search::replay(transaction, &request))
+            .await?)
+    }
+
+    async fn replay_missing(
+        &self,
+        endpoint: &Endpoint,
+        request: &MissingRequest,
+    ) -> Result<Missing, StoreError> {
+        let (endpoint, request) = (endpoint.clone(), request.clone());
+        Ok(self
+            .write(move |transaction| missing::replay(transaction, &endpoint, &request))
+            .await?)
+    }
+}
+
+#[async_trait]
+impl Retention for Database {
+    async fn purge(&self, request: &PurgeRequest) -> Result<u64, StoreError> {
+        let mut purged = 0;
+        loop {
+            let left = request
+                .limit
+                .saturating_sub(usize::try_from(purged).unwrap_or(usize::MAX));
+            let batch = PurgeRequest {
+                limit: left.min(retention::AT_ONCE),
+                ..*request
+            };
+            let gone = self
+                .write(move |transaction| retention::purge(transaction, &batch))
+                .await?;
+            purged += gone;
+            if gone == 0 || gone < batch.limit as u64 {
+                return Ok(purged);
+            }
+        }
+    }
+}
+
+/// Stores an event for every endpoint that subscribes to it, in the caller's own transaction: the event is there exactly when
+/// the caller's rows are, and who gets it is decided there and then.
+///
+/// # Errors
+///
+/// [`DatabaseError`]; the verb must hand it on, so that all of it is undone.
+///
+/// # Examples
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use std::time::SystemTime;
+/// use host_store_sqlite::{Database, DatabaseError, outbox};
+/// use webhook_core::event::Envelope;
+/// use webhook_core::sender::Enqueued;
+///
+/// let database = Database::open_in_memory()?;
+/// database.migrate("desk", &["CREATE TABLE charge (id TEXT PRIMARY KEY) STRICT"]).await?;
+///
+/// let now = SystemTime::now();
+/// let event = Envelope::new(
+///     "evt_1".parse()?, "charge.created".parse()?, "1".parse()?, now, br#"{"id":"ch_1"}"#,
+/// )?;
+/// let sent = database
+///     .write(move |transaction| -> Result<Enqueued, DatabaseError> {
+///         transaction.execute("INSERT INTO charge (id) VALUES ('ch_1')", ())?;
+///         outbox::send_in(transaction, event, now)
+///     })
+///     .await?;
+/// assert_eq!(sent, Enqueued::Enqueued);
+/// # Ok(())
+/// # }
+/// ```
+pub fn send_in(
+    transaction: &Transaction<'_>,
+    event: impl Into<StoredEvent>,
+    now: SystemTime,
+) -> Result<Enqueued, DatabaseError> {
+    let event = event.into();
+    let subscribers = endpoints::subscribers(transaction, &event.event_type)?;
+    enqueue_in(transaction, &Enqueue::to(event, subscribers, now))
+}
+
+/// Stores an event with deliveries of the caller's own choice in the caller's own transaction; [`send_in`] chooses them too.
+///
+/// # Errors
+///
+/// [`DatabaseError`]; the verb must hand it on, so that all of it is undone.
+pub fn enqueue_in(transaction: &Transaction<'_>, enqueue: &Enqueue) -> Result<Enqueued, DatabaseError> {
+    let event = &enqueue.event;
+    if let Some(stored) = delivery::event(transaction, &event.id)? {
+        let is_same = stored.event_type == event.event_type && stored.body == event.body;
+        return Ok(if is_same {
+            Enqueued::Duplicate
+        } else {
+            Enqueued::Conflict
+        });
+    }
+    insert_event(transaction, event)?;
+    for delivery in &enqueue.deliveries {
+        delivery::insert(transaction, delivery)?;
+        lane::open(transaction, &delivery.id.endpoint)?;
+    }
+    Ok(Enqueued::Enqueued)
+}
+
+fn insert_event(transaction: &Transaction<'_>, event: &StoredEvent) -> Result<(), DatabaseError> {
+    let mut statement = transaction.prepare_cached(
+        "INSERT INTO webhook_event (id, event_type, created_at, body) VALUES (?1, ?2, ?3, ?4)",
+    )?;
+    let created_at = Time(event.created_at);
+    statement.execute((
+        event.id.as_str(),
+        event.event_type.as_str(),
+        created_at,
+        &event.body[..],
+    ))?;
+    Ok(())
+}
+
+fn next_due(connection: &Connection) -> Result<Option<SystemTime>, DatabaseError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT min(max(due_at, coalesce(held_until, due_at)))
+         FROM (SELECT held_until, (
+                   SELECT min(due_at) FROM webhook_delivery INDEXED BY webhook_delivery_live
+                   WHERE endpoint = lane.endpoint AND state IN ('ready', 'retry_scheduled', 'leased')
+               ) AS due_at
+               FROM webhook_lane AS lane)",
+    )?;
+    let due: Option<Time> = statement.query_row((), |row| row.get(0)).optional()?.flatten();
+    Ok(due.map(|Time(at)| at))
+}

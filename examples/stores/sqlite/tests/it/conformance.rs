@@ -1,0 +1,105 @@
+//! The kits of the crates, against a database in memory and against a file (X4).
+
+/// Every kit, against what `$store` makes.
+macro_rules! kits {
+    ($store:expr) => {
+        mod idempotency {
+            http_conventions::testing::idempotency_store!(
+                #[tokio::test]
+                $store
+            );
+        }
+        mod posts {
+            http_conventions::testing::keyed_requests!(
+                #[tokio::test]
+                std::sync::Arc::new($store)
+            );
+        }
+        mod rate_limits {
+            http_conventions::testing::rate_limit_store!(
+                #[tokio::test]
+                $store
+            );
+        }
+        mod attempts {
+            oauth_core::testing::attempt_store!(
+                #[tokio::test]
+                $store.attempts_of("passwords")
+            );
+        }
+        mod clients {
+            oauth_core::testing::client_store!(
+                #[tokio::test]
+                $store
+            );
+        }
+        mod interactions {
+            oauth_core::testing::interaction_store!(
+                #[tokio::test]
+                $store
+            );
+        }
+        mod replays {
+            oauth_core::testing::replay_store!(
+                #[tokio::test]
+                $store
+            );
+        }
+        mod sessions {
+            oauth_core::testing::session_store!(
+                #[tokio::test]
+                $store
+            );
+        }
+        mod tokens {
+            oauth_core::testing::token_store!(
+                #[tokio::test]
+                $store
+            );
+        }
+        mod outbox {
+            webhook_core::testing::outbox!(
+                #[tokio::test]
+                $store
+            );
+        }
+        mod retention {
+            webhook_core::testing::retention!(
+                #[tokio::test]
+                $store
+            );
+        }
+        mod endpoints {
+            webhook_core::testing::endpoint_store!(
+                #[tokio::test]
+                $store
+            );
+        }
+        mod dedupe {
+            webhook_core::testing::dedupe_store!(
+                #[tokio::test]
+                $store
+            );
+        }
+        mod latest_seen {
+            webhook_core::testing::latest_seen!(
+                #[tokio::test]
+                $store
+            );
+        }
+        mod inbox {
+            webhook_core::testing::inbox_store!(
+                #[tokio::test]
+                $store
+            );
+        }
+    };
+}
+
+mod memory {
+    kits!(host_store_sqlite::Database::open_in_memory().unwrap());
+}
+
+mod file {
+    kits!(crate::support::on_disk());
+}

@@ -1,0 +1,146 @@
+//! A process that is killed while it writes.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::io::{BufRead, BufReader, Write, stdout};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::SystemTime;
+
+use futures_util::future::join_all;
+use host_store_sqlite::Database;
+use host_store_sqlite::rusqlite::{Connection, Result};
+use webhook_core::receiver::{Claim, Dedupe};
+use webhook_core::sender::Enqueued;
+
+use crate::support::{File, event, incoming, note_and_enqueue, with_notes};
+
+/// Tells the test binary, started once more, to write to this file until it is killed.
+const VICTIM: &str = "STORE_SQLITE_VICTIM";
+const ROUND: &str = "STORE_SQLITE_ROUND";
+const TASKS: i64 = 16;
+const TURNS: i64 = 100_000;
+
+/// W15, W7: kill -9 in the middle of a burst loses nothing acknowledged, and leaves nothing half done.
+#[test]
+fn a_killed_process_loses_nothing_that_it_acknowledged() {
+    let file = File::new();
+    let mut acknowledged = BTreeSet::new();
+    for round in 0..6 {
+        let victim = start(&file.path(), round);
+        acknowledged.extend(kill_after(victim, 40 + 90 * usize::try_from(round).unwrap()));
+
+        drop(file.open());
+        let found = Found::in_file(&file.path()).unwrap();
+        let lost: Vec<_> = acknowledged.difference(&found.notes).collect();
+        assert!(lost.is_empty(), "round {round}: lost {lost:?}");
+        assert_eq!(
+            found.notes, found.deliveries,
+            "round {round}: a note without its event"
+        );
+        let lost: Vec<_> = acknowledged.difference(&found.received).collect();
+        assert!(lost.is_empty(), "round {round}: lost received {lost:?}");
+        assert_eq!(
+            found.received, found.claims,
+            "round {round}: claimed without being queued"
+        );
+        assert_eq!(found.integrity, "ok");
+    }
+}
+
+/// The process of the test above. Alone it does nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn victim() {
+    let Some(path) = env::var_os(VICTIM).map(PathBuf::from) else {
+        return;
+    };
+    let round: i64 = env::var(ROUND).unwrap().parse().unwrap();
+    let database = with_notes(Database::open(path).unwrap()).await;
+    let tasks = (0..TASKS).map(|task| {
+        let database = database.clone();
+        tokio::spawn(async move {
+            for turn in 0..TURNS {
+                send_and_receive(&database, (round * TURNS + turn) * TASKS + task).await;
+            }
+        })
+    });
+    join_all(tasks).await;
+}
+
+/// One event out, in one transaction with its note, and one in.
+async fn send_and_receive(database: &Database, id: i64) {
+    let enqueued = note_and_enqueue(database, id, event(id)).await.unwrap();
+    assert_eq!(enqueued, Enqueued::Enqueued);
+
+    let claim = database
+        .claim_and_enqueue(incoming(id), SystemTime::UNIX_EPOCH)
+        .await
+        .unwrap();
+    assert_eq!(claim, Claim::Enqueued);
+
+    let mut acknowledgements = stdout();
+    // fails, and ends the process, once the killer has gone
+    writeln!(acknowledgements, "acknowledged {id}").unwrap();
+}
+
+fn start(path: &Path, round: i64) -> Child {
+    Command::new(env::current_exe().unwrap())
+        .args(["--exact", "crash::victim", "--nocapture"])
+        .env(VICTIM, path)
+        .env(ROUND, round.to_string())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Lets the victim acknowledge `count` verbs, kills it, and answers all that it acknowledged.
+fn kill_after(mut victim: Child, count: usize) -> Vec<i64> {
+    let mut output = BufReader::new(victim.stdout.take().unwrap());
+    let mut acknowledged = Vec::new();
+    let mut line = String::new();
+    while output.read_line(&mut line).unwrap() > 0 {
+        // the last line may be cut
+        let whole = line.strip_suffix('\n');
+        if let Some(id) = whole.and_then(|line| line.strip_prefix("acknowledged ")) {
+            acknowledged.push(id.parse().unwrap());
+            if acknowledged.len() == count {
+                victim.kill().unwrap();
+            }
+        }
+        line.clear();
+    }
+    assert!(!victim.wait().unwrap().success(), "it ended by itself");
+    assert!(acknowledged.len() >= count);
+    acknowledged
+}
+
+/// The numbers of the events that each table has.
+struct Found {
+    notes: BTreeSet<i64>,
+    deliveries: BTreeSet<i64>,
+    received: BTreeSet<i64>,
+    claims: BTreeSet<i64>,
+    integrity: String,
+}
+
+impl Found {
+    fn in_file(path: &Path) -> Result<Self> {
+        let connection = Connection::open(path)?;
+        let numbers = |query: &str| -> Result<BTreeSet<i64>> {
+            connection
+                .prepare(query)?
+                .query_map((), |row| row.get(0))?
+                .collect()
+        };
+        let number = "CAST(substr(event, length('evt_') + 1) AS INTEGER)";
+        Ok(Self {
+            notes: numbers("SELECT id FROM note")?,
+            deliveries: numbers(&format!(
+                "SELECT {number} FROM webhook_delivery JOIN webhook_event ON id = event"
+            ))?,
+            received: numbers(&format!("SELECT {number} FROM webhook_received"))?,
+            claims: numbers(&format!("SELECT {number} FROM webhook_claim"))?,
+            integrity: connection.query_row("PRAGMA integrity_check", (), |row| row.get(0))?,
+        })
+    }
+}

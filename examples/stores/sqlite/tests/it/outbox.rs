@@ -1,0 +1,58 @@
+//! The event in the caller's own transaction.
+
+use std::time::SystemTime;
+
+use host_store_sqlite::{Database, outbox};
+use webhook_core::address::AddressPolicy;
+use webhook_core::secret::SigningSecret;
+use webhook_core::sender::{DeliveryFilter, Endpoint, EndpointStore, Enqueued, Outbox, Page};
+use webhook_core::signature::Signer;
+
+use crate::support::{event, note_and_enqueue, notes, with_notes};
+
+async fn deliveries(database: &Database) -> Vec<String> {
+    let all = database
+        .list(&DeliveryFilter::default(), &Page::default())
+        .await
+        .unwrap();
+    all.into_iter().map(|delivery| delivery.id.to_string()).collect()
+}
+
+/// W15: the event is there exactly when the caller's row is.
+#[tokio::test]
+async fn an_event_stands_and_falls_with_the_row_it_is_about() {
+    let database = with_notes(Database::open_in_memory().unwrap()).await;
+    assert_eq!(
+        note_and_enqueue(&database, 1, event(1)).await.unwrap(),
+        Enqueued::Enqueued
+    );
+    note_and_enqueue(&database, 1, event(2)).await.unwrap_err();
+
+    assert_eq!(notes(&database).await, [1]);
+    assert_eq!(deliveries(&database).await, ["evt_1/ep_1"]);
+    // the id is free: what failed left nothing behind
+    assert_eq!(
+        note_and_enqueue(&database, 2, event(2)).await.unwrap(),
+        Enqueued::Enqueued
+    );
+    assert_eq!(database.enqueue(event(2)).await.unwrap(), Enqueued::Duplicate);
+}
+
+fn endpoint(id: &str) -> Endpoint {
+    let signer = Signer::standard_webhooks(&SigningSecret::from_bytes(&[1; 32]).unwrap());
+    let url = "https://example.com/".parse().unwrap();
+    Endpoint::register(id.parse().unwrap(), &url, signer, &AddressPolicy::new()).unwrap()
+}
+
+/// W15, W16: who gets an event is decided in the transaction that stores it, also if they have registered just now.
+#[tokio::test]
+async fn an_event_goes_to_all_who_are_registered_by_then() {
+    let database = Database::open_in_memory().unwrap();
+    let sent =
+        database.write(|transaction| outbox::send_in(transaction, event(1).event, SystemTime::UNIX_EPOCH));
+    // the writer takes verbs in the order in which they come
+    let (inserted, sent) = tokio::join!(database.insert(endpoint("ep_9")), sent);
+    inserted.unwrap();
+    assert_eq!(sent.unwrap(), Enqueued::Enqueued);
+    assert_eq!(deliveries(&database).await, ["evt_1/ep_9"]);
+}

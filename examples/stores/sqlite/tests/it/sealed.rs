@@ -1,0 +1,161 @@
+//! Signing secrets that a copy of the file does not give away.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use host_store_sqlite::{Database, DatabaseError, outbox};
+use webhook_core::address::AddressPolicy;
+use webhook_core::ports::StoreErrorKind;
+use webhook_core::secret::SigningSecret;
+use webhook_core::sender::{Endpoint, EndpointStore, Enqueued, Rotation, SignersAtRest};
+use webhook_core::signature::{Signer, Signers};
+
+use crate::aes_256_gcm::Aes256Gcm;
+use crate::support;
+
+mod aes_256_gcm {
+    webhook_core::testing::sealer!(
+        #[tokio::test]
+        crate::aes_256_gcm::Aes256Gcm::new(&[7; 32])
+    );
+}
+
+mod endpoints {
+    webhook_core::testing::endpoint_store!(
+        #[tokio::test]
+        super::sealed(host_store_sqlite::Database::open_in_memory().unwrap(), 7)
+    );
+}
+
+fn sealed(database: Database, key: u8) -> Database {
+    let sealer = Arc::new(Aes256Gcm::new(&[key; 32]));
+    database.with_signers_at_rest(SignersAtRest::sealed(sealer).refusing_clear())
+}
+
+fn signer(secret: u8) -> Signer {
+    Signer::standard_webhooks(&SigningSecret::from_bytes(&[secret; 32]).unwrap())
+}
+
+fn endpoint() -> Endpoint {
+    let url = "https://hooks.example.com/".parse().unwrap();
+    Endpoint::register("ep_1".parse().unwrap(), &url, signer(1), &AddressPolicy::new()).unwrap()
+}
+
+async fn stored(database: &Database) -> String {
+    let read = database.read(|connection| -> Result<String, DatabaseError> {
+        Ok(connection.query_row("SELECT signers FROM webhook_endpoint", (), |row| row.get(0))?)
+    });
+    read.await.unwrap()
+}
+
+/// W16: neither a new secret nor a rotated one stands in the file, and without the key there is nothing to be had.
+#[tokio::test]
+async fn no_secret_stands_in_the_file() {
+    let file = support::File::new();
+    let database = sealed(file.open(), 7);
+    database.insert(endpoint()).await.unwrap();
+    assert!(stored(&database).await.starts_with("sealed:"));
+    let rotation = Rotation {
+        next: signer(2),
+        now: SystemTime::UNIX_EPOCH,
+        overlap: Signers::OVERLAP,
+    };
+    database
+        .rotate(&"ep_1".parse().unwrap(), &rotation)
+        .await
+        .unwrap();
+    assert!(stored(&database).await.starts_with("sealed:"));
+
+    for other in [file.open(), sealed(file.open(), 8)] {
+        let refused = other.load(&"ep_1".parse().unwrap()).await.unwrap_err();
+        assert_eq!(refused.kind(), StoreErrorKind::Corrupt);
+    }
+    drop(database);
+    for file in std::fs::read_dir(file.path().parent().unwrap()).unwrap() {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        assert!(!bytes.windows(6).any(|part| part == b"whsec_"));
+    }
+}
+
+/// W16: what stood in clear before the key is read until it is refused, and sealed by the next rotation.
+#[tokio::test]
+async fn a_rotation_seals_what_stood_in_clear() {
+    let clear = Database::open_in_memory().unwrap();
+    clear.insert(endpoint()).await.unwrap();
+    let id = "ep_1".parse().unwrap();
+    assert!(sealed(clear.clone(), 7).load(&id).await.is_err());
+    let lenient = SignersAtRest::sealed(Arc::new(Aes256Gcm::new(&[7; 32])));
+    let database = clear.with_signers_at_rest(lenient);
+    assert!(database.load(&id).await.unwrap().is_some());
+    let rotation = Rotation {
+        next: signer(2),
+        now: SystemTime::UNIX_EPOCH,
+        overlap: Signers::OVERLAP,
+    };
+    database.rotate(&id, &rotation).await.unwrap();
+    assert!(sealed(database, 7).load(&id).await.unwrap().is_some());
+}
+
+/// W16: what stood in clear, or under an older key, is sealed at once for all endpoints, over any number of pages: each has its
+/// own secrets as before, and after a `VACUUM` none of them is left in the file.
+#[tokio::test]
+async fn all_that_stood_in_clear_is_sealed_at_once() {
+    let file = support::File::new();
+    let clear = file.open();
+    let id = |number: u8| format!("ep_{number:03}").parse().unwrap();
+    for number in 1..=130 {
+        let url = "https://hooks.example.com/".parse().unwrap();
+        let endpoint = Endpoint::register(id(number), &url, signer(number), &AddressPolicy::new());
+        clear.insert(endpoint.unwrap()).await.unwrap();
+    }
+    let lenient = SignersAtRest::sealed(Arc::new(Aes256Gcm::new(&[7; 32])));
+    let database = clear.with_signers_at_rest(lenient);
+    for _ in 0..2 {
+        assert_eq!(database.seal_signers().await.unwrap(), 130);
+    }
+    let strict = sealed(database, 7);
+    for number in 1..=130 {
+        let endpoint = strict.load(&id(number)).await.unwrap().unwrap();
+        let secrets: Vec<_> = endpoint
+            .signers
+            .iter()
+            .map(|active| active.signer.expose_text())
+            .collect();
+        assert_eq!(secrets, [signer(number).expose_text()]);
+    }
+    assert!(
+        sealed(file.open(), 8).seal_signers().await.is_err(),
+        "there is no other key"
+    );
+    drop(strict);
+    let connection = rusqlite::Connection::open(file.path()).unwrap();
+    connection.execute_batch("VACUUM").unwrap();
+    drop(connection);
+    for file in std::fs::read_dir(file.path().parent().unwrap()).unwrap() {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        assert!(!bytes.windows(6).any(|part| part == b"whsec_"));
+    }
+}
+
+/// W15, W16: an event goes out to whoever gets it, in the caller's own transaction or not, without the key and whatever else of
+/// a row cannot be read.
+#[tokio::test]
+async fn to_send_takes_no_key() {
+    let keyed = sealed(Database::open_in_memory().unwrap(), 7);
+    keyed.insert(endpoint()).await.unwrap();
+    let database = sealed(keyed, 8);
+    database
+        .write(|transaction| -> Result<_, DatabaseError> {
+            let broken = "UPDATE webhook_endpoint SET url = 'no url', events = 'no types'";
+            Ok(transaction.execute(broken, ())?)
+        })
+        .await
+        .unwrap();
+    assert!(database.load(&"ep_1".parse().unwrap()).await.is_err());
+    let event_type = support::event(1).event.event_type;
+    let subscribers = database.subscribers(&event_type).await.unwrap();
+    assert_eq!(subscribers, ["ep_1".parse().unwrap()]);
+    let event = support::event(1).event;
+    let sent = database.write(move |transaction| outbox::send_in(transaction, event, SystemTime::UNIX_EPOCH));
+    assert_eq!(sent.await.unwrap(), Enqueued::Enqueued);
+}

@@ -1,0 +1,128 @@
+//! `webhook listen`: a receiver that shows what arrives, one line for each message.
+
+mod row;
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response, StatusCode};
+use http_body_util::Full;
+use webhook_core::{
+    event::Envelope,
+    memory::MemoryInbox,
+    receiver::{Inbox, Outcome, Receiver, diagnosis::Diagnosis},
+    signature::WEBHOOK_ID,
+};
+
+use crate::{
+    Failure,
+    args::Args,
+    caused, failed, interrupt, keys,
+    show::{self, Colour},
+    verify,
+};
+use row::Row;
+
+/// How much of a body is shown.
+const SHOWN: usize = 4000;
+const LEASE: Duration = Duration::from_secs(60);
+
+/// What a message is received and shown with.
+#[derive(Clone)]
+struct Desk {
+    receiver: Receiver,
+    inbox: Arc<MemoryInbox>,
+    diagnosis: Option<Arc<Diagnosis>>,
+    with_body: bool,
+}
+
+pub(crate) async fn run(words: Vec<String>) -> Result<(), Failure> {
+    let [scheme, secret, file] = keys::FLAGS;
+    let valued = [scheme, secret, file, "--listen"];
+    let args = Args::parse(words, &valued, &["--body", "--explain"])?.without_operands()?;
+    let (verifier, diagnosis) = keys::verifier(&args)?;
+    let listen: Option<SocketAddr> = args.read("--listen", "an address with a port, as 127.0.0.1:8090")?;
+    let inbox = Arc::new(MemoryInbox::default());
+    let receiver = Receiver::builder("listen", verifier, inbox.clone(), SystemTime::now);
+    let desk = Desk {
+        receiver: receiver.build().map_err(failed)?,
+        inbox,
+        diagnosis: args.has("--explain").then(|| Arc::new(diagnosis)),
+        with_body: args.has("--body"),
+    };
+    let listener =
+        TcpListener::bind(listen.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 8090)))).map_err(failed)?;
+    show::line(&format!(
+        "listening on http://{}",
+        listener.local_addr().map_err(failed)?
+    ));
+    let handle = move |request| {
+        let desk = desk.clone();
+        async move { desk.receive(request).await.map(Full::new) }
+    };
+    let refuse = |_: &Request<()>, status: StatusCode| {
+        Response::builder()
+            .status(status)
+            .body(Bytes::new())
+            .unwrap_or_default()
+    };
+    let served = host_adapter_hyper::serve(listener, handle, refuse, Default::default(), interrupt::first());
+    served.await.map_err(caused)
+}
+
+impl Desk {
+    async fn receive(&self, request: Request<Bytes>) -> Response<Bytes> {
+        let (headers, body) = (request.headers().clone(), request.body().clone());
+        let response = self.receiver.receive(request).await;
+        if let Some(outcome) = response.extensions().get::<Outcome>() {
+            self.show(outcome, response.status(), &headers, &body);
+        }
+        // shown is done: nothing is kept but the claim
+        let now = SystemTime::now();
+        for job in self.inbox.take(64, now, LEASE).await.unwrap_or_default() {
+            self.inbox.finish(&job.ticket).await.ok();
+        }
+        response
+    }
+
+    fn show(&self, outcome: &Outcome, status: StatusCode, headers: &HeaderMap, body: &Bytes) {
+        let (colour, verdict, why) = match outcome {
+            Outcome::Enqueued => (Colour::Green, "verified", ""),
+            Outcome::Duplicate => (Colour::Yellow, "duplicate", ""),
+            Outcome::Conflict => (Colour::Red, "conflict", "the id was used for another body"),
+            Outcome::Rejected(failure) => (Colour::Red, "refused", verify::words_of(*failure)),
+            Outcome::MethodNotAllowed => (Colour::Red, "refused", "not a POST"),
+            Outcome::TooLarge => (Colour::Red, "refused", "too large"),
+            _ => (Colour::Red, "failed", ""),
+        };
+        let is_verified = matches!(
+            outcome,
+            Outcome::Enqueued | Outcome::Duplicate | Outcome::Conflict
+        );
+        // nothing that was not signed is read, let alone shown as if it were
+        let event = is_verified.then(|| Envelope::parse(body.clone()).ok()).flatten();
+        let event_type = event.map_or_else(|| "-".to_owned(), |event| event.event_type().to_string());
+        let now = SystemTime::now();
+        let row = Row {
+            verdict,
+            colour,
+            status: status.as_u16(),
+            event_type: event_type.as_bytes(),
+            id: headers.get(WEBHOOK_ID).map_or(b"-", |id| id.as_bytes()),
+            size: body.len(),
+            why,
+        };
+        let finding = match (outcome, &self.diagnosis) {
+            (Outcome::Rejected(_), Some(diagnosis)) => Some(diagnosis.finding(headers, body, now)),
+            _ => None,
+        };
+        let shown = if is_verified && self.with_body {
+            format!("\n  {}", show::foreign(body, SHOWN))
+        } else {
+            verify::explained(finding)
+        };
+        show::line(&format!("{}{shown}", row.text(now, show::is_watched())));
+    }
+}
