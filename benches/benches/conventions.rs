@@ -26,7 +26,7 @@ use http_conventions::{
     idempotency::{Idempotency, MemoryIdempotencyStore, Scope},
     negotiation::{Accept, AcceptLanguage, LanguageTag, MediaType, Offers},
     pagination::{CursorBinding, CursorKey, CursorKeyring, Direction, PositionValue},
-    ports::OsEntropy,
+    ports::{OsEntropy, SystemClock},
     problem::{ErrorStatus, ProblemBase, ProblemType},
     rate_limit::{self, MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter, State, decide},
 };
@@ -200,7 +200,7 @@ fn idempotency(criterion: &mut Criterion) {
     let problems = ProblemBase::new("https://api.example.com/problems/").expect("a base");
     let store = || Arc::new(MemoryIdempotencyStore::default());
     let fresh = Idempotency::new(store(), Arc::new(hasty_clock()), &OsEntropy, problems.clone());
-    let replayed = Idempotency::new(store(), Arc::new(SystemTime::now), &OsEntropy, problems);
+    let replayed = Idempotency::new(store(), Arc::new(SystemClock), &OsEntropy, problems);
     let run = |idempotency: &Idempotency, request: &Request<Bytes>| {
         let handler = async { Response::new(Bytes::from_static(br#"{"id":"ch_1"}"#)) };
         let scope = Scope::new("user-7", "/v1/charges");
@@ -293,7 +293,7 @@ fn limiter(criterion: &mut Criterion) {
         Policy::new("address", *policy().quota()).expect("a name"),
     );
     let store = Arc::new(MemoryRateLimitStore::default());
-    let limiter = RateLimiter::new(store, Arc::new(SystemTime::now), OnStoreFailure::FailClosed);
+    let limiter = RateLimiter::new(store, Arc::new(SystemClock), OnStoreFailure::FailClosed);
     let mut group = criterion.benchmark_group("conventions/limiter");
     group.bench_function("ours, two policies and their fields", |b| {
         b.iter(|| {

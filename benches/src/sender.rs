@@ -12,7 +12,7 @@ use host_transport_hyper::HyperTransport;
 use tokio::{sync::Notify, time::sleep};
 use webhook_core::{
     address::AddressPolicy,
-    ports::{OsEntropy, StoreError},
+    ports::{OsEntropy, StoreError, SystemClock},
     secret::SigningSecret,
     sender::{
         Dispatcher, Disposition, Endpoint, EndpointStore, Enqueued, Handled, Outbox, StoredEvent, fan_out,
@@ -39,14 +39,8 @@ impl<S: Outbox + EndpointStore + 'static> Sender<S> {
     pub async fn new(store: S, urls: impl IntoIterator<Item = String>, body: Bytes) -> Self {
         let store = Arc::new(store);
         let transport = Arc::new(HyperTransport::new(loopback()));
-        let dispatcher = Dispatcher::new(
-            store.clone(),
-            store.clone(),
-            transport,
-            SystemTime::now,
-            OsEntropy,
-        )
-        .with_address_policy(loopback());
+        let dispatcher = Dispatcher::new(store.clone(), store.clone(), transport, SystemClock, OsEntropy)
+            .with_address_policy(loopback());
         let secret = SigningSecret::from_bytes(&[7; 32]).expect("a secret");
         let mut endpoints = Vec::new();
         for (number, url) in urls.into_iter().enumerate() {

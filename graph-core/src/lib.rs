@@ -19,7 +19,6 @@ pub mod memory;
 pub mod persisted;
 pub mod ports;
 pub mod response;
-pub mod store_error;
 pub mod subscription;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -1,100 +1,22 @@
-//! What this crate asks of its host: randomness for correlation ids, a place to log what clients must not
-//! see and what they still use, a timer for deadlines, and the time.
+//! The ports of the host: time, timers, randomness, the error of every store, and logs of what clients do not see.
 //!
-//! All have blanket implementations for closures. Storage has its own trait beside what calls it,
-//! [`PersistedStore`](crate::persisted::PersistedStore).
+//! All but the logs are those of [`host_ports`], which the whole suite shares. The logs have blanket implementations for closures.
+//! [`PersistedStore`](crate::persisted::PersistedStore) stands beside the logic that calls it.
 //!
 //! ```
-//! use std::time::SystemTime;
+//! use graph_core::ports::{Incident, IncidentLog};
 //!
-//! use graph_core::ports::{Clock, Entropy, Incident};
-//!
-//! let clock: &dyn Clock = &SystemTime::now; // any function that tells the time is a clock
-//! assert!(clock.now() > SystemTime::UNIX_EPOCH);
-//!
-//! fn is_log(_: &impl graph_core::ports::IncidentLog) {}
-//! fn is_entropy(_: &impl Entropy) {}
-//!
+//! fn is_log(_: &impl IncidentLog) {}
 //! is_log(&|incident: &Incident| drop(incident.detail.clone()));
-//! is_entropy(&|buffer: &mut [u8]| buffer.fill(7));
 //! ```
-
-use std::pin::Pin;
-use std::time::{Duration, SystemTime};
 
 use crate::response::PathSegment;
 
-/// Fills buffers with random bytes.
-///
-/// # What an implementation must guarantee
-///
-/// Every byte is unpredictable. There is no error: a host without randomness must not run.
-pub trait Entropy: Send + Sync {
-    /// Overwrites the whole `buffer`.
-    fn fill(&self, buffer: &mut [u8]);
-}
-
-impl<F> Entropy for F
-where
-    F: Fn(&mut [u8]) + Send + Sync,
-{
-    fn fill(&self, buffer: &mut [u8]) {
-        self(buffer);
-    }
-}
-
-/// The randomness of the operating system.
-#[cfg(feature = "os-entropy")]
-#[derive(Clone, Copy, Debug, Default)]
-pub struct OsEntropy;
-
-#[cfg(feature = "os-entropy")]
-impl Entropy for OsEntropy {
-    #[expect(
-        clippy::expect_used,
-        reason = "a host whose operating system has no randomness must not run"
-    )]
-    fn fill(&self, buffer: &mut [u8]) {
-        getrandom::fill(buffer).expect("the operating system has randomness");
-    }
-}
-
-/// Tells the wall-clock time.
-///
-/// Need not be monotonic. Any `Fn() -> SystemTime` is a clock, so `SystemTime::now` is one.
-pub trait Clock: Send + Sync {
-    /// The current time.
-    fn now(&self) -> SystemTime;
-}
-
-impl<F> Clock for F
-where
-    F: Fn() -> SystemTime + Send + Sync,
-{
-    fn now(&self) -> SystemTime {
-        self()
-    }
-}
-
-/// Tells when time has passed: `tokio::time::sleep` is one.
-///
-/// # What an implementation must guarantee
-///
-/// The future completes when `duration` has passed, and wakes its task then.
-pub trait Timer: Send + Sync {
-    /// Completes after `duration`.
-    fn sleep(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>>;
-}
-
-impl<F, T> Timer for F
-where
-    F: Fn(Duration) -> T + Send + Sync,
-    T: Future<Output = ()> + Send + 'static,
-{
-    fn sleep(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        Box::pin(self(duration))
-    }
-}
+pub use host_ports::{
+    Clock, Entropy, EntropyFn, Sleep, StoreError, StoreErrorKind, Timer, TimerFn, entropy_fn, timer_fn,
+};
+#[cfg(feature = "os")]
+pub use host_ports::{OsEntropy, SystemClock};
 
 /// Receives every failure that was masked in a response, and those of stores that an operation does without.
 ///

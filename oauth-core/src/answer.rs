@@ -3,19 +3,37 @@
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 
+use bytes::Bytes;
 use futures_util::FutureExt as _;
-use http::HeaderMap;
 use http::header::CONTENT_TYPE;
+use http::{HeaderMap, Request, Response};
 
-use crate::ports::TransportError;
+use crate::ports::{Transport, TransportError, Truncated};
 
 /// Longest answer that is read, in bytes.
 pub(crate) const MAX_LENGTH: usize = 64 * 1024;
 
+/// A response whose body is incomplete. Half a key set must not be taken for a whole one.
+#[derive(Debug, thiserror::Error)]
+#[error("the response body broke off or is longer than 64 KiB")]
+struct IncompleteBody;
+
+/// Sends `request` and refuses a response whose body is incomplete.
+pub(crate) async fn exchange(
+    transport: &dyn Transport,
+    request: Request<Bytes>,
+) -> Result<Response<Bytes>, TransportError> {
+    let response = transport.send(request).await?;
+    if response.extensions().get::<Truncated>().is_some() {
+        return Err(TransportError::other(IncompleteBody));
+    }
+    Ok(response)
+}
+
 /// What several callers wait for: where a port of the host panics in it, it has failed, and panics in none of them.
 pub(crate) async fn contained<T>(asking: impl Future<Output = T>) -> Result<T, TransportError> {
     let asked = AssertUnwindSafe(asking).catch_unwind().await;
-    asked.map_err(|_| TransportError::new("a port panicked"))
+    asked.map_err(|_| TransportError::other("a port panicked"))
 }
 
 /// Whether an answer says to be of this media type; parameters are ignored.

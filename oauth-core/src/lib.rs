@@ -30,7 +30,6 @@ pub mod secret;
 pub mod server;
 pub mod session;
 pub mod store;
-pub mod store_error;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod time;

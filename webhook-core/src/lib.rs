@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-pub mod address;
 pub mod event;
 pub mod memory;
 pub mod ports;
@@ -11,3 +10,5 @@ pub mod sender;
 pub mod signature;
 #[cfg(feature = "testing")]
 pub mod testing;
+
+pub use host_ports::address;

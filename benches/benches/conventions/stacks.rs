@@ -17,7 +17,7 @@ use http_conventions::cors::CorsRules;
 use http_conventions::idempotency::Scope;
 use http_conventions::lifecycle::Lifecycle;
 use http_conventions::pipeline::{Conventions, EarlyAnswer};
-use http_conventions::ports::OsEntropy;
+use http_conventions::ports::{OsEntropy, SystemClock};
 use http_conventions::rate_limit::{
     HeaderProfile, MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter,
 };
@@ -107,11 +107,11 @@ fn governed(router: Router) -> Router {
 
 fn conventions() -> Conventions {
     let store = Arc::new(MemoryRateLimitStore::default());
-    let limiter = RateLimiter::new(store, Arc::new(SystemTime::now), OnStoreFailure::FailClosed)
+    let limiter = RateLimiter::new(store, Arc::new(SystemClock), OnStoreFailure::FailClosed)
         .with_profile(HeaderProfile::X_UNIX);
     Conventions::builder(
         "https://api.example.com/problems/",
-        Arc::new(SystemTime::now),
+        Arc::new(SystemClock),
         Arc::new(OsEntropy),
     )
     .with_cors(CorsRules::origins([APP]))

@@ -9,7 +9,7 @@ use oauth_core::{
     grant::AccessTokenFormat,
     jose::{SigningKey, SigningKeys},
     memory::{MemoryClients, MemoryInteractions, MemoryTokens},
-    ports::OsEntropy,
+    ports::{OsEntropy, SystemClock},
     server::AuthorizationServer,
     store::{ClientSecrets, GrantType, RegisteredClient},
 };
@@ -68,7 +68,7 @@ fn authorization_server(format: AccessTokenFormat) -> AuthorizationServer {
         .with_clients(Arc::new(MemoryClients::from_iter([client])))
         .with_interactions(Arc::new(MemoryInteractions::new()))
         .with_tokens(Arc::new(MemoryTokens::new()))
-        .with_clock(SystemTime::now)
+        .with_clock(SystemClock)
         .with_entropy(OsEntropy)
         .with_signing_keys(SigningKeys::new(key))
         .with_audience(API)

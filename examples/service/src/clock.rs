@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
+use host_ports::{Clock, SystemClock};
 use tokio::sync::Notify;
 
 /// Tells the machine's time plus a lead, and wakes whoever waits for a time that has come by the lead.
@@ -31,13 +32,11 @@ impl DemoClock {
     /// The current time.
     #[must_use]
     pub fn now(&self) -> SystemTime {
-        SystemTime::now() + Duration::from_millis(self.shared.lead_in_millis.load(Ordering::SeqCst))
+        SystemClock.now() + self.lead()
     }
 
-    /// This clock as the closure that the ports take.
-    pub fn as_port(&self) -> impl Fn() -> SystemTime + Send + Sync + 'static {
-        let clock = self.clone();
-        move || clock.now()
+    fn lead(&self) -> Duration {
+        Duration::from_millis(self.shared.lead_in_millis.load(Ordering::SeqCst))
     }
 
     /// Moves the clock forward and wakes every [`sleep_until`](Self::sleep_until).
@@ -62,6 +61,16 @@ impl DemoClock {
                 () = advanced => {}
             }
         }
+    }
+}
+
+impl Clock for DemoClock {
+    fn now(&self) -> SystemTime {
+        Self::now(self)
+    }
+
+    fn monotonic(&self) -> Duration {
+        SystemClock.monotonic() + self.lead()
     }
 }
 

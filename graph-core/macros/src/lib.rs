@@ -50,7 +50,7 @@ use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 /// let engine = Engine::builder(schema).build()?;
 /// let request = GraphRequest::new("{ charges(first: 1) { id customer } }");
 ///
-/// let ada = Principal::new("ada").with_scopes(["read:customers"]);
+/// let ada = Principal::new("ada").with_scopes("read:customers".parse()?);
 /// let response = engine.execute(&request, &RequestContext::new("the customer").with_principal(ada)).await;
 /// assert_eq!(
 ///     serde_json::to_value(&response)?,

@@ -276,7 +276,7 @@ where
     /// # Errors
     ///
     /// [`ConfigError`] with every mistake: a price for a field that the schema does not have, a limit that lets nothing
-    /// through, and no entropy without the feature `os-entropy`. When there are none of these, with every trusted document
+    /// through, and no entropy without the feature `os`. When there are none of these, with every trusted document
     /// that does not fit the schema or the limits, or its hash.
     pub fn build(self) -> Result<Engine<Q, M, S>, ConfigError> {
         let mut mistakes = self.mistakes();
@@ -346,13 +346,13 @@ impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
     }
 }
 
-#[cfg(feature = "os-entropy")]
+#[cfg(feature = "os")]
 #[expect(clippy::unnecessary_wraps, reason = "without the feature there is none")]
 fn default_entropy() -> Option<Arc<dyn Entropy>> {
     Some(Arc::new(crate::ports::OsEntropy))
 }
 
-#[cfg(not(feature = "os-entropy"))]
+#[cfg(not(feature = "os"))]
 fn default_entropy() -> Option<Arc<dyn Entropy>> {
     None
 }

@@ -55,7 +55,7 @@ pub enum ConfigMistake {
     /// Two trusted documents of different texts have one id.
     #[error("two trusted documents are known by `{0}`")]
     TwoDocuments(String),
-    /// The feature `os-entropy` is off and no entropy was given.
+    /// The feature `os` is off and no entropy was given.
     #[error("no entropy was given")]
     NoEntropy,
 }

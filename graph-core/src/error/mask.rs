@@ -5,9 +5,9 @@ use std::any::Any;
 use juniper::{DefaultScalarValue, FieldError, Object, Value};
 
 use super::ErrorCode;
+use crate::ports::StoreError;
 use crate::ports::{Entropy, Incident, IncidentKind, IncidentLog};
 use crate::response::{Location, PathSegment, ResponseError};
-use crate::store_error::StoreError;
 
 /// What a client reads instead of the cause.
 pub(crate) const MESSAGE: &str = "internal server error";

@@ -29,72 +29,21 @@
 //! let denied = anonymous.require_scope("write:refunds").unwrap_err();
 //! assert_eq!(denied.code(), ErrorCode::Unauthenticated);
 //!
-//! let reader = anonymous.with_principal(Principal::new("ada").with_scopes(["read:charges"]));
+//! let reader = anonymous.with_principal(Principal::new("ada").with_scopes("read:charges".parse()?));
 //! assert_eq!(reader.require_scope("read:charges").unwrap().subject(), "ada");
 //! assert_eq!(reader.require_scope("write:refunds").unwrap_err().code(), ErrorCode::Forbidden);
+//! # Ok::<(), graph_core::guard::InvalidScope>(())
 //! ```
 
 mod policy;
 
-use std::collections::BTreeSet;
-
 use crate::error::GraphError;
 use crate::loader::{Batch, Loaders};
 
+pub use host_ports::{InvalidScope, Principal, Scope, Scopes};
+
 pub use self::policy::{GuardLog, GuardMode, Refused};
 pub(crate) use self::policy::{Watch, watch, watched};
-
-/// Who the request acts for, as the host's authentication found out.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Principal {
-    subject: String,
-    scopes: BTreeSet<String>,
-    roles: BTreeSet<String>,
-}
-
-impl Principal {
-    /// A principal without scopes or roles.
-    #[must_use]
-    pub fn new(subject: impl Into<String>) -> Self {
-        Self {
-            subject: subject.into(),
-            scopes: BTreeSet::new(),
-            roles: BTreeSet::new(),
-        }
-    }
-
-    /// Adds `scopes`.
-    #[must_use]
-    pub fn with_scopes<T: Into<String>>(mut self, scopes: impl IntoIterator<Item = T>) -> Self {
-        self.scopes.extend(scopes.into_iter().map(Into::into));
-        self
-    }
-
-    /// Adds `roles`.
-    #[must_use]
-    pub fn with_roles<T: Into<String>>(mut self, roles: impl IntoIterator<Item = T>) -> Self {
-        self.roles.extend(roles.into_iter().map(Into::into));
-        self
-    }
-
-    /// The subject, `sub` of a token.
-    #[must_use]
-    pub fn subject(&self) -> &str {
-        &self.subject
-    }
-
-    /// Whether the token carries `scope`, compared byte for byte.
-    #[must_use]
-    pub fn has_scope(&self, scope: &str) -> bool {
-        self.scopes.contains(scope)
-    }
-
-    /// Whether the subject has `role`.
-    #[must_use]
-    pub fn has_role(&self, role: &str) -> bool {
-        self.roles.contains(role)
-    }
-}
 
 /// What every resolver of one request shares: the principal and the host's own value.
 ///

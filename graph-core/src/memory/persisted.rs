@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 
 use crate::persisted::{DocumentHash, Kept, PersistedDocument, PersistedStore};
-use crate::store_error::StoreError;
+use crate::ports::StoreError;
 
 /// What a text takes beside its bytes: its entry and its place in the queue.
 const OVERHEAD: usize = 256;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{DocumentHash, PersistedDocument, PersistedStore};
 use crate::ports::Clock;
-use crate::store_error::StoreError;
+use crate::ports::StoreError;
 
 /// A century: additions of it to any clock's time are in range.
 const LONGEST: Duration = Duration::from_secs(100 * 365 * 86_400);
@@ -15,13 +15,14 @@ const LONGEST: Duration = Duration::from_secs(100 * 365 * 86_400);
 ///
 /// ```
 /// use std::sync::Arc;
-/// use std::time::{Duration, SystemTime};
+/// use std::time::Duration;
 ///
 /// use graph_core::memory::MemoryPersisted;
 /// use graph_core::persisted::AutomaticPersistedQueries;
+/// use graph_core::ports::SystemClock;
 ///
 /// let store = Arc::new(MemoryPersisted::new(8 << 20)); // bytes
-/// let automatic = AutomaticPersistedQueries::new(store, SystemTime::now)
+/// let automatic = AutomaticPersistedQueries::new(store, SystemClock)
 ///     .with_lifetime(Duration::from_secs(7 * 86_400))
 ///     .with_text_limit(32 << 10);
 /// # drop(automatic);

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 
 use super::DocumentHash;
-use crate::store_error::StoreError;
+use crate::ports::StoreError;
 
 /// A text that a client registered under its hash.
 #[derive(Clone, Debug, Eq, PartialEq)]

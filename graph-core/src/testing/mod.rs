@@ -22,13 +22,12 @@
 //! one takes an `await`. Races are 32 calls from 32 threads that the kit starts; a store that needs a runtime brings its handle
 //! along.
 
-mod entropy;
 mod race;
 
 pub mod persisted_store;
 
-pub use self::entropy::SeededEntropy;
 pub use crate::persisted_store;
+pub use host_ports::testing::{ManualClock, SeededEntropy};
 
 /// Makes one test of each case of a kit; what the kit macros expand to.
 #[doc(hidden)]

@@ -348,7 +348,7 @@ impl Fixture {
 
     pub(crate) fn ada(&self) -> Context {
         self.anonymous()
-            .with_principal(Principal::new("ada").with_scopes(["read:items"]))
+            .with_principal(Principal::new("ada").with_scopes("read:items".parse().unwrap()))
     }
 
     /// Sends `request` anonymously and collects the whole answer.

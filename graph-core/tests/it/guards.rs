@@ -26,7 +26,7 @@ async fn the_scope_opens_the_field() {
     let shop = fixture();
     let context = shop
         .anonymous()
-        .with_principal(Principal::new("bob").with_scopes(["write:refunds"]));
+        .with_principal(Principal::new("bob").with_scopes("write:refunds".parse().unwrap()));
     let answer = shop.ask_in("mutation { refund(id: 2) { id } }", context).await;
     assert_eq!(answer, json!({ "data": { "refund": { "id": 2 } } }));
 }

@@ -77,7 +77,7 @@ fn shop() -> Fixture {
 
 /// Of somebody whose every word is secret.
 fn context(shop: &Fixture) -> Context {
-    let principal = Principal::new(SECRET).with_scopes([SECRET]);
+    let principal = Principal::new(SECRET).with_scopes(SECRET.parse().unwrap());
     RequestContext::new(Arc::clone(&shop.shop))
         .with_principal(principal)
         .with_correlation_id(SECRET)

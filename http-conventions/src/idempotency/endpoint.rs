@@ -11,8 +11,9 @@ use http::{Request, Response, StatusCode};
 
 use super::{
     AfterCrash, Claim, ClaimOutcome, Fingerprint, IdempotencyKey, IdempotencyStore, InvalidIdempotencyKey,
-    Outcome, RecordKey, Reply, Scope, Settled, StoreError, StoreErrorKind, capture, fences::Fences,
+    Outcome, RecordKey, Reply, Scope, Settled, capture, fences::Fences,
 };
+use crate::ports::{StoreError, StoreErrorKind};
 use crate::{
     ports::{Clock, Entropy},
     problem::{ErrorStatus, Problem, ProblemBase, ProblemType, types},
@@ -295,7 +296,7 @@ impl Idempotency {
         match error.kind() {
             StoreErrorKind::Unavailable => Problem::service_unavailable(RetryAfter::new(STORE_RETRY))
                 .with_detail("requests with an Idempotency-Key cannot be answered at the moment"),
-            StoreErrorKind::Corrupt => Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR),
+            _ => Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR),
         }
     }
 }

@@ -10,9 +10,10 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use super::{
-    Claim, ClaimOutcome, Fence, IdempotencyStore, Outcome, Record, RecordKey, Settled, State, StoreError,
-    StoredResponse, decide,
+    Claim, ClaimOutcome, Fence, IdempotencyStore, Outcome, Record, RecordKey, Settled, State, StoredResponse,
+    decide,
 };
+use crate::ports::StoreError;
 
 /// Below this number of records a sweep is not worth its time.
 const SMALLEST_SWEEP: usize = 1024;

@@ -14,7 +14,7 @@
 //! use http::{Request, Response};
 //! use http_conventions::{
 //!     idempotency::{Idempotency, MemoryIdempotencyStore, Scope},
-//!     ports::OsEntropy,
+//!     ports::{OsEntropy, SystemClock},
 //!     problem::ProblemBase,
 //! };
 //!
@@ -22,7 +22,7 @@
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let store = Arc::new(MemoryIdempotencyStore::default());
 //! let problems = ProblemBase::new("https://api.example.com/problems/")?;
-//! let idempotency = Idempotency::new(store, Arc::new(SystemTime::now), &OsEntropy, problems);
+//! let idempotency = Idempotency::new(store, Arc::new(SystemClock), &OsEntropy, problems);
 //!
 //! let request = Request::post("/v1/charges")
 //!     .header("Idempotency-Key", "\"8e03978e-40d5-43dd-bc93-6894a57f9324\"")
@@ -70,5 +70,5 @@ pub use self::{
     memory::MemoryIdempotencyStore,
     record::{AfterCrash, Claim, Fence, Outcome, Record, State, StoredResponse},
     reply::Reply,
-    store::{IdempotencyStore, Settled, StoreError, StoreErrorKind},
+    store::{IdempotencyStore, Settled},
 };

@@ -1,8 +1,10 @@
 //! Where records are kept.
 
-use std::{error::Error, time::SystemTime};
+use std::time::SystemTime;
 
 use async_trait::async_trait;
+
+use crate::ports::StoreError;
 
 use super::{Claim, ClaimOutcome, Fence, Outcome, RecordKey};
 
@@ -57,51 +59,4 @@ pub enum Settled {
     Done,
     /// The record is not held under this fence: nothing was written.
     Fenced,
-}
-
-/// A store could not do its work.
-#[derive(Debug, thiserror::Error)]
-#[error("{kind}")]
-pub struct StoreError {
-    kind: StoreErrorKind,
-    source: Box<dyn Error + Send + Sync>,
-}
-
-/// What a store error means for the caller.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum StoreErrorKind {
-    /// The store cannot be reached, or is too busy. A retry later is safe: no verb that is repeated lets a second
-    /// request run.
-    #[error("the idempotency store is unavailable")]
-    Unavailable,
-    /// The store holds something that is no record. A retry will fail again.
-    #[error("an idempotency record is corrupt")]
-    Corrupt,
-}
-
-impl StoreError {
-    /// The store cannot be reached, or is too busy.
-    #[must_use]
-    pub fn unavailable(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self {
-            kind: StoreErrorKind::Unavailable,
-            source: source.into(),
-        }
-    }
-
-    /// The store holds something that is no record.
-    #[must_use]
-    pub fn corrupt(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self {
-            kind: StoreErrorKind::Corrupt,
-            source: source.into(),
-        }
-    }
-
-    /// What it means for the caller.
-    #[must_use]
-    pub const fn kind(&self) -> StoreErrorKind {
-        self.kind
-    }
 }

@@ -12,14 +12,14 @@
 //!     openapi::Takes,
 //!     pagination::PageRules,
 //!     pipeline::Conventions,
-//!     ports::OsEntropy,
+//!     ports::{OsEntropy, SystemClock},
 //!     problem::{ErrorStatus, ProblemType},
 //! };
 //!
 //! const OUT_OF_STOCK: ProblemType =
 //!     ProblemType::new("out-of-stock", ErrorStatus::CONFLICT, "Out of stock", "The item cannot be ordered at the moment.");
 //!
-//! let conventions = Conventions::builder("https://api.example.com/problems/", Arc::new(SystemTime::now), Arc::new(OsEntropy))
+//! let conventions = Conventions::builder("https://api.example.com/problems/", Arc::new(SystemClock), Arc::new(OsEntropy))
 //!     .with_page_rules(PageRules::default())
 //!     .with_problem_types([OUT_OF_STOCK])
 //!     .build()?;

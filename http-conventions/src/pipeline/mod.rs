@@ -25,7 +25,7 @@
 //!     cors::CorsRules,
 //!     idempotency::Scope,
 //!     pipeline::{Conventions, EarlyAnswer},
-//!     ports::OsEntropy,
+//!     ports::{OsEntropy, SystemClock},
 //!     problem::{Challenge, Problem},
 //! };
 //!
@@ -45,7 +45,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let conventions = Conventions::builder("https://api.example.com/problems/", Arc::new(SystemTime::now), Arc::new(OsEntropy))
+//! let conventions = Conventions::builder("https://api.example.com/problems/", Arc::new(SystemClock), Arc::new(OsEntropy))
 //!     .with_cors(CorsRules::origins(["https://app.example.com"]))
 //!     .build()?;
 //!

@@ -9,10 +9,11 @@ use std::{
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::{
-    Decision, HeaderProfile, RateLimitStore, Spend, State, StoreError, decide,
+    Decision, HeaderProfile, RateLimitStore, Spend, State, decide,
     fields::{fields, is_list},
     passes,
 };
+use crate::ports::StoreError;
 use crate::{
     ports::Clock,
     problem::{Member, Problem},

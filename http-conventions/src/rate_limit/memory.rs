@@ -11,10 +11,11 @@ use std::{
 use async_trait::async_trait;
 
 use super::{
-    Decision, RateLimitStore, Spend, State, StoreError,
+    Decision, RateLimitStore, Spend, State,
     gcra::{decide_at, nanoseconds},
     passes,
 };
+use crate::ports::StoreError;
 
 /// Buckets that share a place: one is looked for among this many.
 const WAYS: usize = 16;

@@ -8,6 +8,7 @@
 //! A bucket is one integer ([`State`], the generic cell rate algorithm), and [`decide`] a pure function of it.
 //!
 //! ```
+//! use http_conventions::ports::SystemClock;
 //! use std::{sync::Arc, time::{Duration, SystemTime}};
 //!
 //! use http_conventions::rate_limit::{MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter};
@@ -18,7 +19,7 @@
 //! let address = Policy::new("address", Quota::per(300, MINUTE)?)?;
 //! let user = Policy::new("user", Quota::per(60, MINUTE)?.with_burst(1)?)?;
 //! let store = Arc::new(MemoryRateLimitStore::default());
-//! let limiter = RateLimiter::new(store, Arc::new(SystemTime::now), OnStoreFailure::FailClosed);
+//! let limiter = RateLimiter::new(store, Arc::new(SystemClock), OnStoreFailure::FailClosed);
 //!
 //! let spends = [address.spend("203.0.113.7"), user.spend("user-7")];
 //! let standings = limiter.check(&spends).await.expect("the first request passes");
@@ -57,5 +58,5 @@ pub use self::{
     network::client_network,
     policy::{BucketKey, InvalidPolicyName, Operation, Policy, Spend},
     quota::{InvalidQuota, Quota},
-    store::{RateLimitStore, StoreError, StoreErrorKind, passes},
+    store::{RateLimitStore, passes},
 };

@@ -1,10 +1,11 @@
 //! Where buckets are kept.
 
-use std::{error::Error, time::SystemTime};
+use std::time::SystemTime;
 
 use async_trait::async_trait;
 
 use super::{Spend, State, decide};
+use crate::ports::StoreError;
 
 /// Keeps the bucket of each caller under each policy.
 ///
@@ -61,50 +62,4 @@ pub fn passes(states: &[State], spends: &[Spend<'_>], now: SystemTime) -> Option
         }
     });
     after.collect()
-}
-
-/// A store could not do its work.
-#[derive(Debug, thiserror::Error)]
-#[error("{kind}")]
-pub struct StoreError {
-    kind: StoreErrorKind,
-    source: Box<dyn Error + Send + Sync>,
-}
-
-/// What a store error means for the caller.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum StoreErrorKind {
-    /// The store cannot be reached, or is too busy.
-    #[error("the rate limit store is unavailable")]
-    Unavailable,
-    /// The store holds something that is no bucket, or refuses the verb. A retry will fail again.
-    #[error("a rate limit bucket is corrupt")]
-    Corrupt,
-}
-
-impl StoreError {
-    /// The store cannot be reached, or is too busy.
-    #[must_use]
-    pub fn unavailable(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self {
-            kind: StoreErrorKind::Unavailable,
-            source: source.into(),
-        }
-    }
-
-    /// The store holds something that is no bucket.
-    #[must_use]
-    pub fn corrupt(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self {
-            kind: StoreErrorKind::Corrupt,
-            source: source.into(),
-        }
-    }
-
-    /// What it means for the caller.
-    #[must_use]
-    pub const fn kind(&self) -> StoreErrorKind {
-        self.kind
-    }
 }

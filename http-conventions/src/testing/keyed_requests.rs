@@ -41,8 +41,9 @@ use super::{
 use crate::{
     idempotency::{
         AfterCrash, Claim, ClaimOutcome, Fence, Idempotency, IdempotencyStore, Outcome, RecordKey, Scope,
-        Settled, StoreError,
+        Settled,
     },
+    ports::StoreError,
     problem::{Problem, ProblemBase},
 };
 

@@ -10,15 +10,13 @@
 //! assert_eq!(clock.now(), SystemTime::UNIX_EPOCH + Duration::from_secs(60));
 //! ```
 
-mod clock;
-mod entropy;
 pub mod idempotency_store;
 pub mod keyed_requests;
 mod race;
 pub mod rate_limit_store;
 
-pub use self::{clock::ManualClock, entropy::SeededEntropy};
 pub use crate::{
     __idempotency_store as idempotency_store, __keyed_requests as keyed_requests,
     __rate_limit_store as rate_limit_store,
 };
+pub use host_ports::testing::{ManualClock, SeededEntropy};

@@ -6,9 +6,9 @@ use bytes::Bytes;
 use http::Request;
 use http_conventions::idempotency::{
     AfterCrash, Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyKey, IdempotencyStore as _,
-    MemoryIdempotencyStore, Outcome, Record, RecordKey, Scope, Settled, State, StoreErrorKind,
-    StoredResponse,
+    MemoryIdempotencyStore, Outcome, Record, RecordKey, Scope, Settled, State, StoredResponse,
 };
+use http_conventions::ports::StoreErrorKind;
 use proptest::prelude::*;
 
 http_conventions::testing::idempotency_store!(

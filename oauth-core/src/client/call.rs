@@ -9,6 +9,7 @@ use http::{Request, Response};
 
 use super::draft::Draft;
 use super::{NotOffered, Ports};
+use crate::answer::exchange;
 use crate::jose::SigningError;
 use crate::ports::{Entropy, TransportError};
 
@@ -116,9 +117,9 @@ impl<A: Answer> Call<A> {
     /// There was no answer, or none that can be used.
     pub async fn send(self, ports: &Ports) -> Result<A, CallError<A::Error>> {
         let (request, mut pending) = self.start(ports.entropy(), ports.now())?;
-        let mut response = ports.transport.send(request).await?;
+        let mut response = exchange(&ports.transport, request).await?;
         if let Some(again) = pending.retry(&response, ports.entropy(), ports.now())? {
-            response = ports.transport.send(again).await?;
+            response = exchange(&ports.transport, again).await?;
         }
         pending.finish(response, ports.now()).map_err(CallError::Answer)
     }

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 
 use super::{count, lock};
 use crate::attempts::{Admission, AttemptKey, AttemptPolicy, Decision, Tally};
+use crate::ports::StoreError;
 use crate::store::AttemptStore;
-use crate::store_error::StoreError;
 
 /// How many names are remembered unless said otherwise: some ten megabytes.
 const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(99_999);

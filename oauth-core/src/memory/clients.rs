@@ -4,8 +4,8 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 
 use super::lock;
+use crate::ports::StoreError;
 use crate::store::{ClientStore, RegisteredClient};
-use crate::store_error::StoreError;
 use crate::vocabulary::ClientId;
 
 /// Registered clients in memory.

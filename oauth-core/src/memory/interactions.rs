@@ -6,9 +6,9 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 
 use super::{count, insert, lock};
+use crate::ports::StoreError;
 use crate::secret::TokenHash;
 use crate::store::{Insertion, InteractionRecord, InteractionStore, PushedRequestRecord, TakeOutcome};
-use crate::store_error::StoreError;
 
 /// Interactions and pushed requests in memory.
 #[derive(Debug, Default)]

@@ -5,9 +5,9 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 
 use super::{count, lock};
+use crate::ports::StoreError;
 use crate::secret::TokenHash;
 use crate::store::{ReplayStore, SpendOutcome};
-use crate::store_error::StoreError;
 
 /// Spent names in memory.
 ///

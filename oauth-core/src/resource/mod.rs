@@ -1,10 +1,10 @@
 //! The resource server: who is calling this API, and may they.
 //!
-//! [`ResourceServer::authenticate`] takes the head of a request and answers with a [`Principal`] or a
+//! [`ResourceServer::authenticate`] takes the head of a request and answers with a [`AuthenticatedToken`] or a
 //! [`Challenge`]. Access tokens are JWTs ([RFC 9068](https://www.rfc-editor.org/rfc/rfc9068)), verified without a network by keys that
 //! are pinned, or that are fetched now and then ([`RemoteKeySet`](crate::jose::RemoteKeySet)); or they are opaque, and the issuer is [asked](Introspection) what they are worth. A token may be bound to a key of its sender
-//! ([`ResourceServer::with_dpop`]) and is then of no use to anybody else. [`ResourceServer::with_required_possession`] takes no others. [`Principal::require`] guards an endpoint by scope, and
-//! [`Principal::require_sign_in_within`] an action of weight by how long ago the person signed in.
+//! ([`ResourceServer::with_dpop`]) and is then of no use to anybody else. [`ResourceServer::with_required_possession`] takes no others. [`AuthenticatedToken::require`] guards an endpoint by scope, and
+//! [`AuthenticatedToken::require_sign_in_within`] an action of weight by how long ago the person signed in.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -49,12 +49,12 @@
 //! # }
 //! ```
 
+mod authenticated_token;
 mod cache;
 pub(crate) mod challenge;
 pub(crate) mod credentials;
 mod introspection;
 mod metadata;
-mod principal;
 mod required_possession;
 mod verified_tokens;
 
@@ -66,15 +66,15 @@ use std::time::{Duration, SystemTime};
 use http::HeaderValue;
 use http::request::Parts;
 
+pub use authenticated_token::AuthenticatedToken;
 pub use challenge::{Challenge, ChallengeReason};
 pub use introspection::Introspection;
-pub use principal::Principal;
 pub use required_possession::RequiredPossession;
 
+use self::authenticated_token::Granted;
 use self::challenge::Realm;
 use self::credentials::Scheme;
 use self::introspection::AskError;
-use self::principal::Granted;
 use self::verified_tokens::VerifiedTokens;
 use crate::dpop::{Htu, NonceKey, Nonces, ProofError, ProofPolicy, Target};
 use crate::jose::{AccessTokenPolicy, IssuerKeys, VerifyError};
@@ -189,7 +189,7 @@ impl ResourceServer {
     ///
     /// A token that is bound to a certificate needs it as a [`ClientCertificate`] in the extensions of the request
     /// ([RFC 8705 §3](https://www.rfc-editor.org/rfc/rfc8705#section-3)). Waits for nothing where the token is a JWT of a key that is known, and bound to none. The answer should have
-    /// the [`headers`](Principal::headers) of its caller.
+    /// the [`headers`](AuthenticatedToken::headers) of its caller.
     ///
     /// The path of the URI must be the one that the client asked for, whatever a router or a proxy has cut off it: a proof is for that.
     ///
@@ -202,7 +202,11 @@ impl ResourceServer {
     ///
     /// A JWT is valid until it expires, whatever was revoked meanwhile; give it minutes, or ask the issuer by
     /// introspection where that is too long.
-    pub async fn authenticate(&self, request: &Parts, now: SystemTime) -> Result<Principal, Challenge> {
+    pub async fn authenticate(
+        &self,
+        request: &Parts,
+        now: SystemTime,
+    ) -> Result<AuthenticatedToken, Challenge> {
         let presented = credentials::presented(&request.headers, &request.uri);
         let (scheme, token) = presented.map_err(|reason| Challenge::new(&self.realm, None, reason))?;
         if scheme == Scheme::Dpop && !self.realm.takes_proofs {
@@ -227,7 +231,12 @@ impl ResourceServer {
             (Scheme::Dpop, Some(Confirmation::Jkt(jkt))) => self.possessed(request, token, jkt, now).await?,
             _ => return Err(self.refuse(scheme, ChallengeReason::WrongScheme)),
         };
-        Ok(Principal::new(granted, Arc::clone(&self.realm), scheme, nonce))
+        Ok(AuthenticatedToken::new(
+            granted,
+            Arc::clone(&self.realm),
+            scheme,
+            nonce,
+        ))
     }
 
     /// What the token grants, once it is known to be valid; what its sender has to prove is not looked at.

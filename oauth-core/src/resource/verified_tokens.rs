@@ -1,8 +1,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use super::authenticated_token::Granted;
 use super::cache::Cache;
-use super::principal::Granted;
 use crate::jose::{AccessTokenClaims, AccessTokenPolicy, JwtError, KeySet};
 use crate::secret::TokenHash;
 

@@ -8,7 +8,7 @@ use http::Response;
 use crate::error::{ErrorCode, ErrorResponse, Reason};
 use crate::event::{AuthEvent, AuthEventKind};
 use crate::jose::SigningError;
-use crate::store_error::{StoreError, StoreErrorKind};
+use crate::ports::{StoreError, StoreErrorKind};
 use crate::time::AFTER_A_FAULT;
 use crate::vocabulary::ClientId;
 

@@ -11,10 +11,10 @@ use super::answer::Broken;
 use super::authorize::Checked;
 use crate::event::{AuthEvent, AuthEventKind};
 use crate::ports::Entropy;
+use crate::ports::StoreError;
 use crate::random::random_text;
 use crate::secret::TokenHash;
 use crate::store::{AuthorizationRequest, Insertion, InteractionRecord, Prompt, RegisteredClient};
-use crate::store_error::StoreError;
 use crate::time::later;
 use crate::vocabulary::{Audience, ClientId, RedirectUri, Scopes};
 

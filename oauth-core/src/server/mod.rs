@@ -20,14 +20,14 @@
 //! use std::time::SystemTime;
 //! use oauth_core::jose::{SigningKey, SigningKeys};
 //! use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
-//! use oauth_core::ports::OsEntropy;
+//! use oauth_core::ports::{OsEntropy, SystemClock};
 //! use oauth_core::server::AuthorizationServer;
 //!
 //! let server = AuthorizationServer::builder("https://auth.example")
 //!     .with_clients(Arc::new(MemoryClients::new()))
 //!     .with_interactions(Arc::new(MemoryInteractions::new()))
 //!     .with_tokens(Arc::new(MemoryTokens::new()))
-//!     .with_clock(SystemTime::now)
+//!     .with_clock(SystemClock)
 //!     .with_entropy(OsEntropy)
 //!     .with_signing_keys(SigningKeys::new(SigningKey::generate_es256(&OsEntropy)?))
 //!     .with_audience("https://api.example")

@@ -7,9 +7,9 @@ use super::sessions::ended;
 use crate::attempts::{Admission, AttemptKey};
 use crate::error::Reason;
 use crate::event::{AuthEvent, AuthEventKind};
+use crate::ports::StoreError;
 use crate::secret::PasswordResetToken;
 use crate::store::{ResetOutcome, ResetTokenRecord, RevocationReason};
-use crate::store_error::StoreError;
 use crate::time::later;
 use crate::vocabulary::Subject;
 

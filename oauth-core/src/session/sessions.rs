@@ -7,12 +7,12 @@ use http::{HeaderMap, HeaderValue};
 use super::{NewSession, Session, SessionCookie, SessionSecret, SessionState, SessionTimeouts, SignedOut};
 use crate::attempts::AttemptPolicy;
 use crate::event::{AuthEvent, AuthEventKind};
+use crate::ports::StoreError;
 use crate::ports::{Clock, Entropy};
 use crate::store::{
     AttemptStore, Insertion, RevocationReason, Revoked, SessionId, SessionOutcome, SessionRecord,
     SessionRenewal, SessionStore,
 };
-use crate::store_error::StoreError;
 use crate::vocabulary::Subject;
 
 /// Longest label that is kept, in characters.
@@ -25,11 +25,11 @@ const LONGEST_LABEL: usize = 256;
 /// use std::{sync::Arc, time::SystemTime};
 /// use http::{HeaderMap, header::COOKIE};
 /// use oauth_core::memory::MemoryTokens;
-/// use oauth_core::ports::OsEntropy;
+/// use oauth_core::ports::{OsEntropy, SystemClock};
 /// use oauth_core::session::{SessionCookie, Sessions, SignedOut};
 ///
 /// let store = Arc::new(MemoryTokens::new());
-/// let sessions = Sessions::new(store, SessionCookie::new("session")?, SystemTime::now, OsEntropy);
+/// let sessions = Sessions::new(store, SessionCookie::new("session")?, SystemClock, OsEntropy);
 ///
 /// // the password was right
 /// let mut browser = HeaderMap::new();

@@ -3,7 +3,7 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 
 use crate::attempts::{Admission, AttemptKey, AttemptPolicy};
-use crate::store_error::StoreError;
+use crate::ports::StoreError;
 
 /// Counts attempts at secrets and passwords; see [`attempts`](crate::attempts).
 ///

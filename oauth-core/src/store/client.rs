@@ -8,7 +8,7 @@ use super::ClientKeys;
 use super::{ClientSecrets, RegisteredCertificates};
 use crate::grant::{AccessTokenLifetime, RefreshTokenLifetime};
 use crate::mtls::CertificateName;
-use crate::store_error::StoreError;
+use crate::ports::StoreError;
 use crate::vocabulary::{Audience, ClientId, Confirmation, RedirectUri, RegisteredRedirectUri, Scopes};
 
 /// What the server knows of a client.

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Insertion, PushedRequestRecord};
 use crate::pkce::CodeChallenge;
+use crate::ports::StoreError;
 use crate::secret::TokenHash;
-use crate::store_error::StoreError;
 use crate::vocabulary::{Audience, ClientId, Nonce, RedirectUri, Scopes, State, Thumbprint};
 
 /// A checked authorization request, [RFC 6749 §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1): what

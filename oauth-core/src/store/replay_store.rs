@@ -2,8 +2,8 @@ use std::time::SystemTime;
 
 use async_trait::async_trait;
 
+use crate::ports::StoreError;
 use crate::secret::TokenHash;
-use crate::store_error::StoreError;
 
 /// What became of spending something that may be used once.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use super::{Insertion, RevocationReason, SessionId, SessionRecord, SessionRenewal, TokenStore};
+use crate::ports::StoreError;
 use crate::secret::TokenHash;
-use crate::store_error::StoreError;
 use crate::vocabulary::Subject;
 
 /// What became of a verb that needs a session which is not over.

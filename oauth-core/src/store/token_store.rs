@@ -6,8 +6,8 @@ use super::{
     AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, FamilyId, Insertion, RefreshTokenRecord,
     RefreshTokenState, RevocationReason, Rotated, RotationSalt, TokenFamily,
 };
+use crate::ports::StoreError;
 use crate::secret::TokenHash;
-use crate::store_error::StoreError;
 
 /// What redeeming a code is to store.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@ use std::fmt;
 use async_trait::async_trait;
 
 use super::verbs::{Reply, Respond, Verb, VerbStore};
-use crate::store_error::StoreError;
+use crate::ports::StoreError;
 
 /// A store that is slow: before each verb happens, and before its answer arrives, a pause goes by.
 ///

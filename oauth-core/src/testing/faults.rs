@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 
 use super::verbs::{Reply, Respond, Verb, VerbStore};
-use crate::store_error::StoreError;
+use crate::ports::StoreError;
 
 /// What goes wrong with one verb.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -14,9 +14,7 @@
 //! `parallel_requests!` asks a whole authorization server over the store the same thing four times at once; [`Delayed`] makes
 //! it a slow store, in which what is not one step shows.
 
-mod clock;
 mod delayed;
-mod entropy;
 mod race;
 mod records;
 
@@ -34,9 +32,8 @@ pub mod verbs;
 #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
 pub mod verifications;
 
-pub use clock::ManualClock;
 pub use delayed::Delayed;
-pub use entropy::SeededEntropy;
+pub use host_ports::testing::{ManualClock, ScriptedTransport, SeededEntropy};
 
 #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
 pub use crate::parallel_requests;

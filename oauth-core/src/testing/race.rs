@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
 use super::records::answer;
-use crate::store_error::StoreError;
+use crate::ports::StoreError;
 
 /// How many callers race.
 pub(super) const RACERS: usize = 32;

@@ -22,7 +22,7 @@ pub(super) fn start() -> SystemTime {
 }
 
 /// What the store answered; a kit has no other use for a fault than to fail.
-pub(super) fn answer<T>(result: Result<T, crate::store_error::StoreError>) -> T {
+pub(super) fn answer<T>(result: Result<T, crate::ports::StoreError>) -> T {
     result.expect("the store answers")
 }
 

@@ -17,19 +17,21 @@ mod confirmation;
 mod endpoint;
 mod issuer;
 mod redirect_uri;
-mod scope;
 mod words;
 
 pub use confirmation::{Confirmation, InvalidThumbprint, Thumbprint};
 pub use endpoint::{Endpoint, InvalidEndpoint};
+pub use host_ports::{InvalidScope, Scope, Scopes};
 pub use issuer::{InvalidIssuer, Issuer};
 pub use redirect_uri::{InvalidRedirectUri, LoopbackRedirectUri, RedirectUri, RegisteredRedirectUri};
-pub(crate) use scope::OPENID;
-pub use scope::{InvalidScope, Scope, Scopes};
 pub use words::{
     Audience, ClientId, InvalidAudience, InvalidClientId, InvalidNonce, InvalidState, InvalidSubject, Nonce,
     State, Subject,
 };
+
+/// The scope that makes an authorization a sign-in,
+/// [OpenID Connect Core section 3.1.2.1](https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest).
+pub(crate) const OPENID: &str = "openid";
 
 /// Defines a word: everything but its grammar, which is a `fn(&str) -> bool`, and its error.
 macro_rules! word {

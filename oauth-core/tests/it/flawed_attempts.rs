@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 use futures_util::FutureExt as _;
 use oauth_core::attempts::{Admission, AttemptKey, AttemptPolicy, Decision, Tally};
 use oauth_core::memory::MemoryAttempts;
+use oauth_core::ports::StoreError;
 use oauth_core::store::AttemptStore;
-use oauth_core::store_error::StoreError;
 use oauth_core::testing::attempt_store as kit;
 
 const SECOND: Duration = Duration::from_secs(1);

@@ -8,9 +8,9 @@ use std::thread::{self, ThreadId};
 use std::time::{Duration, SystemTime};
 
 use futures_util::FutureExt as _;
+use oauth_core::ports::StoreError;
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{ReplayStore, SpendOutcome};
-use oauth_core::store_error::StoreError;
 use oauth_core::testing::replay_store as kit;
 
 /// What is wrong with a store.

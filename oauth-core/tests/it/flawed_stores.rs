@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use oauth_core::memory::MemoryTokens;
+use oauth_core::ports::StoreError;
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{
     RedeemOutcome, ResetOutcome, RevokeOutcome, Revoked, RotateOutcome, SessionOutcome, SessionStore,
 };
-use oauth_core::store_error::StoreError;
 use oauth_core::testing::history::{Cast, History, Violation, play};
 use oauth_core::testing::verbs::{Reply, Respond, SessionVerb, TokenVerb, Verb};
 

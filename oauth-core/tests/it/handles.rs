@@ -5,7 +5,7 @@ use oauth_core::client::{
     TokenError, TokenResponse, TokenSource,
 };
 use oauth_core::jose::{Jwk, KeySet, SigningKey};
-use oauth_core::resource::{Challenge, Principal, ResourceServer};
+use oauth_core::resource::{AuthenticatedToken, Challenge, ResourceServer};
 
 #[test]
 fn handles_are_shared_and_cloned() {
@@ -15,7 +15,7 @@ fn handles_are_shared_and_cloned() {
     check::<Jwk>();
     check::<KeySet>();
     check::<Ports>();
-    check::<Principal>();
+    check::<AuthenticatedToken>();
     check::<Challenge>();
     check::<ResourceServer>();
     check::<SigningKey>();

@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 use http::Request;
 use http::request::Parts;
 use oauth_core::jose::{AccessTokenClaims, IdTokenClaims, JwtError, KeySet, SigningKey};
-use oauth_core::resource::{Challenge, ChallengeReason, Principal, ResourceServer};
+use oauth_core::resource::{AuthenticatedToken, Challenge, ChallengeReason, ResourceServer};
 use oauth_core::testing::verifications;
 
 const ISSUER: &str = "https://as.example";
@@ -52,12 +52,12 @@ fn request(uri: &str, authorization: &[&str]) -> Parts {
 }
 
 /// The guard of tokens that are bound to nothing waits for nothing.
-fn at_once(api: &ResourceServer, request: &Parts) -> Result<Principal, Challenge> {
+fn at_once(api: &ResourceServer, request: &Parts) -> Result<AuthenticatedToken, Challenge> {
     let authenticated = api.authenticate(request, now()).now_or_never();
     authenticated.unwrap()
 }
 
-fn authenticate(authorization: &[&str]) -> Result<Principal, Challenge> {
+fn authenticate(authorization: &[&str]) -> Result<AuthenticatedToken, Challenge> {
     at_once(&api(), &request("/v1/charges", authorization))
 }
 

@@ -13,7 +13,7 @@ use oauth_core::client::{
 use oauth_core::jose::{KeySet, SigningKey, SigningKeys};
 use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
 use oauth_core::ports::Clock;
-use oauth_core::resource::{Challenge, Principal, ResourceServer};
+use oauth_core::resource::{AuthenticatedToken, Challenge, ResourceServer};
 use oauth_core::secret::ClientSecret;
 use oauth_core::server::{Authentication, AuthorizationServer, Authorize, Decision};
 use oauth_core::store::{ClientSecrets, RegisteredClient};
@@ -124,7 +124,7 @@ impl World {
         tokens.refresh().unwrap().send(&self.ports).await
     }
 
-    async fn call(&self, tokens: &TokenResponse) -> Result<Principal, Challenge> {
+    async fn call(&self, tokens: &TokenResponse) -> Result<AuthenticatedToken, Challenge> {
         let api = ResourceServer::new(ISSUER.parse().unwrap(), API.parse().unwrap(), self.keys());
         let bearer = format!("Bearer {}", tokens.access_token().expose());
         let request = Request::get("/v1/charges")

@@ -5,6 +5,7 @@
 //! from the [`Inbox`].
 //!
 //! ```
+//! use webhook_core::ports::SystemClock;
 //! use std::{sync::Arc, time::{Duration, SystemTime}};
 //! use bytes::Bytes;
 //! use http::{Request, StatusCode};
@@ -18,7 +19,7 @@
 //! let secret = SigningSecret::from_whsec("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")?;
 //! let inbox = Arc::new(MemoryInbox::default());
 //! let verifier = Verifier::standard_webhooks(secret.clone());
-//! let receiver = Receiver::builder("payments", verifier, inbox.clone(), SystemTime::now).build()?;
+//! let receiver = Receiver::builder("payments", verifier, inbox.clone(), SystemClock).build()?;
 //!
 //! # let now = SystemTime::now();
 //! # let event = Envelope::new("evt_1".parse()?, "charge.created".parse()?, "1".parse()?, now, br#"{"id":"ch_1"}"#)?;

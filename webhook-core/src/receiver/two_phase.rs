@@ -85,7 +85,7 @@ pub trait Queue: Send + Sync {
 ///
 /// ```
 /// use std::{sync::Arc, time::{Duration, SystemTime}};
-/// use webhook_core::{memory::MemoryClaims, ports::StoreError, receiver::{ClaimThenQueue, Incoming, Queue, Receiver, Verifier},
+/// use webhook_core::{memory::MemoryClaims, ports::{StoreError, SystemClock}, receiver::{ClaimThenQueue, Incoming, Queue, Receiver, Verifier},
 ///     secret::SigningSecret};
 ///
 /// struct Broker; // a host's own
@@ -100,7 +100,7 @@ pub trait Queue: Send + Sync {
 ///
 /// let dedupe = ClaimThenQueue::new(Arc::new(MemoryClaims::default()), Arc::new(Broker), Duration::from_secs(30));
 /// let verifier = Verifier::standard_webhooks(SigningSecret::from_whsec("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")?);
-/// let receiver = Receiver::builder("payments", verifier, Arc::new(dedupe), SystemTime::now).build()?;
+/// let receiver = Receiver::builder("payments", verifier, Arc::new(dedupe), SystemClock).build()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]

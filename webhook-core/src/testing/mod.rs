@@ -12,10 +12,7 @@
 //! The expression makes an **empty** store and runs once per case; write `async { … }` where making one takes an `await`.
 //! Races are 32 calls from 32 threads that the kit starts; a store that needs a runtime brings its handle along.
 
-mod clock;
-mod entropy;
 pub(crate) mod race;
-mod transport;
 
 pub mod claims;
 pub mod dedupe;
@@ -26,10 +23,8 @@ pub mod outbox;
 pub mod sealer;
 pub mod simulation;
 
-pub use clock::ManualClock;
-pub use entropy::SeededEntropy;
+pub use host_ports::testing::{ManualClock, ScriptedTransport, SeededEntropy};
 pub use outbox::retention;
-pub use transport::ScriptedTransport;
 
 pub use crate::{claims, dedupe_store, endpoint_store, inbox_store, latest_seen, outbox, retention, sealer};
 

@@ -11,7 +11,7 @@ use http::{StatusCode, header::AUTHORIZATION, request::Parts};
 use http_conventions::pagination::PageRequest;
 use http_conventions::pipeline::{Admitted, Exchange};
 use http_conventions::problem::Problem;
-use oauth_core::resource::{Principal, ResourceServer};
+use oauth_core::resource::{AuthenticatedToken, ResourceServer};
 
 use crate::content::collect;
 use crate::nonce::NextNonce;
@@ -37,10 +37,10 @@ impl<S: Sync> FromRequestParts<S> for Admission {
 /// Who is calling: who presents an access token, and has what it is bound to, that the [`ResourceServer`] of the state takes, now by the clock of the
 /// conventions. `Option<Caller>` lets those pass who present nothing.
 ///
-/// Where the caller needs a newer [nonce](Principal::dpop_nonce) for its next proof, the layer hands it out with the answer, whatever
+/// Where the caller needs a newer [nonce](AuthenticatedToken::dpop_nonce) for its next proof, the layer hands it out with the answer, whatever
 /// that is.
 #[derive(Clone, Debug)]
-pub struct Caller(pub Principal);
+pub struct Caller(pub AuthenticatedToken);
 
 impl<S: Sync> FromRequestParts<S> for Caller
 where

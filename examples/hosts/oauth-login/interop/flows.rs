@@ -19,7 +19,7 @@ use oauth_core::client::{
 };
 use oauth_core::jose::{IdTokenClaims, RemoteKeySet, SigningKey};
 use oauth_core::memory::MemoryReplays;
-use oauth_core::ports::OsEntropy;
+use oauth_core::ports::{OsEntropy, SystemClock};
 use oauth_core::resource::ResourceServer;
 use oauth_core::vocabulary::Scopes;
 use webhook_core::address::AddressPolicy;
@@ -52,7 +52,7 @@ async fn main() -> Result<(), Failure> {
     let transport = Arc::new(HyperTransport::new(here));
     let provider = Provider::discover(&issuer.parse()?, &*transport).await?;
     let keys = provider.keys(transport.clone()).ok_or("no keys")?;
-    let ports = Ports::new(transport, OsEntropy, SystemTime::now);
+    let ports = Ports::new(transport, OsEntropy, SystemClock);
     let world = World {
         provider,
         keys,

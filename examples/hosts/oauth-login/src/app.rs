@@ -12,7 +12,7 @@ use oauth_core::client::{AuthorizationParams, CallbackError, Client, Ports, Toke
 use oauth_core::jose::{IdTokenClaims, RemoteKeySet};
 use oauth_core::memory::MemoryTokens;
 use oauth_core::params::Params;
-use oauth_core::ports::OsEntropy;
+use oauth_core::ports::{OsEntropy, SystemClock};
 use oauth_core::session::{InvalidCookie, Session, SessionCookie, SessionSecret, Sessions};
 use oauth_core::store::SessionId;
 
@@ -60,7 +60,7 @@ impl App {
         let sessions = Sessions::new(
             Arc::new(MemoryTokens::new()),
             cookie("login")?,
-            SystemTime::now,
+            SystemClock,
             OsEntropy,
         );
         Ok(Self {

@@ -12,11 +12,11 @@ mod options;
 mod page;
 mod sign_ins;
 
-use std::{error::Error, net::TcpListener, process::ExitCode, sync::Arc, time::SystemTime};
+use std::{error::Error, net::TcpListener, process::ExitCode, sync::Arc};
 
 use host_transport_hyper::HyperTransport;
 use oauth_core::client::{AuthorizationParams, Client, Ports, Provider};
-use oauth_core::ports::OsEntropy;
+use oauth_core::ports::{OsEntropy, SystemClock};
 use tokio::signal::ctrl_c;
 
 use crate::{app::App, options::Options};
@@ -42,7 +42,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
         client,
         params,
         keys,
-        Ports::new(transport, OsEntropy, SystemTime::now),
+        Ports::new(transport, OsEntropy, SystemClock),
     )?);
     println!("listening on {here}");
     let handle = move |request| {

@@ -13,9 +13,9 @@ use host_adapter_axum::{Caller, Refusal, Whole};
 use http_conventions::location::{Location, created};
 use http_conventions::problem::{ErrorStatus, Problem};
 use oauth_core::memory::MemoryReplays;
+use oauth_core::ports::StoreError;
 use oauth_core::resource::ResourceServer;
 use oauth_core::store::ReplayStore;
-use oauth_core::store_error::StoreError;
 use oauth_core::vocabulary::Scope;
 use serde::{Deserialize, Serialize};
 

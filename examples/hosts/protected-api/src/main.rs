@@ -13,10 +13,13 @@ mod charges;
 mod issuer;
 mod options;
 
-use std::{error::Error, net::TcpListener, process::ExitCode, sync::Arc, time::SystemTime};
+use std::{error::Error, net::TcpListener, process::ExitCode, sync::Arc};
 
 use host_adapter_axum::{ConventionsLayer, Limits, serve_router};
-use http_conventions::{pipeline::Conventions, ports::OsEntropy};
+use http_conventions::{
+    pipeline::Conventions,
+    ports::{OsEntropy, SystemClock},
+};
 use oauth_core::{dpop::NonceKey, memory::MemoryReplays};
 use options::Options;
 use tokio::signal::ctrl_c;
@@ -37,8 +40,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
         .with_dpop_nonces(&NonceKey::generate(&oauth_core::ports::OsEntropy))
         .with_metadata(charges::SCOPES.parse()?);
     let problems = format!("{}/problems/", options.url);
-    let conventions =
-        Conventions::builder(&problems, Arc::new(SystemTime::now), Arc::new(OsEntropy)).build()?;
+    let conventions = Conventions::builder(&problems, Arc::new(SystemClock), Arc::new(OsEntropy)).build()?;
     let router = charges::router(guard)?.layer(ConventionsLayer::new(conventions));
     let interrupted = async { ctrl_c().await.unwrap_or(()) };
     tokio::select! {

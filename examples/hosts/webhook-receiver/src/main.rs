@@ -12,7 +12,8 @@
 mod options;
 mod worker;
 
-use std::{error::Error, net::TcpListener, process::ExitCode, sync::Arc, time::SystemTime};
+use std::{error::Error, net::TcpListener, process::ExitCode, sync::Arc};
+use webhook_core::ports::SystemClock;
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
@@ -31,7 +32,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let options = Options::parse()?;
     let verifier = Verifier::standard_webhooks(SigningSecret::from_whsec(&options.secret)?);
     let (inbox, arrived) = (Arc::new(MemoryInbox::default()), Arc::new(Notify::new()));
-    let receiver = Receiver::builder("sender", verifier, inbox.clone(), SystemTime::now).build()?;
+    let receiver = Receiver::builder("sender", verifier, inbox.clone(), SystemClock).build()?;
     let listener = TcpListener::bind(options.listen)?;
     println!("listening on http://{}", listener.local_addr()?);
     let work = worker::work(inbox, Arc::clone(&arrived));

@@ -15,14 +15,18 @@ mod charge;
 mod deliver;
 mod options;
 
-use std::{error::Error, process::ExitCode, sync::Arc, time::SystemTime};
+use std::{error::Error, process::ExitCode, sync::Arc};
 
 use host_store_sqlite::Database;
 use host_transport_hyper::HyperTransport;
 use options::Options;
 use webhook_core::address::AddressPolicy;
 use webhook_core::sender::{Dispatcher, Endpoint, EndpointStore, Inserted};
-use webhook_core::{ports::OsEntropy, secret::SigningSecret, signature::Signer};
+use webhook_core::{
+    ports::{OsEntropy, SystemClock},
+    secret::SigningSecret,
+    signature::Signer,
+};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
@@ -47,7 +51,7 @@ async fn run() -> Result<(), Failure> {
     }
     let (outbox, endpoints) = (Arc::new(database.clone()), Arc::new(database));
     let transport = Arc::new(HyperTransport::new(policy.clone()));
-    let dispatcher = Dispatcher::new(outbox, endpoints, transport, SystemTime::now, OsEntropy);
+    let dispatcher = Dispatcher::new(outbox, endpoints, transport, SystemClock, OsEntropy);
     deliver::until_ctrl_c(&dispatcher.with_address_policy(policy)).await;
     Ok(())
 }

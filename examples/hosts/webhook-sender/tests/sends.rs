@@ -7,6 +7,7 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use std::{future::pending, net::TcpListener};
+use webhook_core::ports::SystemClock;
 
 use bytes::Bytes;
 use host_store_sqlite::{Database, DatabaseError};
@@ -71,7 +72,7 @@ impl Program {
 fn receiver() -> (Arc<MemoryInbox>, String) {
     let inbox = Arc::new(MemoryInbox::default());
     let verifier = Verifier::standard_webhooks(SigningSecret::from_whsec(SECRET).unwrap());
-    let receiver = Receiver::builder("shop", verifier, inbox.clone(), SystemTime::now)
+    let receiver = Receiver::builder("shop", verifier, inbox.clone(), SystemClock)
         .build()
         .unwrap();
     let handle = move |request| {

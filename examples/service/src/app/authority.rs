@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use host_ports::transport_fn;
 use host_store_sqlite::Database;
 use http::Request;
 use oauth_core::attempts::{AttemptPolicy, Source};
@@ -107,7 +108,7 @@ fn authorization_server(
         .with_interactions(Arc::new(database.clone()))
         .with_tokens(Arc::new(database.clone()))
         .with_replays(Arc::new(database.clone()))
-        .with_clock(clock.as_port())
+        .with_clock(clock.clone())
         .with_entropy(oauth_core::ports::OsEntropy)
         .with_signing_keys(SigningKeys::new(signing_key))
         .with_audience(base_url)
@@ -141,13 +142,13 @@ fn introspection(base_url: &str, server: &AuthorizationServer) -> Result<Introsp
     let client = "demo-api".parse().map_err(at("the introspection"))?;
     let secret = API_SECRET.parse().map_err(at("the introspection"))?;
     let server = server.clone();
-    let ask = move |mut request: Request<Bytes>| {
+    let ask = transport_fn(move |mut request: Request<Bytes>| {
         // where nobody else comes from: who guesses at the secret closes doors of their own alone
         request
             .extensions_mut()
             .insert(Source::of(IpAddr::V6(Ipv6Addr::UNSPECIFIED)));
         let server = server.clone();
         async move { Ok(server.introspect(request).await.response) }
-    };
+    });
     Ok(Introspection::new(endpoint, client, secret, Arc::new(ask)).with_cache(Duration::ZERO, 0))
 }

@@ -7,8 +7,8 @@ use http_conventions::cache_control::CacheControl;
 use http_conventions::problem::{ErrorStatus, Problem};
 use oauth_core::params::Params;
 use oauth_core::ports::OsEntropy;
+use oauth_core::ports::StoreError;
 use oauth_core::session::{Session, SessionSecret, SignedOut};
-use oauth_core::store_error::StoreError;
 use std::time::Duration;
 
 use super::App;

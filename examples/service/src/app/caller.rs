@@ -3,11 +3,12 @@
 use std::time::SystemTime;
 
 use bytes::Bytes;
+use host_ports::Principal;
 use http::Request;
 use http::header::AUTHORIZATION;
 use http_conventions::pipeline::{EarlyAnswer, Exchange};
 use http_conventions::problem::{Challenge as ProblemChallenge, Problem};
-use oauth_core::resource::{Challenge, ChallengeReason, Principal};
+use oauth_core::resource::{AuthenticatedToken, Challenge, ChallengeReason};
 use oauth_core::vocabulary::Scope;
 
 use super::problem::unavailable;
@@ -15,7 +16,7 @@ use super::{App, as_get};
 
 /// Who presented a valid access token.
 #[derive(Clone, Debug)]
-pub(super) struct Caller(Principal);
+pub(super) struct Caller(AuthenticatedToken);
 
 impl Caller {
     /// What tokens call them.
@@ -28,9 +29,9 @@ impl Caller {
         self.0.expires_at()
     }
 
-    /// The scopes of the token.
-    pub(super) fn scopes(&self) -> impl Iterator<Item = &str> {
-        self.0.scopes().iter().map(Scope::as_str)
+    /// The caller as the resolvers of the graph see them.
+    pub(super) fn principal(&self) -> Principal {
+        self.0.principal()
     }
 }
 

@@ -14,8 +14,8 @@ use http::Request;
 use http_conventions::problem::Problem;
 use http_conventions::retry_after::RetryAfter;
 use oauth_core::attempts::{Admission, AttemptKey, AttemptPolicy, Source};
+use oauth_core::ports::StoreError;
 use oauth_core::store::AttemptStore;
-use oauth_core::store_error::StoreError;
 
 use super::App;
 use crate::desk::Authenticated;

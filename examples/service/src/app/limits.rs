@@ -62,7 +62,7 @@ pub(super) struct Limiting {
 pub(super) fn limiter(clock: &DemoClock, log: &Log) -> RateLimiter {
     let store = Arc::new(MemoryRateLimitStore::default());
     let log = Arc::clone(log);
-    RateLimiter::new(store, Arc::new(clock.as_port()), OnStoreFailure::FailClosed)
+    RateLimiter::new(store, Arc::new(clock.clone()), OnStoreFailure::FailClosed)
         .with_failure_log(move |error| log(&format!("rate limits: {}", failure::in_one_line(error))))
 }
 

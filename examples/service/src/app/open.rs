@@ -193,13 +193,13 @@ fn conventions(
     let failures = Arc::clone(log);
     let idempotency = Idempotency::new(
         Arc::new(database.clone()),
-        Arc::new(clock.as_port()),
+        Arc::new(clock.clone()),
         &OsEntropy,
         base,
     )
     .with_failure_log(move |error| failures(&format!("idempotency: {}", failure::in_one_line(error))));
     let version = "1".parse().map_err(at("the versions"))?;
-    let mut conventions = Conventions::builder(&problems, Arc::new(clock.as_port()), Arc::new(OsEntropy))
+    let mut conventions = Conventions::builder(&problems, Arc::new(clock.clone()), Arc::new(OsEntropy))
         .with_versions(VersionScheme::Path, [(version, Lifecycle::default())])
         .with_challenge(Challenge::bearer())
         .with_rate_limiter(limiter(clock, log))
@@ -243,7 +243,7 @@ fn sessions(
         cookie.danger_over_plain_http()
     };
     let store = Arc::new(database.clone());
-    let sessions = Sessions::new(store, cookie, clock.as_port(), oauth_core::ports::OsEntropy);
+    let sessions = Sessions::new(store, cookie, clock.clone(), oauth_core::ports::OsEntropy);
     let log = Arc::clone(log);
     Ok(sessions
         .with_reset_limit(Arc::clone(&attempts.letters), AttemptPolicy::RESETS)
@@ -266,7 +266,7 @@ fn dispatcher(database: &Database, clock: &DemoClock, addresses: &AddressPolicy)
         store.clone(),
         store,
         transport,
-        clock.as_port(),
+        clock.clone(),
         webhook_core::ports::OsEntropy,
     )
     .with_address_policy(addresses.clone())

@@ -66,7 +66,7 @@ impl TourReceiver {
             "payments-desk",
             Verifier::standard_webhooks(secret),
             inbox.clone(),
-            clock.as_port(),
+            clock.clone(),
         )
         .build()
         .map_err(|error| mismatch("the receiver", "its configuration", error))?;

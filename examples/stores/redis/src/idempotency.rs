@@ -6,8 +6,9 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 use bytes::Bytes;
 use http_conventions::idempotency::{
-    AfterCrash, Claim, ClaimOutcome, Fence, IdempotencyStore, Outcome, RecordKey, Settled, StoreError,
+    AfterCrash, Claim, ClaimOutcome, Fence, IdempotencyStore, Outcome, RecordKey, Settled,
 };
+use http_conventions::ports::StoreError;
 use redis::Value;
 
 use crate::database::{Database, DatabaseError};

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use async_trait::async_trait;
 use graph_core::persisted::{DocumentHash, Kept, PersistedDocument, PersistedStore};
-use graph_core::store_error::StoreError;
+use graph_core::ports::StoreError;
 use redis::AsyncCommands;
 
 use crate::database::{Database, DatabaseError};

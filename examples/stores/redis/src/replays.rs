@@ -3,9 +3,9 @@
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
+use oauth_core::ports::StoreError;
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{ReplayStore, SpendOutcome};
-use oauth_core::store_error::StoreError;
 
 use crate::database::{Database, DatabaseError};
 use crate::instant::{digits, keep};

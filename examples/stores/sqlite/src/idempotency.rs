@@ -7,8 +7,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use http_conventions::idempotency::{
     Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyStore, Outcome, Record, RecordKey, Settled, State,
-    StoreError, decide,
+    decide,
 };
+use http_conventions::ports::StoreError;
 use rusqlite::{OptionalExtension, Transaction};
 
 use crate::column::Time;

@@ -1,6 +1,6 @@
 //! Outbound HTTP for webhook deliveries and for OAuth: hyper 1 and rustls, with the address rules applied when a connection is made.
 //!
-//! [`HyperTransport`] is the [`Transport`](webhook_core::ports::Transport) of a host that has no egress proxy of its
+//! [`HyperTransport`] is the [`Transport`](host_ports::Transport) of a host that has no egress proxy of its
 //! own. Each exchange vets its URL, resolves the name once, vets **all** addresses, and connects to one of exactly
 //! these, so a name that changes its mind between check and connection gains nothing.
 //!
@@ -8,8 +8,8 @@
 //! use bytes::Bytes;
 //! use http::Request;
 //! use host_transport_hyper::HyperTransport;
-//! use webhook_core::address::AddressPolicy;
-//! use webhook_core::ports::{Transport, TransportErrorKind};
+//! use host_ports::address::AddressPolicy;
+//! use host_ports::{Transport, TransportErrorKind};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), http::Error> {
@@ -25,14 +25,11 @@
 //! again all the same. HTTP/1.1 only; TLS 1.2 or later, always verified; no proxy from the environment, no content codings.
 //! Deliveries follow no redirect; [`HyperTransport::fetch`], for URLs found in payloads, at most three, each vetted anew.
 //!
-//! It is also the [`Transport`](oauth_core::ports::Transport) of oauth-core, for clients of an authorization server and for APIs that
-//! introspect: by the same rules, in ten seconds, and an answer of more than 64 KiB is an error there. An issuer on another port than
-//! 443, or on a loopback address, is let through by the [`AddressPolicy`](webhook_core::address::AddressPolicy); one on a private network is not.
-//! A client that is known by a certificate has a transport of its own ([`HyperTransport::with_client_certificate`]), under the same rules: an issuer
-//! whose certificates are an authority's of the company, and whose address is one of its network, is not asked by this transport.
+//! It serves webhook-core and oauth-core alike. An issuer on another port than 443, or on a loopback address, is let through by the
+//! [`AddressPolicy`](host_ports::address::AddressPolicy); one on a private network is not. A client that authenticates by a
+//! certificate has a transport of its own ([`HyperTransport::with_client_certificate`]), under the same rules.
 
 mod connect;
-mod oauth;
 mod resolve;
 mod tls;
 mod transport;

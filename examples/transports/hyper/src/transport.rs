@@ -8,6 +8,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use futures_util::future::{Either, select};
+use host_ports::address::{AddressPolicy, Hops, Host, RefusedAddress, Target};
+use host_ports::{ExchangeLimits, Transport, TransportError, Truncated};
 use http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use http::{HeaderValue, Request, Response, Uri, uri::Scheme};
 use http_body_util::{BodyExt, Full};
@@ -19,8 +21,6 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
-use webhook_core::address::{AddressPolicy, Hops, Host, RefusedAddress, Target};
-use webhook_core::ports::{ExchangeLimits, Transport, TransportError};
 
 use crate::tls::{self, Trust};
 use crate::{Resolve, SystemResolver, connect::connect};
@@ -94,7 +94,7 @@ impl HyperTransport {
     /// # Errors
     ///
     /// As for [`Transport::send`]; a redirect that must not be followed is
-    /// [`RefusedAddress`](webhook_core::ports::TransportErrorKind::RefusedAddress).
+    /// [`RefusedAddress`](host_ports::TransportErrorKind::RefusedAddress).
     pub async fn fetch(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
         let limits = limits_of(&request);
         in_time(self.follow(request, limits), limits).await
@@ -107,10 +107,7 @@ impl HyperTransport {
     ) -> Result<Response<Bytes>, TransportError> {
         let mut hops = Hops::new(AddressPolicy::clone(&self.policy));
         loop {
-            let response = self
-                .exchange(request.clone(), limits)
-                .await?
-                .map(Content::into_bytes);
+            let response = self.exchange(request.clone(), limits).await?;
             match hops
                 .follow(&request, &response)
                 .map_err(TransportError::refused)?
@@ -121,11 +118,11 @@ impl HyperTransport {
         }
     }
 
-    pub(crate) async fn exchange(
+    async fn exchange(
         &self,
         request: Request<Bytes>,
         limits: ExchangeLimits,
-    ) -> Result<Response<Content>, TransportError> {
+    ) -> Result<Response<Bytes>, TransportError> {
         let target = self
             .policy
             .vet(&request.uri().to_string())
@@ -167,8 +164,7 @@ impl HyperTransport {
 impl Transport for HyperTransport {
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
         let limits = limits_of(&request);
-        let response = in_time(self.exchange(request, limits), limits).await?;
-        Ok(response.map(Content::into_bytes))
+        in_time(self.exchange(request, limits), limits).await
     }
 }
 
@@ -176,10 +172,10 @@ fn limits_of(request: &Request<Bytes>) -> ExchangeLimits {
     request.extensions().get().copied().unwrap_or_default()
 }
 
-pub(crate) async fn in_time<B>(
-    exchange: impl Future<Output = Result<Response<B>, TransportError>>,
+async fn in_time(
+    exchange: impl Future<Output = Result<Response<Bytes>, TransportError>>,
     limits: ExchangeLimits,
-) -> Result<Response<B>, TransportError> {
+) -> Result<Response<Bytes>, TransportError> {
     let in_time = timeout(limits.timeout, exchange).await;
     in_time.unwrap_or_else(|_| Err(TransportError::timeout()))
 }
@@ -226,7 +222,7 @@ async fn converse<S>(
     stream: S,
     request: Request<Full<Bytes>>,
     limits: ExchangeLimits,
-) -> Result<Response<Content>, TransportError>
+) -> Result<Response<Bytes>, TransportError>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
@@ -235,10 +231,12 @@ where
     let (mut sender, connection) = http.handshake(TokioIo::new(stream)).await.map_err(failed)?;
     let exchange = async {
         let (head, body) = sender.send_request(request).await.map_err(failed)?.into_parts();
-        Ok(Response::from_parts(
-            head,
-            capped(body, limits.max_response_body).await,
-        ))
+        let (kept, is_whole) = read_body(body, limits.max_response_body).await;
+        let mut response = Response::from_parts(head, kept);
+        if !is_whole {
+            response.extensions_mut().insert(Truncated);
+        }
+        Ok(response)
     };
     // driven here and not in a task of its own, so that the deadline takes the connection with it
     match select(pin!(exchange), pin!(connection)).await {
@@ -247,44 +245,25 @@ where
     }
 }
 
-/// What came behind the head of a response.
-pub(crate) enum Content {
-    /// All of it.
-    Whole(Bytes),
-    /// What arrived up to the limit, or to where it broke off.
-    Part(Bytes),
-}
-
-impl Content {
-    /// Whatever came: the head has decided, this is for the log.
-    fn into_bytes(self) -> Bytes {
-        let (Self::Whole(bytes) | Self::Part(bytes)) = self;
-        bytes
-    }
-}
-
-async fn capped(mut body: Incoming, limit: usize) -> Content {
+/// Reads at most `limit` bytes of the body, and tells whether that is all of it.
+async fn read_body(mut body: Incoming, limit: usize) -> (Bytes, bool) {
     let mut kept = BytesMut::new();
     while kept.len() < limit {
         let frame = match body.frame().await {
             Some(Ok(frame)) => frame,
-            Some(Err(_)) => return Content::Part(kept.freeze()),
-            None => return Content::Whole(kept.freeze()),
+            Some(Err(_)) => return (kept.freeze(), false),
+            None => return (kept.freeze(), true),
         };
         let data: &[u8] = frame.data_ref().map_or(&[], |data| data);
-        // no more than fits: what is cut off later would stay in memory as long as what is kept
+        // no more than fits: a longer buffer would keep the whole frame in memory
         let fits = data.get(..limit - kept.len()).unwrap_or(data);
         kept.extend_from_slice(fits);
         if fits.len() < data.len() {
-            return Content::Part(kept.freeze());
+            return (kept.freeze(), false);
         }
     }
-    // whether more comes is not waited for
-    if body.is_end_stream() {
-        Content::Whole(kept.freeze())
-    } else {
-        Content::Part(kept.freeze())
-    }
+    // further frames are not waited for
+    (kept.freeze(), body.is_end_stream())
 }
 
 fn failed(error: hyper::Error) -> TransportError {

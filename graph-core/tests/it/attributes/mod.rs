@@ -29,7 +29,7 @@ fn engine() -> Engine<Query, EmptyMutation<Context>, Subscription> {
 /// Anonymous, without rights, and with all of them.
 fn callers() -> [Context; 3] {
     let anonymous = || Context::new(Host::new());
-    let owner = Principal::new("ada").with_scopes(["read:email", "read:legacy", "read:users"]);
+    let owner = Principal::new("ada").with_scopes("read:email read:legacy read:users".parse().unwrap());
     [
         anonymous(),
         anonymous().with_principal(Principal::new("bob")),

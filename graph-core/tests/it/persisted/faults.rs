@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use graph_core::memory::MemoryPersisted;
 use graph_core::persisted::{DocumentHash, Kept, PersistedDocument, PersistedStore};
 use graph_core::ports::IncidentKind;
-use graph_core::store_error::StoreError;
+use graph_core::ports::StoreError;
 use serde_json::json;
 
 use super::{extensions, got, hash, hashed, over, registering};

@@ -356,7 +356,8 @@ impl Desk {
     }
 
     pub(crate) fn who(&self, subject: &str, scopes: &[&str], roles: &[&str]) -> Context {
-        let principal = Principal::new(subject).with_scopes(scopes.iter().copied());
+        let principal =
+            Principal::new(subject).with_scopes(scopes.iter().map(|scope| scope.parse().unwrap()).collect());
         self.anonymous()
             .with_principal(principal.with_roles(roles.iter().copied()))
     }

@@ -7,7 +7,7 @@ use http::{HeaderValue, Request, Response, StatusCode};
 
 use super::Provider;
 use super::metadata::{self, MetadataError};
-use crate::answer;
+use crate::answer::{self, exchange};
 use crate::ports::{Transport, TransportError};
 use crate::vocabulary::Issuer;
 
@@ -170,7 +170,7 @@ impl Discovery {
     /// other, so that nobody can choose between them by breaking one.
     pub async fn run(&self, transport: &dyn Transport) -> Result<Provider, DiscoveryError> {
         for document in WellKnown::ALL {
-            let response = transport.send(self.request(document)).await;
+            let response = exchange(transport, self.request(document)).await;
             if let Some(provider) = self.finish(&response.map_err(DiscoveryError::Unreachable)?)? {
                 return Ok(provider);
             }

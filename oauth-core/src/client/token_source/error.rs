@@ -2,7 +2,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use crate::client::{CallError, ErrorAnswer, TokenError};
-use crate::store_error::StoreError;
+use crate::ports::StoreError;
 use crate::vocabulary::InvalidEndpoint;
 
 /// Why a [`TokenSource`](super::TokenSource) has no tokens to give.

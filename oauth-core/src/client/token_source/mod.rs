@@ -18,8 +18,8 @@ use self::state::{Errand, Flight, Renewed, State, Step, outlives};
 use super::challenge::wants_another_token;
 use super::{Call, CallError, Ports, TokenError, TokenResponse};
 use crate::answer::contained;
+use crate::ports::StoreError;
 use crate::secret::AccessToken;
-use crate::store_error::StoreError;
 use crate::time::later;
 
 /// How long before its end an access token is replaced, unless said otherwise.

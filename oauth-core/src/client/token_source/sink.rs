@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 
 use crate::client::TokenResponse;
-use crate::store_error::StoreError;
+use crate::ports::StoreError;
 
 /// Keeps tokens where they outlive the process: the place that a host's stored refresh token is in.
 ///

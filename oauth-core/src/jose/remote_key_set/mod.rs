@@ -16,7 +16,7 @@ use http::{HeaderValue, Request};
 use self::state::{Flight, Kept, State};
 use super::jwt::JwtError;
 use super::key_set::KeySet;
-use crate::answer::contained;
+use crate::answer::{contained, exchange};
 use crate::ports::Transport;
 use crate::vocabulary::Endpoint;
 
@@ -287,7 +287,7 @@ impl RemoteKeySet {
         state.take_off(now, |turn, given_up| async move {
             // its end is the host's code, which has no business under the lock
             drop(given_up);
-            let asked = contained(async { transport.send(request).await }).await;
+            let asked = contained(exchange(&transport, request)).await;
             let fetched = answer::read(asked.flatten()).map(|(keys, max_age)| {
                 // who forbids to keep them is asked no more often than a stranger could ask
                 let shortest = times.cool_down.min(times.lifetime);

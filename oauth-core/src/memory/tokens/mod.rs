@@ -7,13 +7,13 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 
 use super::{count, insert, lock};
+use crate::ports::StoreError;
 use crate::secret::TokenHash;
 use crate::store::{
     AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, CodeRedemption, FamilyId, FamilyRevocation,
     Insertion, RedeemOutcome, RefreshTokenRecord, RefreshTokenState, ResetTokenRecord, RevocationReason,
     RevokeOutcome, RotateOutcome, Rotated, Rotation, SessionRecord, Successor, TokenFamily, TokenStore,
 };
-use crate::store_error::StoreError;
 
 /// Codes, families, tokens and sessions in memory.
 #[derive(Debug, Default)]

@@ -5,13 +5,13 @@ use async_trait::async_trait;
 
 use super::{MemoryTokens, Tables, insert, set_once};
 use crate::memory::{count, lock};
+use crate::ports::StoreError;
 use crate::secret::TokenHash;
 use crate::session::SessionState;
 use crate::store::{
     FamilyRevocation, Grant, Insertion, ResetOutcome, ResetTokenRecord, RevocationReason, RevokeOutcome,
     Revoked, SessionId, SessionOutcome, SessionRecord, SessionRenewal, SessionStore,
 };
-use crate::store_error::StoreError;
 use crate::vocabulary::Subject;
 
 #[async_trait]

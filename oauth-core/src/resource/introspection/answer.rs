@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::answer::MAX_LENGTH;
 use crate::jose::{AccessTokenPolicy, Audiences, NumericDate, Times};
 use crate::json;
-use crate::resource::principal::Granted;
+use crate::resource::authenticated_token::Granted;
 use crate::vocabulary::{Audience, Confirmation, Scopes};
 
 /// An answer on the wire, [RFC 7662 §2.2](https://www.rfc-editor.org/rfc/rfc7662#section-2.2); members nobody knows are ignored.

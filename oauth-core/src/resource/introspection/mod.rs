@@ -15,9 +15,9 @@ use zeroize::Zeroizing;
 
 use self::answer::Active;
 use self::asker::Asker;
+use super::authenticated_token::Granted;
 use super::cache::Cache;
-use super::principal::Granted;
-use crate::answer::contained;
+use crate::answer::{contained, exchange};
 use crate::client::{ClientCredentials, Ports};
 use crate::jose::AccessTokenPolicy;
 use crate::ports::Transport;
@@ -297,7 +297,7 @@ impl Inner {
         } = &self.manner;
         let asking = async {
             let request = asker.request(endpoint, token, now).map_err(unavailable)?;
-            transport.send(request).await.map_err(unavailable)
+            exchange(&*transport, request).await.map_err(unavailable)
         };
         let response = contained(asking).await.map_err(unavailable).flatten()?;
         match answer::read(&response, *takes_untyped) {

@@ -23,8 +23,8 @@ pub use check::Violation;
 pub use table::{CodeAnswer, CodeState, CodeTrigger, LinkState, LinkTrigger};
 
 use super::verbs::{Reply, Respond, SessionVerb, TokenVerb, Verb};
+use crate::ports::StoreError;
 use crate::secret::TokenHash;
-use crate::store_error::StoreError;
 
 /// One verb of a history.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@
 //! use async_trait::async_trait;
 //! use oauth_core::memory::MemoryTokens;
 //! use oauth_core::store::{SessionStore, TokenStore};
-//! use oauth_core::store_error::StoreError;
+//! use oauth_core::ports::StoreError;
 //! use oauth_core::testing::verbs::{Reply, Respond, Verb, VerbStore};
 //!
 //! struct Counted(Arc<dyn SessionStore>, AtomicU32);
@@ -45,12 +45,12 @@ use async_trait::async_trait;
 pub use session::SessionVerb;
 pub use token::TokenVerb;
 
+use crate::ports::StoreError;
 use crate::store::{
     AccessTokenState, AuthorizationCodeRecord, Insertion, RedeemOutcome, RefreshTokenState, ResetOutcome,
     ResetTokenRecord, RevokeOutcome, Revoked, RotateOutcome, SessionOutcome, SessionRecord, SessionStore,
     TokenStore,
 };
-use crate::store_error::StoreError;
 
 /// One call of a store.
 #[derive(Clone, Debug)]

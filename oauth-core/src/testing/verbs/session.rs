@@ -3,12 +3,12 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 
 use super::{Reply, Respond, VerbStore};
+use crate::ports::StoreError;
 use crate::secret::TokenHash;
 use crate::store::{
     Insertion, ResetOutcome, ResetTokenRecord, RevocationReason, Revoked, SessionId, SessionOutcome,
     SessionRecord, SessionRenewal, SessionStore,
 };
-use crate::store_error::StoreError;
 use crate::vocabulary::Subject;
 
 /// One call of a [`SessionStore`], but for those of its [`TokenStore`](crate::store::TokenStore).

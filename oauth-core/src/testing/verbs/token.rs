@@ -3,12 +3,12 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 
 use super::{Reply, Respond, VerbStore};
+use crate::ports::StoreError;
 use crate::secret::TokenHash;
 use crate::store::{
     AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, CodeRedemption, FamilyId, Insertion,
     RedeemOutcome, RefreshTokenState, RevocationReason, RevokeOutcome, RotateOutcome, Rotation, TokenStore,
 };
-use crate::store_error::StoreError;
 
 /// One call of a [`TokenStore`].
 #[derive(Clone, Debug)]

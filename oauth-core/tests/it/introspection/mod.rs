@@ -19,7 +19,7 @@ use oauth_core::jose::{KeySet, SigningKey};
 use oauth_core::memory::MemoryReplays;
 use oauth_core::params::Params;
 use oauth_core::ports::{OsEntropy, TransportError};
-use oauth_core::resource::{Challenge, ChallengeReason, Introspection, Principal, ResourceServer};
+use oauth_core::resource::{AuthenticatedToken, Challenge, ChallengeReason, Introspection, ResourceServer};
 use oauth_core::secret::TokenHash;
 use serde_json::{Value, json};
 
@@ -122,7 +122,11 @@ fn request(authorization: &str) -> Parts {
     request.body(()).unwrap().into_parts().0
 }
 
-async fn present(api: &ResourceServer, token: &str, now: SystemTime) -> Result<Principal, Challenge> {
+async fn present(
+    api: &ResourceServer,
+    token: &str,
+    now: SystemTime,
+) -> Result<AuthenticatedToken, Challenge> {
     api.authenticate(&request(&format!("Bearer {token}")), now).await
 }
 

@@ -10,7 +10,7 @@ fn of(issuer: &str, audience: &str, introspection: &Introspection) -> ResourceSe
         .with_introspection(introspection.clone())
 }
 
-fn refused(presented: Result<Principal, Challenge>) {
+fn refused(presented: Result<AuthenticatedToken, Challenge>) {
     assert_eq!(presented.unwrap_err().reason(), &ChallengeReason::InactiveToken);
 }
 

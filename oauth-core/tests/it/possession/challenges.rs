@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use oauth_core::dpop::{NonceKey, Nonces};
+use oauth_core::ports::StoreError;
 use oauth_core::secret::TokenHash;
 use oauth_core::store::SpendOutcome;
-use oauth_core::store_error::StoreError;
 
 use super::*;
 

@@ -16,7 +16,7 @@ use oauth_core::jose::{AccessTokenClaims, JwtError, KeySet, SigningKey};
 use oauth_core::memory::MemoryReplays;
 use oauth_core::mtls::ClientCertificate;
 use oauth_core::ports::OsEntropy;
-use oauth_core::resource::{Challenge, ChallengeReason, Principal, ResourceServer};
+use oauth_core::resource::{AuthenticatedToken, Challenge, ChallengeReason, ResourceServer};
 use oauth_core::store::ReplayStore;
 use oauth_core::vocabulary::{Confirmation, Thumbprint};
 
@@ -82,7 +82,7 @@ fn request(scheme: &str, token: &str, proofs: &[HeaderValue]) -> Parts {
     request
 }
 
-async fn present(api: &ResourceServer, request: &Parts) -> Result<Principal, Challenge> {
+async fn present(api: &ResourceServer, request: &Parts) -> Result<AuthenticatedToken, Challenge> {
     api.authenticate(request, now()).await
 }
 

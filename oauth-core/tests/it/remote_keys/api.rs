@@ -3,7 +3,7 @@
 use std::error::Error as _;
 
 use http::request::Parts;
-use oauth_core::resource::{Challenge, ChallengeReason, Principal, ResourceServer};
+use oauth_core::resource::{AuthenticatedToken, Challenge, ChallengeReason, ResourceServer};
 
 use super::*;
 
@@ -11,7 +11,11 @@ fn api(issuer: &Issuer) -> ResourceServer {
     ResourceServer::new(ISSUER.parse().unwrap(), API.parse().unwrap(), issuer.keys())
 }
 
-async fn present(api: &ResourceServer, token: &str, now: SystemTime) -> Result<Principal, Challenge> {
+async fn present(
+    api: &ResourceServer,
+    token: &str,
+    now: SystemTime,
+) -> Result<AuthenticatedToken, Challenge> {
     let request = Request::get("/v1/charges").header("authorization", format!("Bearer {token}"));
     let (parts, ()): (Parts, ()) = request.body(()).unwrap().into_parts();
     api.authenticate(&parts, now).await

@@ -11,9 +11,9 @@ use http::{HeaderMap, Request};
 use oauth_core::attempts::{Admission, AttemptKey, AttemptPolicy, Source};
 use oauth_core::basic::BasicCredentials;
 use oauth_core::memory::{MemoryAttempts, MemoryTokens};
+use oauth_core::ports::StoreError;
 use oauth_core::server::{Answer, AuthEventKind};
 use oauth_core::store::{AttemptStore, GrantType};
-use oauth_core::store_error::StoreError;
 
 use super::fixture::{Fixture, assert_error, basic, codes, json, post, reason, secret};
 

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use http::Method;
 use oauth_core::memory::MemoryTokens;
+use oauth_core::ports::StoreError;
 use oauth_core::server::Decision;
 use oauth_core::store::SessionStore;
-use oauth_core::store_error::StoreError;
 use oauth_core::testing::faults::{Fault, Faulty};
 use oauth_core::testing::verbs::{Reply, Respond, Verb, VerbStore};
 

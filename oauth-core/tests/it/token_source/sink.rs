@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use oauth_core::client::TokenSink;
-use oauth_core::store_error::StoreError;
+use oauth_core::ports::StoreError;
 
 use super::*;
 

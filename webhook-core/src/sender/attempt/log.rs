@@ -10,7 +10,7 @@ use http::{Response, StatusCode};
 
 use crate::{
     ports::{TransportError, TransportErrorKind},
-    sender::{DeliveryId, term::terms},
+    sender::DeliveryId,
 };
 
 /// How much of an answer the attempt log keeps.
@@ -101,15 +101,6 @@ fn chain(error: &(dyn Error + 'static)) -> String {
     text.truncate(text.floor_char_boundary(KEPT_MESSAGE));
     text
 }
-
-terms!(TransportErrorKind {
-    Timeout => "timeout",
-    Connect => "connect",
-    RefusedAddress => "refused_address",
-    Tls => "tls",
-    TooLarge => "too_large",
-    Other => "other",
-});
 
 #[cfg(test)]
 mod tests {

@@ -57,7 +57,7 @@ const USER_AGENT: &str = concat!(
 ///     address::AddressPolicy,
 ///     event::Envelope,
 ///     memory::{MemoryEndpoints, MemoryOutbox},
-///     ports::TransportError,
+///     ports::{OsEntropy, SystemClock, transport_fn},
 ///     secret::SigningSecret,
 ///     sender::{Disposition, Dispatcher, Endpoint, EndpointStore},
 ///     signature::Signer,
@@ -70,10 +70,9 @@ const USER_AGENT: &str = concat!(
 /// endpoints.insert(Endpoint::register("ep_1".parse()?, &url, signer, &AddressPolicy::new())?).await?;
 ///
 /// // a host's HTTP client stands here
-/// let transport = Arc::new(|_: Request<Bytes>| async { Ok::<_, TransportError>(Response::new(Bytes::new())) });
-/// let random = |bytes: &mut [u8]| bytes.fill(7);
+/// let transport = Arc::new(transport_fn(async |_: Request<Bytes>| Ok(Response::new(Bytes::new()))));
 /// let outbox = Arc::new(MemoryOutbox::default());
-/// let dispatcher = Dispatcher::new(outbox, endpoints, transport, SystemTime::now, random);
+/// let dispatcher = Dispatcher::new(outbox, endpoints, transport, SystemClock, OsEntropy);
 ///
 /// let event = Envelope::new("evt_1".parse()?, "charge.refunded".parse()?, "1".parse()?, SystemTime::now(), b"{}")?;
 /// dispatcher.send(event).await?;

@@ -350,4 +350,8 @@ impl Clock for ActorClock {
     fn now(&self) -> SystemTime {
         self.0.wall(self.1)
     }
+
+    fn monotonic(&self) -> Duration {
+        self.0.now()
+    }
 }

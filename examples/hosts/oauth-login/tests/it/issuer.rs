@@ -9,7 +9,7 @@ use http::{Method, Request, Response, StatusCode};
 use http_body_util::Full;
 use oauth_core::jose::{SigningKey, SigningKeys};
 use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
-use oauth_core::ports::OsEntropy;
+use oauth_core::ports::{OsEntropy, SystemClock};
 use oauth_core::server::{Authentication, AuthorizationServer, Authorize, Decision, path};
 use oauth_core::store::RegisteredClient;
 use oauth_core::vocabulary::{RegisteredRedirectUri, Scopes};
@@ -27,7 +27,7 @@ pub(crate) fn start() -> String {
         .with_clients(Arc::new(MemoryClients::from_iter([native])))
         .with_interactions(Arc::new(MemoryInteractions::new()))
         .with_tokens(Arc::new(MemoryTokens::new()))
-        .with_clock(SystemTime::now)
+        .with_clock(SystemClock)
         .with_entropy(OsEntropy)
         .with_signing_keys(SigningKeys::new(
             SigningKey::generate_ed25519(&OsEntropy).unwrap(),

@@ -47,7 +47,7 @@ impl Graph {
         let store = Arc::new(MemoryPersisted::default());
         let log = Arc::clone(log);
         let mut builder = builder()
-            .with_automatic_persisted_queries(AutomaticPersistedQueries::new(store, clock.as_port()))
+            .with_automatic_persisted_queries(AutomaticPersistedQueries::new(store, clock.clone()))
             .with_batches()
             .with_cost_reports()
             .with_incident_log(move |incident: &Incident| {
@@ -58,7 +58,7 @@ impl Graph {
         }
         Ok(Self {
             engine: builder.build().map_err(at("the graph"))?,
-            streams: EventStreams::new(StreamLimits::default(), OsEntropy, clock.as_port()),
+            streams: EventStreams::new(StreamLimits::default(), OsEntropy, clock.clone()),
             host: Arc::new(Host {
                 desk: desk.clone(),
                 cursors: Cursors::new(key),

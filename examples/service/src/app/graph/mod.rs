@@ -13,7 +13,6 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
-use graph_core::Principal;
 use graph_core::http::{Answer, EventStream};
 use host_websocket::Upgrade;
 use http::{Method, Request, Response};
@@ -83,10 +82,7 @@ impl App {
     fn graph_context(&self, caller: Option<&Caller>, id: &RequestId) -> Context {
         let context = self.graph.context().with_correlation_id(id.as_str());
         match caller {
-            Some(caller) => {
-                let principal = Principal::new(caller.subject());
-                context.with_principal(principal.with_scopes(caller.scopes()))
-            }
+            Some(caller) => context.with_principal(caller.principal()),
             None => context,
         }
     }

@@ -11,7 +11,7 @@ use crate::app::route::Route;
 use crate::clock::DemoClock;
 
 fn paths() -> Vec<(String, Value)> {
-    let clock = Arc::new(DemoClock::new().as_port());
+    let clock = Arc::new(DemoClock::new().clone());
     let conventions = Conventions::builder("http://127.0.0.1:8080/problems/", clock, Arc::new(OsEntropy));
     let document = document("http://127.0.0.1:8080", &conventions.build().unwrap());
     let paths = document["paths"].as_object().unwrap().clone();

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use http::Request;
 use oauth_core::client::{CallError, Client, ClientCredentials, Discovery, Ports, TokenError};
-use oauth_core::ports::{OsEntropy, Transport};
+use oauth_core::ports::{OsEntropy, SystemClock, Transport};
 use oauth_core::vocabulary::Scopes;
 
 use super::authority::Identity;
@@ -15,7 +15,7 @@ use crate::servers::Server;
 
 fn ports(served: &Served, own: Option<&Identity>) -> Ports {
     let transport: Arc<dyn Transport> = Arc::new(served.transport(own));
-    Ports::new(transport, OsEntropy, SystemTime::now)
+    Ports::new(transport, OsEntropy, SystemClock)
 }
 
 /// X3, O19, O22, 12, MT2, MT3: our client finds the desk by its name, gets a token by its certificate, calls the API with it, and revokes it; the

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use webhook_core::ports::Clock;
+use host_ports::{Clock, SystemClock};
 
 use super::{Database, DatabaseError};
 use crate::column::time;
@@ -36,7 +36,11 @@ impl DatabaseClock {
 
 impl Clock for DatabaseClock {
     fn now(&self) -> SystemTime {
-        self.correct(SystemTime::now())
+        self.correct(SystemClock.now())
+    }
+
+    fn monotonic(&self) -> Duration {
+        SystemClock.monotonic()
     }
 }
 

@@ -4,6 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use host_ports::{StoreError, StoreErrorKind};
+
 /// A verb, a query or a connection that did not succeed.
 ///
 /// `Display` says what happened in a few words; [`source`](Error::source) has the driver's own error.
@@ -67,7 +69,7 @@ impl From<sqlx::Error> for DatabaseError {
     }
 }
 
-impl From<DatabaseError> for http_conventions::idempotency::StoreError {
+impl From<DatabaseError> for StoreError {
     fn from(error: DatabaseError) -> Self {
         if error.kind().is_transient() {
             Self::unavailable(error)
@@ -77,41 +79,11 @@ impl From<DatabaseError> for http_conventions::idempotency::StoreError {
     }
 }
 
-impl From<DatabaseError> for http_conventions::rate_limit::StoreError {
-    fn from(error: DatabaseError) -> Self {
-        if error.kind().is_transient() {
-            Self::unavailable(error)
-        } else {
-            Self::corrupt(error)
-        }
-    }
-}
-
-impl From<DatabaseError> for oauth_core::store_error::StoreError {
-    fn from(error: DatabaseError) -> Self {
-        if error.kind().is_transient() {
-            Self::unavailable(error)
-        } else {
-            Self::corrupt(error)
-        }
-    }
-}
-
-impl From<DatabaseError> for webhook_core::ports::StoreError {
-    fn from(error: DatabaseError) -> Self {
-        if error.kind().is_transient() {
-            Self::unavailable(error)
-        } else {
-            Self::corrupt(error)
-        }
-    }
-}
-
-/// What the codec of the signers says.
-impl From<webhook_core::ports::StoreError> for DatabaseError {
-    fn from(error: webhook_core::ports::StoreError) -> Self {
+/// For stored values that a codec of the suite refuses within a transaction.
+impl From<StoreError> for DatabaseError {
+    fn from(error: StoreError) -> Self {
         let kind = match error.kind() {
-            webhook_core::ports::StoreErrorKind::Corrupt => DatabaseErrorKind::Corrupt,
+            StoreErrorKind::Corrupt => DatabaseErrorKind::Corrupt,
             _ => DatabaseErrorKind::Unavailable,
         };
         Self::new(kind, error)

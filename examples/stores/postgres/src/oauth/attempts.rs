@@ -4,8 +4,8 @@ use std::time::SystemTime;
 
 use async_trait::async_trait;
 use oauth_core::attempts::{Admission, AttemptKey, AttemptPolicy, Decision, Tally};
+use oauth_core::ports::StoreError;
 use oauth_core::store::AttemptStore;
-use oauth_core::store_error::StoreError;
 use sqlx::{PgPool, Postgres, Transaction};
 
 use crate::column::{limit, nanoseconds, number, time};

@@ -3,9 +3,9 @@
 use std::time::SystemTime;
 
 use async_trait::async_trait;
+use oauth_core::ports::StoreError;
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{ReplayStore, SpendOutcome};
-use oauth_core::store_error::StoreError;
 use sqlx::PgPool;
 
 use crate::column::nanoseconds;

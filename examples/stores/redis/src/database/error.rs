@@ -4,8 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use host_ports::StoreError;
 use redis::{ErrorKind, RedisError, ServerErrorKind};
-use webhook_core::ports::StoreError;
 
 /// A verb or a connection that did not succeed.
 ///
@@ -76,47 +76,7 @@ fn unquoted(detail: Option<&str>) -> String {
     format!("ERR {told}")
 }
 
-impl From<DatabaseError> for graph_core::store_error::StoreError {
-    fn from(error: DatabaseError) -> Self {
-        if error.kind().is_transient() {
-            Self::unavailable(error)
-        } else {
-            Self::corrupt(error)
-        }
-    }
-}
-
-impl From<DatabaseError> for oauth_core::store_error::StoreError {
-    fn from(error: DatabaseError) -> Self {
-        if error.kind().is_transient() {
-            Self::unavailable(error)
-        } else {
-            Self::corrupt(error)
-        }
-    }
-}
-
 impl From<DatabaseError> for StoreError {
-    fn from(error: DatabaseError) -> Self {
-        if error.kind().is_transient() {
-            Self::unavailable(error)
-        } else {
-            Self::corrupt(error)
-        }
-    }
-}
-
-impl From<DatabaseError> for http_conventions::idempotency::StoreError {
-    fn from(error: DatabaseError) -> Self {
-        if error.kind().is_transient() {
-            Self::unavailable(error)
-        } else {
-            Self::corrupt(error)
-        }
-    }
-}
-
-impl From<DatabaseError> for http_conventions::rate_limit::StoreError {
     fn from(error: DatabaseError) -> Self {
         if error.kind().is_transient() {
             Self::unavailable(error)

@@ -3,8 +3,9 @@
 use std::time::{Duration, SystemTime};
 
 use http_conventions::idempotency::{
-    Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyStore, Outcome, RecordKey, Settled, StoreErrorKind,
+    Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyStore, Outcome, RecordKey, Settled,
 };
+use http_conventions::ports::StoreErrorKind;
 use http_conventions::rate_limit::{Policy, Quota, RateLimitStore, StoreErrorKind as LimitErrorKind};
 
 use crate::server::{Prefix, prefix};

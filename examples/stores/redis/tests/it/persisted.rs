@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use graph_core::persisted::{DocumentHash, Kept, PersistedDocument, PersistedStore};
-use graph_core::store_error::StoreErrorKind;
+use graph_core::ports::StoreErrorKind;
 
 use crate::server::prefix;
 use crate::support::{LEASE, START};

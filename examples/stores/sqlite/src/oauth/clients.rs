@@ -1,8 +1,8 @@
 //! Registered clients (O25), in `oauth_client`.
 
 use async_trait::async_trait;
+use oauth_core::ports::StoreError;
 use oauth_core::store::{ClientStore, RegisteredClient};
-use oauth_core::store_error::StoreError;
 use oauth_core::vocabulary::ClientId;
 use rusqlite::OptionalExtension;
 

@@ -3,9 +3,9 @@
 use std::time::SystemTime;
 
 use async_trait::async_trait;
+use oauth_core::ports::StoreError;
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{Insertion, InteractionRecord, InteractionStore, PushedRequestRecord, TakeOutcome};
-use oauth_core::store_error::StoreError;
 use rusqlite::{Connection, OptionalExtension, Transaction};
 
 use super::insertion;

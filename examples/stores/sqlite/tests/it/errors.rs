@@ -37,7 +37,7 @@ async fn a_record_that_cannot_be_read_is_reported_as_corrupt() {
         .await
         .unwrap();
     let error = database.client(&"app".parse().unwrap()).await.unwrap_err();
-    assert_eq!(error.kind(), store_error::StoreErrorKind::Corrupt);
+    assert_eq!(error.kind(), ports::StoreErrorKind::Corrupt);
 
     let signer = Signer::standard_webhooks(&SigningSecret::from_bytes(&[7; 32]).unwrap());
     let url = "https://hooks.example.com/".parse().unwrap();
@@ -190,7 +190,7 @@ async fn a_locked_file_is_reported_as_unavailable() {
     let error = database.enqueue(event(1)).await.unwrap_err();
     assert_eq!(error.kind(), ports::StoreErrorKind::Unavailable);
     let error = database.purge_tokens(SystemTime::UNIX_EPOCH).await.unwrap_err();
-    assert_eq!(error.kind(), store_error::StoreErrorKind::Unavailable);
+    assert_eq!(error.kind(), ports::StoreErrorKind::Unavailable);
 }
 
 /// O10: the table itself refuses a second live leaf, whoever writes it.

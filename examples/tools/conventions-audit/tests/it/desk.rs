@@ -18,7 +18,7 @@ use http_conventions::{
     location::{Location, created},
     pagination::{CursorBinding, CursorKey, CursorKeyring, PageRules},
     pipeline::{Conventions, EarlyAnswer},
-    ports::OsEntropy,
+    ports::{OsEntropy, SystemClock},
     problem::{Challenge, ErrorStatus, Problem, ProblemBase},
 };
 use tokio::sync::oneshot;
@@ -49,7 +49,7 @@ struct Desk {
 pub(crate) fn serve(broken: Break) -> (String, oneshot::Sender<()>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
-    let clock = Arc::new(SystemTime::now);
+    let clock = Arc::new(SystemClock);
     let problems = ProblemBase::new(BASE).unwrap();
     let store = Arc::new(MemoryIdempotencyStore::default());
     let idempotency = Idempotency::new(store, clock.clone(), &OsEntropy, problems);

@@ -5,6 +5,7 @@ mod row;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+use webhook_core::ports::SystemClock;
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode};
@@ -45,7 +46,7 @@ pub(crate) async fn run(words: Vec<String>) -> Result<(), Failure> {
     let (verifier, diagnosis) = keys::verifier(&args)?;
     let listen: Option<SocketAddr> = args.read("--listen", "an address with a port, as 127.0.0.1:8090")?;
     let inbox = Arc::new(MemoryInbox::default());
-    let receiver = Receiver::builder("listen", verifier, inbox.clone(), SystemTime::now);
+    let receiver = Receiver::builder("listen", verifier, inbox.clone(), SystemClock);
     let desk = Desk {
         receiver: receiver.build().map_err(failed)?,
         inbox,

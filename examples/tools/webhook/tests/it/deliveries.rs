@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use host_store_sqlite::Database;
-use webhook_core::ports::{OsEntropy, TransportError};
+use webhook_core::ports::{OsEntropy, SystemClock, TransportError};
 use webhook_core::sender::{Dispatcher, Endpoint, EndpointStore};
 use webhook_core::{address::AddressPolicy, event::Envelope, secret::SigningSecret, signature::Signer};
 
@@ -40,7 +40,7 @@ async fn failed_delivery(file: &Path) {
         store.clone(),
         store.clone(),
         Arc::new(refusing),
-        SystemTime::now,
+        SystemClock,
         OsEntropy,
     );
     let (id, kind, version) = ("evt_1".parse(), "charge.created".parse(), "1".parse());

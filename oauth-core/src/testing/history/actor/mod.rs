@@ -8,12 +8,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::{History, Recorder};
+use crate::ports::StoreError;
 use crate::secret::TokenHash;
 use crate::store::{
     AuthorizationCodeRecord, CodeRedemption, FamilyId, Grant, RedeemOutcome, RevocationReason, Rotation,
     SessionId, SessionRenewal, SessionStore, TokenStore,
 };
-use crate::store_error::StoreError;
 use crate::testing::faults::{Fault, Faulty};
 use crate::testing::race::race_of;
 use crate::testing::records;

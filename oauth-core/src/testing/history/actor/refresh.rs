@@ -3,8 +3,8 @@ use std::sync::PoisonError;
 use super::{Stage, put};
 use crate::grant::refresh_token::{self, Decision, Request};
 use crate::grant::{RetryWindow, TokenPolicy};
+use crate::ports::StoreError;
 use crate::store::{RefreshTokenState, RegisteredClient, RotateOutcome, TokenStore as _};
-use crate::store_error::StoreError;
 use crate::testing::records;
 use crate::testing::verbs::{Respond, VerbStore};
 

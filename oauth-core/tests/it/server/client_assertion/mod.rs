@@ -19,12 +19,12 @@ use http::{HeaderMap, Request};
 use oauth_core::error::Reason;
 use oauth_core::jose::{Algorithm, ClientAssertion, Jwk, KeySet, Signer, SigningError, SigningKey};
 use oauth_core::memory::{MemoryReplays, MemoryTokens};
+use oauth_core::ports::StoreError;
 use oauth_core::secret::TokenHash;
 use oauth_core::server::{Answer, AuthorizationServer};
 use oauth_core::store::{
     ClientAuthentication, ClientKeys, ClientStore, GrantType, RegisteredClient, ReplayStore, SpendOutcome,
 };
-use oauth_core::store_error::StoreError;
 use oauth_core::testing::SeededEntropy;
 use oauth_core::vocabulary::RegisteredRedirectUri;
 use serde_json::{Value, json};

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use oauth_core::memory::MemoryTokens;
+use oauth_core::ports::StoreError;
 use oauth_core::store::SessionStore;
-use oauth_core::store_error::StoreError;
 use oauth_core::testing::verbs::{Reply, Respond, Verb};
 
 /// Every order in which some futures can be polled, one after the other.

@@ -8,13 +8,13 @@ mod refresh_token;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
+use oauth_core::ports::StoreError;
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{
     AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, CodeRedemption, FamilyId, FamilyRevocation,
     Insertion, RedeemOutcome, RefreshTokenRecord, RefreshTokenState, RevocationReason, RevokeOutcome,
     RotateOutcome, Rotation, TokenFamily, TokenStore,
 };
-use oauth_core::store_error::StoreError;
 
 use crate::database::Database;
 use crate::json::Document;

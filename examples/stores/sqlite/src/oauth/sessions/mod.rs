@@ -6,12 +6,12 @@ mod row;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
+use oauth_core::ports::StoreError;
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{
     FamilyRevocation, Insertion, ResetOutcome, ResetTokenRecord, RevocationReason, Revoked, SessionId,
     SessionOutcome, SessionRecord, SessionRenewal, SessionStore,
 };
-use oauth_core::store_error::StoreError;
 use oauth_core::vocabulary::Subject;
 use rusqlite::{Params, Transaction};
 

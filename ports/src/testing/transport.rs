@@ -1,5 +1,3 @@
-//! A transport that plays back answers.
-
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -9,11 +7,11 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use http::{Request, Response};
 
-use crate::ports::{Transport, TransportError};
+use crate::{Transport, TransportError};
 
 /// A [`Transport`] that answers from a script, in its order, and keeps the requests. Clones play the same script.
 ///
-/// When the script is over, every exchange fails with [`TransportErrorKind::Other`](crate::ports::TransportErrorKind::Other).
+/// When the script is over, every exchange fails with [`TransportErrorKind::Other`](crate::TransportErrorKind::Other).
 #[derive(Clone, Debug, Default)]
 pub struct ScriptedTransport(Arc<Mutex<Play>>);
 

@@ -1,77 +1,114 @@
-//! Scope tokens and sets of them.
-
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
-use super::word;
-
-/// Most scope tokens that one set may be read from: more than the longest token has room for. A longer list is an attack on
-/// the reader's time.
+/// Maximum number of tokens in one parsed list. It bounds the work that a hostile list can cause.
 const MAX_TOKENS: usize = 1000;
 
-/// The scope that makes an authorization a sign-in,
-/// [OpenID Connect Core §3.1.2.1](https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest).
-pub(crate) const OPENID: &str = "openid";
-
-/// The text is no [`Scope`], or no list of them.
+/// A text that is no [`Scope`], or no list of them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a scope")]
 pub struct InvalidScope;
 
-word! {
-    /// One scope token, [RFC 6749 §3.3](https://www.rfc-editor.org/rfc/rfc6749#section-3.3).
-    ///
-    /// # ABNF
-    ///
-    /// ```text
-    /// scope-token = 1*( %x21 / %x23-5B / %x5D-7E )
-    /// ```
-    ///
-    /// Scopes of an API are written `<verb>:<noun>`: `read:charges`.
-    Scope, InvalidScope, |text| {
-        (1..=255).contains(&text.len()) && text.bytes().all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e))
+/// One scope token, [RFC 6749 section 3.3](https://www.rfc-editor.org/rfc/rfc6749#section-3.3), of at most 255 bytes.
+///
+/// # ABNF
+///
+/// ```text
+/// scope-token = 1*( %x21 / %x23-5B / %x5D-7E )
+/// ```
+///
+/// Scopes of an API are written `<verb>:<noun>`: `read:charges`. They are compared byte for byte, never normalized.
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Scope(Arc<str>);
+
+impl Scope {
+    /// The token as it is on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 
-/// A set of scopes; printed and parsed as tokens separated by one space, of which a thousand are read at most.
+impl FromStr for Scope {
+    type Err = InvalidScope;
+
+    fn from_str(text: &str) -> Result<Self, InvalidScope> {
+        let is_token = |text: &str| {
+            text.bytes()
+                .all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e))
+        };
+        if (1..=255).contains(&text.len()) && is_token(text) {
+            Ok(Self(text.into()))
+        } else {
+            Err(InvalidScope)
+        }
+    }
+}
+
+impl Borrow<str> for Scope {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl serde::Serialize for Scope {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Scope {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// A set of scopes, printed and parsed as tokens separated by one space. At most 1000 tokens are parsed.
 ///
-/// Whether a scope is in it is a matter of the whole token: `read:charges` neither holds nor is held by
-/// `read`.
+/// Containment compares whole tokens: `read:charges` neither contains nor is contained in `read`.
 ///
 /// ```
-/// use oauth_core::vocabulary::Scopes;
+/// use host_ports::Scopes;
 ///
 /// let granted: Scopes = "read:charges write:charges".parse()?;
 /// let wanted: Scopes = "write:charges".parse()?;
 /// assert!(wanted.is_subset(&granted));
 /// assert_eq!(granted.to_string(), "read:charges write:charges");
-/// # Ok::<(), oauth_core::vocabulary::InvalidScope>(())
+/// # Ok::<(), host_ports::InvalidScope>(())
 /// ```
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Scopes(BTreeSet<Scope>);
 
 impl Scopes {
-    /// Whether the set holds `scope`.
+    /// Returns `true` if the set holds `scope`.
     #[must_use]
     pub fn contains(&self, scope: &Scope) -> bool {
         self.0.contains(scope)
     }
 
-    /// Whether the set holds the scope written `token`.
+    /// Returns `true` if the set holds the scope written `token`.
     #[must_use]
     pub fn contains_str(&self, token: &str) -> bool {
-        self.0.iter().any(|scope| scope.as_str() == token)
+        self.0.contains(token)
     }
 
-    /// Whether `other` holds every scope of this set.
+    /// Returns `true` if `other` holds every scope of this set.
     #[must_use]
     pub fn is_subset(&self, other: &Self) -> bool {
         self.0.is_subset(&other.0)
     }
 
-    /// The scopes that are in both sets.
+    /// The scopes in both sets.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         Self(self.0.intersection(&other.0).cloned().collect())
@@ -82,18 +119,18 @@ impl Scopes {
         self.0.insert(scope);
     }
 
-    /// Every scope, in the order of their bytes.
+    /// The scopes, in the order of their bytes.
     pub fn iter(&self) -> impl Iterator<Item = &Scope> {
         self.0.iter()
     }
 
-    /// How many scopes there are.
+    /// The number of scopes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Returns `true` if the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -104,7 +141,7 @@ impl FromStr for Scopes {
     type Err = InvalidScope;
 
     fn from_str(text: &str) -> Result<Self, InvalidScope> {
-        // counted first, and no further than that: a list that is too long costs no allocation
+        // counted first, and no further than the limit: a list that is too long allocates nothing
         if text.split(' ').nth(MAX_TOKENS).is_some() {
             return Err(InvalidScope);
         }
@@ -112,7 +149,7 @@ impl FromStr for Scopes {
     }
 }
 
-// as on the wire, but for the empty set, which a parameter cannot say: it is an empty string
+// the form of the wire, and the empty string for the empty set
 impl serde::Serialize for Scopes {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -122,7 +159,7 @@ impl serde::Serialize for Scopes {
 impl<'de> serde::Deserialize<'de> for Scopes {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
-        // no limit: what is read back was limited when it came in
+        // no limit: a stored list was limited when it was parsed
         let tokens = text.split(' ').filter(|_| !text.is_empty());
         tokens
             .map(str::parse)
@@ -160,7 +197,7 @@ mod tests {
 
     /// O17, 101: a scope is contained as a whole token, never as a part of one.
     #[test]
-    fn containment_is_by_token_never_by_substring() {
+    fn compares_whole_tokens() {
         let granted = scopes("read:charges write:refunds");
         for token in [
             "read",
@@ -179,7 +216,7 @@ mod tests {
 
     /// O17, 23: the grammar of RFC 6749 §3.3 for tokens and lists.
     #[test]
-    fn the_grammar_is_that_of_rfc_6749() {
+    fn parses_the_grammar_of_rfc_6749() {
         for text in [
             "", " ", "a ", " a", "a  b", "a\tb", "a\"b", "a\\b", "a\nb", "\u{e9}",
         ] {
@@ -189,9 +226,9 @@ mod tests {
         assert_eq!(scopes("b a"), scopes("a b"));
     }
 
-    /// 4: before anything is made of it.
+    /// 4: refused before anything is allocated.
     #[test]
-    fn a_list_of_half_a_million_tokens_is_refused_at_once() {
+    fn refuses_half_a_million_tokens() {
         let tokens = |count| "a ".repeat(count).trim_end().parse::<Scopes>();
         assert_eq!(tokens(500_000), Err(InvalidScope));
         assert_eq!(tokens(1001), Err(InvalidScope));
@@ -200,13 +237,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_printed_parses_to_the_same_set(text in "[!#-\\[\\]-~]{1,8}( [!#-\\[\\]-~]{1,8}){0,6}") {
+        fn printed_set_parses_to_the_same_set(text in "[!#-\\[\\]-~]{1,8}( [!#-\\[\\]-~]{1,8}){0,6}") {
             let set = scopes(&text);
             prop_assert_eq!(scopes(&set.to_string()), set);
         }
 
         #[test]
-        fn any_text_parses_or_fails_without_panic(text in ".*") {
+        fn any_text_parses_or_fails(text in ".*") {
             drop(text.parse::<Scopes>());
         }
     }

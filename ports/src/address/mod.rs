@@ -3,14 +3,14 @@
 //! Whoever registers a receiver, or writes a URL into an event, chooses where this host sends a request. These rules keep it
 //! out of the host's own network: private, link-local and every other special-purpose range of the IANA registries, the
 //! metadata services of clouds, and names that stand for them. They are pure: resolving names and connecting is the
-//! [`Transport`](crate::ports::Transport)'s work, in this order:
+//! [`Transport`](crate::Transport)'s work, in this order:
 //!
 //! 1. [`AddressPolicy::vet`] the URL, for each attempt and for each hop of a redirect;
 //! 2. resolve the [host](Target::host) to **all** of its addresses;
 //! 3. [`AddressPolicy::vet_resolved`] them, and connect to one of exactly these, whatever the name resolves to later.
 //!
 //! ```
-//! use webhook_core::address::{AddressPolicy, RefusedAddress};
+//! use host_ports::address::{AddressPolicy, RefusedAddress};
 //!
 //! let policy = AddressPolicy::new();
 //! assert!(policy.vet("https://hooks.example.com/in").is_ok());

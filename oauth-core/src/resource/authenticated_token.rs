@@ -1,8 +1,9 @@
-//! Who is calling.
+//! The proof of authentication: a verified access token.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use host_ports::Principal;
 use http::header::{ACCESS_CONTROL_EXPOSE_HEADERS, CACHE_CONTROL};
 use http::{HeaderMap, HeaderValue};
 
@@ -12,12 +13,12 @@ use crate::dpop;
 use crate::jose::{AccessTokenClaims, MAX_LEEWAY};
 use crate::vocabulary::{ClientId, Confirmation, Scope, Scopes, Subject};
 
-/// The caller behind a valid access token.
+/// A verified access token and the caller behind it.
 ///
-/// Only [`ResourceServer::authenticate`](super::ResourceServer::authenticate) makes one, so holding it is the
-/// proof.
+/// Only [`ResourceServer::authenticate`](super::ResourceServer::authenticate) makes one, so a value of this type is the proof of
+/// authentication. [`principal`](Self::principal) gives the plain value that resolvers and handlers share.
 #[derive(Clone, Debug)]
-pub struct Principal {
+pub struct AuthenticatedToken {
     granted: Arc<Granted>,
     realm: Arc<Realm>,
     scheme: Scheme,
@@ -50,7 +51,7 @@ impl From<AccessTokenClaims> for Granted {
     }
 }
 
-impl Principal {
+impl AuthenticatedToken {
     pub(super) const fn new(
         granted: Arc<Granted>,
         realm: Arc<Realm>,
@@ -63,6 +64,12 @@ impl Principal {
             scheme,
             nonce,
         }
+    }
+
+    /// The caller as a plain value, for code that needs no proof: subject and scopes, no roles.
+    #[must_use]
+    pub fn principal(&self) -> Principal {
+        Principal::new(self.granted.subject.as_str()).with_scopes(self.granted.scopes.clone())
     }
 
     /// On whose behalf the call is made: a person, or the client itself.

@@ -45,7 +45,7 @@ const OF_THE_BODY: [HeaderName; 11] = [
 /// ```
 /// use bytes::Bytes;
 /// use http::{Request, Response};
-/// use webhook_core::address::{AddressPolicy, Hops, RefusedHop};
+/// use host_ports::address::{AddressPolicy, Hops, RefusedHop};
 ///
 /// let mut hops = Hops::new(AddressPolicy::new());
 /// let request = Request::get("https://files.example.com/a").header("authorization", "Bearer t").body(Bytes::new())?;

@@ -1,0 +1,102 @@
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// Tells the time of day and the time that has passed.
+///
+/// # Contract
+///
+/// - [`now`](Self::now) is the wall clock. It may be stepped, also backwards.
+/// - [`monotonic`](Self::monotonic) never goes backwards and ignores steps of the wall clock. Its origin is arbitrary and
+///   fixed for the life of the process, so that values of two processes cannot be compared.
+/// - Both return at once: they are called several times in a request.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+///
+/// use host_ports::Clock;
+///
+/// struct StoppedAt(SystemTime);
+///
+/// impl Clock for StoppedAt {
+///     fn now(&self) -> SystemTime {
+///         self.0
+///     }
+///     fn monotonic(&self) -> Duration {
+///         Duration::ZERO
+///     }
+/// }
+///
+/// assert_eq!(StoppedAt(SystemTime::UNIX_EPOCH).now(), SystemTime::UNIX_EPOCH);
+/// ```
+pub trait Clock: Send + Sync {
+    /// The current wall-clock time.
+    fn now(&self) -> SystemTime;
+
+    /// The time since an arbitrary, fixed moment.
+    fn monotonic(&self) -> Duration;
+}
+
+impl<C: Clock + ?Sized> Clock for Arc<C> {
+    fn now(&self) -> SystemTime {
+        (**self).now()
+    }
+
+    fn monotonic(&self) -> Duration {
+        (**self).monotonic()
+    }
+}
+
+/// The clocks of the operating system.
+#[cfg(feature = "os")]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+#[cfg(feature = "os")]
+impl Clock for SystemClock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the clock that everything else asks"
+    )]
+    fn now(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the clock that everything else asks"
+    )]
+    fn monotonic(&self) -> Duration {
+        use std::sync::LazyLock;
+        use std::time::Instant;
+
+        static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+        ORIGIN.elapsed()
+    }
+}
+
+#[cfg(all(test, feature = "os"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn monotonic_time_of_system_clock_advances() {
+        let before = SystemClock.monotonic();
+        let mut after = SystemClock.monotonic();
+        for _ in 0..10_000_000 {
+            assert!(after >= before);
+            if after > before {
+                return;
+            }
+            after = SystemClock.monotonic();
+        }
+        panic!("no time passed in ten million readings");
+    }
+
+    #[test]
+    fn arc_of_clock_is_the_clock() {
+        let shared: Arc<dyn Clock> = Arc::new(SystemClock);
+        let before = SystemClock.now();
+        assert!(Arc::clone(&shared).now() >= before - Duration::from_secs(60));
+        assert!(shared.monotonic() <= SystemClock.monotonic());
+    }
+}

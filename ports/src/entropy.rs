@@ -1,0 +1,89 @@
+use std::fmt;
+use std::sync::Arc;
+
+/// Source of random bytes for keys, tokens and identifiers.
+///
+/// # Contract
+///
+/// - Every byte of the buffer is overwritten.
+/// - It cannot fail: a host without randomness must stop instead of going on with less of it.
+///
+/// # Security
+///
+/// Tokens, codes, secrets and cursor keys are made of these bytes. An implementation must be a cryptographically secure
+/// generator.
+pub trait Entropy: Send + Sync {
+    /// Overwrites `buffer` with random bytes.
+    fn fill(&self, buffer: &mut [u8]);
+}
+
+impl<E: Entropy + ?Sized> Entropy for Arc<E> {
+    fn fill(&self, buffer: &mut [u8]) {
+        (**self).fill(buffer);
+    }
+}
+
+/// Makes an [`Entropy`] of a function.
+///
+/// ```
+/// use host_ports::{Entropy, entropy_fn};
+///
+/// let sevens = entropy_fn(|buffer| buffer.fill(7));
+/// let mut bytes = [0; 2];
+/// sevens.fill(&mut bytes);
+/// assert_eq!(bytes, [7, 7]);
+/// ```
+pub fn entropy_fn<F>(fill: F) -> EntropyFn<F>
+where
+    F: Fn(&mut [u8]) + Send + Sync,
+{
+    EntropyFn(fill)
+}
+
+/// An [`Entropy`] made by [`entropy_fn`].
+#[derive(Clone, Copy)]
+pub struct EntropyFn<F>(F);
+
+impl<F> fmt::Debug for EntropyFn<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("EntropyFn")
+    }
+}
+
+impl<F> Entropy for EntropyFn<F>
+where
+    F: Fn(&mut [u8]) + Send + Sync,
+{
+    fn fill(&self, buffer: &mut [u8]) {
+        (self.0)(buffer);
+    }
+}
+
+/// The random number generator of the operating system.
+#[cfg(feature = "os")]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OsEntropy;
+
+#[cfg(feature = "os")]
+impl Entropy for OsEntropy {
+    #[expect(
+        clippy::expect_used,
+        reason = "a process that cannot draw random bytes must not make tokens"
+    )]
+    fn fill(&self, buffer: &mut [u8]) {
+        getrandom::fill(buffer).expect("the operating system supplies random bytes");
+    }
+}
+
+#[cfg(all(test, feature = "os"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_draws_of_the_system_differ() {
+        let (mut first, mut second) = ([0; 32], [0; 32]);
+        OsEntropy.fill(&mut first);
+        OsEntropy.fill(&mut second);
+        assert_ne!(first, second);
+    }
+}

@@ -1,0 +1,262 @@
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use http::{Request, Response};
+
+/// Sends one HTTP request and returns its response.
+///
+/// # Contract
+///
+/// - **Every status is a response.** A 404 or a 503 is not an error.
+/// - **No redirects.** A 3xx response is returned as it came. Following it would leave the vetted address and may hand a
+///   secret to another host.
+/// - **TLS** for `https`, with the certificate of the host checked.
+/// - **A deadline.** The [`ExchangeLimits`] in the extensions of the request, or their defaults, bound the whole exchange:
+///   name resolution, connecting, TLS, sending, head and body. After that it is [`TransportErrorKind::Timeout`].
+/// - **A body cap.** At most [`ExchangeLimits::max_response_body`] bytes are kept. A longer body is truncated there and its
+///   connection closed. This is not an error, because the status has been received, and neither is a body that breaks off:
+///   in both cases the response carries [`Truncated`] in its extensions.
+/// - **Vetted addresses.** If another party chooses the URL, every resolved address is checked, the connection goes to an
+///   address that was checked, and no proxy is taken from the environment. Otherwise
+///   [`TransportErrorKind::RefusedAddress`].
+///
+/// ```
+/// use bytes::Bytes;
+/// use host_ports::{Transport, transport_fn};
+/// use http::{Request, Response};
+///
+/// let transport = transport_fn(async |_request| Ok(Response::new(Bytes::from_static(b"{}"))));
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let response = transport.send(Request::new(Bytes::new())).await?;
+/// assert_eq!(response.status(), 200);
+/// # Ok::<(), host_ports::TransportError>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[async_trait]
+pub trait Transport: Send + Sync {
+    /// Performs one exchange.
+    ///
+    /// # Errors
+    ///
+    /// No complete response head arrived. The [kind](TransportError::kind) tells how far the exchange came.
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError>;
+}
+
+#[async_trait]
+impl<T: Transport + ?Sized> Transport for Arc<T> {
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
+        (**self).send(request).await
+    }
+}
+
+/// Makes a [`Transport`] of an async function.
+pub fn transport_fn<F, Fut>(send: F) -> TransportFn<F>
+where
+    F: Fn(Request<Bytes>) -> Fut + Send + Sync,
+    Fut: Future<Output = Result<Response<Bytes>, TransportError>> + Send,
+{
+    TransportFn(send)
+}
+
+/// A [`Transport`] made by [`transport_fn`].
+#[derive(Clone, Copy)]
+pub struct TransportFn<F>(F);
+
+impl<F> fmt::Debug for TransportFn<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TransportFn")
+    }
+}
+
+#[async_trait]
+impl<F, Fut> Transport for TransportFn<F>
+where
+    F: Fn(Request<Bytes>) -> Fut + Send + Sync,
+    Fut: Future<Output = Result<Response<Bytes>, TransportError>> + Send,
+{
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
+        (self.0)(request).await
+    }
+}
+
+/// Bounds of one exchange. The caller puts them into the extensions of the request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ExchangeLimits {
+    /// Time from the call of [`Transport::send`] to the last byte of the response body. Default 10 s.
+    pub timeout: Duration,
+    /// Number of bytes of the response body that are kept. Default 64 KiB.
+    pub max_response_body: usize,
+}
+
+impl Default for ExchangeLimits {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(10),
+            max_response_body: 64 * 1024,
+        }
+    }
+}
+
+/// Marks a response whose body is incomplete: longer than the cap, or broken off.
+///
+/// It stands in the extensions of the response. A caller that needs the whole body, such as a reader of a key set, must refuse
+/// the response.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Truncated;
+
+/// An exchange without a response.
+#[derive(Debug)]
+pub struct TransportError {
+    kind: TransportErrorKind,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+/// How far a failed exchange came.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum TransportErrorKind {
+    /// The deadline passed. The server may or may not have acted on the request.
+    Timeout,
+    /// No connection: the name does not resolve, the port is closed, the network is down. Nothing was sent.
+    Connect,
+    /// The address policy refuses an address of the host. Nothing was sent.
+    RefusedAddress,
+    /// The TLS handshake failed. Nothing was sent.
+    Tls,
+    /// The head of the response is larger than the transport reads.
+    TooLarge,
+    /// Any other failure, such as a connection lost during the exchange or a response that is not HTTP.
+    Other,
+}
+
+impl TransportErrorKind {
+    /// Every kind, in the order of declaration.
+    pub const ALL: [Self; 6] = [
+        Self::Timeout,
+        Self::Connect,
+        Self::RefusedAddress,
+        Self::Tls,
+        Self::TooLarge,
+        Self::Other,
+    ];
+
+    /// The stable name of the kind, for stores and logs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::Connect => "connect",
+            Self::RefusedAddress => "refused_address",
+            Self::Tls => "tls",
+            Self::TooLarge => "too_large",
+            Self::Other => "other",
+        }
+    }
+}
+
+impl fmt::Display for TransportErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for TransportErrorKind {
+    type Err = UnknownTransportErrorKind;
+
+    fn from_str(name: &str) -> Result<Self, UnknownTransportErrorKind> {
+        let mut kinds = Self::ALL.into_iter();
+        kinds
+            .find(|kind| kind.as_str() == name)
+            .ok_or(UnknownTransportErrorKind)
+    }
+}
+
+/// A text that names no [`TransportErrorKind`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("not a kind of transport error")]
+pub struct UnknownTransportErrorKind;
+
+impl TransportError {
+    /// The deadline passed.
+    #[must_use]
+    pub const fn timeout() -> Self {
+        Self {
+            kind: TransportErrorKind::Timeout,
+            source: None,
+        }
+    }
+
+    /// The head of the response is larger than the transport reads.
+    #[must_use]
+    pub const fn too_large() -> Self {
+        Self {
+            kind: TransportErrorKind::TooLarge,
+            source: None,
+        }
+    }
+
+    /// No connection could be made.
+    #[must_use]
+    pub fn connect(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::caused(TransportErrorKind::Connect, source)
+    }
+
+    /// The address policy refused the host.
+    #[must_use]
+    pub fn refused(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::caused(TransportErrorKind::RefusedAddress, source)
+    }
+
+    /// The TLS handshake failed.
+    #[must_use]
+    pub fn tls(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::caused(TransportErrorKind::Tls, source)
+    }
+
+    /// Any other failure.
+    #[must_use]
+    pub fn other(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::caused(TransportErrorKind::Other, source)
+    }
+
+    /// How far the exchange came.
+    #[must_use]
+    pub const fn kind(&self) -> TransportErrorKind {
+        self.kind
+    }
+
+    fn caused(kind: TransportErrorKind, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self {
+            kind,
+            source: Some(source.into()),
+        }
+    }
+}
+
+impl fmt::Display for TransportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.kind {
+            TransportErrorKind::Timeout => "exchange timed out",
+            TransportErrorKind::Connect => "connection failed",
+            TransportErrorKind::RefusedAddress => "address of the host refused",
+            TransportErrorKind::Tls => "TLS handshake failed",
+            TransportErrorKind::TooLarge => "response head too large",
+            TransportErrorKind::Other => "exchange failed",
+        })
+    }
+}
+
+impl Error for TransportError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source
+            .as_deref()
+            .map(|source| source as &(dyn Error + 'static))
+    }
+}
