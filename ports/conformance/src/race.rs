@@ -1,0 +1,96 @@
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::pin;
+use std::sync::{Arc, Barrier};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+
+/// Number of concurrent calls in a [`race`].
+pub const RACERS: usize = 32;
+
+/// Calls `racer` from [`RACERS`] threads at the same instant, and returns the results in the order of their numbers.
+///
+/// # Contract
+///
+/// - Each call runs on a thread of its own, so that a store that locks twice in one operation is caught.
+/// - If the caller is on a tokio runtime, every thread is in its context. Sockets and timers of a store belong to the host's
+///   runtime, of either flavor; the caller must not block it meanwhile.
+///
+/// # Panics
+///
+/// If a racer panics: a racer that fell out must not count as one that lost.
+pub async fn race<S, T>(
+    store: &Arc<S>,
+    racer: impl AsyncFn(Arc<S>, usize) -> T + Send + Sync + 'static,
+) -> Vec<T>
+where
+    S: ?Sized + Send + Sync + 'static,
+    T: Send + 'static,
+{
+    race_of(RACERS, store, racer).await
+}
+
+/// As [`race`], with another number of racers.
+///
+/// # Panics
+///
+/// If a racer panics.
+pub async fn race_of<S, T>(
+    racers: usize,
+    store: &Arc<S>,
+    racer: impl AsyncFn(Arc<S>, usize) -> T + Send + Sync + 'static,
+) -> Vec<T>
+where
+    S: ?Sized + Send + Sync + 'static,
+    T: Send + 'static,
+{
+    let runtime = Handle::try_current().ok();
+    let (start, racer) = (Arc::new(Barrier::new(racers)), Arc::new(racer));
+    let started: Vec<_> = (0..racers)
+        .map(|number| {
+            let (start, racer, store) = (Arc::clone(&start), Arc::clone(&racer), Arc::clone(store));
+            let runtime = runtime.clone();
+            let (sender, finished) = oneshot::channel();
+            thread::spawn(move || {
+                let _context = runtime.as_ref().map(Handle::enter);
+                start.wait();
+                let run = || block_on(racer(store, number));
+                // the receiver is gone only if another racer panicked
+                drop(sender.send(catch_unwind(AssertUnwindSafe(run))));
+            });
+            finished
+        })
+        .collect();
+    let mut results = Vec::with_capacity(racers);
+    for finished in started {
+        match finished.await {
+            Ok(Ok(result)) => results.push(result),
+            Ok(Err(panic)) => resume_unwind(panic),
+            Err(_) => panic!("a racer ended without a result"),
+        }
+    }
+    results
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
