@@ -33,7 +33,7 @@ impl<E: Entropy + ?Sized> Entropy for Arc<E> {
 /// sevens.fill(&mut bytes);
 /// assert_eq!(bytes, [7, 7]);
 /// ```
-pub fn entropy_fn<F>(fill: F) -> EntropyFn<F>
+pub const fn entropy_fn<F>(fill: F) -> EntropyFn<F>
 where
     F: Fn(&mut [u8]) + Send + Sync,
 {

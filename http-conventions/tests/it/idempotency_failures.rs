@@ -16,8 +16,9 @@ use http::{HeaderValue, Response, StatusCode};
 use http_conventions::{
     idempotency::{
         AfterCrash, Claim, ClaimOutcome, Fence, Idempotency, IdempotencyStore, MemoryIdempotencyStore,
-        Outcome, RecordKey, Reply, Settled, StoreError,
+        Outcome, RecordKey, Reply, Settled,
     },
+    ports::StoreError,
     problem::{ErrorStatus, Member, Problem},
     request_id::RequestId,
 };

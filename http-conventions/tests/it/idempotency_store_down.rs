@@ -56,7 +56,7 @@ async fn nothing_runs_while_the_store_is_down() {
     assert!(!String::from_utf8_lossy(response.body()).contains("secret-host"));
     assert_eq!(
         down.failures(),
-        ["the idempotency store is unavailable: no route to secret-host"]
+        ["store unavailable: no route to secret-host"]
     );
     let full = Fixture::with_store(Arc::new(MemoryIdempotencyStore::with_capacity(0)));
     let response = full.send(&post("k-1", BODY)).await;
@@ -97,7 +97,7 @@ async fn an_answer_goes_out_even_if_it_cannot_be_noted() {
     let fixture = Fixture::with_store(Arc::new(Broken(|| Ok(ClaimOutcome::Claimed))));
     let answer = fixture.send(&post("k-1", BODY)).await;
     assert_eq!(answer.status(), 201);
-    let gone = ["the idempotency store is unavailable: gone"];
+    let gone = ["store unavailable: gone"];
     assert_eq!(fixture.failures(), gone);
     let released = fixture
         .reply(SCOPE, &post("k-1", BODY), |_| {

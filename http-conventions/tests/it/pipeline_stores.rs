@@ -4,12 +4,11 @@ use std::{sync::Arc, time::SystemTime};
 
 use async_trait::async_trait;
 use http_conventions::{
-    idempotency::{
-        Claim, ClaimOutcome, Fence, Idempotency, IdempotencyStore, Outcome, RecordKey, Settled, StoreError,
-    },
+    idempotency::{Claim, ClaimOutcome, Fence, Idempotency, IdempotencyStore, Outcome, RecordKey, Settled},
+    ports::StoreError,
     problem::ProblemBase,
-    rate_limit::{self, RateLimitStore, Spend, State},
-    testing::SeededEntropy,
+    rate_limit::{RateLimitStore, Spend, State},
+    testing::{ManualClock, SeededEntropy},
 };
 
 use crate::pipeline_fixture::BASE;
@@ -18,8 +17,8 @@ pub(crate) struct BrokenLimits;
 
 #[async_trait]
 impl RateLimitStore for BrokenLimits {
-    async fn spend(&self, _: &[Spend<'_>], _: SystemTime) -> Result<Vec<State>, rate_limit::StoreError> {
-        Err(rate_limit::StoreError::unavailable("down"))
+    async fn spend(&self, _: &[Spend<'_>], _: SystemTime) -> Result<Vec<State>, StoreError> {
+        Err(StoreError::unavailable("down"))
     }
 }
 
@@ -27,7 +26,7 @@ pub(crate) struct BrokenIdempotency;
 
 impl BrokenIdempotency {
     pub(crate) fn endpoint() -> Idempotency {
-        let clock = Arc::new(|| SystemTime::UNIX_EPOCH);
+        let clock = Arc::new(ManualClock::new(SystemTime::UNIX_EPOCH));
         Idempotency::new(
             Arc::new(Self),
             clock,

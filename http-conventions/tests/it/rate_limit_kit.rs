@@ -8,7 +8,8 @@ use std::{
 
 use async_trait::async_trait;
 use http_conventions::{
-    rate_limit::{BucketKey, Decision, RateLimitStore, Spend, State, StoreError, decide, passes},
+    ports::StoreError,
+    rate_limit::{BucketKey, Decision, RateLimitStore, Spend, State, decide, passes},
     testing::rate_limit_store as kit,
 };
 

@@ -8,10 +8,11 @@ use std::{
 use async_trait::async_trait;
 use http::{HeaderMap, Response, StatusCode};
 use http_conventions::{
+    ports::StoreError,
     problem::{ErrorStatus, Problem, ReceivedProblem},
     rate_limit::{
         Decision, HeaderProfile, MemoryRateLimitStore, OnStoreFailure, Policy, QUOTA_EXCEEDED, Quota,
-        RateLimitStore, RateLimiter, Spend, State, StoreError, decide,
+        RateLimitStore, RateLimiter, Spend, State, decide,
     },
     testing::ManualClock,
 };
@@ -300,7 +301,7 @@ async fn a_store_that_is_down_fails_as_the_host_chose() {
     for (on_failure, status) in [(OnStoreFailure::FailOpen, 200), (OnStoreFailure::FailClosed, 503)] {
         let told = Arc::new(Mutex::new(Vec::new()));
         let log = told.clone();
-        let limiter = RateLimiter::new(Arc::new(Down), Arc::new(start), on_failure)
+        let limiter = RateLimiter::new(Arc::new(Down), Arc::new(ManualClock::new(start())), on_failure)
             .with_failure_log(move |error| log.lock().unwrap().push(error.to_string()));
         let answer = check(&limiter, &[policy.spend("ada")]).await;
         assert_eq!(answer.status(), status);
@@ -309,7 +310,7 @@ async fn a_store_that_is_down_fails_as_the_host_chose() {
             (status == 503).then_some("1")
         );
         assert!(!String::from_utf8_lossy(answer.body()).contains("secret-host"));
-        assert_eq!(*told.lock().unwrap(), ["the rate limit store is unavailable"]);
+        assert_eq!(*told.lock().unwrap(), ["store unavailable: no route to secret-host"]);
     }
 }
 

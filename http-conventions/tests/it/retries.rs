@@ -4,14 +4,14 @@ use std::time::{Duration, SystemTime};
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use http_conventions::{
-    ports::Entropy,
+    ports::{Entropy, EntropyFn, entropy_fn},
     problem::ReceivedProblem,
     retry::{GiveUp, Outcome, RetryBudget, RetryPolicy, Tried, Verdict, asked_wait},
 };
 use proptest::prelude::*;
 
-const MOST: fn(&mut [u8]) = |buffer| buffer.fill(0xFF);
-const LEAST: fn(&mut [u8]) = |buffer| buffer.fill(0);
+const MOST: EntropyFn<fn(&mut [u8])> = entropy_fn(|buffer| buffer.fill(0xFF));
+const LEAST: EntropyFn<fn(&mut [u8])> = entropy_fn(|buffer| buffer.fill(0));
 
 fn now() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
@@ -170,10 +170,10 @@ fn a_wait_is_drawn_below_a_ceiling_that_doubles() {
     ] {
         assert_eq!((wait(times, &LEAST), wait(times, &MOST)), (0, ceiling));
     }
-    let half = |buffer: &mut [u8]| {
+    let half = entropy_fn(|buffer: &mut [u8]| {
         buffer.fill(0);
         buffer[0] = 0x80;
-    };
+    });
     assert_eq!(wait(1, &half), 50);
 }
 
@@ -319,7 +319,7 @@ proptest! {
     #[test]
     fn a_wait_is_between_what_is_asked_and_the_cap(times in 1_u32..4, asked in 0_u64..=60, random: [u8; 4]) {
         let answer = HeaderMap::from_iter([(http::header::RETRY_AFTER, HeaderValue::from(asked))]);
-        let draw = move |buffer: &mut [u8]| buffer.copy_from_slice(&random);
+        let draw = entropy_fn(move |buffer: &mut [u8]| buffer.copy_from_slice(&random));
         let request = HeaderMap::new();
         let verdict = RetryPolicy::default().decide(Tried::new(&Method::GET, &request, times), answered(503, &answer), now(), &draw);
         let Verdict::Retry(wait) = verdict else { panic!("{verdict:?}") };

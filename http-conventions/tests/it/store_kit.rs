@@ -12,8 +12,9 @@ use async_trait::async_trait;
 use http_conventions::{
     idempotency::{
         AfterCrash, Claim, ClaimOutcome, Fence, IdempotencyStore, MemoryIdempotencyStore, Outcome, Record,
-        RecordKey, Settled, State, StoreError, decide,
+        RecordKey, Settled, State, decide,
     },
+    ports::StoreError,
     testing::{idempotency_store as kit, keyed_requests as posts_kit},
 };
 
