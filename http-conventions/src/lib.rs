@@ -30,8 +30,6 @@ pub mod request_id;
 pub mod retry;
 pub mod retry_after;
 pub mod size_limits;
-#[cfg(feature = "testing")]
-pub mod testing;
 mod uri;
 pub mod vary;
 pub mod version;

@@ -20,7 +20,7 @@ use super::{Claim, ClaimOutcome, Fence, Outcome, RecordKey};
 /// - A record is never forgotten before it expires, and may be at any time after; sweep it then.
 /// - Times keep at least their milliseconds; header values and bodies are bytes, and may be empty.
 ///
-/// `http_conventions::testing::idempotency_store!` checks all but durability.
+/// `http_conventions_conformance::idempotency_store!` checks all but durability.
 #[async_trait]
 pub trait IdempotencyStore: Send + Sync {
     /// Claims a key: loads its record, decides, and writes [`Claim::record`] over it when the claim is granted.

@@ -21,7 +21,7 @@ use crate::ports::StoreError;
 ///
 /// Buckets need not outlive a crash: a limit that begins anew lets one burst more pass.
 ///
-/// `http_conventions::testing::rate_limit_store!` checks this.
+/// `http_conventions_conformance::rate_limit_store!` checks this.
 #[async_trait]
 pub trait RateLimitStore: Send + Sync {
     /// Takes from all buckets, or from none: loads their states, and if [`passes`] says so, writes what each became.

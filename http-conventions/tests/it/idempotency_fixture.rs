@@ -13,11 +13,11 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::FutureExt as _;
+use host_ports::testing::{ManualClock, SeededEntropy};
 use http::{Request, Response, StatusCode};
 use http_conventions::{
     idempotency::{Idempotency, IdempotencyStore, MemoryIdempotencyStore, Reply, Scope},
     problem::{Problem, ProblemBase, ReceivedProblem},
-    testing::{ManualClock, SeededEntropy},
 };
 
 pub(crate) const BODY: &str = "{\"amount\":1000}";

@@ -11,7 +11,7 @@ use http_conventions::idempotency::{
 use http_conventions::ports::StoreErrorKind;
 use proptest::prelude::*;
 
-http_conventions::testing::idempotency_store!(
+http_conventions_conformance::idempotency_store!(
     #[tokio::test]
     MemoryIdempotencyStore::default()
 );

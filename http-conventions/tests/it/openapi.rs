@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use host_ports::testing::{ManualClock, SeededEntropy};
 use http::HeaderName;
 use http_conventions::{
     idempotency::{Idempotency, MemoryIdempotencyStore, MismatchStatus},
@@ -11,7 +12,6 @@ use http_conventions::{
     pipeline::{Conventions, ConventionsBuilder},
     problem::{ErrorStatus, ProblemBase, ProblemType},
     rate_limit::{HeaderProfile, MemoryRateLimitStore, OnStoreFailure, RateLimiter},
-    testing::{ManualClock, SeededEntropy},
     version::VersionScheme,
 };
 use serde_json::{Map, Value, json};

@@ -3,12 +3,12 @@
 use std::sync::atomic::Ordering::SeqCst;
 
 use bytes::Bytes;
+use host_ports::testing::ManualClock;
 use http::{Response, StatusCode, header};
 use http_conventions::{
     idempotency::Reply,
     problem::{ErrorStatus, Problem, ReceivedProblem},
     rate_limit::{OnStoreFailure, Policy, Quota, RateLimiter},
-    testing::ManualClock,
 };
 
 use crate::{

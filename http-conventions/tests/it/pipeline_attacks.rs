@@ -4,13 +4,13 @@ use std::{panic::resume_unwind, sync::atomic::Ordering::SeqCst, time::Duration};
 
 use allocation_counter::measure;
 use bytes::Bytes;
+use host_ports::testing::ManualClock;
 use http::{Response, StatusCode, header};
 use http_conventions::{
     idempotency::Scope,
     lifecycle::Lifecycle,
     problem::{ErrorStatus, Problem, ReceivedProblem},
     rate_limit::{HeaderProfile, MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter},
-    testing::ManualClock,
     version::VersionScheme,
 };
 

@@ -9,6 +9,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use host_ports::testing::{ManualClock, SeededEntropy};
 use http::{HeaderName, Method, Request, Response, StatusCode, header};
 use http_conventions::{
     cache_control::CacheControl,
@@ -21,7 +22,6 @@ use http_conventions::{
     ports::Clock as _,
     problem::{Challenge, ErrorStatus, Problem, ProblemBase, ReceivedProblem},
     rate_limit::{MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter},
-    testing::{ManualClock, SeededEntropy},
     version::VersionScheme,
 };
 

@@ -3,12 +3,12 @@
 use std::sync::{Arc, atomic::Ordering::SeqCst};
 
 use bytes::Bytes;
+use host_ports::testing::{ManualClock, SeededEntropy};
 use http::{HeaderName, Request, Response};
 use http_conventions::{
     idempotency::Scope,
     lifecycle::Lifecycle,
     pipeline::{Conventions, EarlyAnswer},
-    testing::{ManualClock, SeededEntropy},
     vary::Vary,
     version::VersionScheme,
 };

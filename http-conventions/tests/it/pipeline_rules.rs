@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use allocation_counter::measure;
 use bytes::Bytes;
+use host_ports::testing::{ManualClock, SeededEntropy};
 use http::{HeaderName, HeaderValue, Response, header};
 use http_conventions::{
     cors::{CorsMistake, CorsRules},
@@ -12,7 +13,6 @@ use http_conventions::{
     pipeline::{Conventions, ConventionsBuilder, ConventionsMistake},
     problem::{ErrorStatus, InvalidProblemBase, ProblemBase, ProblemType},
     size_limits::SizeLimits,
-    testing::{ManualClock, SeededEntropy},
     version::{ApiVersion, VersionMistake, VersionScheme},
 };
 

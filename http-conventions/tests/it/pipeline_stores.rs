@@ -3,12 +3,12 @@
 use std::{sync::Arc, time::SystemTime};
 
 use async_trait::async_trait;
+use host_ports::testing::{ManualClock, SeededEntropy};
 use http_conventions::{
     idempotency::{Claim, ClaimOutcome, Fence, Idempotency, IdempotencyStore, Outcome, RecordKey, Settled},
     ports::StoreError,
     problem::ProblemBase,
     rate_limit::{RateLimitStore, Spend, State},
-    testing::{ManualClock, SeededEntropy},
 };
 
 use crate::pipeline_fixture::BASE;

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Barrier, Mutex},
+    sync::{Arc, Barrier, Mutex},
     time::SystemTime,
 };
 
@@ -10,8 +10,8 @@ use async_trait::async_trait;
 use http_conventions::{
     ports::StoreError,
     rate_limit::{BucketKey, Decision, RateLimitStore, Spend, State, decide, passes},
-    testing::rate_limit_store as kit,
 };
+use http_conventions_conformance::rate_limit_store as kit;
 
 /// A store in memory, with one mistake.
 struct Flawed {
@@ -37,12 +37,12 @@ enum Flaw {
 }
 
 impl Flawed {
-    fn new(flaw: Flaw) -> Self {
-        Self {
+    fn shared(flaw: Flaw) -> Arc<dyn RateLimitStore> {
+        Arc::new(Self {
             states: Mutex::default(),
             flaw,
             all_looked: Barrier::new(32),
-        }
+        })
     }
 
     fn load(&self, spends: &[Spend<'_>], now: SystemTime) -> Vec<State> {
@@ -103,40 +103,40 @@ impl RateLimitStore for Flawed {
 #[tokio::test]
 #[should_panic(expected = "right: 10")]
 async fn a_spend_in_two_steps_is_found() {
-    kit::exactly_the_burst_passes_of_thirty_two(&Flawed::new(Flaw::LooksThenWrites)).await;
+    kit::burst_passes_of_32_requests(&Flawed::shared(Flaw::LooksThenWrites)).await;
 }
 
 /// H15: a store that takes from some buckets of a request that is refused is found.
 #[tokio::test]
 #[should_panic(expected = "right: 9")]
 async fn a_store_that_takes_from_some_is_found() {
-    kit::a_request_takes_from_all_buckets_or_none(&Flawed::new(Flaw::TakesFromEach)).await;
+    kit::request_takes_from_all_buckets_or_none(&Flawed::shared(Flaw::TakesFromEach)).await;
 }
 
 /// H15: a store that cuts times is found.
 #[tokio::test]
 #[should_panic(expected = "left: [State(1800000000266313000)]")]
 async fn a_store_that_cuts_states_is_found() {
-    kit::a_state_keeps_its_nanoseconds(&Flawed::new(Flaw::CutsTimes)).await;
+    kit::state_keeps_its_nanoseconds(&Flawed::shared(Flaw::CutsTimes)).await;
 }
 
 /// H15: a store that forgets what another clock has written is found.
 #[tokio::test]
 #[should_panic(expected = "left: 2")]
 async fn a_store_that_trusts_the_clock_is_found() {
-    kit::a_clock_that_steps_back_gives_nothing(&Flawed::new(Flaw::ForgetsWhatIsAhead)).await;
+    kit::clock_stepping_back_returns_no_units(&Flawed::shared(Flaw::ForgetsWhatIsAhead)).await;
 }
 
 /// H15: a store that charges whoever is refused locks them out for good, and the kit shows it.
 #[tokio::test]
 #[should_panic(expected = "right: 1")]
 async fn a_store_that_charges_refusals_is_found() {
-    kit::a_refused_request_takes_nothing(&Flawed::new(Flaw::ChargesRefusals)).await;
+    kit::denied_request_takes_nothing(&Flawed::shared(Flaw::ChargesRefusals)).await;
 }
 
 /// H15: a store that cuts names makes strangers share a bucket, and the kit shows it.
 #[tokio::test]
 #[should_panic(expected = "aaaa")]
 async fn a_store_that_cuts_names_is_found() {
-    kit::hostile_names_are_names(&Flawed::new(Flaw::CutsNames)).await;
+    kit::hostile_partition_names_are_distinct(&Flawed::shared(Flaw::CutsNames)).await;
 }

@@ -6,6 +6,7 @@ use std::{
 };
 
 use async_trait::async_trait;
+use host_ports::testing::ManualClock;
 use http::{HeaderMap, Response, StatusCode};
 use http_conventions::{
     ports::StoreError,
@@ -14,14 +15,13 @@ use http_conventions::{
         Decision, HeaderProfile, MemoryRateLimitStore, OnStoreFailure, Policy, QUOTA_EXCEEDED, Quota,
         RateLimitStore, RateLimiter, Spend, State, decide,
     },
-    testing::ManualClock,
 };
 use proptest::prelude::*;
 
 mod conformance {
     use http_conventions::rate_limit::MemoryRateLimitStore;
 
-    http_conventions::testing::rate_limit_store!(
+    http_conventions_conformance::rate_limit_store!(
         #[tokio::test]
         MemoryRateLimitStore::default()
     );
@@ -310,7 +310,10 @@ async fn a_store_that_is_down_fails_as_the_host_chose() {
             (status == 503).then_some("1")
         );
         assert!(!String::from_utf8_lossy(answer.body()).contains("secret-host"));
-        assert_eq!(*told.lock().unwrap(), ["store unavailable: no route to secret-host"]);
+        assert_eq!(
+            *told.lock().unwrap(),
+            ["store unavailable"]
+        );
     }
 }
 

@@ -1,10 +1,8 @@
 //! Request ids: adopted when harmless, replaced when not.
 
+use host_ports::testing::SeededEntropy;
 use http::{HeaderMap, HeaderValue};
-use http_conventions::{
-    request_id::{InvalidRequestId, RequestId, X_REQUEST_ID},
-    testing::SeededEntropy,
-};
+use http_conventions::request_id::{InvalidRequestId, RequestId, X_REQUEST_ID};
 
 fn adopt(lines: &[&[u8]]) -> RequestId {
     let mut headers = HeaderMap::new();

@@ -15,8 +15,12 @@ use http_conventions::{
         RecordKey, Settled, State, decide,
     },
     ports::StoreError,
-    testing::{idempotency_store as kit, keyed_requests as posts_kit},
 };
+use http_conventions_conformance::{idempotency_store as kit, keyed_requests as posts_kit};
+
+fn shared(store: impl IdempotencyStore + 'static) -> Arc<dyn IdempotencyStore> {
+    Arc::new(store)
+}
 
 /// Looks, and writes later: between the two, every racer has looked.
 struct LooksThenWrites {
@@ -59,7 +63,7 @@ async fn a_claim_in_two_steps_is_found() {
         record: Mutex::default(),
         all_looked: Barrier::new(32),
     };
-    kit::one_of_thirty_two_claims_wins(&store).await;
+    kit::one_of_32_claims_wins(&shared(store)).await;
 }
 
 /// Knows who may settle a record, and does not ask.
@@ -109,7 +113,7 @@ async fn a_store_without_fences_is_found() {
         inner: MemoryIdempotencyStore::default(),
         holder: Mutex::default(),
     };
-    kit::a_holder_that_lost_its_key_changes_nothing(&store).await;
+    kit::fenced_holder_changes_nothing(&shared(store)).await;
 }
 
 /// Answers the first who claims in a race, and fails the rest, as a database does whose lock nobody waits for.
@@ -147,7 +151,7 @@ impl IdempotencyStore for Overwhelmed {
 #[tokio::test]
 #[should_panic(expected = "Unavailable")]
 async fn a_store_that_fails_under_load_is_found() {
-    kit::a_completion_races_a_takeover(&Overwhelmed::default()).await;
+    kit::completion_and_takeover_exclude_each_other(&shared(Overwhelmed::default())).await;
 }
 
 /// Keeps times in whole seconds.
@@ -187,14 +191,14 @@ impl IdempotencyStore for CutsTimes {
 #[tokio::test]
 #[should_panic(expected = "right: InFlight")]
 async fn a_store_that_cuts_leases_is_found() {
-    kit::a_lease_ends_at_its_exact_instant(&CutsTimes::default()).await;
+    kit::lease_ends_at_its_exact_instant(&shared(CutsTimes::default())).await;
 }
 
 /// H6: a record that a store forgets early is run again, and the kit shows it.
 #[tokio::test]
 #[should_panic(expected = "right: Settled")]
 async fn a_store_that_cuts_lifetimes_is_found() {
-    kit::a_settled_record_lives_until_its_new_expiry(&CutsTimes::default()).await;
+    kit::completion_sets_a_new_expiry(&shared(CutsTimes::default())).await;
 }
 
 /// Grants a claim over an old record, and leaves the old one where it is.
@@ -235,17 +239,15 @@ impl IdempotencyStore for LeavesOldRecords {
 #[tokio::test]
 #[should_panic(expected = "right: InFlight")]
 async fn a_store_that_keeps_expired_records_is_found() {
-    kit::a_settled_record_lives_until_its_new_expiry(&LeavesOldRecords::default()).await;
+    kit::completion_sets_a_new_expiry(&shared(LeavesOldRecords::default())).await;
 }
 
 mod posts {
-    use std::sync::Arc;
-
     use http_conventions::idempotency::MemoryIdempotencyStore;
 
-    http_conventions::testing::keyed_requests!(
+    http_conventions_conformance::keyed_requests!(
         #[tokio::test]
-        Arc::new(MemoryIdempotencyStore::default())
+        MemoryIdempotencyStore::default()
     );
 }
 
@@ -257,7 +259,7 @@ async fn a_service_over_a_claim_in_two_steps_is_found() {
         record: Mutex::default(),
         all_looked: Barrier::new(32),
     };
-    posts_kit::of_thirty_two_equal_posts_one_runs(Arc::new(store)).await;
+    posts_kit::one_of_32_equal_posts_runs(&shared(store)).await;
 }
 
 /// Calls a lease over before it is.
@@ -291,5 +293,5 @@ impl IdempotencyStore for EndsLeases {
 #[tokio::test]
 #[should_panic(expected = "2 runs")]
 async fn a_store_that_frees_what_was_dropped_is_found() {
-    posts_kit::a_first_post_that_is_dropped_anywhere_runs_at_most_once(Arc::new(EndsLeases::default())).await;
+    posts_kit::dropped_post_runs_at_most_once(&shared(EndsLeases::default())).await;
 }

@@ -46,7 +46,7 @@ fn exported_macro(name: &str, cases: &[String]) -> String {
     let tests: String = cases
         .iter()
         .map(|case| {
-            format!("$(#[$attribute])+ async fn {case}() {{ $crate::{name}::{case}(&$crate::__store!($($store)+)).await; }}\n")
+            format!("$(#[$attribute])+ async fn {case}() {{ $crate::{name}::{case}(&($crate::__store!($($store)+) as _)).await; }}\n")
         })
         .collect();
     format!(

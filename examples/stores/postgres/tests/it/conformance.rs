@@ -1,21 +1,21 @@
 //! The kits of the crates against PostgreSQL (X5), each case in a schema of its own.
 
 mod idempotency {
-    http_conventions::testing::idempotency_store!(
+    http_conventions_conformance::idempotency_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         crate::server::fresh!()
     );
 }
 
 mod posts {
-    http_conventions::testing::keyed_requests!(
+    http_conventions_conformance::keyed_requests!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-        std::sync::Arc::new(crate::server::fresh!())
+        crate::server::fresh!()
     );
 }
 
 mod rate_limits {
-    http_conventions::testing::rate_limit_store!(
+    http_conventions_conformance::rate_limit_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         crate::server::fresh!()
     );

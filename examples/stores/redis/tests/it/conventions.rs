@@ -6,7 +6,10 @@ use http_conventions::idempotency::{
     Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyStore, Outcome, RecordKey, Settled,
 };
 use http_conventions::ports::StoreErrorKind;
-use http_conventions::rate_limit::{Policy, Quota, RateLimitStore, StoreErrorKind as LimitErrorKind};
+use http_conventions::{
+    ports::StoreErrorKind,
+    rate_limit::{Policy, Quota, RateLimitStore},
+};
 
 use crate::server::{Prefix, prefix};
 use crate::support::{LEASE, START};
@@ -134,7 +137,7 @@ async fn a_bucket_stays_as_long_as_it_is_not_full() {
         match broken {
             // nothing at all is a bucket that nobody used
             "" => assert!(spent.is_ok()),
-            _ => assert_eq!(spent.unwrap_err().kind(), LimitErrorKind::Corrupt, "{broken}"),
+            _ => assert_eq!(spent.unwrap_err().kind(), StoreErrorKind::Corrupt, "{broken}"),
         }
     }
     assert!(

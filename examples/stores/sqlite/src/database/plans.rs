@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-use http_conventions::testing::{idempotency_store as idempotency, rate_limit_store as rate_limits};
+use http_conventions_conformance::{idempotency_store as idempotency, rate_limit_store as rate_limits};
 use oauth_core::testing::{
     attempt_store as attempts, client_store as clients, interaction_store as interactions,
     replay_store as replays, session_store as sessions, token_store as tokens,
@@ -64,6 +64,12 @@ impl Statements {
     }
 }
 
+macro_rules! kit_cases {
+    ($seen:expr, $($case:path),+ $(,)?) => {
+        $($case(&(Arc::new($seen.noted()) as _)).await;)+
+    };
+}
+
 macro_rules! verbs {
     ($seen:expr, $($case:path),+ $(,)?) => {
         $($case(&$seen.noted()).await;)+
@@ -89,11 +95,14 @@ fn costly_steps(connection: &Connection, statement: &str) -> Result<Vec<String>,
 #[tokio::test]
 async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
     let seen = Statements::default();
+    kit_cases!(
+        seen,
+        idempotency::record_settles_once,
+        idempotency::released_key_is_claimable,
+        rate_limits::request_takes_from_all_buckets_or_none,
+    );
     verbs!(
         seen,
-        idempotency::a_record_is_settled_once,
-        idempotency::a_released_key_is_unused_again,
-        rate_limits::a_request_takes_from_all_buckets_or_none,
         clients::a_client_is_found_as_it_was_put,
         interactions::an_interaction_is_taken_once,
         interactions::a_pushed_request_is_spent_with_the_first_of_its_interactions,

@@ -4,19 +4,19 @@
 macro_rules! kits {
     ($store:expr) => {
         mod idempotency {
-            http_conventions::testing::idempotency_store!(
+            http_conventions_conformance::idempotency_store!(
                 #[tokio::test]
                 $store
             );
         }
         mod posts {
-            http_conventions::testing::keyed_requests!(
+            http_conventions_conformance::keyed_requests!(
                 #[tokio::test]
-                std::sync::Arc::new($store)
+                $store
             );
         }
         mod rate_limits {
-            http_conventions::testing::rate_limit_store!(
+            http_conventions_conformance::rate_limit_store!(
                 #[tokio::test]
                 $store
             );

@@ -6,10 +6,10 @@ mod fixture;
 mod nested;
 mod runs;
 
+use host_ports::testing::ManualClock;
 use http::{Request, Response, header};
 use http_body_util::Full;
 use http_conventions::problem::ReceivedProblem;
-use http_conventions::testing::ManualClock;
 use tower_layer::Layer;
 use tower_service::Service;
 

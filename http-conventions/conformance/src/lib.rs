@@ -1,0 +1,23 @@
+#![doc = include_str!("../README.md")]
+#![expect(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a conformance case fails by panicking, in the host's own tests"
+)]
+
+/// Cases for [`IdempotencyStore`](http_conventions::idempotency::IdempotencyStore).
+///
+/// The macro [`idempotency_store!`](crate::idempotency_store!) makes a test of each.
+pub mod idempotency_store;
+/// Cases for keyed POSTs through [`Idempotency`](http_conventions::idempotency::Idempotency): 32 at once, and requests
+/// that are dropped at each poll.
+///
+/// The macro [`keyed_requests!`](crate::keyed_requests!) makes a test of each.
+pub mod keyed_requests;
+/// Cases for [`RateLimitStore`](http_conventions::rate_limit::RateLimitStore).
+///
+/// The macro [`rate_limit_store!`](crate::rate_limit_store!) makes a test of each.
+pub mod rate_limit_store;
+
+#[doc(hidden)]
+pub use host_ports_conformance::__store;
