@@ -211,6 +211,7 @@ pub struct InvalidKeyring(pub(crate) ());
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ports::entropy_fn;
 
     const WHSEC_B: &str = "whsec_Tzuc4RkLS09XuInUQYOD961sTKHBtWuXC/jM6hCEqG8=";
 
@@ -276,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_generated_secret_takes_its_bytes_from_the_entropy() {
-        let secret = SigningSecret::generate(&|bytes: &mut [u8]| bytes.fill(9));
+        let secret = SigningSecret::generate(&entropy_fn(|bytes| bytes.fill(9)));
         assert_eq!(secret.expose_bytes(), [9; 32]);
     }
 

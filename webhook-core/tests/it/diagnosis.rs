@@ -15,7 +15,7 @@ use webhook_core::{
     signature::{Scheme, Signer},
 };
 
-use crate::ends::{BODY, key, now, pairs, secret, signed};
+use crate::ends::{BODY, clock, key, now, pairs, secret, signed};
 
 /// A diagnosis of each scheme, in the order of `pairs`.
 fn diagnoses() -> [Diagnosis; 4] {
@@ -313,7 +313,7 @@ fn two_causes_are_found_together() {
 #[tokio::test]
 async fn a_diagnosis_never_reaches_the_wire() {
     let verifier = Verifier::standard_webhooks(secret(1));
-    let receiver = Receiver::builder("s", verifier, Arc::new(MemoryInbox::default()), now);
+    let receiver = Receiver::builder("s", verifier, Arc::new(MemoryInbox::default()), clock());
     let receiver = receiver.build().unwrap();
     let mut answers = Vec::new();
     for (headers, body) in [

@@ -3,8 +3,10 @@
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use host_ports::testing::ManualClock;
 use http::HeaderMap;
 use webhook_core::{
+    ports::entropy_fn,
     receiver::{Verifier, VerifyFailure},
     secret::SigningSecret,
     signature::{Signer, Signers, ed25519::SecretKey},
@@ -18,12 +20,16 @@ pub(crate) fn now() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(SECONDS)
 }
 
+pub(crate) fn clock() -> ManualClock {
+    ManualClock::new(now())
+}
+
 pub(crate) fn secret(byte: u8) -> SigningSecret {
     SigningSecret::from_bytes(&[byte; 32]).unwrap()
 }
 
 pub(crate) fn key(byte: u8) -> SecretKey {
-    SecretKey::generate(&|bytes: &mut [u8]| bytes.fill(byte))
+    SecretKey::generate(&entropy_fn(|bytes| bytes.fill(byte)))
 }
 
 /// Both ends of every scheme.

@@ -1,9 +1,6 @@
 //! How a receiver is put together.
 
-use std::{
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::{sync::Arc, time::Duration};
 
 use webhook_core::{
     memory::MemoryInbox,
@@ -13,16 +10,14 @@ use webhook_core::{
 };
 
 use super::DAY;
-use crate::ends::secret;
+use crate::ends::{clock, secret};
 
 /// W7: a memory below 24 hours, or below one and a half times the longest pause of the schedule, is a mistake.
 #[test]
 fn a_memory_that_is_too_short_is_a_config_error() {
     let mistakes = |configure: fn(ReceiverBuilder) -> ReceiverBuilder| {
         let verifier = Verifier::timestamp_body_hex(secret(1));
-        let builder = Receiver::builder("payments", verifier, Arc::new(MemoryInbox::default()), || {
-            SystemTime::UNIX_EPOCH
-        });
+        let builder = Receiver::builder("payments", verifier, Arc::new(MemoryInbox::default()), clock());
         configure(builder)
             .build()
             .err()
@@ -56,7 +51,7 @@ fn a_memory_covers_a_schedule_with_its_jitter() {
     let build = |memory: Duration| {
         let verifier = Verifier::timestamp_body_hex(secret(1));
         let inbox = Arc::new(MemoryInbox::default());
-        Receiver::builder("payments", verifier, inbox, || SystemTime::UNIX_EPOCH)
+        Receiver::builder("payments", verifier, inbox, clock())
             .with_longest_retry_gap(Schedule::default().longest_gap())
             .with_memory(memory)
             .build()
@@ -74,9 +69,7 @@ fn a_memory_covers_a_schedule_with_its_jitter() {
 fn every_mistake_in_the_settings_is_reported_at_once() {
     for source in ["", "a b", "é", &"s".repeat(129)] {
         let verifier = Verifier::timestamp_body_hex(secret(1));
-        let builder = Receiver::builder(source, verifier, Arc::new(MemoryInbox::default()), || {
-            SystemTime::UNIX_EPOCH
-        });
+        let builder = Receiver::builder(source, verifier, Arc::new(MemoryInbox::default()), clock());
         let error = builder
             .with_memory(Duration::ZERO)
             .with_body_limit(0)

@@ -13,7 +13,7 @@ use webhook_core::{
     address::AddressPolicy,
     event::Envelope,
     memory::{MemoryEndpoints, MemoryOutbox},
-    ports::{Clock, StoreError, Transport, TransportError},
+    ports::{Clock, StoreError, Transport, TransportError, TransportFn, transport_fn},
     secret::SigningSecret,
     sender::{
         Delivery, DeliveryFilter, DeliveryId, Dispatcher, Endpoint, EndpointStore, Enqueued, Outbox, Page,
@@ -84,6 +84,17 @@ impl Fixture<ScriptedTransport> {
     /// Receivers that answer from a script.
     pub(super) fn scripted(script: impl IntoIterator<Item = Answer>) -> Self {
         Self::over(ScriptedTransport::new(script))
+    }
+}
+
+impl<F, A> Fixture<TransportFn<F>>
+where
+    F: Fn(Request<Bytes>) -> A + Clone + Send + Sync + 'static,
+    A: Future<Output = Answer> + Send + 'static,
+{
+    /// Receivers that answer by a function.
+    pub(super) fn answering(answer: F) -> Self {
+        Self::over(transport_fn(answer))
     }
 }
 

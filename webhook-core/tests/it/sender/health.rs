@@ -60,7 +60,7 @@ async fn a_breaker_spares_the_attempts_of_what_waits() {
 /// W16: an endpoint that has failed for five days is disabled, the host is told, and may enable it again.
 #[tokio::test]
 async fn an_endpoint_that_fails_for_five_days_is_disabled() {
-    let fixture = Fixture::over(|_| async { answer(StatusCode::NOT_FOUND) });
+    let fixture = Fixture::answering(|_| async { answer(StatusCode::NOT_FOUND) });
     let fixture = fixture.with_endpoints(&["ep_1"]).await;
     let id = "ep_1".parse().unwrap();
     let state = async || fixture.endpoints.load(&id).await.unwrap().unwrap().state;
@@ -135,7 +135,7 @@ impl EndpointStore for Undisabled {
 /// and it keeps nobody else waiting.
 #[tokio::test]
 async fn an_endpoint_that_could_not_be_disabled_is_given_up_again() {
-    let fixture = Fixture::over(|request: Request<Bytes>| {
+    let fixture = Fixture::answering(|request: Request<Bytes>| {
         let fails = request.uri().host() == Some("ep-1.example.com");
         let status = if fails {
             StatusCode::NOT_FOUND

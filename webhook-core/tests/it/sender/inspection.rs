@@ -45,7 +45,7 @@ async fn the_attempt_log_tells_what_came_back() {
         }
     );
     assert!(
-        matches!(&second.result, AttemptResult::Failed { message, .. } if message == "the exchange passed its deadline")
+        matches!(&second.result, AttemptResult::Failed { message, .. } if message == "exchange timed out")
     );
     assert!(matches!(
         third.result,
@@ -67,7 +67,7 @@ async fn endless_throttling_leaves_one_answer_in_the_log() {
         *verbose.status_mut() = StatusCode::TOO_MANY_REQUESTS;
         Ok(verbose)
     };
-    let fixture = Fixture::over(transport).with_endpoints(&["ep_1"]).await;
+    let fixture = Fixture::answering(transport).with_endpoints(&["ep_1"]).await;
     fixture.send("evt_1").await;
     let mut report = fixture.run().await;
     while report.next_due.is_some() {
@@ -95,7 +95,7 @@ async fn the_attempt_log_tells_how_long_it_took() {
         hands.advance(Duration::from_millis(1_250));
         async { answer(StatusCode::OK) }
     };
-    let fixture = Fixture::over(transport).with_endpoints(&["ep_1"]).await;
+    let fixture = Fixture::answering(transport).with_endpoints(&["ep_1"]).await;
     let dispatcher = webhook_core::sender::Dispatcher::new(
         fixture.outbox.clone(),
         fixture.endpoints.clone(),

@@ -181,7 +181,7 @@ async fn a_lost_answer_is_delivered_again_and_processed_once() {
             }
         }
     };
-    let mut fixture = Fixture::over(transport).with_endpoints(&["ep_1"]).await;
+    let mut fixture = Fixture::answering(transport).with_endpoints(&["ep_1"]).await;
     fixture.dispatcher = Dispatcher::new(
         fixture.outbox.clone(),
         fixture.endpoints.clone(),

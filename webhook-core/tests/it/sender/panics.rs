@@ -19,7 +19,7 @@ async fn a_panic_of_the_transport_is_a_failed_attempt() {
         );
         answer(StatusCode::OK)
     };
-    let fixture = Fixture::over(transport)
+    let fixture = Fixture::answering(transport)
         .with_endpoints(&["ep_bad", "ep_good"])
         .await;
     fixture.send("evt_1").await;

@@ -253,7 +253,7 @@ async fn who_looks_in_vain_looks_less_often() {
 /// W15: a panic elsewhere on the way of a delivery is the failure of that lease alone, and the host hears of it.
 #[tokio::test]
 async fn a_panic_of_the_hosts_rules_ends_one_lease() {
-    let mut fixture = Fixture::over(|request: Request<Bytes>| async move {
+    let mut fixture = Fixture::answering(|request: Request<Bytes>| async move {
         let is_bad = request.uri().host() == Some("ep-bad.example.com");
         answer(if is_bad {
             StatusCode::IM_A_TEAPOT
