@@ -96,7 +96,7 @@ impl AuthEvent {
 }
 
 /// What endpoints alone have to say.
-#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+#[cfg(feature = "_signatures")]
 impl AuthEvent {
     pub(crate) const fn by_grant(mut self, grant_type: GrantType) -> Self {
         self.grant_type = Some(grant_type);

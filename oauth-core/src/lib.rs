@@ -1,20 +1,20 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+#[cfg(feature = "_signatures")]
 mod answer;
 pub mod attempts;
 pub mod basic;
-#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+#[cfg(feature = "_signatures")]
 pub mod client;
-#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+#[cfg(feature = "_signatures")]
 pub mod dpop;
 pub mod error;
 pub mod event;
 pub mod grant;
-#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+#[cfg(feature = "_signatures")]
 pub mod jose;
-#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+#[cfg(feature = "_signatures")]
 mod json;
 pub mod memory;
 pub mod mtls;
@@ -22,11 +22,11 @@ pub mod params;
 pub mod pkce;
 pub mod ports;
 mod random;
-#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+#[cfg(feature = "_signatures")]
 pub mod resource;
 mod response;
 pub mod secret;
-#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+#[cfg(feature = "_signatures")]
 pub mod server;
 pub mod session;
 pub mod store;

@@ -151,6 +151,7 @@ impl fmt::Debug for CodeChallenge {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ports::entropy_fn;
     use proptest::prelude::*;
 
     /// O7, 21, 37: the vector of RFC 7636 appendix B, from octets to challenge.
@@ -160,7 +161,9 @@ mod tests {
             116, 24, 223, 180, 151, 153, 224, 37, 79, 250, 96, 125, 216, 173, 187, 186, 22, 212, 37, 77, 105,
             214, 191, 240, 91, 88, 5, 88, 83, 132, 141, 121,
         ];
-        let verifier = CodeVerifier::generate(&move |bytes: &mut [u8]| bytes.copy_from_slice(&octets));
+        let verifier = CodeVerifier::generate(&entropy_fn(move |bytes: &mut [u8]| {
+            bytes.copy_from_slice(&octets)
+        }));
         assert_eq!(verifier.expose(), "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk");
         assert_eq!(
             verifier.challenge().to_string(),
@@ -217,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_verifier_never_prints() {
-        let verifier = CodeVerifier::generate(&|bytes: &mut [u8]| bytes.fill(1));
+        let verifier = CodeVerifier::generate(&entropy_fn(|bytes: &mut [u8]| bytes.fill(1)));
         assert_eq!(format!("{verifier:?}"), "CodeVerifier([redacted])");
     }
 

@@ -3,15 +3,15 @@
 use std::time::{Duration, SystemTime};
 
 /// How far ahead the clocks of clients may be, which nobody of the server's keeps: for what they sign, assertions and proofs.
-#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+#[cfg(feature = "_signatures")]
 pub(crate) const CLIENT_LEEWAY: Duration = Duration::from_secs(10);
 /// How far the clocks of two servers that share a replay store may differ: one that is ahead purges what the other still accepts, so
 /// that a name outlives what it was used for by as much.
-#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+#[cfg(feature = "_signatures")]
 pub(crate) const PURGE_ALLOWANCE: Duration = Duration::from_secs(60);
 
 /// When a peer may try again after a fault that is not theirs.
-#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+#[cfg(feature = "_signatures")]
 pub(crate) const AFTER_A_FAULT: Duration = Duration::from_secs(5);
 
 /// `wait` after `time`; where the system can tell no such instant, `time` itself: what has no end is over at once.

@@ -118,9 +118,10 @@ fn nonce(value: &HeaderValue) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ports::entropy_fn;
 
     fn key() -> DpopKey {
-        DpopKey::new(SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(7)).unwrap())
+        DpopKey::new(SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap())
     }
 
     fn from(nonce: &str) -> HeaderMap {

@@ -147,6 +147,7 @@ impl fmt::Debug for RetryPepper {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ports::entropy_fn;
 
     const SECOND: Duration = Duration::from_secs(1);
     const INSTANT: Duration = Duration::from_nanos(1);
@@ -217,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_pepper_never_prints() {
-        let pepper = RetryPepper::generate(&|bytes: &mut [u8]| bytes.fill(0x41));
+        let pepper = RetryPepper::generate(&entropy_fn(|bytes: &mut [u8]| bytes.fill(0x41)));
         assert_eq!(format!("{pepper:?}"), "RetryPepper([redacted])");
     }
 }

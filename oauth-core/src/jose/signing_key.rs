@@ -150,16 +150,17 @@ impl fmt::Debug for SigningKey {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ports::entropy_fn;
 
     fn key(byte: u8) -> SigningKey {
-        SigningKey::generate_es256(&move |bytes: &mut [u8]| bytes.fill(byte)).unwrap()
+        SigningKey::generate_es256(&entropy_fn(move |bytes: &mut [u8]| bytes.fill(byte))).unwrap()
     }
 
     #[test]
     fn a_generated_key_signs_what_its_public_half_verifies() {
         for key in [
             key(7),
-            SigningKey::generate_ed25519(&|bytes: &mut [u8]| bytes.fill(7)).unwrap(),
+            SigningKey::generate_ed25519(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap(),
         ] {
             let signature = key.sign(b"message").unwrap();
             assert_eq!(signature.len(), 64);
@@ -174,7 +175,7 @@ mod tests {
     fn a_key_survives_the_way_through_pem() {
         for key in [
             key(1),
-            SigningKey::generate_ed25519(&|bytes: &mut [u8]| bytes.fill(1)).unwrap(),
+            SigningKey::generate_ed25519(&entropy_fn(|bytes: &mut [u8]| bytes.fill(1))).unwrap(),
         ] {
             let pem = key.to_pkcs8_pem().unwrap();
             assert!(pem.expose().lines().all(|line| line.len() <= 64));
@@ -193,7 +194,8 @@ mod tests {
             .decode("nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A")
             .unwrap();
         let key =
-            SigningKey::generate_ed25519(&move |bytes: &mut [u8]| bytes.copy_from_slice(&seed)).unwrap();
+            SigningKey::generate_ed25519(&entropy_fn(move |bytes: &mut [u8]| bytes.copy_from_slice(&seed)))
+                .unwrap();
         assert_eq!(key.key_id(), "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k");
         let signature = key
             .sign(b"eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc")
@@ -206,7 +208,9 @@ mod tests {
     #[test]
     fn entropy_that_is_not_random_gives_no_key() {
         for byte in [0, 0xff] {
-            assert!(SigningKey::generate_es256(&move |bytes: &mut [u8]| bytes.fill(byte)).is_err());
+            assert!(
+                SigningKey::generate_es256(&entropy_fn(move |bytes: &mut [u8]| bytes.fill(byte))).is_err()
+            );
         }
     }
 

@@ -109,6 +109,7 @@ impl SigningKeys {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ports::entropy_fn;
 
     const LIFE: Duration = Duration::from_secs(900);
     const INSTANT: Duration = Duration::from_nanos(1);
@@ -118,7 +119,7 @@ mod tests {
     }
 
     fn key(byte: u8) -> SigningKey {
-        SigningKey::generate_ed25519(&move |bytes: &mut [u8]| bytes.fill(byte)).unwrap()
+        SigningKey::generate_ed25519(&entropy_fn(move |bytes: &mut [u8]| bytes.fill(byte))).unwrap()
     }
 
     fn check(keys: &SigningKeys, now: SystemTime, expected: &[u8]) {

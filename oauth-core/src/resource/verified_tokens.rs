@@ -83,13 +83,14 @@ mod tests {
 
     use super::*;
     use crate::jose::SigningKey;
+    use crate::ports::entropy_fn;
 
     fn now() -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
     }
 
     fn key() -> SigningKey {
-        SigningKey::generate_ed25519(&|bytes: &mut [u8]| bytes.fill(7)).unwrap()
+        SigningKey::generate_ed25519(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap()
     }
 
     fn keys() -> KeySet {

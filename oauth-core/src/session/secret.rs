@@ -110,9 +110,10 @@ impl SessionSecret {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ports::entropy_fn;
 
     fn secret(byte: u8) -> SessionSecret {
-        SessionSecret::generate(&move |bytes: &mut [u8]| bytes.fill(byte))
+        SessionSecret::generate(&entropy_fn(move |bytes: &mut [u8]| bytes.fill(byte)))
     }
 
     /// S1, 103: a secret is opaque, of 256 random bits, and never prints; what a cookie could be cut by is none.

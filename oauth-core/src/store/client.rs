@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+#[cfg(feature = "_signatures")]
 use super::ClientKeys;
 use super::{ClientSecrets, RegisteredCertificates};
 use crate::grant::{AccessTokenLifetime, RefreshTokenLifetime};
@@ -72,7 +72,7 @@ impl RegisteredClient {
     }
 
     /// A client that authenticates by `private_key_jwt`: code and refresh grants, no scopes yet.
-    #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+    #[cfg(feature = "_signatures")]
     #[must_use]
     pub fn keyed(id: ClientId, keys: ClientKeys) -> Self {
         Self::new(id, ClientAuthentication::PrivateKeyJwt(keys))
@@ -259,7 +259,7 @@ pub enum ClientAuthentication {
     SecretPost(ClientSecrets),
     /// `private_key_jwt`: an assertion under a key of the client,
     /// [RFC 7523 §2.2](https://www.rfc-editor.org/rfc/rfc7523#section-2.2).
-    #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+    #[cfg(feature = "_signatures")]
     PrivateKeyJwt(ClientKeys),
     /// `tls_client_auth`: a certificate of an authority, with this name,
     /// [RFC 8705 §2.1](https://www.rfc-editor.org/rfc/rfc8705#section-2.1).
@@ -276,7 +276,7 @@ impl ClientAuthentication {
         match self {
             Self::None | Self::Tls(_) | Self::SelfSignedTls(_) => None,
             Self::SecretBasic(secrets) | Self::SecretPost(secrets) => Some(secrets),
-            #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+            #[cfg(feature = "_signatures")]
             Self::PrivateKeyJwt(_) => None,
         }
     }

@@ -92,10 +92,11 @@ impl TryFrom<Wire> for ClientKeys {
 mod tests {
     use super::*;
     use crate::jose::SigningKey;
+    use crate::ports::entropy_fn;
 
     fn keys() -> KeySet {
-        let es256 = SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(7)).unwrap();
-        let eddsa = SigningKey::generate_ed25519(&|bytes: &mut [u8]| bytes.fill(7)).unwrap();
+        let es256 = SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap();
+        let eddsa = SigningKey::generate_ed25519(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap();
         KeySet::new([es256, eddsa].map(|key| key.public_key().clone())).unwrap()
     }
 

@@ -31,7 +31,7 @@ mod attempt_store;
 mod authorization_code;
 mod client;
 mod client_certificates;
-#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+#[cfg(feature = "_signatures")]
 mod client_keys;
 mod client_secrets;
 mod id;
@@ -50,7 +50,7 @@ pub use client::{
     ClientAuthentication, ClientStore, GrantType, NotSenderConstrained, RegisteredClient, SenderConstraint,
 };
 pub use client_certificates::{PreviousCertificate, RegisteredCertificates};
-#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+#[cfg(feature = "_signatures")]
 pub use client_keys::{ClientKeys, InvalidClientKeys};
 pub use client_secrets::{ClientSecrets, PreviousSecret};
 pub use id::{FamilyId, InvalidFamilyId, InvalidSessionId, SessionId};

@@ -30,7 +30,7 @@ macro_rules! client_store {
 pub async fn a_client_is_found_as_it_was_put(store: &dyn ClientStore) {
     for client in [
         confidential("web"),
-        #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+        #[cfg(feature = "_signatures")]
         keyed("robot"),
         RegisteredClient::tls(id("named"), subject("CN=a\\, \\\"b\\\"\\00,O=Caf\u{e9} 'one'")),
         self_signed("probe"),
@@ -129,7 +129,7 @@ fn confidential(name: &str) -> RegisteredClient {
 }
 
 /// With a key of another name than its thumbprint, and one without a name.
-#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+#[cfg(feature = "_signatures")]
 fn keyed(name: &str) -> RegisteredClient {
     use crate::jose::{Algorithm, KeySet};
     use crate::store::ClientKeys;

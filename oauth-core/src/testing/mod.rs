@@ -23,19 +23,19 @@ pub mod client_store;
 pub mod faults;
 pub mod history;
 pub mod interaction_store;
-#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+#[cfg(feature = "_signatures")]
 pub mod parallel_requests;
 pub mod replay_store;
 pub mod session_store;
 pub mod token_store;
 pub mod verbs;
-#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+#[cfg(feature = "_signatures")]
 pub mod verifications;
 
 pub use delayed::Delayed;
 pub use host_ports::testing::{ManualClock, ScriptedTransport, SeededEntropy};
 
-#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+#[cfg(feature = "_signatures")]
 pub use crate::parallel_requests;
 pub use crate::{attempt_store, client_store, interaction_store, replay_store, session_store, token_store};
 

@@ -14,14 +14,14 @@ pub struct InvalidEndpoint;
 pub struct Endpoint(Uri);
 
 // who sends requests needs a back end for the rest of what they do
-#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+#[cfg(feature = "_signatures")]
 impl Endpoint {
     pub(crate) fn uri(&self) -> &Uri {
         &self.0
     }
 
     /// The URL as a proof of possession names it.
-    #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+    #[cfg(feature = "_signatures")]
     #[expect(clippy::expect_used, reason = "what is an endpoint was checked for more")]
     pub(crate) fn htu(&self) -> crate::dpop::Htu {
         let text = self.0.to_string();
@@ -62,7 +62,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        #[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+        #[cfg(feature = "_signatures")]
         #[test]
         fn an_endpoint_is_a_target_of_requests(
             text in "https?://(127\\.0\\.0\\.1|localhost|\\[::1\\]|[a-z.%:\\[\\]0-9-]{1,12})(:[0-9]{0,6})?(/[!-~]{0,12})?(\\?[!-~]{0,8})?",

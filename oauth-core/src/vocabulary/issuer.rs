@@ -23,7 +23,7 @@ word! {
     Issuer, InvalidIssuer, is_issuer
 }
 
-#[cfg(any(feature = "aws-lc-rs", feature = "rust-crypto"))]
+#[cfg(feature = "_signatures")]
 impl Issuer {
     /// The origin, and the path without a slash at its end: the two halves that a well-known path stands between.
     pub(crate) fn origin_and_path(&self) -> (&str, &str) {

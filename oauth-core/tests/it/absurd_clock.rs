@@ -1,5 +1,6 @@
 //! A clock may tell anything: what cannot be added up is over at once, and nothing panics.
 
+use host_ports::testing::ManualClock;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -72,7 +73,7 @@ async fn the_server_answers_whatever_its_clock_tells() {
             .with_clients(Arc::new(MemoryClients::from_iter([web()])))
             .with_interactions(Arc::new(MemoryInteractions::new()))
             .with_tokens(Arc::new(MemoryTokens::new()))
-            .with_clock(move || now)
+            .with_clock(ManualClock::new(now))
             .with_entropy(OsEntropy)
             .with_signing_keys(SigningKeys::new(SigningKey::generate_es256(&OsEntropy).unwrap()))
             .with_audience("api")

@@ -20,3 +20,4 @@ mod server;
 mod session;
 mod sign_in;
 mod token_source;
+mod truncated;

@@ -1,5 +1,6 @@
 //! The resource server's guard, through its public face.
 
+use oauth_core::ports::entropy_fn;
 use std::time::{Duration, SystemTime};
 
 use futures_util::FutureExt;
@@ -17,7 +18,7 @@ fn now() -> SystemTime {
 }
 
 fn key() -> SigningKey {
-    SigningKey::generate_ed25519(&|bytes: &mut [u8]| bytes.fill(7)).unwrap()
+    SigningKey::generate_ed25519(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap()
 }
 
 fn api() -> ResourceServer {
@@ -165,7 +166,7 @@ fn a_token_does_not_hide_in_a_malformed_query() {
 /// O15, 102: whatever is wrong with the token, the peer hears one word, and the host which check it was.
 #[test]
 fn every_bad_token_gets_the_same_answer() {
-    let other_key = SigningKey::generate_ed25519(&|bytes: &mut [u8]| bytes.fill(8)).unwrap();
+    let other_key = SigningKey::generate_ed25519(&entropy_fn(|bytes: &mut [u8]| bytes.fill(8))).unwrap();
     let check = |claims: AccessTokenClaims, key: &SigningKey, expected: JwtError| {
         let challenge = refused(&[&format!("Bearer {}", claims.sign(key).unwrap().expose())]);
         assert_eq!(challenge.reason(), &ChallengeReason::InvalidToken(expected));
@@ -273,7 +274,7 @@ fn a_missing_scope_is_a_403_that_names_it() {
 /// O22: after a rotation the guard takes the new keys and forgets the old.
 #[test]
 fn rotated_keys_replace_the_old_ones() {
-    let new_key = SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(9)).unwrap();
+    let new_key = SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(9))).unwrap();
     let rotated = api().with_keys(KeySet::new([new_key.public_key().clone()]).unwrap());
     let bearer = |key: &SigningKey| format!("Bearer {}", claims().sign(key).unwrap().expose());
     assert!(at_once(&rotated, &request("/", &[&bearer(&new_key)])).is_ok());

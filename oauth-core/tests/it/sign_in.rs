@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use host_ports::testing::{ManualClock, SeededEntropy};
 use http::{Method, Request};
 use oauth_core::client::{
     AuthorizationParams, Call, CallError, Client, ClientCredentials, Ports, Provider, RefreshError,
@@ -12,12 +13,11 @@ use oauth_core::client::{
 };
 use oauth_core::jose::{KeySet, SigningKey, SigningKeys};
 use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
-use oauth_core::ports::Clock;
+use oauth_core::ports::{Clock, transport_fn};
 use oauth_core::resource::{AuthenticatedToken, Challenge, ResourceServer};
 use oauth_core::secret::ClientSecret;
 use oauth_core::server::{Authentication, AuthorizationServer, Authorize, Decision};
 use oauth_core::store::{ClientSecrets, RegisteredClient};
-use oauth_core::testing::{ManualClock, SeededEntropy};
 use oauth_core::vocabulary::{RegisteredRedirectUri, Scopes};
 
 const ISSUER: &str = "https://as.example";
@@ -62,14 +62,14 @@ impl World {
         let client = Client::new(provider, "web app".parse().unwrap())
             .with_credentials(ClientCredentials::Basic(secret));
         let peer = server.clone();
-        let transport = move |request: Request<Bytes>| {
+        let transport = transport_fn(move |request: Request<Bytes>| {
             let peer = peer.clone();
             async move {
                 assert_eq!(request.uri(), "https://as.example/token");
                 tokio::task::yield_now().await;
                 Ok(peer.token(request).await.response)
             }
-        };
+        });
         let ports = Ports::new(Arc::new(transport), entropy.clone(), clock.clone());
         Self {
             server,

@@ -3,6 +3,7 @@
 mod claims;
 mod key;
 
+use crate::ports::entropy_fn;
 use std::time::{Duration, SystemTime};
 
 use base64::Engine;
@@ -24,7 +25,7 @@ fn now() -> SystemTime {
 }
 
 fn key_of(byte: u8) -> SigningKey {
-    SigningKey::generate_es256(&move |bytes: &mut [u8]| bytes.fill(byte)).unwrap()
+    SigningKey::generate_es256(&entropy_fn(move |bytes: &mut [u8]| bytes.fill(byte))).unwrap()
 }
 
 fn key() -> SigningKey {
@@ -111,7 +112,7 @@ fn a_proper_proof_proves_its_key() {
     for name in ["dpop", "DPoP", "DPOP"] {
         assert_eq!(name.parse::<HeaderName>().unwrap(), HEADER);
     }
-    let ed25519 = SigningKey::generate_ed25519(&|bytes: &mut [u8]| bytes.fill(7)).unwrap();
+    let ed25519 = SigningKey::generate_ed25519(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap();
     let jwk = jwk(&ed25519);
     // the second is its name in RFC 9864
     for (alg, more) in [("EdDSA", ""), ("Ed25519", ""), ("Ed25519", r#","alg":"Ed25519""#)] {
@@ -299,7 +300,7 @@ fn the_proofs_of_rfc_9449_are_accepted() {
 /// O20: what a client makes, to the byte, and that it is accepted.
 #[test]
 fn a_client_makes_what_a_server_accepts() {
-    let entropy = |bytes: &mut [u8]| bytes.fill(0);
+    let entropy = entropy_fn(|bytes: &mut [u8]| bytes.fill(0));
     let made = Proof::new(Method::POST, URI.parse().unwrap(), &entropy, now());
     let signed = made.clone().with_access_token(TOKEN).sign(&key()).unwrap();
     assert_eq!(format!("{signed:?}"), "SignedProof([redacted])");

@@ -1,94 +1,49 @@
-//! The ports over AWS-LC: jsonwebtoken's back end, and public keys without it, because it would parse them anew for each
-//! signature.
-//!
-//! The factories are taken from the provider constant, never from the process-wide default: that one panics
-//! as soon as feature unification turns a second back end on.
+//! Signatures by AWS-LC.
 
-use std::cell::RefCell;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
+use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::PublicKeyComponents;
 use aws_lc_rs::signature::{
-    ECDSA_P256_SHA256_FIXED, ED25519, ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, VerificationAlgorithm,
+    ECDSA_P256_SHA256_FIXED, ECDSA_P256_SHA256_FIXED_SIGNING, ED25519, EcdsaKeyPair, Ed25519KeyPair, KeyPair,
+    ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, VerificationAlgorithm,
 };
-use jsonwebtoken::EncodingKey;
-use jsonwebtoken::crypto::JwtSigner;
-use jsonwebtoken::crypto::aws_lc::DEFAULT_PROVIDER;
-use jsonwebtoken::jwk::EllipticCurve;
 
 use crate::jose::crypto::{SignatureMismatch, Signer, SigningError, Verifier};
 use crate::jose::jwk::{InvalidKey, PublicKey};
 
-/// A private key of the back end, not yet taken apart by it.
-struct PrivateKey {
-    algorithm: jsonwebtoken::Algorithm,
-    encoded: EncodingKey,
-}
+struct P256Signer(EcdsaKeyPair);
 
-impl PrivateKey {
-    fn parse(&self) -> Result<Box<dyn JwtSigner>, jsonwebtoken::errors::Error> {
-        (DEFAULT_PROVIDER.signer_factory)(&self.algorithm, &self.encoded)
-    }
-}
-
-/// The parsed keys of one thread, each as long as somebody holds it.
-type ParsedKeys = Vec<(Weak<PrivateKey>, Box<dyn JwtSigner>)>;
-
-thread_local! {
-    /// A boxed `JwtSigner` is neither `Send` nor `Sync`, and parsing a P-256 key costs almost as much as
-    /// signing with it, so each thread parses a key once. A dropped key leaves with the next one that comes.
-    static PARSED: RefCell<ParsedKeys> = const { RefCell::new(Vec::new()) };
-}
-
-struct AwsLcSigner(Arc<PrivateKey>);
-
-impl AwsLcSigner {
-    fn sign_with(&self, parsed: &mut ParsedKeys, message: &[u8]) -> Result<Vec<u8>, SigningError> {
-        let own = parsed
-            .iter()
-            .find(|(key, _)| key.as_ptr() == Arc::as_ptr(&self.0));
-        if let Some((_, signer)) = own {
-            return signer.try_sign(message).map_err(SigningError::new);
-        }
-        let signer = self.0.parse().map_err(SigningError::new)?;
-        let signature = signer.try_sign(message).map_err(SigningError::new);
-        parsed.retain(|(key, _)| key.strong_count() > 0);
-        parsed.push((Arc::downgrade(&self.0), signer));
-        signature
-    }
-}
-
-impl Signer for AwsLcSigner {
+impl Signer for P256Signer {
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SigningError> {
-        PARSED
-            .try_with(|parsed| self.sign_with(&mut parsed.borrow_mut(), message))
-            .map_err(SigningError::new)?
+        let signature = self.0.sign(&SystemRandom::new(), message);
+        Ok(signature.map_err(SigningError::new)?.as_ref().to_vec())
+    }
+}
+
+struct Ed25519Signer(Ed25519KeyPair);
+
+impl Signer for Ed25519Signer {
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SigningError> {
+        let signature = self.0.try_sign(message).map_err(SigningError::new)?;
+        Ok(signature.as_ref().to_vec())
     }
 }
 
 /// Reads a PKCS#8 document of an ES256 or Ed25519 key.
 pub(in crate::jose) fn signer(pkcs8: &[u8]) -> Result<(Arc<dyn Signer>, PublicKey), InvalidKey> {
-    let keys = &DEFAULT_PROVIDER.key_utils;
-    let (algorithm, encoded, public) = if let Ok((EllipticCurve::P256, x, y)) =
-        (keys.ec_pub_components_from_private_key)(pkcs8, jsonwebtoken::Algorithm::ES256)
-    {
-        (
-            jsonwebtoken::Algorithm::ES256,
-            EncodingKey::from_ec_der(pkcs8),
-            PublicKey::p256(&x, &y)?,
-        )
-    } else {
-        let x = (keys.ed_pub_components_from_private_key)(pkcs8, &EllipticCurve::Ed25519)
-            .map_err(|_| InvalidKey)?;
-        (
-            jsonwebtoken::Algorithm::EdDSA,
-            EncodingKey::from_ed_der(pkcs8),
-            PublicKey::ed25519(&x)?,
-        )
-    };
-    let key = PrivateKey { algorithm, encoded };
-    key.parse().map_err(|_| InvalidKey)?;
-    Ok((Arc::new(AwsLcSigner(Arc::new(key))), public))
+    if let Ok(key) = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, pkcs8) {
+        // an uncompressed point: a 4, then x and y of 32 bytes each
+        let [4, point @ ..] = key.public_key().as_ref() else {
+            return Err(InvalidKey);
+        };
+        let (x, y) = point.split_at_checked(32).ok_or(InvalidKey)?;
+        let public = PublicKey::p256(x, y)?;
+        return Ok((Arc::new(P256Signer(key)), public));
+    }
+    let key = Ed25519KeyPair::from_pkcs8(pkcs8).map_err(|_| InvalidKey)?;
+    let public = PublicKey::ed25519(key.public_key().as_ref())?;
+    Ok((Arc::new(Ed25519Signer(key)), public))
 }
 
 /// A parsed key; without one, because the bytes are no point of the curve, nothing is ever accepted.
@@ -129,29 +84,14 @@ pub(in crate::jose) fn verifier(key: &PublicKey) -> Arc<dyn Verifier> {
 mod tests {
     use super::*;
     use crate::jose::SigningKey;
-
-    /// However often keys are rotated, a thread keeps what lives and one dropped key at most.
-    #[test]
-    fn a_thread_forgets_dropped_keys() {
-        let key = |byte| SigningKey::generate_es256(&move |bytes: &mut [u8]| bytes.fill(byte)).unwrap();
-        let kept = key(1);
-        for byte in 2..50 {
-            let rotated = key(byte);
-            for key in [&rotated, &kept, &rotated] {
-                assert_eq!(key.public_key().verify(b"m", &key.sign(b"m").unwrap()), Ok(()));
-            }
-            drop(rotated);
-            let parsed = PARSED.with_borrow(Vec::len);
-            assert!(parsed <= 3, "{parsed} keys are kept");
-        }
-    }
+    use crate::ports::entropy_fn;
 
     /// A key that is no point of its curve can be held, and nothing passes under it.
     #[test]
     fn a_point_off_its_curve_verifies_nothing() {
         let keys = [
-            SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(7)).unwrap(),
-            SigningKey::generate_ed25519(&|bytes: &mut [u8]| bytes.fill(7)).unwrap(),
+            SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap(),
+            SigningKey::generate_ed25519(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap(),
         ];
         let off_the_curve = [
             PublicKey::P256 {

@@ -1,6 +1,7 @@
 //! What an access token must say.
 
 use super::*;
+use crate::ports::entropy_fn;
 use crate::vocabulary::Scopes;
 
 /// O14, O15, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77: the forgery that is none passes, so that the refusals below mean something.
@@ -159,7 +160,7 @@ fn a_bound_token_is_refused() {
 fn both_keys_verify_while_they_rotate() {
     let (old, new) = (
         key(),
-        SigningKey::generate_ed25519(&|bytes: &mut [u8]| bytes.fill(1)).unwrap(),
+        SigningKey::generate_ed25519(&entropy_fn(|bytes: &mut [u8]| bytes.fill(1))).unwrap(),
     );
     let both = KeySet::new([new.public_key().clone(), old.public_key().clone()]).unwrap();
     let policy = AccessTokenPolicy::new(ISSUER.parse().unwrap(), API.parse().unwrap());

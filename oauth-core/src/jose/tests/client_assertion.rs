@@ -1,6 +1,7 @@
 //! Attacks on client assertions (`private_key_jwt`).
 
 use super::*;
+use crate::ports::entropy_fn;
 
 fn check(token: &str, expected: Result<(), JwtError>, case: &str) {
     assert_eq!(verify_assertion(token).map(drop), expected, "{case}");
@@ -34,7 +35,7 @@ fn a_proper_assertion_is_accepted() {
 
     let ours = ClientAssertion::new(
         "demo-web".parse().unwrap(),
-        &|bytes: &mut [u8]| bytes.fill(0),
+        &entropy_fn(|bytes: &mut [u8]| bytes.fill(0)),
         now(),
     );
     let token = ours.sign(&key(), &ISSUER.parse().unwrap()).unwrap();
@@ -168,10 +169,10 @@ fn an_assertion_does_not_choose_how_it_is_verified() {
 /// O6, 11: the keys are the client's own; one that comes along is not looked at.
 #[test]
 fn an_assertion_under_a_foreign_key_is_refused() {
-    let thief = SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(9)).unwrap();
+    let thief = SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(9))).unwrap();
     let assertion = ClientAssertion::new(
         "demo-web".parse().unwrap(),
-        &|bytes: &mut [u8]| bytes.fill(1),
+        &entropy_fn(|bytes: &mut [u8]| bytes.fill(1)),
         now(),
     );
     let token = assertion.sign(&thief, &ISSUER.parse().unwrap()).unwrap();

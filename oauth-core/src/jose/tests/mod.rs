@@ -8,6 +8,7 @@ mod purpose;
 mod serialization;
 mod vectors;
 
+use crate::ports::entropy_fn;
 use std::time::{Duration, SystemTime};
 
 use base64::Engine;
@@ -30,7 +31,7 @@ fn now() -> SystemTime {
 }
 
 fn key() -> SigningKey {
-    SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(7)).unwrap()
+    SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap()
 }
 
 fn keys() -> KeySet {

@@ -30,7 +30,7 @@ fn an_authorization_request_carries_everything() {
 #[test]
 fn state_nonce_and_verifier_are_of_one_request_alone() {
     let counter = AtomicU8::new(1);
-    let entropy = move |bytes: &mut [u8]| bytes.fill(counter.fetch_add(1, Ordering::Relaxed));
+    let entropy = entropy_fn(move |bytes: &mut [u8]| bytes.fill(counter.fetch_add(1, Ordering::Relaxed)));
     let mut seen = BTreeSet::new();
     for _ in 0..2 {
         let (url, pending) = client().authorize(&asking("openid"), &entropy, now()).unwrap();

@@ -5,7 +5,7 @@ use super::*;
 /// O18, 82, 83, 84, 85, 86, 88: who signed in is told only after signature, issuer, audience, expiry, nonce and access token fit.
 #[test]
 fn an_identity_is_verified_before_it_is_believed() {
-    let key = SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(7)).unwrap();
+    let key = SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap();
     let keys = KeySet::new([key.public_key().clone()]).unwrap();
     let client = client();
     let identity = |change: &dyn Fn(&mut IdTokenClaims), beside: &str, key: &SigningKey| {
@@ -53,14 +53,14 @@ fn an_identity_is_verified_before_it_is_believed() {
     assert_eq!(identity(&other_issuer, "at", &key), Err(JwtError::WrongIssuer));
     let expired = |claims: &mut IdTokenClaims| claims.expires_at = now() - Duration::from_secs(5);
     assert_eq!(identity(&expired, "at", &key), Err(JwtError::Expired));
-    let thief = SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(8)).unwrap();
+    let thief = SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(8))).unwrap();
     assert_eq!(identity(&|_| {}, "at", &thief), Err(JwtError::UnknownKey));
 }
 
 /// O18, 84: an ID token that was not asked for is tied to no request, and names nobody: to a client itself, or beside an API's scopes.
 #[test]
 fn an_id_token_that_nobody_asked_for_names_nobody() {
-    let key = SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(7)).unwrap();
+    let key = SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap();
     let keys = KeySet::new([key.public_key().clone()]).unwrap();
     let claims = IdTokenClaims {
         issuer: "https://as.example".parse().unwrap(),
@@ -88,7 +88,7 @@ fn an_id_token_that_nobody_asked_for_names_nobody() {
 /// O18, 54: after a refresh the ID token must be about the same person; it needs no nonce.
 #[test]
 fn a_refreshed_identity_is_the_same_person() {
-    let key = SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(7)).unwrap();
+    let key = SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap();
     let keys = KeySet::new([key.public_key().clone()]).unwrap();
     let answer_about = |subject: &str| {
         let claims = IdTokenClaims {
@@ -151,7 +151,7 @@ fn a_refreshed_identity_is_the_same_person() {
 /// O18, 86: where the client wanted a fresh sign-in, the ID token says that it was one, as seen from when it was asked for.
 #[test]
 fn a_sign_in_that_was_to_be_fresh_was() {
-    let key = SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(7)).unwrap();
+    let key = SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap();
     let keys = KeySet::new([key.public_key().clone()]).unwrap();
     let identity = |signed_in: Option<SystemTime>, later: Duration| {
         let wanted = asking("openid").with_max_age(Duration::from_secs(60));

@@ -22,7 +22,7 @@ use oauth_core::client::{
 use oauth_core::jose::{ClientAssertion, ClientAssertionPolicy, IdTokenClaims, JwtError, KeySet, SigningKey};
 use oauth_core::params::Params;
 use oauth_core::pkce::CodeVerifier;
-use oauth_core::ports::OsEntropy;
+use oauth_core::ports::{OsEntropy, entropy_fn};
 use oauth_core::store::Prompt;
 use oauth_core::vocabulary::{ClientId, Issuer, Nonce, Scopes};
 
@@ -49,7 +49,7 @@ fn asking(scopes: &str) -> AuthorizationParams {
 
 fn authorize(client: &Client, params: &AuthorizationParams) -> (Params, PendingAuthorization) {
     let counter = AtomicU8::new(1);
-    let entropy = move |bytes: &mut [u8]| bytes.fill(counter.fetch_add(1, Ordering::Relaxed));
+    let entropy = entropy_fn(move |bytes: &mut [u8]| bytes.fill(counter.fetch_add(1, Ordering::Relaxed)));
     let (url, pending) = client.authorize(params, &entropy, now()).unwrap();
     let (endpoint, query) = url.split_once('?').unwrap();
     assert_eq!(endpoint, "https://as.example/authorize");

@@ -1,5 +1,6 @@
 //! A server of few words.
 
+use host_ports::testing::ManualClock;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
@@ -26,7 +27,7 @@ impl Peer {
     }
 
     pub(super) fn ports(&self) -> Ports {
-        Ports::new(Arc::new(self.clone()), OsEntropy, now)
+        Ports::new(Arc::new(self.clone()), OsEntropy, ManualClock::new(now()))
     }
 
     /// Sends the call at once.
@@ -49,7 +50,7 @@ impl Transport for Peer {
         } else {
             answers.front().cloned()
         };
-        answer.ok_or_else(|| TransportError::new("out of reach"))
+        answer.ok_or_else(|| TransportError::other("out of reach"))
     }
 }
 

@@ -18,7 +18,7 @@ fn text(scopes: &str) -> Value {
 /// O5, 89: everything that an answer is held to survives the way through the browser, to the instant.
 #[test]
 fn a_request_is_finished_by_another_machine() {
-    let key = SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(7)).unwrap();
+    let key = SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap();
     let keys = KeySet::new([key.public_key().clone()]).unwrap();
     for (scopes, signed_in_ago, fits) in [("openid a", 60, true), ("openid a", 66, false), ("a", 60, true)] {
         let (params, pending) = begun(scopes);

@@ -14,7 +14,7 @@ const TOKENS: &str = r#"{"access_token":"at","token_type":"DPoP","refresh_token"
 const CHARGES: &str = "https://api.example/v1/charges?limit=2";
 
 fn key() -> SigningKey {
-    SigningKey::generate_es256(&|bytes: &mut [u8]| bytes.fill(7)).unwrap()
+    SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap()
 }
 
 fn bound() -> Client {
@@ -186,13 +186,13 @@ fn a_request_is_sent_once_more_with_the_nonce_of_its_own_answer() {
     let (_, second) = start(refresh(&client));
     let second = Mutex::new(Some(second));
     // comes while the first is being signed again
-    let meanwhile = |bytes: &mut [u8]| {
+    let meanwhile = entropy_fn(|bytes: &mut [u8]| {
         if let Some(mut second) = second.lock().unwrap().take() {
             let again = second.retry(&wants_nonce("n-2"), &OsEntropy, now()).unwrap();
             assert_eq!(claims(&again.unwrap())["nonce"], "n-2");
         }
         OsEntropy.fill(bytes);
-    };
+    });
     let again = first.retry(&wants_nonce("n-1"), &meanwhile, now()).unwrap();
     assert!(second.lock().unwrap().is_none());
     assert_eq!(claims(&again.unwrap())["nonce"], "n-1");

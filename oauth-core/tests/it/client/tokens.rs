@@ -46,7 +46,7 @@ fn a_code_is_redeemed_in_one_of_three_ways() {
 /// O6, 11: a client with a key sends an assertion that the server of its provider believes, and no secret.
 #[test]
 fn an_assertion_goes_along_with_its_type() {
-    let key = SigningKey::generate_ed25519(&|bytes: &mut [u8]| bytes.fill(5)).unwrap();
+    let key = SigningKey::generate_ed25519(&entropy_fn(|bytes: &mut [u8]| bytes.fill(5))).unwrap();
     let (issuer, client_id): (Issuer, ClientId) =
         ("https://as.example".parse().unwrap(), "demo web".parse().unwrap());
     let client = client().with_credentials(ClientCredentials::PrivateKey(key.clone()));

@@ -7,14 +7,27 @@ use super::*;
 
 type Heard = Arc<Mutex<Vec<Request<Bytes>>>>;
 
+/// Fails a test that reads it: an assertion is made at the `now` of the request.
+struct UnreadClock;
+
+impl Clock for UnreadClock {
+    fn now(&self) -> SystemTime {
+        unreachable!()
+    }
+
+    fn monotonic(&self) -> Duration {
+        unreachable!()
+    }
+}
+
 fn api_of(credentials: ClientCredentials) -> (ResourceServer, Heard) {
     let heard = Heard::default();
     let ear = Arc::clone(&heard);
-    let transport = move |request: Request<Bytes>| {
+    let transport = transport_fn(move |request: Request<Bytes>| {
         ear.lock().unwrap().push(request);
         async { Ok(Response::new(active().to_string().into())) }
-    };
-    let ports = Ports::new(Arc::new(transport), OsEntropy, || unreachable!());
+    });
+    let ports = Ports::new(Arc::new(transport), OsEntropy, UnreadClock);
     let endpoint = format!("{ISSUER}/oauth/introspect").parse().unwrap();
     let (id, issuer) = ("api".parse().unwrap(), ISSUER.parse().unwrap());
     let introspection = Introspection::of_client(endpoint, id, credentials, issuer, &ports);

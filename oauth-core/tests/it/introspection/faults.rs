@@ -28,14 +28,14 @@ async fn a_token_of_more_than_16_kib_asks_no_question() {
 async fn a_panic_of_the_transport_takes_nobody_along() {
     let issuer = closed(&active());
     let (panics, inner) = (Arc::new(AtomicUsize::new(1)), issuer.clone());
-    let broken = move |request| {
+    let broken = transport_fn(move |request| {
         let (panics, issuer) = (Arc::clone(&panics), inner.clone());
         async move {
             let answer = issuer.answer(request).await;
             assert_ne!(panics.swap(0, Ordering::SeqCst), 1, "there is no reactor running");
             answer
         }
-    };
+    });
     let endpoint = format!("{ISSUER}/oauth/introspect").parse().unwrap();
     let (client_id, secret) = ("api".parse().unwrap(), "secret".parse().unwrap());
     let api = api_with(Introspection::new(endpoint, client_id, secret, Arc::new(broken)));

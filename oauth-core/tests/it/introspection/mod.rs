@@ -18,7 +18,7 @@ use http::{Method, Request, Response};
 use oauth_core::jose::{KeySet, SigningKey};
 use oauth_core::memory::MemoryReplays;
 use oauth_core::params::Params;
-use oauth_core::ports::{OsEntropy, TransportError};
+use oauth_core::ports::{Clock, OsEntropy, TransportError, transport_fn};
 use oauth_core::resource::{AuthenticatedToken, Challenge, ChallengeReason, Introspection, ResourceServer};
 use oauth_core::secret::TokenHash;
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ impl Issuer {
         let (status, body) = self.answer.lock().unwrap().clone();
         self.gate.acquire().await.unwrap().forget();
         if status == 0 {
-            return Err(TransportError::new("the cable is out"));
+            return Err(TransportError::other("the cable is out"));
         }
         Ok(Response::builder().status(status).body(body.into()).unwrap())
     }
@@ -78,7 +78,7 @@ impl Issuer {
     fn introspection(&self) -> Introspection {
         let issuer = self.clone();
         let endpoint = format!("{ISSUER}/oauth/introspect").parse().unwrap();
-        let transport = move |request| issuer.clone().answer(request);
+        let transport = transport_fn(move |request| issuer.clone().answer(request));
         let secret = "secret".parse().unwrap();
         Introspection::new(endpoint, "api".parse().unwrap(), secret, Arc::new(transport))
     }

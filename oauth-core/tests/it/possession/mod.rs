@@ -5,6 +5,7 @@ mod remembered;
 mod required;
 mod seen_again;
 
+use oauth_core::ports::entropy_fn;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -29,7 +30,7 @@ fn now() -> SystemTime {
 }
 
 fn key(byte: u8) -> SigningKey {
-    SigningKey::generate_es256(&move |bytes: &mut [u8]| bytes.fill(byte)).unwrap()
+    SigningKey::generate_es256(&entropy_fn(move |bytes: &mut [u8]| bytes.fill(byte))).unwrap()
 }
 
 fn bearer_api() -> ResourceServer {

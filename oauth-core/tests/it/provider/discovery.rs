@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{Request, Response};
 use oauth_core::client::{Discovery, DiscoveryError, MetadataError, Provider, WellKnown};
-use oauth_core::ports::TransportError;
+use oauth_core::ports::{TransportError, transport_fn};
 
 use super::*;
 
@@ -33,7 +33,7 @@ fn discover(issuer: &str, answers: &[Answer]) -> (Result<Provider, DiscoveryErro
         Arc::new(Mutex::new(Vec::new())),
     );
     let log = Arc::clone(&asked);
-    let transport = move |request: Request<Bytes>| {
+    let transport = transport_fn(move |request: Request<Bytes>| {
         assert_eq!((request.method().as_str(), request.body().len()), ("GET", 0));
         assert_eq!(request.headers()["accept"], "application/json");
         assert_eq!(request.headers().len(), 1);
@@ -41,7 +41,7 @@ fn discover(issuer: &str, answers: &[Answer]) -> (Result<Provider, DiscoveryErro
         let Answer(status, content_type, body) = answers.lock().unwrap().next().unwrap();
         async move {
             if status == 0 {
-                return Err(TransportError::new("the cable is out"));
+                return Err(TransportError::other("the cable is out"));
             }
             let response = Response::builder()
                 .status(status)
@@ -49,7 +49,7 @@ fn discover(issuer: &str, answers: &[Answer]) -> (Result<Provider, DiscoveryErro
             let response = response.header("location", "https://evil.example/metadata");
             Ok(response.body(Bytes::from(body)).unwrap())
         }
-    };
+    });
     let provider = Provider::discover(&issuer.parse().unwrap(), &transport).now_or_never();
     let asked = asked.lock().unwrap().clone();
     (provider.unwrap(), asked)

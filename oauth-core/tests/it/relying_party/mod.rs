@@ -5,6 +5,7 @@ mod id_tokens;
 mod provider;
 mod sign_ins;
 
+use host_ports::testing::ManualClock;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -20,7 +21,7 @@ use oauth_core::client::{
 };
 use oauth_core::jose::{IdTokenClaims, JwtError, RemoteKeySet, VerifyError};
 use oauth_core::params::Params;
-use oauth_core::ports::{OsEntropy, Transport};
+use oauth_core::ports::{OsEntropy, Transport, transport_fn};
 use serde_json::{Value, json};
 
 use self::provider::{Lie, Op};
@@ -52,7 +53,7 @@ impl Rp {
         Self {
             client,
             keys,
-            ports: Ports::new(transport, OsEntropy, now),
+            ports: Ports::new(transport, OsEntropy, ManualClock::new(now())),
         }
     }
 

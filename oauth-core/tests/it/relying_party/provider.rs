@@ -107,10 +107,10 @@ impl Op {
 
     pub(super) fn transport(&self) -> Arc<dyn Transport> {
         let op = self.clone();
-        Arc::new(move |request: Request<Bytes>| {
+        Arc::new(transport_fn(move |request: Request<Bytes>| {
             let answer = op.script.lock().unwrap().answer(&request);
             async { Ok(answer) }
-        })
+        }))
     }
 }
 

@@ -139,7 +139,7 @@ async fn keys_of_no_use_are_left_out() {
 async fn a_panic_of_the_transport_stops_nobody_else() {
     let issuer = Issuer::publishing(&[1]);
     let (panics, transport) = (Arc::new(AtomicUsize::new(1)), issuer.transport());
-    let broken = move |request| {
+    let broken = transport_fn(move |request| {
         let (panics, transport) = (Arc::clone(&panics), Arc::clone(&transport));
         async move {
             let left = panics.load(Ordering::SeqCst);
@@ -147,7 +147,7 @@ async fn a_panic_of_the_transport_stops_nobody_else() {
             assert_eq!(left, 0, "there is no reactor running");
             transport.send(request).await
         }
-    };
+    });
     let keys = RemoteKeySet::new(JWKS.parse().unwrap(), Arc::new(broken));
     assert!(keys.keys(now()).await.is_err());
     assert!(keys.keys(now() + Duration::from_secs(5)).await.is_ok());

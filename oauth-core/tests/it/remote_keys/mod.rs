@@ -15,7 +15,7 @@ use http::{Request, Response};
 use oauth_core::jose::{
     AccessTokenClaims, AccessTokenPolicy, JwtError, KeySet, RemoteKeySet, SigningKey, VerifyError,
 };
-use oauth_core::ports::{Transport, TransportError};
+use oauth_core::ports::{Transport, TransportError, entropy_fn, transport_fn};
 use tokio::sync::Semaphore;
 
 const ISSUER: &str = "https://as.example";
@@ -31,7 +31,7 @@ fn now() -> SystemTime {
 }
 
 fn key(seed: u8) -> SigningKey {
-    SigningKey::generate_ed25519(&|bytes: &mut [u8]| bytes.fill(seed)).unwrap()
+    SigningKey::generate_ed25519(&entropy_fn(|bytes: &mut [u8]| bytes.fill(seed))).unwrap()
 }
 
 fn document(seeds: &[u8]) -> String {
@@ -116,7 +116,7 @@ impl Issuer {
         let Answer(status, cache_control, body) = self.answer.lock().unwrap().clone();
         self.gate.acquire().await.unwrap().forget();
         if status == 0 {
-            return Err(TransportError::new("the cable is out"));
+            return Err(TransportError::other("the cable is out"));
         }
         let response = Response::builder().status(status).header("location", JWKS);
         let response = match cache_control {
@@ -128,7 +128,7 @@ impl Issuer {
 
     fn transport(&self) -> Arc<dyn Transport> {
         let issuer = self.clone();
-        Arc::new(move |request| issuer.clone().answer(request))
+        Arc::new(transport_fn(move |request| issuer.clone().answer(request)))
     }
 
     fn keys(&self) -> RemoteKeySet {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use host_ports::testing::{ManualClock, SeededEntropy};
 use oauth_core::grant::{AccessTokenLifetime, RefreshTokenLifetime, RetryPepper, RetryWindow};
 use oauth_core::jose::{SigningKey, SigningKeys};
 use oauth_core::memory::MemoryTokens;
 use oauth_core::server::{Answer, AuthorizationServer, ConfigMistake, Interaction};
-use oauth_core::testing::SeededEntropy;
 
 use super::fixture::Fixture;
 
@@ -114,7 +114,7 @@ fn complete() -> oauth_core::server::AuthorizationServerBuilder {
         .with_clients(Arc::new(oauth_core::memory::MemoryClients::new()))
         .with_interactions(Arc::new(oauth_core::memory::MemoryInteractions::new()))
         .with_tokens(Arc::new(MemoryTokens::new()))
-        .with_clock(|| SystemTime::UNIX_EPOCH)
+        .with_clock(ManualClock::new(SystemTime::UNIX_EPOCH))
         .with_signing_keys(SigningKeys::new(SigningKey::generate_ed25519(&entropy).unwrap()))
         .with_entropy(entropy)
         .with_audience("https://api.example")

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use host_ports::testing::{ManualClock, SeededEntropy};
 use http::{HeaderMap, Method, Request, Response};
 use oauth_core::basic::BasicCredentials;
 use oauth_core::error::Reason;
@@ -23,7 +24,6 @@ use oauth_core::server::{
     Interaction,
 };
 use oauth_core::store::{ClientSecrets, ClientStore, GrantType, RegisteredClient, TokenStore};
-use oauth_core::testing::{ManualClock, SeededEntropy};
 use oauth_core::vocabulary::{RegisteredRedirectUri, Scopes};
 use serde_json::Value;
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use host_ports::testing::SeededEntropy;
 use http::HeaderMap;
 use oauth_core::jose::{AccessTokenClaims, AccessTokenPolicy, KeySet, SigningKey, SigningKeys};
 use oauth_core::memory::MemoryTokens;
-use oauth_core::testing::SeededEntropy;
 use serde_json::json;
 
 use super::fixture::{API, Fixture, ISSUER, Tokens, assert_error, basic, codes, post};

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use host_ports::testing::SeededEntropy;
 use http::{Method, Request};
 use oauth_core::client::{Discovery, WellKnown};
 use oauth_core::jose::{Jwk, KeySet, SigningKey, SigningKeys};
 use oauth_core::memory::MemoryTokens;
-use oauth_core::testing::SeededEntropy;
 use serde_json::{Value, json};
 
 use super::fixture::Fixture;

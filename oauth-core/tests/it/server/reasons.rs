@@ -1,5 +1,6 @@
 //! What the host is told of refusals that all look alike to the peer.
 
+use oauth_core::ports::entropy_fn;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -183,7 +184,7 @@ async fn granting_nothing_has_its_reason() {
 /// O26: an entropy source that repeats itself, and a clock from before 1970, are faults of the server's own.
 #[tokio::test]
 async fn faults_of_the_host_have_their_reason() {
-    let repeating = |bytes: &mut [u8]| bytes.fill(7);
+    let repeating = entropy_fn(|bytes: &mut [u8]| bytes.fill(7));
     let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
         builder.with_entropy(repeating)
     });

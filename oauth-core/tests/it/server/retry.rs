@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use host_ports::testing::SeededEntropy;
 use oauth_core::grant::{AccessTokenFormat, RetryPepper, RetryWindow};
 use oauth_core::jose::{SigningKey, SigningKeys};
 use oauth_core::memory::MemoryTokens;
 use oauth_core::secret::TokenHash;
 use oauth_core::server::{Answer, AuthorizationServerBuilder};
 use oauth_core::store::{RevocationReason, RevokeOutcome, TokenStore};
-use oauth_core::testing::SeededEntropy;
 
 use super::fixture::{Fixture, Tokens, assert_error, change, codes, reason};
 

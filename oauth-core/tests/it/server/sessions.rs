@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use host_ports::testing::SeededEntropy;
 use http::header::COOKIE;
 use http::{HeaderMap, Method};
 use oauth_core::memory::MemoryTokens;
 use oauth_core::server::Decision;
 use oauth_core::session::{NewSession, SessionCookie, SessionTimeouts, Sessions};
 use oauth_core::store::{RevocationReason, SessionId};
-use oauth_core::testing::SeededEntropy;
 
 use super::fixture::{Fixture, Tokens, assert_error, reason, redirected, web_request, with_bearer};
 

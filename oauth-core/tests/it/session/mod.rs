@@ -8,11 +8,11 @@ mod sessions;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use host_ports::testing::{ManualClock, SeededEntropy};
 use http::header::COOKIE;
 use http::{HeaderMap, HeaderValue};
 use oauth_core::memory::MemoryTokens;
 use oauth_core::session::{SessionCookie, Sessions};
-use oauth_core::testing::{ManualClock, SeededEntropy};
 use oauth_core::vocabulary::Subject;
 
 const MINUTE: Duration = Duration::from_secs(60);

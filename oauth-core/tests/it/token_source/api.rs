@@ -51,7 +51,7 @@ fn world(server: &Rotating, body: &str, good: &'static str) -> (TokenSource, Arc
 fn api(server: &Rotating, good: &'static str, challenge: &'static str) -> (Ports, Arc<Mutex<Vec<String>>>) {
     let (ports, seen) = (server.ports(), Arc::<Mutex<Vec<String>>>::default());
     let (token_endpoint, log) = (Arc::clone(ports.transport()), Arc::clone(&seen));
-    let transport = move |request: Request<Bytes>| {
+    let transport = transport_fn(move |request: Request<Bytes>| {
         let (token_endpoint, log) = (Arc::clone(&token_endpoint), Arc::clone(&log));
         async move {
             if request.uri().host() == Some("as.example") {
@@ -65,7 +65,7 @@ fn api(server: &Rotating, good: &'static str, challenge: &'static str) -> (Ports
             let response = response.header("www-authenticate", challenge);
             Ok(response.body(Bytes::new()).unwrap())
         }
-    };
+    });
     let ports = Ports::new(Arc::new(transport), OsEntropy, server.clock.clone());
     (ports, seen)
 }
@@ -99,7 +99,9 @@ async fn a_call_is_repeated_with_another_token_after_a_401() {
     let call = client().client_credentials(&"read:charges".parse().unwrap());
     let (_, pending) = call.start(&OsEntropy, server.clock.now()).unwrap();
     let tokens = pending.finish(Response::new(bare.into()), server.clock.now());
-    let api = |_: Request<Bytes>| async { Ok(Response::builder().status(401).body(Bytes::new()).unwrap()) };
+    let api = transport_fn(async |_: Request<Bytes>| {
+        Ok(Response::builder().status(401).body(Bytes::new()).unwrap())
+    });
     let ports = Ports::new(Arc::new(api), OsEntropy, server.clock.clone());
     let source = TokenSource::new(tokens.unwrap(), ports);
     assert_eq!(charge(&source, API).await.unwrap(), 401);

@@ -11,18 +11,18 @@ const DEADLINE: Duration = Duration::from_secs(30);
 fn hurried(server: &Rotating) -> TokenSource {
     let (ports, clock) = (server.ports(), server.clock.clone());
     let slow = Arc::clone(ports.transport());
-    let transport = move |request: Request<Bytes>| {
+    let transport = transport_fn(move |request: Request<Bytes>| {
         let (slow, clock) = (Arc::clone(&slow), clock.clone());
         let over = clock.now() + DEADLINE;
         async move {
             let mut exchange = slow.send(request);
             poll_fn(|context| match clock.now() < over {
                 true => exchange.as_mut().poll(context),
-                false => Poll::Ready(Err(TransportError::new("too late"))),
+                false => Poll::Ready(Err(TransportError::other("too late"))),
             })
             .await
         }
-    };
+    });
     let ports = Ports::new(Arc::new(transport), OsEntropy, server.clock.clone());
     let source = TokenSource::new(server.signed_in(&server.tokens(1)), ports);
     server.clock.advance(LIFE);

@@ -13,14 +13,14 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
+use host_ports::testing::ManualClock;
 use http::{Request, Response};
 use oauth_core::client::{
     AuthorizationParams, CallError, Client, Ports, Provider, RefreshError, TokenError, TokenResponse,
     TokenSource,
 };
 use oauth_core::params::Params;
-use oauth_core::ports::{Clock, OsEntropy, TransportError};
-use oauth_core::testing::ManualClock;
+use oauth_core::ports::{Clock, OsEntropy, TransportError, transport_fn};
 use tokio::sync::Semaphore;
 
 const TICK: Duration = Duration::from_nanos(1);
@@ -90,7 +90,7 @@ impl Rotating {
         };
         let fault = self.faults.lock().unwrap().pop_front();
         match fault {
-            Some(Fault::Lost) => return Err(TransportError::new("the cable is out")),
+            Some(Fault::Lost) => return Err(TransportError::other("the cable is out")),
             Some(Fault::Panic) => unreachable!("a transport with a mistake"),
             Some(Fault::Status(status, body)) => return answer(status, body.to_owned()),
             Some(Fault::Tokens(_)) | None => {}
@@ -116,7 +116,7 @@ impl Rotating {
 
     fn ports(&self) -> Ports {
         let server = self.clone();
-        let transport = move |request: Request<Bytes>| {
+        let transport = transport_fn(move |request: Request<Bytes>| {
             let server = server.clone();
             async move {
                 let decided = server.decide(&request);
@@ -124,7 +124,7 @@ impl Rotating {
                 server.gate.acquire().await.unwrap().forget();
                 decided
             }
-        };
+        });
         Ports::new(Arc::new(transport), OsEntropy, self.clock.clone())
     }
 

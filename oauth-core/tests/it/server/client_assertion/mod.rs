@@ -15,6 +15,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use ed25519_dalek::Signer as _;
 use futures_util::future::join_all;
+use host_ports::testing::SeededEntropy;
 use http::{HeaderMap, Request};
 use oauth_core::error::Reason;
 use oauth_core::jose::{Algorithm, ClientAssertion, Jwk, KeySet, Signer, SigningError, SigningKey};
@@ -25,7 +26,6 @@ use oauth_core::server::{Answer, AuthorizationServer};
 use oauth_core::store::{
     ClientAuthentication, ClientKeys, ClientStore, GrantType, RegisteredClient, ReplayStore, SpendOutcome,
 };
-use oauth_core::testing::SeededEntropy;
 use oauth_core::vocabulary::RegisteredRedirectUri;
 use serde_json::{Value, json};
 

@@ -5,6 +5,7 @@ mod faults;
 mod nonces;
 mod userinfo;
 
+use oauth_core::ports::entropy_fn;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -32,7 +33,7 @@ fn fixture_with(configure: impl FnOnce(AuthorizationServerBuilder) -> Authorizat
 }
 
 fn key(byte: u8) -> SigningKey {
-    SigningKey::generate_es256(&move |bytes: &mut [u8]| bytes.fill(byte)).unwrap()
+    SigningKey::generate_es256(&entropy_fn(move |bytes: &mut [u8]| bytes.fill(byte))).unwrap()
 }
 
 fn jkt(key: &SigningKey) -> String {

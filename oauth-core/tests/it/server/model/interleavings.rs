@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use futures_util::FutureExt as _;
+use host_ports::testing::SeededEntropy;
 use http::{HeaderMap, HeaderValue, Method};
 use oauth_core::secret::{PasswordResetToken, TokenHash};
 use oauth_core::server::{Answer, Decision};
 use oauth_core::session::{SessionCookie, Sessions};
 use oauth_core::store::{RevocationReason, SessionId, SessionStore, TokenStore};
-use oauth_core::testing::SeededEntropy;
 use oauth_core::testing::verbs::VerbStore;
 use oauth_core::vocabulary::Subject;
 

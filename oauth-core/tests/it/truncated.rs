@@ -1,0 +1,103 @@
+//! Responses whose body is incomplete.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use host_ports::testing::{ManualClock, ScriptedTransport};
+use http::{Request, Response};
+use oauth_core::client::{CallError, Client, DiscoveryError, Ports, Provider};
+use oauth_core::jose::{KeySet, RemoteKeySet};
+use oauth_core::ports::{OsEntropy, Truncated};
+use oauth_core::resource::{ChallengeReason, Introspection, ResourceServer};
+
+const ISSUER: &str = "https://as.example";
+const KEYS: &str = r#"{"keys":[]}"#;
+const TOKENS: &str = r#"{"access_token":"at-1","token_type":"Bearer"}"#;
+const METADATA: &str = r#"{"issuer":"https://as.example","authorization_endpoint":"https://as.example/authorize",
+    "token_endpoint":"https://as.example/token","jwks_uri":"https://as.example/jwks","response_types_supported":["code"],
+    "code_challenge_methods_supported":["S256"]}"#;
+
+fn now() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
+}
+
+/// Answers once with this body, whole or marked as cut. What is cut can be read as well as what is whole: only the mark tells.
+fn transport(body: &'static str, is_cut: bool) -> ScriptedTransport {
+    let mut response = Response::new(Bytes::from_static(body.as_bytes()));
+    let json = http::HeaderValue::from_static("application/json");
+    response.headers_mut().insert("content-type", json);
+    if is_cut {
+        response.extensions_mut().insert(Truncated);
+    }
+    ScriptedTransport::new([Ok(response)])
+}
+
+fn ports(transport: ScriptedTransport) -> Ports {
+    Ports::new(Arc::new(transport), OsEntropy, ManualClock::new(now()))
+}
+
+fn client() -> Client {
+    let endpoint = |path: &str| format!("{ISSUER}{path}").parse().unwrap();
+    let provider = Provider::new(
+        ISSUER.parse().unwrap(),
+        endpoint("/authorize"),
+        endpoint("/token"),
+    );
+    Client::new(provider, "web".parse().unwrap())
+}
+
+/// O22: half a key set is not a key set.
+#[tokio::test]
+async fn refuses_truncated_key_set() {
+    for is_cut in [false, true] {
+        let jwks = format!("{ISSUER}/jwks").parse().unwrap();
+        let keys = RemoteKeySet::new(jwks, Arc::new(transport(KEYS, is_cut)));
+        assert_eq!(keys.keys(now()).await.is_err(), is_cut);
+    }
+}
+
+/// O22: nor is half a metadata document one.
+#[tokio::test]
+async fn refuses_truncated_metadata() {
+    for is_cut in [false, true] {
+        let found = Provider::discover(&ISSUER.parse().unwrap(), &transport(METADATA, is_cut)).await;
+        match (found, is_cut) {
+            (Ok(_), false) | (Err(DiscoveryError::Unreachable(_)), true) => {}
+            (found, _) => panic!("{is_cut}: {found:?}"),
+        }
+    }
+}
+
+/// O9: tokens that were not received completely are not used.
+#[tokio::test]
+async fn refuses_truncated_token_response() {
+    for is_cut in [false, true] {
+        let call = client().refresh(&"rt-1".parse().unwrap(), &"read:charges".parse().unwrap());
+        match (call.send(&ports(transport(TOKENS, is_cut))).await, is_cut) {
+            (Ok(tokens), false) => assert_eq!(tokens.access_token().expose(), "at-1"),
+            (Err(CallError::Transport(_)), true) => {}
+            (answer, _) => panic!("{is_cut}: {answer:?}"),
+        }
+    }
+}
+
+/// O14: an introspection response that is incomplete authenticates nothing.
+#[tokio::test]
+async fn refuses_truncated_introspection_response() {
+    const ACTIVE: &str = r#"{"active":true,"scope":"read:charges","client_id":"web","token_type":"Bearer",
+        "exp":1800000600,"iat":1800000000,"sub":"ada","aud":"https://api.example","iss":"https://as.example","jti":"1"}"#;
+    for is_cut in [false, true] {
+        let endpoint = format!("{ISSUER}/introspect").parse().unwrap();
+        let (id, secret) = ("api".parse().unwrap(), "secret".parse().unwrap());
+        let introspection = Introspection::new(endpoint, id, secret, Arc::new(transport(ACTIVE, is_cut)));
+        let (issuer, audience) = (ISSUER.parse().unwrap(), "https://api.example".parse().unwrap());
+        let api = ResourceServer::new(issuer, audience, KeySet::new([]).unwrap());
+        let api = api.with_introspection(introspection);
+        let request = Request::get("/").header("authorization", "Bearer at-1");
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        let refused = api.authenticate(&parts, now()).await.err();
+        let expected = is_cut.then_some(ChallengeReason::Unavailable);
+        assert_eq!(refused.map(|challenge| challenge.reason().clone()), expected);
+    }
+}
