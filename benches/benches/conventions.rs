@@ -22,13 +22,13 @@ use headers_accept::Accept as PeerAccept;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use http_conventions::{
-    conditional::{Decision, EntityTag, Preconditions, Validators},
+    caching::{Decision, EntityTag, Preconditions, Validators},
+    content::{Accept, AcceptLanguage, LanguageTag, MediaType, Offers},
+    errors::{ErrorStatus, ProblemBase, ProblemType},
     idempotency::{Idempotency, MemoryIdempotencyStore, Scope},
-    negotiation::{Accept, AcceptLanguage, LanguageTag, MediaType, Offers},
-    pagination::{CursorBinding, CursorKey, CursorKeyring, Direction, PositionValue},
+    limits::{self, MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter, State, decide},
+    paging::{CursorBinding, CursorKey, CursorKeyring, Direction, PositionValue},
     ports::{OsEntropy, SystemClock},
-    problem::{ErrorStatus, ProblemBase, ProblemType},
-    rate_limit::{self, MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter, State, decide},
 };
 use problem_details::ProblemDetails;
 use serde::Serialize;
@@ -246,9 +246,9 @@ fn gcra(criterion: &mut Criterion) {
     group.bench_function("ours", |b| {
         b.iter(
             || match decide(black_box(state), policy.quota(), 1, black_box(now)) {
-                rate_limit::Decision::Allowed { state: after } => state = after,
+                limits::Decision::Allowed { state: after } => state = after,
                 // the bucket is empty after a thousand million rounds
-                rate_limit::Decision::Denied { .. } => state = State::default(),
+                limits::Decision::Denied { .. } => state = State::default(),
             },
         );
     });

@@ -15,13 +15,13 @@ use host_adapter_axum::{Admission, ConventionsLayer};
 use http::{HeaderValue, Request, header};
 use http_conventions::cors::CorsRules;
 use http_conventions::idempotency::Scope;
-use http_conventions::lifecycle::Lifecycle;
-use http_conventions::pipeline::{Conventions, EarlyAnswer};
-use http_conventions::ports::{OsEntropy, SystemClock};
-use http_conventions::rate_limit::{
+use http_conventions::limits::{
     HeaderProfile, MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter,
 };
-use http_conventions::version::VersionScheme;
+use http_conventions::pipeline::{Conventions, EarlyAnswer};
+use http_conventions::ports::{OsEntropy, SystemClock};
+use http_conventions::versions::Lifecycle;
+use http_conventions::versions::VersionScheme;
 use tower_governor::GovernorLayer;
 use tower_governor::governor::GovernorConfigBuilder;
 use tower_governor::key_extractor::GlobalKeyExtractor;

@@ -14,7 +14,7 @@ pub mod idempotency_store;
 ///
 /// The macro [`keyed_requests!`](crate::keyed_requests!) makes a test of each.
 pub mod keyed_requests;
-/// Cases for [`RateLimitStore`](http_conventions::rate_limit::RateLimitStore).
+/// Cases for [`RateLimitStore`](http_conventions::limits::RateLimitStore).
 ///
 /// The macro [`rate_limit_store!`](crate::rate_limit_store!) makes a test of each.
 pub mod rate_limit_store;

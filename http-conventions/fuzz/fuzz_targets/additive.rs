@@ -1,6 +1,6 @@
 #![no_main]
 
-use http_conventions::additive::{Role, changes};
+use http_conventions::versions::additive::{changes, Role};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|schemas: (&[u8], &[u8])| {

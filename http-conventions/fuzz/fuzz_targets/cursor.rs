@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use http_conventions::pagination::{CursorBinding, CursorKey, CursorKeyring};
+use http_conventions::paging::{CursorBinding, CursorKey, CursorKeyring};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|cursor: &str| {

@@ -1,6 +1,6 @@
 #![no_main]
 
-use http_conventions::conditional::EntityTag;
+use http_conventions::caching::EntityTag;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|value: &[u8]| {

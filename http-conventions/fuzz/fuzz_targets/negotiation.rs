@@ -1,7 +1,7 @@
 #![no_main]
 
 use http::{HeaderMap, HeaderValue, header};
-use http_conventions::negotiation::{ContentCoding, LanguageTag, MediaType, Negotiation, Offers};
+use http_conventions::content::{ContentCoding, LanguageTag, MediaType, Negotiation, Offers};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|line: &[u8]| {

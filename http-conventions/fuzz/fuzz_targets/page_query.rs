@@ -1,6 +1,6 @@
 #![no_main]
 
-use http_conventions::pagination::PageRules;
+use http_conventions::paging::PageRules;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|query: &str| {

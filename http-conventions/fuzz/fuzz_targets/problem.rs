@@ -1,6 +1,6 @@
 #![no_main]
 
-use http_conventions::problem::ReceivedProblem;
+use http_conventions::errors::ReceivedProblem;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|body: &[u8]| {

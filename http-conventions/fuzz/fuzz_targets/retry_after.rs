@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use http_conventions::retry_after::RetryAfter;
+use http_conventions::limits::RetryAfter;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u32, &[u8])| {

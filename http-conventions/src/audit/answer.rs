@@ -10,7 +10,11 @@ use http::{
 };
 
 use super::{Finding, Rule};
-use crate::{field, request_id::RequestId, request_id::X_REQUEST_ID, single_value};
+use crate::{
+    field,
+    routing::{RequestId, X_REQUEST_ID},
+    single_value,
+};
 
 pub(super) fn check(request: &Request<Bytes>, response: &Response<Bytes>, findings: &mut Vec<Finding>) {
     request_id(request, response.headers(), findings);

@@ -5,7 +5,7 @@ use http::{Method, Request, Response, header::CONTENT_TYPE};
 use serde_json::Value;
 
 use super::{Finding, Rule};
-use crate::{problem::PROBLEM_JSON, uri::is_uri_byte};
+use crate::{errors::PROBLEM_JSON, uri::is_uri_byte};
 
 pub(super) fn check(request: &Request<Bytes>, response: &Response<Bytes>, findings: &mut Vec<Finding>) {
     let status = response.status();

@@ -12,12 +12,14 @@ use http::{
 
 use super::{Finding, Rule};
 use crate::{
-    conditional::EntityTag,
+    caching::EntityTag,
     field, http_date,
-    lifecycle::{DEPRECATION, SUNSET},
-    rate_limit::{PLAIN, PREFIXED, RATE_LIMIT, RATE_LIMIT_POLICY},
-    retry_after::RetryAfter,
+    limits::{
+        RATE_LIMIT, RATE_LIMIT_POLICY, RetryAfter,
+        rate_limit::{PLAIN, PREFIXED},
+    },
     single_value,
+    versions::{DEPRECATION, SUNSET},
 };
 
 /// Only the century of a date with two digits for the year depends on it, and no server writes those.

@@ -10,7 +10,7 @@ use http::{
 };
 
 use super::{Finding, Rule};
-use crate::{idempotency::IDEMPOTENCY_REPLAYED, problem::ReceivedProblem, request_id::X_REQUEST_ID};
+use crate::{errors::ReceivedProblem, idempotency::IDEMPOTENCY_REPLAYED, routing::X_REQUEST_ID};
 
 /// Fields that a 304 has where the 200 would,
 /// [RFC 9110 §15.4.5](https://www.rfc-editor.org/rfc/rfc9110#section-15.4.5).

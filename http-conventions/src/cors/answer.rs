@@ -11,7 +11,7 @@ use http::{
 };
 
 use super::rules::{CorsRules, Origins, list};
-use crate::{single_value, vary::Vary};
+use crate::{caching::Vary, single_value};
 
 const REQUEST_PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-control-request-private-network");
 const ALLOW_PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-control-allow-private-network");

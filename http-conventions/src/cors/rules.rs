@@ -7,9 +7,12 @@ use http::{HeaderName, HeaderValue, Method, header};
 use super::{Cors, origin::is_serialized};
 use crate::{
     idempotency::{IDEMPOTENCY_KEY, IDEMPOTENCY_REPLAYED},
-    lifecycle::{DEPRECATION, SUNSET},
-    rate_limit::{PLAIN, PREFIXED, RATE_LIMIT, RATE_LIMIT_POLICY},
-    request_id::X_REQUEST_ID,
+    limits::{
+        RATE_LIMIT, RATE_LIMIT_POLICY,
+        rate_limit::{PLAIN, PREFIXED},
+    },
+    routing::X_REQUEST_ID,
+    versions::{DEPRECATION, SUNSET},
 };
 
 /// What pages of other origins may do; [`build`](Self::build) makes a [`Cors`] of it.

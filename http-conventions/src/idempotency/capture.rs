@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header::RETRY_AFTER};
 
 use super::StoredResponse;
-use crate::retry_after::RetryAfter;
+use crate::limits::RetryAfter;
 
 /// Set on an answer that was given before.
 pub(crate) const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");

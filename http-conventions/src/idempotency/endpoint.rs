@@ -15,10 +15,10 @@ use super::{
 };
 use crate::ports::{StoreError, StoreErrorKind};
 use crate::{
+    errors::{ErrorStatus, Problem, ProblemBase, ProblemType, types},
+    limits::RetryAfter,
     ports::{Clock, Entropy},
-    problem::{ErrorStatus, Problem, ProblemBase, ProblemType, types},
-    retry_after::RetryAfter,
-    version::ApiVersion,
+    versions::ApiVersion,
 };
 
 /// The longest wait a client is asked for while the first request runs: most are over much sooner than their lease.

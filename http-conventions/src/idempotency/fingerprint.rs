@@ -3,7 +3,7 @@
 use http::{Request, header::CONTENT_TYPE};
 use sha2::{Digest as _, Sha256};
 
-use crate::{byte_strings::byte_string, digest::LengthPrefixed as _, version::ApiVersion};
+use crate::{byte_strings::byte_string, digest::LengthPrefixed as _, versions::ApiVersion};
 
 byte_string! {
     /// The SHA-256 of a request: its method, path and query, content type and exact body.

@@ -4,7 +4,7 @@
 //!
 //! [`Idempotency::run`] claims the key in one atomic step of the [`IdempotencyStore`], runs the handler, and keeps its
 //! answer. Whoever comes again with the same request gets that answer, with `Idempotency-Replayed: true`; with a different
-//! request, a 409; before there is an answer, a 409 with `Retry-After`. These refusals are [`Problem`](crate::problem::Problem)s,
+//! request, a 409; before there is an answer, a 409 with `Retry-After`. These refusals are [`Problem`](crate::errors::Problem)s,
 //! which the host completes and sends where it sends its own.
 //!
 //! ```
@@ -13,9 +13,9 @@
 //! use bytes::Bytes;
 //! use http::{Request, Response};
 //! use http_conventions::{
+//!     errors::ProblemBase,
 //!     idempotency::{Idempotency, MemoryIdempotencyStore, Scope},
 //!     ports::{OsEntropy, SystemClock},
-//!     problem::ProblemBase,
 //! };
 //!
 //! # #[tokio::main(flavor = "current_thread")]

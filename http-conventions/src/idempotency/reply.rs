@@ -5,7 +5,7 @@ use std::fmt;
 use bytes::Bytes;
 use http::Response;
 
-use crate::problem::Problem;
+use crate::errors::Problem;
 
 /// What a handler answers, and what that means for its key.
 ///

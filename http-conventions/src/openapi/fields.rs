@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use super::{Described, named, reference};
 use crate::{
     idempotency::IDEMPOTENCY_REPLAYED,
-    lifecycle::{DEPRECATION, SUNSET},
-    request_id::X_REQUEST_ID,
+    routing::X_REQUEST_ID,
+    versions::{DEPRECATION, SUNSET},
 };
 
 /// Every field that the conventions send.

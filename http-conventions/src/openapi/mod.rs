@@ -9,11 +9,11 @@
 //! use std::{sync::Arc, time::SystemTime};
 //!
 //! use http_conventions::{
+//!     errors::{ErrorStatus, ProblemType},
 //!     openapi::Takes,
-//!     pagination::PageRules,
+//!     paging::PageRules,
 //!     pipeline::Conventions,
 //!     ports::{OsEntropy, SystemClock},
-//!     problem::{ErrorStatus, ProblemType},
 //! };
 //!
 //! const OUT_OF_STOCK: ProblemType =
@@ -61,11 +61,11 @@ mod responses;
 use serde_json::{Map, Value, json};
 
 use crate::{
+    errors::{ProblemBase, ProblemType},
     idempotency::Idempotency,
-    pagination::PageRules,
-    problem::{ProblemBase, ProblemType},
-    rate_limit::RateLimiter,
-    version::Versions,
+    limits::RateLimiter,
+    paging::PageRules,
+    versions::Versions,
 };
 
 pub(crate) use self::{

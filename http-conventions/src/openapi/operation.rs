@@ -6,7 +6,7 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::{Described, Takes, parameters, problems, reference, responses};
-use crate::{rate_limit::OnStoreFailure, version::VersionScheme};
+use crate::{limits::OnStoreFailure, versions::VersionScheme};
 
 /// The members `parameters` and `responses` of an operation that takes part in these.
 pub(crate) fn operation(conventions: &Described<'_>, takes: &[Takes]) -> Value {

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use super::{Described, fields::spelled, named};
 use crate::{
     idempotency::{IDEMPOTENCY_KEY, Idempotency},
-    pagination::PageRules,
-    version::{VersionScheme, Versions},
+    paging::PageRules,
+    versions::{VersionScheme, Versions},
 };
 
 /// The name of the parameter that says the version.

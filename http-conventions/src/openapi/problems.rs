@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 
 use super::{Described, named};
 use crate::{
-    problem::{ProblemType, types},
-    rate_limit::QUOTA_EXCEEDED,
-    version::VersionScheme,
+    errors::{ProblemType, types},
+    limits::QUOTA_EXCEEDED,
+    versions::VersionScheme,
 };
 
 /// The name of the one without a type.

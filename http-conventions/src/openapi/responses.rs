@@ -10,7 +10,7 @@ use super::{
     problems::{self, BLANK, Kind},
     reference,
 };
-use crate::problem::phrase;
+use crate::errors::phrase;
 
 /// What any host may answer, whatever is configured.
 const OF_ANY_HOST: [StatusCode; 8] = [

@@ -6,17 +6,16 @@ use http::{HeaderName, header};
 
 use super::{Conventions, ConventionsMistake, InvalidConventions, Rules};
 use crate::{
+    content::SizeLimits,
     cors::{Cors, CorsRules},
+    errors::{Challenge, ProblemBase, ProblemType, types},
     idempotency::{IDEMPOTENCY_KEY, Idempotency},
-    lifecycle::Lifecycle,
+    limits::RateLimiter,
     openapi::{RESERVED_NAMES, problem_name},
-    pagination::PageRules,
+    paging::PageRules,
     ports::{Clock, Entropy},
-    problem::{Challenge, ProblemBase, ProblemType, types},
-    rate_limit::RateLimiter,
-    request_id::X_REQUEST_ID,
-    size_limits::SizeLimits,
-    version::{ApiVersion, VersionMistake, VersionScheme, Versions},
+    routing::X_REQUEST_ID,
+    versions::{ApiVersion, Lifecycle, VersionMistake, VersionScheme, Versions},
 };
 
 /// Fields that mean something to the conventions, or to HTTP, and so cannot name a version.

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::{Conventions, Rules};
 use crate::{
+    errors::ProblemType,
     openapi::{self, Described, Takes},
-    problem::ProblemType,
 };
 
 impl Conventions {

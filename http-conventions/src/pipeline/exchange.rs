@@ -12,14 +12,13 @@ use http::{HeaderName, HeaderValue, Request, Response, Uri};
 
 use super::{Conventions, EarlyAnswer};
 use crate::{
-    conditional::Preconditions,
+    caching::{Preconditions, Vary},
     cors::Reader,
+    errors::{ErrorStatus, Problem},
     idempotency::{Reply, Scope},
-    problem::{ErrorStatus, Problem},
-    rate_limit::{Spend, Standings},
-    request_id::RequestId,
-    vary::Vary,
-    version::{ApiVersion, VersionScheme},
+    limits::{Spend, Standings},
+    routing::RequestId,
+    versions::{ApiVersion, VersionScheme},
 };
 
 /// A request that has its id, and whose head nobody has looked at.
@@ -161,7 +160,7 @@ impl Exchange<Begun> {
     /// 431, 414 or 413 for what is too large; the 204 that answers a preflight; and what [`VersionError`] says of a version that
     /// is not there.
     ///
-    /// [`VersionError`]: crate::version::VersionError
+    /// [`VersionError`]: crate::versions::VersionError
     pub fn admit<B>(mut self, request: &Request<B>) -> Result<Exchange<Admitted>, EarlyAnswer> {
         let conventions = self.conventions.clone();
         let rules = &conventions.0;

@@ -8,10 +8,10 @@ use http::{
 
 use super::{EarlyAnswer, Exchange};
 use crate::{
-    cache_control::CacheControl,
+    caching::CacheControl,
+    errors::{self, Problem},
     idempotency::{IDEMPOTENCY_REPLAYED, Reply},
-    problem::{self, Problem},
-    request_id::X_REQUEST_ID,
+    routing::X_REQUEST_ID,
 };
 
 impl<Stage> Exchange<Stage> {
@@ -32,7 +32,7 @@ impl<Stage> Exchange<Stage> {
             |answer| match answer.headers().contains_key(IDEMPOTENCY_REPLAYED) {
                 // the first answer, byte for byte
                 true => answer,
-                false => problem::completed_content(answer, &self.target, &self.id),
+                false => errors::completed_content(answer, &self.target, &self.id),
             },
         );
         typed(self.finish_as(outcome, |content| content))
@@ -47,7 +47,7 @@ impl<Stage> Exchange<Stage> {
         content: impl FnOnce(Bytes) -> B,
     ) -> Response<B> {
         let mut answer = match outcome {
-            Ok(answer) if problem::explains_nothing(&answer) => {
+            Ok(answer) if errors::explains_nothing(&answer) => {
                 let explanation = self.explanation(&answer);
                 explanation.replace_content(answer).map(content)
             }
@@ -83,9 +83,9 @@ impl<Stage> Exchange<Stage> {
     }
 
     fn explained_answer(&self, answer: Response<Bytes>) -> Response<Bytes> {
-        match problem::explains_nothing(&answer) {
+        match errors::explains_nothing(&answer) {
             true => self.explanation(&answer).replace_content(answer),
-            false => problem::completed_content(answer, &self.target, &self.id),
+            false => errors::completed_content(answer, &self.target, &self.id),
         }
     }
 

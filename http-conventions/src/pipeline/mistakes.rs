@@ -2,7 +2,7 @@
 
 use http::HeaderName;
 
-use crate::{cors::CorsMistake, problem::InvalidProblemBase, version::VersionMistake};
+use crate::{cors::CorsMistake, errors::InvalidProblemBase, versions::VersionMistake};
 
 /// What is wrong with the conventions.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]

@@ -23,10 +23,10 @@
 //! use http::{Request, Response};
 //! use http_conventions::{
 //!     cors::CorsRules,
+//!     errors::{Challenge, Problem},
 //!     idempotency::Scope,
 //!     pipeline::{Conventions, EarlyAnswer},
 //!     ports::{OsEntropy, SystemClock},
-//!     problem::{Challenge, Problem},
 //! };
 //!
 //! async fn answer(conventions: &Conventions, request: Request<Bytes>) -> Result<Response<Bytes>, EarlyAnswer> {
@@ -100,15 +100,15 @@ pub use self::{
     mistakes::{ConventionsMistake, InvalidConventions},
 };
 use crate::{
+    content::SizeLimits,
     cors::Cors,
+    errors::{Challenge, Problem, ProblemBase, ProblemType},
     idempotency::Idempotency,
-    pagination::PageRules,
+    limits::RateLimiter,
+    paging::PageRules,
     ports::{Clock, Entropy},
-    problem::{Challenge, Problem, ProblemBase, ProblemType},
-    rate_limit::RateLimiter,
-    request_id::RequestId,
-    size_limits::SizeLimits,
-    version::Versions,
+    routing::RequestId,
+    versions::Versions,
 };
 
 /// All conventions of one API. Cheap to clone.

@@ -6,8 +6,11 @@ use http::{HeaderMap, HeaderName};
 
 use crate::{
     field,
-    rate_limit::{PLAIN, PREFIXED, RATE_LIMIT},
-    retry_after::{RetryAfter, answered_at},
+    limits::{
+        RATE_LIMIT, RetryAfter,
+        rate_limit::{PLAIN, PREFIXED},
+        retry_after::answered_at,
+    },
     single_value,
 };
 

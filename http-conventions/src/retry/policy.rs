@@ -6,10 +6,10 @@ use http::{HeaderMap, Method, StatusCode};
 
 use super::asked_wait;
 use crate::{
+    errors::{ReceivedProblem, types},
     idempotency::IDEMPOTENCY_KEY,
-    method::Semantics,
     ports::Entropy,
-    problem::{ReceivedProblem, types},
+    routing::Semantics,
 };
 
 /// How often a client tries, and how long it waits between.

@@ -1,6 +1,6 @@
 //! Changes of schemas.
 
-use http_conventions::additive::{InvalidSchema, Role, changes};
+use http_conventions::versions::additive::{InvalidSchema, Role, changes};
 use proptest::prelude::*;
 
 pub(crate) fn shown(old: &str, new: &str, role: Role) -> Vec<String> {

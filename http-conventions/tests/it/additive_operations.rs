@@ -1,6 +1,6 @@
 //! Changes of operations: what they take, and what they answer.
 
-use http_conventions::additive::Role;
+use http_conventions::versions::additive::Role;
 
 use crate::additive::shown;
 

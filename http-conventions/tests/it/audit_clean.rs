@@ -6,9 +6,9 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use http_conventions::{
     audit::{self, audit},
+    errors::Problem,
     idempotency::{Reply, Scope},
-    problem::Problem,
-    retry_after::RetryAfter,
+    limits::RetryAfter,
 };
 
 use crate::{

@@ -1,7 +1,7 @@
 //! `WWW-Authenticate` beside a problem: challenges that cannot be left out, broken out of or repeated.
 
 use http::{HeaderValue, StatusCode, header};
-use http_conventions::problem::{Challenge, ErrorStatus, InvalidChallenge, Problem};
+use http_conventions::errors::{Challenge, ErrorStatus, InvalidChallenge, Problem};
 
 /// H14: a 401 carries its challenges, and a 403 can name the scope that is missing.
 #[test]

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use http::{HeaderMap, HeaderValue, header};
-use http_conventions::conditional::{EntityTag, InvalidEntityTag, Validators, not_modified};
+use http_conventions::caching::{EntityTag, InvalidEntityTag, Validators, not_modified};
 
 /// H7: the comparison table of RFC 9110 8.8.3.2.
 #[test]

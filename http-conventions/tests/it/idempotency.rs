@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use http::{HeaderValue, Method, Response};
 use http_conventions::{
-    conditional::{EntityTag, Preconditions, Validators},
+    caching::{EntityTag, Preconditions, Validators},
     idempotency::{Idempotency, MismatchStatus, Reply, Scope},
 };
 

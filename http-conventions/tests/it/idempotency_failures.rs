@@ -14,13 +14,13 @@ use bytes::Bytes;
 use futures_util::FutureExt as _;
 use http::{HeaderValue, Response, StatusCode};
 use http_conventions::{
+    errors::{ErrorStatus, Member, Problem},
     idempotency::{
         AfterCrash, Claim, ClaimOutcome, Fence, Idempotency, IdempotencyStore, MemoryIdempotencyStore,
         Outcome, RecordKey, Reply, Settled,
     },
     ports::StoreError,
-    problem::{ErrorStatus, Member, Problem},
-    request_id::RequestId,
+    routing::RequestId,
 };
 
 use crate::idempotency_fixture::{BODY, Fixture, LEASE, SCOPE, expect_problem, is_replayed, post};

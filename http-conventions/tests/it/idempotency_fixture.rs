@@ -16,8 +16,8 @@ use futures_util::FutureExt as _;
 use host_ports::testing::{ManualClock, SeededEntropy};
 use http::{Request, Response, StatusCode};
 use http_conventions::{
+    errors::{Problem, ProblemBase, ReceivedProblem},
     idempotency::{Idempotency, IdempotencyStore, MemoryIdempotencyStore, Reply, Scope},
-    problem::{Problem, ProblemBase, ReceivedProblem},
 };
 
 pub(crate) const BODY: &str = "{\"amount\":1000}";

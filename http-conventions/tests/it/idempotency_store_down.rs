@@ -10,12 +10,12 @@ use std::{
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use http_conventions::errors::{ErrorStatus, Problem};
 use http_conventions::idempotency::{
     Claim, ClaimOutcome, Fence, IdempotencyStore, MemoryIdempotencyStore, Outcome, RecordKey, Reply, Settled,
     StoredResponse,
 };
 use http_conventions::ports::StoreError;
-use http_conventions::problem::{ErrorStatus, Problem};
 
 use crate::idempotency_fixture::{BODY, Fixture, SCOPE, post};
 

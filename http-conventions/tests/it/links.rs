@@ -2,8 +2,8 @@
 
 use http::{HeaderMap, Method, header};
 use http_conventions::{
-    links::{InvalidRelation, Link, Links, Relation},
-    location::Location,
+    paging::{InvalidRelation, Link, Links, Relation},
+    routing::Location,
 };
 use proptest::prelude::*;
 

@@ -1,7 +1,7 @@
 //! `Location`, and the answers that owe one.
 
 use http::{Response, header};
-use http_conventions::location::{InvalidLocation, Location, accepted, created};
+use http_conventions::routing::{InvalidLocation, Location, accepted, created};
 use proptest::prelude::*;
 
 /// H3: a 201 names what was created and a 202 what to poll, whatever status the answer had.

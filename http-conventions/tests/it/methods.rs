@@ -2,12 +2,9 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use http_conventions::{
-    content,
-    location::Location,
-    method::{ACCEPT_QUERY, METHODS, Semantics, accept_query},
-    negotiation::{ContentCoding, MediaType, Offers},
-    problem::ProblemBase,
-    redirect::{Lasting, redirect, see_other},
+    content::{self, ContentCoding, MediaType, Offers},
+    errors::ProblemBase,
+    routing::{ACCEPT_QUERY, Lasting, Location, METHODS, Semantics, accept_query, redirect, see_other},
 };
 
 /// H2: the method table, QUERY as safe, and nothing taken for granted of a method that is not known.

@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use http_conventions::{
-    negotiation::{
+    content::{
         Accept, AcceptEncoding, AcceptLanguage, ContentCoding, LanguageTag, MediaType, Negotiation, Offers,
     },
-    problem::{Member, ProblemBase, ReceivedProblem},
+    errors::{Member, ProblemBase, ReceivedProblem},
 };
 use proptest::prelude::*;
 

@@ -1,7 +1,7 @@
 //! What is wanted, against a reading of the field that looks at everything and takes its time.
 
 use http::{HeaderMap, HeaderValue, header};
-use http_conventions::negotiation::{Accept, AcceptLanguage, LanguageTag, MediaType, Offers};
+use http_conventions::content::{Accept, AcceptLanguage, LanguageTag, MediaType, Offers};
 use proptest::{prelude::*, sample::select};
 
 const MEMBERS: [&str; 24] = [

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use host_ports::testing::{ManualClock, SeededEntropy};
 use http::HeaderName;
 use http_conventions::{
+    errors::{ErrorStatus, ProblemBase, ProblemType},
     idempotency::{Idempotency, MemoryIdempotencyStore, MismatchStatus},
-    lifecycle::Lifecycle,
+    limits::{HeaderProfile, MemoryRateLimitStore, OnStoreFailure, RateLimiter},
     openapi::Takes,
-    pagination::PageRules,
+    paging::PageRules,
     pipeline::{Conventions, ConventionsBuilder},
-    problem::{ErrorStatus, ProblemBase, ProblemType},
-    rate_limit::{HeaderProfile, MemoryRateLimitStore, OnStoreFailure, RateLimiter},
-    version::VersionScheme,
+    versions::{Lifecycle, VersionScheme},
 };
 use serde_json::{Map, Value, json};
 

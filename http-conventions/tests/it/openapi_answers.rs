@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
-use http_conventions::conditional::not_modified;
+use http_conventions::caching::not_modified;
 use http_conventions::openapi::Takes;
 use serde_json::{Value, json};
 

@@ -6,11 +6,11 @@ use std::{
 };
 
 use http_conventions::{
-    pagination::{
+    errors::{ProblemBase, ReceivedProblem},
+    paging::{
         AskedPage, CursorBinding, CursorError, CursorKey, CursorKeyring, Direction, PageError, PageRules,
         Position, PositionTooLong, PositionValue,
     },
-    problem::{ProblemBase, ReceivedProblem},
 };
 
 fn now() -> SystemTime {

@@ -3,11 +3,11 @@
 use std::time::{Duration, SystemTime};
 
 use http_conventions::{
-    pagination::{
+    errors::{ProblemBase, ReceivedProblem},
+    paging::{
         CursorBinding, CursorError, CursorKey, CursorKeyring, Direction, InvalidPageRules, Page, PageRules,
         PositionTooLong, PositionValue,
     },
-    problem::{ProblemBase, ReceivedProblem},
 };
 use proptest::prelude::*;
 
@@ -40,7 +40,7 @@ fn seal(keyring: &CursorKeyring) -> String {
         .unwrap()
 }
 
-fn slug(problem: http_conventions::problem::Problem) -> (u16, String, String) {
+fn slug(problem: http_conventions::errors::Problem) -> (u16, String, String) {
     let response = problem.into_response();
     let problem = ReceivedProblem::parse(response.body()).unwrap();
     let parameter = problem

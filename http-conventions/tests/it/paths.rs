@@ -1,6 +1,6 @@
 //! The linter over route templates.
 
-use http_conventions::path_rules::{PathFinding, PathRules};
+use http_conventions::routing::{PathFinding, PathRules};
 use proptest::prelude::*;
 
 fn check(template: &str) -> Vec<PathFinding> {

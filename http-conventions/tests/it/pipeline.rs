@@ -6,9 +6,9 @@ use bytes::Bytes;
 use host_ports::testing::ManualClock;
 use http::{Response, StatusCode, header};
 use http_conventions::{
+    errors::{ErrorStatus, Problem, ReceivedProblem},
     idempotency::Reply,
-    problem::{ErrorStatus, Problem, ReceivedProblem},
-    rate_limit::{OnStoreFailure, Policy, Quota, RateLimiter},
+    limits::{OnStoreFailure, Policy, Quota, RateLimiter},
 };
 
 use crate::{

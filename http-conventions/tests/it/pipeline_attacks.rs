@@ -7,11 +7,10 @@ use bytes::Bytes;
 use host_ports::testing::ManualClock;
 use http::{Response, StatusCode, header};
 use http_conventions::{
+    errors::{ErrorStatus, Problem, ReceivedProblem},
     idempotency::Scope,
-    lifecycle::Lifecycle,
-    problem::{ErrorStatus, Problem, ReceivedProblem},
-    rate_limit::{HeaderProfile, MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter},
-    version::VersionScheme,
+    limits::{HeaderProfile, MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter},
+    versions::{Lifecycle, VersionScheme},
 };
 
 use crate::pipeline_fixture::{APP, Desk, assert_complete, json, request};

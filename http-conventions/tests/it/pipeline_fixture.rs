@@ -12,17 +12,15 @@ use bytes::Bytes;
 use host_ports::testing::{ManualClock, SeededEntropy};
 use http::{HeaderName, Method, Request, Response, StatusCode, header};
 use http_conventions::{
-    cache_control::CacheControl,
-    conditional::{EntityTag, Preconditions, Validators},
+    caching::{CacheControl, EntityTag, Preconditions, Validators},
     cors::CorsRules,
+    errors::{Challenge, ErrorStatus, Problem, ProblemBase, ReceivedProblem},
     idempotency::{Idempotency, MemoryIdempotencyStore, Scope},
-    lifecycle::Lifecycle,
-    location::{Location, created},
+    limits::{MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter},
     pipeline::{Admitted, Conventions, ConventionsBuilder, EarlyAnswer, Exchange},
     ports::Clock as _,
-    problem::{Challenge, ErrorStatus, Problem, ProblemBase, ReceivedProblem},
-    rate_limit::{MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter},
-    version::VersionScheme,
+    routing::{Location, created},
+    versions::{Lifecycle, VersionScheme},
 };
 
 pub(crate) const BASE: &str = "https://api.example.com/problems/";

@@ -6,11 +6,10 @@ use bytes::Bytes;
 use host_ports::testing::{ManualClock, SeededEntropy};
 use http::{HeaderName, Request, Response};
 use http_conventions::{
+    caching::Vary,
     idempotency::Scope,
-    lifecycle::Lifecycle,
     pipeline::{Conventions, EarlyAnswer},
-    vary::Vary,
-    version::VersionScheme,
+    versions::{Lifecycle, VersionScheme},
 };
 
 use crate::pipeline_fixture::{APP, BASE, Desk, QUOTA, json, preflight, request};

@@ -7,13 +7,12 @@ use bytes::Bytes;
 use host_ports::testing::{ManualClock, SeededEntropy};
 use http::{HeaderName, HeaderValue, Response, header};
 use http_conventions::{
+    content::SizeLimits,
     cors::{CorsMistake, CorsRules},
+    errors::{ErrorStatus, InvalidProblemBase, ProblemBase, ProblemType},
     idempotency::{Idempotency, MemoryIdempotencyStore},
-    lifecycle::Lifecycle,
     pipeline::{Conventions, ConventionsBuilder, ConventionsMistake},
-    problem::{ErrorStatus, InvalidProblemBase, ProblemBase, ProblemType},
-    size_limits::SizeLimits,
-    version::{ApiVersion, VersionMistake, VersionScheme},
+    versions::{ApiVersion, Lifecycle, VersionMistake, VersionScheme},
 };
 
 use crate::pipeline_fixture::{APP, BASE, json, request};

@@ -5,10 +5,10 @@ use std::{sync::Arc, time::SystemTime};
 use async_trait::async_trait;
 use host_ports::testing::{ManualClock, SeededEntropy};
 use http_conventions::{
+    errors::ProblemBase,
     idempotency::{Claim, ClaimOutcome, Fence, Idempotency, IdempotencyStore, Outcome, RecordKey, Settled},
+    limits::{RateLimitStore, Spend, State},
     ports::StoreError,
-    problem::ProblemBase,
-    rate_limit::{RateLimitStore, Spend, State},
 };
 
 use crate::pipeline_fixture::BASE;

@@ -8,8 +8,8 @@ use http::{
     header::{CONTENT_TYPE, ETAG, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, VARY},
 };
 use http_conventions::{
-    conditional::{Decision, EntityTag, Preconditions, Validators},
-    problem::ProblemBase,
+    caching::{Decision, EntityTag, Preconditions, Validators},
+    errors::ProblemBase,
 };
 
 /// What a clock that was never set writes; still a date, so no reason to let a write through.

@@ -4,13 +4,12 @@ use std::{collections::HashSet, time::Duration};
 
 use http::{HeaderValue, Method, StatusCode, header};
 use http_conventions::{
-    allow::Allow,
-    problem::{
+    errors::{
         Challenge, ErrorStatus, InvalidErrorStatus, InvalidProblem, Member, Problem, ProblemBase,
         ReceivedProblem, types,
     },
-    request_id::RequestId,
-    retry_after::RetryAfter,
+    limits::RetryAfter,
+    routing::{Allow, RequestId},
 };
 use proptest::{collection::vec, prelude::*};
 

@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use http_conventions::{
-    conditional::{Decision, EntityTag, Preconditions, Validators},
-    negotiation::ContentCoding,
+    caching::{Decision, EntityTag, Preconditions, Validators},
+    content::ContentCoding,
 };
 
 static CODINGS: [ContentCoding; 2] = [ContentCoding::GZIP, ContentCoding::BROTLI];

@@ -8,8 +8,8 @@ use std::{
 
 use async_trait::async_trait;
 use http_conventions::{
+    limits::{BucketKey, Decision, RateLimitStore, Spend, State, decide, passes},
     ports::StoreError,
-    rate_limit::{BucketKey, Decision, RateLimitStore, Spend, State, decide, passes},
 };
 use http_conventions_conformance::rate_limit_store as kit;
 

@@ -9,17 +9,17 @@ use async_trait::async_trait;
 use host_ports::testing::ManualClock;
 use http::{HeaderMap, Response, StatusCode};
 use http_conventions::{
-    ports::StoreError,
-    problem::{ErrorStatus, Problem, ReceivedProblem},
-    rate_limit::{
+    errors::{ErrorStatus, Problem, ReceivedProblem},
+    limits::{
         Decision, HeaderProfile, MemoryRateLimitStore, OnStoreFailure, Policy, QUOTA_EXCEEDED, Quota,
         RateLimitStore, RateLimiter, Spend, State, decide,
     },
+    ports::StoreError,
 };
 use proptest::prelude::*;
 
 mod conformance {
-    use http_conventions::rate_limit::MemoryRateLimitStore;
+    use http_conventions::limits::MemoryRateLimitStore;
 
     http_conventions_conformance::rate_limit_store!(
         #[tokio::test]
@@ -310,10 +310,7 @@ async fn a_store_that_is_down_fails_as_the_host_chose() {
             (status == 503).then_some("1")
         );
         assert!(!String::from_utf8_lossy(answer.body()).contains("secret-host"));
-        assert_eq!(
-            *told.lock().unwrap(),
-            ["store unavailable"]
-        );
+        assert_eq!(*told.lock().unwrap(), ["store unavailable"]);
     }
 }
 

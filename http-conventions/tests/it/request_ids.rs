@@ -2,7 +2,7 @@
 
 use host_ports::testing::SeededEntropy;
 use http::{HeaderMap, HeaderValue};
-use http_conventions::request_id::{InvalidRequestId, RequestId, X_REQUEST_ID};
+use http_conventions::routing::{InvalidRequestId, RequestId, X_REQUEST_ID};
 
 fn adopt(lines: &[&[u8]]) -> RequestId {
     let mut headers = HeaderMap::new();

@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use http_conventions::{
+    errors::ReceivedProblem,
     ports::{Entropy, EntropyFn, entropy_fn},
-    problem::ReceivedProblem,
     retry::{GiveUp, Outcome, RetryBudget, RetryPolicy, Tried, Verdict, asked_wait},
 };
 use proptest::prelude::*;

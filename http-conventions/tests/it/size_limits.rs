@@ -2,8 +2,8 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
 use http_conventions::{
-    problem::{Member, ProblemBase, ReceivedProblem},
-    size_limits::{SizeLimits, TooLarge},
+    content::{SizeLimits, TooLarge},
+    errors::{Member, ProblemBase, ReceivedProblem},
 };
 
 fn target(length: usize) -> Uri {

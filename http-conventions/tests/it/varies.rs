@@ -1,7 +1,7 @@
 //! The `Vary` of an answer.
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
-use http_conventions::vary::Vary;
+use http_conventions::caching::Vary;
 
 fn applied(before: &[&str], vary: &Vary) -> Vec<String> {
     let mut headers = HeaderMap::new();

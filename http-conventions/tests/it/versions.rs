@@ -4,9 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
 use http_conventions::{
-    lifecycle::{Lifecycle, Stage, SunsetTooEarly},
-    problem::{Member, ProblemBase, ReceivedProblem},
-    version::{ApiVersion, VersionMistake, VersionScheme, Versions},
+    errors::{Member, ProblemBase, ReceivedProblem},
+    versions::{ApiVersion, Lifecycle, Stage, SunsetTooEarly, VersionMistake, VersionScheme, Versions},
 };
 use proptest::prelude::*;
 

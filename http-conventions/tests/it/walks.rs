@@ -3,13 +3,12 @@
 use std::time::{Duration, SystemTime};
 
 use http_conventions::{
-    links::Relation,
-    location::InvalidLocation,
-    pagination::{
+    errors::{Member, ProblemBase, ReceivedProblem},
+    paging::{
         AskedPage, CursorBinding, CursorError, CursorKey, CursorKeyring, Direction, Page, PageError,
-        PageRules, PositionTooLong, PositionValue,
+        PageRules, PositionTooLong, PositionValue, Relation,
     },
-    problem::{Member, ProblemBase, ReceivedProblem},
+    routing::InvalidLocation,
 };
 use proptest::prelude::*;
 

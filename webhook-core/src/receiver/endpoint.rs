@@ -9,8 +9,8 @@ use std::{
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response, StatusCode, header::CONTENT_TYPE, request::Parts};
 use http_conventions::{
-    problem::{ErrorStatus, Problem},
-    retry_after::RetryAfter,
+    errors::{ErrorStatus, Problem},
+    limits::RetryAfter,
 };
 
 use super::{

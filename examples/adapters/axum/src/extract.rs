@@ -8,9 +8,9 @@ use axum::body::Body;
 use axum::extract::{FromRef, FromRequest, FromRequestParts, OptionalFromRequestParts, Request};
 use bytes::Bytes;
 use http::{StatusCode, header::AUTHORIZATION, request::Parts};
-use http_conventions::pagination::PageRequest;
+use http_conventions::errors::Problem;
+use http_conventions::paging::PageRequest;
 use http_conventions::pipeline::{Admitted, Exchange};
-use http_conventions::problem::Problem;
 use oauth_core::resource::{AuthenticatedToken, ResourceServer};
 
 use crate::content::collect;

@@ -8,8 +8,8 @@ use futures_util::{FutureExt, future::BoxFuture};
 use http::{Method, Request, Response, StatusCode, header};
 use http_body::Body;
 use http_body_util::{BodyExt, Either, Full, Limited};
+use http_conventions::errors::{ErrorStatus, Problem, is_problem};
 use http_conventions::pipeline::{Admitted, Conventions, Exchange};
-use http_conventions::problem::{ErrorStatus, Problem, is_problem};
 use tokio::time::timeout;
 use tower_layer::Layer;
 use tower_service::Service;
@@ -28,7 +28,7 @@ type BoxError = Box<dyn Error + Send + Sync>;
 ///
 /// A request is begun and admitted before the service sees it, and every answer is finished: the service's own, a 404, 405
 /// or rejection of axum, and the 500 of a panic. An `OPTIONS` for which there is no handler is a 204 that says what there is.
-/// Content is cut off at the [size limit](http_conventions::size_limits::SizeLimits), which extractors of axum answer by 413.
+/// Content is cut off at the [size limit](http_conventions::content::SizeLimits), which extractors of axum answer by 413.
 ///
 /// Authentication, limits, replays and preconditions are what a handler asks of the exchange, which [`Admission`] gives it.
 /// What many routes share, as a limit by address, is a function for axum's `middleware::from_fn`:
@@ -39,7 +39,7 @@ type BoxError = Box<dyn Error + Send + Sync>;
 ///
 /// use host_adapter_axum::{Admission, Refusal};
 /// use axum::{body::Body, extract::{ConnectInfo, Request, State}, middleware::Next, response::Response};
-/// use http_conventions::rate_limit::{Policy, client_network};
+/// use http_conventions::limits::{client_network, Policy};
 ///
 /// async fn limit_by_address(
 ///     State(policy): State<Arc<Policy>>,

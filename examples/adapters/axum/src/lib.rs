@@ -6,7 +6,7 @@
 //! ```
 //! use host_adapter_axum::{Admission, Caller, ConventionsLayer, Paged, Refusal, Whole};
 //! use axum::{Json, Router, body::Body, extract::{FromRef, State}, response::Response, routing::{any, get}};
-//! use http_conventions::{idempotency::Scope, location::{Location, created}, pipeline::Conventions};
+//! use http_conventions::{idempotency::Scope, pipeline::Conventions, routing::{created, Location}};
 //! use oauth_core::{resource::ResourceServer, vocabulary::Scope as TokenScope};
 //! use serde_json::{Value, json};
 //! use webhook_core::receiver::Receiver;
@@ -52,7 +52,11 @@
 //! }
 //! # use std::{error::Error, sync::Arc, time::{Duration, SystemTime, UNIX_EPOCH}};
 //! # use http::Request;
-//! # use http_conventions::{idempotency::{Idempotency, MemoryIdempotencyStore}, ports::OsEntropy, problem::ProblemBase};
+//! # use http_conventions::{
+//! #     errors::ProblemBase,
+//! #     idempotency::{Idempotency, MemoryIdempotencyStore},
+//! #     ports::OsEntropy,
+//! # };
 //! # use oauth_core::jose::{AccessTokenClaims, KeySet, SigningKey};
 //! # use tower_service::Service;
 //! # use webhook_core::{memory::MemoryInbox, receiver::Verifier, secret::SigningSecret};

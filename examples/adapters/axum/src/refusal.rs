@@ -3,9 +3,9 @@
 use axum::{body::Body, response::IntoResponse, response::Response};
 use bytes::Bytes;
 use http::StatusCode;
-use http_conventions::pagination::InvalidPageRequest;
+use http_conventions::errors::{Challenge as ProblemChallenge, ErrorStatus, Problem};
+use http_conventions::paging::InvalidPageRequest;
 use http_conventions::pipeline::EarlyAnswer;
-use http_conventions::problem::{Challenge as ProblemChallenge, ErrorStatus, Problem};
 use oauth_core::resource::Challenge;
 
 /// What ends a handler early: the rejection of every extractor of this crate, and what `?` makes of the refusals of the four

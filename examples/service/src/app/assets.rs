@@ -4,8 +4,8 @@
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderValue, Request, Response};
-use http_conventions::cache_control::CacheControl;
-use http_conventions::conditional::{EntityTag, Preconditions, Validators};
+use http_conventions::caching::CacheControl;
+use http_conventions::caching::{EntityTag, Preconditions, Validators};
 
 use super::{App, Handled};
 

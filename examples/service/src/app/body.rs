@@ -7,8 +7,8 @@ use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
-use http_conventions::cache_control::CacheControl;
-use http_conventions::problem::{ErrorStatus, Problem};
+use http_conventions::caching::CacheControl;
+use http_conventions::errors::{ErrorStatus, Problem};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use http::header::SET_COOKIE;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
-use http_conventions::cache_control::CacheControl;
-use http_conventions::problem::{ErrorStatus, Problem};
+use http_conventions::caching::CacheControl;
+use http_conventions::errors::{ErrorStatus, Problem};
 use oauth_core::params::Params;
 use oauth_core::ports::OsEntropy;
 use oauth_core::ports::StoreError;

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use host_ports::Principal;
 use http::Request;
 use http::header::AUTHORIZATION;
+use http_conventions::errors::{Challenge as ProblemChallenge, Problem};
 use http_conventions::pipeline::{EarlyAnswer, Exchange};
-use http_conventions::problem::{Challenge as ProblemChallenge, Problem};
 use oauth_core::resource::{AuthenticatedToken, Challenge, ChallengeReason};
 use oauth_core::vocabulary::Scope;
 

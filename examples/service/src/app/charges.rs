@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
-use http_conventions::cache_control::CacheControl;
-use http_conventions::conditional::{EntityTag, Preconditions, Validators};
-use http_conventions::location::{Location, created};
-use http_conventions::pagination::CursorBinding;
-use http_conventions::problem::Problem;
+use http_conventions::caching::CacheControl;
+use http_conventions::caching::{EntityTag, Preconditions, Validators};
+use http_conventions::errors::Problem;
+use http_conventions::paging::CursorBinding;
+use http_conventions::routing::{Location, created};
 use serde_json::Value;
 
 use super::body::{json, read_json, to_json};

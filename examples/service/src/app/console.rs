@@ -2,7 +2,7 @@
 
 use askama::Template;
 use http::StatusCode;
-use http_conventions::problem::{ErrorStatus, Problem};
+use http_conventions::errors::{ErrorStatus, Problem};
 
 use super::page::{Does, ProblemPage, rendered};
 use super::{App, Handled};

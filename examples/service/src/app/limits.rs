@@ -9,10 +9,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Request, Response};
-use http_conventions::pipeline::{Admitted, EarlyAnswer, Exchange, Limited};
-use http_conventions::rate_limit::{
+use http_conventions::limits::{
     MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter, client_network,
 };
+use http_conventions::pipeline::{Admitted, EarlyAnswer, Exchange, Limited};
 
 use super::body::to_json;
 use super::caller::Caller;

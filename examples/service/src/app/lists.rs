@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
-use http_conventions::pagination::{AskedPage, CursorBinding, Page, PageRules, Position, PositionTooLong};
-use http_conventions::problem::{ErrorStatus, Problem};
+use http_conventions::errors::{ErrorStatus, Problem};
+use http_conventions::paging::{AskedPage, CursorBinding, Page, PageRules, Position, PositionTooLong};
 use serde_json::Value;
 
 use super::body::json;

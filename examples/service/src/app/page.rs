@@ -4,7 +4,7 @@ use askama::Template;
 use bytes::Bytes;
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, Request, Response, StatusCode};
-use http_conventions::cache_control::CacheControl;
+use http_conventions::caching::CacheControl;
 
 use super::Handled;
 use super::problem::unavailable;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use http_conventions::problem::{ErrorStatus, Member, Problem, ProblemBase, ProblemType};
-use http_conventions::retry_after::RetryAfter;
+use http_conventions::errors::{ErrorStatus, Member, Problem, ProblemBase, ProblemType};
+use http_conventions::limits::RetryAfter;
 
 use crate::desk::DeskError;
 use crate::domain::Fault;

@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
-use http_conventions::location::{Location, accepted};
-use http_conventions::pagination::CursorBinding;
+use http_conventions::paging::CursorBinding;
+use http_conventions::routing::{Location, accepted};
 use serde_json::Value;
 
 use super::body::{json, read_json};

@@ -1,7 +1,7 @@
 //! The routes of the service: which path is what, and which methods it takes.
 
 use http::Method;
-use http_conventions::version::ApiVersion;
+use http_conventions::versions::ApiVersion;
 
 use super::assets::Asset;
 use crate::domain::{ChargeId, CustomerId, RefundId};

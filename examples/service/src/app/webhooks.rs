@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
-use http_conventions::location::{Location, accepted, created};
-use http_conventions::pagination::{CursorBinding, PageRules, Position, PositionValue};
-use http_conventions::problem::{ErrorStatus, Problem};
+use http_conventions::errors::{ErrorStatus, Problem};
+use http_conventions::paging::{CursorBinding, PageRules, Position, PositionValue};
+use http_conventions::routing::{Location, accepted, created};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json as value};
 use webhook_core::event::EventType;

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use host_adapter_hyper::Limits;
 use http::{Request, Response, StatusCode};
 use http_body_util::Full;
-use http_conventions::problem::Problem;
+use http_conventions::errors::Problem;
 use webhook_core::event::Envelope;
 use webhook_core::memory::MemoryInbox;
 use webhook_core::receiver::{Inbox, Outcome, Receiver, Verifier};

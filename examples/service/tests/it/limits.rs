@@ -7,8 +7,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use host_store_sqlite::Database;
 use http::Response;
-use http_conventions::problem::ReceivedProblem;
-use http_conventions::rate_limit::QUOTA_EXCEEDED;
+use http_conventions::errors::ReceivedProblem;
+use http_conventions::limits::QUOTA_EXCEEDED;
 use service::app::{App, Config, Limits};
 use service::clock::DemoClock;
 

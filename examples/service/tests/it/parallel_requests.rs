@@ -11,7 +11,7 @@ use host_store_sqlite::Database;
 use http::header::{CONTENT_TYPE, HOST};
 use http::{HeaderValue, Request, Response};
 use http_body_util::{BodyExt, Full};
-use http_conventions::problem::Problem;
+use http_conventions::errors::Problem;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use oauth_core::store::TokenStore;

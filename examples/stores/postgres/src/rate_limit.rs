@@ -3,8 +3,8 @@
 use std::time::SystemTime;
 
 use async_trait::async_trait;
+use http_conventions::limits::{BucketKey, Operation, RateLimitStore, Spend, State};
 use http_conventions::ports::StoreError;
-use http_conventions::rate_limit::{BucketKey, Operation, RateLimitStore, Spend, State};
 use sqlx::PgPool;
 
 use crate::column::number;

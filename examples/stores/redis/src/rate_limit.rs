@@ -3,8 +3,8 @@
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
+use http_conventions::limits::{Operation, RateLimitStore, Spend, State};
 use http_conventions::ports::StoreError;
-use http_conventions::rate_limit::{Operation, RateLimitStore, Spend, State};
 
 use crate::database::{Database, DatabaseError};
 use crate::instant::{digits_of, keep_for, number_of};

@@ -3,8 +3,8 @@
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
+use http_conventions::limits::{Policy, RateLimitStore, Spend, State, passes};
 use http_conventions::ports::StoreError;
-use http_conventions::rate_limit::{Policy, RateLimitStore, Spend, State, passes};
 use rusqlite::{OptionalExtension, Transaction};
 
 use crate::column::Span;

@@ -16,12 +16,12 @@ use bytes::Bytes;
 use host_ports::testing::{ManualClock, SeededEntropy};
 use http::{Request, Response, StatusCode};
 use http_conventions::{
+    errors::{Problem, ProblemBase},
     idempotency::{
         AfterCrash, Claim, ClaimOutcome, Fence, Idempotency, IdempotencyStore, Outcome, RecordKey, Scope,
         Settled,
     },
     ports::StoreError,
-    problem::{Problem, ProblemBase},
 };
 
 pub(super) const LEASE: Duration = Duration::from_secs(60);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use http_conventions::rate_limit::{Policy, Quota, RateLimitStore, Spend, passes};
+use http_conventions::limits::{Policy, Quota, RateLimitStore, Spend, passes};
 
 pub(super) const SECOND: Duration = Duration::from_secs(1);
 pub(super) const TICK: Duration = Duration::from_nanos(1);

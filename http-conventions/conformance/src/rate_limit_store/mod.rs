@@ -6,7 +6,7 @@ mod cases {
     use std::time::{Duration, SystemTime};
 
     use host_ports_conformance::{RACERS, race};
-    use http_conventions::rate_limit::{Policy, Quota, RateLimitStore, State};
+    use http_conventions::limits::{Policy, Quota, RateLimitStore, State};
 
     use super::fixture::{SECOND, TICK, count, passed, policy, start};
 

@@ -27,7 +27,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http::{HeaderMap, Response, StatusCode};
-use http_conventions::retry_after::RetryAfter;
+use http_conventions::limits::RetryAfter;
 
 pub use log::{Attempt, AttemptResult, KEPT_ANSWER};
 

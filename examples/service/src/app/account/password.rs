@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::{HeaderValue, Request};
-use http_conventions::problem::Problem;
+use http_conventions::errors::Problem;
 use oauth_core::params::Params;
 use oauth_core::session::Session;
 use oauth_core::store::RevocationReason;

@@ -3,7 +3,7 @@
 use askama::Template;
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
-use http_conventions::problem::Problem;
+use http_conventions::errors::Problem;
 use oauth_core::attempts::{AttemptKey, AttemptPolicy};
 use oauth_core::secret::PasswordResetToken;
 use oauth_core::store::{ResetOutcome, RevocationReason};

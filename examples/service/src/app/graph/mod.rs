@@ -19,7 +19,7 @@ use http::{Method, Request, Response};
 use http_body::Frame;
 use http_body_util::{BodyExt, StreamBody};
 use http_conventions::pipeline::{EarlyAnswer, Exchange, Limited};
-use http_conventions::request_id::RequestId;
+use http_conventions::routing::RequestId;
 
 use super::body::{Body, full, whole};
 use super::caller::Caller;

@@ -10,8 +10,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Request, Response};
-use http_conventions::cache_control::CacheControl;
-use http_conventions::conditional::{EntityTag, Preconditions, Validators};
+use http_conventions::caching::CacheControl;
+use http_conventions::caching::{EntityTag, Preconditions, Validators};
 use http_conventions::pipeline::Conventions;
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use http::Method;
 use http_conventions::ports::OsEntropy;
-use http_conventions::version::ApiVersion;
+use http_conventions::versions::ApiVersion;
 use serde_json::Value;
 
 use super::*;

@@ -4,7 +4,7 @@ use askama::Template;
 use bytes::Bytes;
 use http::header::USER_AGENT;
 use http::{Request, StatusCode};
-use http_conventions::problem::Problem;
+use http_conventions::errors::Problem;
 use oauth_core::server::InteractionDetails;
 use oauth_core::session::NewSession;
 use oauth_core::store::Prompt;

@@ -13,7 +13,7 @@ mod login;
 use bytes::Bytes;
 use http::header::COOKIE;
 use http::{HeaderValue, Method, Request, Response};
-use http_conventions::problem::{ErrorStatus, Problem};
+use http_conventions::errors::{ErrorStatus, Problem};
 use oauth_core::server::{Authentication, Authorize, Decision, Interaction, InteractionDetails};
 use oauth_core::session::Session;
 use oauth_core::store::SessionId;

@@ -6,7 +6,7 @@ use host_store_postgres::sqlx;
 use http_conventions::idempotency::{
     Claim as KeyClaim, ClaimOutcome, Fence, Fingerprint, IdempotencyStore, RecordKey,
 };
-use http_conventions::rate_limit::{Policy, Quota, RateLimitStore};
+use http_conventions::limits::{Policy, Quota, RateLimitStore};
 use oauth_core::attempts::{Admission, AttemptKey, AttemptPolicy};
 use oauth_core::store::AttemptStore;
 use webhook_core::receiver::{Claim, Dedupe};

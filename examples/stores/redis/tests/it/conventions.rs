@@ -5,10 +5,9 @@ use std::time::{Duration, SystemTime};
 use http_conventions::idempotency::{
     Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyStore, Outcome, RecordKey, Settled,
 };
-use http_conventions::ports::StoreErrorKind;
 use http_conventions::{
+    limits::{Policy, Quota, RateLimitStore},
     ports::StoreErrorKind,
-    rate_limit::{Policy, Quota, RateLimitStore},
 };
 
 use crate::server::{Prefix, prefix};

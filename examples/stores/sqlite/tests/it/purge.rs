@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use futures_util::future::join_all;
 use host_store_sqlite::{Attempts, Database, DatabaseError};
 use http_conventions::idempotency::{Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyStore, RecordKey};
-use http_conventions::rate_limit::{Policy, Quota, RateLimitStore};
+use http_conventions::limits::{Policy, Quota, RateLimitStore};
 use oauth_core::attempts::{AttemptKey, AttemptPolicy};
 use oauth_core::store::AttemptStore;
 use oauth_core::testing::attempt_store;

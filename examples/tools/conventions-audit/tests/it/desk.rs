@@ -13,13 +13,13 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, header};
 use http_body_util::Full;
 use http_conventions::{
-    conditional::{EntityTag, Preconditions, Validators},
+    caching::{EntityTag, Preconditions, Validators},
+    errors::{Challenge, ErrorStatus, Problem, ProblemBase},
     idempotency::{Idempotency, MemoryIdempotencyStore, Scope},
-    location::{Location, created},
-    pagination::{CursorBinding, CursorKey, CursorKeyring, PageRules},
+    paging::{CursorBinding, CursorKey, CursorKeyring, PageRules},
     pipeline::{Conventions, EarlyAnswer},
     ports::{OsEntropy, SystemClock},
-    problem::{Challenge, ErrorStatus, Problem, ProblemBase},
+    routing::{Location, created},
 };
 use tokio::sync::oneshot;
 

@@ -16,14 +16,14 @@ use host_ports::testing::{ManualClock, SeededEntropy};
 use http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use http_conventions::cors::CorsRules;
+use http_conventions::errors::{ErrorStatus, Problem, ProblemBase};
 use http_conventions::idempotency::{Idempotency, MemoryIdempotencyStore, Scope};
-use http_conventions::lifecycle::Lifecycle;
-use http_conventions::pagination::PageRules;
+use http_conventions::limits::{MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter};
+use http_conventions::paging::PageRules;
 use http_conventions::pipeline::Conventions;
 use http_conventions::ports::Clock as _;
-use http_conventions::problem::{ErrorStatus, Problem, ProblemBase};
-use http_conventions::rate_limit::{MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter};
-use http_conventions::version::VersionScheme;
+use http_conventions::versions::Lifecycle;
+use http_conventions::versions::VersionScheme;
 use oauth_core::dpop::NonceKey;
 use oauth_core::jose::{AccessTokenClaims, KeySet, SigningKey};
 use oauth_core::memory::MemoryReplays;
@@ -74,7 +74,7 @@ pub(super) fn conventions(clock: &ManualClock) -> Conventions {
     Conventions::builder(BASE, shared(), Arc::new(SeededEntropy::new(8)))
         .with_cors(CorsRules::origins([APP]))
         .with_size_limits(
-            http_conventions::size_limits::SizeLimits::default().with_content(CAP as u64, CAP as u64),
+            http_conventions::content::SizeLimits::default().with_content(CAP as u64, CAP as u64),
         )
         .with_versions(
             VersionScheme::Header("x-version".parse().unwrap()),

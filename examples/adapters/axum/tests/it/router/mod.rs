@@ -9,7 +9,7 @@ mod runs;
 use host_ports::testing::ManualClock;
 use http::{Request, Response, header};
 use http_body_util::Full;
-use http_conventions::problem::ReceivedProblem;
+use http_conventions::errors::ReceivedProblem;
 use tower_layer::Layer;
 use tower_service::Service;
 

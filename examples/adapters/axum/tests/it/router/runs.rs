@@ -11,7 +11,7 @@ use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use bytes::Bytes;
 use host_adapter_axum::{Admission, ConventionsLayer, Refusal, serve_router};
-use http_conventions::rate_limit::{Policy, Quota};
+use http_conventions::limits::{Policy, Quota};
 use tower_service::Service;
 
 use super::fixture::{Running, conventions, request, routes};

@@ -1,0 +1,111 @@
+//! `Cache-Control`.
+
+use std::{fmt, time::Duration};
+
+use http::{HeaderMap, HeaderValue, header::CACHE_CONTROL};
+
+/// Who may keep a response, and for how long.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct CacheControl(Policy);
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Policy {
+    NoStore,
+    PrivateNoStore,
+    Public { max_age: u64 },
+    Private { max_age: u64 },
+    Revalidate,
+}
+
+impl CacheControl {
+    /// `no-store`: nobody keeps it. For tokens, errors and answers to unsafe methods.
+    #[must_use]
+    pub const fn no_store() -> Self {
+        Self(Policy::NoStore)
+    }
+
+    /// `private, no-store`: per-user data.
+    #[must_use]
+    pub const fn private_no_store() -> Self {
+        Self(Policy::PrivateNoStore)
+    }
+
+    /// `public, max-age=…`: data that is the same for everybody. Fractions of a second are cut off.
+    #[must_use]
+    pub const fn public(max_age: Duration) -> Self {
+        Self(Policy::Public {
+            max_age: max_age.as_secs(),
+        })
+    }
+
+    /// `private, max-age=…`: per-user data that the user's own cache may keep. Fractions of a second are cut off.
+    #[must_use]
+    pub const fn private(max_age: Duration) -> Self {
+        Self(Policy::Private {
+            max_age: max_age.as_secs(),
+        })
+    }
+
+    /// `max-age=0, must-revalidate`: may be kept, and is asked about again before every use.
+    ///
+    /// # Security
+    ///
+    /// `must-revalidate` lets shared caches keep even the answer to a request with `Authorization`
+    /// ([RFC 9111 §3.5](https://www.rfc-editor.org/rfc/rfc9111#section-3.5)): authorise before answering 304. Where no shared
+    /// cache may have it, use [`private`](Self::private) with zero seconds.
+    #[must_use]
+    pub const fn revalidate() -> Self {
+        Self(Policy::Revalidate)
+    }
+
+    /// The field value.
+    #[must_use]
+    pub fn header_value(self) -> HeaderValue {
+        match self.0 {
+            Policy::NoStore => HeaderValue::from_static("no-store"),
+            Policy::PrivateNoStore => HeaderValue::from_static("private, no-store"),
+            Policy::Revalidate => HeaderValue::from_static("max-age=0, must-revalidate"),
+            // what `Display` writes is visible ASCII; were it ever not, nobody may keep the response
+            Policy::Public { .. } | Policy::Private { .. } => HeaderValue::try_from(self.to_string())
+                .unwrap_or_else(|_| HeaderValue::from_static("no-store")),
+        }
+    }
+
+    /// Sets the field, replacing what was there.
+    pub fn apply(self, headers: &mut HeaderMap) {
+        headers.insert(CACHE_CONTROL, self.header_value());
+    }
+}
+
+impl fmt::Display for CacheControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Policy::NoStore => f.write_str("no-store"),
+            Policy::PrivateNoStore => f.write_str("private, no-store"),
+            Policy::Public { max_age } => write!(f, "public, max-age={max_age}"),
+            Policy::Private { max_age } => write!(f, "private, max-age={max_age}"),
+            Policy::Revalidate => f.write_str("max-age=0, must-revalidate"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// H9: the three forms of the service interface, byte for byte, and their siblings.
+    #[test]
+    fn each_policy_writes_its_one_form() {
+        let minute = Duration::from_millis(60_999);
+        for (policy, expected) in [
+            (CacheControl::no_store(), "no-store"),
+            (CacheControl::private_no_store(), "private, no-store"),
+            (CacheControl::public(minute), "public, max-age=60"),
+            (CacheControl::private(minute), "private, max-age=60"),
+            (CacheControl::revalidate(), "max-age=0, must-revalidate"),
+        ] {
+            assert_eq!(policy.header_value(), expected);
+            assert_eq!(policy.to_string(), expected);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Validators, preconditions and the 304.
+
+mod entity_tag;
+mod field;
+mod not_modified;
+mod precondition;
+mod range;
+mod validators;
+
+pub use self::{
+    entity_tag::{EntityTag, InvalidEntityTag},
+    not_modified::not_modified,
+    precondition::{Decision, Preconditions},
+    validators::Validators,
+};

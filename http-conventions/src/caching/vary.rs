@@ -1,0 +1,107 @@
+//! `Vary`.
+
+use http::{
+    HeaderMap, HeaderName, HeaderValue,
+    header::{ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, ORIGIN, VARY},
+};
+
+use crate::field;
+
+const USUAL_COUNT: usize = 4;
+
+/// The names that nearly every collection is of: one bit each, so that collecting them allocates nothing.
+static USUAL: [HeaderName; USUAL_COUNT] = [ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, ORIGIN];
+
+/// The request fields that an answer depends on.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Vary {
+    is_any: bool,
+    usual: [bool; USUAL_COUNT],
+    others: Vec<HeaderName>,
+}
+
+impl Vary {
+    /// `*`: the answer depends on more than the request says, so that nothing can be kept of it.
+    #[must_use]
+    pub fn any() -> Self {
+        Self {
+            is_any: true,
+            ..Self::default()
+        }
+    }
+
+    /// The answer depends on this field too.
+    pub fn add(&mut self, name: HeaderName) {
+        let usual = USUAL.iter().position(|usual| *usual == name);
+        match usual.and_then(|index| self.usual.get_mut(index)) {
+            Some(said) => *said = true,
+            None if self.others.contains(&name) => {}
+            None => self.others.push(name),
+        }
+    }
+
+    /// The answer depends on everything that this one says.
+    pub fn extend(&mut self, other: &Self) {
+        self.is_any |= other.is_any;
+        other.names().for_each(|name| self.add(name.clone()));
+    }
+
+    /// Whether nothing of the request had a say.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        !self.is_any && self.names().next().is_none()
+    }
+
+    /// The field value; absent where nothing had a say.
+    #[must_use]
+    pub fn header_value(&self) -> Option<HeaderValue> {
+        let mut headers = HeaderMap::new();
+        self.apply(&mut headers);
+        headers.remove(VARY)
+    }
+
+    /// Adds these names to the `Vary` that is there, on one line and each once; `*` takes the place of them all.
+    pub fn apply(&self, headers: &mut HeaderMap) {
+        if self.is_empty() {
+            return;
+        }
+        let has_star = field::members(headers, &VARY).any(|member| member == b"*");
+        if self.is_any || has_star {
+            headers.insert(VARY, HeaderValue::from_static("*"));
+            return;
+        }
+        let mut names = self.names();
+        if let (Some(name), None, false) = (names.next(), names.next(), headers.contains_key(VARY)) {
+            // the usual names are static, so that this allocates nothing
+            headers.insert(VARY, HeaderValue::from(name.clone()));
+            return;
+        }
+        let mut line = Vec::with_capacity(64);
+        for member in field::members(headers, &VARY) {
+            append(&mut line, member);
+        }
+        for name in self.names() {
+            append(&mut line, name.as_str().as_bytes());
+        }
+        if let Ok(value) = HeaderValue::try_from(line) {
+            headers.insert(VARY, value);
+        }
+    }
+
+    fn names(&self) -> impl Iterator<Item = &HeaderName> {
+        let usual = USUAL.iter().zip(self.usual);
+        let usual = usual.filter_map(|(name, said)| said.then_some(name));
+        usual.chain(&self.others)
+    }
+}
+
+/// Appends a name that the line does not have yet.
+fn append(line: &mut Vec<u8>, name: &[u8]) {
+    let is_there = field::split(line, b',').any(|there| there.eq_ignore_ascii_case(name));
+    if !is_there {
+        if !line.is_empty() {
+            line.extend_from_slice(b", ");
+        }
+        line.extend_from_slice(name);
+    }
+}

@@ -1,0 +1,96 @@
+//! Checks of the media type and the coding of a request.
+
+use http::{
+    HeaderMap, HeaderName, HeaderValue,
+    header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE},
+};
+
+use crate::{
+    content::{ContentCoding, MediaType, Offers},
+    errors::{Problem, ProblemBase, types},
+    field, single_value,
+};
+
+static IDENTITY: ContentCoding = ContentCoding::IDENTITY;
+
+/// The type of the content, among those the host reads.
+///
+/// Type and subtype must be the same; of the parameters only `charset` is compared, and only where the host names one and the
+/// request another.
+///
+/// # Errors
+///
+/// When the field is absent, repeated, malformed, or names another type.
+pub fn media_type<'o>(
+    headers: &HeaderMap,
+    read: &'o Offers<MediaType>,
+) -> Result<&'o MediaType, UnsupportedContent> {
+    let sent = single_value(headers, &CONTENT_TYPE).and_then(|value| value.to_str().ok()?.parse().ok());
+    sent.and_then(|sent| read.all().iter().find(|read| is_read_as(&sent, read)))
+        .ok_or_else(|| UnsupportedContent::new(ACCEPT, read.all().iter().map(MediaType::as_str)))
+}
+
+fn is_read_as(sent: &MediaType, read: &MediaType) -> bool {
+    let charset = |of: &MediaType| -> Option<Vec<u8>> {
+        let mut parameters = of.parameters();
+        parameters.find_map(|(name, value)| (name == b"charset").then(|| value.to_ascii_lowercase()))
+    };
+    let clashes = match (charset(sent), charset(read)) {
+        (Some(sent), Some(read)) => sent != read,
+        _ => false,
+    };
+    sent.essence() == read.essence() && !clashes
+}
+
+/// The coding that the content is packed in, among those the host unpacks; identity where none is named.
+///
+/// # Errors
+///
+/// When it is packed in another, or in several: unpacking one after the other multiplies what a few bytes can become.
+pub fn coding<'o>(
+    headers: &HeaderMap,
+    read: &'o [ContentCoding],
+) -> Result<&'o ContentCoding, UnsupportedContent> {
+    let mut named = field::members(headers, &CONTENT_ENCODING);
+    let found = match (named.next(), named.next()) {
+        (None, _) => Some(&IDENTITY),
+        (Some(name), None) => read
+            .iter()
+            .chain([&IDENTITY])
+            .find(|coding| coding.is_named(name)),
+        (Some(_), Some(_)) => None,
+    };
+    found.ok_or_else(|| {
+        let identity = [ContentCoding::IDENTITY.as_str()];
+        let names: Vec<&str> = read.iter().map(ContentCoding::as_str).collect();
+        UnsupportedContent::new(ACCEPT_ENCODING, names.iter().chain(&identity).copied())
+    })
+}
+
+/// The content is of a type or in a coding that the host does not read.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("unsupported content: {name} would be {value:?}")]
+pub struct UnsupportedContent {
+    name: HeaderName,
+    value: HeaderValue,
+}
+
+impl UnsupportedContent {
+    fn new<'a>(name: HeaderName, read: impl Iterator<Item = &'a str>) -> Self {
+        let read: Vec<&str> = read.collect();
+        Self {
+            name,
+            // each was a field value
+            value: HeaderValue::try_from(read.join(", ")).unwrap_or(HeaderValue::from_static("")),
+        }
+    }
+
+    /// The 415 to answer with; its `Accept` or `Accept-Encoding` lists what is read
+    /// ([RFC 9110 §15.5.16](https://www.rfc-editor.org/rfc/rfc9110#section-15.5.16)).
+    #[must_use]
+    pub fn problem(self, base: &ProblemBase) -> Problem {
+        types::UNSUPPORTED_CONTENT
+            .problem(base)
+            .with_field(self.name, self.value)
+    }
+}

@@ -1,0 +1,162 @@
+//! `Accept-Encoding`, [RFC 9110 §12.5.3](https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3).
+
+use std::{borrow::Cow, fmt, str::FromStr};
+
+use http::{HeaderMap, HeaderValue, header::ACCEPT_ENCODING};
+
+use super::{Weight, weight::weighted};
+use crate::field;
+
+/// How many offers are weighed by one reading of the field, in space on the stack.
+const AT_ONCE: usize = 8;
+
+static IDENTITY: ContentCoding = ContentCoding::IDENTITY;
+
+/// A content coding, [RFC 9110 §8.4.1](https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1): how the bytes of a representation
+/// are packed.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct ContentCoding(Cow<'static, str>);
+
+impl ContentCoding {
+    /// Not packed.
+    pub const IDENTITY: Self = Self(Cow::Borrowed("identity"));
+    /// `gzip`, RFC 1952.
+    pub const GZIP: Self = Self(Cow::Borrowed("gzip"));
+    /// `deflate`, RFC 1950.
+    pub const DEFLATE: Self = Self(Cow::Borrowed("deflate"));
+    /// `br`, RFC 7932.
+    pub const BROTLI: Self = Self(Cow::Borrowed("br"));
+    /// `zstd`, RFC 8878.
+    pub const ZSTD: Self = Self(Cow::Borrowed("zstd"));
+
+    /// The name in lower case.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether the bytes are not packed.
+    #[must_use]
+    pub fn is_identity(&self) -> bool {
+        *self == Self::IDENTITY
+    }
+
+    /// The value of `Content-Encoding`; absent for identity, which is never sent there.
+    #[must_use]
+    pub fn header_value(&self) -> Option<HeaderValue> {
+        match self.is_identity() {
+            true => None,
+            false => HeaderValue::from_str(&self.0).ok(),
+        }
+    }
+
+    /// Whether a name in a field is this coding; `x-gzip` and `x-compress` are old names of two.
+    pub(crate) fn is_named(&self, name: &[u8]) -> bool {
+        let name = match name {
+            [b'x' | b'X', b'-', rest @ ..] if is_old_name(rest) => rest,
+            name => name,
+        };
+        self.0.as_bytes().eq_ignore_ascii_case(name)
+    }
+}
+
+fn is_old_name(name: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(b"gzip") || name.eq_ignore_ascii_case(b"compress")
+}
+
+impl FromStr for ContentCoding {
+    type Err = InvalidContentCoding;
+
+    fn from_str(text: &str) -> Result<Self, InvalidContentCoding> {
+        match field::is_token(text.as_bytes()) && text != "*" {
+            true => Ok(Self(text.to_ascii_lowercase().into())),
+            false => Err(InvalidContentCoding),
+        }
+    }
+}
+
+impl fmt::Display for ContentCoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The content codings a request wants; a cheap view of its head.
+///
+/// A coding that is named has the weight it is named with, every other that of `*`; identity is wanted unless it is refused, by
+/// name or by `*;q=0`, and where it is not named everything that is named comes before it. A request without the field gets
+/// identity, as it need not understand any other. A member that is malformed, its weight included, is passed over. Reading takes
+/// time in proportion to the length of the field, whatever is in it.
+///
+/// ```
+/// use http::{HeaderMap, header};
+/// use http_conventions::content::{AcceptEncoding, ContentCoding};
+///
+/// let mut headers = HeaderMap::new();
+/// headers.insert(header::ACCEPT_ENCODING, "gzip, zstd;q=0.5".parse()?);
+///
+/// let offers = [ContentCoding::ZSTD, ContentCoding::GZIP];
+/// assert_eq!(AcceptEncoding::of(&headers).choose(&offers), Some(&ContentCoding::GZIP));
+/// # Ok::<(), http::header::InvalidHeaderValue>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct AcceptEncoding<'a> {
+    headers: &'a HeaderMap,
+}
+
+impl<'a> AcceptEncoding<'a> {
+    /// What these headers say.
+    #[must_use]
+    pub const fn of(headers: &'a HeaderMap) -> Self {
+        Self { headers }
+    }
+
+    /// The coding that is wanted most, and the host prefers among those wanted alike; absent where none is wanted, identity
+    /// included.
+    #[must_use]
+    pub fn choose(self, offers: &[ContentCoding]) -> Option<&ContentCoding> {
+        if !self.headers.contains_key(ACCEPT_ENCODING) {
+            return Some(&IDENTITY);
+        }
+        let ([identity, ..], star) = self.named(std::slice::from_ref(&IDENTITY));
+        let mut best: Option<(Weight, &ContentCoding)> = None;
+        for some in offers.chunks(AT_ONCE) {
+            let (named, star) = self.named(some);
+            for (offer, named) in some.iter().zip(named) {
+                let weight = named.or(star).unwrap_or(Weight::ZERO);
+                let is_last = offer.is_identity() || best.is_some_and(|(most, _)| weight <= most);
+                if weight.is_acceptable() && !is_last {
+                    best = Some((weight, offer));
+                }
+            }
+        }
+        match (best, identity.or(star)) {
+            (Some((weight, _)), Some(identity)) if identity > weight => Some(&IDENTITY),
+            (Some((_, offer)), _) => Some(offer),
+            (None, Some(Weight::ZERO)) => None,
+            (None, _) => Some(&IDENTITY),
+        }
+    }
+
+    /// The weight that each is named with, and that of `*`.
+    fn named(self, offers: &[ContentCoding]) -> ([Option<Weight>; AT_ONCE], Option<Weight>) {
+        let mut named = [None; AT_ONCE];
+        let mut star = None;
+        for (name, weight) in field::members(self.headers, &ACCEPT_ENCODING).filter_map(weighted) {
+            if name == b"*" {
+                star = star.max(Some(weight));
+            }
+            for (offer, named) in offers.iter().zip(&mut named) {
+                if offer.is_named(name) {
+                    *named = (*named).max(Some(weight));
+                }
+            }
+        }
+        (named, star)
+    }
+}
+
+/// The text is not the name of a content coding.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("invalid content coding")]
+pub struct InvalidContentCoding;

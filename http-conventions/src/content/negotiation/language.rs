@@ -1,0 +1,208 @@
+//! `Accept-Language`, [RFC 9110 §12.5.4](https://www.rfc-editor.org/rfc/rfc9110#section-12.5.4), matched as
+//! [RFC 4647](https://www.rfc-editor.org/rfc/rfc4647) says.
+
+use std::{cmp::Reverse, fmt, str::FromStr};
+
+use http::{HeaderMap, HeaderValue, header::ACCEPT_LANGUAGE};
+
+use super::{Offers, Weight, weight::weighted};
+use crate::field;
+
+/// How many offers are matched by one reading of the field, in space on the stack.
+const AT_ONCE: usize = 8;
+
+/// The language of a representation, such as `de` or `zh-Hant-TW`.
+///
+/// Of the syntax of [RFC 4647 §2.1](https://www.rfc-editor.org/rfc/rfc4647#section-2.1) without `*`, and not ending in a subtag of
+/// one character, which means nothing without its next.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct LanguageTag(HeaderValue);
+
+impl LanguageTag {
+    /// The tag, as it was given.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.to_str().unwrap_or_default()
+    }
+
+    /// The value of `Content-Language`.
+    #[must_use]
+    pub fn header_value(&self) -> HeaderValue {
+        self.0.clone()
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+impl FromStr for LanguageTag {
+    type Err = InvalidLanguageTag;
+
+    fn from_str(text: &str) -> Result<Self, InvalidLanguageTag> {
+        let last = text.rsplit('-').next().unwrap_or_default();
+        if !is_language_range(text.as_bytes()) || last.len() < 2 {
+            return Err(InvalidLanguageTag);
+        }
+        HeaderValue::from_str(text)
+            .map(Self)
+            .map_err(|_| InvalidLanguageTag)
+    }
+}
+
+impl fmt::Display for LanguageTag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The languages a request wants; a cheap view of its head.
+///
+/// Tags are compared whatever their case. A member that is malformed, its weight included, is passed over. Reading takes time
+/// in proportion to the length of the field, whatever is in it.
+///
+/// ```
+/// use http::{HeaderMap, header};
+/// use http_conventions::content::{AcceptLanguage, LanguageTag, Offers};
+///
+/// let mut headers = HeaderMap::new();
+/// headers.insert(header::ACCEPT_LANGUAGE, "fr-CH, de-AT;q=0.8, en;q=0.5".parse()?);
+///
+/// let offers = Offers::<LanguageTag>::parse("en", &["de", "de-CH"])?;
+/// assert_eq!(AcceptLanguage::of(&headers).lookup(&offers).map(LanguageTag::as_str), Some("de"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct AcceptLanguage<'a> {
+    headers: &'a HeaderMap,
+}
+
+impl<'a> AcceptLanguage<'a> {
+    /// What these headers say.
+    #[must_use]
+    pub const fn of(headers: &'a HeaderMap) -> Self {
+        Self { headers }
+    }
+
+    /// The one best language, by lookup ([RFC 4647 §3.4](https://www.rfc-editor.org/rfc/rfc4647#section-3.4)): each range, the
+    /// weightiest first, is shortened from its end until it is a language of the host.
+    ///
+    /// `*` names none, and a language that the request refuses by name (`de;q=0`) is none. Absent where no range leads to
+    /// one; see [`choose`](Self::choose) then.
+    #[must_use]
+    pub fn lookup(self, offers: &Offers<LanguageTag>) -> Option<&LanguageTag> {
+        let matched = self.matched(offers).filter(|(_, found)| !found.is_refused);
+        matched
+            .filter_map(|(tag, found)| Some((tag, found.best?)))
+            // the range decides, and of the languages it leads to the longest
+            .max_by_key(|(tag, best)| (*best, tag.as_bytes().len()))
+            .map(|(tag, _)| tag)
+    }
+
+    /// The language to answer in: what [`lookup`](Self::lookup) finds, else the first of the host that is not refused by name,
+    /// else its default.
+    #[must_use]
+    pub fn choose(self, offers: &Offers<LanguageTag>) -> &LanguageTag {
+        let first = || self.matched(offers).find(|(_, found)| !found.is_refused);
+        self.lookup(offers)
+            .or_else(|| first().map(|(tag, _)| tag))
+            .unwrap_or(offers.default())
+    }
+
+    /// Every language that is wanted, by basic filtering
+    /// ([RFC 4647 §3.3.1](https://www.rfc-editor.org/rfc/rfc4647#section-3.3.1)): a range matches the languages that begin with it,
+    /// `*` every one, and the longest range that matches a language decides its weight. The weightiest first.
+    ///
+    /// None where the field is absent, as nothing is asked for then.
+    #[must_use]
+    pub fn filter(self, offers: &Offers<LanguageTag>) -> Vec<&LanguageTag> {
+        let mut wanted: Vec<_> = self
+            .matched(offers)
+            .map(|(tag, found)| (found.filtered.1, tag))
+            .filter(|(weight, _)| weight.is_acceptable())
+            .collect();
+        wanted.sort_by_key(|(weight, _)| Reverse(*weight));
+        wanted.into_iter().map(|(_, tag)| tag).collect()
+    }
+
+    fn matched(self, offers: &Offers<LanguageTag>) -> impl Iterator<Item = (&LanguageTag, Matched)> {
+        let chunks = offers.all().chunks(AT_ONCE);
+        chunks.flat_map(move |some| some.iter().zip(self.matches(some)))
+    }
+
+    fn matches(self, offers: &[LanguageTag]) -> [Matched; AT_ONCE] {
+        let mut found = [Matched::default(); AT_ONCE];
+        let members = field::members(self.headers, &ACCEPT_LANGUAGE).filter_map(weighted);
+        for (position, (range, weight)) in members.enumerate() {
+            for (offer, found) in offers.iter().zip(&mut found) {
+                found.take(offer.as_bytes(), range, weight, position);
+            }
+        }
+        found
+    }
+}
+
+/// What the ranges seen so far say about one language.
+#[derive(Clone, Copy, Debug, Default)]
+struct Matched {
+    /// A range of weight zero is this language.
+    is_refused: bool,
+    /// The weight of the best range that leads to it, and the place of the first such.
+    best: Option<(Weight, Reverse<usize>)>,
+    /// The length of the longest range that covers it, and its weight.
+    filtered: (usize, Weight),
+}
+
+impl Matched {
+    fn take(&mut self, offer: &[u8], range: &[u8], weight: Weight, position: usize) {
+        if range == b"*" {
+            self.filtered = self.filtered.max((1, weight));
+            return;
+        }
+        // languages mostly differ in their first letter
+        if range.first().map(u8::to_ascii_lowercase) != offer.first().map(u8::to_ascii_lowercase) {
+            return;
+        }
+        let is_it = range.eq_ignore_ascii_case(offer);
+        // what is an offer, or the beginning of one, is well-formed as that is
+        let leads_here = is_it || (begins_with(range, offer) && is_language_range(range));
+        if leads_here && weight.is_acceptable() {
+            self.best = self.best.max(Some((weight, Reverse(position))));
+        }
+        self.is_refused |= is_it && !weight.is_acceptable();
+        if is_it || begins_with(offer, range) {
+            // a range of one character is longer than `*`
+            self.filtered = self.filtered.max((range.len() + 1, weight));
+        }
+    }
+}
+
+/// Whether the tag is the beginning of the longer one, subtag by subtag.
+fn begins_with(longer: &[u8], tag: &[u8]) -> bool {
+    match longer.split_at_checked(tag.len()) {
+        Some((head, rest)) => head.eq_ignore_ascii_case(tag) && rest.first().is_none_or(|byte| *byte == b'-'),
+        None => false,
+    }
+}
+
+/// `1*8ALPHA *("-" 1*8alphanum)`
+fn is_language_range(range: &[u8]) -> bool {
+    let mut length = 0;
+    let mut is_first = true;
+    for byte in range {
+        match byte {
+            b'-' if length > 0 => (length, is_first) = (0, false),
+            byte if byte.is_ascii_alphabetic() || (byte.is_ascii_digit() && !is_first) => length += 1,
+            _ => return false,
+        }
+        if length > 8 {
+            return false;
+        }
+    }
+    length > 0
+}
+
+/// The text is not a language tag.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("invalid language tag")]
+pub struct InvalidLanguageTag;

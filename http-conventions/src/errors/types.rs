@@ -1,0 +1,187 @@
+//! The problem types this crate sends by itself: a registry that a host can publish.
+//!
+//! ```
+//! use http_conventions::errors::{types, ProblemBase};
+//!
+//! let base = ProblemBase::new("https://api.example.com/problems/")?;
+//! assert_eq!(types::INVALID_CURSOR.uri(&base), "https://api.example.com/problems/invalid-cursor");
+//! assert!(types::ALL.iter().all(|kind| !kind.description().is_empty()));
+//! # Ok::<(), http_conventions::errors::InvalidProblemBase>(())
+//! ```
+
+use super::{ErrorStatus, ProblemType};
+
+/// 400: `limit` is no number in its range, or a page parameter is repeated. The extension `parameter` names it.
+pub const INVALID_PAGE_REQUEST: ProblemType = ProblemType::new(
+    "invalid-page-request",
+    ErrorStatus::BAD_REQUEST,
+    "Invalid page request",
+    "A page parameter is malformed, out of range or repeated. Correct it and ask again.",
+);
+
+/// 400: the cursor was not made by this service, or was changed.
+pub const INVALID_CURSOR: ProblemType = ProblemType::new(
+    "invalid-cursor",
+    ErrorStatus::BAD_REQUEST,
+    "Invalid cursor",
+    "The cursor is not one that this service gave out. Start again from the first page.",
+);
+
+/// 400: the cursor is too old.
+pub const EXPIRED_CURSOR: ProblemType = ProblemType::new(
+    "expired-cursor",
+    ErrorStatus::BAD_REQUEST,
+    "Expired cursor",
+    "The cursor is no longer valid. Start again from the first page.",
+);
+
+/// 400: the cursor belongs to another collection, caller, order or set of filters.
+pub const CURSOR_MISMATCH: ProblemType = ProblemType::new(
+    "cursor-mismatch",
+    ErrorStatus::BAD_REQUEST,
+    "Cursor of another request",
+    "A cursor continues exactly the request that it came from. Repeat its path, order and filters, or start again from the first page.",
+);
+
+/// 412: the resource is not in the state the caller expects.
+pub const PRECONDITION_FAILED: ProblemType = ProblemType::new(
+    "precondition-failed",
+    ErrorStatus::PRECONDITION_FAILED,
+    "Precondition failed",
+    "The resource changed since it was read, or exists when it should not. Read it again and decide anew.",
+);
+
+/// 428: the request must say which state it means to change.
+pub const PRECONDITION_REQUIRED: ProblemType = ProblemType::new(
+    "precondition-required",
+    ErrorStatus::PRECONDITION_REQUIRED,
+    "Precondition required",
+    "This request must carry If-Match with the entity tag that was last read.",
+);
+
+/// 400: the route asks for an `Idempotency-Key`.
+pub const IDEMPOTENCY_KEY_MISSING: ProblemType = ProblemType::new(
+    "idempotency-key-missing",
+    ErrorStatus::BAD_REQUEST,
+    "Idempotency-Key missing",
+    "This request must carry an Idempotency-Key: one random value for each operation, repeated with each retry of it.",
+);
+
+/// 400: the `Idempotency-Key` is malformed.
+pub const IDEMPOTENCY_KEY_INVALID: ProblemType = ProblemType::new(
+    "idempotency-key-invalid",
+    ErrorStatus::BAD_REQUEST,
+    "Idempotency-Key invalid",
+    "An Idempotency-Key is sent once and has 1 to 255 visible ASCII characters, without quotes, commas and backslashes unless it is a quoted string.",
+);
+
+/// 409, or 422 where the host chose so: the key was used for a different request.
+pub const IDEMPOTENCY_KEY_REUSED: ProblemType = ProblemType::new(
+    "idempotency-key-reused",
+    ErrorStatus::CONFLICT,
+    "Idempotency-Key reused",
+    "The key was sent before with another request. Use a new key for a new operation.",
+);
+
+/// 409 with `Retry-After`: the first request with this key is still being worked on.
+pub const IDEMPOTENCY_IN_FLIGHT: ProblemType = ProblemType::new(
+    "idempotency-in-flight",
+    ErrorStatus::CONFLICT,
+    "First request still in progress",
+    "The first request with this key has no result yet. Repeat the same request after the given time.",
+);
+
+/// 409: the first request finished, and its result cannot be sent again.
+pub const IDEMPOTENCY_RESULT_NOT_REPLAYABLE: ProblemType = ProblemType::new(
+    "idempotency-result-not-replayable",
+    ErrorStatus::CONFLICT,
+    "Result not replayable",
+    "The operation was carried out once, with the status in original_status, but its result is not kept, as it is too large or shows a secret once. Read the resource instead.",
+);
+
+/// 409: nobody knows whether the first request took effect.
+pub const IDEMPOTENCY_OUTCOME_UNKNOWN: ProblemType = ProblemType::new(
+    "idempotency-outcome-unknown",
+    ErrorStatus::CONFLICT,
+    "Outcome unknown",
+    "The first request with this key broke off, and may or may not have taken effect. Look at the resource before sending it anew under another key.",
+);
+
+/// 406: there is no representation that the request accepts. The extension `available` lists what there is.
+pub const NOT_ACCEPTABLE: ProblemType = ProblemType::new(
+    "not-acceptable",
+    ErrorStatus::NOT_ACCEPTABLE,
+    "Not acceptable",
+    "The resource has no representation that the request accepts. Ask for one of those in available.",
+);
+
+/// 415: the content is of a type or in a coding that is not read. `Accept` or `Accept-Encoding` lists what is.
+pub const UNSUPPORTED_CONTENT: ProblemType = ProblemType::new(
+    "unsupported-content",
+    ErrorStatus::UNSUPPORTED_MEDIA_TYPE,
+    "Unsupported content",
+    "The content is of a media type, or in a content coding, that this resource does not read. Send it as Accept or Accept-Encoding of the answer says.",
+);
+
+/// 400: the request names no version, or one that is not there. The extension `supported` lists those that are.
+pub const UNSUPPORTED_VERSION: ProblemType = ProblemType::new(
+    "unsupported-version",
+    ErrorStatus::BAD_REQUEST,
+    "Unsupported version",
+    "This request must name one of the versions in supported.",
+);
+
+/// 410: the version is over. A `Link` of the relation `successor-version` leads to what takes its place.
+pub const VERSION_GONE: ProblemType = ProblemType::new(
+    "version-gone",
+    ErrorStatus::GONE,
+    "Version gone",
+    "This version of the API is over. Move to its successor.",
+);
+
+/// 413: the content is larger than is taken, as it is sent or unpacked. The extension `limit` is the cap in bytes.
+pub const CONTENT_TOO_LARGE: ProblemType = ProblemType::new(
+    "content-too-large",
+    ErrorStatus::CONTENT_TOO_LARGE,
+    "Content too large",
+    "The content, or what it becomes when it is unpacked, has more bytes than limit. Send less at once.",
+);
+
+/// 414: the path and query are longer than is taken. The extension `limit` is the cap in bytes.
+pub const TARGET_TOO_LONG: ProblemType = ProblemType::new(
+    "target-too-long",
+    ErrorStatus::URI_TOO_LONG,
+    "Target too long",
+    "The path and query have more bytes than limit. Send what is long as content.",
+);
+
+/// 431: the header section is larger than is taken. The extension `limit` is the cap, in bytes or in lines.
+pub const FIELDS_TOO_LARGE: ProblemType = ProblemType::new(
+    "fields-too-large",
+    ErrorStatus::REQUEST_HEADER_FIELDS_TOO_LARGE,
+    "Header fields too large",
+    "The header fields are more, or have more bytes, than limit. Send fewer or shorter ones.",
+);
+
+/// Every type above.
+pub const ALL: [ProblemType; 19] = [
+    INVALID_PAGE_REQUEST,
+    INVALID_CURSOR,
+    EXPIRED_CURSOR,
+    CURSOR_MISMATCH,
+    PRECONDITION_FAILED,
+    PRECONDITION_REQUIRED,
+    IDEMPOTENCY_KEY_MISSING,
+    IDEMPOTENCY_KEY_INVALID,
+    IDEMPOTENCY_KEY_REUSED,
+    IDEMPOTENCY_IN_FLIGHT,
+    IDEMPOTENCY_RESULT_NOT_REPLAYABLE,
+    IDEMPOTENCY_OUTCOME_UNKNOWN,
+    NOT_ACCEPTABLE,
+    UNSUPPORTED_CONTENT,
+    UNSUPPORTED_VERSION,
+    VERSION_GONE,
+    CONTENT_TOO_LARGE,
+    TARGET_TOO_LONG,
+    FIELDS_TOO_LARGE,
+];

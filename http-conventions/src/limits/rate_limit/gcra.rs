@@ -1,0 +1,246 @@
+//! The generic cell rate algorithm: a bucket is one instant, and a decision some additions.
+
+use std::time::{Duration, SystemTime};
+
+use super::Quota;
+
+/// What is further ahead than the clocks of several machines can be apart is of a time before a clock was set back.
+pub(super) const LARGEST_SKEW: u64 = 60_000_000_000;
+/// The year 2116: no clock of a service is beyond, and every sum stays below 2^63, as databases want it.
+const LATEST_NOW: u64 = 1 << 62;
+
+/// A bucket: when it will be full again, in nanoseconds since 1970. A time that has passed is a full bucket, as is the default.
+///
+/// Below 2^63 whenever [`decide`] made it.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct State(u64);
+
+impl State {
+    /// The bucket as a store gives it back.
+    #[must_use]
+    pub const fn from_nanoseconds(nanoseconds: u64) -> Self {
+        Self(nanoseconds)
+    }
+
+    /// The nanoseconds to keep.
+    #[must_use]
+    pub const fn as_nanoseconds(self) -> u64 {
+        self.0
+    }
+}
+
+/// What becomes of one request under one quota.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "a request passes or it does not")]
+pub enum Decision {
+    /// It passes.
+    Allowed {
+        /// The bucket after it, to be kept in place of the one before.
+        state: State,
+    },
+    /// It must wait; the bucket stays as it is.
+    Denied {
+        /// How long: at its end exactly, and not before, the same request passes if nobody else comes. Never zero.
+        wait: Duration,
+    },
+}
+
+impl Decision {
+    /// Whether the request passes.
+    #[must_use]
+    pub const fn is_allowed(&self) -> bool {
+        matches!(self, Self::Allowed { .. })
+    }
+}
+
+/// Decides a request of this cost.
+///
+/// Pure and total. A cost beyond the burst takes the whole bucket, since it could never be paid; a cost of zero always passes.
+///
+/// A clock that steps back gives nobody more. Who had spent by the later clock waits for it to come, a minute more than the
+/// bucket takes to fill at most: what is further ahead was written before the clock stepped back, and counts for nothing. Clocks
+/// of several machines may be that minute apart.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+///
+/// use http_conventions::limits::{decide, Decision, Quota, State};
+///
+/// let (quota, now) = (Quota::per(2, Duration::from_secs(1))?, SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000));
+/// let Decision::Allowed { state } = decide(State::default(), &quota, 1, now) else { panic!("the bucket is full") };
+/// let Decision::Allowed { state } = decide(state, &quota, 1, now) else { panic!("there were two") };
+/// assert_eq!(decide(state, &quota, 1, now), Decision::Denied { wait: Duration::from_millis(500) });
+/// # Ok::<(), http_conventions::limits::InvalidQuota>(())
+/// ```
+#[must_use]
+pub fn decide(state: State, quota: &Quota, cost: u32, now: SystemTime) -> Decision {
+    decide_at(state, quota, cost, nanoseconds(now))
+}
+
+pub(super) fn decide_at(state: State, quota: &Quota, cost: u32, now: u64) -> Decision {
+    let latest = now.saturating_add(quota.capacity());
+    let spent = full_at(state, latest, now).saturating_add(quota.increment(cost));
+    if spent <= latest {
+        return Decision::Allowed { state: State(spent) };
+    }
+    Decision::Denied {
+        wait: Duration::from_nanos(spent - latest),
+    }
+}
+
+/// What a bucket holds at an instant.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Standing {
+    /// Whole units that are there.
+    pub(super) remaining: u32,
+    /// Until there is one more than that, or could be.
+    pub(super) next: Duration,
+    /// When it is full, in nanoseconds since 1970.
+    pub(super) full_at: u64,
+}
+
+impl Standing {
+    pub(super) fn of(state: State, quota: &Quota, now: u64) -> Self {
+        let latest = now.saturating_add(quota.capacity());
+        let full_at = full_at(state, latest, now);
+        let left = latest.saturating_sub(full_at);
+        let interval = quota.interval_nanoseconds();
+        // a bucket that is emptier than empty, by another machine's clock, has none and waits longer
+        let next = match left {
+            0 => full_at.saturating_sub(latest).saturating_add(interval),
+            left => interval - left % interval,
+        };
+        Self {
+            remaining: u32::try_from(left / interval).unwrap_or(quota.burst()),
+            next: Duration::from_nanos(next),
+            full_at,
+        }
+    }
+}
+
+fn full_at(state: State, latest: u64, now: u64) -> u64 {
+    match state.0 > latest.saturating_add(LARGEST_SKEW) {
+        true => now,
+        false => state.0.max(now),
+    }
+}
+
+/// A time in the numbers of a [`State`]. Before 1970 is 1970.
+pub(super) fn nanoseconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let nanoseconds = since.as_secs().saturating_mul(1_000_000_000);
+    nanoseconds
+        .saturating_add(since.subsec_nanos().into())
+        .min(LATEST_NOW)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+    const NOW: u64 = 1_800_000_000 * SECOND + 789;
+
+    fn quota() -> Quota {
+        Quota::per(10, Duration::from_secs(10))
+            .unwrap()
+            .with_burst(3)
+            .unwrap()
+    }
+
+    fn spend(state: State, cost: u32, now: u64) -> State {
+        match decide_at(state, &quota(), cost, now) {
+            Decision::Allowed { state } => state,
+            Decision::Denied { wait } => panic!("{wait:?}"),
+        }
+    }
+
+    fn wait(state: State, cost: u32, now: u64) -> u64 {
+        match decide_at(state, &quota(), cost, now) {
+            Decision::Allowed { .. } => 0,
+            Decision::Denied { wait } => u64::try_from(wait.as_nanos()).unwrap(),
+        }
+    }
+
+    /// H15: the burst passes at once, and each further unit at its nanosecond.
+    #[test]
+    fn a_unit_comes_back_at_its_exact_instant() {
+        let mut state = State::default();
+        for left in [2, 1, 0] {
+            state = spend(state, 1, NOW);
+            assert_eq!(Standing::of(state, &quota(), NOW).remaining, left);
+        }
+        assert_eq!(wait(state, 1, NOW), SECOND);
+        assert_eq!(wait(state, 1, NOW + SECOND - 1), 1);
+        assert_eq!(wait(state, 1, NOW + SECOND), 0);
+        assert_eq!(wait(state, 2, NOW + SECOND), SECOND);
+        assert_eq!(
+            wait(state, 9, NOW),
+            3 * SECOND,
+            "a cost beyond the burst is the burst"
+        );
+        assert_eq!(wait(state, 0, NOW), 0, "what costs nothing passes");
+    }
+
+    /// H15: what is told of a bucket is what it does.
+    #[test]
+    fn what_is_told_of_a_bucket_is_what_it_does() {
+        let of = |state, now| {
+            let Standing {
+                remaining,
+                next,
+                full_at,
+            } = Standing::of(state, &quota(), now);
+            (remaining, u64::try_from(next.as_nanos()).unwrap(), full_at - now)
+        };
+        assert_eq!(of(State::default(), NOW), (3, SECOND, 0));
+        let state = spend(State::default(), 2, NOW);
+        assert_eq!(of(state, NOW), (1, SECOND, 2 * SECOND));
+        assert_eq!(of(state, NOW + 1), (1, SECOND - 1, 2 * SECOND - 1));
+        assert_eq!(of(state, NOW + SECOND - 1), (1, 1, SECOND + 1));
+        assert_eq!(of(state, NOW + SECOND), (2, SECOND, SECOND));
+        let empty = spend(state, 1, NOW);
+        assert_eq!(of(empty, NOW), (0, SECOND, 3 * SECOND));
+        assert_eq!(
+            of(empty, NOW - 5 * SECOND),
+            (0, 6 * SECOND, 8 * SECOND),
+            "spent by a clock ahead"
+        );
+    }
+
+    /// H15: a clock that steps back gives nothing, and locks nobody out for longer than a minute over the burst.
+    #[test]
+    fn a_clock_that_steps_back_gives_nothing_and_does_not_lock_out() {
+        let empty = spend(State::default(), 3, NOW);
+        for step in [1, SECOND, 60 * SECOND] {
+            assert_eq!(wait(empty, 1, NOW - step), SECOND + step);
+        }
+        assert_eq!(wait(empty, 1, NOW - 60 * SECOND - 1), 0);
+        assert_eq!(Standing::of(empty, &quota(), NOW - 60 * SECOND - 1).remaining, 3);
+        assert_eq!(wait(empty, 1, 0), 0);
+    }
+
+    #[test]
+    fn no_time_and_no_state_overflows() {
+        let long = Quota::per(u32::MAX, Duration::from_secs(1))
+            .unwrap()
+            .with_burst(u32::MAX)
+            .unwrap();
+        let far = SystemTime::UNIX_EPOCH + Duration::from_secs(1 << 40);
+        for now in [
+            nanoseconds(far),
+            nanoseconds(SystemTime::UNIX_EPOCH - Duration::from_secs(9)),
+            u64::MAX,
+        ] {
+            for state in [0, 1, LATEST_NOW, u64::MAX] {
+                for cost in [0, 1, u32::MAX] {
+                    let decided = decide_at(State(state), &long, cost, now);
+                    let _ = Standing::of(State(state), &long, now);
+                    if let (Decision::Allowed { state }, true) = (decided, now <= LATEST_NOW) {
+                        assert!(i64::try_from(state.as_nanoseconds()).is_ok());
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! How much somebody may do.
+
+use std::time::Duration;
+
+/// Ten years: beyond this nobody means a limit, and every sum of times stays in range.
+const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
+
+/// So many requests in each period, and how many of them may come at once.
+///
+/// A bucket of `burst` units fills up again evenly, one unit every `period / limit` (rounded up to whole nanoseconds). In any
+/// stretch of one period at most `burst + limit` requests pass, and `limit` of them in the long run.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use http_conventions::limits::Quota;
+///
+/// let quota = Quota::per(100, Duration::from_secs(60))?;
+/// assert_eq!((quota.burst(), quota.interval()), (100, Duration::from_millis(600)));
+/// assert_eq!(quota.with_burst(10)?.burst(), 10);
+/// # Ok::<(), http_conventions::limits::InvalidQuota>(())
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Quota {
+    limit: u32,
+    period: Duration,
+    burst: u32,
+    /// Nanoseconds in which one unit comes back.
+    interval: u64,
+}
+
+impl Quota {
+    /// `limit` requests in each `period`, all of which may come at once.
+    ///
+    /// # Errors
+    ///
+    /// When either is zero, or the period longer than ten years.
+    pub fn per(limit: u32, period: Duration) -> Result<Self, InvalidQuota> {
+        if limit == 0 || period.is_zero() {
+            return Err(InvalidQuota::Zero);
+        }
+        let interval = u64::try_from(period.as_nanos().div_ceil(u128::from(limit)));
+        let quota = Self {
+            limit,
+            period,
+            burst: limit,
+            interval: interval.map_err(|_| InvalidQuota::TooLong)?,
+        };
+        quota.with_burst(limit)
+    }
+
+    /// With this many requests that may come at once after a rest.
+    ///
+    /// # Errors
+    ///
+    /// When it is zero, or takes longer than ten years to come back.
+    pub fn with_burst(self, burst: u32) -> Result<Self, InvalidQuota> {
+        let quota = Self { burst, ..self };
+        match Duration::from_nanos(quota.interval).checked_mul(burst) {
+            Some(Duration::ZERO) => Err(InvalidQuota::Zero),
+            Some(all) if all <= LONGEST => Ok(quota),
+            _ => Err(InvalidQuota::TooLong),
+        }
+    }
+
+    /// How many requests pass in each period in the long run.
+    #[must_use]
+    pub const fn limit(&self) -> u32 {
+        self.limit
+    }
+
+    /// The period of that number.
+    #[must_use]
+    pub const fn period(&self) -> Duration {
+        self.period
+    }
+
+    /// How many requests may come at once after a rest.
+    #[must_use]
+    pub const fn burst(&self) -> u32 {
+        self.burst
+    }
+
+    /// The time in which one unit comes back.
+    #[must_use]
+    pub const fn interval(&self) -> Duration {
+        Duration::from_nanos(self.interval)
+    }
+
+    pub(super) const fn interval_nanoseconds(&self) -> u64 {
+        self.interval
+    }
+
+    /// Nanoseconds in which an empty bucket is full again.
+    pub(super) const fn capacity(&self) -> u64 {
+        self.increment(self.burst)
+    }
+
+    /// Nanoseconds that a request of this cost takes from the bucket, which is all of it at most: a cost beyond the burst could
+    /// never be paid.
+    pub(super) const fn increment(&self, cost: u32) -> u64 {
+        let cost = if cost < self.burst { cost } else { self.burst };
+        // at most ten years, as `with_burst` has it
+        self.interval.saturating_mul(cost as u64)
+    }
+}
+
+/// There is no such quota.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidQuota {
+    /// The limit, the period or the burst is zero: nothing would ever pass.
+    #[error("a quota of nothing")]
+    Zero,
+    /// The period, or the time that the burst takes to come back, is longer than ten years.
+    #[error("a quota of more than ten years")]
+    TooLong,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// H15: a quota is what it says: so many in a period, never "one every so many"; what makes no sense is refused.
+    #[test]
+    fn a_quota_is_a_number_in_a_period() {
+        for (limit, period, interval) in [
+            (1, 1_000_000_000, 1_000_000_000),
+            (100, 1_000_000_000, 10_000_000),
+            (4_000, 1_000_000_000, 250_000),
+            // rounded up: never more than the quota
+            (3, 1_000_000_000, 333_333_334),
+            (u32::MAX, 1_000_000_000, 1),
+        ] {
+            let quota = Quota::per(limit, Duration::from_nanos(period)).unwrap();
+            assert_eq!(quota.interval_nanoseconds(), interval, "{limit}");
+            assert_eq!((quota.limit(), quota.burst()), (limit, limit));
+        }
+        let (second, long) = (Duration::from_secs(1), LONGEST + Duration::from_nanos(1));
+        let one = Quota::per(1, LONGEST).unwrap();
+        for (refused, expected) in [
+            (Quota::per(0, second), InvalidQuota::Zero),
+            (Quota::per(1, Duration::ZERO), InvalidQuota::Zero),
+            (Quota::per(1, long), InvalidQuota::TooLong),
+            (Quota::per(1, Duration::MAX), InvalidQuota::TooLong),
+            (one.with_burst(0), InvalidQuota::Zero),
+            (one.with_burst(2), InvalidQuota::TooLong),
+            (one.with_burst(u32::MAX), InvalidQuota::TooLong),
+        ] {
+            assert_eq!(refused, Err(expected));
+        }
+    }
+}

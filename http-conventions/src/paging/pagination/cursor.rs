@@ -1,0 +1,147 @@
+//! Sealing a position into a cursor, and opening it again.
+//!
+//! `cursor = BASE64URL(payload tag)`, where `tag` is half an HMAC-SHA256 over the payload. Half an HMAC is 128 bits, which
+//! [RFC 2104 §5](https://www.rfc-editor.org/rfc/rfc2104#section-5) allows; the payload is readable, and not forgeable.
+
+use std::time::{Duration, SystemTime};
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use hmac::Mac as _;
+
+use super::{
+    CursorBinding, CursorKey, CursorKeyring, Direction, PositionValue,
+    encoding::{self, VERSION},
+};
+use crate::errors::{Problem, ProblemBase, types};
+
+/// The longest cursor, in characters.
+const MAX_LENGTH: usize = 512;
+/// What the longest cursor holds.
+const MAX_BYTES: usize = MAX_LENGTH / 4 * 3;
+const TAG_LENGTH: usize = 16;
+
+/// Where a cursor continues.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct CursorPosition {
+    /// The values that the last row was sorted by.
+    pub values: Vec<PositionValue>,
+    /// Which way to walk from there.
+    pub direction: Direction,
+}
+
+impl CursorKeyring {
+    /// Makes the cursor that continues at this position: at most 512 characters, all safe in a URL.
+    ///
+    /// # Errors
+    ///
+    /// When the position does not fit; sort by shorter values then.
+    pub fn seal(
+        &self,
+        position: &[PositionValue],
+        direction: Direction,
+        binding: &CursorBinding,
+        now: SystemTime,
+    ) -> Result<String, PositionTooLong> {
+        let key = self.current();
+        let expires_at = unix_seconds(now).saturating_add(self.lifetime().as_secs());
+        let mut bytes = encoding::encode(key.id(), direction, expires_at, binding.digest(), position)
+            .ok_or(PositionTooLong)?;
+        let tag = key.mac(&bytes).finalize().into_bytes();
+        bytes.extend(tag.iter().take(TAG_LENGTH));
+        let cursor = URL_SAFE_NO_PAD.encode(bytes);
+        if cursor.len() > MAX_LENGTH {
+            Err(PositionTooLong)
+        } else {
+            Ok(cursor)
+        }
+    }
+
+    /// Opens a cursor that a client sent.
+    ///
+    /// # Errors
+    ///
+    /// [`CursorError::Invalid`] before anything else is looked at, so that only holders of a cursor of this service learn
+    /// more; then [`CursorError::Mismatched`], then [`CursorError::Expired`].
+    pub fn open(
+        &self,
+        cursor: &str,
+        binding: &CursorBinding,
+        now: SystemTime,
+    ) -> Result<CursorPosition, CursorError> {
+        let mut buffer = [0; MAX_BYTES];
+        let payload = self
+            .verified(cursor, &mut buffer)
+            .and_then(encoding::decode)
+            .ok_or(CursorError::Invalid)?;
+        if payload.binding != binding.digest() {
+            return Err(CursorError::Mismatched);
+        }
+        if payload.expires_at <= unix_seconds(now) {
+            return Err(CursorError::Expired);
+        }
+        Ok(CursorPosition {
+            values: payload.values,
+            direction: payload.direction,
+        })
+    }
+
+    /// The payload of a cursor whose tag is right, in this buffer.
+    fn verified<'b>(&self, cursor: &str, buffer: &'b mut [u8; MAX_BYTES]) -> Option<&'b [u8]> {
+        if cursor.len() > MAX_LENGTH {
+            return None;
+        }
+        let length = URL_SAFE_NO_PAD.decode_slice(cursor, buffer).ok()?;
+        let (payload, tag) = buffer.get(..length)?.split_last_chunk::<TAG_LENGTH>()?;
+        let [VERSION, key_id, ..] = payload else {
+            return None;
+        };
+        let is_signed = |key: &CursorKey| key.mac(payload).verify_truncated_left(tag).is_ok();
+        self.keys(*key_id).any(is_signed).then_some(payload)
+    }
+}
+
+/// Whole seconds since 1970; what lies before counts as 1970.
+fn unix_seconds(time: SystemTime) -> u64 {
+    time.duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or(Duration::ZERO)
+        .as_secs()
+}
+
+/// A cursor cannot be used.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CursorError {
+    /// It was not made with a key of this keyring, or was changed.
+    #[error("invalid cursor")]
+    Invalid,
+    /// It is too old.
+    #[error("expired cursor")]
+    Expired,
+    /// It was made for another collection, caller, order or set of filters.
+    #[error("cursor of another request")]
+    Mismatched,
+}
+
+impl CursorError {
+    /// The 400 to answer with, for the cursor of `after`; each error has a type of its own.
+    #[must_use]
+    pub fn problem(self, base: &ProblemBase) -> Problem {
+        self.problem_of("after", base)
+    }
+
+    /// The 400 for the cursor of this parameter.
+    pub(super) fn problem_of(self, parameter: &'static str, base: &ProblemBase) -> Problem {
+        let kind = match self {
+            Self::Invalid => types::INVALID_CURSOR,
+            Self::Expired => types::EXPIRED_CURSOR,
+            Self::Mismatched => types::CURSOR_MISMATCH,
+        };
+        kind.problem(base).with_extension("parameter", parameter)
+    }
+}
+
+/// The position does not fit into a cursor.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("position too long for a cursor")]
+pub struct PositionTooLong;

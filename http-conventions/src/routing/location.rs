@@ -1,0 +1,117 @@
+//! `Location`, 201 and 202.
+
+use std::str::FromStr;
+
+use http::{HeaderValue, Response, StatusCode, header};
+
+use crate::uri::{is_uri_byte, push_percent_encoded};
+
+/// Where something is: a path on this host, or an absolute `http` or `https` URI.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Location(HeaderValue);
+
+impl Location {
+    /// The path of these segments.
+    ///
+    /// Each is percent-encoded, and an empty one is left out: whatever the segments hold, it is a path on this host with
+    /// nothing but a path in it.
+    ///
+    /// ```
+    /// use http_conventions::routing::Location;
+    ///
+    /// assert_eq!(Location::of_path(["files", "a b/c?d"]).header_value(), "/files/a%20b%2Fc%3Fd");
+    /// assert_eq!(Location::of_path(["", "evil.example"]).header_value(), "/evil.example");
+    /// ```
+    #[must_use]
+    pub fn of_path<S: AsRef<str>>(segments: impl IntoIterator<Item = S>) -> Self {
+        let mut path = Vec::with_capacity(64);
+        for segment in segments {
+            let segment = segment.as_ref();
+            if !segment.is_empty() {
+                path.push(b'/');
+                encode(&mut path, segment);
+            }
+        }
+        if path.is_empty() {
+            path.push(b'/');
+        }
+        // visible ASCII is always a field value
+        Self(HeaderValue::try_from(path).unwrap_or(HeaderValue::from_static("/")))
+    }
+
+    /// The field value.
+    #[must_use]
+    pub fn header_value(&self) -> HeaderValue {
+        self.0.clone()
+    }
+
+    /// The path or URI as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.to_str().unwrap_or_default()
+    }
+}
+
+impl serde::Serialize for Location {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// Appends a segment; only what is unreserved stays as it is,
+/// [RFC 3986 §2.3](https://www.rfc-editor.org/rfc/rfc3986#section-2.3).
+fn encode(path: &mut Vec<u8>, segment: &str) {
+    let is_dots = matches!(segment, "." | "..");
+    for byte in segment.bytes() {
+        match byte {
+            b'.' if !is_dots => path.push(byte),
+            b'-' | b'_' | b'~' => path.push(byte),
+            _ if byte.is_ascii_alphanumeric() => path.push(byte),
+            _ => push_percent_encoded(path, byte),
+        }
+    }
+}
+
+impl FromStr for Location {
+    type Err = InvalidLocation;
+
+    /// Reads an absolute path such as `/v1/charges/ch_1`, or an absolute `http` or `https` URI; `//host` is neither.
+    fn from_str(text: &str) -> Result<Self, InvalidLocation> {
+        let authority = ["https://", "http://"]
+            .iter()
+            .find_map(|scheme| text.strip_prefix(scheme));
+        let has_start = match authority {
+            Some(rest) => !rest.is_empty() && !rest.starts_with(['/', '?', '#']),
+            None => text.starts_with('/') && !text.starts_with("//"),
+        };
+        if !has_start || !text.bytes().all(is_uri_byte) {
+            return Err(InvalidLocation);
+        }
+        HeaderValue::from_str(text).map(Self).map_err(|_| InvalidLocation)
+    }
+}
+
+/// 201: this was created, and is there; the answer shows it.
+#[must_use]
+pub fn created<B>(location: &Location, answer: Response<B>) -> Response<B> {
+    located(StatusCode::CREATED, location, answer)
+}
+
+/// 202: it is under way, and what becomes of it can be asked there.
+#[must_use]
+pub fn accepted<B>(location: &Location, answer: Response<B>) -> Response<B> {
+    located(StatusCode::ACCEPTED, location, answer)
+}
+
+fn located<B>(status: StatusCode, location: &Location, mut answer: Response<B>) -> Response<B> {
+    *answer.status_mut() = status;
+    answer
+        .headers_mut()
+        .insert(header::LOCATION, location.header_value());
+    answer
+}
+
+/// The text is neither an absolute path nor an absolute `http` or `https` URI.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("invalid location")]
+pub struct InvalidLocation;

@@ -1,0 +1,127 @@
+//! Routing: methods, `Allow`, `Location`, redirects, route templates, request ids.
+//!
+//! # Methods
+//!
+//! What a method means, [RFC 9110 §9.2](https://www.rfc-editor.org/rfc/rfc9110#section-9.2), and QUERY,
+//! [RFC 10008](https://www.rfc-editor.org/rfc/rfc10008): a GET with content.
+//!
+//! ```
+//! use http::Method;
+//! use http_conventions::routing::Semantics;
+//!
+//! let query = Semantics::of(&Method::QUERY);
+//! assert!(query.is_safe() && query.is_cacheable() && query.is_retried());
+//! assert!(!Semantics::of(&Method::POST).is_retried());
+//! assert!(Semantics::of(&Method::DELETE).is_idempotent());
+//! ```
+//!
+//! # Allow
+//!
+//! `Allow`, [RFC 9110 §10.2.1](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.1): the methods a resource takes, said by
+//! its 405 and by its answer to OPTIONS.
+//!
+//! ```
+//! use http::Method;
+//! use http_conventions::{errors::Problem, routing::Allow};
+//!
+//! let allow = Allow::of(&[Method::GET, Method::HEAD, Method::OPTIONS]);
+//! assert_eq!(allow.no_content().headers()["allow"], "GET, HEAD, OPTIONS");
+//! assert_eq!(Problem::method_not_allowed(allow).into_response().headers()["allow"], "GET, HEAD, OPTIONS");
+//! ```
+//!
+//! # Location
+//!
+//! `Location`, [RFC 9110 §10.2.2](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.2), and the two answers that owe one:
+//! 201 with what was created, 202 with what to poll.
+//!
+//! A 201 without one is no fault as such: it then names the target of its request, as that of a PUT does
+//! ([RFC 9110 §15.3.2](https://www.rfc-editor.org/rfc/rfc9110#section-15.3.2)). So nothing here keeps a host from building one
+//! by hand; [`audit`](crate::audit) finds those that say nothing of where.
+//!
+//! ```
+//! use http::Response;
+//! use http_conventions::routing::{accepted, created, Location};
+//!
+//! let charge = Location::of_path(["v1", "charges", "ch_1"]);
+//! let answer = created(&charge, Response::new("{\"id\":\"ch_1\"}"));
+//! assert_eq!((answer.status().as_u16(), &answer.headers()["location"]), (201, &charge.header_value()));
+//!
+//! let job: Location = "https://jobs.example.com/v1/jobs/7".parse()?;
+//! assert_eq!(accepted(&job, Response::new("")).headers()["location"], "https://jobs.example.com/v1/jobs/7");
+//! # Ok::<(), http_conventions::routing::InvalidLocation>(())
+//! ```
+//!
+//! # Redirects
+//!
+//! Redirects, [RFC 9110 §15.4](https://www.rfc-editor.org/rfc/rfc9110#section-15.4).
+//!
+//! A client may turn the POST that a 301 or 302 answers into a GET, and its content is lost then. [`redirect`] picks the status
+//! that keeps the method: 308 or 307, and 301 or 302 only where there is nothing to keep.
+//!
+//! ```
+//! use http::Method;
+//! use http_conventions::routing::{redirect, see_other, Lasting, Location};
+//!
+//! let moved = Location::of_path(["v2", "charges"]);
+//! assert_eq!(redirect(&Method::GET, Lasting::Permanent, &moved).status(), 301);
+//! assert_eq!(redirect(&Method::POST, Lasting::Permanent, &moved).status(), 308);
+//! assert_eq!(redirect(&Method::POST, Lasting::Temporary, &moved).status(), 307);
+//! assert_eq!(see_other(&moved).headers()["location"], "/v2/charges");
+//! ```
+//!
+//! # Route templates
+//!
+//! The shape of paths: lowercase, hyphenated, plural nouns, at most two levels deep.
+//!
+//! A linter over route templates, for a test of the host:
+//!
+//! ```
+//! use http_conventions::routing::{PathFinding, PathRules};
+//!
+//! let rules = PathRules::default().with_exception("health");
+//! assert_eq!(rules.check("/v1/charges/{id}/refunds"), []);
+//! assert_eq!(rules.check("/health"), []);
+//! assert_eq!(rules.check("/v1/charge_items"), [PathFinding::NotHyphenated("charge_items".to_owned())]);
+//! ```
+//!
+//! Whether a word is a plural is guessed by its ending. What the guess gets wrong, and what is one of its kind (`health`, an
+//! `openapi.json`), is named as an exception.
+//!
+//! # Request ids
+//!
+//! `X-Request-Id`: one stable name for a request, in the response, in its problem body and in the logs of both sides.
+//!
+//! An inbound id is adopted only when it is one field line that matches `[A-Za-z0-9._~-]{8,128}`; anything else would let
+//! a caller write what it likes into the host's logs, and is replaced by a new id.
+//!
+//! ```
+//! use http::HeaderMap;
+//! use http_conventions::{ports::OsEntropy, routing::{RequestId, X_REQUEST_ID}};
+//!
+//! let mut request = HeaderMap::new();
+//! request.insert(X_REQUEST_ID, "checkout-7f3a".parse()?);
+//!
+//! let id = RequestId::adopt(&request, &OsEntropy);
+//! assert_eq!(id.as_str(), "checkout-7f3a");
+//!
+//! let mut response = HeaderMap::new();
+//! id.apply(&mut response);
+//! assert_eq!(response[X_REQUEST_ID], "checkout-7f3a");
+//! # Ok::<(), http::header::InvalidHeaderValue>(())
+//! ```
+
+pub(crate) mod allow;
+pub(crate) mod location;
+pub(crate) mod method;
+pub(crate) mod path_rules;
+pub(crate) mod redirect;
+pub(crate) mod request_id;
+
+pub use self::{
+    allow::Allow,
+    location::{InvalidLocation, Location, accepted, created},
+    method::{ACCEPT_QUERY, METHODS, Semantics, accept_query},
+    path_rules::{PathFinding, PathRules},
+    redirect::{Lasting, redirect, see_other},
+    request_id::{InvalidRequestId, RequestId, X_REQUEST_ID},
+};

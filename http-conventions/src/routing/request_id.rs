@@ -1,0 +1,97 @@
+//! `X-Request-Id`.
+
+use std::{fmt, str::FromStr};
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::{ports::Entropy, single_value};
+
+/// The field that carries the id, in both directions.
+pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+const LENGTHS: std::ops::RangeInclusive<usize> = 8..=128;
+
+/// The id of one request.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct RequestId(HeaderValue);
+
+impl RequestId {
+    /// A new id: 128 random bits in hexadecimal.
+    #[must_use]
+    pub fn generate(entropy: &dyn Entropy) -> Self {
+        let mut random = [0; 16];
+        entropy.fill(&mut random);
+        let mut text = [0; 32];
+        for (digits, byte) in text.chunks_exact_mut(2).zip(random) {
+            digits.copy_from_slice(&[hex_digit(byte >> 4), hex_digit(byte & 15)]);
+        }
+        Self(HeaderValue::from_bytes(&text).unwrap_or(HeaderValue::from_static("unnamed-request")))
+    }
+
+    /// The id the caller sent, when it is acceptable, else a new one.
+    ///
+    /// # Security
+    ///
+    /// Whoever can send requests can choose this id: it names a request, it proves nothing.
+    #[must_use]
+    pub fn adopt(headers: &HeaderMap, entropy: &dyn Entropy) -> Self {
+        match single_value(headers, &X_REQUEST_ID) {
+            Some(value) if is_acceptable(value.as_bytes()) => Self(value.clone()),
+            _ => Self::generate(entropy),
+        }
+    }
+
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.to_str().unwrap_or_default()
+    }
+
+    /// The field value.
+    pub(crate) fn into_header_value(self) -> HeaderValue {
+        self.0
+    }
+
+    /// Sets `X-Request-Id`, replacing what was there.
+    pub fn apply(&self, headers: &mut HeaderMap) {
+        headers.insert(X_REQUEST_ID, self.0.clone());
+    }
+}
+
+impl FromStr for RequestId {
+    type Err = InvalidRequestId;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if !is_acceptable(text.as_bytes()) {
+            return Err(InvalidRequestId);
+        }
+        HeaderValue::from_str(text)
+            .map(Self)
+            .map_err(|_| InvalidRequestId)
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+const fn hex_digit(value: u8) -> u8 {
+    match value {
+        0..=9 => b'0' + value,
+        _ => b'a' + (value - 10),
+    }
+}
+
+fn is_acceptable(value: &[u8]) -> bool {
+    LENGTHS.contains(&value.len())
+        && value
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"._~-".contains(byte))
+}
+
+/// The text does not match `[A-Za-z0-9._~-]{8,128}`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("invalid request id")]
+pub struct InvalidRequestId;

@@ -1,0 +1,146 @@
+//! `Deprecation` and `Sunset`.
+
+use std::time::{Duration, SystemTime};
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::{
+    http_date,
+    paging::{Link, Links, Relation},
+    routing::Location,
+};
+
+/// Since when, or from when on, something should not be built upon any more.
+pub const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
+/// From when on it may not answer any more.
+pub const SUNSET: HeaderName = HeaderName::from_static("sunset");
+
+/// What is said of the end of something; by default nothing.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Lifecycle {
+    deprecated_at: Option<SystemTime>,
+    sunset_at: Option<SystemTime>,
+    information: Option<Location>,
+    successor: Option<Location>,
+}
+
+/// How far it has come.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[expect(clippy::exhaustive_enums, reason = "the RFCs have no further stage")]
+pub enum Stage {
+    /// To be built upon.
+    Active,
+    /// It answers as ever, and is not to be built upon any more.
+    Deprecated,
+    /// It is over.
+    Sunset,
+}
+
+impl Lifecycle {
+    /// Deprecated at this time, which may lie ahead.
+    #[must_use]
+    pub fn deprecated(at: SystemTime) -> Self {
+        Self {
+            deprecated_at: Some(http_date::whole_seconds(at)),
+            ..Self::default()
+        }
+    }
+
+    /// Over at this time, not before it is deprecated.
+    ///
+    /// # Errors
+    ///
+    /// When it would be over first, which
+    /// [RFC 9745 §4](https://www.rfc-editor.org/rfc/rfc9745#section-4) rules out.
+    pub fn with_sunset(mut self, at: SystemTime) -> Result<Self, SunsetTooEarly> {
+        let at = http_date::whole_seconds(at);
+        if self.deprecated_at.is_some_and(|deprecated_at| at < deprecated_at) {
+            return Err(SunsetTooEarly);
+        }
+        self.sunset_at = Some(at);
+        Ok(self)
+    }
+
+    /// What there is to read about it: the links `deprecation`, and `sunset` where it has one.
+    #[must_use]
+    pub fn with_information(mut self, information: Location) -> Self {
+        self.information = Some(information);
+        self
+    }
+
+    /// What takes its place: the link `successor-version`.
+    #[must_use]
+    pub fn with_successor(mut self, successor: Location) -> Self {
+        self.successor = Some(successor);
+        self
+    }
+
+    /// How far it has come; each stage begins at its very second.
+    #[must_use]
+    pub fn stage(&self, now: SystemTime) -> Stage {
+        let has_come = |at: Option<SystemTime>| at.is_some_and(|at| at <= now);
+        if has_come(self.sunset_at) {
+            Stage::Sunset
+        } else if has_come(self.deprecated_at) {
+            Stage::Deprecated
+        } else {
+            Stage::Active
+        }
+    }
+
+    /// Sets `Deprecation` and `Sunset` and adds the links, as far as they are known; a time before 1970 is not said.
+    pub fn apply(&self, headers: &mut HeaderMap) {
+        if let Some(date) = self.deprecated_at.and_then(structured_date) {
+            headers.insert(DEPRECATION, date);
+        }
+        if let Some(date) = self.sunset_at.and_then(http_date::header_value) {
+            headers.insert(SUNSET, date);
+        }
+        self.links().apply(headers);
+    }
+
+    pub(crate) const fn is_deprecated(&self) -> bool {
+        self.deprecated_at.is_some()
+    }
+
+    pub(crate) const fn ends(&self) -> bool {
+        self.sunset_at.is_some()
+    }
+
+    pub(crate) fn is_linked(&self) -> bool {
+        !self.links().is_empty()
+    }
+
+    pub(crate) fn successor(&self) -> Option<&Location> {
+        self.successor.as_ref()
+    }
+
+    fn links(&self) -> Links {
+        let link = |relation, to: &Location| (relation, Link::new(to.clone()));
+        let information = self.information.as_ref();
+        let deprecation = information.filter(|_| self.deprecated_at.is_some());
+        let sunset = information.filter(|_| self.sunset_at.is_some());
+        let links = [
+            deprecation.map(|to| link(Relation::DEPRECATION, to)),
+            sunset.map(|to| link(Relation::SUNSET, to)),
+            self.successor().map(|to| link(Relation::SUCCESSOR_VERSION, to)),
+        ];
+        links
+            .into_iter()
+            .flatten()
+            .fold(Links::default(), |links, (relation, link)| {
+                links.with(relation, link)
+            })
+    }
+}
+
+/// A date of [RFC 9651 §3.3.7](https://www.rfc-editor.org/rfc/rfc9651#section-3.3.7).
+fn structured_date(at: SystemTime) -> Option<HeaderValue> {
+    let since: Duration = at.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    HeaderValue::try_from(format!("@{}", since.as_secs())).ok()
+}
+
+/// The sunset would come before the deprecation.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("sunset before deprecation")]
+pub struct SunsetTooEarly;
