@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 use webhook_core::address::AddressPolicy;
 use webhook_core::memory::MemoryInbox;
-use webhook_core::ports::{Clock, Entropy, OsEntropy};
+use webhook_core::ports::{Clock, Entropy, OsEntropy, SystemClock};
 use webhook_core::receiver::{Inbox, Outcome, Receiver, Verifier};
 use webhook_core::secret::SigningSecret;
 use webhook_core::sender::{Dispatcher, Endpoint, EndpointStore, Enqueued, Handled, Inserted};
@@ -189,6 +189,10 @@ impl FastClock {
 impl Clock for FastClock {
     fn now(&self) -> SystemTime {
         START + self.started.elapsed().unwrap_or_default() * Self::SPEED
+    }
+
+    fn monotonic(&self) -> Duration {
+        SystemClock.monotonic() * Self::SPEED
     }
 }
 

@@ -8,7 +8,6 @@ use host_store_sqlite::rusqlite::Connection;
 use host_store_sqlite::{Database, DatabaseError, DatabaseErrorKind};
 use http_conventions::idempotency::{self, IdempotencyStore};
 use oauth_core::store::{ClientStore, RegisteredClient, TokenStore};
-use oauth_core::store_error;
 use webhook_core::address::AddressPolicy;
 use webhook_core::ports;
 use webhook_core::secret::SigningSecret;
@@ -66,7 +65,7 @@ async fn a_record_that_cannot_be_read_is_reported_as_corrupt() {
         .await
         .unwrap();
     let error = database.claim(&claim, now).await.unwrap_err();
-    assert_eq!(error.kind(), idempotency::StoreErrorKind::Corrupt);
+    assert_eq!(error.kind(), ports::StoreErrorKind::Corrupt);
 }
 
 /// Everything that a log could be told of an error: in words and in detail, with all that is beneath it.

@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use futures_util::future::join_all;
+use host_ports::testing::ManualClock;
 use host_store_postgres::Database;
 use oauth_core::basic::BasicCredentials;
 use oauth_core::jose::{SigningKey, SigningKeys};
@@ -97,7 +98,7 @@ impl Desk {
             .with_clients(Arc::new(MemoryClients::from_iter([client.clone()])))
             .with_interactions(Arc::new(MemoryInteractions::new()))
             .with_tokens(Arc::new(database.clone()))
-            .with_clock(move || now)
+            .with_clock(ManualClock::new(now))
             .with_entropy(OsEntropy)
             .with_signing_keys(SigningKeys::new(key))
             .with_audience("https://api.example")
