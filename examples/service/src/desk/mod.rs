@@ -30,8 +30,8 @@ pub use users::{Authenticated, User};
 /// Subscribers that fall this many updates behind miss the oldest ones.
 const UPDATES_KEPT: usize = 256;
 
-/// The desk's tables. Who typed a password is in the session since the second step.
-const STEPS: &[&str] = &[include_str!("schema.sql"), "DROP TABLE sign_in"];
+/// The desk's tables.
+const STEPS: &[&str] = &[include_str!("schema.sql")];
 
 /// Which rows of a list: at most `limit`, from `from` on (without it), in `order`.
 #[derive(Clone, Copy, Debug)]

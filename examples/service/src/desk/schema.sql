@@ -40,14 +40,7 @@ CREATE TABLE refund (
 CREATE INDEX refund_by_charge ON refund (charge, position);
 CREATE INDEX refund_pending ON refund (position) WHERE status = 'pending';
 
--- A sign-in between its two pages: who typed the right password for which interaction, until the consent.
-CREATE TABLE sign_in (
-    interaction BLOB PRIMARY KEY,
-    subject TEXT NOT NULL REFERENCES user (subject),
-    auth_time INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
--- What must be the same after a restart: the signing key, the keys of the cursors. A real host keeps these in a vault.
+-- Secrets that outlive a restart: the signing key, the keys of the cursors. A real host keeps these in a vault.
 CREATE TABLE host_secret (
     name TEXT PRIMARY KEY,
     value BLOB NOT NULL

@@ -1,10 +1,14 @@
-//! How the suite's values stand in columns.
+//! Column values: times, lengths of time, numbers and terms.
 
+#[cfg(feature = "webhooks")]
 use std::any::type_name;
+#[cfg(any(feature = "conventions", feature = "oauth", feature = "webhooks"))]
 use std::error::Error;
+#[cfg(feature = "webhooks")]
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
+#[cfg(feature = "webhooks")]
 use webhook_core::sender::Period;
 
 use crate::database::DatabaseError;
@@ -19,6 +23,7 @@ pub(crate) fn nanoseconds(time: SystemTime) -> i64 {
 }
 
 /// The first and the last instant of a period as times stand in columns, both of them in it.
+#[cfg(feature = "webhooks")]
 pub(crate) fn instants(period: &Period) -> (i64, i64) {
     (
         period.from.map_or(i64::MIN, nanoseconds),
@@ -45,11 +50,13 @@ pub(crate) fn span(length: Duration) -> i64 {
 }
 
 /// The length that [`span`] made a number of.
+#[cfg(feature = "webhooks")]
 pub(crate) fn length(nanoseconds: i64) -> Result<Duration, DatabaseError> {
     Ok(Duration::from_nanos(number(nanoseconds)?))
 }
 
 /// A number that is never negative, read back.
+#[cfg(any(feature = "conventions", feature = "oauth", feature = "webhooks"))]
 pub(crate) fn number<N>(stored: i64) -> Result<N, DatabaseError>
 where
     N: TryFrom<i64, Error: Error + Send + Sync + 'static>,
@@ -65,12 +72,14 @@ pub(crate) fn limit(rows: usize) -> i64 {
 /// A term of the suite's vocabulary, read back.
 ///
 /// What stands there instead may be anybody's, so no parser's words about it are passed on.
+#[cfg(feature = "webhooks")]
 pub(crate) fn term<T: FromStr>(stored: &str) -> Result<T, DatabaseError> {
     let no_term = |_| DatabaseError::corrupt(format!("no {}", type_name::<T>()));
     stored.parse().map_err(no_term)
 }
 
 /// A text that stands as bytes, read back. The error of `String` has all of them, so it is not passed on.
+#[cfg(feature = "webhooks")]
 pub(crate) fn text(stored: Vec<u8>) -> Result<String, DatabaseError> {
     String::from_utf8(stored).map_err(|error| DatabaseError::corrupt(error.utf8_error()))
 }
@@ -100,6 +109,7 @@ mod tests {
         assert_eq!(nanoseconds(SystemTime::UNIX_EPOCH - centuries), i64::MIN);
     }
 
+    #[cfg(feature = "webhooks")]
     #[test]
     fn a_number_that_nobody_wrote_is_corrupt() {
         assert!(number::<u64>(-1).is_err());

@@ -2,14 +2,20 @@
 
 mod column;
 mod database;
+#[cfg(feature = "conventions")]
 mod idempotency;
+#[cfg(any(feature = "conventions", feature = "oauth"))]
 mod json;
+#[cfg(feature = "oauth")]
 mod oauth;
 mod purge;
+#[cfg(feature = "conventions")]
 mod rate_limit;
+#[cfg(feature = "webhooks")]
 mod webhook;
 
 pub use sqlx;
 
 pub use self::database::{Database, DatabaseClock, DatabaseError, DatabaseErrorKind};
+#[cfg(feature = "webhooks")]
 pub use self::webhook::{order, outbox};

@@ -1,9 +1,10 @@
-//! Letting go of what can no longer matter, a little at a time.
+//! Deletes expired rows in small steps.
 
 use std::time::SystemTime;
 
 use crate::column::{limit, nanoseconds};
 use crate::database::{Database, DatabaseError};
+#[cfg(feature = "oauth")]
 use crate::oauth::MOST_ATTEMPTS;
 
 /// Rows that one step deletes at most.
@@ -25,56 +26,83 @@ macro_rules! delete {
     };
 }
 
+#[cfg(feature = "oauth")]
 const CODES: &str = delete!("oauth_code", "purge_at <= $1");
 
+#[cfg(feature = "oauth")]
 const ACCESS_TOKENS: &str = delete!("oauth_access_token", "expires_at <= $1");
 
+#[cfg(feature = "oauth")]
 const REFRESH_TOKENS: &str = "DELETE FROM oauth_refresh_token WHERE ctid = ANY(ARRAY(
      SELECT token.ctid
      FROM oauth_family AS family JOIN oauth_refresh_token AS token ON token.family = family.id
      WHERE family.retain_until <= $1 LIMIT $2 FOR UPDATE OF token SKIP LOCKED))";
 
 /// Runs after [`REFRESH_TOKENS`]: a family goes after its last refresh token.
+#[cfg(feature = "oauth")]
 const FAMILIES: &str = delete!(
     "oauth_family",
     "retain_until <= $1 AND NOT EXISTS (SELECT FROM oauth_refresh_token WHERE family = oauth_family.id)"
 );
 
+#[cfg(feature = "oauth")]
 const INTERACTIONS: &str = delete!("oauth_interaction", "expires_at <= $1");
 
+#[cfg(feature = "oauth")]
 const PUSHED_REQUESTS: &str = delete!("oauth_pushed_request", "retain_until <= $1");
 
+#[cfg(feature = "oauth")]
 const REPLAYS: &str = delete!("oauth_replay", "expires_at <= $1");
 
+#[cfg(feature = "oauth")]
 const ATTEMPTS: &str = delete!("oauth_attempt", "forgotten_at <= $1");
 
+#[cfg(feature = "oauth")]
 const SESSIONS: &str = delete!("oauth_session", "active_until <= $1");
 
+#[cfg(feature = "oauth")]
 const RESET_TOKENS: &str = delete!("oauth_reset_token", "expires_at <= $1");
 
+#[cfg(feature = "conventions")]
 const IDEMPOTENCY_RECORDS: &str = delete!("idempotency_record", "expires_at <= $1");
 
 /// Five minutes after they are full, so that a machine whose clock is behind still finds them.
+#[cfg(feature = "conventions")]
 const BUCKETS: &str = delete!("rate_limit_bucket", "full_at <= $1 - 300000000000");
 
+#[cfg(feature = "webhooks")]
 const CLAIMS: &str = delete!("webhook_claim", "expires_at <= $1");
 
+#[cfg(feature = "oauth")]
 pub(crate) const OF_TOKENS: &[&str] = &[CODES, ACCESS_TOKENS, REFRESH_TOKENS, FAMILIES];
+#[cfg(feature = "oauth")]
 pub(crate) const OF_INTERACTIONS: &[&str] = &[INTERACTIONS, PUSHED_REQUESTS];
+#[cfg(feature = "oauth")]
 pub(crate) const OF_REPLAYS: &[&str] = &[REPLAYS];
+#[cfg(feature = "oauth")]
 pub(crate) const OF_ATTEMPTS: &[&str] = &[ATTEMPTS];
+#[cfg(feature = "oauth")]
 pub(crate) const OF_SESSIONS: &[&str] = &[SESSIONS, RESET_TOKENS];
 const OF_EVERYTHING: &[&[&str]] = &[
+    #[cfg(feature = "oauth")]
     OF_TOKENS,
+    #[cfg(feature = "oauth")]
     OF_INTERACTIONS,
+    #[cfg(feature = "oauth")]
     OF_REPLAYS,
+    #[cfg(feature = "oauth")]
     OF_ATTEMPTS,
+    #[cfg(feature = "oauth")]
     OF_SESSIONS,
-    &[IDEMPOTENCY_RECORDS, BUCKETS, CLAIMS],
+    #[cfg(feature = "conventions")]
+    &[IDEMPOTENCY_RECORDS, BUCKETS],
+    #[cfg(feature = "webhooks")]
+    &[CLAIMS],
 ];
 
 impl Database {
-    /// Deletes what has expired at `now`, and of the counted attempts what is [too many](Self::trim_attempts); answers how many rows that were.
+    /// Deletes what has expired at `now`; returns the number of rows. With the feature `oauth` it also trims the counted
+    /// attempts to a million names (`Database::trim_attempts`).
     ///
     /// Call it now and then, such as once a minute, from as many machines as you like: each takes what the others leave.
     /// Nothing depends on it but the size of the tables: what has expired is never seen. Registered clients, endpoints, events,
@@ -84,8 +112,10 @@ impl Database {
     ///
     /// [`DatabaseError`]; calling again is safe.
     pub async fn purge(&self, now: SystemTime) -> Result<u64, DatabaseError> {
-        let expired = self.purge_by(&OF_EVERYTHING.concat(), now).await?;
-        Ok(expired + self.trim_attempts(MOST_ATTEMPTS, now).await?)
+        let purged = self.purge_by(&OF_EVERYTHING.concat(), now).await?;
+        #[cfg(feature = "oauth")]
+        let purged = purged + self.trim_attempts(MOST_ATTEMPTS, now).await?;
+        Ok(purged)
     }
 
     /// Runs each statement, a `DELETE` of at most `$2` rows that are dead at `$1`, until it finds none.

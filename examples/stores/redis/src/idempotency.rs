@@ -1,6 +1,7 @@
 //! What became of each Idempotency-Key (H6): one hash for each record, which the server forgets some minutes after its end.
 
 use std::mem;
+use std::sync::LazyLock;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
@@ -9,11 +10,16 @@ use http_conventions::idempotency::{
     AfterCrash, Claim, ClaimOutcome, Fence, IdempotencyStore, Outcome, RecordKey, Settled,
 };
 use http_conventions::ports::StoreError;
-use redis::Value;
+use redis::{Script, Value};
 
 use crate::database::{Database, DatabaseError};
 use crate::instant::{digits, keep, time_of};
-use crate::script::{CLAIM_KEY, COMPLETE_KEY, RELEASE_KEY, hex, run};
+use crate::script::{hex, run};
+
+static CLAIM_KEY: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("scripts/claim_key.lua")));
+static COMPLETE_KEY: LazyLock<Script> =
+    LazyLock::new(|| Script::new(include_str!("scripts/complete_key.lua")));
+static RELEASE_KEY: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("scripts/release_key.lua")));
 
 #[async_trait]
 impl IdempotencyStore for Database {

@@ -3,17 +3,22 @@
 //! One script claims and queues, so an event is either claimed and queued or neither; a duplicate is never answered while its
 //! first copy is not in the queue.
 
+use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use redis::ScriptInvocation;
+use redis::{Script, ScriptInvocation};
 use webhook_core::ports::StoreError;
 use webhook_core::receiver::{Claim, Dedupe, EventKey, Finish, Inbox, Incoming, Queued, Ticket};
 
 use crate::database::{Database, DatabaseError};
 use crate::instant::{digits, keep};
-use crate::script::{CLAIM, FINISH, TAKE, run};
+use crate::script::run;
+
+static CLAIM: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("scripts/claim.lua")));
+static TAKE: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("scripts/take.lua")));
+static FINISH: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("scripts/finish.lua")));
 
 #[async_trait]
 impl Dedupe for Database {
@@ -73,7 +78,7 @@ impl Inbox for Database {
 }
 
 impl Database {
-    fn on_queue(&self, script: &'static redis::Script) -> ScriptInvocation<'static> {
+    fn on_queue(&self, script: &'static Script) -> ScriptInvocation<'static> {
         let mut invocation = script.prepare_invoke();
         for key in [
             "free",

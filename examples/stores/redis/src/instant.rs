@@ -18,12 +18,14 @@ pub(crate) fn digits_of(nanoseconds: i64) -> String {
 }
 
 /// The nanoseconds since 1970 of these digits.
+#[cfg(feature = "conventions")]
 pub(crate) fn number_of(digits: &str) -> Option<i64> {
     let moved: u64 = digits.parse().ok()?;
     Some((moved ^ (1 << 63)).cast_signed())
 }
 
 /// The time of these digits.
+#[cfg(feature = "conventions")]
 pub(crate) fn time_of(digits: &str) -> Option<SystemTime> {
     let nanoseconds = number_of(digits)?;
     let distance = Duration::from_nanos(nanoseconds.unsigned_abs());
@@ -47,7 +49,7 @@ pub(crate) fn keep_for(rest: Duration) -> u64 {
     u64::try_from(rest.as_millis()).unwrap_or(u64::MAX)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "conventions"))]
 mod tests {
     use super::*;
 

@@ -2,13 +2,31 @@
 
 mod database;
 mod fan_out;
+#[cfg(feature = "conventions")]
 mod idempotency;
+#[cfg(feature = "webhooks")]
 mod inbox;
+#[cfg(any(
+    feature = "conventions",
+    feature = "graph",
+    feature = "oauth",
+    feature = "webhooks"
+))]
 mod instant;
+#[cfg(feature = "webhooks")]
 mod order;
+#[cfg(feature = "graph")]
 mod persisted;
+#[cfg(feature = "conventions")]
 mod rate_limit;
+#[cfg(feature = "oauth")]
 mod replays;
+#[cfg(any(
+    feature = "conventions",
+    feature = "graph",
+    feature = "oauth",
+    feature = "webhooks"
+))]
 mod script;
 
 pub use redis;

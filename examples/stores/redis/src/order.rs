@@ -1,11 +1,16 @@
 //! How far each resource has come (W9): one key for each, which stays.
 
+use std::sync::LazyLock;
+
 use async_trait::async_trait;
+use redis::Script;
 use webhook_core::ports::StoreError;
 use webhook_core::receiver::{Advance, LatestSeen, Position, ResourceKey};
 
 use crate::database::{Database, DatabaseError};
-use crate::script::{ADVANCE, run};
+use crate::script::run;
+
+static ADVANCE: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("scripts/advance.lua")));
 
 #[async_trait]
 impl LatestSeen for Database {

@@ -1,16 +1,18 @@
 //! The texts of automatic persisted queries (G13): one key for each, which the server forgets some minutes after its end.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
 
 use async_trait::async_trait;
 use graph_core::persisted::{DocumentHash, Kept, PersistedDocument, PersistedStore};
 use graph_core::ports::StoreError;
-use redis::AsyncCommands;
+use redis::{AsyncCommands, Script};
 
 use crate::database::{Database, DatabaseError};
 use crate::instant::{digits, keep};
-use crate::script::{KEEP_TEXT, run};
+use crate::script::run;
+
+static KEEP_TEXT: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("scripts/keep_text.lua")));
 
 /// How long the digits of an end are; the text is behind them.
 const DIGITS: usize = 20;

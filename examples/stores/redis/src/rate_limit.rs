@@ -1,14 +1,18 @@
 //! The buckets of rate limits (H15): one key for each, which the server forgets some minutes after it would be full.
 
+use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use http_conventions::limits::{Operation, RateLimitStore, Spend, State};
 use http_conventions::ports::StoreError;
+use redis::Script;
 
 use crate::database::{Database, DatabaseError};
 use crate::instant::{digits_of, keep_for, number_of};
-use crate::script::{SPEND, hex, run};
+use crate::script::{hex, run};
+
+static SPEND: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("scripts/spend.lua")));
 
 #[async_trait]
 impl RateLimitStore for Database {

@@ -1,15 +1,20 @@
 //! Names that may be used once (O6, O20): one key for each, and a sorted set of their ends, which both forget some minutes after.
 
+use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use oauth_core::ports::StoreError;
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{ReplayStore, SpendOutcome};
+use redis::Script;
 
 use crate::database::{Database, DatabaseError};
 use crate::instant::{digits, keep};
-use crate::script::{PURGE_NAMES, SPEND_ONCE, hex, run};
+use crate::script::{hex, run};
+
+static SPEND_ONCE: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("scripts/spend_once.lua")));
+static PURGE_NAMES: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("scripts/purge_names.lua")));
 
 /// A machine whose clock is behind asks later for what has ended by ours.
 const SKEW: Duration = Duration::from_secs(300);

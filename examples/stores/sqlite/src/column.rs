@@ -1,13 +1,18 @@
-//! How the suite's values stand in columns.
+//! Column types: times, lengths of time, numbers and terms.
 
+#[cfg(feature = "webhooks")]
 use std::any::type_name;
+#[cfg(feature = "webhooks")]
 use std::error::Error;
+#[cfg(feature = "webhooks")]
 use std::fmt;
+#[cfg(feature = "webhooks")]
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
 use rusqlite::ToSql;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
+#[cfg(feature = "webhooks")]
 use webhook_core::sender::Period;
 
 /// A time as INTEGER nanoseconds since 1970-01-01T00:00:00Z.
@@ -45,6 +50,7 @@ fn nanoseconds(time: SystemTime) -> i64 {
 }
 
 /// The first and the last instant of a period as times stand in columns, both of them in it.
+#[cfg(feature = "webhooks")]
 pub(crate) fn instants(period: &Period) -> (i64, i64) {
     (
         period.from.map_or(i64::MIN, nanoseconds),
@@ -68,8 +74,10 @@ impl FromSql for Time {
 }
 
 /// A length of time as INTEGER nanoseconds, at most 292 years.
+#[cfg(any(feature = "conventions", feature = "webhooks"))]
 pub(crate) struct Span(pub(crate) Duration);
 
+#[cfg(any(feature = "conventions", feature = "webhooks"))]
 impl ToSql for Span {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::from(
@@ -78,6 +86,7 @@ impl ToSql for Span {
     }
 }
 
+#[cfg(feature = "webhooks")]
 impl FromSql for Span {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let nanoseconds = i64::column_result(value)?;
@@ -87,14 +96,17 @@ impl FromSql for Span {
 }
 
 /// A count of 64 bits as INTEGER; beyond 2^63, which none of the suite's counters reaches, it stands as a negative number.
+#[cfg(any(feature = "oauth", feature = "webhooks"))]
 pub(crate) struct Number(pub(crate) u64);
 
+#[cfg(any(feature = "oauth", feature = "webhooks"))]
 impl ToSql for Number {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::from(self.0.cast_signed()))
     }
 }
 
+#[cfg(any(feature = "oauth", feature = "webhooks"))]
 impl FromSql for Number {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         i64::column_result(value).map(|number| Self(number.cast_unsigned()))
@@ -107,8 +119,10 @@ pub(crate) fn limit(rows: usize) -> i64 {
 }
 
 /// A term of the suite's vocabulary as TEXT.
+#[cfg(feature = "webhooks")]
 pub(crate) struct Term<T>(pub(crate) T);
 
+#[cfg(feature = "webhooks")]
 impl<T: FromStr> FromSql for Term<T> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let term = value.as_str()?.parse();
@@ -117,16 +131,19 @@ impl<T: FromStr> FromSql for Term<T> {
     }
 }
 
-/// What stands there is no value of this type. What it is instead may be anybody's, so no parser's words about it are passed on.
+/// A stored text that is no value of this type. The text may be a secret, so no parser's message is passed on.
+#[cfg(feature = "webhooks")]
 #[derive(Clone, Copy, Debug)]
 struct NoTerm(&'static str);
 
+#[cfg(feature = "webhooks")]
 impl fmt::Display for NoTerm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "no {}", self.0)
     }
 }
 
+#[cfg(feature = "webhooks")]
 impl Error for NoTerm {}
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Letting go of what can no longer matter, a little at a time.
+//! Deletes expired rows in small steps.
 
 use std::time::SystemTime;
 
@@ -8,67 +8,93 @@ use crate::database::{Database, DatabaseError};
 /// Rows that one step deletes at most: the writer is never held for long.
 const AT_ONCE: usize = 500;
 
+#[cfg(feature = "oauth")]
 const CODES: &str = "DELETE FROM oauth_code WHERE rowid IN (
     SELECT rowid FROM oauth_code WHERE purge_at <= ?1 LIMIT ?2)";
 
+#[cfg(feature = "oauth")]
 const ACCESS_TOKENS: &str = "DELETE FROM oauth_access_token WHERE rowid IN (
     SELECT rowid FROM oauth_access_token WHERE expires_at <= ?1 LIMIT ?2)";
 
+#[cfg(feature = "oauth")]
 const REFRESH_TOKENS: &str = "DELETE FROM oauth_refresh_token WHERE rowid IN (
     SELECT token.rowid
     FROM oauth_family AS family JOIN oauth_refresh_token AS token ON token.family = family.id
     WHERE family.retain_until <= ?1 LIMIT ?2)";
 
 /// Runs after [`REFRESH_TOKENS`]: a family goes after its last refresh token.
+#[cfg(feature = "oauth")]
 const FAMILIES: &str = "DELETE FROM oauth_family WHERE rowid IN (
     SELECT rowid FROM oauth_family AS family
     WHERE retain_until <= ?1 AND NOT EXISTS (SELECT 1 FROM oauth_refresh_token WHERE family = family.id)
     LIMIT ?2)";
 
+#[cfg(feature = "oauth")]
 const INTERACTIONS: &str = "DELETE FROM oauth_interaction WHERE rowid IN (
     SELECT rowid FROM oauth_interaction WHERE expires_at <= ?1 LIMIT ?2)";
 
+#[cfg(feature = "oauth")]
 const SESSIONS: &str = "DELETE FROM oauth_session WHERE rowid IN (
     SELECT rowid FROM oauth_session WHERE active_until <= ?1 LIMIT ?2)";
 
+#[cfg(feature = "oauth")]
 const RESET_TOKENS: &str = "DELETE FROM oauth_reset_token WHERE rowid IN (
     SELECT rowid FROM oauth_reset_token WHERE expires_at <= ?1 LIMIT ?2)";
 
+#[cfg(feature = "oauth")]
 const PUSHED_REQUESTS: &str = "DELETE FROM oauth_pushed_request WHERE rowid IN (
     SELECT rowid FROM oauth_pushed_request WHERE retain_until <= ?1 LIMIT ?2)";
 
+#[cfg(feature = "oauth")]
 const REPLAYS: &str = "DELETE FROM oauth_replay WHERE rowid IN (
     SELECT rowid FROM oauth_replay WHERE expires_at <= ?1 LIMIT ?2)";
 
+#[cfg(feature = "oauth")]
 const ATTEMPTS: &str = "DELETE FROM oauth_attempt WHERE (kind, key) IN (
     SELECT kind, key FROM oauth_attempt WHERE forgotten_at <= ?1 LIMIT ?2)";
 
+#[cfg(feature = "conventions")]
 const IDEMPOTENCY_RECORDS: &str = "DELETE FROM idempotency_record WHERE rowid IN (
     SELECT rowid FROM idempotency_record WHERE expires_at <= ?1 LIMIT ?2)";
 
 /// Five minutes after they are full, so that a machine whose clock is behind still finds them.
+#[cfg(feature = "conventions")]
 const BUCKETS: &str = "DELETE FROM rate_limit_bucket WHERE key IN (
     SELECT key FROM rate_limit_bucket WHERE full_at <= ?1 - 300000000000 LIMIT ?2)";
 
+#[cfg(feature = "webhooks")]
 const CLAIMS: &str = "DELETE FROM webhook_claim WHERE (source, event) IN (
     SELECT source, event FROM webhook_claim WHERE expires_at <= ?1 LIMIT ?2)";
 
+#[cfg(feature = "oauth")]
 pub(crate) const OF_TOKENS: &[&str] = &[CODES, ACCESS_TOKENS, REFRESH_TOKENS, FAMILIES];
+#[cfg(feature = "oauth")]
 pub(crate) const OF_INTERACTIONS: &[&str] = &[INTERACTIONS, PUSHED_REQUESTS];
+#[cfg(feature = "oauth")]
 pub(crate) const OF_ATTEMPTS: &[&str] = &[ATTEMPTS];
+#[cfg(feature = "oauth")]
 pub(crate) const OF_REPLAYS: &[&str] = &[REPLAYS];
+#[cfg(feature = "oauth")]
 pub(crate) const OF_SESSIONS: &[&str] = &[SESSIONS, RESET_TOKENS];
 const OF_EVERYTHING: &[&[&str]] = &[
+    #[cfg(feature = "oauth")]
     OF_TOKENS,
+    #[cfg(feature = "oauth")]
     OF_INTERACTIONS,
+    #[cfg(feature = "oauth")]
     OF_REPLAYS,
+    #[cfg(feature = "oauth")]
     OF_ATTEMPTS,
+    #[cfg(feature = "oauth")]
     OF_SESSIONS,
-    &[IDEMPOTENCY_RECORDS, BUCKETS, CLAIMS],
+    #[cfg(feature = "conventions")]
+    &[IDEMPOTENCY_RECORDS, BUCKETS],
+    #[cfg(feature = "webhooks")]
+    &[CLAIMS],
 ];
 
 impl Database {
-    /// Deletes what has expired at `now` from every store of the suite, and answers how many rows that were.
+    /// Deletes what has expired at `now` from every store of the suite; returns the number of rows.
     ///
     /// Call it now and then, such as once a minute. Nothing depends on it but the size of the file: what has expired
     /// is never seen, and attempts that are forgotten make room before any that count. Registered clients, endpoints, events, deliveries and their log stay until the host deletes them (events with theirs by `Retention::purge`).

@@ -1,4 +1,4 @@
-//! What broke underneath a verb, and whether it makes sense to try again.
+//! Errors of the database, by what a caller can do about them.
 
 use std::error::Error;
 use std::fmt;
@@ -44,7 +44,7 @@ impl fmt::Display for DatabaseError {
             DatabaseErrorKind::Busy => "another transaction was in the way",
             DatabaseErrorKind::Unavailable => "the database is unavailable",
             DatabaseErrorKind::Corrupt => "the database holds what cannot be read",
-            DatabaseErrorKind::Incompatible => "the tables were made by a newer release",
+            DatabaseErrorKind::Incompatible => "the tables were made by another release",
             DatabaseErrorKind::Failed => "the statement failed",
         })
     }
@@ -102,7 +102,7 @@ pub enum DatabaseErrorKind {
     Unavailable,
     /// A stored value cannot be understood. A retry does not help.
     Corrupt,
-    /// The tables are newer than this release. A retry does not help.
+    /// The tables are of another release. A retry does not help.
     Incompatible,
     /// A statement was refused, a constraint violated, the settings are wrong, or the caller may not do this. A retry does
     /// not help.

@@ -1,28 +1,35 @@
-//! Tables that grow with the releases: each step runs once per schema, in order.
+//! The suite's tables, made once per schema, and the steps of a host's own tables.
 
 use sqlx::{PgConnection, PgPool};
 
 use super::begin;
 use super::error::{DatabaseError, DatabaseErrorKind};
 
-/// The name under which the suite's own tables are counted.
-const SUITE: &str = "host-store-postgres";
+/// The name of the lock under which tables are made.
+const LOCK: &str = "host-store-postgres";
 
-/// The suite's own tables. A release appends a step and never edits one.
-const STEPS: &[&str] = &[
-    include_str!("../schema/0001.sql"),
-    include_str!("../schema/0002.sql"),
-    include_str!("../schema/0003.sql"),
-    include_str!("../schema/0004.sql"),
-    include_str!("../schema/0005.sql"),
-    include_str!("../schema/0006.sql"),
-    include_str!("../schema/0007.sql"),
-    include_str!("../schema/0008.sql"),
-    include_str!("../schema/0009.sql"),
+/// The suite's tables by feature: a component of `store_component`, at version 1, and its schema.
+const PARTS: &[(&str, &str)] = &[
+    #[cfg(feature = "conventions")]
+    (
+        "host-store-postgres/conventions",
+        include_str!("../schema/conventions.sql"),
+    ),
+    #[cfg(feature = "oauth")]
+    ("host-store-postgres/oauth", include_str!("../schema/oauth.sql")),
+    #[cfg(feature = "webhooks")]
+    (
+        "host-store-postgres/webhooks",
+        include_str!("../schema/webhooks.sql"),
+    ),
 ];
 
+/// Makes the tables of this build's features that the schema does not have yet.
 pub(super) async fn migrate_suite(pool: &PgPool) -> Result<(), DatabaseError> {
-    migrate(pool, SUITE, STEPS).await
+    for (name, schema) in PARTS {
+        migrate(pool, name, &[schema]).await?;
+    }
+    Ok(())
 }
 
 /// Brings the tables of a component to the version that `steps` describe, all in one transaction.
@@ -39,7 +46,7 @@ pub(super) async fn migrate(pool: &PgPool, name: &str, steps: &[&'static str]) -
         .execute(&mut *transaction)
         .await?;
     sqlx::query("SELECT pg_advisory_xact_lock(hashtext($1), hashtext(current_schema()))")
-        .bind(SUITE)
+        .bind(LOCK)
         .execute(&mut *transaction)
         .await?;
     sqlx::query(
@@ -74,7 +81,7 @@ async fn steps_left<'s>(
     let reached = usize::try_from(version.unwrap_or(0)).map_err(DatabaseError::corrupt)?;
     steps.get(reached..).ok_or_else(|| {
         let reason = format!(
-            "version {reached} of {name} in the database, {} known",
+            "`{name}` is at version {reached} in the schema, this release reads {}",
             steps.len()
         );
         DatabaseError::new(DatabaseErrorKind::Incompatible, reason)

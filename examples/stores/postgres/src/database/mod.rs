@@ -14,6 +14,7 @@ use std::time::Duration;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{PgPool, Postgres, Transaction};
 use tokio::runtime::Handle;
+#[cfg(feature = "webhooks")]
 use webhook_core::sender::SignersAtRest;
 
 pub use self::clock::DatabaseClock;
@@ -36,16 +37,17 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A handle on the suite's tables. Clones share its connections.
 ///
-/// The stores of `http_conventions`, `oauth_core` and `webhook_core` are implemented for it.
+/// The store ports of the features that are on are implemented for it.
 #[derive(Clone)]
 pub struct Database {
     pool: PgPool,
     runtime: Handle,
+    #[cfg(feature = "webhooks")]
     pub(crate) signers: SignersAtRest,
 }
 
 impl Database {
-    /// Connects, and brings the suite's tables to the present version.
+    /// Connects, and makes the tables of this build's features.
     ///
     /// The tables are in the first schema of the `search_path`; `…?options[search_path]=webhooks` in the URL chooses another.
     /// Opens at most ten connections, whose transactions may not idle for longer than a minute; bring
@@ -54,7 +56,7 @@ impl Database {
     /// # Errors
     ///
     /// [`Unavailable`](DatabaseErrorKind::Unavailable) when the database cannot be reached,
-    /// [`Incompatible`](DatabaseErrorKind::Incompatible) when a newer release made the tables,
+    /// [`Incompatible`](DatabaseErrorKind::Incompatible) when another release made the tables,
     /// [`Failed`](DatabaseErrorKind::Failed) when the URL is not one, the database refuses it, or no tokio runtime is running.
     pub async fn connect(url: &str) -> Result<Self, DatabaseError> {
         let options: PgConnectOptions = url.parse()?;
@@ -66,7 +68,7 @@ impl Database {
         Self::with_pool(pool).await
     }
 
-    /// Takes a pool as it is, and brings the suite's tables to the present version.
+    /// Takes a pool as it is, and makes the tables of this build's features.
     ///
     /// # Errors
     ///
@@ -78,11 +80,13 @@ impl Database {
         Ok(Self {
             pool,
             runtime,
+            #[cfg(feature = "webhooks")]
             signers: SignersAtRest::in_clear(),
         })
     }
 
-    /// Keeps the signing secrets of webhook endpoints in this way, and not in clear. Every process needs the same.
+    /// Keeps the signing secrets of webhook endpoints sealed, not in clear. Every process needs the same.
+    #[cfg(feature = "webhooks")]
     #[must_use]
     pub fn with_signers_at_rest(self, signers: SignersAtRest) -> Self {
         Self { signers, ..self }
@@ -97,8 +101,8 @@ impl Database {
     /// Brings a host's own tables to the version that `steps` describe, in one transaction.
     ///
     /// Step N takes component `name` from version N to N + 1 and runs once per schema, however many processes start at once. A
-    /// release appends steps and never edits one. The suite's tables are `store_component`, `idempotency_*`, `oauth_*`, `rate_limit_*` and `webhook_*`, and its component
-    /// is `host-store-postgres`; any other name is the host's.
+    /// release appends steps and never edits one. The suite's tables are `store_component`, `idempotency_*`, `oauth_*`, `rate_limit_*` and `webhook_*`, and its components begin with
+    /// `host-store-postgres/`; any other name is the host's.
     ///
     /// # Errors
     ///

@@ -1,5 +1,6 @@
 //! Starting, growing and sharing a schema, and the time of the database.
 
+use std::error::Error as _;
 use std::time::{Duration, SystemTime};
 
 use futures_util::future::join_all;
@@ -31,21 +32,45 @@ async fn processes_that_start_together_make_the_tables_once() {
     assert_eq!(
         count(
             &databases[3],
-            "store_component WHERE name = 'host-store-postgres' AND version > 0"
+            "store_component WHERE name LIKE 'host-store-postgres/%' AND version = 1"
         )
         .await,
-        1
+        3
     );
 }
 
+/// X5: the error names the version found and the version read, and nothing is changed.
 #[tokio::test]
-async fn tables_of_a_newer_release_are_left_alone() {
+async fn refuses_schema_of_another_release() {
     let schema = schema!();
     let database = schema.database().await;
-    execute(database.pool(), "UPDATE store_component SET version = 99").await;
+    let newer = "UPDATE store_component SET version = 99 WHERE name = 'host-store-postgres/webhooks'";
+    execute(database.pool(), newer).await;
     let error = Database::connect(&schema.url()).await.unwrap_err();
     assert_eq!(error.kind(), DatabaseErrorKind::Incompatible);
+    let reason = "`host-store-postgres/webhooks` is at version 99 in the schema, this release reads 1";
+    assert_eq!(error.source().unwrap().to_string(), reason);
     assert_eq!(count(&database, "store_component WHERE version = 99").await, 1);
+}
+
+/// X5: a build with one more feature makes the tables of that feature in a schema that exists.
+#[tokio::test]
+async fn adds_tables_of_a_feature_to_an_existing_schema() {
+    let schema = schema!();
+    let database = schema.database().await;
+    database.enqueue(event(1, &["ep_1"])).await.unwrap();
+    let without_conventions =
+        "DROP TABLE idempotency_record, rate_limit_bucket; DROP FUNCTION rate_limit_spend;
+         DELETE FROM store_component WHERE name = 'host-store-postgres/conventions'";
+    execute(database.pool(), without_conventions).await;
+
+    let database = schema.database().await;
+    assert_eq!(
+        database.enqueue(event(1, &["ep_1"])).await.unwrap(),
+        Enqueued::Duplicate
+    );
+    assert_eq!(count(&database, "idempotency_record").await, 0);
+    assert_eq!(count(&database, "rate_limit_bucket").await, 0);
 }
 
 #[tokio::test]

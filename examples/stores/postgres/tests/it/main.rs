@@ -4,10 +4,6 @@
 
 #[path = "../../../sqlite/tests/it/aes_256_gcm.rs"]
 mod aes_256_gcm;
-#[path = "../../../sqlite/tests/it/before_renewals.rs"]
-mod before_renewals;
-#[path = "../../../sqlite/tests/it/before_retries.rs"]
-mod before_retries;
 mod chaos;
 mod conformance;
 mod contention;
@@ -23,4 +19,3 @@ mod retention;
 mod sealed;
 mod server;
 mod support;
-mod upgrade;

@@ -1,4 +1,4 @@
-//! What broke underneath a verb, and whether it makes sense to try again.
+//! Errors of the database, by what a caller can do about them.
 
 use std::error::Error;
 use std::fmt;
@@ -28,6 +28,12 @@ impl DatabaseError {
     }
 
     /// A stored value that this release cannot read.
+    #[cfg(any(
+        feature = "conventions",
+        feature = "graph",
+        feature = "oauth",
+        feature = "webhooks"
+    ))]
     pub(crate) fn corrupt(source: impl Into<Box<dyn Error + Send + Sync + 'static>>) -> Self {
         Self::new(DatabaseErrorKind::Corrupt, source)
     }

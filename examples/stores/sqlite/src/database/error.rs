@@ -1,4 +1,4 @@
-//! What broke underneath a verb, and whether it makes sense to try again.
+//! Errors of the database, by what a caller can do about them.
 
 use std::error::Error;
 use std::fmt;
@@ -56,7 +56,7 @@ impl fmt::Display for DatabaseError {
             DatabaseErrorKind::Unavailable => "the database is unavailable",
             DatabaseErrorKind::Corrupt => "the database holds what cannot be read",
             DatabaseErrorKind::Incompatible => {
-                "the file belongs to a newer release or to another application"
+                "the file belongs to another release or to another application"
             }
             DatabaseErrorKind::Failed => "the statement failed",
         })
@@ -88,7 +88,7 @@ pub enum DatabaseErrorKind {
     Unavailable,
     /// The file, or a value in it, cannot be understood. A retry does not help.
     Corrupt,
-    /// The file's tables are newer than this release, or `PRAGMA user_version` is another application's. A retry does not
+    /// The file's tables are of another release, or `PRAGMA user_version` is another application's. A retry does not
     /// help.
     Incompatible,
     /// The closure's own doing: a statement that SQLite refused, a violated constraint, a panic. What it wrote was

@@ -1,38 +1,56 @@
-//! Tables that grow with the releases: each step runs once per file, in order.
+//! The suite's tables, made once per file, and the steps of a host's own tables.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 use super::error::{DatabaseError, DatabaseErrorKind};
 
-/// The suite's own tables. A release appends a step and never edits one; `PRAGMA user_version` counts those that ran.
-const SUITE: &[&str] = &[
-    include_str!("../schema/0001.sql"),
-    include_str!("../schema/0002.sql"),
-    include_str!("../schema/0003.sql"),
-    include_str!("../schema/0004.sql"),
-    include_str!("../schema/0005.sql"),
-    include_str!("../schema/0006.sql"),
-    include_str!("../schema/0007.sql"),
-    include_str!("../schema/0008.sql"),
-    include_str!("../schema/0009.sql"),
-    include_str!("../schema/0010.sql"),
-    include_str!("../schema/0011.sql"),
+/// `PRAGMA user_version` of a file of this release.
+const LAYOUT: u32 = 1;
+
+const STORE: &str = include_str!("../schema/store.sql");
+
+/// The suite's tables by feature: a component of `store_component`, at version 1, and its schema.
+const PARTS: &[(&str, &str)] = &[
+    #[cfg(feature = "conventions")]
+    (
+        "host-store-sqlite/conventions",
+        include_str!("../schema/conventions.sql"),
+    ),
+    #[cfg(feature = "oauth")]
+    ("host-store-sqlite/oauth", include_str!("../schema/oauth.sql")),
+    #[cfg(feature = "webhooks")]
+    (
+        "host-store-sqlite/webhooks",
+        include_str!("../schema/webhooks.sql"),
+    ),
 ];
 
-/// Brings the suite's tables to the present version.
+/// Makes the tables of this build's features that the file does not have yet.
 pub(super) fn migrate_suite(connection: &mut Connection) -> Result<(), DatabaseError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let version = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    if version > 0 && !has_our_tables(&transaction)? {
-        let reason = format!("another application counts its own version {version} in `user_version`");
-        return Err(DatabaseError::new(DatabaseErrorKind::Incompatible, reason));
+    let version: u32 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    match (version, has_our_tables(&transaction)?) {
+        (0, false) => {
+            transaction.execute_batch(STORE)?;
+            transaction.pragma_update(None, "user_version", LAYOUT)?;
+        }
+        (LAYOUT, true) => {}
+        (_, true) => {
+            let reason = format!("`user_version` is {version}, this release reads {LAYOUT}");
+            return Err(DatabaseError::new(DatabaseErrorKind::Incompatible, reason));
+        }
+        (_, false) => {
+            let reason = format!("`user_version` is {version}, set by another application");
+            return Err(DatabaseError::new(DatabaseErrorKind::Incompatible, reason));
+        }
     }
-    let reached = run_steps(&transaction, version, SUITE)?;
-    transaction.pragma_update(None, "user_version", reached)?;
+    for (name, schema) in PARTS {
+        migrate_component(&transaction, name, &[schema])?;
+    }
     Ok(transaction.commit()?)
 }
 
-/// Asks the file: what the connection knows of its tables may be older than what another handle has made.
+/// Reads the file: the connection's cached schema may be older than tables that another handle has made.
 fn has_our_tables(transaction: &Transaction<'_>) -> Result<bool, DatabaseError> {
     let ours = "SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'store_component'";
     Ok(transaction.query_row(ours, (), |row| row.get(0))?)
@@ -52,7 +70,7 @@ pub(super) fn migrate_component<S: AsRef<str>>(
         )
         .optional()?
         .unwrap_or(0);
-    let reached = run_steps(transaction, version, steps)?;
+    let reached = run_steps(transaction, name, version, steps)?;
     transaction.execute(
         "INSERT INTO store_component (name, version) VALUES (?1, ?2)
          ON CONFLICT (name) DO UPDATE SET version = excluded.version",
@@ -64,12 +82,13 @@ pub(super) fn migrate_component<S: AsRef<str>>(
 /// Runs the steps after `version`; returns the version reached.
 fn run_steps<S: AsRef<str>>(
     transaction: &Transaction<'_>,
+    name: &str,
     version: u32,
     steps: &[S],
 ) -> Result<u32, DatabaseError> {
     let known = u32::try_from(steps.len()).unwrap_or(u32::MAX);
     if version > known {
-        let reason = format!("version {version} in the file, {known} known");
+        let reason = format!("`{name}` is at version {version} in the file, this release reads {known}");
         return Err(DatabaseError::new(DatabaseErrorKind::Incompatible, reason));
     }
     for step in steps.iter().skip(usize::try_from(version).unwrap_or(usize::MAX)) {

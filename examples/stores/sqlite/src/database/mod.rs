@@ -21,7 +21,7 @@ mod connection;
 mod error;
 mod job;
 mod migration;
-#[cfg(test)]
+#[cfg(all(test, feature = "conventions", feature = "oauth", feature = "webhooks"))]
 mod plans;
 mod worker;
 mod writer;
@@ -31,6 +31,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::{Connection, Transaction};
+#[cfg(feature = "webhooks")]
 use webhook_core::sender::SignersAtRest;
 
 use self::job::{Answer, BoxedJob, job};
@@ -44,7 +45,7 @@ const READERS: usize = 2;
 
 /// A handle on one SQLite file, or on one database in memory. Clones share it.
 ///
-/// Every store port of the suite is implemented for it. Dropping the last clone blocks until what has begun is committed
+/// The store ports of the features that are on are implemented for it. Dropping the last clone blocks until what has begun is committed
 /// and the threads have ended; what had not begun never does.
 ///
 /// # Examples
@@ -74,6 +75,7 @@ const READERS: usize = 2;
 #[derive(Clone, Debug)]
 pub struct Database {
     threads: Arc<Threads>,
+    #[cfg(feature = "webhooks")]
     pub(crate) signers: SignersAtRest,
 }
 
@@ -87,7 +89,7 @@ struct Threads {
 }
 
 impl Database {
-    /// Opens a file, creating it when it is absent, and brings the suite's tables to the present version.
+    /// Opens a file, creating it when it is absent, and makes the tables of this build's features.
     ///
     /// Blocks for some milliseconds: call it at start. Several handles, in one process or in many, may hold the same
     /// file; they take turns.
@@ -96,7 +98,7 @@ impl Database {
     ///
     /// [`Unavailable`](DatabaseErrorKind::Unavailable) when the file cannot be opened or its file system has no
     /// shared memory for the write-ahead log, [`Corrupt`](DatabaseErrorKind::Corrupt) when it is not a database,
-    /// [`Incompatible`](DatabaseErrorKind::Incompatible) when a newer release wrote it or another application owns it,
+    /// [`Incompatible`](DatabaseErrorKind::Incompatible) when another release wrote it or another application owns it,
     /// [`Busy`](DatabaseErrorKind::Busy) when another process keeps it locked.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, DatabaseError> {
         let path = connection::absolute(path.as_ref())?;
@@ -132,11 +134,13 @@ impl Database {
         };
         Ok(Self {
             threads: Arc::new(threads),
+            #[cfg(feature = "webhooks")]
             signers: SignersAtRest::in_clear(),
         })
     }
 
-    /// Keeps the signing secrets of webhook endpoints in this way, and not in clear. Give it to every handle on the file.
+    /// Keeps the signing secrets of webhook endpoints sealed, not in clear. Every handle on the file needs the same.
+    #[cfg(feature = "webhooks")]
     #[must_use]
     pub fn with_signers_at_rest(self, signers: SignersAtRest) -> Self {
         Self { signers, ..self }

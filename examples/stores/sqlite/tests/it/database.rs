@@ -1,5 +1,6 @@
 //! Opening, closing, sharing and growing a file.
 
+use std::error::Error as _;
 use std::fs;
 use std::sync::mpsc;
 use std::time::SystemTime;
@@ -7,10 +8,10 @@ use std::time::SystemTime;
 use futures_util::future::join_all;
 use host_store_sqlite::rusqlite::Connection;
 use host_store_sqlite::{Database, DatabaseError, DatabaseErrorKind};
-
 use webhook_core::receiver::{Claim, Dedupe};
+use webhook_core::sender::{Enqueued, Outbox};
 
-use crate::support::{File, Held, incoming, note, notes, queue, with_notes};
+use crate::support::{File, Held, event, incoming, note, notes, queue, with_notes};
 
 async fn pragma(database: &Database, name: &'static str) -> String {
     let value = move |connection: &Connection| -> Result<String, DatabaseError> {
@@ -270,21 +271,59 @@ fn a_link_to_nothing_is_refused() {
     assert!(!target.exists());
 }
 
+/// X4: `user_version` and the version of each part; the error names the version found and the version read.
 #[test]
-fn a_file_of_a_newer_release_is_left_alone() {
-    let file = File::new();
-    drop(file.open());
-    let connection = Connection::open(file.path()).unwrap();
-    connection.pragma_update(None, "user_version", 9_999).unwrap();
-    assert_eq!(
-        Database::open(file.path()).unwrap_err().kind(),
-        DatabaseErrorKind::Incompatible
-    );
+fn refuses_file_of_another_release() {
+    for (change, reason) in [
+        (
+            "PRAGMA user_version = 9999",
+            "`user_version` is 9999, this release reads 1",
+        ),
+        (
+            "PRAGMA user_version = 0",
+            "`user_version` is 0, this release reads 1",
+        ),
+        (
+            "UPDATE store_component SET version = 2 WHERE name = 'host-store-sqlite/oauth'",
+            "`host-store-sqlite/oauth` is at version 2 in the file, this release reads 1",
+        ),
+    ] {
+        let file = File::new();
+        drop(file.open());
+        let connection = Connection::open(file.path()).unwrap();
+        connection.execute_batch(change).unwrap();
+        let error = Database::open(file.path()).unwrap_err();
+        assert_eq!(error.kind(), DatabaseErrorKind::Incompatible, "{change}");
+        assert_eq!(error.source().unwrap().to_string(), reason);
+    }
 }
 
-/// It would open well, and every verb would then miss its table.
+/// X4: a build with one more feature makes the tables of that feature in a file that exists, and no other change.
+#[tokio::test]
+async fn adds_tables_of_a_feature_to_an_existing_file() {
+    let file = File::new();
+    let database = file.open();
+    database.enqueue(event(1)).await.unwrap();
+    drop(database);
+    let connection = Connection::open(file.path()).unwrap();
+    let without_conventions = "DROP TABLE idempotency_record; DROP TABLE rate_limit_bucket;
+         DELETE FROM store_component WHERE name = 'host-store-sqlite/conventions'";
+    connection.execute_batch(without_conventions).unwrap();
+    drop(connection);
+
+    let database = file.open();
+    assert_eq!(database.enqueue(event(1)).await.unwrap(), Enqueued::Duplicate);
+    let tables = database.read(|connection| -> Result<i64, DatabaseError> {
+        let ours =
+            "SELECT count(*) FROM sqlite_schema WHERE name IN ('idempotency_record', 'rate_limit_bucket')";
+        Ok(connection.query_row(ours, (), |row| row.get(0))?)
+    });
+    assert_eq!(tables.await.unwrap(), 2);
+}
+
+/// X4: such a file would open, and every verb would then miss its table.
 #[test]
-fn a_file_whose_version_another_application_counts_is_left_alone() {
+fn refuses_file_that_another_application_versions() {
     let file = File::new();
     let connection = Connection::open(file.path()).unwrap();
     connection
@@ -299,7 +338,7 @@ fn a_file_whose_version_another_application_counts_is_left_alone() {
 
 /// X4: a file without our tables, such as one that a host already keeps, gets them; what is in it stays.
 #[tokio::test]
-async fn a_file_of_version_zero_is_brought_up_to_date() {
+async fn adds_tables_to_a_file_of_the_host() {
     let file = File::new();
     let connection = Connection::open(file.path()).unwrap();
     connection

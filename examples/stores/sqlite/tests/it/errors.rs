@@ -207,8 +207,10 @@ async fn a_family_with_two_leaves_cannot_be_stored() {
         tamper(&database, second).await.unwrap_err().kind(),
         DatabaseErrorKind::Failed
     );
-    tamper(&database, "UPDATE oauth_refresh_token SET rotated_at = 0")
-        .await
-        .unwrap();
+    // a token is exchanged for something, or it is the leaf
+    let half = tamper(&database, "UPDATE oauth_refresh_token SET rotated_at = 0").await;
+    assert_eq!(half.unwrap_err().kind(), DatabaseErrorKind::Failed);
+    let rotation = "UPDATE oauth_refresh_token SET rotated_at = 0, successor = x'03', access_token = x'04'";
+    tamper(&database, rotation).await.unwrap();
     tamper(&database, second).await.unwrap();
 }

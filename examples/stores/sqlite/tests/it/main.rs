@@ -3,8 +3,6 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod aes_256_gcm;
-mod before_renewals;
-mod before_retries;
 mod conformance;
 mod crash;
 mod database;
@@ -16,4 +14,3 @@ mod parallel_requests;
 mod purge;
 mod sealed;
 mod support;
-mod upgrade;

@@ -84,19 +84,13 @@ fn from_row(row: &PgRow, first: usize) -> Result<Option<RefreshTokenRecord>, Dat
     token.rotated = match row.try_get(first + 1)? {
         None => None,
         Some(at) => {
-            let hash = |column| row.try_get::<Option<_>, _>(column).map(exchanged);
+            let hash = |column| row.try_get(column).map(TokenHash::from_bytes);
             let salt: Option<[u8; 16]> = row.try_get(first + 4)?;
             let rotated = Rotated::new(time(at)?, hash(first + 2)?, hash(first + 3)?);
             Some(rotated.with_salt(salt.map(RotationSalt::from_bytes)))
         }
     };
     Ok(Some(token))
-}
-
-/// What a token was exchanged for. A process of a release before step 6, still running while this one takes over, rotates and
-/// says nothing of it: then it is what that step wrote, the hash of no token, and there is nothing to give again.
-fn exchanged(hash: Option<[u8; 32]>) -> TokenHash {
-    TokenHash::from_bytes(hash.unwrap_or_default())
 }
 
 /// A rotation as it is to be written.

@@ -80,19 +80,13 @@ fn from_row(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<RefreshToken
     token.rotated = match row.get(first + 1)? {
         None => None,
         Some(Time(at)) => {
-            let hash = |column| row.get::<_, Option<_>>(column).map(exchanged);
+            let hash = |column| row.get(column).map(TokenHash::from_bytes);
             let salt = row.get::<_, Option<_>>(first + 4)?;
             let rotated = Rotated::new(at, hash(first + 2)?, hash(first + 3)?);
             Some(rotated.with_salt(salt.map(RotationSalt::from_bytes)))
         }
     };
     Ok(Some(token))
-}
-
-/// What a token was exchanged for. A process of a release before step 8, still running while this one takes over, rotates and
-/// says nothing of it: then it is what that step wrote, the hash of no token, and there is nothing to give again.
-fn exchanged(hash: Option<[u8; 32]>) -> TokenHash {
-    TokenHash::from_bytes(hash.unwrap_or_default())
 }
 
 /// A rotation as it is to be written.

@@ -1,72 +1,4 @@
--- the versions of the tables that the host keeps beside the suite's
-CREATE TABLE store_component (
-    name    TEXT PRIMARY KEY,
-    version INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
--- Times are nanoseconds since 1970, hashes and bodies BLOBs. Where there is a `record` it is the whole record as JSON,
--- and the columns beside it are what is searched by and what changes.
-
-CREATE TABLE idempotency_record (
-    key         BLOB PRIMARY KEY,
-    fingerprint BLOB NOT NULL,
-    fence       BLOB,           -- null once it is settled
-    state       TEXT NOT NULL,  -- as JSON, without the body
-    body        BLOB,
-    expires_at  INTEGER NOT NULL
-) STRICT;
-CREATE INDEX idempotency_record_expired ON idempotency_record (expires_at);
-
-CREATE TABLE oauth_client (
-    id     TEXT PRIMARY KEY,
-    record TEXT NOT NULL
-) STRICT;
-
-CREATE TABLE oauth_interaction (
-    id         BLOB PRIMARY KEY,
-    expires_at INTEGER NOT NULL,
-    record     TEXT NOT NULL
-) STRICT;
-CREATE INDEX oauth_interaction_expired ON oauth_interaction (expires_at);
-
-CREATE TABLE oauth_code (
-    hash         BLOB PRIMARY KEY,
-    expires_at   INTEGER NOT NULL,
-    retain_until INTEGER NOT NULL,
-    redeemed     BLOB,  -- the family it bought
-    record       TEXT NOT NULL,
-    purge_at     INTEGER NOT NULL AS (iif(redeemed IS NULL, expires_at, retain_until))
-) STRICT;
-CREATE INDEX oauth_code_purgeable ON oauth_code (purge_at);
-
-CREATE TABLE oauth_family (
-    id           BLOB PRIMARY KEY,
-    expires_at   INTEGER NOT NULL,
-    retain_until INTEGER NOT NULL,
-    revocation   TEXT,  -- the whole revocation as JSON
-    record       TEXT NOT NULL
-) STRICT;
-CREATE INDEX oauth_family_purgeable ON oauth_family (retain_until);
-
-CREATE TABLE oauth_refresh_token (
-    hash       BLOB PRIMARY KEY,
-    family     BLOB NOT NULL REFERENCES oauth_family (id),
-    expires_at INTEGER NOT NULL,
-    rotated_at INTEGER,
-    record     TEXT NOT NULL
-) STRICT;
-CREATE INDEX oauth_refresh_token_of_family ON oauth_refresh_token (family);
--- one live leaf per family, whoever writes
-CREATE UNIQUE INDEX oauth_refresh_token_leaf ON oauth_refresh_token (family) WHERE rotated_at IS NULL;
-
-CREATE TABLE oauth_access_token (
-    hash       BLOB PRIMARY KEY,
-    family     BLOB,
-    expires_at INTEGER NOT NULL,
-    revoked_at INTEGER,
-    record     TEXT NOT NULL
-) STRICT;
-CREATE INDEX oauth_access_token_expired ON oauth_access_token (expires_at);
+-- Times are nanoseconds since 1970, hashes and bodies BLOBs.
 
 CREATE TABLE webhook_claim (
     source     TEXT NOT NULL,
@@ -87,6 +19,7 @@ CREATE TABLE webhook_received (
     takes        INTEGER NOT NULL DEFAULT 0,
     body         BLOB NOT NULL
 ) STRICT;
+
 -- the number of the latest lease, of which no two are equal
 CREATE TABLE webhook_lease (
     last INTEGER NOT NULL
@@ -100,6 +33,7 @@ CREATE TABLE webhook_endpoint (
     signers TEXT NOT NULL,  -- schemes and secrets as JSON
     state   TEXT NOT NULL
 ) STRICT;
+
 CREATE TABLE webhook_subscription (
     event_type TEXT NOT NULL,  -- `*` for every one
     endpoint   TEXT NOT NULL REFERENCES webhook_endpoint (id),
@@ -112,7 +46,8 @@ CREATE TABLE webhook_event (
     created_at INTEGER NOT NULL,
     body       BLOB NOT NULL
 ) STRICT;
-CREATE INDEX webhook_event_created ON webhook_event (created_at);
+-- the order in which missing events are searched and old ones purged
+CREATE INDEX webhook_event_created ON webhook_event (created_at, id);
 
 CREATE TABLE webhook_delivery (
     event      TEXT NOT NULL REFERENCES webhook_event (id),
@@ -129,6 +64,8 @@ CREATE TABLE webhook_delivery (
 CREATE INDEX webhook_delivery_live ON webhook_delivery (endpoint, due_at, event)
     WHERE state IN ('ready', 'retry_scheduled', 'leased');
 CREATE INDEX webhook_delivery_leased ON webhook_delivery (endpoint, due_at) WHERE state = 'leased';
+-- deliveries that may have crashed their worker; almost always empty
+CREATE INDEX webhook_delivery_suspect ON webhook_delivery (endpoint, due_at, event) WHERE state = 'leased' AND crashes > 0;
 CREATE INDEX webhook_delivery_failed ON webhook_delivery (event, endpoint)
     WHERE state IN ('permanent_failure', 'dead_letter');
 
@@ -157,4 +94,12 @@ CREATE TABLE webhook_attempt (
     failure    TEXT,
     message    TEXT,
     PRIMARY KEY (event, endpoint, fence)
+) STRICT, WITHOUT ROWID;
+
+-- how far each resource of a sender has come; the position as 8 bytes, the highest first, so that it compares as unsigned
+CREATE TABLE webhook_latest (
+    source   TEXT NOT NULL,
+    resource TEXT NOT NULL,
+    position BLOB NOT NULL,
+    PRIMARY KEY (source, resource)
 ) STRICT, WITHOUT ROWID;

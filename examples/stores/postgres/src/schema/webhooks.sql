@@ -7,6 +7,8 @@ CREATE TABLE webhook_event (
     created_at BIGINT NOT NULL,
     body       BYTEA NOT NULL
 );
+-- the order in which missing events are searched and old ones purged
+CREATE INDEX webhook_event_created ON webhook_event (created_at, id);
 
 -- What still goes on by itself: narrow and hot. A row is here exactly while its state is a live one, so the table is as small
 -- as the backlog. It has no foreign key: each check of one would write to the wide row.
@@ -24,6 +26,8 @@ CREATE TABLE webhook_ready (
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 CREATE INDEX webhook_ready_due ON webhook_ready (endpoint, due_at, event);
 CREATE INDEX webhook_ready_leased ON webhook_ready (endpoint, due_at) WHERE state = 'leased';
+-- deliveries that may have crashed their worker; almost always empty
+CREATE INDEX webhook_ready_suspect ON webhook_ready (endpoint, due_at, event) WHERE state = 'leased' AND crashes > 0;
 
 -- What is over: only inserted, and taken out again by a replay alone.
 CREATE TABLE webhook_finished (

@@ -27,14 +27,16 @@ CREATE TABLE oauth_session (
     hash         BYTEA NOT NULL UNIQUE,
     subject      TEXT COLLATE "C" NOT NULL,
     active_until BIGINT NOT NULL,  -- the earlier of its two ends, or when it was ended
-    record       TEXT NOT NULL
+    record       TEXT NOT NULL,
+    renewed_from BYTEA  -- the secret before the last renewal
 );
 CREATE INDEX oauth_session_of_subject ON oauth_session (subject, active_until);
 CREATE INDEX oauth_session_over ON oauth_session (active_until);
+CREATE INDEX oauth_session_renewed_from ON oauth_session (renewed_from) WHERE renewed_from IS NOT NULL;
 
 CREATE TABLE oauth_reset_token (
     hash       BYTEA PRIMARY KEY,
-    subject    TEXT COLLATE "C" NOT NULL UNIQUE,  -- '' where it is nobody's
+    subject    TEXT COLLATE "C" NOT NULL UNIQUE,  -- '' where it has none
     expires_at BIGINT NOT NULL,
     record     TEXT NOT NULL
 );
@@ -69,14 +71,18 @@ CREATE INDEX oauth_family_of_subject ON oauth_family (subject) WHERE revocation 
 CREATE INDEX oauth_family_of_session ON oauth_family (session) WHERE revocation IS NULL AND session IS NOT NULL;
 
 CREATE TABLE oauth_refresh_token (
-    hash       BYTEA PRIMARY KEY,
-    family     BYTEA NOT NULL REFERENCES oauth_family (id),
-    expires_at BIGINT NOT NULL,
-    rotated_at BIGINT,
-    record     TEXT NOT NULL
+    hash         BYTEA PRIMARY KEY,
+    family       BYTEA NOT NULL REFERENCES oauth_family (id),
+    expires_at   BIGINT NOT NULL,
+    rotated_at   BIGINT,  -- null for the live leaf, like what it was exchanged for
+    successor    BYTEA,
+    access_token BYTEA,
+    salt         BYTEA,
+    record       TEXT NOT NULL,
+    CHECK ((rotated_at IS NULL) = (successor IS NULL) AND (rotated_at IS NULL) = (access_token IS NULL))
 );
 CREATE INDEX oauth_refresh_token_of_family ON oauth_refresh_token (family);
--- one live leaf per family, whoever writes
+-- one live leaf per family
 CREATE UNIQUE INDEX oauth_refresh_token_leaf ON oauth_refresh_token (family) WHERE rotated_at IS NULL;
 
 CREATE TABLE oauth_access_token (
@@ -87,3 +93,19 @@ CREATE TABLE oauth_access_token (
     record     TEXT NOT NULL
 );
 CREATE INDEX oauth_access_token_expired ON oauth_access_token (expires_at);
+
+-- names that may be used once and were
+CREATE TABLE oauth_replay (
+    key        BYTEA PRIMARY KEY,
+    expires_at BIGINT NOT NULL
+);
+CREATE INDEX oauth_replay_expired ON oauth_replay (expires_at);
+
+-- Attempts at a secret or password, by name. Unlogged: a crash of the server resets them.
+CREATE UNLOGGED TABLE oauth_attempt (
+    key          BYTEA PRIMARY KEY,
+    attempts     BIGINT NOT NULL,
+    opens_at     BIGINT NOT NULL,
+    forgotten_at BIGINT NOT NULL
+) WITH (fillfactor = 70);
+CREATE INDEX oauth_attempt_forgotten ON oauth_attempt (forgotten_at);

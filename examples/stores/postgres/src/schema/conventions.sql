@@ -1,4 +1,5 @@
--- What became of each Idempotency-Key.
+-- Times are nanoseconds since 1970.
+
 CREATE TABLE idempotency_record (
     key         BYTEA PRIMARY KEY,
     fingerprint BYTEA NOT NULL,
@@ -9,15 +10,15 @@ CREATE TABLE idempotency_record (
 );
 CREATE INDEX idempotency_record_expired ON idempotency_record (expires_at);
 
--- The buckets of rate limits. After a crash of the server they are all full: not worth a write to its log for each request. No
--- index on the time, so that a spend changes none; a purge walks the table, which has a row for each caller of late.
+-- The buckets of rate limits. Unlogged: after a crash of the server they are all full. No index on the time, so that a spend
+-- changes none; a purge walks the table, which has a row for each recent caller.
 CREATE UNLOGGED TABLE rate_limit_bucket (
     key     BYTEA PRIMARY KEY,
     full_at BIGINT NOT NULL
 ) WITH (fillfactor = 70);
 
--- Takes from all buckets or from none, and answers what they were before. The keys come in ascending order, so that nobody waits in
--- a circle; the rule is that of http_conventions::rate_limit::Operation.
+-- Takes from all buckets or from none, and returns their states before. The keys are in ascending order, so that no two calls
+-- deadlock; the rule is that of http_conventions::rate_limit::Operation.
 CREATE FUNCTION rate_limit_spend(keys BYTEA[], "at" BIGINT, increments BIGINT[], latest BIGINT[], horizons BIGINT[])
 RETURNS BIGINT[] LANGUAGE plpgsql AS $$
 DECLARE
