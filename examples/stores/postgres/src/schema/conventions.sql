@@ -18,7 +18,7 @@ CREATE UNLOGGED TABLE rate_limit_bucket (
 ) WITH (fillfactor = 70);
 
 -- Takes from all buckets or from none, and returns their states before. The keys are in ascending order, so that no two calls
--- deadlock; the rule is that of http_conventions::rate_limit::Operation.
+-- deadlock; the rule is that of http_conventions::limits::Operation.
 CREATE FUNCTION rate_limit_spend(keys BYTEA[], "at" BIGINT, increments BIGINT[], latest BIGINT[], horizons BIGINT[])
 RETURNS BIGINT[] LANGUAGE plpgsql AS $$
 DECLARE

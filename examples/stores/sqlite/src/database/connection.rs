@@ -14,10 +14,9 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::error::{DatabaseError, DatabaseErrorKind};
 
-/// How often a statement asks for a lock that another handle holds, how long it sleeps in between, and for how long in all.
+/// Attempts of a statement at a lock that another handle holds, the pause between them, and the time in all.
 ///
-/// SQLite's own waiting soon asks only ten times a second. A busy neighbour lets go for some microseconds at a time, so
-/// it would be luck to meet one of them.
+/// SQLite's own busy timeout soon asks only ten times a second. A busy neighbour lets go for some microseconds at a time.
 const ATTEMPTS: i32 = 5_000;
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(1);
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -122,7 +121,50 @@ fn configure(connection: &mut Connection) -> Result<(), DatabaseError> {
     // a plan looks at no value: without this SQLite parses and plans most queries anew each time a value is bound
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    // a schema written by somebody else must not be able to run functions with side effects
+    // a schema that another application wrote must not run functions with side effects
     connection.pragma_update(None, "trusted_schema", false)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use rusqlite::trace::{TraceEvent, TraceEventCodes};
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// The neighbour holds the write lock until the switch to write-ahead mode was refused and is tried again: SQLite
+    /// asks no busy handler of a reader that wants to write.
+    #[test]
+    fn write_ahead_switch_waits_for_a_writer() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("new.sqlite");
+        let neighbour = Connection::open(&path).unwrap();
+        neighbour.execute_batch("BEGIN IMMEDIATE").unwrap();
+
+        let mut connection = Connection::open(&path).unwrap();
+        configure(&mut connection).unwrap();
+        let (attempt, attempts) = mpsc::channel();
+        let note = move |event: TraceEvent<'_>| {
+            if let TraceEvent::Stmt(..) = event {
+                attempt.send(()).ok();
+            }
+        };
+        connection
+            .trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(note))
+            .unwrap();
+        thread::scope(|scope| {
+            let switching = scope.spawn(|| {
+                let connection = connection;
+                write_ahead(&connection)
+            });
+            for _refused_then_retried in 0..2 {
+                attempts.recv().unwrap();
+            }
+            neighbour.execute_batch("ROLLBACK").unwrap();
+            assert_eq!(switching.join().unwrap().unwrap(), "wal");
+        });
+    }
 }
