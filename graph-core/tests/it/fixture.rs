@@ -12,10 +12,10 @@ use graph_core::http::Answer;
 use graph_core::limits::Measured;
 use graph_core::persisted::{Manifest, TrustedDocuments, TrustedMode, Untrusted};
 use graph_core::ports::Incident;
-use graph_core::testing::SeededEntropy;
 use graph_core::{
     Engine, GraphError, GraphObject, Principal, RequestContext, graph_object, graph_subscription, graph_union,
 };
+use host_ports::testing::SeededEntropy;
 use http::{Request, Response};
 use juniper::{FieldResult, RootNode};
 use serde_json::Value;

@@ -6,6 +6,7 @@ use graph_core::http::{GraphRequest, StatusProfile};
 use graph_core::limits::{LimitMode, Limits, Measured};
 use graph_core::memory::MemoryPersisted;
 use graph_core::persisted::AutomaticPersistedQueries;
+use host_ports::testing::ManualClock;
 use serde_json::json;
 
 use crate::fixture::{Fixture, accepting, builder, codes, fixture, get, json as envelope, post, post_body};
@@ -164,7 +165,7 @@ async fn introspection_is_switched_by_request() {
 async fn statuses_are_those_of_the_edition() {
     let automatic = || {
         let store = Arc::new(MemoryPersisted::default());
-        AutomaticPersistedQueries::new(store, || std::time::SystemTime::UNIX_EPOCH)
+        AutomaticPersistedQueries::new(store, ManualClock::new(std::time::SystemTime::UNIX_EPOCH))
     };
     let audited = Fixture::new(builder().with_automatic_persisted_queries(automatic()));
     let edition = builder().with_status_profile(StatusProfile::September2026);

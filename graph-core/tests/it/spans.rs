@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use graph_core::memory::MemoryPersisted;
 use graph_core::persisted::{AutomaticPersistedQueries, DocumentHash};
 use graph_core::{Principal, RequestContext};
+use host_ports::testing::ManualClock;
 use serde_json::json;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -71,7 +72,8 @@ const SECRET: &str = "s3cr3tT0ken";
 
 fn shop() -> Fixture {
     let store = Arc::new(MemoryPersisted::new(1 << 20));
-    let automatic = AutomaticPersistedQueries::new(store, || std::time::SystemTime::UNIX_EPOCH);
+    let automatic =
+        AutomaticPersistedQueries::new(store, ManualClock::new(std::time::SystemTime::UNIX_EPOCH));
     Fixture::new(builder().with_automatic_persisted_queries(automatic))
 }
 

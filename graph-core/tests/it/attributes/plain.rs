@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use graph_core::Engine;
 use graph_core::http::GraphRequest;
+use graph_core::ports::timer_fn;
 use juniper::graphql_vars;
 use serde_json::{Value, json};
 
@@ -34,7 +35,7 @@ async fn what_juniper_executes_has_no_partial_answer() {
     let [anonymous, ..] = callers();
     // the deadline has passed when it is looked at first
     let late = Engine::builder(schema())
-        .with_deadline(Duration::from_millis(1), |_: Duration| std::future::ready(()))
+        .with_deadline(Duration::from_millis(1), timer_fn(|_| std::future::ready(())))
         .build()
         .unwrap();
     let [ours, theirs] = both("cent never");

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use graph_core::ports::timer_fn;
 use serde_json::{Value, json};
 
 use super::{Log, ask, builder, yields};
@@ -18,7 +19,7 @@ async fn rests(_: Duration) {
 #[tokio::test]
 async fn a_deadline_answers_with_what_is_ready() {
     let engine = builder()
-        .with_deadline(Duration::from_secs(2), rests)
+        .with_deadline(Duration::from_secs(2), timer_fn(rests))
         .build()
         .unwrap();
     let log: Arc<Log> = Arc::default();
@@ -44,7 +45,7 @@ async fn a_deadline_answers_with_what_is_ready() {
 #[tokio::test]
 async fn a_late_mutation_starts_nothing_more() {
     let engine = builder()
-        .with_deadline(Duration::from_secs(2), rests)
+        .with_deadline(Duration::from_secs(2), timer_fn(rests))
         .build()
         .unwrap();
     let log: Arc<Log> = Arc::default();
@@ -60,7 +61,7 @@ async fn a_late_mutation_starts_nothing_more() {
 #[tokio::test]
 async fn a_late_mutation_writes_nothing_more() {
     let engine = builder()
-        .with_deadline(Duration::from_secs(2), rests)
+        .with_deadline(Duration::from_secs(2), timer_fn(rests))
         .build()
         .unwrap();
     let log: Arc<Log> = Arc::default();

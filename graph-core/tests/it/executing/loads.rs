@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use graph_core::RequestContext;
 use graph_core::http::{Answer, GraphRequest};
+use graph_core::ports::timer_fn;
 use serde_json::json;
 
 use super::{Names, answer, batches, builder};
@@ -89,7 +90,7 @@ async fn an_event_runs_through_the_plan() {
 /// G8: an operation that ended while its keys were being loaded does not keep the next one of its context from them.
 #[tokio::test]
 async fn what_was_given_up_is_loaded_for_the_next() {
-    let rests = |_: Duration| super::yields(1);
+    let rests = timer_fn(|_| super::yields(1));
     let engine = builder()
         .with_deadline(Duration::from_secs(1), rests)
         .build()

@@ -10,7 +10,7 @@ use graph_core::persisted::{AutomaticPersistedQueries, DocumentHash};
 use graph_core::response::GraphResponse;
 use serde_json::json;
 
-use super::{Hands, automatic, extensions, got, hash, hashed, over, registering};
+use super::{automatic, clock, extensions, got, hash, hashed, over, registering};
 use crate::fixture::{Fixture, accepting, builder, codes, fixture, json as envelope, post, post_body};
 
 const PING: &str = "{ ping }";
@@ -160,11 +160,11 @@ async fn each_operation_of_a_text_has_its_own_plan() {
 /// G13: a text is served until its end, by processes that never saw it too, and registering it again moves the end.
 #[tokio::test]
 async fn a_text_lives_as_long_as_it_should() {
-    let (store, hands) = (Arc::new(MemoryPersisted::new(1 << 20)), Hands::default());
+    let (store, clock) = (Arc::new(MemoryPersisted::new(1 << 20)), clock());
     let day = Duration::from_secs(86_400);
     // a process that has compiled nothing yet
     let process = || {
-        let automatic = AutomaticPersistedQueries::new(store.clone(), hands.clone()).with_lifetime(day);
+        let automatic = AutomaticPersistedQueries::new(store.clone(), clock.clone()).with_lifetime(day);
         Fixture::new(builder().with_automatic_persisted_queries(automatic))
     };
     process().send(registering(PING)).await;
@@ -172,14 +172,14 @@ async fn a_text_lives_as_long_as_it_should() {
         (day - Duration::from_secs(1), true),
         (Duration::from_secs(1), false),
     ] {
-        hands.forward(later);
+        clock.advance(later);
         let answer = envelope(&process().send(hashed(PING)).await);
         assert_eq!(answer == pinged(), served, "{answer}");
     }
     process().send(registering(PING)).await;
-    hands.forward(day / 2);
+    clock.advance(day / 2);
     process().send(registering(PING)).await;
-    hands.forward(day - Duration::from_secs(1));
+    clock.advance(day - Duration::from_secs(1));
     assert_eq!(envelope(&process().send(hashed(PING)).await), pinged());
 }
 

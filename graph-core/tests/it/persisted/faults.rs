@@ -56,7 +56,7 @@ async fn a_broken_store_is_a_miss() {
         assert_eq!(incident.kind, IncidentKind::Store);
         assert_eq!(
             incident.detail,
-            "the store is unavailable: redis at 10.0.0.9 is away"
+            "store unavailable: redis at 10.0.0.9 is away"
         );
     }
 }
@@ -72,7 +72,7 @@ async fn a_poisoned_store_runs_nothing() {
     assert!(
         incidents[0]
             .detail
-            .starts_with("the store holds an unreadable record"),
+            .starts_with("store holds an unreadable record"),
         "{incidents:?}"
     );
 }

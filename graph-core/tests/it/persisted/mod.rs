@@ -7,36 +7,23 @@ mod trusted;
 mod wire;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use graph_core::memory::MemoryPersisted;
 use graph_core::persisted::{AutomaticPersistedQueries, DocumentHash, PersistedStore};
-use graph_core::ports::Clock;
+use host_ports::testing::ManualClock;
 use http::Request;
 use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, builder, post_body};
 
-/// A clock that the test moves.
-#[derive(Clone, Default)]
-struct Hands(Arc<AtomicU64>);
-
-impl Hands {
-    fn forward(&self, duration: Duration) {
-        self.0.fetch_add(duration.as_secs(), Ordering::SeqCst);
-    }
-}
-
-impl Clock for Hands {
-    fn now(&self) -> SystemTime {
-        SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000 + self.0.load(Ordering::SeqCst))
-    }
+fn clock() -> ManualClock {
+    ManualClock::new(SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000))
 }
 
 fn over(store: Arc<dyn PersistedStore>) -> AutomaticPersistedQueries {
-    AutomaticPersistedQueries::new(store, Hands::default())
+    AutomaticPersistedQueries::new(store, clock())
 }
 
 /// A shop whose clients may register what they ask.

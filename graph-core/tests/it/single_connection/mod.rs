@@ -3,15 +3,13 @@
 mod operations;
 mod streams;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use graph_core::http::{Answer, EventStream};
 use graph_core::subscription::sse::{EventStreams, StreamLimits};
-use graph_core::testing::SeededEntropy;
+use host_ports::testing::{ManualClock, SeededEntropy};
 use http::{Method, Request, Response};
 use serde_json::json;
 
@@ -23,8 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 struct Desk {
     shop: Fixture,
     streams: EventStreams,
-    /// Seconds since the first request.
-    passed: Arc<AtomicU64>,
+    clock: ManualClock,
 }
 
 impl Desk {
@@ -33,13 +30,11 @@ impl Desk {
     }
 
     fn of(shop: Fixture, limits: StreamLimits) -> Self {
-        let passed = Arc::new(AtomicU64::new(0));
-        let seconds = Arc::clone(&passed);
-        let clock = move || SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.load(Ordering::SeqCst));
+        let clock = ManualClock::new(SystemTime::UNIX_EPOCH);
         Self {
             shop,
-            streams: EventStreams::new(limits, SeededEntropy::new(3), clock),
-            passed,
+            streams: EventStreams::new(limits, SeededEntropy::new(3), clock.clone()),
+            clock,
         }
     }
 

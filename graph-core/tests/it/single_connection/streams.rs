@@ -1,6 +1,5 @@
 //! Whose a stream is, how many there are, and when one ends.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -118,7 +117,7 @@ async fn a_reservation_that_is_not_taken_up_is_forgotten() {
     let early = desk.operate(&token, "1", "mutation { add(id: 1) { id } }").await;
     assert_eq!(early.status(), 409);
     assert_eq!(codes(&envelope(&early)), ["CONFLICT"]);
-    desk.passed.fetch_add(5, Ordering::SeqCst);
+    desk.clock.advance(Duration::from_secs(5));
     let late = desk
         .full(request(Method::GET, &token, "", ""), desk.shop.ada())
         .await;
@@ -127,10 +126,10 @@ async fn a_reservation_that_is_not_taken_up_is_forgotten() {
     let other = desk.reserve().await;
     assert_eq!(desk.streams.len(), 1);
     assert_eq!(desk.shop.shop.calls(), 0);
-    desk.passed.fetch_add(4, Ordering::SeqCst);
+    desk.clock.advance(Duration::from_secs(4));
     let _open = desk.open(&other).await;
     // an open stream has no such end
-    desk.passed.fetch_add(3600, Ordering::SeqCst);
+    desk.clock.advance(Duration::from_secs(3600));
     assert_eq!(desk.operate(&other, "1", "{ ping }").await.status(), 202);
 }
 
