@@ -111,7 +111,7 @@ fn is_tchar(byte: u8) -> bool {
 /// Which bytes tokens are made of: looked up, as this is asked for every byte of every field.
 static TCHARS: [bool; 256] = {
     let mut table = [false; 256];
-    let (mut rest, mut byte) = (table.as_mut_slice(), 0_u8);
+    let (mut rest, mut byte) = (&mut table as &mut [bool], 0_u8);
     while let [is_tchar, others @ ..] = rest {
         let is_mark = matches!(
             byte,

@@ -5,8 +5,8 @@ use std::{fmt, sync::Arc, time::Duration};
 use super::{Dedupe, Receiver, Verifier, endpoint::Settings};
 use crate::ports::{Clock, StoreError};
 
-const DAY: Duration = Duration::from_hours(24);
-const LONGEST_MEMORY: Duration = Duration::from_hours(366 * 24);
+const DAY: Duration = Duration::from_secs(86_400);
+const LONGEST_MEMORY: Duration = Duration::from_secs(366 * 86_400);
 const MAX_SOURCE_LENGTH: usize = 128;
 
 /// Builds a [`Receiver`]; made by [`Receiver::builder`].

@@ -48,9 +48,9 @@ pub struct ActiveSigner {
 
 impl Signers {
     /// How long a replaced secret signs beside the new one, unless the host says otherwise: 24 hours.
-    pub const OVERLAP: Duration = Duration::from_hours(24);
+    pub const OVERLAP: Duration = Duration::from_secs(86_400);
     /// The longest overlap: 7 days.
-    pub const MAX_OVERLAP: Duration = Duration::from_hours(7 * 24);
+    pub const MAX_OVERLAP: Duration = Duration::from_secs(7 * 86_400);
 
     /// Gathers signers, newest first, as a store gives them back.
     ///

@@ -27,7 +27,7 @@ macro_rules! dedupe_store {
 }
 
 /// None that a store might have of its own.
-pub(super) const MEMORY: Duration = Duration::from_hours(77);
+pub(super) const MEMORY: Duration = Duration::from_secs(277_200);
 const TICK: Duration = Duration::from_millis(1);
 
 /// When every case begins.

@@ -329,7 +329,7 @@ async fn a_diagnosis_never_reaches_the_wire() {
         (
             signed(
                 Signer::standard_webhooks(&secret(1)),
-                now() - Duration::from_hours(1),
+                now() - Duration::from_secs(3_600),
                 BODY.as_bytes(),
             ),
             BODY.into(),

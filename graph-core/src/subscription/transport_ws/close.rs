@@ -61,7 +61,11 @@ impl Close {
 
 /// A longer reason would make the frame invalid, and the peer would see 1006 instead of the code.
 fn shortened(mut reason: String) -> String {
-    reason.truncate(reason.floor_char_boundary(Close::REASON));
+    let mut end = reason.len().min(Close::REASON);
+    while !reason.is_char_boundary(end) {
+        end -= 1;
+    }
+    reason.truncate(end);
     reason
 }
 

@@ -54,10 +54,7 @@ async fn a_broken_store_is_a_miss() {
     assert_eq!(incidents.len(), 2);
     for incident in incidents.iter() {
         assert_eq!(incident.kind, IncidentKind::Store);
-        assert_eq!(
-            incident.detail,
-            "store unavailable: redis at 10.0.0.9 is away"
-        );
+        assert_eq!(incident.detail, "store unavailable: redis at 10.0.0.9 is away");
     }
 }
 

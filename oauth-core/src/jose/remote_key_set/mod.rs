@@ -288,7 +288,7 @@ impl RemoteKeySet {
             // its end is the host's code, which has no business under the lock
             drop(given_up);
             let asked = contained(exchange(&transport, request)).await;
-            let fetched = answer::read(asked.flatten()).map(|(keys, max_age)| {
+            let fetched = answer::read(asked.and_then(|answer| answer)).map(|(keys, max_age)| {
                 // who forbids to keep them is asked no more often than a stranger could ask
                 let shortest = times.cool_down.min(times.lifetime);
                 let lifetime = max_age.map_or(times.lifetime, |age| age.clamp(shortest, times.lifetime));

@@ -299,7 +299,7 @@ impl Inner {
             let request = asker.request(endpoint, token, now).map_err(unavailable)?;
             exchange(&*transport, request).await.map_err(unavailable)
         };
-        let response = contained(asking).await.map_err(unavailable).flatten()?;
+        let response = contained(asking).await.map_err(unavailable)??;
         match answer::read(&response, *takes_untyped) {
             Some(active) => active.map(Arc::new).ok_or(AskError::Inactive),
             None => Err(unavailable(NoAnswer(response.status()))),

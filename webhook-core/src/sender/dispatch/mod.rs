@@ -34,7 +34,7 @@ use crate::{
 };
 
 /// What a delivery waits at most for a dispatcher that died, but for the margin of its lease.
-const LONGEST_DEADLINE: Duration = Duration::from_hours(1);
+const LONGEST_DEADLINE: Duration = Duration::from_secs(3_600);
 
 /// Who sends, unless the host says it.
 const USER_AGENT: &str = concat!(

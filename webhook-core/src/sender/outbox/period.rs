@@ -11,8 +11,8 @@ use std::{
 /// use std::time::{Duration, SystemTime};
 /// use webhook_core::sender::Period;
 ///
-/// let ten = SystemTime::UNIX_EPOCH + Duration::from_hours(10);
-/// let eleven = ten + Duration::from_hours(1);
+/// let ten = SystemTime::UNIX_EPOCH + Duration::from_secs(36_000);
+/// let eleven = ten + Duration::from_secs(3_600);
 /// let hour = Period::from(ten..eleven);
 /// assert!(hour.contains(ten) && !hour.contains(eleven));
 /// assert!(Period::from(ten..).contains(eleven));

@@ -16,8 +16,8 @@ use crate::{
 /// use std::time::{Duration, SystemTime};
 /// use webhook_core::sender::DeliveryFilter;
 ///
-/// let ten = SystemTime::UNIX_EPOCH + Duration::from_hours(10);
-/// let eleven = ten + Duration::from_hours(1);
+/// let ten = SystemTime::UNIX_EPOCH + Duration::from_secs(36_000);
+/// let eleven = ten + Duration::from_secs(3_600);
 /// let filter = DeliveryFilter::failed().with_created(ten..eleven);
 /// assert_eq!((filter.created.from, filter.created.before), (Some(ten), Some(eleven)));
 /// ```

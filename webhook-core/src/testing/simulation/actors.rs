@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// How long old secrets go on signing.
-const OVERLAP: Duration = Duration::from_hours(1);
+const OVERLAP: Duration = Duration::from_secs(3_600);
 
 /// How long a message that was signed without the new secret may still be on its way.
 const LAST_OLD_MESSAGE: Duration =
@@ -45,7 +45,7 @@ impl Stage {
     /// Delivers until everybody stops, with a planned restart in between.
     pub(super) async fn dispatch(self, index: usize) {
         let (world, actor) = (&self.world, Actor::Dispatcher(index));
-        let restarts_at = world.wall(actor) + world.state().choices.time(Duration::from_mins(10));
+        let restarts_at = world.wall(actor) + world.state().choices.time(Duration::from_secs(600));
         let mut restarts_at = Some(restarts_at);
         while !world.state().stopping {
             world.state().monitor.starts(actor);
@@ -113,7 +113,7 @@ impl Stage {
             endpoints.rotate(&site.endpoint, &rotation).await
         })
         .await;
-        let spare = OVERLAP - LAST_OLD_MESSAGE * 2 - Duration::from_mins(10);
+        let spare = OVERLAP - LAST_OLD_MESSAGE * 2 - Duration::from_secs(600);
         let pause = LAST_OLD_MESSAGE + world.state().choices.time(spare);
         world.sleep(pause).await;
         site.trust_only(1);
@@ -127,7 +127,7 @@ impl Stage {
         let endpoints = self.endpoints(Actor::Operator);
         for state in [EndpointState::Paused, EndpointState::Enabled] {
             self.insist(|| endpoints.set_state(&site.endpoint, state)).await;
-            let pause = world.state().choices.time(Duration::from_mins(3));
+            let pause = world.state().choices.time(Duration::from_secs(180));
             world.sleep(pause).await;
         }
     }
@@ -189,7 +189,7 @@ impl Stage {
             state.monitor.clocks_part();
         }
         world.jump(actor, STEP);
-        let pause = world.state().choices.time(Duration::from_mins(2));
+        let pause = world.state().choices.time(Duration::from_secs(120));
         world.sleep(pause).await;
         world.jump(actor, SKEW);
     }
@@ -214,7 +214,7 @@ impl Stage {
     pub(super) async fn die(self, index: usize, after: Duration) {
         let world = &self.world;
         world.sleep(after.saturating_sub(world.now())).await;
-        let time = world.state().choices.time(Duration::from_mins(10));
+        let time = world.state().choices.time(Duration::from_secs(600));
         world.dies(Actor::Dispatcher(index), time);
     }
 

@@ -22,7 +22,7 @@ pub(super) const ALL: Page = Page {
 };
 
 /// How often it is looked whether everything has come to rest.
-const LOOK: Duration = Duration::from_mins(10);
+const LOOK: Duration = Duration::from_secs(600);
 
 impl Stage {
     /// Registers all endpoints but the latecomer, before anything else.
@@ -97,7 +97,7 @@ impl Stage {
     /// How often each event stands in the queues of the receivers.
     async fn queued(&self) -> Result<BTreeMap<DeliveryId, usize>, StoreError> {
         let now = self.world.wall(Actor::Operator);
-        let lease = Duration::from_mins(1);
+        let lease = Duration::from_secs(60);
         let taken = self.world.verb(self.stores.inbox.take(MOST, now, lease)).await?;
         let mut queued = BTreeMap::new();
         for key in taken.into_iter().map(|taken| taken.ticket.key) {

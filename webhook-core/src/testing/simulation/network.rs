@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// How long a receiver remembers an event; as long as a receiver does that is told nothing else.
-pub(super) const MEMORY: Duration = Duration::from_hours(72);
+pub(super) const MEMORY: Duration = Duration::from_secs(259_200);
 
 /// The deadline of an exchange: short, so that what hangs costs the run few steps.
 pub(super) const DEADLINE: Duration = Duration::from_secs(2);

@@ -6,10 +6,10 @@ use super::{choices::Choices, sites::Temper, world::Weather};
 use crate::sender::{DeliveryPolicy, Schedule};
 
 /// How long things go wrong. After that everybody is well, and has all the time it takes.
-pub(super) const CHAOS: Duration = Duration::from_mins(30);
+pub(super) const CHAOS: Duration = Duration::from_secs(1_800);
 
 /// What is older may be purged: no producer repeats itself for so long.
-pub(super) const OLD: Duration = Duration::from_mins(10);
+pub(super) const OLD: Duration = Duration::from_secs(600);
 
 /// When the events of a run come.
 const BUSY: Duration = Duration::from_secs(40);

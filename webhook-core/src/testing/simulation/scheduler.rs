@@ -21,7 +21,7 @@ use super::{
 
 /// A run that takes more polls or more time than this does not end.
 const MOST_STEPS: u64 = 200_000;
-const LONGEST: Duration = Duration::from_hours(60 * 24);
+const LONGEST: Duration = Duration::from_secs(60 * 86_400);
 
 /// How many of a thousand waits of a task are its last, in rough weather.
 const CRASHES_WHILE_WAITING: u64 = 2;

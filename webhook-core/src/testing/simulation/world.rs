@@ -27,7 +27,7 @@ use crate::{
 pub(super) const SKEW: Duration = Duration::from_secs(5);
 
 /// How far a clock may be wrong for a while; receivers still accept what is signed by it.
-pub(super) const STEP: Duration = Duration::from_mins(4);
+pub(super) const STEP: Duration = Duration::from_secs(240);
 
 /// How likely a process that dies for reasons of its own does so at each point, of a thousand.
 const DYING: u64 = 400;

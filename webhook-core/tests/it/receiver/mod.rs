@@ -23,7 +23,7 @@ use webhook_core::{
 
 use crate::ends::secret;
 
-const DAY: Duration = Duration::from_hours(24);
+const DAY: Duration = Duration::from_secs(86_400);
 
 fn body(id: &str) -> String {
     format!(r#"{{"id":"{id}","type":"charge.created","created":1700000000,"data":{{"object":{{}}}}}}"#)
