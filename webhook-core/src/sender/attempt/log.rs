@@ -98,7 +98,11 @@ fn chain(error: &(dyn Error + 'static)) -> String {
         .map(ToString::to_string)
         .collect();
     let mut text = causes.join(": ");
-    text.truncate(text.floor_char_boundary(KEPT_MESSAGE));
+    let mut end = text.len().min(KEPT_MESSAGE);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.truncate(end);
     text
 }
 
