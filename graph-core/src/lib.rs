@@ -15,13 +15,12 @@ pub mod guard;
 pub mod http;
 pub mod limits;
 pub mod loader;
+mod mask;
 pub mod memory;
 pub mod persisted;
 pub mod ports;
 pub mod response;
 pub mod subscription;
-#[cfg(feature = "testing")]
-pub mod testing;
 
 pub use graph_core_macros::{
     GraphEnum, GraphObject, graph_interface, graph_object, graph_subscription, graph_union,

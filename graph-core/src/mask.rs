@@ -1,20 +1,12 @@
-//! Tells our errors from foreign ones in what juniper hands back, and hides the foreign ones.
+//! Errors of resolvers as clients see them: a [`GraphError`](crate::GraphError) passes, a foreign error is masked and logged.
 
 use std::any::Any;
 
 use juniper::{DefaultScalarValue, FieldError, Object, Value};
 
-use super::ErrorCode;
-use crate::ports::StoreError;
-use crate::ports::{Entropy, Incident, IncidentKind, IncidentLog};
+use crate::error::{CODE, DETAIL, ErrorCode, MASKED, with_causes};
+use crate::ports::{Entropy, Incident, IncidentKind, IncidentLog, StoreError};
 use crate::response::{Location, PathSegment, ResponseError};
-
-/// What a client reads instead of the cause.
-pub(crate) const MESSAGE: &str = "internal server error";
-
-/// Keys under which a [`GraphError`](super::GraphError) travels through juniper; no JSON client ever sees them.
-pub(crate) const CODE: &str = "\0code";
-pub(crate) const DETAIL: &str = "\0detail";
 
 /// Turns failures of one operation into what the client sees, and reports what it does not see.
 pub(crate) struct Mask<'e> {
@@ -73,7 +65,7 @@ impl<'e> Mask<'e> {
 
     /// Reports that a store failed, which the client is not told of.
     pub(crate) fn store(&mut self, error: &StoreError) {
-        self.incident(IncidentKind::Store, super::with_causes(error), &[]);
+        self.incident(IncidentKind::Store, with_causes(error), &[]);
     }
 
     fn incident(&mut self, kind: IncidentKind, detail: String, path: &[PathSegment]) -> ResponseError {
@@ -87,7 +79,7 @@ impl<'e> Mask<'e> {
                 path: path.to_vec(),
             });
         }
-        ResponseError::new(ErrorCode::InternalServerError, MESSAGE)
+        ResponseError::new(ErrorCode::InternalServerError, MASKED)
             .with_extensions([("correlationId".to_owned(), Value::scalar(correlation_id))])
     }
 }

@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::task::{Context as TaskContext, Poll, Waker};
 
 use bytes::Bytes;
-use graph_core::http::{Answer, GraphRequest};
+use graph_core::http::{GraphRequest, HttpResponse};
 use graph_core::{Engine, RequestContext, engine::Root as QueryRoot};
 use http::Request;
 use juniper::http::GraphQLRequest;
@@ -82,8 +82,8 @@ fn plain<'c>(name: &'static str, write: impl Fn(&[u8]) -> Vec<u8> + 'c) -> Measu
 fn ours<Q: QueryRoot<Host = ()>>(name: &'static str, root: Root<Q>) -> Measured<'static> {
     let engine = Engine::builder(root).build().expect("an engine");
     let answer = move |request| match drive(engine.respond(request, RequestContext::new(()))) {
-        Answer::Full(response) => Written::Bytes(response.into_body()),
-        Answer::Stream(_) => unreachable!("nobody subscribed"),
+        HttpResponse::Full(response) => Written::Bytes(response.into_body()),
+        HttpResponse::Stream(_) => unreachable!("nobody subscribed"),
     };
     let answer = Box::new(answer);
     Measured { name, answer }

@@ -4,7 +4,7 @@ use std::{convert::Infallible, future::pending, io};
 
 use axum::{Router, body::Body, extract::State, routing::post};
 use bytes::Bytes;
-use graph_core::{Engine, RequestContext, http::Answer};
+use graph_core::{Engine, RequestContext, http::HttpResponse};
 use host_adapter_axum::Whole;
 use http::{HeaderValue, Request, StatusCode, header::CONTENT_TYPE};
 use http_body_util::{BodyExt as _, Full};
@@ -80,8 +80,8 @@ fn engine(schema: Schema) -> Graph {
 
 async fn ours(engine: &Graph, request: Request<Bytes>) -> http::Response<Bytes> {
     match engine.respond(request, RequestContext::new(())).await {
-        Answer::Full(response) => response,
-        Answer::Stream(_) => unreachable!("nobody subscribes"),
+        HttpResponse::Full(response) => response,
+        HttpResponse::Stream(_) => unreachable!("nobody subscribes"),
     }
 }
 

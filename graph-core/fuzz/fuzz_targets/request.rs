@@ -1,7 +1,7 @@
 #![no_main]
 
 use bytes::Bytes;
-use graph_core::http::Answer;
+use graph_core::http::HttpResponse;
 use graph_core::{Engine, RequestContext};
 use http::Request;
 use juniper::{EmptyMutation, EmptySubscription, RootNode};
@@ -21,7 +21,7 @@ fuzz_target!(|body: &[u8]| {
     let engine = Engine::builder(root).build().expect("a schema");
     let request = Request::post("/graphql").header("content-type", "application/json");
     let request = request.body(Bytes::copy_from_slice(body)).expect("a request");
-    if let Answer::Full(response) =
+    if let HttpResponse::Full(response) =
         futures_executor::block_on(engine.respond(request, RequestContext::new(())))
     {
         assert!(!response.status().is_server_error());

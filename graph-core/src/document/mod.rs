@@ -35,7 +35,8 @@ pub(crate) use self::view::View;
 use crate::compat::syntax::Syntax;
 use crate::compat::{again, read};
 use crate::executor::Plan;
-use crate::executor::plan::{Field, Policies};
+use crate::executor::plan::Field;
+use crate::guard::demand::Policies;
 use crate::limits::{Estimate, Outline, outline};
 use crate::response::GraphResponse;
 

@@ -1,7 +1,7 @@
 //! Gathers what an operation needs a principal to be allowed.
 
-use crate::executor::plan::{Guarded, Policies};
-use crate::executor::{Guard, TypeInfo};
+use crate::executor::TypeInfo;
+use crate::guard::demand::{Guard, Guarded, Policies};
 use crate::response::Location;
 
 /// The policies found so far.

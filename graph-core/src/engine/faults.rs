@@ -1,8 +1,8 @@
 //! What the fields of an execution noted, as the client reads it.
 
-use crate::error::mask::Mask;
 use crate::executor::plan::Plan;
 use crate::executor::{Fault, Trail};
+use crate::mask::Mask;
 use crate::response::{PathSegment, ResponseError};
 
 /// The errors of a response, in the order of the document whatever was ready first.

@@ -10,8 +10,8 @@ use super::root::Root;
 use crate::compat::{location, refused};
 use crate::document::{Document, Foreign};
 use crate::error::ErrorCode;
-use crate::error::mask::Mask;
 use crate::guard::{RequestContext, Watch, watched};
+use crate::mask::Mask;
 use crate::response::{GraphResponse, PathSegment, ResponseError};
 
 /// An operation in juniper's hands.

@@ -11,7 +11,7 @@ use super::Engine;
 use super::root::{Root, SubscriptionRoot};
 use crate::error::ErrorCode;
 use crate::guard::RequestContext;
-use crate::http::{self as wire, Answer, Exchange, HttpPolicy, Refusal, Rendering};
+use crate::http::{self as wire, Exchange, HttpPolicy, HttpResponse, Refusal, Rendering};
 use crate::subscription::OperationId;
 use crate::subscription::sse::{EventStreams, Missing, Wanted};
 
@@ -35,29 +35,29 @@ where
         request: Request<Bytes>,
         context: RequestContext<Q::Host>,
         end: impl Future<Output = ()> + Send + 'static,
-    ) -> Answer {
+    ) -> HttpResponse {
         let owner = context
             .principal()
             .map(|principal| principal.subject().to_owned());
         let token = token(&request);
         let wanted = streams.wanted(&token, owner.as_deref());
         match *request.method() {
-            Method::PUT => Answer::Full(reserved(wanted.reserve())),
+            Method::PUT => HttpResponse::Full(reserved(wanted.reserve())),
             Method::GET => match self.inner.http.accepts(request.headers()) {
                 Some(Rendering::EventStream) => match wanted.open(Box::pin(end)) {
-                    Ok(events) => Answer::Stream(wire::event_stream(events)),
-                    Err(missing) => Answer::Full(refused(missing)),
+                    Ok(events) => HttpResponse::Stream(wire::event_stream(events)),
+                    Err(missing) => HttpResponse::Full(refused(missing)),
                 },
-                _ => Answer::Full(unacceptable("only `text/event-stream` is served by GET")),
+                _ => HttpResponse::Full(unacceptable("only `text/event-stream` is served by GET")),
             },
             Method::POST => {
                 let started = self.start(&wanted, &request, context, end).await;
-                Answer::Full(started.unwrap_or_else(|refused| refused))
+                HttpResponse::Full(started.unwrap_or_else(|refused| refused))
             }
-            Method::DELETE => Answer::Full(stopped(&wanted, &request)),
+            Method::DELETE => HttpResponse::Full(stopped(&wanted, &request)),
             _ => {
                 let refusal = Refusal::method("DELETE, GET, POST, PUT", "no such request to an event stream");
-                Answer::Full(refusal.into_response(self.inner.http.profile))
+                HttpResponse::Full(refusal.into_response(self.inner.http.profile))
             }
         }
     }

@@ -24,7 +24,6 @@
 //! ```
 
 mod code;
-pub(crate) mod mask;
 
 use std::error::Error;
 use std::fmt::Display;
@@ -32,6 +31,13 @@ use std::fmt::Display;
 use juniper::{FieldError, IntoFieldError, Object, ScalarValue, Value};
 
 pub use self::code::ErrorCode;
+
+/// Message that a client reads instead of the cause.
+pub(crate) const MASKED: &str = "internal server error";
+
+/// Keys under which a [`GraphError`] travels through juniper; no client ever sees them.
+pub(crate) const CODE: &str = "\0code";
+pub(crate) const DETAIL: &str = "\0detail";
 
 /// A failure that a client may see: a code, a message and extensions.
 ///
@@ -122,7 +128,7 @@ impl GraphError {
     fn masked(detail: String) -> Self {
         Self {
             code: ErrorCode::InternalServerError,
-            message: mask::MESSAGE.to_owned(),
+            message: MASKED.to_owned(),
             extensions: Vec::new(),
             detail: Some(detail),
         }
@@ -151,9 +157,9 @@ pub(crate) fn with_causes(error: &dyn Error) -> String {
 impl<S: ScalarValue> From<GraphError> for FieldError<S> {
     fn from(error: GraphError) -> Self {
         let mut carried = Object::with_capacity(error.extensions.len() + 2);
-        carried.add_field(mask::CODE, Value::scalar(error.code.as_str()));
+        carried.add_field(CODE, Value::scalar(error.code.as_str()));
         if let Some(detail) = error.detail {
-            carried.add_field(mask::DETAIL, Value::scalar(detail));
+            carried.add_field(DETAIL, Value::scalar(detail));
         }
         for (key, value) in error.extensions {
             carried.add_field(key, value);

@@ -28,6 +28,7 @@ mod table;
 mod tag;
 pub(crate) mod write;
 
+pub use crate::guard::demand::Guard;
 pub use futures_util::future::BoxFuture;
 pub use futures_util::stream::{BoxStream, Stream, StreamExt};
 
@@ -46,7 +47,7 @@ pub use self::path::{Path, Trail};
 pub use self::pending::Pend;
 pub use self::plan::{Field, Plan};
 pub use self::segment::{Seg, SegResult};
-pub use self::table::{Arguments, Coerce, FieldInfo, Guard, Registry, TypeInfo, argument};
+pub use self::table::{Arguments, Coerce, FieldInfo, Registry, TypeInfo, argument};
 pub use self::tag::{Returned, Tag, via};
 
 /// A failure on its way to the next nullable value; what happened is noted in [`Cx`] already.

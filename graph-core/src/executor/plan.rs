@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use juniper::{InputValue, OperationType};
 
-use super::table::{Arguments, FieldInfo, Guard};
+use super::table::{Arguments, FieldInfo};
 use super::write::Key;
+use crate::guard::demand::Policies;
 use crate::response::Location;
 
 /// An operation with its fragments expanded, its response keys merged, and `@skip` and `@include` decided.
@@ -112,28 +113,6 @@ impl std::fmt::Debug for Field {
             .field("selection", &self.selection)
             .finish_non_exhaustive()
     }
-}
-
-/// What an operation needs a principal to be allowed.
-#[derive(Debug, Default)]
-pub(crate) struct Policies {
-    /// Lists of guards that all must let pass, by [`Field::policy`].
-    pub(crate) distinct: Box<[Box<[Guard]>]>,
-    /// What they stand in front of.
-    pub(crate) guarded: Box<[Guarded]>,
-}
-
-/// Something with a policy that an operation selects.
-#[derive(Debug)]
-pub(crate) struct Guarded {
-    /// In [`Policies::distinct`].
-    pub(crate) policy: u16,
-    pub(crate) location: Location,
-    pub(crate) parent: &'static str,
-    /// `None`: it is the type `parent`, as one of several that a field can return.
-    pub(crate) field: Option<&'static str>,
-    /// A type asks for some of it: juniper, which asks what stands at the method only, does not.
-    pub(crate) by_type: bool,
 }
 
 /// What is selected of a field.

@@ -9,6 +9,8 @@ use juniper::{FromInputValue, InputValue, IntoFieldError};
 
 use super::{Object, Source};
 
+use crate::guard::demand::Guard;
+
 /// The coerced arguments of a field: an `Arc` of the tuple of their Rust types.
 pub type Arguments = Arc<dyn Any + Send + Sync>;
 
@@ -58,18 +60,6 @@ impl FieldInfo {
         plain: false,
         register: |_| {},
     };
-}
-
-/// Who may select a field, as far as it is known before anything runs.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-#[expect(clippy::exhaustive_enums, reason = "generated code writes it down")]
-pub enum Guard {
-    /// Anybody who is known: `#[graph(authenticated)]`.
-    Principal,
-    /// Who has the scope: `#[graph(scope = "..")]`.
-    Scope(&'static str),
-    /// Who has the role: `#[graph(role = "..")]`.
-    Role(&'static str),
 }
 
 /// The object types of a schema that have a table, by GraphQL name.

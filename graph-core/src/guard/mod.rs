@@ -35,6 +35,7 @@
 //! # Ok::<(), graph_core::guard::InvalidScope>(())
 //! ```
 
+pub(crate) mod demand;
 mod policy;
 
 use crate::error::GraphError;

@@ -1,15 +1,13 @@
 //! What becomes of what a guard refuses, and who is told.
 
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 
+use super::demand::{Guard, Policies};
 use super::{Principal, RequestContext};
 use crate::error::{ErrorCode, GraphError};
-use crate::executor::Guard;
-use crate::executor::plan::{Guarded, Policies};
 use crate::response::{GraphResponse, ResponseError};
 
 /// What becomes of an operation that selects what its principal may not.
@@ -165,27 +163,6 @@ impl Watch {
             return Ok(());
         }
         Err(refused)
-    }
-}
-
-impl Guarded {
-    fn coordinate(&self) -> Cow<'static, str> {
-        match self.field {
-            Some(field) => format!("{}.{field}", self.parent).into(),
-            None => self.parent.into(),
-        }
-    }
-}
-
-impl Guard {
-    /// Why the principal of `context` may not select what is behind the guard.
-    pub(crate) fn refusal<H>(self, context: &RequestContext<H>) -> Option<GraphError> {
-        let allowed = match self {
-            Self::Principal => context.require_principal(),
-            Self::Scope(scope) => context.require_scope(scope),
-            Self::Role(role) => context.require_role(role),
-        };
-        allowed.err()
     }
 }
 

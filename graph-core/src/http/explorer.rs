@@ -9,7 +9,7 @@ use http::header::{CONTENT_SECURITY_POLICY, HeaderValue};
 use http::{Response, StatusCode};
 use sha2::{Digest as _, Sha256};
 
-use super::answer::{HTML, response};
+use super::response::{HTML, response};
 
 const PAGE: &str = include_str!("explorer.html");
 

@@ -26,21 +26,21 @@
 //! [`StatusProfile`] has the statuses of the edition of September 2026 beside these.
 
 mod accept;
-mod answer;
 mod batch;
 mod content_type;
 mod explorer;
 mod parameters;
 mod refusal;
 mod request;
+mod response;
 mod status;
 
 pub(crate) use self::accept::Rendering;
-pub use self::answer::{Answer, EventStream, KEEP_ALIVE};
-pub(crate) use self::answer::{event_stream, events, json, list, refused, text};
 pub(crate) use self::explorer::page as explorer_page;
 pub(crate) use self::refusal::Refusal;
 pub use self::request::GraphRequest;
+pub use self::response::{EventStream, HttpResponse, KEEP_ALIVE};
+pub(crate) use self::response::{event_stream, events, json, list, refused, text};
 pub use self::status::StatusProfile;
 
 use bytes::Bytes;

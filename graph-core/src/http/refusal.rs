@@ -6,7 +6,7 @@ use http::{Response, StatusCode};
 
 use super::StatusProfile;
 use super::accept::Rendering;
-use super::answer::{of, response};
+use super::response::{of, response};
 use crate::error::ErrorCode;
 use crate::response::GraphResponse;
 

@@ -1,4 +1,4 @@
-//! What the endpoint answers: a whole response, or a stream of server-sent events.
+//! HTTP responses of the endpoint: whole, or a stream of server-sent events.
 
 use std::fmt;
 use std::pin::Pin;
@@ -14,7 +14,6 @@ use super::accept::Rendering;
 use super::status::StatusProfile;
 use crate::error::ErrorCode;
 use crate::response::GraphResponse;
-use crate::subscription::sse::event;
 
 /// The fields of an answer by its media type: made once, since to copy them takes a fraction of the time.
 static JSON: LazyLock<HeaderMap> = LazyLock::new(|| fields("application/json; charset=utf-8"));
@@ -30,13 +29,13 @@ pub(super) static HTML: LazyLock<HeaderMap> = LazyLock::new(|| fields("text/html
 /// for a while; 15 seconds are usual. This crate has no timers.
 pub const KEEP_ALIVE: &[u8] = b":\n\n";
 
-/// What [`Engine::respond`](crate::Engine::respond) answers.
+/// HTTP response of [`Engine::respond`](crate::Engine::respond).
 #[derive(Debug)]
 #[expect(
     clippy::exhaustive_enums,
     reason = "a host that did not know of a way to answer must not compile"
 )]
-pub enum Answer {
+pub enum HttpResponse {
     /// A response with its whole body.
     Full(Response<Bytes>),
     /// Server-sent events; the response ends when the stream does.
@@ -120,8 +119,19 @@ pub(super) fn of(rendering: Rendering) -> &'static HeaderMap {
 /// Writes `answers` as server-sent events of
 /// [distinct connections mode](https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md#distinct-connections-mode).
 pub(crate) fn events(answers: impl Stream<Item = GraphResponse> + Send + 'static) -> Response<EventStream> {
-    let complete = stream::iter([Bytes::from_static(event::COMPLETE)]);
-    event_stream(EventStream::new(answers.map(event::next).chain(complete)))
+    let complete = stream::iter([Bytes::from_static(COMPLETE)]);
+    event_stream(EventStream::new(answers.map(next_event).chain(complete)))
+}
+
+/// End of a response with one operation.
+const COMPLETE: &[u8] = b"event: complete\ndata:\n\n";
+
+/// One result of the only operation.
+fn next_event(response: GraphResponse) -> Bytes {
+    let json = response.into_json();
+    [b"event: next\ndata: ".as_slice(), &json, b"\n\n"]
+        .concat()
+        .into()
 }
 
 /// The response whose body is `events`.

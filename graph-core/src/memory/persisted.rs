@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use async_trait::async_trait;
 
-use crate::persisted::{DocumentHash, Kept, PersistedDocument, PersistedStore};
+use crate::persisted::{DocumentHash, KeepOutcome, PersistedDocument, PersistedStore};
 use crate::ports::StoreError;
 
 /// What a text takes beside its bytes: its entry and its place in the queue.
@@ -90,16 +90,20 @@ impl PersistedStore for MemoryPersisted {
         Ok(Some(Arc::clone(&entry.text)))
     }
 
-    async fn keep(&self, document: &PersistedDocument, now: SystemTime) -> Result<Kept, StoreError> {
+    async fn keep(&self, document: &PersistedDocument, now: SystemTime) -> Result<KeepOutcome, StoreError> {
         let mut state = self.state();
         if let Some(entry) = state.entries.get_mut(&document.hash) {
             let known = now < entry.expires_at;
             entry.expires_at = entry.expires_at.max(document.expires_at);
-            return Ok(if known { Kept::Known } else { Kept::New });
+            return Ok(if known {
+                KeepOutcome::Known
+            } else {
+                KeepOutcome::New
+            });
         }
         let size = Entry::size(&document.text);
         if size > self.capacity / 4 {
-            return Ok(Kept::TooLarge);
+            return Ok(KeepOutcome::TooLarge);
         }
         state.make_room(self.capacity - size, now);
         state.size += size;
@@ -110,7 +114,7 @@ impl PersistedStore for MemoryPersisted {
             used: false,
         };
         state.entries.insert(document.hash, entry);
-        Ok(Kept::New)
+        Ok(KeepOutcome::New)
     }
 }
 

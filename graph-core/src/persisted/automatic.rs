@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{DocumentHash, PersistedDocument, PersistedStore};
-use crate::ports::Clock;
-use crate::ports::StoreError;
+use crate::ports::{Clock, StoreError};
 
 /// A century: additions of it to any clock's time are in range.
 const LONGEST: Duration = Duration::from_secs(100 * 365 * 86_400);
@@ -14,14 +13,13 @@ const LONGEST: Duration = Duration::from_secs(100 * 365 * 86_400);
 /// Serves operations by the hash of their text, and keeps what clients register.
 ///
 /// ```
-/// use std::sync::Arc;
 /// use std::time::Duration;
 ///
 /// use graph_core::memory::MemoryPersisted;
 /// use graph_core::persisted::AutomaticPersistedQueries;
 /// use graph_core::ports::SystemClock;
 ///
-/// let store = Arc::new(MemoryPersisted::new(8 << 20)); // bytes
+/// let store = MemoryPersisted::new(8 << 20); // bytes
 /// let automatic = AutomaticPersistedQueries::new(store, SystemClock)
 ///     .with_lifetime(Duration::from_secs(7 * 86_400))
 ///     .with_text_limit(32 << 10);
@@ -43,9 +41,9 @@ pub struct AutomaticPersistedQueries {
 impl AutomaticPersistedQueries {
     /// Keeps texts in `store`, for a day after they were registered last, unless they are longer than 64 KiB.
     #[must_use]
-    pub fn new(store: Arc<dyn PersistedStore>, clock: impl Clock + 'static) -> Self {
+    pub fn new(store: impl PersistedStore + 'static, clock: impl Clock + 'static) -> Self {
         Self {
-            store,
+            store: Arc::new(store),
             clock: Arc::new(clock),
             lifetime: Duration::from_secs(86_400),
             text_limit: 64 << 10,

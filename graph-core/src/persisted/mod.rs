@@ -36,5 +36,5 @@ mod trusted;
 pub use self::automatic::AutomaticPersistedQueries;
 pub use self::id::{DocumentHash, DocumentId, InvalidDocumentHash};
 pub use self::manifest::{InvalidManifest, Manifest};
-pub use self::store::{Kept, PersistedDocument, PersistedStore};
+pub use self::store::{KeepOutcome, PersistedDocument, PersistedStore};
 pub use self::trusted::{TrustedDocuments, TrustedMode, Untrusted, UntrustedLog};

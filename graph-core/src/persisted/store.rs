@@ -1,5 +1,6 @@
 //! Where the texts of automatic persisted queries are kept.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -20,11 +21,23 @@ pub struct PersistedDocument {
     pub expires_at: SystemTime,
 }
 
-/// What became of a text that was to be kept.
+impl PersistedDocument {
+    /// `text` under its hash, served until `expires_at`.
+    #[must_use]
+    pub fn new(text: &str, expires_at: SystemTime) -> Self {
+        Self {
+            hash: DocumentHash::of(text),
+            text: text.into(),
+            expires_at,
+        }
+    }
+}
+
+/// Outcome of [`PersistedStore::keep`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
 #[non_exhaustive]
-pub enum Kept {
+pub enum KeepOutcome {
     /// It was not there, and is now.
     New,
     /// It was there already, and stays until the later of the two ends.
@@ -42,9 +55,10 @@ pub enum Kept {
 /// - It is bounded, in bytes or by the end of each text. Forgetting is allowed at any time: a client that misses sends its
 ///   text again. Serving a text at or after its `expires_at` is not.
 /// - Each verb is one atomic step. Of any number of callers that keep one hash while it is not there exactly one gets
-///   [`Kept::New`]; none of them shortens how long it is there.
+///   [`KeepOutcome::New`]; none of them shortens how long it is there.
+/// - Times have nanoseconds: an end is stored without rounding.
 ///
-/// The kit `persisted_store!` in feature `testing` checks this.
+/// The kit `persisted_store!` of `graph-core-conformance` checks this.
 #[async_trait]
 pub trait PersistedStore: Send + Sync {
     /// The text of `hash`, if it is there and `now` is before its end.
@@ -59,5 +73,34 @@ pub trait PersistedStore: Send + Sync {
     /// # Errors
     ///
     /// [`StoreError`] when the store cannot answer; the operation runs all the same. Calling again is safe.
-    async fn keep(&self, document: &PersistedDocument, now: SystemTime) -> Result<Kept, StoreError>;
+    async fn keep(&self, document: &PersistedDocument, now: SystemTime) -> Result<KeepOutcome, StoreError>;
+}
+
+// written out: an `async fn` would box the future of the store once more
+impl<S: PersistedStore + ?Sized> PersistedStore for Arc<S> {
+    fn text<'life0, 'life1, 'async_trait>(
+        &'life0 self,
+        hash: &'life1 DocumentHash,
+        now: SystemTime,
+    ) -> Pin<Box<dyn Future<Output = Result<Option<Arc<str>>, StoreError>> + Send + 'async_trait>>
+    where
+        'life0: 'async_trait,
+        'life1: 'async_trait,
+        Self: 'async_trait,
+    {
+        (**self).text(hash, now)
+    }
+
+    fn keep<'life0, 'life1, 'async_trait>(
+        &'life0 self,
+        document: &'life1 PersistedDocument,
+        now: SystemTime,
+    ) -> Pin<Box<dyn Future<Output = Result<KeepOutcome, StoreError>> + Send + 'async_trait>>
+    where
+        'life0: 'async_trait,
+        'life1: 'async_trait,
+        Self: 'async_trait,
+    {
+        (**self).keep(document, now)
+    }
 }

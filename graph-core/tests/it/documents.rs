@@ -262,7 +262,7 @@ async fn a_text_is_what_the_client_meant() {
         r#"{"query":"{ greet(name: \"\\u65e5\\u672c \\uD83E\\uDD80\") }"}"#,
     ] {
         for _ in 0..2 {
-            let graph_core::http::Answer::Full(response) =
+            let graph_core::http::HttpResponse::Full(response) =
                 engine.respond(post_body(body), RequestContext::new(())).await
             else {
                 panic!("a response");

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures_util::stream::{self, Stream, StreamExt as _};
 use graph_core::connection::{CursorKey, Cursors, Direction, Page, PageArguments, PageLimits};
 use graph_core::engine::EngineBuilder;
-use graph_core::http::Answer;
+use graph_core::http::HttpResponse;
 use graph_core::limits::Measured;
 use graph_core::persisted::{Manifest, TrustedDocuments, TrustedMode, Untrusted};
 use graph_core::ports::Incident;
@@ -358,8 +358,8 @@ impl Fixture {
 
     pub(crate) async fn send_in(&self, request: Request<Bytes>, context: Context) -> Response<Bytes> {
         match self.engine.respond(request, context).await {
-            Answer::Full(response) => response,
-            Answer::Stream(response) => {
+            HttpResponse::Full(response) => response,
+            HttpResponse::Stream(response) => {
                 let (parts, events) = response.into_parts();
                 let events: Vec<Bytes> = events.collect().await;
                 Response::from_parts(parts, events.concat().into())

@@ -1,7 +1,7 @@
 //! Subscriptions, as a stream of responses and as server-sent events.
 
 use futures_util::{FutureExt as _, StreamExt as _};
-use graph_core::http::{Answer, GraphRequest};
+use graph_core::http::{GraphRequest, HttpResponse};
 use http::Response;
 use juniper::graphql_vars;
 use serde_json::{Value, json};
@@ -243,7 +243,7 @@ async fn a_subscription_behind_fragments_streams() {
 async fn a_dropped_stream_ends_the_subscription() {
     let shop = fixture();
     let request = accepting(post("subscription { exploding { id } }", Value::Null), EVENTS);
-    let Answer::Stream(response) = shop.engine.respond(request, shop.anonymous()).await else {
+    let HttpResponse::Stream(response) = shop.engine.respond(request, shop.anonymous()).await else {
         panic!("a stream");
     };
     let mut events = response.into_body();

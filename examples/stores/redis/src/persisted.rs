@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
 
 use async_trait::async_trait;
-use graph_core::persisted::{DocumentHash, Kept, PersistedDocument, PersistedStore};
+use graph_core::persisted::{DocumentHash, KeepOutcome, PersistedDocument, PersistedStore};
 use graph_core::ports::StoreError;
 use redis::{AsyncCommands, Script};
 
@@ -29,7 +29,7 @@ impl PersistedStore for Database {
         Ok(found.await?.and_then(alive))
     }
 
-    async fn keep(&self, document: &PersistedDocument, now: SystemTime) -> Result<Kept, StoreError> {
+    async fn keep(&self, document: &PersistedDocument, now: SystemTime) -> Result<KeepOutcome, StoreError> {
         let mut invocation = KEEP_TEXT.key(self.key(format_args!("text:{}", document.hash)));
         invocation
             .arg(digits(now))
@@ -38,8 +38,8 @@ impl PersistedStore for Database {
             .arg(&*document.text);
         let kept = self.run(|mut connection| async move {
             match run(&invocation, &mut connection).await? {
-                0 => Ok(Kept::New),
-                1 => Ok(Kept::Known),
+                0 => Ok(KeepOutcome::New),
+                1 => Ok(KeepOutcome::Known),
                 other => Err(DatabaseError::corrupt(format!("{other} is no answer"))),
             }
         });

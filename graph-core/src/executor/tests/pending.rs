@@ -10,9 +10,10 @@ use tokio::sync::oneshot;
 
 use super::Pend;
 use crate::executor::gate::Gate;
-use crate::executor::plan::{Plan, Policies};
+use crate::executor::plan::Plan;
 use crate::executor::{BoxFuture, Bubble, Cx, Seg, SegResult, Trail};
 use crate::guard::Watch;
+use crate::guard::demand::Policies;
 
 /// More than are polled all together, and fewer.
 const WIDTHS: [u32; 4] = [1, 5, 9, 40];

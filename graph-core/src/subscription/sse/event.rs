@@ -9,17 +9,6 @@ use crate::subscription::OperationId;
 /// Some browsers see the head of a response only when its body starts.
 pub(super) const GREETING: &[u8] = KEEP_ALIVE;
 
-/// The end of a response with one operation.
-pub(crate) const COMPLETE: &[u8] = b"event: complete\ndata:\n\n";
-
-/// One response of the only operation.
-pub(crate) fn next(response: GraphResponse) -> Bytes {
-    let json = response.into_json();
-    [b"event: next\ndata: ".as_slice(), &json, b"\n\n"]
-        .concat()
-        .into()
-}
-
 /// One response of the operation `id`.
 pub(super) fn next_of(id: &OperationId, response: GraphResponse) -> Bytes {
     let json = response.into_json();

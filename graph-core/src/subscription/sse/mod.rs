@@ -39,7 +39,7 @@
 //! Nothing is queued: an operation is asked for its next response when the one before is taken. What a slow consumer then misses is
 //! for the source of the events to decide.
 
-pub(crate) mod event;
+mod event;
 mod stream;
 mod streams;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use graph_core::RequestContext;
-use graph_core::http::{Answer, GraphRequest};
+use graph_core::http::{GraphRequest, HttpResponse};
 use graph_core::ports::timer_fn;
 use serde_json::json;
 
@@ -59,7 +59,7 @@ async fn operations_of_a_batch_load_for_themselves() {
     let context = RequestContext::new(Arc::default()).with_loader(Names);
     let operation = json!({ "query": "{ a: node(id: 1) { name } b: node(id: 1) { name } }" });
     let request = post_body(json!([operation, operation]).to_string());
-    let Answer::Full(response) = engine.respond(request, context).await else {
+    let HttpResponse::Full(response) = engine.respond(request, context).await else {
         panic!("a stream");
     };
     assert_eq!(response.status(), 200);

@@ -44,7 +44,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use graph_core::RequestContext;
-use graph_core::http::Answer;
+use graph_core::http::HttpResponse;
 
 use self::judge::{Case, judge};
 use self::world::{World, elsewhere};
@@ -70,8 +70,8 @@ macro_rules! engines {
                     other => panic!("no schema {other}"),
                 };
                 match answer {
-                    Answer::Full(response) => response.into_body().to_vec(),
-                    Answer::Stream(_) => panic!("nobody subscribed"),
+                    HttpResponse::Full(response) => response.into_body().to_vec(),
+                    HttpResponse::Stream(_) => panic!("nobody subscribed"),
                 }
             }
 

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use async_trait::async_trait;
 use graph_core::memory::MemoryPersisted;
-use graph_core::persisted::{DocumentHash, Kept, PersistedDocument, PersistedStore};
+use graph_core::persisted::{DocumentHash, KeepOutcome, PersistedDocument, PersistedStore};
 use graph_core::ports::IncidentKind;
 use graph_core::ports::StoreError;
 use serde_json::json;
@@ -23,7 +23,7 @@ impl PersistedStore for Broken {
         Err(StoreError::unavailable("redis at 10.0.0.9 is away"))
     }
 
-    async fn keep(&self, _: &PersistedDocument, _: SystemTime) -> Result<Kept, StoreError> {
+    async fn keep(&self, _: &PersistedDocument, _: SystemTime) -> Result<KeepOutcome, StoreError> {
         Err(StoreError::unavailable("redis at 10.0.0.9 is away"))
     }
 }
@@ -37,8 +37,8 @@ impl PersistedStore for Poisoned {
         Ok(Some("mutation { add(id: 1) { id } }".into()))
     }
 
-    async fn keep(&self, _: &PersistedDocument, _: SystemTime) -> Result<Kept, StoreError> {
-        Ok(Kept::Known)
+    async fn keep(&self, _: &PersistedDocument, _: SystemTime) -> Result<KeepOutcome, StoreError> {
+        Ok(KeepOutcome::Known)
     }
 }
 
@@ -88,7 +88,7 @@ impl PersistedStore for Counting {
         self.kept.text(hash, now).await
     }
 
-    async fn keep(&self, document: &PersistedDocument, now: SystemTime) -> Result<Kept, StoreError> {
+    async fn keep(&self, document: &PersistedDocument, now: SystemTime) -> Result<KeepOutcome, StoreError> {
         self.kept.keep(document, now).await
     }
 }
@@ -122,8 +122,8 @@ impl PersistedStore for Meanwhile {
         Ok((before > 0).then(|| ADD.into()))
     }
 
-    async fn keep(&self, _: &PersistedDocument, _: SystemTime) -> Result<Kept, StoreError> {
-        Ok(Kept::New)
+    async fn keep(&self, _: &PersistedDocument, _: SystemTime) -> Result<KeepOutcome, StoreError> {
+        Ok(KeepOutcome::New)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use graph_core::memory::MemoryPersisted;
-use graph_core::persisted::{DocumentHash, Kept, PersistedDocument, PersistedStore};
+use graph_core::persisted::{DocumentHash, KeepOutcome, PersistedDocument, PersistedStore};
 
 fn start() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
@@ -17,7 +17,7 @@ fn document(text: &str) -> PersistedDocument {
     }
 }
 
-async fn keep(store: &MemoryPersisted, text: &str) -> Kept {
+async fn keep(store: &MemoryPersisted, text: &str) -> KeepOutcome {
     store.keep(&document(text), start()).await.unwrap()
 }
 
@@ -30,9 +30,9 @@ async fn served(store: &MemoryPersisted, text: &str, now: SystemTime) -> bool {
 #[tokio::test]
 async fn a_flood_of_texts_is_bounded() {
     let store = MemoryPersisted::new(64 << 10);
-    assert_eq!(keep(&store, "{ mine }").await, Kept::New);
+    assert_eq!(keep(&store, "{ mine }").await, KeepOutcome::New);
     for number in 0..10_000 {
-        assert_eq!(keep(&store, &format!("{{ a{number} }}")).await, Kept::New);
+        assert_eq!(keep(&store, &format!("{{ a{number} }}")).await, KeepOutcome::New);
         assert!(served(&store, "{ mine }", start()).await);
     }
     assert!(store.len() <= (64 << 10) / 256, "{}", store.len());
@@ -45,11 +45,11 @@ async fn a_flood_of_texts_is_bounded() {
 #[tokio::test]
 async fn a_text_takes_a_quarter_at_most() {
     let store = MemoryPersisted::new(4_096);
-    assert_eq!(keep(&store, "{ mine }").await, Kept::New);
-    assert_eq!(keep(&store, &" ".repeat(1_024)).await, Kept::TooLarge);
-    assert_eq!(keep(&store, &" ".repeat(700)).await, Kept::New);
+    assert_eq!(keep(&store, "{ mine }").await, KeepOutcome::New);
+    assert_eq!(keep(&store, &" ".repeat(1_024)).await, KeepOutcome::TooLarge);
+    assert_eq!(keep(&store, &" ".repeat(700)).await, KeepOutcome::New);
     assert!(served(&store, "{ mine }", start()).await);
-    assert_eq!(keep(&MemoryPersisted::new(0), "").await, Kept::TooLarge);
+    assert_eq!(keep(&MemoryPersisted::new(0), "").await, KeepOutcome::TooLarge);
 }
 
 /// G13: what has ended makes room, though it was asked for, before what may still be asked for.
@@ -62,11 +62,11 @@ async fn what_has_ended_leaves_first() {
         ..document(text)
     };
     for text in ["{ a }", "{ b }", "{ c }", "{ d }", "{ e }", "{ f }"] {
-        assert_eq!(keep(&store, text).await, Kept::New);
+        assert_eq!(keep(&store, text).await, KeepOutcome::New);
         assert!(served(&store, text, start()).await);
     }
     for (text, now) in [("{ lasting }", start()), ("{ new }", later)] {
-        assert_eq!(store.keep(&lasting(text), now).await.unwrap(), Kept::New);
+        assert_eq!(store.keep(&lasting(text), now).await.unwrap(), KeepOutcome::New);
     }
     assert!(served(&store, "{ lasting }", later).await);
     assert!(served(&store, "{ new }", later).await);

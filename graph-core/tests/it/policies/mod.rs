@@ -299,7 +299,7 @@ async fn operations_of_a_batch_are_rejected_by_themselves() {
     let body = json!([{ "query": "mutation { write }" }, { "query": "mutation { write refund }" }]);
     let request = crate::wire::post_body(body.to_string());
     let answer = desk.engine.respond(request, desk.anonymous()).await;
-    let graph_core::http::Answer::Full(response) = answer else {
+    let graph_core::http::HttpResponse::Full(response) = answer else {
         panic!("a stream")
     };
     let answers = crate::wire::json(&response);

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
-use graph_core::http::{Answer, EventStream};
+use graph_core::http::{EventStream, HttpResponse};
 use graph_core::subscription::sse::{EventStreams, StreamLimits};
 use host_ports::testing::{ManualClock, SeededEntropy};
 use http::{Method, Request, Response};
@@ -38,7 +38,7 @@ impl Desk {
         }
     }
 
-    async fn answer(&self, request: Request<Bytes>, context: Context) -> Answer {
+    async fn answer(&self, request: Request<Bytes>, context: Context) -> HttpResponse {
         self.until(request, context, std::future::pending()).await
     }
 
@@ -47,15 +47,15 @@ impl Desk {
         request: Request<Bytes>,
         context: Context,
         end: impl Future<Output = ()> + Send + 'static,
-    ) -> Answer {
+    ) -> HttpResponse {
         let engine = &self.shop.engine;
         engine.respond_single(&self.streams, request, context, end).await
     }
 
     async fn full(&self, request: Request<Bytes>, context: Context) -> Response<Bytes> {
         match self.answer(request, context).await {
-            Answer::Full(response) => response,
-            Answer::Stream(_) => panic!("a stream"),
+            HttpResponse::Full(response) => response,
+            HttpResponse::Stream(_) => panic!("a stream"),
         }
     }
 
@@ -72,7 +72,7 @@ impl Desk {
             .answer(request(Method::GET, token, "", ""), self.shop.ada())
             .await
         {
-            Answer::Stream(response) => {
+            HttpResponse::Stream(response) => {
                 assert_eq!(
                     response.headers()["content-type"],
                     "text/event-stream; charset=utf-8"
@@ -82,7 +82,7 @@ impl Desk {
                 assert_eq!(events.next().await.unwrap(), ":\n\n");
                 events
             }
-            Answer::Full(response) => panic!("{}", response.status()),
+            HttpResponse::Full(response) => panic!("{}", response.status()),
         }
     }
 

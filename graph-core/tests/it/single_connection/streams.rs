@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{FutureExt as _, StreamExt as _};
-use graph_core::http::Answer;
+use graph_core::http::HttpResponse;
 use graph_core::subscription::sse::StreamLimits;
 use http::Method;
 use tokio::sync::oneshot;
@@ -35,7 +35,7 @@ async fn a_token_works_for_who_reserved_it_only() {
     let asked = request(Method::GET, "", &format!("?token={token}"), "");
     assert!(matches!(
         desk.answer(asked, desk.shop.ada()).await,
-        Answer::Stream(_)
+        HttpResponse::Stream(_)
     ));
 }
 
@@ -65,12 +65,13 @@ async fn a_stream_ends_with_the_credentials_it_was_opened_with_or_operated_with(
             None => std::future::pending().boxed(),
         };
         let get = request(Method::GET, &token, "", "");
-        let Answer::Stream(response) = desk.until(get, desk.shop.ada(), end(!of_operation)).await else {
+        let HttpResponse::Stream(response) = desk.until(get, desk.shop.ada(), end(!of_operation)).await
+        else {
             panic!("a stream")
         };
         let mut events = response.into_body();
         let post = operation(&token, "1", "subscription { live { id } }");
-        let Answer::Full(accepted) = desk.until(post, desk.shop.ada(), end(of_operation)).await else {
+        let HttpResponse::Full(accepted) = desk.until(post, desk.shop.ada(), end(of_operation)).await else {
             panic!("a stream")
         };
         assert_eq!(accepted.status(), 202);

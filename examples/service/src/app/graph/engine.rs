@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures_util::Stream;
 use graph_core::connection::{CursorKey, Cursors};
 use graph_core::engine::EngineBuilder;
-use graph_core::http::{Answer, GraphRequest};
+use graph_core::http::{GraphRequest, HttpResponse};
 use graph_core::memory::MemoryPersisted;
 use graph_core::persisted::{AutomaticPersistedQueries, Manifest, TrustedDocuments};
 use graph_core::ports::{Incident, OsEntropy};
@@ -76,7 +76,7 @@ impl Graph {
         RequestContext::new(Arc::clone(&self.host)).with_loader(Customers(self.host.desk.clone()))
     }
 
-    pub(super) async fn respond(&self, request: Request<Bytes>, context: Context) -> Answer {
+    pub(super) async fn respond(&self, request: Request<Bytes>, context: Context) -> HttpResponse {
         self.engine.respond(request, context).await
     }
 
@@ -86,7 +86,7 @@ impl Graph {
         request: Request<Bytes>,
         context: Context,
         end: impl Future<Output = ()> + Send + 'static,
-    ) -> Answer {
+    ) -> HttpResponse {
         let streams = &self.streams;
         self.engine.respond_single(streams, request, context, end).await
     }

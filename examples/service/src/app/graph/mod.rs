@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
-use graph_core::http::{Answer, EventStream};
+use graph_core::http::{EventStream, HttpResponse};
 use host_websocket::Upgrade;
 use http::{Method, Request, Response};
 use http_body::Frame;
@@ -89,10 +89,10 @@ impl App {
 }
 
 /// An answer of the graph as the adapters take it, a stream until `end`.
-fn streamed(answer: Answer, end: impl Future<Output = ()> + Send + 'static) -> Response<Body> {
+fn streamed(answer: HttpResponse, end: impl Future<Output = ()> + Send + 'static) -> Response<Body> {
     match answer {
-        Answer::Full(response) => full(response),
-        Answer::Stream(response) => response.map(|events| {
+        HttpResponse::Full(response) => full(response),
+        HttpResponse::Stream(response) => response.map(|events| {
             let frames = kept_alive(events).take_until(end);
             let frames = frames.map(|chunk| Ok(Frame::data(chunk)));
             StreamBody::new(frames).boxed_unsync()

@@ -50,7 +50,7 @@ mod replays {
 }
 
 mod persisted {
-    graph_core::testing::persisted_store!(
+    graph_core_conformance::persisted_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         crate::server::fresh!()
     );

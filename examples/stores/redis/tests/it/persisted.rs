@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use graph_core::persisted::{DocumentHash, Kept, PersistedDocument, PersistedStore};
+use graph_core::persisted::{DocumentHash, KeepOutcome, PersistedDocument, PersistedStore};
 use graph_core::ports::StoreErrorKind;
 
 use crate::server::prefix;
@@ -22,7 +22,7 @@ async fn a_text_passes_with_its_end() {
     let prefix = prefix!();
     let database = prefix.database().await;
     let document = document("{ ping }");
-    for kept in [Kept::New, Kept::Known] {
+    for kept in [KeepOutcome::New, KeepOutcome::Known] {
         assert_eq!(database.keep(&document, START).await.unwrap(), kept);
     }
     let name = format!("text:{}", document.hash);
