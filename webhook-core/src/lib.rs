@@ -8,7 +8,5 @@ pub mod receiver;
 pub mod secret;
 pub mod sender;
 pub mod signature;
-#[cfg(feature = "testing")]
-pub mod testing;
 
 pub use host_ports::address;

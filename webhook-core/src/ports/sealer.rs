@@ -1,5 +1,7 @@
 //! Encryption of what a store keeps.
 
+use std::sync::Arc;
+
 /// Encrypts secrets before a store writes them, and decrypts them after it has read them.
 ///
 /// Optional: [`SignersAtRest`](crate::sender::SignersAtRest) does without. Sync, and called for each endpoint that is read: keep
@@ -12,7 +14,7 @@
 ///   anything else: every changed bit, every other context, every other key.
 /// - Where keys are changed, what was sealed with an older one is opened for as long as it may stand in a store.
 ///
-/// The kit `testing::sealer!` checks the second.
+/// The kit `sealer!` of `webhook-core-conformance` checks the second.
 pub trait Sealer: Send + Sync {
     /// Encrypts `plain` for this `context`, which must be the same when it is opened and is not secret itself.
     ///
@@ -27,6 +29,16 @@ pub trait Sealer: Send + Sync {
     ///
     /// [`SealError`] when it was not sealed so, or with a key that is not there.
     fn open(&self, sealed: &[u8], context: &[u8]) -> Result<Vec<u8>, SealError>;
+}
+
+impl<S: Sealer + ?Sized> Sealer for Arc<S> {
+    fn seal(&self, plain: &[u8], context: &[u8]) -> Result<Vec<u8>, SealError> {
+        (**self).seal(plain, context)
+    }
+
+    fn open(&self, sealed: &[u8], context: &[u8]) -> Result<Vec<u8>, SealError> {
+        (**self).open(sealed, context)
+    }
 }
 
 /// What could not be sealed or opened; the text says why, and never what.

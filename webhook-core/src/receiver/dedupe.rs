@@ -1,5 +1,7 @@
 //! Recognising repetitions: the port to the store that claims and queues.
 
+use std::sync::Arc;
+
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
@@ -32,6 +34,13 @@ pub trait Dedupe: Send + Sync {
     ///
     /// When the store cannot say what happened. The sender is asked to try again, and then learns whether it had happened.
     async fn claim_and_enqueue(&self, event: Incoming, now: SystemTime) -> Result<Claim, StoreError>;
+}
+
+#[async_trait]
+impl<S: Dedupe + ?Sized> Dedupe for Arc<S> {
+    async fn claim_and_enqueue(&self, event: Incoming, now: SystemTime) -> Result<Claim, StoreError> {
+        (**self).claim_and_enqueue(event, now).await
+    }
 }
 
 /// A verified event on its way into the queue.

@@ -1,5 +1,7 @@
 //! The worker's side of the queue.
 
+use std::sync::Arc;
+
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
@@ -46,6 +48,17 @@ pub trait Inbox: Dedupe {
     ///
     /// When the store cannot be used. May be repeated.
     async fn finish(&self, ticket: &Ticket) -> Result<Finish, StoreError>;
+}
+
+#[async_trait]
+impl<S: Inbox + ?Sized> Inbox for Arc<S> {
+    async fn take(&self, limit: usize, now: SystemTime, lease: Duration) -> Result<Vec<Queued>, StoreError> {
+        (**self).take(limit, now, lease).await
+    }
+
+    async fn finish(&self, ticket: &Ticket) -> Result<Finish, StoreError> {
+        (**self).finish(ticket).await
+    }
 }
 
 /// An event taken from the queue.

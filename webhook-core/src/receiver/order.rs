@@ -17,6 +17,8 @@
 //! # }
 //! ```
 
+use std::sync::Arc;
+
 use std::time::SystemTime;
 
 use async_trait::async_trait;
@@ -43,6 +45,13 @@ pub trait LatestSeen: Send + Sync {
     ///
     /// When the store cannot say what happened. May be repeated: it is then [`Advance::Same`] if it had happened.
     async fn advance(&self, resource: &ResourceKey, position: Position) -> Result<Advance, StoreError>;
+}
+
+#[async_trait]
+impl<S: LatestSeen + ?Sized> LatestSeen for Arc<S> {
+    async fn advance(&self, resource: &ResourceKey, position: Position) -> Result<Advance, StoreError> {
+        (**self).advance(resource, position).await
+    }
 }
 
 /// Identifies a resource among all senders: two of them may use one id.

@@ -22,7 +22,7 @@ use crate::ports::StoreError;
 /// - Another body under a live claim is a [`Begun::Conflict`], queued or not. Only [`Begun::Claimed`] writes anything.
 /// - Keys are compared byte for byte.
 ///
-/// The kit `testing::claims!` checks this.
+/// The kit `claims!` of `webhook-core-conformance` checks this.
 #[async_trait]
 pub trait Claims: Send + Sync {
     /// Claims `event` for `lease`, if nobody has, or whoever had let the lease pass without having it noted as queued.
@@ -40,6 +40,17 @@ pub trait Claims: Send + Sync {
     ///
     /// When the store cannot say what happened. May be repeated.
     async fn queued(&self, key: &EventKey, digest: &BodyDigest) -> Result<(), StoreError>;
+}
+
+#[async_trait]
+impl<S: Claims + ?Sized> Claims for Arc<S> {
+    async fn begin(&self, event: &Incoming, now: SystemTime, lease: Duration) -> Result<Begun, StoreError> {
+        (**self).begin(event, now, lease).await
+    }
+
+    async fn queued(&self, key: &EventKey, digest: &BodyDigest) -> Result<(), StoreError> {
+        (**self).queued(key, digest).await
+    }
 }
 
 /// What became of a claim that was to be begun.
@@ -73,6 +84,13 @@ pub trait Queue: Send + Sync {
     ///
     /// When the queue cannot say that it has it. It is pushed again, once the lease of its claim is over.
     async fn push(&self, event: &Incoming) -> Result<(), StoreError>;
+}
+
+#[async_trait]
+impl<S: Queue + ?Sized> Queue for Arc<S> {
+    async fn push(&self, event: &Incoming) -> Result<(), StoreError> {
+        (**self).push(event).await
+    }
 }
 
 /// A [`Dedupe`] over [`Claims`] and a [`Queue`] that no transaction spans.

@@ -3,11 +3,9 @@
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use host_ports::testing::SeededEntropy;
 use proptest::prelude::*;
-use webhook_core::{
-    event::{Envelope, EventId, EventType, EventVersion, Timestamp},
-    testing::SeededEntropy,
-};
+use webhook_core::event::{Envelope, EventId, EventType, EventVersion, Timestamp};
 
 fn envelope(object: &str) -> Result<Envelope, impl std::fmt::Debug> {
     let created = SystemTime::UNIX_EPOCH + Duration::from_millis(1_700_000_000_999);

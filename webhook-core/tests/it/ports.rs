@@ -6,13 +6,11 @@ use std::{
 };
 
 use bytes::Bytes;
+use host_ports::testing::{ManualClock, ScriptedTransport, SeededEntropy};
 use http::{Request, Response, StatusCode};
-use webhook_core::{
-    ports::{
-        Clock, Entropy, ExchangeLimits, OsEntropy, StoreError, StoreErrorKind, Transport, TransportError,
-        TransportErrorKind, entropy_fn, transport_fn,
-    },
-    testing::{ManualClock, ScriptedTransport, SeededEntropy},
+use webhook_core::ports::{
+    Clock, Entropy, ExchangeLimits, OsEntropy, StoreError, StoreErrorKind, Transport, TransportError,
+    TransportErrorKind, entropy_fn, transport_fn,
 };
 
 #[tokio::test]

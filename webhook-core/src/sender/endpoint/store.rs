@@ -1,5 +1,7 @@
 //! The port that keeps the registered endpoints.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use super::{Endpoint, EndpointId, EndpointState, Rotated, Rotation};
@@ -29,7 +31,7 @@ pub enum Inserted {
 /// - **Signers hold secrets.** Whoever reads the store can forge messages: [`SignersAtRest`](super::SignersAtRest) writes and reads
 ///   them, sealed where the host has a key.
 ///
-/// The kit `testing::endpoint_store!` checks this, but for rows that cannot be read: these a store's own tests must make.
+/// The kit `endpoint_store!` of `webhook-core-conformance` checks this, but for rows that cannot be read: these a store's own tests must make.
 #[async_trait]
 pub trait EndpointStore: Send + Sync {
     /// Stores a new endpoint, unless the id is taken.
@@ -66,4 +68,27 @@ pub trait EndpointStore: Send + Sync {
     ///
     /// [`StoreError`].
     async fn rotate(&self, id: &EndpointId, rotation: &Rotation) -> Result<Rotated, StoreError>;
+}
+
+#[async_trait]
+impl<S: EndpointStore + ?Sized> EndpointStore for Arc<S> {
+    async fn insert(&self, endpoint: Endpoint) -> Result<Inserted, StoreError> {
+        (**self).insert(endpoint).await
+    }
+
+    async fn load(&self, id: &EndpointId) -> Result<Option<Endpoint>, StoreError> {
+        (**self).load(id).await
+    }
+
+    async fn subscribers(&self, event_type: &EventType) -> Result<Vec<EndpointId>, StoreError> {
+        (**self).subscribers(event_type).await
+    }
+
+    async fn set_state(&self, id: &EndpointId, state: EndpointState) -> Result<bool, StoreError> {
+        (**self).set_state(id, state).await
+    }
+
+    async fn rotate(&self, id: &EndpointId, rotation: &Rotation) -> Result<Rotated, StoreError> {
+        (**self).rotate(id, rotation).await
+    }
 }

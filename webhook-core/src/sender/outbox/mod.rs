@@ -17,6 +17,8 @@ mod period;
 mod retention;
 mod select;
 
+use std::sync::Arc;
+
 use std::time::SystemTime;
 
 use async_trait::async_trait;
@@ -92,7 +94,7 @@ pub struct Leased {
 /// - **Bytes stay bytes.** A body comes back exactly as it was given.
 /// - Every verb may be repeated after an error.
 ///
-/// The kit `testing::outbox!` checks all of this.
+/// The kit `outbox!` of `webhook-core-conformance` checks all of this.
 #[async_trait]
 pub trait Outbox: Send + Sync {
     /// Stores an event with its deliveries, all or nothing, unless the id is taken.
@@ -179,4 +181,43 @@ pub trait Outbox: Send + Sync {
         endpoint: &Endpoint,
         request: &MissingRequest,
     ) -> Result<Missing, StoreError>;
+}
+
+#[async_trait]
+impl<S: Outbox + ?Sized> Outbox for Arc<S> {
+    async fn enqueue(&self, enqueue: Enqueue) -> Result<Enqueued, StoreError> {
+        (**self).enqueue(enqueue).await
+    }
+
+    async fn lease(&self, request: &LeaseRequest) -> Result<Leases, StoreError> {
+        (**self).lease(request).await
+    }
+
+    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Receipt>, StoreError> {
+        (**self).settle(settlements).await
+    }
+
+    async fn next_due(&self) -> Result<Option<SystemTime>, StoreError> {
+        (**self).next_due().await
+    }
+
+    async fn list(&self, filter: &DeliveryFilter, page: &Page) -> Result<Vec<Delivery>, StoreError> {
+        (**self).list(filter, page).await
+    }
+
+    async fn attempts(&self, delivery: &DeliveryId) -> Result<Vec<Attempt>, StoreError> {
+        (**self).attempts(delivery).await
+    }
+
+    async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError> {
+        (**self).replay(request).await
+    }
+
+    async fn replay_missing(
+        &self,
+        endpoint: &Endpoint,
+        request: &MissingRequest,
+    ) -> Result<Missing, StoreError> {
+        (**self).replay_missing(endpoint, request).await
+    }
 }

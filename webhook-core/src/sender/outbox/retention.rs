@@ -1,5 +1,7 @@
 //! How long what is over stays.
 
+use std::sync::Arc;
+
 use std::time::SystemTime;
 
 use async_trait::async_trait;
@@ -25,7 +27,7 @@ pub struct PurgeRequest {
 ///   with a live delivery stays, whatever its age.
 /// - The call may be repeated after an error.
 ///
-/// The kit `testing::retention!` checks this, for a store that is an `Outbox` too.
+/// The kit `retention!` of `webhook-core-conformance` checks this, for a store that is an `Outbox` too.
 #[async_trait]
 pub trait Retention: Send + Sync {
     /// Deletes old events that are over, and answers how many.
@@ -37,4 +39,11 @@ pub trait Retention: Send + Sync {
     ///
     /// [`StoreError`]; repeating the call goes on where it stopped.
     async fn purge(&self, request: &PurgeRequest) -> Result<u64, StoreError>;
+}
+
+#[async_trait]
+impl<S: Retention + ?Sized> Retention for Arc<S> {
+    async fn purge(&self, request: &PurgeRequest) -> Result<u64, StoreError> {
+        (**self).purge(request).await
+    }
 }

@@ -12,13 +12,13 @@ use std::{
 };
 
 use bytes::Bytes;
+use host_ports::testing::ManualClock;
 use http::{Request, Response, StatusCode, header};
 use webhook_core::{
     memory::MemoryInbox,
     ports::Clock,
     receiver::{Inbox, Outcome, Queued, Receiver, ReceiverBuilder, Verifier},
     signature::{Signer, Signers},
-    testing::ManualClock,
 };
 
 use crate::ends::secret;

@@ -8,6 +8,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use host_ports::testing::{ManualClock, ScriptedTransport, SeededEntropy};
 use http::{Request, Response, StatusCode};
 use webhook_core::{
     address::AddressPolicy,
@@ -20,7 +21,6 @@ use webhook_core::{
         Report,
     },
     signature::Signer,
-    testing::{ManualClock, ScriptedTransport, SeededEntropy},
 };
 
 pub(super) type Answer = Result<Response<Bytes>, TransportError>;

@@ -8,6 +8,7 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::FutureExt;
+use host_ports::testing::SeededEntropy;
 use http::{Request, StatusCode};
 use webhook_core::{
     event::EventType,
@@ -17,7 +18,6 @@ use webhook_core::{
         DeliveryState, Dispatcher, Endpoint, EndpointId, EndpointState, EndpointStore, HealthEvent, Inserted,
         Rotated, Rotation,
     },
-    testing::SeededEntropy,
 };
 
 use super::{

@@ -89,7 +89,7 @@ async fn endless_throttling_leaves_one_answer_in_the_log() {
 /// W18: the log knows how long the receiver took.
 #[tokio::test]
 async fn the_attempt_log_tells_how_long_it_took() {
-    let clock = webhook_core::testing::ManualClock::new(start());
+    let clock = host_ports::testing::ManualClock::new(start());
     let hands = clock.clone();
     let transport = move |_| {
         hands.advance(Duration::from_millis(1_250));
@@ -101,7 +101,7 @@ async fn the_attempt_log_tells_how_long_it_took() {
         fixture.endpoints.clone(),
         std::sync::Arc::new(fixture.transport.clone()),
         clock,
-        webhook_core::testing::SeededEntropy::new(1),
+        host_ports::testing::SeededEntropy::new(1),
     );
     fixture.send("evt_1").await;
     dispatcher.run_due().await.unwrap();

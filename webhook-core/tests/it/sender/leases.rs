@@ -11,13 +11,13 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::FutureExt;
+use host_ports::testing::{ManualClock, SeededEntropy};
 use http::{Request, Response, StatusCode};
 use webhook_core::{
     memory::MemoryInbox,
     ports::{Clock, TransportError},
     receiver::{Inbox, Receiver, Verifier},
     sender::{DeliveryFilter, DeliveryState, Dispatcher, Outbox, Page, Settled},
-    testing::{ManualClock, SeededEntropy},
 };
 
 use super::{

@@ -21,21 +21,21 @@ mod unwritten;
 mod writing;
 
 mod memory_outbox {
-    webhook_core::testing::outbox!(
+    webhook_core_conformance::outbox!(
         #[tokio::test]
         webhook_core::memory::MemoryOutbox::default()
     );
 }
 
 mod memory_retention {
-    webhook_core::testing::retention!(
+    webhook_core_conformance::retention!(
         #[tokio::test]
         webhook_core::memory::MemoryOutbox::default()
     );
 }
 
 mod memory_endpoints {
-    webhook_core::testing::endpoint_store!(
+    webhook_core_conformance::endpoint_store!(
         #[tokio::test]
         webhook_core::memory::MemoryEndpoints::default()
     );

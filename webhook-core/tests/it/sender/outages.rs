@@ -6,13 +6,11 @@ use std::{
     time::Duration,
 };
 
+use host_ports::testing::{ScriptedTransport, SeededEntropy};
 use http::StatusCode;
-use webhook_core::{
-    sender::{
-        DeliveryPolicy, DeliveryState, Dispatcher, Disposition, EndpointState, EndpointStore, FailureReason,
-        LeaseRequest, Outbox,
-    },
-    testing::{ScriptedTransport, SeededEntropy},
+use webhook_core::sender::{
+    DeliveryPolicy, DeliveryState, Dispatcher, Disposition, EndpointState, EndpointStore, FailureReason,
+    LeaseRequest, Outbox,
 };
 
 use super::{

@@ -10,7 +10,7 @@ use std::{
     thread,
 };
 
-use webhook_core::testing::simulation::{Census, CrashPoint, Stores, simulate};
+use webhook_core_conformance::simulation::{Census, CrashPoint, Stores, simulate};
 
 use two_phase::TwoPhase;
 

@@ -20,8 +20,8 @@ use webhook_core::{
         Attempt, Delivery, DeliveryFilter, DeliveryId, Endpoint, Enqueue, Enqueued, LeaseRequest, Leases,
         Missing, MissingRequest, Outbox, Page, Receipt, ReplayRequest, Settled, Settlement,
     },
-    testing::simulation::{Invariant, Stores, simulate},
 };
+use webhook_core_conformance::simulation::{Invariant, Stores, simulate};
 
 const FEW_HUNDRED: u64 = 400;
 

@@ -64,42 +64,42 @@ mod tokens {
 }
 
 mod outbox {
-    webhook_core::testing::outbox!(
+    webhook_core_conformance::outbox!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         crate::server::fresh!()
     );
 }
 
 mod retention {
-    webhook_core::testing::retention!(
+    webhook_core_conformance::retention!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         crate::server::fresh!()
     );
 }
 
 mod endpoints {
-    webhook_core::testing::endpoint_store!(
+    webhook_core_conformance::endpoint_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         crate::server::fresh!()
     );
 }
 
 mod dedupe {
-    webhook_core::testing::dedupe_store!(
+    webhook_core_conformance::dedupe_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         crate::server::fresh!()
     );
 }
 
 mod inbox {
-    webhook_core::testing::inbox_store!(
+    webhook_core_conformance::inbox_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         crate::server::fresh!()
     );
 }
 
 mod order {
-    webhook_core::testing::latest_seen!(
+    webhook_core_conformance::latest_seen!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         crate::server::fresh!()
     );

@@ -13,7 +13,7 @@ use crate::server::fresh;
 use crate::support::{START, deliveries, endpoint, event};
 
 mod endpoints {
-    webhook_core::testing::endpoint_store!(
+    webhook_core_conformance::endpoint_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         super::sealed(crate::server::fresh!(), 7)
     );

@@ -22,21 +22,21 @@ mod rate_limits {
 }
 
 mod dedupe {
-    webhook_core::testing::dedupe_store!(
+    webhook_core_conformance::dedupe_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         crate::server::fresh!()
     );
 }
 
 mod inbox {
-    webhook_core::testing::inbox_store!(
+    webhook_core_conformance::inbox_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         crate::server::fresh!()
     );
 }
 
 mod order {
-    webhook_core::testing::latest_seen!(
+    webhook_core_conformance::latest_seen!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         crate::server::fresh!()
     );

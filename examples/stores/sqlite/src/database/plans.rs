@@ -12,7 +12,9 @@ use oauth_core::testing::{
 };
 use rusqlite::Connection;
 use rusqlite::trace::{TraceEvent, TraceEventCodes};
-use webhook_core::testing::{dedupe, endpoint_store as endpoints, inbox, outbox, retention};
+use webhook_core_conformance::{
+    dedupe_store as dedupe, endpoint_store as endpoints, inbox_store as inbox, outbox, retention,
+};
 
 use super::{Database, DatabaseError, connection, migration};
 

@@ -58,37 +58,37 @@ macro_rules! kits {
             );
         }
         mod outbox {
-            webhook_core::testing::outbox!(
+            webhook_core_conformance::outbox!(
                 #[tokio::test]
                 $store
             );
         }
         mod retention {
-            webhook_core::testing::retention!(
+            webhook_core_conformance::retention!(
                 #[tokio::test]
                 $store
             );
         }
         mod endpoints {
-            webhook_core::testing::endpoint_store!(
+            webhook_core_conformance::endpoint_store!(
                 #[tokio::test]
                 $store
             );
         }
         mod dedupe {
-            webhook_core::testing::dedupe_store!(
+            webhook_core_conformance::dedupe_store!(
                 #[tokio::test]
                 $store
             );
         }
         mod latest_seen {
-            webhook_core::testing::latest_seen!(
+            webhook_core_conformance::latest_seen!(
                 #[tokio::test]
                 $store
             );
         }
         mod inbox {
-            webhook_core::testing::inbox_store!(
+            webhook_core_conformance::inbox_store!(
                 #[tokio::test]
                 $store
             );

@@ -14,14 +14,14 @@ use crate::aes_256_gcm::Aes256Gcm;
 use crate::support;
 
 mod aes_256_gcm {
-    webhook_core::testing::sealer!(
+    webhook_core_conformance::sealer!(
         #[tokio::test]
         crate::aes_256_gcm::Aes256Gcm::new(&[7; 32])
     );
 }
 
 mod endpoints {
-    webhook_core::testing::endpoint_store!(
+    webhook_core_conformance::endpoint_store!(
         #[tokio::test]
         super::sealed(host_store_sqlite::Database::open_in_memory().unwrap(), 7)
     );

@@ -1,0 +1,302 @@
+//! Cases that every [`EndpointStore`](webhook_core::sender::EndpointStore) implementation must pass.
+#![expect(clippy::expect_used, clippy::panic, reason = "a case fails by panicking")]
+
+/// The cases.
+#[host_ports_conformance::kit(endpoint_store)]
+mod cases {
+    use std::sync::Arc;
+    use std::time::{Duration, SystemTime};
+
+    use host_ports_conformance::race;
+    use webhook_core::{
+        address::AddressPolicy,
+        event::{EventId, EventType},
+        secret::SigningSecret,
+        sender::{
+            Endpoint, EndpointId, EndpointState, EndpointStore, EventFilter, Inserted, Rotated, Rotation,
+        },
+        signature::{Signer, Signers},
+    };
+
+    fn at(seconds: u64) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000 + seconds)
+    }
+
+    fn id(text: &str) -> EndpointId {
+        text.parse().expect("the case has a valid id")
+    }
+
+    fn event_type(text: &str) -> EventType {
+        text.parse().expect("the case has a valid type")
+    }
+
+    fn signer(secret: u8) -> Signer {
+        let secret = SigningSecret::from_bytes(&[secret; 32]).expect("32 bytes are a secret");
+        Signer::standard_webhooks(&secret)
+    }
+
+    fn endpoint(text: &str) -> Endpoint {
+        let url = "https://example.com/hooks?a=1&b='".parse().expect("a valid URL");
+        Endpoint::register(id(text), &url, signer(1), &AddressPolicy::new()).expect("a public URL")
+    }
+
+    async fn insert(store: &dyn EndpointStore, endpoint: Endpoint) -> Inserted {
+        store.insert(endpoint).await.expect("the store works")
+    }
+
+    async fn load(store: &dyn EndpointStore, text: &str) -> Option<Endpoint> {
+        store.load(&id(text)).await.expect("the store works")
+    }
+
+    async fn subscribers(store: &dyn EndpointStore, text: &str) -> Vec<String> {
+        let ids = store
+            .subscribers(&event_type(text))
+            .await
+            .expect("the store works");
+        ids.iter().map(ToString::to_string).collect()
+    }
+
+    async fn rotate(store: &dyn EndpointStore, text: &str, next: Signer, overlap: Duration) -> Rotated {
+        let rotation = Rotation {
+            next,
+            now: at(0),
+            overlap,
+        };
+        store.rotate(&id(text), &rotation).await.expect("the store works")
+    }
+
+    /// What an endpoint signs with at a time: secrets themselves cannot be compared.
+    fn tokens(signers: &Signers, now: SystemTime) -> String {
+        let event: EventId = "evt_1".parse().expect("a valid id");
+        let headers = signers.sign(&event, now, b"{}");
+        headers.signature.to_str().expect("visible text").to_owned()
+    }
+
+    fn assert_same(stored: Option<Endpoint>, given: &Endpoint) {
+        let stored = stored.expect("it is stored");
+        assert_eq!(
+            (&stored.id, &stored.url, &stored.events, stored.state),
+            (&given.id, &given.url, &given.events, given.state)
+        );
+        assert_eq!(tokens(&stored.signers, at(0)), tokens(&given.signers, at(0)));
+    }
+
+    /// W16: everything about an endpoint is kept, its several signers in their order.
+    pub async fn an_endpoint_comes_back_as_it_was_inserted(store: &Arc<dyn EndpointStore>) {
+        let plain = endpoint("ep_1");
+        let types = [event_type("charge.refunded"), event_type("charge.updated")];
+        let secret =
+            SigningSecret::from_utf8("a secret of 'text' that is long enough").expect("a valid secret");
+        let mut rich = endpoint("ep_2").with_events(EventFilter::only(types));
+        rich.signers = rich
+            .signers
+            .with_also(Signer::timestamp_body_hex(&secret))
+            .expect("two signers");
+        rich.state = EndpointState::Paused;
+        let none = endpoint("ep_3").with_events(EventFilter::only([]));
+        for given in [plain, rich, none] {
+            assert_eq!(insert(store, given.clone()).await, Inserted::Inserted);
+            assert_same(load(store, given.id.as_str()).await, &given);
+        }
+    }
+
+    /// W16: of what was never inserted nothing is known.
+    pub async fn an_unknown_endpoint_is_absent(store: &Arc<dyn EndpointStore>) {
+        assert!(load(store, "ep_1").await.is_none());
+        assert!(subscribers(store, "charge.refunded").await.is_empty());
+        let paused = store.set_state(&id("ep_1"), EndpointState::Paused).await;
+        assert!(!paused.expect("the store works"));
+        assert_eq!(
+            rotate(store, "ep_1", signer(2), Signers::OVERLAP).await,
+            Rotated::Unknown
+        );
+    }
+
+    /// W16: an id that is taken stays with its first owner.
+    pub async fn an_id_is_taken_once(store: &Arc<dyn EndpointStore>) {
+        let first = endpoint("ep_1");
+        assert_eq!(insert(store, first.clone()).await, Inserted::Inserted);
+        let second = Endpoint {
+            signers: signer(2).into(),
+            ..endpoint("ep_1")
+        };
+        assert_eq!(insert(store, second).await, Inserted::AlreadyExists);
+        assert_same(load(store, "ep_1").await, &first);
+    }
+
+    /// W16: of 32 simultaneous inserts of one id exactly one is kept.
+    pub async fn of_32_simultaneous_inserts_one_is_kept(store: &Arc<dyn EndpointStore>) {
+        let given: Vec<Endpoint> = (1..=32)
+            .map(|secret| Endpoint {
+                signers: signer(secret).into(),
+                ..endpoint("ep_1")
+            })
+            .collect();
+        let inserted = race(store, {
+            let given = given.clone();
+            async move |store, index| {
+                let endpoint = given.get(index).expect("one for each racer");
+                insert(&*store, endpoint.clone()).await
+            }
+        })
+        .await;
+        let kept = inserted
+            .iter()
+            .zip(&given)
+            .filter(|(inserted, _)| **inserted == Inserted::Inserted);
+        let kept: Vec<&Endpoint> = kept.map(|(_, endpoint)| endpoint).collect();
+        let [kept] = kept.as_slice() else {
+            panic!("one is kept, not {}", kept.len())
+        };
+        assert_same(load(store, "ep_1").await, kept);
+    }
+
+    /// W16: who wants a type is listed by id, unless disabled; the filter compares whole types.
+    pub async fn those_who_subscribe_and_are_not_disabled_are_listed(store: &Arc<dyn EndpointStore>) {
+        let refunds = EventFilter::only([event_type("charge.refunded")]);
+        let updates = EventFilter::only([event_type("charge.updated"), event_type("charge")]);
+        let paused = Endpoint {
+            state: EndpointState::Paused,
+            ..endpoint("ep_c")
+        };
+        let disabled = Endpoint {
+            state: EndpointState::Disabled,
+            ..endpoint("ep_d")
+        };
+        let endpoints = [
+            endpoint("ep_e").with_events(refunds),
+            disabled,
+            paused,
+            endpoint("ep_b").with_events(updates),
+            endpoint("ep_a"),
+        ];
+        for endpoint in endpoints {
+            insert(store, endpoint).await;
+        }
+        assert_eq!(
+            subscribers(store, "charge.refunded").await,
+            ["ep_a", "ep_c", "ep_e"]
+        );
+        assert_eq!(subscribers(store, "charge").await, ["ep_a", "ep_b", "ep_c"]);
+        assert_eq!(
+            subscribers(store, "charge.refunded.twice").await,
+            ["ep_a", "ep_c"]
+        );
+    }
+
+    /// W16: a change of state is kept, and counts for the next event.
+    pub async fn a_state_is_kept(store: &Arc<dyn EndpointStore>) {
+        insert(store, endpoint("ep_1")).await;
+        insert(store, endpoint("ep_2")).await;
+        for state in [
+            EndpointState::Paused,
+            EndpointState::Disabled,
+            EndpointState::Enabled,
+        ] {
+            assert!(
+                store
+                    .set_state(&id("ep_1"), state)
+                    .await
+                    .expect("the store works")
+            );
+            let given = Endpoint {
+                state,
+                ..endpoint("ep_1")
+            };
+            assert_same(load(store, "ep_1").await, &given);
+            let listed = subscribers(store, "charge").await.contains(&"ep_1".to_owned());
+            assert_eq!(listed, state != EndpointState::Disabled);
+            assert_same(load(store, "ep_2").await, &endpoint("ep_2"));
+        }
+    }
+
+    /// W6: after a rotation both secrets sign, the new one first, until the old one's time is over.
+    pub async fn both_secrets_sign_until_the_exact_end_of_the_overlap(store: &Arc<dyn EndpointStore>) {
+        insert(store, endpoint("ep_1")).await;
+        let overlap = Duration::from_secs(3_600);
+        assert_eq!(rotate(store, "ep_1", signer(2), overlap).await, Rotated::Rotated);
+        let stored = load(store, "ep_1").await.expect("it is stored").signers;
+        let of = |secret, now| tokens(&signer(secret).into(), now);
+        let last = at(3_600) - Duration::from_millis(1);
+        assert_eq!(tokens(&stored, last), [of(2, last), of(1, last)].join(" "));
+        assert_eq!(tokens(&stored, at(3_600)), of(2, at(3_600)));
+    }
+
+    /// W6: a rotation that is refused leaves the secrets as they were.
+    pub async fn a_refused_rotation_changes_nothing(store: &Arc<dyn EndpointStore>) {
+        insert(store, endpoint("ep_1")).await;
+        let too_long = Signers::MAX_OVERLAP + Duration::from_secs(1);
+        assert_eq!(rotate(store, "ep_1", signer(2), too_long).await, Rotated::Refused);
+        assert_same(load(store, "ep_1").await, &endpoint("ep_1"));
+        for secret in 2..=8 {
+            assert_eq!(
+                rotate(store, "ep_1", signer(secret), Signers::OVERLAP).await,
+                Rotated::Rotated
+            );
+        }
+        let full = load(store, "ep_1").await.expect("it is stored");
+        assert_eq!(
+            rotate(store, "ep_1", signer(9), Signers::OVERLAP).await,
+            Rotated::Refused
+        );
+        assert_same(load(store, "ep_1").await, &full);
+    }
+
+    /// W6: of 32 simultaneous rotations as many succeed as there is room for, and each of these signs, whatever else changes.
+    pub async fn no_simultaneous_rotation_is_lost(store: &Arc<dyn EndpointStore>) {
+        insert(store, endpoint("ep_1")).await;
+        let rotated = race(store, async |store, index| {
+            let paused = store.set_state(&id("ep_1"), EndpointState::Paused).await;
+            assert!(paused.expect("the store works"));
+            let secret = 101 + u8::try_from(index).expect("a small number");
+            rotate(&*store, "ep_1", signer(secret), Signers::OVERLAP).await
+        })
+        .await;
+        let stored = load(store, "ep_1").await.expect("it is stored");
+        assert_eq!(stored.state, EndpointState::Paused);
+        let signers = load(store, "ep_1").await.expect("it is stored").signers;
+        let tokens_now = tokens(&signers, at(0));
+        for (secret, rotated) in (101..133).zip(&rotated) {
+            let signs = tokens_now.contains(&tokens(&signer(secret).into(), at(0)));
+            assert_eq!(signs, *rotated == Rotated::Rotated, "secret {secret}");
+        }
+        assert_eq!(
+            rotated
+                .iter()
+                .filter(|rotated| **rotated == Rotated::Rotated)
+                .count(),
+            7
+        );
+    }
+
+    /// W16: ids are compared byte for byte, whatever is in them.
+    pub async fn hostile_ids_are_kept_apart(store: &Arc<dyn EndpointStore>) {
+        let longest = "~".repeat(256);
+        let ids = [
+            "e",
+            "E",
+            "%",
+            "_",
+            "'",
+            "\"",
+            "\\",
+            "/",
+            "..",
+            "';--",
+            "null",
+            "0",
+            "00",
+            longest.as_str(),
+        ];
+        for expected in [Inserted::Inserted, Inserted::AlreadyExists] {
+            for id in ids {
+                assert_eq!(insert(store, endpoint(id)).await, expected, "{id:.20?}");
+            }
+        }
+        let mut sorted = ids.map(str::to_owned);
+        sorted.sort();
+        assert_eq!(subscribers(store, "charge").await, sorted);
+    }
+}
+
+pub use cases::*;

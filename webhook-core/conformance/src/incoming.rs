@@ -1,0 +1,41 @@
+//! Events as a receiver hands them to its store.
+#![expect(clippy::expect_used, reason = "a case fails by panicking")]
+
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use webhook_core::receiver::{BodyDigest, Claim, Dedupe, EventKey, Incoming};
+
+/// How long an event is remembered: a period that no store has of its own.
+pub(crate) const MEMORY: Duration = Duration::from_secs(77 * 60 * 60);
+
+/// The time at which every case begins.
+pub(crate) fn start() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)
+}
+
+/// An event of the source `s` that is remembered from [`start`] on.
+pub(crate) fn event(id: &str, body: impl Into<Bytes>) -> Incoming {
+    from_source("s", id, body)
+}
+
+/// As [`event`], of another source.
+pub(crate) fn from_source(source: &str, id: &str, body: impl Into<Bytes>) -> Incoming {
+    let body = body.into();
+    let key = EventKey {
+        source: source.to_owned(),
+        id: id.parse().expect("the case has a valid id"),
+    };
+    Incoming {
+        key,
+        digest: BodyDigest::of(&body),
+        body,
+        expires_at: start() + MEMORY,
+    }
+}
+
+/// Claims at `now`.
+pub(crate) async fn claim<S: Dedupe + ?Sized>(store: &S, event: Incoming, now: SystemTime) -> Claim {
+    let claimed = store.claim_and_enqueue(event, now).await;
+    claimed.expect("the store works")
+}

@@ -1,0 +1,305 @@
+//! The network and the receivers: what becomes of a request once it has left.
+//!
+//! A request that left goes its own way: it arrives although its sender crashed or has given up, and its receiver may have
+//! queued the event although no answer comes back.
+
+use std::{
+    pin::pin,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Poll, Waker},
+    time::{Duration, SystemTime},
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures_util::future::{Either, poll_fn, select};
+use http::{HeaderValue, Request, Response, StatusCode, header};
+
+use super::{
+    census::CrashPoint,
+    choices::Choices,
+    monitor::Asked,
+    scheduler::LONGEST_RESTART,
+    sites::{Site, Sites, Temper},
+    violation::{Invariant, check},
+    world::{Actor, LONGEST_STALL, SKEW, World},
+};
+use webhook_core::{
+    ports::{ExchangeLimits, Transport, TransportError},
+    receiver::Outcome,
+    sender::DeliveryId,
+    signature::WEBHOOK_ID,
+};
+
+/// How long a receiver remembers an event; as long as a receiver does that is told nothing else.
+pub(super) const MEMORY: Duration = Duration::from_secs(259_200);
+
+/// The deadline of an exchange: short, so that what hangs costs the run few steps.
+pub(super) const DEADLINE: Duration = Duration::from_secs(2);
+
+/// How long a message that its sender has given up may still be on its way.
+pub(super) const STRAGGLING: Duration = Duration::from_secs(20);
+
+/// How late a healthy endpoint may get an event after so many faults.
+///
+/// Without any it is a moment, and what the clock of the producer may be ahead of a dispatcher's. A fault costs at most a stall,
+/// or a lease (the deadline and 30 seconds), and the time in which what hangs comes home, and a restart.
+pub(super) fn healthy_bound(faults: u64) -> Duration {
+    let faults = u32::try_from(faults).unwrap_or(u32::MAX);
+    let fault = LONGEST_STALL + DEADLINE + SKEW * 2 + LONGEST_RESTART;
+    Duration::from_secs(2) + SKEW * 2 + fault.saturating_mul(faults)
+}
+
+/// What becomes of one exchange.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    /// The receiver gets it, and its answer comes back.
+    Arrives,
+    /// The receiver gets it, and its answer is lost.
+    AnswerLost,
+    /// The receiver gets it, and something before it answers 502.
+    AnsweredByGateway,
+    /// The receiver gets it when the sender has given up.
+    ArrivesLate,
+    /// The receiver does not look at it and answers this.
+    Turned(u16, Option<u64>),
+    /// No connection.
+    Refused,
+    /// Nothing ever comes back, nor arrives.
+    Hangs,
+}
+
+impl Fate {
+    fn choose(temper: Temper, choices: &Choices) -> Self {
+        match temper {
+            Temper::Hung => Self::Hangs,
+            Temper::Throttling if choices.happens(600) => Self::Turned(429, Some(choices.below(200))),
+            Temper::Flaky if choices.happens(600) => Self::misfortune(choices),
+            Temper::Healthy | Temper::Throttling | Temper::Flaky => Self::Arrives,
+        }
+    }
+
+    fn misfortune(choices: &Choices) -> Self {
+        let asked = Some(choices.below(900)).filter(|asked| asked % 2 == 0);
+        match choices.below(20) {
+            0..4 => Self::AnswerLost,
+            4..6 => Self::AnsweredByGateway,
+            6..8 => Self::ArrivesLate,
+            8..11 => Self::Turned(500, asked),
+            11..13 => Self::Turned(503, asked),
+            13..15 => Self::Turned(429, asked),
+            15 => Self::Turned(404, None),
+            16 => Self::Turned(410, None),
+            17 => Self::Hangs,
+            _ => Self::Refused,
+        }
+    }
+
+    fn reaches_the_receiver(self) -> bool {
+        !matches!(self, Self::Turned(..) | Self::Refused | Self::Hangs)
+    }
+}
+
+/// The way of one dispatcher to the receivers.
+pub(super) struct SimulatedTransport {
+    pub(super) world: Arc<World>,
+    pub(super) actor: Actor,
+    pub(super) sites: Arc<Sites>,
+    pub(super) poison: Option<DeliveryId>,
+}
+
+#[async_trait]
+impl Transport for SimulatedTransport {
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
+        let (site, delivery) = self.recipient(&request)?;
+        let timeout = timeout(&request);
+        let fate = {
+            let mut state = self.world.state();
+            let fate = Fate::choose(site.temper(), &state.choices);
+            state.census.requests += 1;
+            state.tell(|| format!("{}: sends {delivery}: {fate:?}", self.actor));
+            fate
+        };
+        self.world.check(|state| {
+            let now = state.wall(self.actor);
+            state.monitor.sent(self.actor, &delivery, now)
+        });
+        if self.poison.as_ref() == Some(&delivery) {
+            self.world.poison(self.actor, &delivery).await;
+        }
+        let answer = self.forward(fate, site, &delivery, request);
+        self.world.end_perhaps(self.actor, CrashPoint::AfterSend).await;
+        let answer = self.exchange(fate, &answer, timeout).await;
+        if let Ok(answer) = &answer {
+            let asked = asked(answer, self.world.wall(self.actor));
+            self.world.state().monitor.answered(self.actor, &delivery, asked);
+        }
+        answer
+    }
+}
+
+impl SimulatedTransport {
+    fn recipient(&self, request: &Request<Bytes>) -> Result<(Arc<Site>, DeliveryId), TransportError> {
+        let host = request.uri().host().unwrap_or_default();
+        let site = self
+            .sites
+            .by_host(host)
+            .ok_or_else(|| TransportError::connect("no such host"))?;
+        let event = request.headers().get(WEBHOOK_ID).and_then(|id| id.to_str().ok());
+        let event = event
+            .and_then(|id| id.parse().ok())
+            .ok_or_else(|| TransportError::other("no event"))?;
+        let endpoint = site.endpoint.clone();
+        Ok((site, DeliveryId { event, endpoint }))
+    }
+
+    /// Sends the request on its way, if it goes anywhere, and gives the place where its answer will be.
+    fn forward(
+        &self,
+        fate: Fate,
+        site: Arc<Site>,
+        delivery: &DeliveryId,
+        request: Request<Bytes>,
+    ) -> Arc<Slot> {
+        let slot = Arc::new(Slot::default());
+        if fate.reaches_the_receiver() {
+            let (world, delivery, fills) = (self.world.clone(), delivery.clone(), Fill(slot.clone()));
+            let index = site.index;
+            let mut state = self.world.state();
+            let way = match fate {
+                Fate::ArrivesLate => timeout(&request) + state.choices.time(STRAGGLING),
+                _ => state.choices.time(Duration::from_millis(100)),
+            };
+            let courier = async move {
+                world.sleep(way).await;
+                let answer = site.receiver().receive(request).await;
+                let outcome = answer.extensions().get::<Outcome>().copied();
+                world.check(|_| {
+                    let verified = !matches!(outcome, Some(Outcome::Rejected(_) | Outcome::Conflict));
+                    check(verified, Invariant::SecretsOverlap, || {
+                        format!("the receiver refuses {delivery}: {outcome:?}")
+                    })
+                });
+                fills.0.fill(answer);
+            };
+            state.spawned.push((Actor::Receiver(index), Box::pin(courier)));
+        }
+        slot
+    }
+
+    async fn exchange(
+        &self,
+        fate: Fate,
+        slot: &Slot,
+        timeout: Duration,
+    ) -> Result<Response<Bytes>, TransportError> {
+        let back = self.world.state().choices.time(Duration::from_millis(100));
+        let answer = async {
+            match fate {
+                Fate::Arrives => slot.answer().await,
+                Fate::AnswerLost => {
+                    slot.answer().await?;
+                    Err(TransportError::other("the connection broke"))
+                }
+                Fate::AnsweredByGateway => {
+                    slot.answer().await?;
+                    Ok(answer(StatusCode::BAD_GATEWAY, None))
+                }
+                Fate::Turned(status, asked) => {
+                    self.world.sleep(back).await;
+                    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
+                    Ok(answer(status, asked))
+                }
+                Fate::Refused => Err(TransportError::connect("refused")),
+                Fate::ArrivesLate | Fate::Hangs => std::future::pending().await,
+            }
+        };
+        match select(pin!(answer), pin!(self.world.sleep(timeout))).await {
+            Either::Left((answer, _)) => answer,
+            Either::Right(_) => Err(TransportError::timeout()),
+        }
+    }
+}
+
+/// Where an answer is put, and waited for.
+#[derive(Default)]
+struct Slot(Mutex<Contents>);
+
+#[derive(Default)]
+struct Contents {
+    answer: Option<Response<Bytes>>,
+    is_closed: bool,
+    waker: Option<Waker>,
+}
+
+/// Closes a slot when its receiver crashes before it answers.
+struct Fill(Arc<Slot>);
+
+impl Drop for Fill {
+    fn drop(&mut self) {
+        self.0.change(|contents| contents.is_closed = true);
+    }
+}
+
+impl Slot {
+    fn fill(&self, answer: Response<Bytes>) {
+        self.change(|contents| contents.answer = Some(answer));
+    }
+
+    async fn answer(&self) -> Result<Response<Bytes>, TransportError> {
+        poll_fn(|context| {
+            let mut contents = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            match (contents.answer.take(), contents.is_closed) {
+                (Some(answer), _) => Poll::Ready(Ok(answer)),
+                (None, true) => Poll::Ready(Err(TransportError::other("the receiver is gone"))),
+                (None, false) => {
+                    contents.waker = Some(context.waker().clone());
+                    Poll::Pending
+                }
+            }
+        })
+        .await
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Contents)) {
+        let mut contents = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut contents);
+        if let Some(waker) = contents.waker.take() {
+            waker.wake();
+        }
+    }
+}
+
+fn timeout(request: &Request<Bytes>) -> Duration {
+    let limits = request.extensions().get::<ExchangeLimits>().copied();
+    limits.unwrap_or_default().timeout
+}
+
+fn answer(status: StatusCode, asked: Option<u64>) -> Response<Bytes> {
+    let mut answer = Response::new(Bytes::new());
+    *answer.status_mut() = status;
+    if let Some(asked) = asked {
+        answer
+            .headers_mut()
+            .insert(header::RETRY_AFTER, HeaderValue::from(asked));
+    }
+    answer
+}
+
+/// What an answer asks for, read without the code under test.
+fn asked(answer: &Response<Bytes>, now: SystemTime) -> Asked {
+    let seconds = answer.headers().get(header::RETRY_AFTER);
+    let seconds = seconds.and_then(|seconds| seconds.to_str().ok()?.parse().ok());
+    let until = seconds.map(|seconds| now + Duration::from_secs(seconds));
+    match answer.status() {
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => Asked {
+            message: until,
+            endpoint: until,
+        },
+        status if status.is_server_error() => Asked {
+            message: until,
+            endpoint: None,
+        },
+        _ => Asked::default(),
+    }
+}

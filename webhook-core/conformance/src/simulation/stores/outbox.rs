@@ -1,0 +1,184 @@
+//! The outbox as one actor sees it.
+
+use std::{sync::Arc, time::SystemTime};
+
+use async_trait::async_trait;
+
+use crate::simulation::{
+    census::CrashPoint,
+    world::{Actor, World},
+};
+use webhook_core::{
+    ports::StoreError,
+    sender::{
+        Attempt, Delivery, DeliveryFilter, DeliveryId, Endpoint, Enqueue, Enqueued, LeaseRequest, Leased,
+        Leases, Missing, MissingRequest, Outbox, Page, Receipt, ReplayRequest, SetAside, Settled, Settlement,
+    },
+};
+
+pub(in super::super) struct SimulatedOutbox {
+    pub(in super::super) inner: Arc<dyn Outbox>,
+    pub(in super::super) world: Arc<World>,
+    pub(in super::super) actor: Actor,
+}
+
+#[async_trait]
+impl Outbox for SimulatedOutbox {
+    async fn enqueue(&self, enqueue: Enqueue) -> Result<Enqueued, StoreError> {
+        let (world, event) = (&self.world, enqueue.event.id.clone());
+        world.pass(self.actor, CrashPoint::BeforeEventCommit).await?;
+        // noted before: somebody may lease them before the store has answered
+        let addressed = enqueue.deliveries.iter().map(|delivery| delivery.id.clone());
+        world.state().ledger.addressed.extend(addressed);
+        let enqueued = world.verb(self.inner.enqueue(enqueue)).await?;
+        {
+            let mut state = world.state();
+            let now = state.now();
+            state.ledger.stored_at.entry(event.clone()).or_insert(now);
+            state.tell(|| format!("{}: stores {event}: {enqueued:?}", self.actor));
+        }
+        world.wake_dispatchers();
+        world.pass(self.actor, CrashPoint::AfterEventCommit).await?;
+        Ok(enqueued)
+    }
+
+    async fn lease(&self, request: &LeaseRequest) -> Result<Leases, StoreError> {
+        let world = &self.world;
+        // most looks find nothing, and would be most of the crashes
+        let looks_only = world.state().choices.happens(950);
+        if looks_only {
+            world.reach(self.actor).await?;
+        } else {
+            world.pass(self.actor, CrashPoint::BeforeClaim).await?;
+        }
+        let leases = world.verb(self.inner.lease(request)).await?;
+        if leases.leased.is_empty() && leases.set_aside.is_empty() {
+            return Ok(leases);
+        }
+        let mut swept = self.note_set_aside(&leases.set_aside);
+        for Leased { delivery, .. } in &leases.leased {
+            world.tell(|| format!("{}: leases {} as {}", self.actor, delivery.id, delivery.fence));
+            world.check(|state| {
+                state.ledger.was_asked_for(&delivery.id)?;
+                let taken_over = state.monitor.leased(self.actor, request, delivery)?;
+                state.census.leases += 1;
+                state.census.takeovers += u64::from(taken_over);
+                swept |= taken_over;
+                Ok(())
+            });
+        }
+        let point = if swept {
+            CrashPoint::InLeaseSweep
+        } else {
+            CrashPoint::AfterClaim
+        };
+        world.pass(self.actor, point).await?;
+        Ok(leases)
+    }
+
+    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Receipt>, StoreError> {
+        let world = &self.world;
+        let (before, after) = if settlements.len() > 1 {
+            (CrashPoint::InGroupCommit, CrashPoint::InGroupCommit)
+        } else {
+            (CrashPoint::BeforeRecord, CrashPoint::AfterRecord)
+        };
+        world.stall_perhaps(self.actor).await;
+        world.pass(self.actor, before).await?;
+        let receipts = world.verb(self.inner.settle(settlements.clone())).await?;
+        for (settlement, receipt) in settlements.iter().zip(&receipts) {
+            self.note(settlement, receipt.settled);
+        }
+        world.pass(self.actor, after).await?;
+        Ok(receipts)
+    }
+
+    async fn next_due(&self) -> Result<Option<SystemTime>, StoreError> {
+        self.world.reach(self.actor).await?;
+        self.world.verb(self.inner.next_due()).await
+    }
+
+    async fn list(&self, filter: &DeliveryFilter, page: &Page) -> Result<Vec<Delivery>, StoreError> {
+        self.world.verb(self.inner.list(filter, page)).await
+    }
+
+    async fn attempts(&self, delivery: &DeliveryId) -> Result<Vec<Attempt>, StoreError> {
+        self.world.verb(self.inner.attempts(delivery)).await
+    }
+
+    async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError> {
+        let world = &self.world;
+        world.pass(self.actor, CrashPoint::InReplay).await?;
+        if !request.dry_run {
+            // counted before: a crash in the middle leaves open whether it happened
+            world.state().monitor.replay_begins();
+        }
+        let count = world.verb(self.inner.replay(request)).await?;
+        if !request.dry_run {
+            let mut state = world.state();
+            state.census.replays += count;
+            state.tell(|| format!("{}: replays {count}", self.actor));
+        }
+        world.wake_dispatchers();
+        world.pass(self.actor, CrashPoint::InReplay).await?;
+        Ok(count)
+    }
+
+    async fn replay_missing(
+        &self,
+        endpoint: &Endpoint,
+        request: &MissingRequest,
+    ) -> Result<Missing, StoreError> {
+        let world = &self.world;
+        world.pass(self.actor, CrashPoint::InCatchUp).await?;
+        if !request.dry_run {
+            world.state().ledger.catches_up = true;
+        }
+        let missing = world.verb(self.inner.replay_missing(endpoint, request)).await?;
+        if !request.dry_run {
+            let mut state = world.state();
+            state.census.missing += missing.count;
+            state.tell(|| format!("{}: gives {} {missing:?}", self.actor, endpoint.id));
+        }
+        world.wake_dispatchers();
+        world.pass(self.actor, CrashPoint::InCatchUp).await?;
+        Ok(missing)
+    }
+}
+
+impl SimulatedOutbox {
+    /// Whether anything was set aside instead of leased.
+    fn note_set_aside(&self, set_aside: &[SetAside]) -> bool {
+        for SetAside { delivery, reason } in set_aside {
+            self.world
+                .tell(|| format!("{}: sets {delivery} aside: {reason}", self.actor));
+            self.world.check(|state| {
+                state.census.set_aside += 1;
+                // an outage loses no lease, so it convicts nobody
+                let own = state.census.faults() - state.census.poisonings - state.census.outages;
+                state.monitor.set_aside(delivery, own)
+            });
+        }
+        !set_aside.is_empty()
+    }
+
+    fn note(&self, settlement: &Settlement, settled: Settled) {
+        let Settlement {
+            delivery,
+            fence,
+            disposition,
+            ..
+        } = settlement;
+        self.world.tell(|| {
+            format!(
+                "{}: settles {delivery} as {fence}: {disposition:?}: {settled:?}",
+                self.actor
+            )
+        });
+        self.world.check(|state| {
+            state.census.stale += u64::from(settled == Settled::Stale);
+            state.census.late += u64::from(settled == Settled::Late);
+            state.monitor.settled(self.actor, settlement, settled)
+        });
+    }
+}

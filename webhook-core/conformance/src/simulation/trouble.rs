@@ -1,0 +1,72 @@
+//! What goes wrong for a while, apart from crashes: processes that stand still, stores that cannot be reached.
+
+use std::time::Duration;
+
+use super::world::{Actor, LONGEST_STALL, World};
+use webhook_core::ports::StoreError;
+
+impl World {
+    /// A point at which a process may stand still for longer than its leases last.
+    pub(super) async fn stall_perhaps(&self, actor: Actor) {
+        let stall = {
+            let mut state = self.state();
+            let stall = state.choices.happens(state.weather.stalls);
+            let stall = stall.then(|| state.choices.time(LONGEST_STALL));
+            if let Some(stall) = stall {
+                state.census.stalls += 1;
+                state.monitor.excuse(actor);
+                state.tell(|| format!("{actor}: stands still for {stall:?}"));
+            }
+            stall
+        };
+        if let Some(stall) = stall {
+            self.sleep(stall).await;
+        }
+    }
+
+    /// A dispatcher reaches no store for a while.
+    pub(super) fn cut_off(&self, actor: Actor, time: Duration) {
+        let mut state = self.state();
+        let end = state.now() + time;
+        state.cut_off.insert(actor, end);
+        state.census.partitions += 1;
+        state.tell(|| format!("{actor}: reaches no store for {time:?}"));
+    }
+
+    /// Nobody reaches the endpoints for a while; everything else works.
+    pub(super) fn lose_endpoints(&self, time: Duration) {
+        let mut state = self.state();
+        state.outage = state.outage.max(state.now() + time);
+        state.census.outages += 1;
+        state.tell(|| format!("nobody reaches the endpoints for {time:?}"));
+    }
+
+    /// The way to the endpoints. That it is closed excuses nobody: who has a lease can still say so.
+    pub(super) async fn reach_endpoints(&self, actor: Actor) -> Result<(), StoreError> {
+        self.reach(actor).await?;
+        let state = self.state();
+        if state.outage > state.now() {
+            return Err(StoreError::unavailable("an outage of the endpoints"));
+        }
+        Ok(())
+    }
+
+    /// A process dies again and again for a while, for reasons of its own.
+    pub(super) fn dies(&self, actor: Actor, time: Duration) {
+        let mut state = self.state();
+        let end = state.now() + time;
+        state.dying.insert(actor, end);
+        state.tell(|| format!("{actor}: keeps dying for {time:?}"));
+    }
+
+    /// The way to a store.
+    pub(super) async fn reach(&self, actor: Actor) -> Result<(), StoreError> {
+        self.dawdle().await;
+        let mut state = self.state();
+        if state.cut_off.get(&actor).is_some_and(|end| *end > state.now()) {
+            state.monitor.excuse(actor);
+            return Err(StoreError::unavailable("cut off"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,357 @@
+//! What all actors share: virtual time, the choices, the monitor, and the ways to end.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    future::{pending, poll_fn},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Poll, Waker},
+    time::{Duration, SystemTime},
+};
+
+use futures_util::future::BoxFuture;
+
+use super::{
+    census::{Census, CrashPoint},
+    choices::Choices,
+    ledger::Ledger,
+    monitor::Monitor,
+    violation::{Broken, Checked},
+};
+use webhook_core::{
+    ports::{Clock, StoreError},
+    sender::DeliveryId,
+};
+
+/// How far a clock may be from the true time, to either side.
+pub(super) const SKEW: Duration = Duration::from_secs(5);
+
+/// How far a clock may be wrong for a while; receivers still accept what is signed by it.
+pub(super) const STEP: Duration = Duration::from_secs(240);
+
+/// How likely a process that dies for reasons of its own does so at each point, of a thousand.
+const DYING: u64 = 400;
+
+/// How long a process may stand still, longer than its leases last.
+pub(super) const LONGEST_STALL: Duration = Duration::from_secs(60);
+
+/// Who does something.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) enum Actor {
+    Dispatcher(usize),
+    Producer(usize),
+    Operator,
+    Receiver(usize),
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dispatcher(index) => write!(f, "dispatcher {index}"),
+            Self::Producer(index) => write!(f, "producer {index}"),
+            Self::Operator => f.write_str("operator"),
+            Self::Receiver(index) => write!(f, "receiver {index}"),
+        }
+    }
+}
+
+/// How rough a run is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Weather {
+    /// How many of a thousand passes of a crash point end there.
+    pub(super) crashes: u64,
+    /// How many of a thousand fail with a store error.
+    pub(super) errors: u64,
+    /// How many of a thousand outcomes wait until their lease may be lost.
+    pub(super) stalls: u64,
+}
+
+pub(super) struct State {
+    pub(super) choices: Choices,
+    pub(super) monitor: Monitor,
+    pub(super) ledger: Ledger,
+    pub(super) census: Census,
+    pub(super) broken: Option<Broken>,
+    pub(super) trace: Option<Vec<String>>,
+    /// Tasks that nobody restarts: requests on their way.
+    pub(super) spawned: Vec<(Actor, BoxFuture<'static, ()>)>,
+    /// The task that is being polled ends here.
+    pub(super) doomed: bool,
+    /// Verbs of stores that have begun and not ended.
+    pub(super) verbs: usize,
+    pub(super) weather: Weather,
+    pub(super) stopping: bool,
+    now: Duration,
+    timers: BTreeMap<(Duration, u64), Waker>,
+    timer_count: u64,
+    /// By dispatcher: how far its clock is ahead of the slowest one there may be.
+    clocks: BTreeMap<Actor, Duration>,
+    /// Until when a dispatcher reaches no store.
+    pub(super) cut_off: BTreeMap<Actor, Duration>,
+    /// Until when the endpoints alone can be reached by nobody.
+    pub(super) outage: Duration,
+    /// Until when a dispatcher keeps dying.
+    pub(super) dying: BTreeMap<Actor, Duration>,
+    /// By dispatcher: whether something was stored that it has not looked for yet.
+    woken: BTreeMap<Actor, (bool, Option<Waker>)>,
+}
+
+/// Shared by all actors of one run. One thread: the lock is never waited for.
+pub(super) struct World(Mutex<State>);
+
+impl World {
+    pub(super) fn new(choices: Choices, monitor: Monitor, weather: Weather, traced: bool) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(State {
+            choices,
+            monitor,
+            ledger: Ledger::default(),
+            census: Census::default(),
+            broken: None,
+            trace: traced.then(Vec::new),
+            spawned: Vec::new(),
+            doomed: false,
+            verbs: 0,
+            weather,
+            stopping: false,
+            now: Duration::ZERO,
+            timers: BTreeMap::new(),
+            timer_count: 0,
+            clocks: BTreeMap::new(),
+            cut_off: BTreeMap::new(),
+            outage: Duration::ZERO,
+            dying: BTreeMap::new(),
+            woken: BTreeMap::new(),
+        })))
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The time that passed.
+    pub(super) fn now(&self) -> Duration {
+        self.state().now
+    }
+
+    /// The time by the clock of `actor`.
+    pub(super) fn wall(&self, actor: Actor) -> SystemTime {
+        self.state().wall(actor)
+    }
+
+    /// Sets the clock of `actor` anew, not further than this from the true time.
+    pub(super) fn jump(&self, actor: Actor, within: Duration) {
+        let mut state = self.state();
+        let ahead = STEP - within + state.choices.time(within * 2);
+        state.clocks.insert(actor, ahead);
+        state.tell(|| format!("{actor}: clock is set to {ahead:?} ahead of the slowest"));
+    }
+
+    /// Writes a line of the trace.
+    pub(super) fn tell(&self, line: impl FnOnce() -> String) {
+        self.state().tell(line);
+    }
+
+    /// Remembers the first invariant that does not hold.
+    pub(super) fn check(&self, check: impl FnOnce(&mut State) -> Checked) {
+        let mut state = self.state();
+        if let Err(broken) = check(&mut state) {
+            state.broken.get_or_insert(broken);
+        }
+    }
+
+    /// Ends when so much time has passed.
+    pub(super) async fn sleep(&self, time: Duration) {
+        let end = self.now() + time;
+        let mut set = false;
+        poll_fn(|context| {
+            let mut state = self.state();
+            if state.now >= end {
+                return Poll::Ready(());
+            }
+            if !set {
+                state.set_timer(end, context.waker().clone());
+                set = true;
+            }
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Lets others go first, sometimes.
+    pub(super) async fn dawdle(&self) {
+        let pause = {
+            let state = self.state();
+            state
+                .choices
+                .happens(200)
+                .then(|| state.choices.time(Duration::from_millis(60)))
+        };
+        if let Some(pause) = pause {
+            self.sleep(pause).await;
+        }
+    }
+
+    /// A point at which a process may end, and a store may fail or be out of reach.
+    pub(super) async fn pass(&self, actor: Actor, point: CrashPoint) -> Result<(), StoreError> {
+        self.reach(actor).await?;
+        self.end_perhaps(actor, point).await;
+        let mut state = self.state();
+        if state.choices.happens(state.weather.errors) {
+            state.census.store_errors += 1;
+            state.monitor.excuse(actor);
+            state.tell(|| format!("{actor}: store fails at {point:?}"));
+            return Err(StoreError::unavailable("simulated"));
+        }
+        Ok(())
+    }
+
+    /// A point at which a process may end.
+    pub(super) async fn end_perhaps(&self, actor: Actor, point: CrashPoint) {
+        let ends = {
+            let mut state = self.state();
+            let ends = state.choices.happens(state.likelihood_of_death(actor));
+            if ends {
+                state.crash(actor, point);
+            }
+            ends
+        };
+        if ends {
+            // the scheduler drops the whole task before anything else happens
+            pending::<()>().await;
+        }
+    }
+
+    /// What is being sent kills its process.
+    pub(super) async fn poison(&self, actor: Actor, delivery: &DeliveryId) {
+        self.check(|state| {
+            state.census.poisonings += 1;
+            state.crash(actor, CrashPoint::AfterSend);
+            state.monitor.poisoned(delivery)
+        });
+        pending::<()>().await;
+    }
+
+    /// Runs one verb of a store. While one waits for something outside, virtual time stands still.
+    pub(super) async fn verb<T>(&self, verb: impl Future<Output = T>) -> T {
+        struct UnderWay<'w>(&'w World);
+        impl Drop for UnderWay<'_> {
+            fn drop(&mut self) {
+                self.0.state().verbs -= 1;
+            }
+        }
+        self.state().verbs += 1;
+        let _under_way = UnderWay(self);
+        verb.await
+    }
+
+    /// Tells every dispatcher that there may be something to do.
+    pub(super) fn wake_dispatchers(&self) {
+        for (woken, waker) in self.state().woken.values_mut() {
+            *woken = true;
+            if let Some(waker) = waker.take() {
+                waker.wake();
+            }
+        }
+    }
+
+    /// Ends when `actor` was woken, or its clock shows `due_at`. `true`: go on; `false`: everybody stops.
+    pub(super) async fn wait(&self, actor: Actor, due_at: Option<SystemTime>) -> bool {
+        poll_fn(|context| {
+            let mut state = self.state();
+            if state.stopping {
+                return Poll::Ready(false);
+            }
+            let wait = due_at.map(|due_at| due_at.duration_since(state.wall(actor)).unwrap_or_default());
+            let woken = state.woken.entry(actor).or_default();
+            if std::mem::take(&mut woken.0) || wait.is_some_and(|wait| wait.is_zero()) {
+                return Poll::Ready(true);
+            }
+            woken.1 = Some(context.waker().clone());
+            if let Some(wait) = wait {
+                let end = state.now + wait;
+                state.set_timer(end, context.waker().clone());
+            }
+            Poll::Pending
+        })
+        .await
+    }
+}
+
+impl State {
+    pub(super) fn now(&self) -> Duration {
+        self.now
+    }
+
+    pub(super) fn wall(&self, actor: Actor) -> SystemTime {
+        let ahead = self.clocks.get(&actor).copied().unwrap_or(STEP);
+        start() + self.now + ahead
+    }
+
+    /// How much time had passed when the operator's clock showed this.
+    pub(super) fn passed_at(&self, time: SystemTime) -> Duration {
+        let ago = self
+            .wall(Actor::Operator)
+            .duration_since(time)
+            .unwrap_or_default();
+        self.now.saturating_sub(ago)
+    }
+
+    fn likelihood_of_death(&self, actor: Actor) -> u64 {
+        let is_dying = self.dying.get(&actor).is_some_and(|end| *end > self.now);
+        if is_dying { DYING } else { self.weather.crashes }
+    }
+
+    pub(super) fn tell(&mut self, line: impl FnOnce() -> String) {
+        let now = self.now;
+        if let Some(trace) = &mut self.trace {
+            trace.push(format!("{:>12.2}s {}", now.as_secs_f64(), line()));
+        }
+    }
+
+    /// Notes that the task which is being polled ends here.
+    pub(super) fn crash(&mut self, actor: Actor, point: CrashPoint) {
+        *self.census.crashes.entry(point).or_default() += 1;
+        self.monitor.excuse(actor);
+        self.doomed = true;
+        self.tell(|| format!("{actor}: crashes at {point:?}"));
+    }
+
+    /// Moves time to the next timer, if there is one, and wakes who waits for it.
+    pub(super) fn pass_time(&mut self) -> bool {
+        let Some((&(end, _), _)) = self.timers.first_key_value() else {
+            return false;
+        };
+        self.now = self.now.max(end);
+        while let Some(timer) = self
+            .timers
+            .first_entry()
+            .filter(|timer| timer.key().0 <= self.now)
+        {
+            timer.remove().wake();
+        }
+        true
+    }
+
+    fn set_timer(&mut self, end: Duration, waker: Waker) {
+        self.timer_count += 1;
+        self.timers.insert((end, self.timer_count), waker);
+    }
+}
+
+/// When a run begins, by the slowest clock.
+fn start() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)
+}
+
+/// The clock of one actor.
+pub(super) struct ActorClock(pub(super) Arc<World>, pub(super) Actor);
+
+impl Clock for ActorClock {
+    fn now(&self) -> SystemTime {
+        self.0.wall(self.1)
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.0.now()
+    }
+}
