@@ -8,7 +8,6 @@ pub mod content;
 pub mod cors;
 mod digest;
 pub mod errors;
-mod field;
 mod http_date;
 pub mod idempotency;
 pub mod limits;
@@ -21,6 +20,7 @@ pub mod routing;
 mod uri;
 pub mod versions;
 
+use host_ports::field;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 #[doc(inline)]

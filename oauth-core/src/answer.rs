@@ -5,6 +5,7 @@ use std::panic::AssertUnwindSafe;
 
 use bytes::Bytes;
 use futures_util::FutureExt as _;
+use host_ports::ContentType;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Request, Response};
 
@@ -38,7 +39,6 @@ pub(crate) async fn contained<T>(asking: impl Future<Output = T>) -> Result<T, T
 
 /// Whether an answer says to be of this media type; parameters are ignored.
 pub(crate) fn is_of_type(headers: &HeaderMap, media_type: &str) -> bool {
-    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let essence = value.and_then(|value| value.split(';').next());
-    essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case(media_type))
+    let value = headers.get(CONTENT_TYPE);
+    value.is_some_and(|value| ContentType::new(value.as_bytes()).is(media_type))
 }

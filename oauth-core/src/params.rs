@@ -16,8 +16,8 @@
 
 use std::fmt;
 
+use host_ports::ContentType;
 use http::HeaderMap;
-use http::header::CONTENT_TYPE;
 use zeroize::Zeroize;
 
 /// Most pairs that are read.
@@ -117,19 +117,8 @@ pub fn encode<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String
 /// Whether the body is declared to be a form; a `charset` of UTF-8 may be named.
 #[must_use]
 pub fn is_form(headers: &HeaderMap) -> bool {
-    let mut values = headers.get_all(CONTENT_TYPE).iter();
-    let (Some(value), None) = (values.next(), values.next()) else {
-        return false;
-    };
-    let Ok(value) = value.to_str() else { return false };
-    let mut parts = value.split(';').map(str::trim);
-    parts
-        .next()
-        .is_some_and(|media_type| media_type.eq_ignore_ascii_case("application/x-www-form-urlencoded"))
-        && parts.all(|part| {
-            let (name, charset) = part.split_once('=').unwrap_or((part, ""));
-            !name.eq_ignore_ascii_case("charset") || charset.trim_matches('"').eq_ignore_ascii_case("utf-8")
-        })
+    ContentType::from_headers(headers)
+        .is_some_and(|sent| sent.is("application/x-www-form-urlencoded") && sent.is_utf8())
 }
 
 /// Decodes one form-encoded name or value, strictly: the lenient decoders leave `%zz` alone and mend broken
@@ -160,6 +149,7 @@ fn hex(digit: Option<u8>) -> Result<u8, InvalidParams> {
 mod tests {
     use super::*;
     use http::HeaderValue;
+    use http::header::CONTENT_TYPE;
     use proptest::prelude::*;
 
     /// O2: repeated parameters are seen, known or not, also when one of them is empty.

@@ -5,6 +5,8 @@
 pub mod address;
 mod clock;
 mod entropy;
+pub mod field;
+mod media_type;
 mod principal;
 mod scopes;
 mod store_error;
@@ -19,6 +21,7 @@ pub use clock::SystemClock;
 #[cfg(feature = "os")]
 pub use entropy::OsEntropy;
 pub use entropy::{Entropy, EntropyFn, entropy_fn};
+pub use media_type::{Accept, ContentType, InvalidMediaType, MediaRange, MediaType, Weight};
 pub use principal::Principal;
 pub use scopes::{InvalidScope, Scope, Scopes};
 pub use store_error::{StoreError, StoreErrorKind};

@@ -3,6 +3,7 @@
 //! Not by the negotiation of `http-conventions`, where the server's own order decides among what is liked equally. Clients of GraphQL write
 //! both of its types without weights, the one they prefer first; and one that names a type beside `*/*` means that type.
 
+use host_ports::MediaRange;
 use http::HeaderMap;
 use http::header::ACCEPT;
 
@@ -24,12 +25,12 @@ impl Rendering {
         Self::Explorer,
     ];
 
-    fn kind(self) -> (&'static str, &'static str) {
+    const fn media_type(self) -> &'static str {
         match self {
-            Self::Json => ("application", "json"),
-            Self::GraphqlResponse => ("application", "graphql-response+json"),
-            Self::EventStream => ("text", "event-stream"),
-            Self::Explorer => ("text", "html"),
+            Self::Json => "application/json",
+            Self::GraphqlResponse => "application/graphql-response+json",
+            Self::EventStream => "text/event-stream",
+            Self::Explorer => "text/html",
         }
     }
 }
@@ -39,14 +40,7 @@ pub(super) fn negotiate(headers: &HeaderMap, explorer: bool) -> Option<Rendering
     if !headers.contains_key(ACCEPT) {
         return Some(Rendering::Json);
     }
-    let fields = headers
-        .get_all(ACCEPT)
-        .into_iter()
-        .filter_map(|value| value.to_str().ok());
-    let ranges: Vec<_> = fields
-        .flat_map(|field| field.split(','))
-        .filter_map(Range::parse)
-        .collect();
+    let ranges: Vec<_> = MediaRange::all(headers).collect();
     let offers = Rendering::OFFERS
         .into_iter()
         .filter(|offer| explorer || *offer != Rendering::Explorer);
@@ -66,65 +60,14 @@ pub(super) fn negotiate(headers: &HeaderMap, explorer: bool) -> Option<Rendering
 /// Weight, precision, and how early the range stands; greater is better.
 type Preference = (u16, u8, std::cmp::Reverse<usize>);
 
-fn preference(ranges: &[Range<'_>], offer: Rendering) -> Option<Preference> {
+fn preference(ranges: &[MediaRange<'_>], offer: Rendering) -> Option<Preference> {
     let matching = ranges.iter().enumerate().filter_map(|(at, range)| {
-        let precision = range.precision(offer)?;
-        Some((precision, std::cmp::Reverse(at), range.weight))
+        let precision = range.precision(offer.media_type())?;
+        Some((precision, std::cmp::Reverse(at), range.weight().thousandths()))
     });
     // the most precise range decides about an offer, also when it says no
     let (precision, at, weight) = matching.max()?;
     (weight > 0).then_some((weight, precision, at))
-}
-
-struct Range<'h> {
-    kind: &'h str,
-    subtype: &'h str,
-    /// Thousandths.
-    weight: u16,
-}
-
-impl<'h> Range<'h> {
-    fn parse(text: &'h str) -> Option<Self> {
-        let mut parts = text.split(';');
-        let (kind, subtype) = parts.next()?.trim().split_once('/')?;
-        let weight = parts.find_map(|parameter| {
-            let (name, value) = parameter.split_once('=')?;
-            name.trim()
-                .eq_ignore_ascii_case("q")
-                .then(|| weight(value.trim()))
-        });
-        Some(Self {
-            kind,
-            subtype,
-            weight: weight.unwrap_or(Some(1000))?,
-        })
-    }
-
-    fn precision(&self, offer: Rendering) -> Option<u8> {
-        let (kind, subtype) = offer.kind();
-        match (self.kind, self.subtype) {
-            ("*", "*") => Some(0),
-            (named, "*") if named.eq_ignore_ascii_case(kind) => Some(1),
-            (named, exact) if named.eq_ignore_ascii_case(kind) && exact.eq_ignore_ascii_case(subtype) => {
-                Some(2)
-            }
-            _ => None,
-        }
-    }
-}
-
-/// `qvalue` in thousandths: `0`, `1` and up to three decimals.
-fn weight(text: &str) -> Option<u16> {
-    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
-    if decimals.len() > 3 || !decimals.bytes().all(|digit| digit.is_ascii_digit()) {
-        return None;
-    }
-    let thousandths: u16 = format!("{decimals:0<3}").parse().ok()?;
-    match whole {
-        "0" => Some(thousandths),
-        "1" if thousandths == 0 => Some(1000),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

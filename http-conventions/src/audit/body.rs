@@ -1,6 +1,7 @@
 //! What the content says, beside the status and the fields.
 
 use bytes::Bytes;
+use host_ports::ContentType;
 use http::{Method, Request, Response, header::CONTENT_TYPE};
 use serde_json::Value;
 
@@ -42,9 +43,7 @@ pub(super) fn check(request: &Request<Bytes>, response: &Response<Bytes>, findin
 
 fn essence(response: &Response<Bytes>) -> &[u8] {
     let value = response.headers().get(CONTENT_TYPE);
-    let value = value.map(|value| value.as_bytes()).unwrap_or_default();
-    let essence = value.split(|byte| *byte == b';').next();
-    essence.unwrap_or_default().trim_ascii()
+    ContentType::new(value.map(|value| value.as_bytes()).unwrap_or_default()).essence()
 }
 
 fn problem_faults(response: &Response<Bytes>) -> Vec<String> {

@@ -10,7 +10,7 @@
 //!
 //! ```
 //! use http::{HeaderMap, header};
-//! use http_conventions::content::{LanguageTag, MediaType, Negotiation, Offers};
+//! use http_conventions::content::{LanguageTag, MediaRange, MediaType, Negotiation, Offers};
 //!
 //! let mut request = HeaderMap::new();
 //! request.insert(header::ACCEPT, "text/csv, application/json;q=0.9".parse()?);
@@ -80,7 +80,7 @@ pub use self::{
     checks::{UnsupportedContent, coding, media_type},
     negotiation::{
         Accept, AcceptEncoding, AcceptLanguage, ContentCoding, InvalidContentCoding, InvalidLanguageTag,
-        InvalidMediaType, LanguageTag, MediaType, Negotiation, NotAcceptable, Offers, Weight,
+        InvalidMediaType, LanguageTag, MediaRange, MediaType, Negotiation, NotAcceptable, Offers, Weight,
     },
     size_limits::{ContentMeter, SizeLimits, TooLarge},
 };

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
+use host_ports::ContentType;
 use http::{
     HeaderName, Response, StatusCode, Uri,
     header::{
@@ -11,7 +12,7 @@ use http::{
     },
 };
 
-use super::{Challenge, PROBLEM_JSON, Problem, ReceivedProblem, write};
+use super::{Challenge, Problem, ReceivedProblem, write};
 use crate::{
     routing::RequestId,
     uri::{is_uri_byte, push_percent_encoded},
@@ -86,7 +87,7 @@ impl Problem {
 /// write theirs. A page for people, or an error of another protocol, is left as it is.
 pub(crate) fn explains_nothing<B>(answer: &Response<B>) -> bool {
     let content_type = answer.headers().get(CONTENT_TYPE);
-    let is_text = content_type.is_none_or(|value| is_of(value.as_bytes(), b"text/plain"));
+    let is_text = content_type.is_none_or(|value| ContentType::new(value.as_bytes()).is("text/plain"));
     is_text && is_error(answer.status())
 }
 
@@ -95,7 +96,7 @@ pub(crate) fn explains_nothing<B>(answer: &Response<B>) -> bool {
 pub fn is_problem<B>(answer: &Response<B>) -> bool {
     let content_type = answer.headers().get(CONTENT_TYPE);
     is_error(answer.status())
-        && content_type.is_some_and(|value| is_of(value.as_bytes(), PROBLEM_JSON.as_bytes()))
+        && content_type.is_some_and(|value| ContentType::new(value.as_bytes()).is("application/problem+json"))
 }
 
 /// Adds the `instance` and the `request_id` to a problem that was written without them.
@@ -132,12 +133,6 @@ fn instance(target: &Uri) -> Option<String> {
 
 fn is_error(status: StatusCode) -> bool {
     status.is_client_error() || status.is_server_error()
-}
-
-/// Whether a `Content-Type` is of this type, whatever its parameters.
-fn is_of(value: &[u8], essence: &[u8]) -> bool {
-    let named = value.split(|byte| *byte == b';').next().unwrap_or_default();
-    named.trim_ascii().eq_ignore_ascii_case(essence)
 }
 
 /// A path as a URI reference: `http` lets characters pass that a URI does not have.

@@ -6,6 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 use http_conventions::{
     content::{
         Accept, AcceptEncoding, AcceptLanguage, ContentCoding, LanguageTag, MediaType, Negotiation, Offers,
+        Weight,
     },
     errors::{Member, ProblemBase, ReceivedProblem},
 };
@@ -363,5 +364,33 @@ proptest! {
         let chosen = AcceptLanguage::of(&headers).choose(&languages);
         prop_assert!(languages.all().contains(chosen));
         let _ = AcceptEncoding::of(&headers).choose(&[ContentCoding::GZIP]);
+    }
+}
+
+/// H4: a weight follows the grammar of RFC 9110, or is refused.
+#[test]
+fn only_the_grammar_of_the_rfc_is_a_weight() {
+    for (value, expected) in [
+        ("0", Some(0)),
+        ("0.", Some(0)),
+        ("0.5", Some(500)),
+        ("0.05", Some(50)),
+        ("0.005", Some(5)),
+        ("1", Some(1000)),
+        ("1.000", Some(1000)),
+        ("1.001", None),
+        ("1.5", None),
+        ("0.0005", None),
+        ("2", None),
+        (".5", None),
+        ("-0", None),
+        ("0,5", None),
+        ("0.a", None),
+        ("abc", None),
+        ("1e0", None),
+        ("", None),
+    ] {
+        let weight = Weight::parse(value.as_bytes()).map(Weight::thousandths);
+        assert_eq!(weight, expected, "{value}");
     }
 }

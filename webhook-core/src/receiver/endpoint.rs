@@ -7,7 +7,8 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, Request, Response, StatusCode, header::CONTENT_TYPE, request::Parts};
+use host_ports::ContentType;
+use http::{HeaderMap, Method, Request, Response, StatusCode, request::Parts};
 use http_conventions::{
     errors::{ErrorStatus, Problem},
     limits::RetryAfter,
@@ -179,17 +180,5 @@ fn no_content() -> Response<Bytes> {
 
 /// Whether there is one media type, and it is JSON, whatever its parameters.
 fn is_json(headers: &HeaderMap) -> bool {
-    let mut values = headers.get_all(CONTENT_TYPE).iter();
-    let (Some(value), None) = (values.next(), values.next()) else {
-        return false;
-    };
-    let essence = value
-        .to_str()
-        .unwrap_or_default()
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase();
-    essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"))
+    ContentType::from_headers(headers).is_some_and(ContentType::is_json)
 }

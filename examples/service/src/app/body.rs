@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 
 use bytes::Bytes;
+use host_ports::ContentType;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
@@ -34,13 +35,7 @@ pub(super) fn full(response: Response<Bytes>) -> Response<Body> {
 ///
 /// 415 for another media type and for a content coding, 400 for text that is not JSON of this form.
 pub(super) fn read_json<T: DeserializeOwned>(request: &Request<Bytes>) -> Result<T, Problem> {
-    let content_type = request
-        .headers()
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
-    let essence = content_type.split(';').next().unwrap_or_default().trim();
-    if !essence.eq_ignore_ascii_case("application/json") {
+    if !ContentType::from_headers(request.headers()).is_some_and(|sent| sent.is("application/json")) {
         return Err(Problem::new(ErrorStatus::UNSUPPORTED_MEDIA_TYPE).with_detail("send application/json"));
     }
     if request.headers().contains_key(CONTENT_ENCODING) {

@@ -2,7 +2,8 @@
 
 use askama::Template;
 use bytes::Bytes;
-use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
+use host_ports::MediaRange;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_conventions::caching::CacheControl;
 
@@ -137,14 +138,5 @@ fn in_place_of(refused: &Response<Bytes>, title: &str, description: &str) -> Han
 }
 
 fn accepts_html(request: &Request<Bytes>) -> bool {
-    let accepted = request.headers().get_all(ACCEPT).iter();
-    accepted
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .any(|range| {
-            range
-                .split(';')
-                .next()
-                .is_some_and(|essence| essence.trim() == "text/html")
-        })
+    MediaRange::all(request.headers()).any(|range| range.precision("text/html") == Some(2))
 }

@@ -4,7 +4,7 @@ use std::{borrow::Cow, fmt, str::FromStr};
 
 use http::{HeaderMap, HeaderValue, header::ACCEPT_ENCODING};
 
-use super::{Weight, weight::weighted};
+use super::{Weight, weighted::weighted};
 use crate::field;
 
 /// How many offers are weighed by one reading of the field, in space on the stack.

@@ -5,7 +5,7 @@ use std::{cmp::Reverse, fmt, str::FromStr};
 
 use http::{HeaderMap, HeaderValue, header::ACCEPT_LANGUAGE};
 
-use super::{Offers, Weight, weight::weighted};
+use super::{Offers, Weight, weighted::weighted};
 use crate::field;
 
 /// How many offers are matched by one reading of the field, in space on the stack.

@@ -7,22 +7,19 @@ use http::{
 
 use crate::caching::Vary;
 
-mod accept;
 mod coding;
 mod language;
-mod media_type;
 mod not_acceptable;
 mod offers;
-mod weight;
+mod weighted;
+
+pub use host_ports::{Accept, InvalidMediaType, MediaRange, MediaType, Weight};
 
 pub use self::{
-    accept::Accept,
     coding::{AcceptEncoding, ContentCoding, InvalidContentCoding},
     language::{AcceptLanguage, InvalidLanguageTag, LanguageTag},
-    media_type::{InvalidMediaType, MediaType},
     not_acceptable::NotAcceptable,
     offers::Offers,
-    weight::Weight,
 };
 
 /// The negotiation of one answer, and what of the request it asked for.

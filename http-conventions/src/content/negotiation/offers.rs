@@ -52,3 +52,9 @@ impl<T> Offers<T> {
         &self.all
     }
 }
+
+impl<T> AsRef<[T]> for Offers<T> {
+    fn as_ref(&self) -> &[T] {
+        self.all()
+    }
+}

@@ -1,18 +1,22 @@
-//! The grammar that list fields share, [RFC 9110 §5.6](https://www.rfc-editor.org/rfc/rfc9110#section-5.6): members,
-//! parameters, tokens and quoted strings, read in place and in one pass.
+//! The common grammar of list fields, [RFC 9110 §5.6](https://www.rfc-editor.org/rfc/rfc9110#section-5.6): members, parameters,
+//! tokens and quoted strings.
+//!
+//! # Performance
+//!
+//! Values are read in place and in one pass, without allocation.
 
 use http::{HeaderMap, HeaderName};
 
-/// The members of a list field over all its lines, in order; empty ones are left out.
-pub(crate) fn members<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a [u8]> {
+/// The members of a list field over all its lines, in order, without the empty ones.
+pub fn members<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a [u8]> {
     let lines = headers.get_all(name).iter();
     lines.flat_map(|line| split(line.as_bytes(), b','))
 }
 
-/// The parts between separators that stand outside of quotes, without the blanks around them; empty ones are left out.
+/// The parts between separators outside quoted strings, without surrounding whitespace and without the empty ones.
 ///
-/// A quote that is not closed reaches to the end.
-pub(crate) fn split(bytes: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
+/// A quoted string that is not closed extends to the end.
+pub fn split(bytes: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(bytes);
     std::iter::from_fn(move || {
         let (part, after) = split_once(rest?, separator);
@@ -22,8 +26,10 @@ pub(crate) fn split(bytes: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> 
     .filter(|part| !part.is_empty())
 }
 
-/// What stands before the first separator outside of quotes, and what after it.
-pub(crate) fn split_once(bytes: &[u8], separator: u8) -> (&[u8], Option<&[u8]>) {
+/// Splits at the first separator outside quoted strings; `None` if there is no separator.
+#[inline]
+#[must_use]
+pub fn split_once(bytes: &[u8], separator: u8) -> (&[u8], Option<&[u8]>) {
     let mut position = 0;
     loop {
         let rest = bytes.get(position..).unwrap_or_default();
@@ -40,6 +46,7 @@ pub(crate) fn split_once(bytes: &[u8], separator: u8) -> (&[u8], Option<&[u8]>) 
 }
 
 /// The position after the quote that closes, from the one after the quote that opens.
+#[inline]
 fn end_of_quotes(bytes: &[u8], mut position: usize) -> usize {
     loop {
         position = match bytes.get(position) {
@@ -51,24 +58,28 @@ fn end_of_quotes(bytes: &[u8], mut position: usize) -> usize {
     }
 }
 
-/// Without the blanks of [RFC 9110 §5.6.3](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.3) at both ends.
-pub(crate) fn trim(mut bytes: &[u8]) -> &[u8] {
+/// Removes the whitespace of [RFC 9110 §5.6.3](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.3) at both ends.
+#[inline]
+#[must_use]
+pub fn trim(mut bytes: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = bytes {
         bytes = rest;
     }
     bytes
 }
 
-/// One parameter as its name and its raw value; absent where it has no `=` or either side is malformed.
-pub(crate) fn parameter(part: &[u8]) -> Option<(&[u8], &[u8])> {
+/// The name and the raw value of a parameter; `None` if the parameter has no `=` or either side is malformed.
+#[inline]
+#[must_use]
+pub fn parameter(part: &[u8]) -> Option<(&[u8], &[u8])> {
     let equals = part.iter().position(|byte| *byte == b'=')?;
     let (name, value) = part.split_at_checked(equals)?;
     let value = value.get(1..)?;
     (is_token(name) && (is_token(value) || is_quoted(value))).then_some((name, value))
 }
 
-/// The bytes that a raw parameter value stands for, whether it is quoted or not.
-pub(crate) fn unquoted(raw: &[u8]) -> impl Iterator<Item = u8> {
+/// The bytes of a raw parameter value, without quotes and escapes.
+pub fn unquoted(raw: &[u8]) -> impl Iterator<Item = u8> {
     let inner = raw
         .strip_prefix(b"\"")
         .map(|inner| inner.strip_suffix(b"\"").unwrap_or(inner));
@@ -99,11 +110,14 @@ fn ends_closed(value: &[u8]) -> bool {
     value.last() == Some(&b'"') && escapes % 2 == 0
 }
 
-/// Whether this is a token, [RFC 9110 §5.6.2](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.2).
-pub(crate) fn is_token(bytes: &[u8]) -> bool {
+/// Returns `true` for a token, [RFC 9110 §5.6.2](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.2).
+#[inline]
+#[must_use]
+pub fn is_token(bytes: &[u8]) -> bool {
     !bytes.is_empty() && bytes.iter().all(|byte| is_tchar(*byte))
 }
 
+#[inline]
 fn is_tchar(byte: u8) -> bool {
     TCHARS.get(usize::from(byte)).is_some_and(|is_tchar| *is_tchar)
 }

@@ -1,10 +1,18 @@
-//! Media types, [RFC 9110 §8.3.1](https://www.rfc-editor.org/rfc/rfc9110#section-8.3.1), as a host offers and labels them.
+//! Media types and `Accept`, [RFC 9110 §8.3.1](https://www.rfc-editor.org/rfc/rfc9110#section-8.3.1).
+
+mod accept;
+mod content_type;
+mod weight;
 
 use std::{fmt, str::FromStr};
 
 use http::HeaderValue;
 
 use crate::field;
+
+pub use self::accept::{Accept, MediaRange};
+pub use self::content_type::ContentType;
+pub use self::weight::Weight;
 
 /// The media type of a representation.
 ///
@@ -15,13 +23,13 @@ use crate::field;
 /// ```
 ///
 /// ```
-/// use http_conventions::content::MediaType;
+/// use host_ports::MediaType;
 ///
 /// let html: MediaType = "text/html; charset=utf-8".parse()?;
 /// assert_eq!(html.header_value(), "text/html; charset=utf-8");
 /// assert_eq!(html.essence(), "text/html");
 /// assert!("text/*".parse::<MediaType>().is_err());
-/// # Ok::<(), http_conventions::content::InvalidMediaType>(())
+/// # Ok::<(), host_ports::InvalidMediaType>(())
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct MediaType {
@@ -43,7 +51,7 @@ impl MediaType {
         &self.essence
     }
 
-    /// The whole, as it was given.
+    /// The text as it was parsed.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.text.to_str().unwrap_or_default()
@@ -55,14 +63,15 @@ impl MediaType {
         self.text.clone()
     }
 
-    /// The parameters, their names in lower case and their values without quotes.
-    pub(crate) fn parameters(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+    /// The parameters: names in lower case, values without quotes.
+    #[must_use]
+    pub fn parameters(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let parameters = self.parameters.iter();
         parameters.map(|parameter| (parameter.name.as_ref(), parameter.value.as_ref()))
     }
 
-    /// Whether it has a parameter of this name, and if so, whether of this raw value.
-    pub(super) fn has_parameter(&self, name: &[u8], raw: &[u8]) -> Option<bool> {
+    /// Compares a parameter with a raw value; `None` if there is no parameter of this name.
+    fn has_parameter(&self, name: &[u8], raw: &[u8]) -> Option<bool> {
         let parameter = self
             .parameters
             .iter()
@@ -103,7 +112,7 @@ impl FromStr for MediaType {
 impl Parameter {
     fn parse(part: &[u8]) -> Option<Self> {
         let (name, raw) = field::parameter(part)?;
-        // it would be read as a weight wherever the type is repeated
+        // `q` is the weight wherever the type stands in `Accept`
         let is_weight = name.eq_ignore_ascii_case(b"q");
         (!is_weight && raw.is_ascii()).then(|| Self {
             name: name.to_ascii_lowercase().into(),
@@ -119,7 +128,7 @@ impl fmt::Display for MediaType {
 }
 
 /// Type and subtype, both tokens.
-pub(super) fn halves(essence: &[u8]) -> Option<(&[u8], &[u8])> {
+fn halves(essence: &[u8]) -> Option<(&[u8], &[u8])> {
     let slash = essence.iter().position(|byte| *byte == b'/')?;
     let (main, sub) = essence.split_at_checked(slash)?;
     let sub = sub.get(1..)?;

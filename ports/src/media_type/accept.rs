@@ -2,13 +2,13 @@
 
 use http::{HeaderMap, header::ACCEPT};
 
-use super::{MediaType, Offers, Weight, media_type::halves};
-use crate::{field, single_value};
+use super::{MediaType, Weight, halves};
+use crate::field;
 
-/// How many offers are weighed by one reading of the field, in space on the stack.
+/// Number of offers that one pass over the field weighs, in an array on the stack.
 const AT_ONCE: usize = 8;
 
-/// The media types a request wants; a cheap view of its head.
+/// The `Accept` field of a request; a view that is parsed on each call.
 ///
 /// The most specific range that a type matches decides its weight: `type/subtype;parameters` before `type/subtype` before
 /// `type/*` before `*/*`; of two alike, the greater weight. Names are compared whatever their case. A `charset` that a range
@@ -26,12 +26,12 @@ const AT_ONCE: usize = 8;
 ///
 /// ```
 /// use http::{HeaderMap, header};
-/// use http_conventions::content::{Accept, MediaType, Offers};
+/// use host_ports::{Accept, MediaType};
 ///
 /// let mut headers = HeaderMap::new();
 /// headers.insert(header::ACCEPT, "text/*;q=0.5, application/json;q=0.1".parse()?);
 ///
-/// let offers = Offers::<MediaType>::parse("application/json", &["text/csv"])?;
+/// let offers: [MediaType; 2] = ["application/json".parse()?, "text/csv".parse()?];
 /// assert_eq!(Accept::of(&headers).choose(&offers).map(MediaType::as_str), Some("text/csv"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -41,27 +41,32 @@ pub struct Accept<'a> {
 }
 
 impl<'a> Accept<'a> {
-    /// What these headers say.
+    /// The field of these headers.
     #[must_use]
     pub const fn of(headers: &'a HeaderMap) -> Self {
         Self { headers }
     }
 
-    /// How much this type is wanted.
+    /// The weight of a type.
     #[must_use]
     pub fn weight(self, offer: &MediaType) -> Weight {
         let [weight, ..] = self.weigh(std::slice::from_ref(offer));
         weight
     }
 
-    /// The type that is wanted most, and the host prefers among those wanted alike; absent where none is wanted.
+    /// The offer with the greatest weight, the first among equals; `None` if no offer is acceptable. A request without
+    /// preference gets the first offer.
     #[must_use]
-    pub fn choose(self, offers: &Offers<MediaType>) -> Option<&MediaType> {
+    pub fn choose<O>(self, offers: &O) -> Option<&MediaType>
+    where
+        O: AsRef<[MediaType]> + ?Sized,
+    {
+        let offers = offers.as_ref();
         if let Some(offer) = self.only_one(offers) {
             return Some(offer);
         }
         let mut best: Option<(Weight, &MediaType)> = None;
-        for some in offers.all().chunks(AT_ONCE) {
+        for some in offers.chunks(AT_ONCE) {
             for (offer, weight) in some.iter().zip(self.weigh(some)) {
                 if weight.is_acceptable() && best.is_none_or(|(most, _)| weight > most) {
                     best = Some((weight, offer));
@@ -71,31 +76,29 @@ impl<'a> Accept<'a> {
         best.map(|(_, offer)| offer)
     }
 
-    /// Nearly every program names one type, or any: that needs no reading.
-    fn only_one(self, offers: &Offers<MediaType>) -> Option<&MediaType> {
-        let range = single_value(self.headers, &ACCEPT)?.as_bytes();
+    /// The common case, one line with one type or `*/*`, needs no parsing.
+    fn only_one(self, offers: &[MediaType]) -> Option<&MediaType> {
+        let mut lines = self.headers.get_all(ACCEPT).iter();
+        let range = lines.next().filter(|_| lines.next().is_none())?.as_bytes();
         if range == b"*/*" {
-            return Some(offers.default());
+            return offers.first();
         }
-        offers
-            .all()
-            .iter()
-            .find(|offer| offer.essence().as_bytes() == range)
+        offers.iter().find(|offer| offer.essence().as_bytes() == range)
     }
 
     fn weigh(self, offers: &[MediaType]) -> [Weight; AT_ONCE] {
         let mut says_nothing = true;
         let mut decisive = [(0, Weight::ZERO); AT_ONCE];
         for member in field::members(self.headers, &ACCEPT) {
-            // of a range that describes none of them, no more is asked than whether the field says something
+            // a range that matches no offer only counts as a preference, parsed once
             if !says_nothing
                 && !offers
                     .iter()
-                    .any(|offer| breadth(essence(member), offer).is_some())
+                    .any(|offer| breadth(essence(member), offer.essence().as_bytes()).is_some())
             {
                 continue;
             }
-            let Some(range) = Range::parse(member) else {
+            let Some(range) = MediaRange::parse(member) else {
                 continue;
             };
             says_nothing = false;
@@ -112,16 +115,33 @@ impl<'a> Accept<'a> {
     }
 }
 
-/// One media range.
-#[derive(Debug)]
-struct Range<'a> {
+/// A media range: one member of `Accept`.
+///
+/// ```
+/// use host_ports::MediaRange;
+///
+/// let range = MediaRange::parse(b"text/*;q=0.5").ok_or("malformed")?;
+/// assert_eq!(range.weight().thousandths(), 500);
+/// assert_eq!(range.precision("text/csv"), Some(1));
+/// assert_eq!(range.precision("image/png"), None);
+/// # Ok::<(), &str>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct MediaRange<'a> {
     essence: &'a [u8],
     parameters: &'a [u8],
     weight: Weight,
 }
 
-impl<'a> Range<'a> {
-    fn parse(member: &'a [u8]) -> Option<Self> {
+impl<'a> MediaRange<'a> {
+    /// The well-formed ranges of `Accept`, over all its lines, in order.
+    pub fn all(headers: &'a HeaderMap) -> impl Iterator<Item = Self> {
+        field::members(headers, &ACCEPT).filter_map(Self::parse)
+    }
+
+    /// Parses a member of `Accept`; `None` if the member is malformed, its weight included.
+    #[must_use]
+    pub fn parse(member: &'a [u8]) -> Option<Self> {
         let essence = essence(member);
         let (main, sub) = halves(essence)?;
         if main == b"*" && sub != b"*" {
@@ -129,7 +149,7 @@ impl<'a> Range<'a> {
         }
         let mut parameters = field::split_once(member, b';').1.unwrap_or_default();
         let mut weight = None;
-        // as nearly everybody writes it; there is nothing else to compare then
+        // the common form: the weight is the only parameter
         if let Some(only) = parameters.strip_prefix(b"q=").and_then(Weight::parse) {
             (weight, parameters) = (Some(only), b"");
         }
@@ -146,9 +166,22 @@ impl<'a> Range<'a> {
         })
     }
 
+    /// The weight.
+    #[must_use]
+    pub const fn weight(&self) -> Weight {
+        self.weight
+    }
+
+    /// How precisely the range names a type without parameters: 0 for `*/*`, 1 for `type/*`, 2 for `type/subtype`. `None` if
+    /// the range does not match. Parameters of the range are ignored.
+    #[must_use]
+    pub fn precision(&self, essence: &str) -> Option<u8> {
+        breadth(self.essence, essence.as_bytes())
+    }
+
     /// How closely the range describes this type, and more than zero; absent where it does not.
     fn specificity(&self, offer: &MediaType) -> Option<u64> {
-        let breadth = breadth(self.essence, offer)?;
+        let breadth = u64::from(breadth(self.essence, offer.essence().as_bytes())?) + 1;
         let mut matched = 0_u64;
         for part in field::split(self.parameters, b';') {
             let (name, raw) = field::parameter(part)
@@ -168,22 +201,21 @@ impl<'a> Range<'a> {
     }
 }
 
-/// The type of a range, without its parameters; quotes come only in those.
-fn essence(member: &[u8]) -> &[u8] {
+/// The type of a member without its parameters. Quoted strings occur in parameters alone.
+pub(super) fn essence(member: &[u8]) -> &[u8] {
     let end = member.iter().position(|byte| *byte == b';');
     field::trim(member.get(..end.unwrap_or(member.len())).unwrap_or(member))
 }
 
-/// How much of a type its range names: all, the half before the slash, or nothing; absent where it is no range of this type.
-fn breadth(essence: &[u8], offer: &MediaType) -> Option<u64> {
-    let offered = offer.essence().as_bytes();
+/// 0 for `*/*`, 1 for `type/*`, 2 for the type itself; `None` if the range does not match the type.
+fn breadth(essence: &[u8], offered: &[u8]) -> Option<u8> {
     match essence {
-        b"*/*" => Some(1),
+        b"*/*" => Some(0),
         [main @ .., b'*'] if main.ends_with(b"/") => {
             let head = offered.get(..main.len())?;
-            head.eq_ignore_ascii_case(main).then_some(2)
+            head.eq_ignore_ascii_case(main).then_some(1)
         }
-        essence => essence.eq_ignore_ascii_case(offered).then_some(3),
+        essence => essence.eq_ignore_ascii_case(offered).then_some(2),
     }
 }
 
