@@ -25,7 +25,7 @@ use http_conventions::{
     caching::{Decision, EntityTag, Preconditions, Validators},
     content::{Accept, AcceptLanguage, LanguageTag, MediaType, Offers},
     errors::{ErrorStatus, ProblemBase, ProblemType},
-    idempotency::{Idempotency, MemoryIdempotencyStore, Scope},
+    idempotency::{Idempotency, KeyScope, MemoryIdempotencyStore},
     limits::{self, MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter, State, decide},
     paging::{CursorBinding, CursorKey, CursorKeyring, Direction, PositionValue},
     ports::{OsEntropy, SystemClock},
@@ -203,7 +203,7 @@ fn idempotency(criterion: &mut Criterion) {
     let replayed = Idempotency::new(store(), Arc::new(SystemClock), &OsEntropy, problems);
     let run = |idempotency: &Idempotency, request: &Request<Bytes>| {
         let handler = async { Response::new(Bytes::from_static(br#"{"id":"ch_1"}"#)) };
-        let scope = Scope::new("user-7", "/v1/charges");
+        let scope = KeyScope::new("user-7", "/v1/charges");
         let answered = idempotency.run(black_box(request), scope, handler).now_or_never();
         answered
             .expect("a memory store does not wait")

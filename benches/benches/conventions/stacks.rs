@@ -14,7 +14,7 @@ use futures_util::FutureExt as _;
 use host_adapter_axum::{Admission, ConventionsLayer};
 use http::{HeaderValue, Request, header};
 use http_conventions::cors::CorsRules;
-use http_conventions::idempotency::Scope;
+use http_conventions::idempotency::KeyScope;
 use http_conventions::limits::{
     HeaderProfile, MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter,
 };
@@ -153,7 +153,7 @@ async fn answered(
     let exchange = conventions.begin(&request).admit(&request)?;
     let exchange = exchange.limit(&[policy.spend("all")]).await?;
     let handler = async { json().map(|_| Bytes::from_static(b"{}")) };
-    Ok(exchange.run(&request, Scope::new("all", PATH), handler).await)
+    Ok(exchange.run(&request, KeyScope::new("all", PATH), handler).await)
 }
 
 fn json() -> Response {

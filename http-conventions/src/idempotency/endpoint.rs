@@ -11,7 +11,7 @@ use http::{Request, Response, StatusCode};
 
 use super::{
     AfterCrash, Claim, ClaimOutcome, Fingerprint, IdempotencyKey, IdempotencyStore, InvalidIdempotencyKey,
-    Outcome, RecordKey, Reply, Scope, Settled, capture, fences::Fences,
+    KeyScope, Outcome, RecordKey, Reply, Settled, capture, fences::Fences,
 };
 use crate::ports::{StoreError, StoreErrorKind};
 use crate::{
@@ -60,14 +60,14 @@ impl Idempotency {
     /// Leases last 60 seconds, records 24 hours, bodies up to 1 MiB are kept, and the key is optional.
     #[must_use]
     pub fn new(
-        store: Arc<dyn IdempotencyStore>,
-        clock: Arc<dyn Clock>,
+        store: impl IdempotencyStore + 'static,
+        clock: impl Clock + 'static,
         entropy: &dyn Entropy,
         problems: ProblemBase,
     ) -> Self {
         Self {
-            store,
-            clock,
+            store: Arc::new(store),
+            clock: Arc::new(clock),
             fences: Arc::new(Fences::new(entropy)),
             failure_log: Arc::new(|_| {}),
             problems,
@@ -165,7 +165,7 @@ impl Idempotency {
     pub async fn run<R: Into<Reply>>(
         &self,
         request: &Request<Bytes>,
-        scope: Scope<'_>,
+        scope: KeyScope<'_>,
         handler: impl Future<Output = R>,
     ) -> Result<Response<Bytes>, Problem> {
         self.run_naming(None, request, scope, handler).await
@@ -176,7 +176,7 @@ impl Idempotency {
         &self,
         version: Option<ApiVersion>,
         request: &Request<Bytes>,
-        scope: Scope<'_>,
+        scope: KeyScope<'_>,
         handler: impl Future<Output = R>,
     ) -> Result<Response<Bytes>, Problem> {
         if request.method().is_safe() {

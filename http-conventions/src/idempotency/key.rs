@@ -108,12 +108,12 @@ fn unquote(rest: &[u8]) -> Result<String, InvalidIdempotencyKey> {
 
 /// Whose keys these are, and where: two principals, or two routes, never share a key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Scope<'a> {
+pub struct KeyScope<'a> {
     principal: &'a str,
     route: &'a str,
 }
 
-impl<'a> Scope<'a> {
+impl<'a> KeyScope<'a> {
     /// The scope of a caller at a route template such as `/v1/charges/{id}/refunds`.
     ///
     /// # Security
@@ -135,7 +135,7 @@ byte_string! {
 impl RecordKey {
     /// The name of the record of this key.
     #[must_use]
-    pub fn new(scope: Scope<'_>, method: &Method, key: &IdempotencyKey) -> Self {
+    pub fn new(scope: KeyScope<'_>, method: &Method, key: &IdempotencyKey) -> Self {
         let digest = Sha256::new_with_prefix(b"idempotency record 1")
             .chain_field(scope.principal.as_bytes())
             .chain_field(method.as_str().as_bytes())

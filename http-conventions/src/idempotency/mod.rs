@@ -8,26 +8,24 @@
 //! which the host completes and sends where it sends its own.
 //!
 //! ```
-//! use std::{sync::Arc, time::SystemTime};
-//!
 //! use bytes::Bytes;
 //! use http::{Request, Response};
 //! use http_conventions::{
 //!     errors::ProblemBase,
-//!     idempotency::{Idempotency, MemoryIdempotencyStore, Scope},
+//!     idempotency::{Idempotency, MemoryIdempotencyStore, KeyScope},
 //!     ports::{OsEntropy, SystemClock},
 //! };
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let store = Arc::new(MemoryIdempotencyStore::default());
+//! let store = MemoryIdempotencyStore::default();
 //! let problems = ProblemBase::new("https://api.example.com/problems/")?;
-//! let idempotency = Idempotency::new(store, Arc::new(SystemClock), &OsEntropy, problems);
+//! let idempotency = Idempotency::new(store, SystemClock, &OsEntropy, problems);
 //!
 //! let request = Request::post("/v1/charges")
 //!     .header("Idempotency-Key", "\"8e03978e-40d5-43dd-bc93-6894a57f9324\"")
 //!     .body(Bytes::from_static(b"{\"amount\":1000}"))?;
-//! let scope = Scope::new("user-7", "/v1/charges");
+//! let scope = KeyScope::new("user-7", "/v1/charges");
 //!
 //! let charge = async { Response::new(Bytes::from_static(b"{\"id\":\"ch_1\"}")) };
 //! let first = idempotency.run(&request, scope, charge).await.expect("the charge is made");
@@ -66,7 +64,7 @@ pub use self::{
     decide::{ClaimOutcome, decide},
     endpoint::{Idempotency, MismatchStatus},
     fingerprint::Fingerprint,
-    key::{IDEMPOTENCY_KEY, IdempotencyKey, InvalidIdempotencyKey, RecordKey, Scope},
+    key::{IDEMPOTENCY_KEY, IdempotencyKey, InvalidIdempotencyKey, KeyScope, RecordKey},
     memory::MemoryIdempotencyStore,
     record::{AfterCrash, Claim, Fence, Outcome, Record, State, StoredResponse},
     reply::Reply,

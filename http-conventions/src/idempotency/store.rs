@@ -1,6 +1,6 @@
 //! Where records are kept.
 
-use std::time::SystemTime;
+use std::{sync::Arc, time::SystemTime};
 
 use async_trait::async_trait;
 
@@ -49,6 +49,27 @@ pub trait IdempotencyStore: Send + Sync {
     ///
     /// When the store failed; nothing may be assumed about the record then.
     async fn release(&self, key: &RecordKey, fence: &Fence) -> Result<Settled, StoreError>;
+}
+
+#[async_trait]
+impl<S: IdempotencyStore + ?Sized> IdempotencyStore for Arc<S> {
+    async fn claim(&self, claim: &Claim, now: SystemTime) -> Result<ClaimOutcome, StoreError> {
+        (**self).claim(claim, now).await
+    }
+
+    async fn complete(
+        &self,
+        key: &RecordKey,
+        fence: &Fence,
+        outcome: Outcome,
+        expires_at: SystemTime,
+    ) -> Result<Settled, StoreError> {
+        (**self).complete(key, fence, outcome, expires_at).await
+    }
+
+    async fn release(&self, key: &RecordKey, fence: &Fence) -> Result<Settled, StoreError> {
+        (**self).release(key, fence).await
+    }
 }
 
 /// Whether a holder could settle its record.

@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use http_conventions::ports::SystemClock;
-//! use std::{sync::Arc, time::{Duration, SystemTime}};
+//! use std::time::Duration;
 //!
 //! use http_conventions::limits::{MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter};
 //!
@@ -22,8 +22,8 @@
 //! const MINUTE: Duration = Duration::from_secs(60);
 //! let address = Policy::new("address", Quota::per(300, MINUTE)?)?;
 //! let user = Policy::new("user", Quota::per(60, MINUTE)?.with_burst(1)?)?;
-//! let store = Arc::new(MemoryRateLimitStore::default());
-//! let limiter = RateLimiter::new(store, Arc::new(SystemClock), OnStoreFailure::FailClosed);
+//! let store = MemoryRateLimitStore::default();
+//! let limiter = RateLimiter::new(store, SystemClock, OnStoreFailure::FailClosed);
 //!
 //! let spends = [address.spend("203.0.113.7"), user.spend("user-7")];
 //! let standings = limiter.check(&spends).await.expect("the first request passes");

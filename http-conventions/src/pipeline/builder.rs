@@ -53,11 +53,11 @@ pub struct ConventionsBuilder {
 }
 
 impl ConventionsBuilder {
-    pub(super) fn new(problems: &str, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
+    pub(super) fn new(problems: &str, clock: impl Clock + 'static, entropy: impl Entropy + 'static) -> Self {
         Self {
             problems: problems.to_owned(),
-            clock,
-            entropy,
+            clock: Arc::new(clock),
+            entropy: Arc::new(entropy),
             adopts_ids: true,
             size_limits: SizeLimits::default(),
             cors: None,

@@ -15,7 +15,7 @@ use crate::{
     caching::{Preconditions, Vary},
     cors::Reader,
     errors::{ErrorStatus, Problem},
-    idempotency::{Reply, Scope},
+    idempotency::{KeyScope, Reply},
     limits::{Spend, Standings},
     routing::RequestId,
     versions::{ApiVersion, VersionScheme},
@@ -255,7 +255,7 @@ impl Exchange<Limited> {
     pub async fn run<R: Into<Reply>>(
         self,
         request: &Request<Bytes>,
-        scope: Scope<'_>,
+        scope: KeyScope<'_>,
         handler: impl Future<Output = R>,
     ) -> Response<Bytes> {
         let handled = async { self.explained(handler.await.into()) };

@@ -24,7 +24,7 @@
 //! use http_conventions::{
 //!     cors::CorsRules,
 //!     errors::{Challenge, Problem},
-//!     idempotency::Scope,
+//!     idempotency::KeyScope,
 //!     pipeline::{Conventions, EarlyAnswer},
 //!     ports::{OsEntropy, SystemClock},
 //! };
@@ -33,7 +33,7 @@
 //!     let exchange = conventions.begin(&request).admit(&request)?;
 //!     let user = exchange.check(authenticate(&request))?;
 //!     let handler = async { Response::new(Bytes::from_static(b"{}")) };
-//!     Ok(exchange.unlimited().run(&request, Scope::new(user, "/v1/charges"), handler).await)
+//!     Ok(exchange.unlimited().run(&request, KeyScope::new(user, "/v1/charges"), handler).await)
 //! }
 //!
 //! fn authenticate(request: &Request<Bytes>) -> Result<&'static str, Problem> {
@@ -62,9 +62,9 @@
 //! Another order does not compile: nothing is limited before it is admitted, and nothing runs before it is limited.
 //!
 //! ```compile_fail,E0599
-//! # use {bytes::Bytes, http::Request, http_conventions::{idempotency::Scope, pipeline::{Admitted, Exchange}}};
+//! # use {bytes::Bytes, http::Request, http_conventions::{idempotency::KeyScope, pipeline::{Admitted, Exchange}}};
 //! # async fn run(exchange: Exchange<Admitted>, request: Request<Bytes>) {
-//! exchange.run(&request, Scope::new("user-7", "/v1/charges"), async { todo!() as http::Response<Bytes> }).await;
+//! exchange.run(&request, KeyScope::new("user-7", "/v1/charges"), async { todo!() as http::Response<Bytes> }).await;
 //! # }
 //! ```
 //!
@@ -133,7 +133,11 @@ struct Rules {
 
 impl Conventions {
     /// Conventions with problem types under this [base](ProblemBase::new); what else there is, the builder is told.
-    pub fn builder(problems: &str, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> ConventionsBuilder {
+    pub fn builder(
+        problems: &str,
+        clock: impl Clock + 'static,
+        entropy: impl Entropy + 'static,
+    ) -> ConventionsBuilder {
         ConventionsBuilder::new(problems, clock, entropy)
     }
 

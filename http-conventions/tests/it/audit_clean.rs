@@ -7,7 +7,7 @@ use http::{Response, StatusCode};
 use http_conventions::{
     audit::{self, audit},
     errors::Problem,
-    idempotency::{Reply, Scope},
+    idempotency::{KeyScope, Reply},
     limits::RetryAfter,
 };
 
@@ -113,7 +113,7 @@ async fn the_pipeline_has_no_finding() {
                 .admit(&request)
                 .unwrap()
                 .unlimited();
-            let scope = Scope::new("user-7", "/v1/charges");
+            let scope = KeyScope::new("user-7", "/v1/charges");
             let answer = exchange
                 .run(&request, scope, async { Reply::Final(busy()) })
                 .await;

@@ -10,7 +10,7 @@ use futures_util::future::join_all;
 use http::{HeaderValue, Method, Response};
 use http_conventions::{
     caching::{EntityTag, Preconditions, Validators},
-    idempotency::{Idempotency, MismatchStatus, Reply, Scope},
+    idempotency::{Idempotency, KeyScope, MismatchStatus, Reply},
 };
 
 use crate::idempotency_fixture::{BODY, Fixture, LEASE, SCOPE, expect_problem, is_replayed, post, problems};
@@ -163,9 +163,9 @@ async fn keys_are_scoped_to_principal_method_and_route() {
     *patch.method_mut() = Method::PATCH;
     for scope in [
         SCOPE,
-        Scope::new("user-8", "/v1/charges"),
-        Scope::new("user-7/v1", "/charges"),
-        Scope::new("user-7", "/v1"),
+        KeyScope::new("user-8", "/v1/charges"),
+        KeyScope::new("user-7/v1", "/charges"),
+        KeyScope::new("user-7", "/v1"),
     ] {
         assert!(!is_replayed(&fixture.send_to(scope, &request).await));
         assert!(!is_replayed(&fixture.send_to(scope, &patch).await));

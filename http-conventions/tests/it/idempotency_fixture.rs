@@ -17,11 +17,11 @@ use host_ports::testing::{ManualClock, SeededEntropy};
 use http::{Request, Response, StatusCode};
 use http_conventions::{
     errors::{Problem, ProblemBase, ReceivedProblem},
-    idempotency::{Idempotency, IdempotencyStore, MemoryIdempotencyStore, Reply, Scope},
+    idempotency::{Idempotency, IdempotencyStore, KeyScope, MemoryIdempotencyStore, Reply},
 };
 
 pub(crate) const BODY: &str = "{\"amount\":1000}";
-pub(crate) const SCOPE: Scope<'static> = Scope::new("user-7", "/v1/charges");
+pub(crate) const SCOPE: KeyScope<'static> = KeyScope::new("user-7", "/v1/charges");
 pub(crate) const LEASE: Duration = Duration::from_secs(60);
 
 /// A service that counts how often its handler really ran.
@@ -66,13 +66,13 @@ impl Fixture {
         self.send_to(SCOPE, request).await
     }
 
-    pub(crate) async fn send_to(&self, scope: Scope<'_>, request: &Request<Bytes>) -> Response<Bytes> {
+    pub(crate) async fn send_to(&self, scope: KeyScope<'_>, request: &Request<Bytes>) -> Response<Bytes> {
         self.reply(scope, request, Reply::Final).await
     }
 
     pub(crate) async fn reply(
         &self,
-        scope: Scope<'_>,
+        scope: KeyScope<'_>,
         request: &Request<Bytes>,
         reply: impl FnOnce(Response<Bytes>) -> Reply,
     ) -> Response<Bytes> {

@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use http::Request;
 use http_conventions::idempotency::{
-    AfterCrash, Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyKey, IdempotencyStore as _,
-    MemoryIdempotencyStore, Outcome, Record, RecordKey, Scope, Settled, State, StoredResponse,
+    AfterCrash, Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyKey, IdempotencyStore as _, KeyScope,
+    MemoryIdempotencyStore, Outcome, Record, RecordKey, Settled, State, StoredResponse,
 };
 use http_conventions::ports::StoreErrorKind;
 use proptest::prelude::*;
@@ -50,7 +50,7 @@ fn requests_that_differ_in_any_part_have_other_fingerprints() {
 #[test]
 fn names_and_fingerprints_never_change() {
     let key = IdempotencyKey::parse(b"k-1").unwrap();
-    let name = RecordKey::new(Scope::new("user-7", "/v1/charges"), &http::Method::POST, &key);
+    let name = RecordKey::new(KeyScope::new("user-7", "/v1/charges"), &http::Method::POST, &key);
     assert_eq!(
         format!("{name:?}"),
         "RecordKey(0ffa6dca0b8815812ab814a53dcd37eb7c65899f4c832f64d23273e5c6d8a0f3)"

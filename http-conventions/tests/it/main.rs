@@ -38,6 +38,7 @@ mod request_ids;
 mod retries;
 mod size_limits;
 mod store_kit;
+mod store_records;
 mod varies;
 mod versions;
 mod walks;

@@ -354,7 +354,7 @@ async fn a_rendered_problem_is_completed() {
     let desk = Desk::new();
     let request = request("POST", "/v1/charges", &[]);
     let rendered = || Problem::new(ErrorStatus::CONFLICT).into_response();
-    let scope = http_conventions::idempotency::Scope::new("user-7", "/v1/charges");
+    let scope = http_conventions::idempotency::KeyScope::new("user-7", "/v1/charges");
     let begun = || desk.conventions.begin(&request);
     assert_complete(&begun().finish(Ok(rendered())), "/v1/charges");
     for reply in [Reply::Final(rendered()), Reply::Unkept(rendered())] {

@@ -8,7 +8,7 @@ use host_ports::testing::ManualClock;
 use http::{Response, StatusCode, header};
 use http_conventions::{
     errors::{ErrorStatus, Problem, ReceivedProblem},
-    idempotency::Scope,
+    idempotency::KeyScope,
     limits::{HeaderProfile, MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter},
     versions::{Lifecycle, VersionScheme},
 };
@@ -16,7 +16,7 @@ use http_conventions::{
 use crate::pipeline_fixture::{APP, Desk, assert_complete, json, request};
 
 const KEY: (&str, &str) = ("idempotency-key", "8e03978e-40d5-43dd-bc93-6894a57f9324");
-const SCOPE: Scope<'_> = Scope::new("user-7", "/v1/charges");
+const SCOPE: KeyScope<'_> = KeyScope::new("user-7", "/v1/charges");
 
 /// H13: a problem that grows has neither the length nor the tags of what it was, with which a client would read half of it.
 #[test]

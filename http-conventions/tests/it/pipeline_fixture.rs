@@ -15,7 +15,7 @@ use http_conventions::{
     caching::{CacheControl, EntityTag, Preconditions, Validators},
     cors::CorsRules,
     errors::{Challenge, ErrorStatus, Problem, ProblemBase, ReceivedProblem},
-    idempotency::{Idempotency, MemoryIdempotencyStore, Scope},
+    idempotency::{Idempotency, KeyScope, MemoryIdempotencyStore},
     limits::{MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter},
     pipeline::{Admitted, Conventions, ConventionsBuilder, EarlyAnswer, Exchange},
     ports::Clock as _,
@@ -100,7 +100,7 @@ impl Desk {
         let exchange = exchange.limit(&[self.policy.spend(user)]).await?;
         let preconditions = exchange.preconditions(request);
         let handler = async { self.handle(request.method(), preconditions) };
-        Ok(exchange.run(request, Scope::new(user, route), handler).await)
+        Ok(exchange.run(request, KeyScope::new(user, route), handler).await)
     }
 
     fn handle(&self, method: &Method, preconditions: Preconditions<'_>) -> Handled {

@@ -7,7 +7,7 @@ use host_ports::testing::{ManualClock, SeededEntropy};
 use http::{HeaderName, Request, Response};
 use http_conventions::{
     caching::Vary,
-    idempotency::Scope,
+    idempotency::KeyScope,
     pipeline::{Conventions, EarlyAnswer},
     versions::{Lifecycle, VersionScheme},
 };
@@ -175,7 +175,7 @@ async fn a_key_is_of_the_version_that_its_request_names() {
             .unlimited();
         let handler = async { json("{}") };
         let answer = exchange
-            .run(&request, Scope::new("user-7", "/charges"), handler)
+            .run(&request, KeyScope::new("user-7", "/charges"), handler)
             .await;
         (
             answer.status().as_u16(),
@@ -256,7 +256,7 @@ async fn a_run_can_be_spawned() {
     let request = request("POST", "/charges", &[("api-version", "2026-07-01")]);
     let run = async move {
         let exchange = conventions.begin(&request).admit(&request)?.unlimited();
-        let scope = Scope::new("user-7", "/charges");
+        let scope = KeyScope::new("user-7", "/charges");
         let handler = async { Response::new(Bytes::from_static(b"{}")) };
         Ok::<_, EarlyAnswer>(exchange.run(&request, scope, handler).await)
     };

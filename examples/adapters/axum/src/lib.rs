@@ -6,7 +6,7 @@
 //! ```
 //! use host_adapter_axum::{Admission, Caller, ConventionsLayer, Paged, Refusal, Whole};
 //! use axum::{Json, Router, body::Body, extract::{FromRef, State}, response::Response, routing::{any, get}};
-//! use http_conventions::{idempotency::Scope, pipeline::Conventions, routing::{created, Location}};
+//! use http_conventions::{idempotency::KeyScope, pipeline::Conventions, routing::{created, Location}};
 //! use oauth_core::{resource::ResourceServer, vocabulary::Scope as TokenScope};
 //! use serde_json::{Value, json};
 //! use webhook_core::receiver::Receiver;
@@ -36,7 +36,7 @@
 //!
 //! /// Runs once for each `Idempotency-Key`.
 //! async fn create(Caller(ada): Caller, Admission(exchange): Admission, Whole(request): Whole) -> Response {
-//!     let scope = Scope::new(ada.subject().as_str(), "/v1/charges");
+//!     let scope = KeyScope::new(ada.subject().as_str(), "/v1/charges");
 //!     let charge = async { created(&Location::of_path(["v1", "charges", "ch_1"]), http::Response::new("{}".into())) };
 //!     exchange.unlimited().run(&request, scope, charge).await.map(Body::from)
 //! }

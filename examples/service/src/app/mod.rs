@@ -39,7 +39,7 @@ use graph_core::subscription::transport_ws::AllowedOrigins;
 use host_store_sqlite::Database;
 use http::{Method, Request, Response, StatusCode};
 use http_conventions::errors::{ErrorStatus, Problem};
-use http_conventions::idempotency::{Reply, Scope};
+use http_conventions::idempotency::{KeyScope, Reply};
 use http_conventions::paging::CursorKeyring;
 use http_conventions::pipeline::{Admitted, Conventions, EarlyAnswer, Exchange, Limited};
 use http_conventions::routing::Allow;
@@ -212,7 +212,7 @@ impl App {
         let (caller, request) = self.authenticated(&mut exchange, request).await?;
         let exchange = self.limit_caller(exchange, &caller).await?;
         exchange.check(self.require(&caller, needed_scope(route, request.method())))?;
-        let scope = Scope::new(caller.subject(), route.template());
+        let scope = KeyScope::new(caller.subject(), route.template());
         let handler = async {
             let handled = match *request.method() {
                 Method::POST => self.act(route, &request).await,

@@ -18,7 +18,7 @@ use http::{Request, Response, StatusCode};
 use http_conventions::{
     errors::{Problem, ProblemBase},
     idempotency::{
-        AfterCrash, Claim, ClaimOutcome, Fence, Idempotency, IdempotencyStore, Outcome, RecordKey, Scope,
+        AfterCrash, Claim, ClaimOutcome, Fence, Idempotency, IdempotencyStore, KeyScope, Outcome, RecordKey,
         Settled,
     },
     ports::StoreError,
@@ -55,7 +55,7 @@ impl Service {
     pub(super) async fn post(&self, key: u32) -> Seen {
         let request = Request::post("/v1/charges").header("idempotency-key", format!("key-{key:08}"));
         let request = request.body(Bytes::from_static(b"{\"amount\":1000}")).unwrap();
-        let scope = Scope::new("user-7", "/v1/charges");
+        let scope = KeyScope::new("user-7", "/v1/charges");
         let response = self.idempotency.run(&request, scope, self.charge()).await;
         Seen::of(&response.unwrap_or_else(Problem::into_response))
     }

@@ -48,10 +48,14 @@ pub struct RateLimiter {
 impl RateLimiter {
     /// Limits in this store, which tell clients by every [`HeaderProfile`].
     #[must_use]
-    pub fn new(store: Arc<dyn RateLimitStore>, clock: Arc<dyn Clock>, on_failure: OnStoreFailure) -> Self {
+    pub fn new(
+        store: impl RateLimitStore + 'static,
+        clock: impl Clock + 'static,
+        on_failure: OnStoreFailure,
+    ) -> Self {
         Self {
-            store,
-            clock,
+            store: Arc::new(store),
+            clock: Arc::new(clock),
             failure_log: Arc::new(|_| {}),
             on_failure,
             profile: HeaderProfile::default(),

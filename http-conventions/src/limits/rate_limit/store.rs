@@ -1,6 +1,6 @@
 //! Where buckets are kept.
 
-use std::time::SystemTime;
+use std::{sync::Arc, time::SystemTime};
 
 use async_trait::async_trait;
 
@@ -32,6 +32,13 @@ pub trait RateLimitStore: Send + Sync {
     ///
     /// When the store failed; whether anything was taken is not known then.
     async fn spend(&self, spends: &[Spend<'_>], now: SystemTime) -> Result<Vec<State>, StoreError>;
+}
+
+#[async_trait]
+impl<S: RateLimitStore + ?Sized> RateLimitStore for Arc<S> {
+    async fn spend(&self, spends: &[Spend<'_>], now: SystemTime) -> Result<Vec<State>, StoreError> {
+        (**self).spend(spends, now).await
+    }
 }
 
 /// What becomes of the buckets in these states, in the order of the spends: the states to write if all of them allow theirs.

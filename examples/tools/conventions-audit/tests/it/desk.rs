@@ -15,7 +15,7 @@ use http_body_util::Full;
 use http_conventions::{
     caching::{EntityTag, Preconditions, Validators},
     errors::{Challenge, ErrorStatus, Problem, ProblemBase},
-    idempotency::{Idempotency, MemoryIdempotencyStore, Scope},
+    idempotency::{Idempotency, KeyScope, MemoryIdempotencyStore},
     paging::{CursorBinding, CursorKey, CursorKeyring, PageRules},
     pipeline::{Conventions, EarlyAnswer},
     ports::{OsEntropy, SystemClock},
@@ -101,7 +101,7 @@ impl Desk {
         let preconditions = exchange.preconditions(request);
         let handler = async { self.handle(request, preconditions) };
         Ok(exchange
-            .run(request, Scope::new(user, "/v1/charges"), handler)
+            .run(request, KeyScope::new(user, "/v1/charges"), handler)
             .await)
     }
 

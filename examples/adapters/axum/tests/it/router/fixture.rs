@@ -17,7 +17,7 @@ use http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use http_conventions::cors::CorsRules;
 use http_conventions::errors::{ErrorStatus, Problem, ProblemBase};
-use http_conventions::idempotency::{Idempotency, MemoryIdempotencyStore, Scope};
+use http_conventions::idempotency::{Idempotency, KeyScope, MemoryIdempotencyStore};
 use http_conventions::limits::{MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter};
 use http_conventions::paging::PageRules;
 use http_conventions::pipeline::Conventions;
@@ -239,7 +239,7 @@ async fn create(
         let number = desk.runs.fetch_add(1, SeqCst) + 1;
         http::Response::new(Bytes::from(format!("charge {number}")))
     };
-    let answer = exchange.run(&request, Scope::new(user, "/charges"), run).await;
+    let answer = exchange.run(&request, KeyScope::new(user, "/charges"), run).await;
     Ok(answer.map(Body::from))
 }
 
