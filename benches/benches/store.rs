@@ -17,8 +17,8 @@ use oauth_core::{
     pkce::CodeVerifier,
     secret::TokenHash,
     store::{
-        AuthorizationCodeRecord, FamilyId, Grant, Insertion, RedeemOutcome, RegisteredClient, RotateOutcome,
-        TokenStore as _,
+        AccessTokenRecord, AuthorizationCodeRecord, FamilyId, Grant, Insertion, RedeemOutcome,
+        RegisteredClient, RotateOutcome, TokenStore as _,
     },
 };
 use rusqlite::{Connection, TransactionBehavior};
@@ -125,10 +125,8 @@ impl Rotations {
             unreachable!("a fresh code: {decision:?}")
         };
         let family = FamilyId::from_bytes(code.hash.as_bytes().first_chunk().copied().unwrap_or_default());
-        let access = plan
-            .access
-            .clone()
-            .into_record(self.fresh(), code.hash.to_string(), Some(family));
+        let terms = plan.access.clone();
+        let access = AccessTokenRecord::new(self.fresh(), code.hash.to_string(), Some(family), terms);
         let inserted = self.database.insert_code(code).await;
         assert_eq!(inserted.expect("stored"), Insertion::Inserted);
         let redeemed = self
@@ -170,10 +168,8 @@ impl Rotations {
             unreachable!("a live token: {decision:?}")
         };
         let (successor, access) = (self.fresh(), self.fresh());
-        let access = plan
-            .access
-            .clone()
-            .into_record(access, access.to_string(), Some(plan.family));
+        let terms = plan.access.clone();
+        let access = AccessTokenRecord::new(access, access.to_string(), Some(plan.family), terms);
         let rotated = self
             .database
             .rotate(plan.commit(access, successor), self.now)

@@ -16,6 +16,7 @@ pub mod grant;
 pub mod jose;
 #[cfg(feature = "_signatures")]
 mod json;
+mod lifetime;
 pub mod memory;
 pub mod mtls;
 pub mod params;
@@ -29,6 +30,8 @@ pub mod secret;
 #[cfg(feature = "_signatures")]
 pub mod server;
 pub mod session;
+mod session_state;
+mod session_timeouts;
 pub mod store;
 #[cfg(feature = "testing")]
 pub mod testing;

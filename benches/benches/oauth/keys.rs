@@ -1,5 +1,6 @@
 //! The keys of the tokens, and the tokens.
 
+use oauth_core::vocabulary::AccessTokenTerms;
 use std::time::{Duration, SystemTime};
 
 use aws_lc_rs::{
@@ -154,15 +155,17 @@ impl Keys {
 
 pub(crate) fn claims(now: SystemTime) -> AccessTokenClaims {
     AccessTokenClaims {
+        terms: AccessTokenTerms {
+            subject: "user-7".parse().expect("a subject"),
+            audience: vec![AUDIENCE.parse().expect("an audience")],
+            client_id: "demo-web".parse().expect("a client"),
+            scopes: "read:charges write:charges".parse().expect("scopes"),
+            issued_at: now,
+            expires_at: now + Duration::from_secs(3600),
+            confirmation: None,
+        },
         issuer: ISSUER.parse().expect("an issuer"),
-        subject: "user-7".parse().expect("a subject"),
-        audience: vec![AUDIENCE.parse().expect("an audience")],
-        client_id: "demo-web".parse().expect("a client"),
-        scopes: "read:charges write:charges".parse().expect("scopes"),
         jti: "01JD2Q8M7XK3A5V9".to_owned(),
-        issued_at: now,
-        expires_at: now + Duration::from_secs(3600),
         auth_time: None,
-        confirmation: None,
     }
 }

@@ -43,7 +43,7 @@ impl Draft {
     /// A form for an endpoint that knows nothing of proofs.
     pub(super) fn without_proof(client: &Client, endpoint: &Endpoint, form: Form) -> Self {
         Self {
-            target: endpoint.htu(),
+            target: Htu::of_endpoint(endpoint),
             sender: Sender::Client(client.clone(), endpoint.clone(), form),
             dpop: None,
         }

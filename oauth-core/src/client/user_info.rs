@@ -15,6 +15,7 @@ use super::draft::Draft;
 use super::error_answer::MAX_BODY;
 use super::{Call, NotOffered, TokenResponse};
 use crate::answer::is_of_type;
+use crate::dpop::Htu;
 use crate::jose::IdTokenClaims;
 use crate::json;
 use crate::vocabulary::Subject;
@@ -70,7 +71,7 @@ impl TokenResponse {
             .insert(ACCEPT, HeaderValue::from_static("application/json"));
         let dpop = client.inner.dpop.as_ref();
         Ok(Call {
-            draft: Draft::of_token(&self.access_token, dpop, endpoint.htu(), request),
+            draft: Draft::of_token(&self.access_token, dpop, Htu::of_endpoint(endpoint), request),
             expected: identity.subject.clone(),
         })
     }

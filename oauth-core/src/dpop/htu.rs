@@ -3,7 +3,7 @@ use std::str::FromStr;
 
 use url::Url;
 
-use crate::vocabulary::is_uri_text;
+use crate::vocabulary::{Endpoint, is_uri_text};
 
 /// Longest URL that is looked at, in bytes.
 const MAX_LENGTH: usize = 4096;
@@ -34,6 +34,14 @@ impl Htu {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The target of requests to `endpoint`.
+    #[expect(clippy::expect_used, reason = "what is an endpoint was checked for more")]
+    pub(crate) fn of_endpoint(endpoint: &Endpoint) -> Self {
+        let text = endpoint.to_string();
+        let before_query = text.split('?').next().unwrap_or_default();
+        before_query.parse().expect("an endpoint is a target of requests")
     }
 
     /// Scheme, host and port: the server, of which there is one to a nonce.
@@ -148,6 +156,18 @@ fn normal(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn endpoint_is_target_of_requests(
+            text in "https?://(127\\.0\\.0\\.1|localhost|\\[::1\\]|[a-z.%:\\[\\]0-9-]{1,12})(:[0-9]{0,6})?(/[!-~]{0,12})?(\\?[!-~]{0,8})?",
+        ) {
+            if let Ok(endpoint) = text.parse::<Endpoint>() {
+                prop_assert!(text.starts_with(Htu::of_endpoint(&endpoint).origin().get(..5).unwrap()));
+            }
+        }
+    }
 
     fn htu(text: &str) -> Htu {
         text.parse().expect(text)

@@ -3,7 +3,7 @@
 
 use std::time::SystemTime;
 
-use super::{AccessTokenLifetime, AccessTokenPlan, TokenPolicy, narrow};
+use super::{AccessTokenLifetime, TokenPolicy, narrow};
 use crate::error::{ErrorCode, Reason};
 use crate::pkce::CodeVerifier;
 use crate::secret::TokenHash;
@@ -12,7 +12,7 @@ use crate::store::{
     RegisteredClient, TokenFamily,
 };
 use crate::time::later;
-use crate::vocabulary::{Audience, Confirmation, Scopes};
+use crate::vocabulary::{AccessTokenTerms, Audience, Confirmation, Scopes};
 
 /// What an authenticated client sends with the code.
 #[derive(Clone, Copy, Debug)]
@@ -173,7 +173,7 @@ pub struct Redemption {
     /// What must be proven to refresh: what a public client proves now. One that authenticates proves who it is by that.
     pub confirmation: Option<Confirmation>,
     /// The first access token.
-    pub access: AccessTokenPlan,
+    pub access: AccessTokenTerms,
     /// The instant from which the first refresh token was left idle too long.
     pub refresh_expires_at: SystemTime,
     /// The instant from which nothing can be refreshed.
@@ -199,7 +199,7 @@ impl Redemption {
         Self {
             code: record.hash,
             confirmation: confirmation.filter(|_| !client.is_confidential()),
-            access: AccessTokenPlan {
+            access: AccessTokenTerms {
                 client_id: grant.client_id.clone(),
                 subject: grant.subject.clone(),
                 scopes,

@@ -2,11 +2,11 @@
 
 use std::time::SystemTime;
 
-use super::{AccessTokenPlan, TokenPolicy, narrow};
+use super::{TokenPolicy, narrow};
 use crate::error::{ErrorCode, Reason};
 use crate::store::{GrantType, RegisteredClient};
 use crate::time::later;
-use crate::vocabulary::{Audience, Confirmation, OPENID, Scopes};
+use crate::vocabulary::{AccessTokenTerms, Audience, Confirmation, OPENID, Scopes};
 
 /// What an authenticated client asks for itself.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +76,7 @@ pub fn issue(
     request: &Request<'_>,
     policy: &TokenPolicy,
     now: SystemTime,
-) -> Result<AccessTokenPlan, Refusal> {
+) -> Result<AccessTokenTerms, Refusal> {
     let client = request.client;
     if !client.is_confidential() || !client.may_use(GrantType::ClientCredentials) {
         return Err(Refusal::NotAllowed);
@@ -100,7 +100,7 @@ pub fn issue(
         return Err(Refusal::ScopeExceeded);
     }
     let audience = narrow(request.audience, request.resources).ok_or(Refusal::ResourceExceeded)?;
-    Ok(AccessTokenPlan {
+    Ok(AccessTokenTerms {
         client_id: client.id.clone(),
         subject,
         scopes,

@@ -13,7 +13,7 @@
 //! use oauth_core::pkce::CodeVerifier;
 //! use oauth_core::ports::OsEntropy;
 //! use oauth_core::secret::{AuthorizationCode, RefreshToken, TokenHash};
-//! use oauth_core::store::{AuthorizationCodeRecord, FamilyId, Grant, RefreshTokenState, RegisteredClient, Rotated};
+//! use oauth_core::store::{AccessTokenRecord, AuthorizationCodeRecord, FamilyId, Grant, RefreshTokenState, RegisteredClient, Rotated};
 //!
 //! let (policy, now) = (TokenPolicy::default(), SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000));
 //! let client = RegisteredClient::public("app".parse()?).with_scopes("read:charges".parse()?);
@@ -36,7 +36,8 @@
 //!     panic!("a code in order is redeemed");
 //! };
 //! let (family, refresh) = (FamilyId::generate(&OsEntropy), RefreshToken::generate(&OsEntropy));
-//! let access = plan.access.clone().into_record(TokenHash::of("the access token"), "its jti".into(), Some(family));
+//! let hash = TokenHash::of("the access token");
+//! let access = AccessTokenRecord::new(hash, "its jti", Some(family), plan.access.clone());
 //! let stored = plan.commit(family, access, Some(refresh.hash()));
 //!
 //! // a day later it refreshes, and a thief comes with the same token after it
@@ -56,15 +57,12 @@
 
 pub mod authorization_code;
 pub mod client_credentials;
-mod lifetime;
-mod plan;
 mod policy;
 pub mod refresh_token;
 mod retry;
 mod target;
 
-pub use lifetime::{AccessTokenLifetime, InvalidLifetime, RefreshTokenLifetime};
-pub use plan::AccessTokenPlan;
+pub use crate::lifetime::{AccessTokenLifetime, InvalidLifetime, RefreshTokenLifetime};
 pub use policy::{AccessTokenFormat, TokenPolicy};
 pub use retry::{RetryPepper, RetryWindow};
 pub(crate) use target::narrow;

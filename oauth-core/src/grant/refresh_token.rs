@@ -3,7 +3,7 @@
 
 use std::time::SystemTime;
 
-use super::{AccessTokenPlan, TokenPolicy, narrow};
+use super::{TokenPolicy, narrow};
 use crate::error::{ErrorCode, Reason};
 use crate::secret::TokenHash;
 use crate::store::{
@@ -11,7 +11,7 @@ use crate::store::{
     RotationSalt, Successor,
 };
 use crate::time::later;
-use crate::vocabulary::{Audience, Confirmation, Scopes};
+use crate::vocabulary::{AccessTokenTerms, Audience, Confirmation, Scopes};
 
 /// What an authenticated client sends with the refresh token.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ pub enum Decision {
     /// Issue this, in the step that turns the presented token into a tombstone.
     Rotate(Box<RotationPlan>),
     /// Issue this access token; the client keeps the refresh token.
-    Keep(Box<AccessTokenPlan>),
+    Keep(Box<AccessTokenTerms>),
     /// The token was rotated a moment ago, this is the same request, and neither token that was issued was rotated or revoked since:
     /// the answer may have been lost. Make the same two tokens again and give them once more; nothing is stored.
     Retry(Box<RetryPlan>),
@@ -140,7 +140,7 @@ pub fn rotate(
         return Decision::Refuse(Refusal::ResourceExceeded);
     };
     let grant = &state.family.grant;
-    let access = AccessTokenPlan {
+    let access = AccessTokenTerms {
         client_id: grant.client_id.clone(),
         subject: grant.subject.clone(),
         scopes,
@@ -166,9 +166,9 @@ fn retry(
 ) -> Option<RetryPlan> {
     let (salt, successor) = (rotated.salt?, state.successor.as_ref()?);
     let is_unused = successor.refresh.rotated.is_none() && successor.access.revoked_at.is_none();
-    let is_same = request.confirmation == successor.access.confirmation
-        && scopes(state, request)? == successor.access.scopes
-        && narrow(&state.family.grant.audience, request.resources)? == successor.access.audience;
+    let is_same = request.confirmation == successor.access.terms.confirmation
+        && scopes(state, request)? == successor.access.terms.scopes
+        && narrow(&state.family.grant.audience, request.resources)? == successor.access.terms.audience;
     (policy.retry_window.covers(rotated.at, now) && is_unused && is_same).then(|| RetryPlan {
         presented: state.token.hash,
         salt,
@@ -198,13 +198,13 @@ pub struct RotationPlan {
     /// The place of the successor in the chain.
     pub generation: u32,
     /// The access token.
-    pub access: AccessTokenPlan,
+    pub access: AccessTokenTerms,
     /// The instant from which the successor was left idle too long: never after the end of the family.
     pub expires_at: SystemTime,
 }
 
 impl RotationPlan {
-    fn new(state: &RefreshTokenState, access: AccessTokenPlan, policy: &TokenPolicy) -> Self {
+    fn new(state: &RefreshTokenState, access: AccessTokenTerms, policy: &TokenPolicy) -> Self {
         let left_idle_at = later(access.issued_at, policy.refresh_token.idle());
         Self {
             presented: state.token.hash,

@@ -14,7 +14,7 @@ use super::key_set::KeySet;
 use super::signing_key::SigningKey;
 use crate::json;
 use crate::secret::AccessToken;
-use crate::vocabulary::{Audience, ClientId, Confirmation, Issuer, Scopes, Subject};
+use crate::vocabulary::{AccessTokenTerms, Audience, Confirmation, Issuer, Scopes};
 
 /// What a JWT access token says.
 ///
@@ -27,24 +27,12 @@ use crate::vocabulary::{Audience, ClientId, Confirmation, Issuer, Scopes, Subjec
 pub struct AccessTokenClaims {
     /// `iss`: who issued it.
     pub issuer: Issuer,
-    /// `sub`: on whose behalf; the client itself for client credentials.
-    pub subject: Subject,
-    /// `aud`: the resource servers that may accept it.
-    pub audience: Vec<Audience>,
-    /// `client_id`: to whom it was issued.
-    pub client_id: ClientId,
-    /// `scope`: what it permits.
-    pub scopes: Scopes,
+    /// `sub`, `aud`, `client_id`, `scope`, `cnf`, `iat` and `exp`, the last two cut to whole seconds.
+    pub terms: AccessTokenTerms,
     /// `jti`: its unique name.
     pub jti: String,
-    /// `iat`, cut to whole seconds.
-    pub issued_at: SystemTime,
-    /// `exp`, cut to whole seconds.
-    pub expires_at: SystemTime,
     /// `auth_time`: when the person signed in, cut to whole seconds.
     pub auth_time: Option<SystemTime>,
-    /// `cnf`: what its sender must prove; nothing for a bearer token.
-    pub confirmation: Option<Confirmation>,
 }
 
 /// Which JWT access tokens are accepted.
@@ -140,23 +128,25 @@ impl AccessTokenClaims {
     ///
     /// The signer failed, or a time lies before 1970.
     pub fn sign(&self, key: &SigningKey) -> Result<AccessToken, SigningError> {
+        let terms = &self.terms;
         let wire = Wire {
             iss: self.issuer.as_str().into(),
-            sub: self.subject.as_str().into(),
+            sub: terms.subject.as_str().into(),
             aud: Audiences(
-                self.audience
+                terms
+                    .audience
                     .iter()
                     .map(|audience| audience.as_str().into())
                     .collect(),
             ),
-            client_id: self.client_id.as_str().into(),
+            client_id: terms.client_id.as_str().into(),
             jti: self.jti.as_str().into(),
-            iat: self.issued_at.into(),
-            exp: self.expires_at.into(),
+            iat: terms.issued_at.into(),
+            exp: terms.expires_at.into(),
             nbf: None,
-            scope: (!self.scopes.is_empty()).then(|| self.scopes.to_string().into()),
+            scope: (!terms.scopes.is_empty()).then(|| terms.scopes.to_string().into()),
             auth_time: self.auth_time.map(Into::into),
-            cnf: self
+            cnf: terms
                 .confirmation
                 .map(serde_json::to_value)
                 .transpose()
@@ -180,7 +170,7 @@ impl AccessTokenClaims {
         now: SystemTime,
     ) -> Result<Self, JwtError> {
         let claims = Self::verify_bound(token, keys, policy, now)?;
-        match claims.confirmation {
+        match claims.terms.confirmation {
             None => Ok(claims),
             Some(_) => Err(JwtError::SenderConstrained),
         }
@@ -201,13 +191,14 @@ impl AccessTokenClaims {
         // what nobody here can check, nobody can have proven
         let confirmation = confirmation.map_err(|_| JwtError::SenderConstrained)?;
         token.verify(key)?;
-        Ok(Self {
-            confirmation,
-            ..Self::from_wire(&wire, &policy.issuer)?
-        })
+        Self::from_wire(&wire, &policy.issuer, confirmation)
     }
 
-    fn from_wire(wire: &Wire<'_>, issuer: &Issuer) -> Result<Self, JwtError> {
+    fn from_wire(
+        wire: &Wire<'_>,
+        issuer: &Issuer,
+        confirmation: Option<Confirmation>,
+    ) -> Result<Self, JwtError> {
         let audience = wire
             .aud
             .0
@@ -217,17 +208,20 @@ impl AccessTokenClaims {
             None | Some("") => Scopes::default(),
             Some(scopes) => scopes.parse().map_err(|_| JwtError::Malformed)?,
         };
-        Ok(Self {
-            issuer: issuer.clone(),
-            subject: wire.sub.parse().map_err(|_| JwtError::Malformed)?,
-            audience: audience.collect::<Result<_, _>>()?,
+        let terms = AccessTokenTerms {
             client_id: wire.client_id.parse().map_err(|_| JwtError::Malformed)?,
+            subject: wire.sub.parse().map_err(|_| JwtError::Malformed)?,
             scopes,
-            jti: wire.jti.clone().into_owned(),
+            audience: audience.collect::<Result<_, _>>()?,
+            confirmation,
             issued_at: wire.iat.time(),
             expires_at: wire.exp.time(),
+        };
+        Ok(Self {
+            issuer: issuer.clone(),
+            terms,
+            jti: wire.jti.clone().into_owned(),
             auth_time: wire.auth_time.map(NumericDate::time),
-            confirmation: None,
         })
     }
 }

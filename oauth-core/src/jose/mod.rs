@@ -17,22 +17,25 @@
 //! use std::time::{Duration, SystemTime};
 //! use oauth_core::jose::{AccessTokenClaims, AccessTokenPolicy, KeySet, SigningKey};
 //! use oauth_core::ports::OsEntropy;
+//! use oauth_core::vocabulary::AccessTokenTerms;
 //!
 //! let key = SigningKey::generate_es256(&OsEntropy)?;
 //! let keys = KeySet::new([key.public_key().clone()])?;
 //!
 //! let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
 //! let claims = AccessTokenClaims {
+//!     terms: AccessTokenTerms {
+//!         subject: "ada".parse()?,
+//!         audience: vec!["https://api.example".parse()?],
+//!         client_id: "demo-web".parse()?,
+//!         scopes: "read:charges".parse()?,
+//!         issued_at: now,
+//!         expires_at: now + Duration::from_secs(600),
+//!         confirmation: None,
+//!     },
 //!     issuer: "https://as.example".parse()?,
-//!     subject: "ada".parse()?,
-//!     audience: vec!["https://api.example".parse()?],
-//!     client_id: "demo-web".parse()?,
-//!     scopes: "read:charges".parse()?,
 //!     jti: "1".to_owned(),
-//!     issued_at: now,
-//!     expires_at: now + Duration::from_secs(600),
 //!     auth_time: None,
-//!     confirmation: None,
 //! };
 //! let token = claims.sign(&key)?;
 //!

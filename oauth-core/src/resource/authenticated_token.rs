@@ -11,7 +11,7 @@ use super::challenge::{Challenge, ChallengeReason, Realm};
 use super::credentials::Scheme;
 use crate::dpop;
 use crate::jose::{AccessTokenClaims, MAX_LEEWAY};
-use crate::vocabulary::{ClientId, Confirmation, Scope, Scopes, Subject};
+use crate::vocabulary::{AccessTokenTerms, ClientId, Confirmation, Scope, Scopes, Subject};
 
 /// A verified access token and the caller behind it.
 ///
@@ -28,25 +28,17 @@ pub struct AuthenticatedToken {
 /// What a valid token grants, and to whom; shared by all who present it while it is remembered.
 #[derive(Debug)]
 pub(super) struct Granted {
-    pub(super) subject: Subject,
-    pub(super) client_id: ClientId,
-    pub(super) scopes: Scopes,
+    pub(super) terms: AccessTokenTerms,
     pub(super) token_id: String,
-    pub(super) expires_at: SystemTime,
     pub(super) auth_time: Option<SystemTime>,
-    pub(super) confirmation: Option<Confirmation>,
 }
 
 impl From<AccessTokenClaims> for Granted {
     fn from(claims: AccessTokenClaims) -> Self {
         Self {
-            subject: claims.subject,
-            client_id: claims.client_id,
-            scopes: claims.scopes,
+            terms: claims.terms,
             token_id: claims.jti,
-            expires_at: claims.expires_at,
             auth_time: claims.auth_time,
-            confirmation: claims.confirmation,
         }
     }
 }
@@ -69,31 +61,31 @@ impl AuthenticatedToken {
     /// The caller as a plain value, for code that needs no proof: subject and scopes, no roles.
     #[must_use]
     pub fn principal(&self) -> Principal {
-        Principal::new(self.granted.subject.as_str()).with_scopes(self.granted.scopes.clone())
+        Principal::new(self.granted.terms.subject.as_str()).with_scopes(self.granted.terms.scopes.clone())
     }
 
     /// On whose behalf the call is made: a person, or the client itself.
     #[must_use]
     pub fn subject(&self) -> &Subject {
-        &self.granted.subject
+        &self.granted.terms.subject
     }
 
     /// The client that makes the call.
     #[must_use]
     pub fn client_id(&self) -> &ClientId {
-        &self.granted.client_id
+        &self.granted.terms.client_id
     }
 
     /// What the token permits.
     #[must_use]
     pub fn scopes(&self) -> &Scopes {
-        &self.granted.scopes
+        &self.granted.terms.scopes
     }
 
     /// What the caller has proven to have, beside the token.
     #[must_use]
     pub fn confirmation(&self) -> Option<Confirmation> {
-        self.granted.confirmation
+        self.granted.terms.confirmation
     }
 
     /// The headers that the answer should have, whatever it is: none, or those that hand out a [nonce](Self::dpop_nonce), from no cache
@@ -128,7 +120,7 @@ impl AuthenticatedToken {
     /// When the token ends, and with it whatever was built on it: a subscription, for instance.
     #[must_use]
     pub fn expires_at(&self) -> SystemTime {
-        self.granted.expires_at
+        self.granted.terms.expires_at
     }
 
     /// When the person signed in, if the issuer says so.
@@ -143,7 +135,7 @@ impl AuthenticatedToken {
     ///
     /// The token lacks it: a 403 with `insufficient_scope`.
     pub fn require(&self, scope: &Scope) -> Result<(), Challenge> {
-        if self.granted.scopes.contains(scope) {
+        if self.granted.terms.scopes.contains(scope) {
             Ok(())
         } else {
             Err(self.insufficient([scope.clone()].into_iter().collect()))
@@ -156,7 +148,7 @@ impl AuthenticatedToken {
     ///
     /// The token lacks one or more of them: a 403 with `insufficient_scope` that names all.
     pub fn require_all(&self, scopes: &Scopes) -> Result<(), Challenge> {
-        if scopes.is_subset(&self.granted.scopes) {
+        if scopes.is_subset(&self.granted.terms.scopes) {
             Ok(())
         } else {
             Err(self.insufficient(scopes.clone()))

@@ -12,6 +12,7 @@
 //! use oauth_core::jose::{AccessTokenClaims, KeySet, SigningKey};
 //! use oauth_core::ports::OsEntropy;
 //! use oauth_core::resource::ResourceServer;
+//! use oauth_core::vocabulary::AccessTokenTerms;
 //!
 //! let key = SigningKey::generate_es256(&OsEntropy)?;
 //! let keys = KeySet::new([key.public_key().clone()])?;
@@ -19,16 +20,18 @@
 //!
 //! let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
 //! let token = AccessTokenClaims {
+//!     terms: AccessTokenTerms {
+//!         subject: "ada".parse()?,
+//!         audience: vec!["https://api.example".parse()?],
+//!         client_id: "demo-web".parse()?,
+//!         scopes: "read:charges".parse()?,
+//!         issued_at: now,
+//!         expires_at: now + Duration::from_secs(600),
+//!         confirmation: None,
+//!     },
 //!     issuer: "https://as.example".parse()?,
-//!     subject: "ada".parse()?,
-//!     audience: vec!["https://api.example".parse()?],
-//!     client_id: "demo-web".parse()?,
-//!     scopes: "read:charges".parse()?,
 //!     jti: "1".to_owned(),
-//!     issued_at: now,
-//!     expires_at: now + Duration::from_secs(600),
 //!     auth_time: None,
-//!     confirmation: None,
 //! }
 //! .sign(&key)?;
 //!
@@ -215,11 +218,11 @@ impl ResourceServer {
         let granted = self.granted(token, scheme, now).await?;
         if self
             .required
-            .is_some_and(|required| !required.is_met_by(granted.confirmation))
+            .is_some_and(|required| !required.is_met_by(granted.terms.confirmation))
         {
             return Err(self.refuse(scheme, ChallengeReason::WrongPossession));
         }
-        let nonce = match (scheme, granted.confirmation) {
+        let nonce = match (scheme, granted.terms.confirmation) {
             (Scheme::Bearer, None) => None,
             (Scheme::Bearer, Some(bound @ Confirmation::Certificate(_))) => {
                 let presented = request.extensions.get::<ClientCertificate>();

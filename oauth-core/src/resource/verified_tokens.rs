@@ -58,7 +58,7 @@ impl VerifiedTokens {
         }
         let granted = verify()?;
         // its end as it is: in the leeway after that it is verified each time
-        let until = granted.expires_at;
+        let until = granted.terms.expires_at;
         let known = Arc::clone(&granted);
         lock().verified_with(keys).insert(hash, known, now, until);
         Ok(granted)
@@ -84,6 +84,7 @@ mod tests {
     use super::*;
     use crate::jose::SigningKey;
     use crate::ports::entropy_fn;
+    use crate::vocabulary::AccessTokenTerms;
 
     fn now() -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
@@ -106,16 +107,18 @@ mod tests {
 
     fn token(number: usize) -> String {
         let claims = AccessTokenClaims {
+            terms: AccessTokenTerms {
+                subject: "ada".parse().unwrap(),
+                audience: vec!["https://api.example".parse().unwrap()],
+                client_id: "web".parse().unwrap(),
+                scopes: "read:charges".parse().unwrap(),
+                issued_at: now(),
+                expires_at: now() + Duration::from_secs(600),
+                confirmation: None,
+            },
             issuer: "https://as.example".parse().unwrap(),
-            subject: "ada".parse().unwrap(),
-            audience: vec!["https://api.example".parse().unwrap()],
-            client_id: "web".parse().unwrap(),
-            scopes: "read:charges".parse().unwrap(),
             jti: number.to_string(),
-            issued_at: now(),
-            expires_at: now() + Duration::from_secs(600),
             auth_time: None,
-            confirmation: None,
         };
         claims.sign(&key()).unwrap().expose().to_owned()
     }

@@ -99,8 +99,9 @@ impl AuthorizationServer {
         now: SystemTime,
     ) -> Result<Response<Bytes>, Failure> {
         let token = &state.token;
-        let meant_for_caller = token.client_id == caller.id
+        let meant_for_caller = token.terms.client_id == caller.id
             || token
+                .terms
                 .audience
                 .iter()
                 .any(|audience| caller.audiences.contains(audience));
@@ -108,7 +109,9 @@ impl AuthorizationServer {
             return Ok(inactive());
         }
         // a client that is gone takes its tokens along
-        if token.client_id != caller.id && self.inner.clients.client(&token.client_id).await?.is_none() {
+        if token.terms.client_id != caller.id
+            && self.inner.clients.client(&token.terms.client_id).await?.is_none()
+        {
             return Ok(inactive());
         }
         let grant = state.family.as_ref().map(|family| &family.grant);
@@ -116,18 +119,18 @@ impl AuthorizationServer {
             StatusCode::OK,
             &Active {
                 active: true,
-                scope: &token.scopes,
-                client_id: &token.client_id,
-                username: grant.and_then(|grant| self.username(grant, &token.scopes)),
-                token_type: Some(token_type(token.confirmation)),
-                exp: seconds(token.expires_at),
-                iat: seconds(token.issued_at),
+                scope: &token.terms.scopes,
+                client_id: &token.terms.client_id,
+                username: grant.and_then(|grant| self.username(grant, &token.terms.scopes)),
+                token_type: Some(token_type(token.terms.confirmation)),
+                exp: seconds(token.terms.expires_at),
+                iat: seconds(token.terms.issued_at),
                 auth_time: grant.map(|grant| seconds(grant.auth_time)),
-                sub: &token.subject,
-                aud: token.audience.as_slice().into(),
+                sub: &token.terms.subject,
+                aud: token.terms.audience.as_slice().into(),
                 iss: &self.inner.issuer,
                 jti: Some(&token.jti),
-                cnf: token.confirmation,
+                cnf: token.terms.confirmation,
             },
         ))
     }

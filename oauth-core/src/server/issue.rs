@@ -5,13 +5,13 @@ use http::{Response, StatusCode};
 use serde::Serialize;
 
 use super::AuthorizationServer;
-use crate::grant::{AccessTokenFormat, AccessTokenPlan};
+use crate::grant::AccessTokenFormat;
 use crate::jose::{AccessTokenClaims, IdTokenClaims, SigningError};
 use crate::random::random_text;
 use crate::response::json;
 use crate::secret::{AccessToken, RefreshToken};
 use crate::store::{AccessTokenRecord, FamilyId, Grant};
-use crate::vocabulary::{Confirmation, Nonce, OPENID, Scopes};
+use crate::vocabulary::{AccessTokenTerms, Confirmation, Nonce, OPENID, Scopes};
 
 /// An access token that is made but not yet stored: it opens nothing before its record is committed.
 pub(super) struct MadeAccessToken {
@@ -27,17 +27,17 @@ pub(super) struct Issued<'a> {
 }
 
 impl AuthorizationServer {
-    /// Makes the access token that `plan` allows. One that is no JWT is `opaque`, or made at random where there is none.
+    /// Makes the access token that `terms` describe. One that is no JWT is `opaque`, or made at random where there is none.
     pub(super) fn make_access_token(
         &self,
-        plan: AccessTokenPlan,
+        terms: AccessTokenTerms,
         family: Option<FamilyId>,
         grant: Option<&Grant>,
         opaque: Option<AccessToken>,
     ) -> Result<MadeAccessToken, SigningError> {
         let jti = random_text::<16>("", &*self.inner.entropy).to_string();
-        let token = self.access_token_of(&plan, &jti, grant, opaque)?;
-        let record = plan.into_record(token.hash(), jti, family);
+        let token = self.access_token_of(&terms, &jti, grant, opaque)?;
+        let record = AccessTokenRecord::new(token.hash(), jti, family, terms);
         Ok(MadeAccessToken { token, record })
     }
 
@@ -48,15 +48,14 @@ impl AuthorizationServer {
         grant: &Grant,
         opaque: AccessToken,
     ) -> Result<MadeAccessToken, SigningError> {
-        let plan = AccessTokenPlan::of(&record);
-        let token = self.access_token_of(&plan, &record.jti, Some(grant), Some(opaque))?;
+        let token = self.access_token_of(&record.terms, &record.jti, Some(grant), Some(opaque))?;
         Ok(MadeAccessToken { token, record })
     }
 
     /// The token itself: opaque, or signed by [RFC 9068](https://www.rfc-editor.org/rfc/rfc9068).
     fn access_token_of(
         &self,
-        plan: &AccessTokenPlan,
+        terms: &AccessTokenTerms,
         jti: &str,
         grant: Option<&Grant>,
         opaque: Option<AccessToken>,
@@ -66,15 +65,9 @@ impl AuthorizationServer {
         }
         let claims = AccessTokenClaims {
             issuer: self.inner.issuer.clone(),
-            subject: plan.subject.clone(),
-            audience: plan.audience.clone(),
-            client_id: plan.client_id.clone(),
-            scopes: plan.scopes.clone(),
+            terms: terms.clone(),
             jti: jti.to_owned(),
-            issued_at: plan.issued_at,
-            expires_at: plan.expires_at,
             auth_time: grant.map(|grant| grant.auth_time),
-            confirmation: plan.confirmation,
         };
         claims.sign(self.inner.signing_keys.active())
     }
@@ -86,17 +79,17 @@ impl AuthorizationServer {
         nonce: Option<&Nonce>,
         access: &MadeAccessToken,
     ) -> Result<Option<String>, SigningError> {
-        if !access.record.scopes.contains_str(OPENID) {
+        if !access.record.terms.scopes.contains_str(OPENID) {
             return Ok(None);
         }
-        let told = self.told(grant, &access.record.scopes);
+        let told = self.told(grant, &access.record.terms.scopes);
         let claims = IdTokenClaims {
             issuer: self.inner.issuer.clone(),
             subject: grant.subject.clone(),
             audience: grant.client_id.clone(),
             nonce: nonce.cloned(),
-            issued_at: access.record.issued_at,
-            expires_at: access.record.expires_at,
+            issued_at: access.record.terms.issued_at,
+            expires_at: access.record.terms.expires_at,
             auth_time: Some(grant.auth_time),
             email: told.email.map(str::to_owned),
             email_verified: None,
@@ -127,15 +120,15 @@ impl Issued<'_> {
             #[serde(skip_serializing_if = "Option::is_none")]
             id_token: Option<&'a str>,
         }
-        let record = &self.access.record;
+        let terms = &self.access.record.terms;
         let body = Body {
             access_token: self.access.token.expose(),
-            token_type: token_type(record.confirmation),
-            expires_in: record
+            token_type: token_type(terms.confirmation),
+            expires_in: terms
                 .expires_at
-                .duration_since(record.issued_at)
+                .duration_since(terms.issued_at)
                 .map_or(0, |life| life.as_secs()),
-            scope: &record.scopes,
+            scope: &terms.scopes,
             refresh_token: self.refresh.map(RefreshToken::expose),
             id_token: self.id_token.as_deref(),
         };

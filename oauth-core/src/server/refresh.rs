@@ -9,11 +9,10 @@ use super::issue::Issued;
 use super::token::{Exchange, Theft, required, resources, scopes};
 use crate::error::Reason;
 use crate::event::{AuthEvent, AuthEventKind};
-use crate::grant::AccessTokenPlan;
 use crate::grant::refresh_token::{self, Decision, RetryPlan, RotationPlan};
 use crate::secret::RefreshToken;
 use crate::store::{GrantType, Insertion, RefreshTokenState, RotateOutcome, RotationSalt, TokenFamily};
-use crate::vocabulary::{Audience, Scopes};
+use crate::vocabulary::{AccessTokenTerms, Audience, Scopes};
 
 /// What the form says.
 struct Form {
@@ -134,7 +133,7 @@ impl AuthorizationServer {
         &self,
         exchange: &mut Exchange<'_>,
         form: &Form,
-        plan: AccessTokenPlan,
+        plan: AccessTokenTerms,
         family: &TokenFamily,
     ) -> Result<Response<Bytes>, Failure> {
         let access = self.make_access_token(plan, Some(family.id), Some(&family.grant), None)?;

@@ -63,7 +63,7 @@ impl AuthorizationServer {
         let Some(state) = self.inner.tokens.access_token(hash).await? else {
             return Ok((false, None));
         };
-        if state.token.client_id != caller.id {
+        if state.token.terms.client_id != caller.id {
             return Ok((true, Some(foreign(caller, *hash))));
         }
         let outcome = self.inner.tokens.revoke_access_token(hash, now).await?;

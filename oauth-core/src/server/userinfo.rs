@@ -59,22 +59,22 @@ impl AuthorizationServer {
             return Err(self.challenged(Some(scheme), Reason::AccessTokenUnknown));
         };
         let token = &state.token;
-        let refused = |reason| Err(self.challenged(Some(scheme), reason).by(&token.client_id));
+        let refused = |reason| Err(self.challenged(Some(scheme), reason).by(&token.terms.client_id));
         if !state.is_active(now) {
-            return refused(if now < token.expires_at {
+            return refused(if now < token.terms.expires_at {
                 Reason::AccessTokenRevoked
             } else {
                 Reason::AccessTokenExpired
             });
         }
-        if self.inner.clients.client(&token.client_id).await?.is_none() {
+        if self.inner.clients.client(&token.terms.client_id).await?.is_none() {
             return refused(Reason::ClientUnknown);
         }
         let wants_nonce = self.confirmed(request, &presented, token, now).await?;
         match &state.family {
-            Some(family) if token.scopes.contains_str(OPENID) => {
-                let told = self.told(&family.grant, &token.scopes);
-                let sub = &token.subject;
+            Some(family) if token.terms.scopes.contains_str(OPENID) => {
+                let told = self.told(&family.grant, &token.terms.scopes);
+                let sub = &token.terms.subject;
                 let mut response = json(StatusCode::OK, &UserInfo { sub, told });
                 if wants_nonce {
                     self.hand_out_nonce(&mut response, now);
@@ -94,7 +94,7 @@ impl AuthorizationServer {
         token: &AccessTokenRecord,
         now: SystemTime,
     ) -> Result<bool, Failure> {
-        let jkt = match (scheme, token.confirmation) {
+        let jkt = match (scheme, token.terms.confirmation) {
             (Scheme::Bearer, None) => return Ok(false),
             (Scheme::Bearer, Some(bound @ Confirmation::Certificate(_))) => {
                 let presented = request.extensions().get::<ClientCertificate>();
@@ -102,15 +102,15 @@ impl AuthorizationServer {
                     return Ok(false);
                 }
                 let failure = self.challenged(Some(*scheme), Reason::AccessTokenOfAnotherCertificate);
-                return Err(failure.by(&token.client_id));
+                return Err(failure.by(&token.terms.client_id));
             }
             (Scheme::Dpop, Some(Confirmation::Jkt(jkt))) => jkt,
             _ => {
                 let failure = self.challenged(Some(*scheme), Reason::AccessTokenOfAnotherScheme);
-                return Err(failure.by(&token.client_id));
+                return Err(failure.by(&token.terms.client_id));
             }
         };
-        let refused = |error| self.refused_proof_of(error, now).by(&token.client_id);
+        let refused = |error| self.refused_proof_of(error, now).by(&token.terms.client_id);
         let proven = self
             .proven(request, Endpoint::UserInfo(presented.expose()), now)
             .and_then(|proven| proven.ok_or(ProofError::Missing))

@@ -27,12 +27,10 @@ mod resets;
 mod secret;
 mod sessions;
 mod signed_in;
-mod state;
-mod timeouts;
 
+pub use crate::session_state::{SessionState, SessionTrigger};
+pub use crate::session_timeouts::{InvalidTimeout, SessionTimeouts};
 pub use cookie::{InvalidCookie, SessionCookie};
 pub use secret::{InvalidSessionSecret, SessionSecret};
 pub use sessions::Sessions;
 pub use signed_in::{NewSession, Session, SignedOut};
-pub use state::{SessionState, SessionTrigger};
-pub use timeouts::{InvalidTimeout, SessionTimeouts};

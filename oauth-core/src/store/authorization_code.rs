@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use super::{FamilyId, SessionId};
-use crate::grant::{AccessTokenLifetime, RefreshTokenLifetime};
+use crate::lifetime::{AccessTokenLifetime, RefreshTokenLifetime};
 use crate::pkce::CodeChallenge;
 use crate::secret::TokenHash;
 use crate::time::later;
@@ -11,7 +11,10 @@ use crate::vocabulary::{Audience, ClientId, Nonce, RedirectUri, Scopes, Subject,
 
 /// What a user granted to a client: carried from the code to the family and into every token of it.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct Grant {
     /// To whom.
     pub client_id: ClientId,
@@ -59,7 +62,10 @@ const CODE_LIFETIME: Duration = Duration::from_secs(60);
 ///
 /// A spent one stays as a tombstone: presenting it again is how a theft shows.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct AuthorizationCodeRecord {
     /// The hash of the code.
     pub hash: TokenHash,

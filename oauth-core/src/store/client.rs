@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "_signatures")]
 use super::ClientKeys;
 use super::{ClientSecrets, RegisteredCertificates};
-use crate::grant::{AccessTokenLifetime, RefreshTokenLifetime};
+use crate::lifetime::{AccessTokenLifetime, RefreshTokenLifetime};
 use crate::mtls::CertificateName;
 use crate::ports::StoreError;
 use crate::vocabulary::{Audience, ClientId, Confirmation, RedirectUri, RegisteredRedirectUri, Scopes};
@@ -29,7 +29,10 @@ use crate::vocabulary::{Audience, ClientId, Confirmation, RedirectUri, Registere
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct RegisteredClient {
     /// What the client calls itself on the wire.
     pub id: ClientId,

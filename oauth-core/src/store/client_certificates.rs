@@ -20,7 +20,10 @@ use crate::vocabulary::Thumbprint;
 /// # Ok::<(), oauth_core::vocabulary::InvalidClientId>(())
 /// ```
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct RegisteredCertificates {
     /// The certificate to use from now on.
     pub current: Thumbprint,
@@ -30,7 +33,10 @@ pub struct RegisteredCertificates {
 
 /// A client's certificate that is on its way out.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct PreviousCertificate {
     /// Which one.
     pub thumbprint: Thumbprint,

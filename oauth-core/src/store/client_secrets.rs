@@ -11,7 +11,10 @@ use crate::secret::{ClientSecret, TokenHash};
 /// SHA-256 without salt or stretching: enough for a secret of 256 random bits such as
 /// [`ClientSecret::generate`] makes, not for a password that a person chose.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct ClientSecrets {
     /// The secret to use from now on.
     pub current: TokenHash,
@@ -21,7 +24,10 @@ pub struct ClientSecrets {
 
 /// A client secret that is on its way out.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct PreviousSecret {
     /// Its hash.
     pub hash: TokenHash,

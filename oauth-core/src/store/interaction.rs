@@ -13,7 +13,10 @@ use crate::vocabulary::{Audience, ClientId, Nonce, RedirectUri, Scopes, State, T
 /// A checked authorization request, [RFC 6749 §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1): what
 /// remains to be done is to ask the user.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct AuthorizationRequest {
     /// Who asks.
     pub client_id: ClientId,
@@ -107,7 +110,10 @@ impl Prompt {
 
 /// A request that waits for a user to sign in and consent.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct InteractionRecord {
     /// The hash of the id in the page's URL.
     pub id: TokenHash,

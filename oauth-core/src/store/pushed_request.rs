@@ -11,7 +11,10 @@ use crate::time::later;
 /// Browsers may bring its name as often as they like while it is fresh; the first sign-in that is answered completes it.
 /// It stays until no sign-in that it began can be answered any more.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct PushedRequestRecord {
     /// The hash of the name in its `request_uri`.
     pub hash: TokenHash,

@@ -8,7 +8,10 @@ use crate::secret::TokenHash;
 
 /// What a tombstone tells: when a refresh token was exchanged, and for what.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct Rotated {
     /// When it was exchanged.
     pub at: SystemTime,
@@ -41,7 +44,10 @@ impl Rotated {
 
 /// What one rotation issued, as it is now.
 #[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct Successor {
     /// The refresh token that took the place of the presented one.
     pub refresh: RefreshTokenRecord,

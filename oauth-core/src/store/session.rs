@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{RevocationReason, SessionId};
 use crate::secret::TokenHash;
-use crate::session::{SessionState, SessionTimeouts};
+use crate::session_state::SessionState;
+use crate::session_timeouts::SessionTimeouts;
 use crate::time::later;
 use crate::vocabulary::Subject;
 
@@ -13,7 +14,10 @@ const TOUCHES: u32 = 10;
 
 /// The session of one user in one browser.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct SessionRecord {
     /// The hash of the secret in the browser's cookie. Another one after each renewal.
     pub hash: TokenHash,
@@ -51,7 +55,10 @@ pub enum SessionRenewal {
 
 /// The end of a session before its time.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct SessionEnd {
     /// Why.
     pub reason: RevocationReason,
@@ -179,7 +186,7 @@ impl SessionRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::SessionTrigger;
+    use crate::session_state::SessionTrigger;
 
     const MINUTE: Duration = Duration::from_secs(60);
     const NANOSECOND: Duration = Duration::from_nanos(1);

@@ -23,7 +23,10 @@ pub enum SessionOutcome {
 
 /// A password-reset token that was issued.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct ResetTokenRecord {
     /// The hash of the token.
     pub hash: TokenHash,
@@ -56,7 +59,10 @@ pub enum ResetOutcome {
 /// How much ended.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[must_use]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct Revoked {
     /// Sessions that were active.
     pub sessions: u64,

@@ -4,12 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{FamilyId, Grant, Rotated, Successor};
 use crate::secret::TokenHash;
-use crate::vocabulary::{Audience, ClientId, Confirmation, Scopes, Subject};
+use crate::vocabulary::{AccessTokenTerms, Confirmation};
 
 /// Everything that one authorization led to: a chain of refresh tokens, of which at most one is live, and the access
 /// tokens issued along it.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct TokenFamily {
     /// Its name.
     pub id: FamilyId,
@@ -30,7 +33,10 @@ pub struct TokenFamily {
 
 /// The end of a family before its time.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct FamilyRevocation {
     /// Why.
     pub reason: RevocationReason,
@@ -88,7 +94,10 @@ impl RevocationReason {
 
 /// A refresh token: the live leaf of its family, or the tombstone of one that was rotated.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct RefreshTokenRecord {
     /// The hash of the token.
     pub hash: TokenHash,
@@ -106,7 +115,10 @@ pub struct RefreshTokenRecord {
 
 /// An access token.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct AccessTokenRecord {
     /// The hash of the whole token as it is sent.
     pub hash: TokenHash,
@@ -114,28 +126,37 @@ pub struct AccessTokenRecord {
     pub jti: String,
     /// The family it belongs to; none for client credentials.
     pub family: Option<FamilyId>,
-    /// To whom it was issued.
-    pub client_id: ClientId,
-    /// On whose behalf; the client itself for client credentials.
-    pub subject: Subject,
-    /// What it allows.
-    pub scopes: Scopes,
-    /// Where it may be used.
-    pub audience: Vec<Audience>,
-    /// What its sender must prove; nothing for a bearer token.
-    #[serde(default)]
-    pub confirmation: Option<Confirmation>,
-    /// When it was issued.
-    pub issued_at: SystemTime,
-    /// The instant from which it opens nothing.
-    pub expires_at: SystemTime,
+    /// Its terms.
+    pub terms: AccessTokenTerms,
     /// When this one token was revoked. The only field that changes.
     pub revoked_at: Option<SystemTime>,
 }
 
+impl AccessTokenRecord {
+    /// A token that was not revoked.
+    #[must_use]
+    pub fn new(
+        hash: TokenHash,
+        jti: impl Into<String>,
+        family: Option<FamilyId>,
+        terms: AccessTokenTerms,
+    ) -> Self {
+        Self {
+            hash,
+            jti: jti.into(),
+            family,
+            terms,
+            revoked_at: None,
+        }
+    }
+}
+
 /// An access token and its family, read in one snapshot.
 #[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct AccessTokenState {
     /// The token.
     pub token: AccessTokenRecord,
@@ -160,13 +181,16 @@ impl AccessTokenState {
             (Some(_), Some(family)) => family.revoked.is_none(),
             (Some(_), None) => false,
         };
-        now < self.token.expires_at && self.token.revoked_at.is_none() && family_stands
+        now < self.token.terms.expires_at && self.token.revoked_at.is_none() && family_stands
     }
 }
 
 /// A refresh token, its family and what it was exchanged for, read in one snapshot.
 #[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct RefreshTokenState {
     /// The token.
     pub token: RefreshTokenRecord,
@@ -215,19 +239,16 @@ mod tests {
     #[test]
     fn a_token_without_its_family_is_dead() {
         let now = SystemTime::UNIX_EPOCH;
-        let token = |family| AccessTokenRecord {
-            hash: TokenHash::of("at"),
-            jti: "1".to_owned(),
-            family,
+        let terms = AccessTokenTerms {
             client_id: "web".parse().unwrap(),
             subject: "ada".parse().unwrap(),
-            scopes: Scopes::default(),
+            scopes: crate::vocabulary::Scopes::default(),
             audience: Vec::new(),
             confirmation: None,
             issued_at: now,
             expires_at: now + Duration::from_secs(600),
-            revoked_at: None,
         };
+        let token = |family| AccessTokenRecord::new(TokenHash::of("at"), "1", family, terms.clone());
         assert!(AccessTokenState::new(token(None), None).is_active(now));
         let orphan = token(Some(FamilyId::from_bytes([7; 16])));
         assert!(!AccessTokenState::new(orphan, None).is_active(now));

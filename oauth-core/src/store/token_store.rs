@@ -11,7 +11,10 @@ use crate::secret::TokenHash;
 
 /// What redeeming a code is to store.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct CodeRedemption {
     /// The hash of the code.
     pub code: TokenHash,
@@ -25,7 +28,10 @@ pub struct CodeRedemption {
 
 /// What rotating a refresh token is to store.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store must notice a field that it does not keep"
+)]
 pub struct Rotation {
     /// The hash of the token that was presented.
     pub presented: TokenHash,

@@ -10,7 +10,7 @@ use crate::store::{
     AccessTokenRecord, AuthorizationCodeRecord, CodeRedemption, FamilyId, Grant, RefreshTokenRecord,
     ResetTokenRecord, Rotation, RotationSalt, SessionId, SessionRecord, TokenFamily,
 };
-use crate::vocabulary::{Confirmation, Subject, Thumbprint};
+use crate::vocabulary::{AccessTokenTerms, Confirmation, Subject, Thumbprint};
 
 pub(super) const NANOSECOND: Duration = Duration::from_nanos(1);
 const MINUTE: Duration = Duration::from_secs(60);
@@ -94,10 +94,7 @@ pub(super) fn refresh(label: &str, family: &str, generation: u32) -> RefreshToke
 
 pub(super) fn access(label: &str, family: Option<&str>) -> AccessTokenRecord {
     let grant = grant();
-    AccessTokenRecord {
-        hash: hash(label),
-        jti: format!("jti of {label}"),
-        family: family.map(family_id),
+    let terms = AccessTokenTerms {
         client_id: grant.client_id,
         subject: grant.subject,
         scopes: grant.scopes,
@@ -105,8 +102,13 @@ pub(super) fn access(label: &str, family: Option<&str>) -> AccessTokenRecord {
         confirmation: Some(Confirmation::Jkt(thumbprint("key"))),
         issued_at: start(),
         expires_at: start() + 10 * MINUTE,
-        revoked_at: None,
-    }
+    };
+    AccessTokenRecord::new(
+        hash(label),
+        format!("jti of {label}"),
+        family.map(family_id),
+        terms,
+    )
 }
 
 pub(super) fn salt(label: &str) -> RotationSalt {

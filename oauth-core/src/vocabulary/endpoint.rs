@@ -20,15 +20,6 @@ impl Endpoint {
         &self.0
     }
 
-    /// The URL as a proof of possession names it.
-    #[cfg(feature = "_signatures")]
-    #[expect(clippy::expect_used, reason = "what is an endpoint was checked for more")]
-    pub(crate) fn htu(&self) -> crate::dpop::Htu {
-        let text = self.0.to_string();
-        let before_query = text.split('?').next().unwrap_or_default();
-        before_query.parse().expect("an endpoint is a target of requests")
-    }
-
     /// The URL with more pairs in its query.
     pub(crate) fn with_query(&self, query: &str) -> String {
         let separator = if self.0.query().is_some() { '&' } else { '?' };
@@ -59,19 +50,6 @@ impl std::fmt::Display for Endpoint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[cfg(feature = "_signatures")]
-        #[test]
-        fn an_endpoint_is_a_target_of_requests(
-            text in "https?://(127\\.0\\.0\\.1|localhost|\\[::1\\]|[a-z.%:\\[\\]0-9-]{1,12})(:[0-9]{0,6})?(/[!-~]{0,12})?(\\?[!-~]{0,8})?",
-        ) {
-            if let Ok(endpoint) = text.parse::<Endpoint>() {
-                prop_assert!(text.starts_with(endpoint.htu().origin().get(..5).unwrap()));
-            }
-        }
-    }
 
     #[test]
     fn an_endpoint_is_https_or_loopback() {

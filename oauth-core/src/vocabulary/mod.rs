@@ -13,12 +13,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod access_token_terms;
 mod confirmation;
 mod endpoint;
 mod issuer;
 mod redirect_uri;
 mod words;
 
+pub use access_token_terms::AccessTokenTerms;
 pub use confirmation::{Confirmation, InvalidThumbprint, Thumbprint};
 pub use endpoint::{Endpoint, InvalidEndpoint};
 pub use host_ports::{InvalidScope, Scope, Scopes};

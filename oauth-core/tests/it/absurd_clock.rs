@@ -1,6 +1,7 @@
 //! A clock may tell anything: what cannot be added up is over at once, and nothing panics.
 
 use host_ports::testing::ManualClock;
+use oauth_core::vocabulary::AccessTokenTerms;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -15,7 +16,8 @@ use oauth_core::ports::OsEntropy;
 use oauth_core::secret::TokenHash;
 use oauth_core::server::{Authentication, AuthorizationServer, Authorize, Decision};
 use oauth_core::store::{
-    AuthorizationCodeRecord, ClientSecrets, FamilyId, Grant, GrantType, RefreshTokenState, RegisteredClient,
+    AccessTokenRecord, AuthorizationCodeRecord, ClientSecrets, FamilyId, Grant, GrantType, RefreshTokenState,
+    RegisteredClient,
 };
 use oauth_core::vocabulary::{RegisteredRedirectUri, Scopes};
 
@@ -164,10 +166,7 @@ fn decisions_are_made_whatever_the_time() {
         let issued = client_credentials::issue(&request, &policy, now).unwrap();
         assert!(issued.expires_at >= now);
         let family = FamilyId::from_bytes([7; 16]);
-        let access = plan
-            .access
-            .clone()
-            .into_record(TokenHash::of("at"), "1".into(), Some(family));
+        let access = AccessTokenRecord::new(TokenHash::of("at"), "1", Some(family), plan.access.clone());
         let stored = plan.clone().commit(family, access, Some(TokenHash::of("rt")));
         let mut state = RefreshTokenState::new(stored.refresh.unwrap(), stored.family);
         (state.token.expires_at, state.family.expires_at) = (last, last);
@@ -211,16 +210,18 @@ fn tokens_are_verified_whatever_the_time() {
     let keys = KeySet::new([key.public_key().clone()]).unwrap();
     let issued_at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
     let claims = AccessTokenClaims {
+        terms: AccessTokenTerms {
+            subject: "ada".parse().unwrap(),
+            audience: vec!["api".parse().unwrap()],
+            client_id: "web".parse().unwrap(),
+            scopes: scopes(),
+            issued_at,
+            expires_at: issued_at + Duration::from_secs(600),
+            confirmation: None,
+        },
         issuer: "https://as.example".parse().unwrap(),
-        subject: "ada".parse().unwrap(),
-        audience: vec!["api".parse().unwrap()],
-        client_id: "web".parse().unwrap(),
-        scopes: scopes(),
         jti: "1".to_owned(),
-        issued_at,
-        expires_at: issued_at + Duration::from_secs(600),
         auth_time: None,
-        confirmation: None,
     };
     let token = claims.sign(&key).unwrap();
     let policy = AccessTokenPolicy::new(claims.issuer.clone(), "api".parse().unwrap());

@@ -13,6 +13,7 @@ mod introspection;
 mod memory_stores;
 mod possession;
 mod provider;
+mod records;
 mod relying_party;
 mod remote_keys;
 mod resource;

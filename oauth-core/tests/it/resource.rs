@@ -1,6 +1,7 @@
 //! The resource server's guard, through its public face.
 
 use oauth_core::ports::entropy_fn;
+use oauth_core::vocabulary::AccessTokenTerms;
 use std::time::{Duration, SystemTime};
 
 use futures_util::FutureExt;
@@ -28,16 +29,18 @@ fn api() -> ResourceServer {
 
 fn claims() -> AccessTokenClaims {
     AccessTokenClaims {
+        terms: AccessTokenTerms {
+            subject: "ada".parse().unwrap(),
+            audience: vec![API.parse().unwrap()],
+            client_id: "demo-web".parse().unwrap(),
+            scopes: "read:charges write:charges".parse().unwrap(),
+            issued_at: now(),
+            expires_at: now() + Duration::from_secs(600),
+            confirmation: None,
+        },
         issuer: ISSUER.parse().unwrap(),
-        subject: "ada".parse().unwrap(),
-        audience: vec![API.parse().unwrap()],
-        client_id: "demo-web".parse().unwrap(),
-        scopes: "read:charges write:charges".parse().unwrap(),
         jti: "token-1".to_owned(),
-        issued_at: now(),
-        expires_at: now() + Duration::from_secs(600),
         auth_time: Some(now()),
-        confirmation: None,
     }
 }
 
@@ -189,7 +192,10 @@ fn every_bad_token_gets_the_same_answer() {
     );
     check(
         AccessTokenClaims {
-            audience: vec!["https://b".parse().unwrap()],
+            terms: AccessTokenTerms {
+                audience: vec!["https://b".parse().unwrap()],
+                ..claims().terms
+            },
             ..claims()
         },
         &key(),
@@ -197,7 +203,10 @@ fn every_bad_token_gets_the_same_answer() {
     );
     check(
         AccessTokenClaims {
-            audience: Vec::new(),
+            terms: AccessTokenTerms {
+                audience: Vec::new(),
+                ..claims().terms
+            },
             ..claims()
         },
         &key(),
@@ -205,7 +214,10 @@ fn every_bad_token_gets_the_same_answer() {
     );
     check(
         AccessTokenClaims {
-            expires_at: now(),
+            terms: AccessTokenTerms {
+                expires_at: now(),
+                ..claims().terms
+            },
             ..claims()
         },
         &key(),
@@ -213,7 +225,10 @@ fn every_bad_token_gets_the_same_answer() {
     );
     check(
         AccessTokenClaims {
-            issued_at: now() + Duration::from_secs(1),
+            terms: AccessTokenTerms {
+                issued_at: now() + Duration::from_secs(1),
+                ..claims().terms
+            },
             ..claims()
         },
         &key(),
@@ -286,7 +301,10 @@ fn rotated_keys_replace_the_old_ones() {
 fn a_clone_of_another_leeway_judges_for_itself() {
     let soon = now() + Duration::from_secs(10);
     let token = AccessTokenClaims {
-        issued_at: soon,
+        terms: AccessTokenTerms {
+            issued_at: soon,
+            ..claims().terms
+        },
         ..claims()
     };
     let bearer = format!("Bearer {}", token.sign(&key()).unwrap().expose());

@@ -58,6 +58,7 @@
 //! #     ports::OsEntropy,
 //! # };
 //! # use oauth_core::jose::{AccessTokenClaims, KeySet, SigningKey};
+//! # use oauth_core::vocabulary::AccessTokenTerms;
 //! # use tower_service::Service;
 //! # use webhook_core::{memory::MemoryInbox, receiver::Verifier, secret::SigningSecret};
 //! # fn now() -> SystemTime { UNIX_EPOCH + Duration::from_secs(1_700_000_120) }
@@ -65,16 +66,18 @@
 //! # async fn main() -> Result<(), Box<dyn Error>> {
 //! # let key = SigningKey::generate_es256(&oauth_core::ports::OsEntropy)?;
 //! # let token = AccessTokenClaims {
+//! #     terms: AccessTokenTerms {
+//! #         subject: "ada".parse()?,
+//! #         audience: vec!["https://api.example".parse()?],
+//! #         client_id: "demo-web".parse()?,
+//! #         scopes: "read:charges".parse()?,
+//! #         issued_at: now(),
+//! #         expires_at: now() + Duration::from_secs(600),
+//! #         confirmation: None,
+//! #     },
 //! #     issuer: "https://as.example".parse()?,
-//! #     subject: "ada".parse()?,
-//! #     audience: vec!["https://api.example".parse()?],
-//! #     client_id: "demo-web".parse()?,
-//! #     scopes: "read:charges".parse()?,
 //! #     jti: "1".to_owned(),
-//! #     issued_at: now(),
-//! #     expires_at: now() + Duration::from_secs(600),
 //! #     auth_time: None,
-//! #     confirmation: None,
 //! # }.sign(&key)?;
 //! # let bearer = format!("Bearer {}", token.expose());
 //! # let secret = SigningSecret::from_whsec("whsec_Tzuc4RkLS09XuInUQYOD961sTKHBtWuXC/jM6hCEqG8=")?;

@@ -5,9 +5,7 @@ mod retry;
 
 use std::time::{Duration, SystemTime};
 
-use super::{
-    AccessTokenPlan, RetryWindow, TokenPolicy, authorization_code, client_credentials, refresh_token,
-};
+use super::{RetryWindow, TokenPolicy, authorization_code, client_credentials, refresh_token};
 use crate::error::ErrorCode;
 use crate::pkce::CodeVerifier;
 use crate::secret::{ClientSecret, TokenHash};

@@ -1,6 +1,8 @@
 //! A refresh that is repeated.
 
 use super::*;
+use crate::store::AccessTokenRecord;
+use crate::vocabulary::AccessTokenTerms;
 
 /// O10, 49, 50, 53: a tombstone is answered once more when every condition of a retry holds, and betrays a theft when any does not.
 #[test]
@@ -17,7 +19,7 @@ fn a_retry_is_decided_by_every_condition() {
         successor.refresh.rotated = wrong(0).then_some(rotated);
         successor.access.revoked_at = wrong(1).then_some(now());
         if wrong(2) {
-            successor.access.audience.clear();
+            successor.access.terms.audience.clear();
         }
         let mut state = refresh();
         let salt = (!wrong(3)).then_some(RotationSalt::from_bytes([1; 16]));
@@ -80,7 +82,7 @@ fn a_retry_is_refused_from_the_end_of_its_family_on() {
 
 /// What the third rotation of [`refresh`] issued.
 fn successor() -> Successor {
-    let plan = AccessTokenPlan {
+    let terms = AccessTokenTerms {
         client_id: "web".parse().unwrap(),
         subject: "ada".parse().unwrap(),
         scopes: grant().scopes,
@@ -91,7 +93,7 @@ fn successor() -> Successor {
     };
     let mut leaf = refresh().token;
     (leaf.hash, leaf.generation) = (TokenHash::of("successor"), 4);
-    let access = plan.into_record(TokenHash::of("access"), "1".to_owned(), Some(FAMILY));
+    let access = AccessTokenRecord::new(TokenHash::of("access"), "1", Some(FAMILY), terms);
     Successor::new(leaf, access)
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::ports::entropy_fn;
+use crate::vocabulary::AccessTokenTerms;
 use crate::vocabulary::Scopes;
 
 /// O14, O15, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77: the forgery that is none passes, so that the refusals below mean something.
@@ -9,8 +10,8 @@ use crate::vocabulary::Scopes;
 fn a_proper_token_is_accepted() {
     let token = forge(&header("at+jwt"), &format!("{{{CLAIMS}}}"));
     let claims = verify_at(&token, now()).unwrap();
-    assert_eq!(claims.subject.as_str(), "ada");
-    assert!(claims.scopes.contains_str("read:charges"));
+    assert_eq!(claims.terms.subject.as_str(), "ada");
+    assert!(claims.terms.scopes.contains_str("read:charges"));
     for typ in ["AT+JWT", "application/at+jwt", "Application/At+Jwt"] {
         assert!(
             verify_at(&forge(&header(typ), &format!("{{{CLAIMS}}}")), now()).is_ok(),
@@ -194,14 +195,20 @@ fn an_access_token_says_exactly_this() {
     let scopes = |text: &str| text.parse().unwrap();
     check(
         AccessTokenClaims {
-            scopes: scopes("write:charges read:charges"),
+            terms: AccessTokenTerms {
+                scopes: scopes("write:charges read:charges"),
+                ..claims.terms.clone()
+            },
             ..claims.clone()
         },
         &format!(r#"{start},"scope":"read:charges write:charges"}}"#),
     );
     check(
         AccessTokenClaims {
-            scopes: Scopes::default(),
+            terms: AccessTokenTerms {
+                scopes: Scopes::default(),
+                ..claims.terms.clone()
+            },
             auth_time: Some(now()),
             ..claims
         },

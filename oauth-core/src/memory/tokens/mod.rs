@@ -179,7 +179,7 @@ impl Tables {
         self.families.retain(|_, family| now < family.retain_until);
         self.refresh
             .retain(|_, token| self.families.contains_key(&token.family));
-        self.access.retain(|_, token| now < token.expires_at);
+        self.access.retain(|_, token| now < token.terms.expires_at);
         before - self.rows()
     }
 

@@ -11,7 +11,7 @@ use crate::answer::MAX_LENGTH;
 use crate::jose::{AccessTokenPolicy, Audiences, NumericDate, Times};
 use crate::json;
 use crate::resource::authenticated_token::Granted;
-use crate::vocabulary::{Audience, Confirmation, Scopes};
+use crate::vocabulary::{AccessTokenTerms, Confirmation, Scopes};
 
 /// An answer on the wire, [RFC 7662 §2.2](https://www.rfc-editor.org/rfc/rfc7662#section-2.2); members nobody knows are ignored.
 #[derive(Deserialize)]
@@ -52,7 +52,6 @@ fn readable<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Numeric
 /// What an issuer says of an active token, whoever asks: whether it opens anything is judged [for each caller](Self::is_for).
 pub(super) struct Active {
     issuer: Option<String>,
-    audience: Vec<Audience>,
     times: Times,
     granted: Arc<Granted>,
 }
@@ -99,33 +98,37 @@ impl Active {
             None | Some("") => Scopes::default(),
             Some(scopes) => scopes.parse().ok()?,
         };
-        let granted = Granted {
+        let terms = AccessTokenTerms {
             // a client that acts for itself may have no other name
             subject: wire.sub.as_deref().unwrap_or(client_id).parse().ok()?,
             client_id: client_id.parse().ok()?,
             scopes,
-            token_id: wire.jti.as_deref().unwrap_or_default().to_owned(),
-            expires_at: times.expires_at.time(),
-            auth_time: wire.auth_time.map(NumericDate::time),
+            audience: audience.0.iter().filter_map(|name| name.parse().ok()).collect(),
             confirmation,
+            issued_at: times.issued_at.time(),
+            expires_at: times.expires_at.time(),
+        };
+        let granted = Granted {
+            terms,
+            token_id: wire.jti.as_deref().unwrap_or_default().to_owned(),
+            auth_time: wire.auth_time.map(NumericDate::time),
         };
         Some(Self {
             issuer: wire.iss.as_deref().map(str::to_owned),
-            audience: audience.0.iter().filter_map(|name| name.parse().ok()).collect(),
             times,
             granted: Arc::new(granted),
         })
     }
 
     pub(super) fn expires_at(&self) -> SystemTime {
-        self.granted.expires_at
+        self.granted.terms.expires_at
     }
 
     /// Whether it opens anything there and then: it is of that issuer, for that audience, and not over.
     pub(super) fn is_for(&self, policy: &AccessTokenPolicy, now: SystemTime) -> bool {
         let issuer = self.issuer.as_deref();
         issuer.is_none_or(|issuer| issuer == policy.issuer().as_str())
-            && self.audience.contains(policy.audience())
+            && self.granted.terms.audience.contains(policy.audience())
             && self.times.check(now, policy.leeway()).is_ok()
     }
 

@@ -80,7 +80,7 @@ async fn populate(store: &dyn SessionStore, label: &str, subject: &Subject) {
         let mut bought = redemption(&of(&format!("{name} spent")), &of(name));
         bought.family.grant.subject = subject.clone();
         bought.family.grant.session = session;
-        bought.access.subject = subject.clone();
+        bought.access.terms.subject = subject.clone();
         let redeemed = store.redeem_code(bought, start()).await;
         assert_eq!(answer(redeemed), RedeemOutcome::Redeemed);
     }

@@ -55,7 +55,7 @@ pub async fn an_insert_never_overwrites_a_code_or_a_token(store: &dyn TokenStore
     assert_eq!(answer(store.code(&first.hash).await), Some(first));
 
     let (first, mut second) = (access("a", None), access("a", None));
-    second.expires_at += NANOSECOND;
+    second.terms.expires_at += NANOSECOND;
     assert_eq!(
         answer(store.insert_access_token(first.clone()).await),
         Insertion::Inserted

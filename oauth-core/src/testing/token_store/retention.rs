@@ -54,7 +54,10 @@ pub async fn access_tokens_go_when_they_expire(store: &dyn TokenStore) {
         answer(store.insert_access_token(token.clone()).await),
         Insertion::Inserted
     );
-    assert_eq!(answer(store.purge_tokens(token.expires_at - NANOSECOND).await), 0);
-    assert_eq!(answer(store.purge_tokens(token.expires_at).await), 1);
+    assert_eq!(
+        answer(store.purge_tokens(token.terms.expires_at - NANOSECOND).await),
+        0
+    );
+    assert_eq!(answer(store.purge_tokens(token.terms.expires_at).await), 1);
     assert_eq!(answer(store.access_token(&token.hash).await), None);
 }

@@ -54,7 +54,7 @@ pub async fn a_tombstone_is_read_with_what_took_its_place(store: &dyn TokenStore
     let state = answer(store.refresh_token(&hash("f rt 2")).await).expect("the leaf");
     assert_eq!(state.successor, None);
 
-    assert_eq!(answer(store.purge_tokens(leaf.access.expires_at).await), 3);
+    assert_eq!(answer(store.purge_tokens(leaf.access.terms.expires_at).await), 3);
     let state = answer(store.refresh_token(&hash("f rt 1")).await).expect("a tombstone");
     assert_eq!(
         (state.token.rotated, state.successor),

@@ -6,6 +6,7 @@ mod required;
 mod seen_again;
 
 use oauth_core::ports::entropy_fn;
+use oauth_core::vocabulary::AccessTokenTerms;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -52,16 +53,18 @@ fn jkt(key: &SigningKey) -> Confirmation {
 
 fn token(confirmation: Option<Confirmation>) -> String {
     let claims = AccessTokenClaims {
+        terms: AccessTokenTerms {
+            subject: "ada".parse().unwrap(),
+            audience: vec![API.parse().unwrap()],
+            client_id: "demo-web".parse().unwrap(),
+            scopes: "read:charges".parse().unwrap(),
+            issued_at: now(),
+            expires_at: now() + Duration::from_secs(600),
+            confirmation,
+        },
         issuer: ISSUER.parse().unwrap(),
-        subject: "ada".parse().unwrap(),
-        audience: vec![API.parse().unwrap()],
-        client_id: "demo-web".parse().unwrap(),
-        scopes: "read:charges".parse().unwrap(),
         jti: "token-1".to_owned(),
-        issued_at: now(),
-        expires_at: now() + Duration::from_secs(600),
         auth_time: None,
-        confirmation,
     };
     claims.sign(&key(7)).unwrap().expose().to_owned()
 }

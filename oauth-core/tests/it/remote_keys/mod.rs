@@ -6,6 +6,7 @@ mod faults;
 mod lifetime;
 mod rotation;
 
+use oauth_core::vocabulary::AccessTokenTerms;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -41,16 +42,18 @@ fn document(seeds: &[u8]) -> String {
 
 fn token(seed: u8, at: SystemTime) -> String {
     let claims = AccessTokenClaims {
+        terms: AccessTokenTerms {
+            subject: "ada".parse().unwrap(),
+            audience: vec![API.parse().unwrap()],
+            client_id: "web".parse().unwrap(),
+            scopes: "read:charges".parse().unwrap(),
+            issued_at: at,
+            expires_at: at + MINUTE,
+            confirmation: None,
+        },
         issuer: ISSUER.parse().unwrap(),
-        subject: "ada".parse().unwrap(),
-        audience: vec![API.parse().unwrap()],
-        client_id: "web".parse().unwrap(),
-        scopes: "read:charges".parse().unwrap(),
         jti: "1".to_owned(),
-        issued_at: at,
-        expires_at: at + MINUTE,
         auth_time: None,
-        confirmation: None,
     };
     claims.sign(&key(seed)).unwrap().expose().to_owned()
 }
@@ -143,7 +146,7 @@ async fn verify(keys: &RemoteKeySet, seed: u8, now: SystemTime) -> Option<Result
     let check = |keys: &KeySet| AccessTokenClaims::verify(&token, keys, &policy, now);
     match keys.verify(check, now).await {
         Ok(claims) => {
-            assert_eq!(claims.subject.as_str(), "ada");
+            assert_eq!(claims.terms.subject.as_str(), "ada");
             Some(Ok(()))
         }
         Err(VerifyError::Refused(error)) => Some(Err(error)),

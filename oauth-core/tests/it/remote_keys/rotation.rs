@@ -132,7 +132,7 @@ async fn verify_unnamed(keys: &RemoteKeySet, seed: u8, now: SystemTime) -> Resul
     let check = |keys: &KeySet| AccessTokenClaims::verify(&token, keys, &policy, now);
     match keys.verify(check, now).await {
         Ok(claims) => {
-            assert_eq!(claims.subject.as_str(), "ada");
+            assert_eq!(claims.terms.subject.as_str(), "ada");
             Ok(())
         }
         Err(VerifyError::Refused(fault)) => Err(fault),

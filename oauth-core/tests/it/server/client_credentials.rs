@@ -95,6 +95,6 @@ async fn hundreds_of_scopes_make_a_token_that_opens_the_api() {
         let tokens = Tokens::of(&fixture.token_as("service", &pairs.collect()).await);
         let policy = AccessTokenPolicy::new(ISSUER.parse().unwrap(), API.parse().unwrap());
         let claims = AccessTokenClaims::verify(&tokens.access, &fixture.keys(), &policy, fixture.now());
-        assert_eq!(claims.unwrap().scopes, scopes.parse().unwrap());
+        assert_eq!(claims.unwrap().terms.scopes, scopes.parse().unwrap());
     }
 }

@@ -65,10 +65,13 @@ async fn the_access_token_is_a_jwt_for_the_api() {
     let tokens = fixture.sign_in().await;
     let policy = AccessTokenPolicy::new(ISSUER.parse().unwrap(), API.parse().unwrap());
     let claims = AccessTokenClaims::verify(&tokens.access, &fixture.keys(), &policy, fixture.now()).unwrap();
-    assert_eq!(claims.subject.as_str(), "ada");
-    assert_eq!(claims.client_id.as_str(), "web");
-    assert_eq!(claims.scopes.to_string(), "openid read:charges write:charges");
-    assert_eq!(claims.expires_at, fixture.now() + Duration::from_secs(600));
+    assert_eq!(claims.terms.subject.as_str(), "ada");
+    assert_eq!(claims.terms.client_id.as_str(), "web");
+    assert_eq!(
+        claims.terms.scopes.to_string(),
+        "openid read:charges write:charges"
+    );
+    assert_eq!(claims.terms.expires_at, fixture.now() + Duration::from_secs(600));
     assert_eq!(claims.auth_time, Some(fixture.now() - Duration::from_secs(5)));
     let other = fixture.sign_in().await;
     let other = AccessTokenClaims::verify(&other.access, &fixture.keys(), &policy, fixture.now()).unwrap();

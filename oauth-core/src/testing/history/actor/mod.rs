@@ -296,7 +296,7 @@ impl Stage {
         let mut wanted = records::redemption(&self.label(code), &family);
         wanted.family.grant = record.grant;
         wanted.access.hash = records::hash(&format!("at of {token}"));
-        wanted.access.subject = self.subject.clone();
+        wanted.access.terms.subject = self.subject.clone();
         wanted.refresh = Some(records::refresh(&token, &family, 0));
         let (id, now) = (wanted.family.id, records::start());
         match store.redeem_code(wanted, now).await? {

@@ -1,5 +1,6 @@
 //! jsonwebtoken and oauth-core in one build.
 
+use oauth_core::vocabulary::AccessTokenTerms;
 use std::time::{Duration, SystemTime};
 
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, decode, encode};
@@ -54,16 +55,18 @@ fn access_token_is_verified_by_oauth_core_and_jsonwebtoken() {
 
 fn access_token(now: SystemTime, expires_at: SystemTime) -> AccessTokenClaims {
     AccessTokenClaims {
+        terms: AccessTokenTerms {
+            subject: "ada".parse().unwrap(),
+            audience: vec!["https://api.example".parse().unwrap()],
+            client_id: "demo-web".parse().unwrap(),
+            scopes: "read:charges".parse().unwrap(),
+            issued_at: now,
+            expires_at,
+            confirmation: None,
+        },
         issuer: "https://as.example".parse().unwrap(),
-        subject: "ada".parse().unwrap(),
-        audience: vec!["https://api.example".parse().unwrap()],
-        client_id: "demo-web".parse().unwrap(),
-        scopes: "read:charges".parse().unwrap(),
         jti: "1".to_owned(),
-        issued_at: now,
-        expires_at,
         auth_time: None,
-        confirmation: None,
     }
 }
 

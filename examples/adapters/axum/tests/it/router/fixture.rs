@@ -1,5 +1,6 @@
 //! A router of an ordinary service within conventions.
 
+use oauth_core::vocabulary::AccessTokenTerms;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::time::Duration;
@@ -140,16 +141,18 @@ impl Running {
     pub(super) fn token(&self, scope: &str, confirmation: Option<Confirmation>) -> String {
         let now = self.clock.now();
         let token = AccessTokenClaims {
+            terms: AccessTokenTerms {
+                subject: "ada".parse().unwrap(),
+                audience: vec!["https://api.example".parse().unwrap()],
+                client_id: "web".parse().unwrap(),
+                scopes: scope.parse().unwrap(),
+                issued_at: now,
+                expires_at: now + Duration::from_secs(600),
+                confirmation,
+            },
             issuer: "https://as.example".parse().unwrap(),
-            subject: "ada".parse().unwrap(),
-            audience: vec!["https://api.example".parse().unwrap()],
-            client_id: "web".parse().unwrap(),
-            scopes: scope.parse().unwrap(),
             jti: "1".to_owned(),
-            issued_at: now,
-            expires_at: now + Duration::from_secs(600),
             auth_time: None,
-            confirmation,
         };
         token.sign(&self.key).unwrap().expose().to_owned()
     }

@@ -23,7 +23,7 @@ pub(super) async fn insert(
     )
     .bind(record.hash.as_bytes())
     .bind(record.family.as_ref().map(FamilyId::as_bytes))
-    .bind(nanoseconds(record.expires_at))
+    .bind(nanoseconds(record.terms.expires_at))
     .bind(record.revoked_at.map(nanoseconds))
     .bind(&token.text)
     .execute(executor)

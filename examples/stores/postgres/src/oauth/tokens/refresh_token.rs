@@ -136,7 +136,7 @@ pub(super) async fn rotate(pool: &PgPool, step: &Step) -> Result<RotateOutcome, 
     .bind(&step.successor.text)
     .bind(access_token.hash.as_bytes())
     .bind(access_token.family.as_ref().map(|family| &family.as_bytes()[..]))
-    .bind(nanoseconds(access_token.expires_at))
+    .bind(nanoseconds(access_token.terms.expires_at))
     .bind(&step.access.text)
     .bind(step.rotated.salt.as_ref().map(RotationSalt::as_bytes))
     .fetch_optional(pool)

@@ -24,7 +24,7 @@ pub(super) fn insert(
     let rows = statement.execute((
         record.hash.as_bytes(),
         record.family.as_ref().map(FamilyId::as_bytes),
-        Time(record.expires_at),
+        Time(record.terms.expires_at),
         record.revoked_at.map(Time),
         &token.text,
     ))?;

@@ -23,8 +23,8 @@ impl AccessTokenLifetime {
     pub const MIN: Duration = Duration::from_secs(5 * 60);
     /// The longest.
     pub const MAX: Duration = Duration::from_secs(60 * 60);
-    pub(super) const DEFAULT: Self = Self(Duration::from_secs(10 * 60));
-    pub(super) const DEFAULT_OPAQUE: Self = Self(Duration::from_secs(15 * 60));
+    pub(crate) const DEFAULT: Self = Self(Duration::from_secs(10 * 60));
+    pub(crate) const DEFAULT_OPAQUE: Self = Self(Duration::from_secs(15 * 60));
 
     /// A lifetime within the range.
     ///
