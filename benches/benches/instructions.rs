@@ -40,7 +40,10 @@ fn main() {
     };
     let times: usize = times.parse().expect("a number of times");
     let mut cases = cases();
-    let (_, run) = cases.iter_mut().find(|(known, _)| *known == name).expect("a case");
+    let (_, run) = cases
+        .iter_mut()
+        .find(|(known, _)| *known == name)
+        .expect("a case");
     for _ in 0..times {
         run();
     }
