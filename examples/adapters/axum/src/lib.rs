@@ -62,6 +62,7 @@
 //! # use tower_service::Service;
 //! # use webhook_core::{memory::MemoryInbox, receiver::Verifier, secret::SigningSecret};
 //! # fn now() -> SystemTime { UNIX_EPOCH + Duration::from_secs(1_700_000_120) }
+//! # fn clock() -> host_ports::testing::ManualClock { host_ports::testing::ManualClock::new(now()) }
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn Error>> {
 //! # let key = SigningKey::generate_es256(&oauth_core::ports::OsEntropy)?;
@@ -84,13 +85,13 @@
 //! # let inbox = Arc::new(MemoryInbox::default());
 //! # let desk = Desk {
 //! #     read_charges: "read:charges".parse()?,
-//! #     receiver: Receiver::builder("sender", Verifier::standard_webhooks(secret), inbox, now).build()?,
+//! #     receiver: Receiver::builder("sender", Verifier::standard_webhooks(secret), inbox, clock()).build()?,
 //! #     resources: ResourceServer::new("https://as.example".parse()?, "https://api.example".parse()?, KeySet::new([key.public_key().clone()])?),
 //! # };
 //! # let base = "https://api.example/problems/";
 //! # let store = Arc::new(MemoryIdempotencyStore::default());
-//! # let idempotency = Idempotency::new(store, Arc::new(now), &OsEntropy, ProblemBase::new(base)?);
-//! # let conventions = Conventions::builder(base, Arc::new(now), Arc::new(OsEntropy)).with_idempotency(idempotency).build()?;
+//! # let idempotency = Idempotency::new(store, Arc::new(clock()), &OsEntropy, ProblemBase::new(base)?);
+//! # let conventions = Conventions::builder(base, Arc::new(clock()), Arc::new(OsEntropy)).with_idempotency(idempotency).build()?;
 //! let mut service = router(desk, conventions);
 //!
 //! let nobody = service.call(Request::get("/v1/charges").body(Body::empty())?).await?;

@@ -18,7 +18,7 @@ use http::{Method, Request, Response};
 use oauth_core::dpop::Proof;
 use oauth_core::grant::AccessTokenFormat;
 use oauth_core::jose::SigningKey;
-use oauth_core::ports::{OsEntropy, SystemClock, Transport};
+use oauth_core::ports::{Clock as _, OsEntropy, SystemClock, Transport};
 use serde_json::{Value, json};
 use service::app::{App, Config};
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -125,7 +125,7 @@ impl World {
 
     async fn prove(&self, token: &str, key: &SigningKey, nonce: &str) -> Response<Bytes> {
         let url = format!("{API}/charges").parse().unwrap();
-        let proof = Proof::new(Method::GET, url, &OsEntropy, SystemClock());
+        let proof = Proof::new(Method::GET, url, &OsEntropy, SystemClock.now());
         let proof = proof
             .with_access_token(token)
             .with_nonce(nonce)

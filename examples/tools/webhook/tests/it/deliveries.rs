@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use host_store_sqlite::Database;
-use webhook_core::ports::{OsEntropy, SystemClock, TransportError};
+use webhook_core::ports::{OsEntropy, SystemClock, TransportError, transport_fn};
 use webhook_core::sender::{Dispatcher, Endpoint, EndpointStore};
 use webhook_core::{address::AddressPolicy, event::Envelope, secret::SigningSecret, signature::Signer};
 
@@ -30,12 +30,12 @@ async fn failed_delivery(file: &Path) {
     .unwrap();
     database.insert(endpoint.clone()).await.unwrap();
     let store = Arc::new(database);
-    let refusing = |_| async {
+    let refusing = transport_fn(async |_| {
         let answer = http::Response::builder()
             .status(422)
             .body(Bytes::from_static(b"no \x1b[31mthanks"));
         answer.map_err(TransportError::other)
-    };
+    });
     let dispatcher = Dispatcher::new(
         store.clone(),
         store.clone(),

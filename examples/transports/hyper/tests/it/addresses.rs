@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use host_ports::address::AddressPolicy;
+use host_ports::{Transport, TransportErrorKind};
 use host_transport_hyper::HyperTransport;
 use tokio::time::timeout;
-use webhook_core::address::AddressPolicy;
-use webhook_core::ports::{Transport, TransportErrorKind};
 
 use crate::receiver::{LOOPBACK, NAME, Receiver, post, resolves_to};
 

@@ -5,12 +5,12 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use host_ports::address::AddressPolicy;
+use host_ports::{ExchangeLimits, Transport, TransportErrorKind};
 use host_transport_hyper::{HyperTransport, Resolve};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
-use webhook_core::address::AddressPolicy;
-use webhook_core::ports::{ExchangeLimits, Transport, TransportErrorKind};
 
 use crate::receiver::{LOOPBACK, NAME, Receiver, post, read_request};
 

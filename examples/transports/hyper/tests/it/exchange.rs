@@ -1,10 +1,10 @@
 //! What goes over the wire, and what is kept of the answer.
 
 use bytes::Bytes;
+use host_ports::{ExchangeLimits, Transport, TransportError, TransportErrorKind};
 use host_transport_hyper::HyperTransport;
 use http::{Request, Response};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use webhook_core::ports::{ExchangeLimits, Transport, TransportError, TransportErrorKind};
 
 use crate::receiver::{Receiver, post};
 

@@ -4,9 +4,9 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
+use host_ports::{ExchangeLimits, Transport, TransportError, TransportErrorKind};
 use host_transport_hyper::HyperTransport;
 use http::{Request, Response};
-use webhook_core::ports::{ExchangeLimits, Transport, TransportError, TransportErrorKind};
 
 use crate::receiver::{LOOPBACK, NAME, Receiver, post};
 

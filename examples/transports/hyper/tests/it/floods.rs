@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use host_ports::{ExchangeLimits, Transport, TransportErrorKind};
 use host_transport_hyper::HyperTransport;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, crypto::aws_lc_rs};
 use tokio::io::AsyncWriteExt;
 use tokio_rustls::TlsAcceptor;
-use webhook_core::ports::{ExchangeLimits, Transport, TransportErrorKind};
 
 use crate::receiver::{Receiver, post, read_request};
 

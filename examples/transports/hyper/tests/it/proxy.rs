@@ -3,10 +3,10 @@
 use std::io::Read;
 use std::net::TcpListener;
 
+use host_ports::Transport;
 use host_transport_hyper::HyperTransport;
 use tokio::io::AsyncReadExt;
 use tokio::process::Command;
-use webhook_core::ports::Transport;
 
 use crate::receiver::{Receiver, post};
 

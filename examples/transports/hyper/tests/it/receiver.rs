@@ -3,10 +3,10 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use bytes::Bytes;
+use host_ports::address::AddressPolicy;
 use http::Request;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
-use webhook_core::address::AddressPolicy;
 
 pub(crate) const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// A name that resolves nowhere but in these tests' resolvers.

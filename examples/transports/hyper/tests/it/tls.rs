@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use host_ports::{Transport, TransportErrorKind};
 use host_tls::{ClientCertificates, PeerCertificate, Tls};
 use host_transport_hyper::HyperTransport;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{RootCertStore, ServerConfig, crypto::aws_lc_rs};
 use tokio::io::AsyncWriteExt;
 use tokio_rustls::TlsAcceptor;
-use webhook_core::ports::{Transport, TransportErrorKind};
 
 use crate::receiver::{NAME, Receiver, post, read_request, resolves_to};
 
