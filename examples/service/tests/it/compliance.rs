@@ -166,6 +166,7 @@ fn every_rule_is_proven_by_a_test_that_bears_its_id_or_is_said_to_be_open() {
         ] {
             sources(&root().join(format!("examples/{host}/tests")), &mut texts);
         }
+        sources(&root().join("examples/transports/conformance/src"), &mut texts);
         for row in rows {
             if row.tests.is_empty() && !row.open {
                 faults.push(format!(

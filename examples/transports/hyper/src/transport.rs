@@ -27,7 +27,7 @@ use crate::{Resolve, SystemResolver, connect::connect};
 
 const MAX_RESPONSE_HEAD: usize = 64 * 1024;
 
-/// Sends webhook deliveries; clones share everything.
+/// A [`Transport`] on hyper. Clones share its settings.
 #[derive(Clone)]
 pub struct HyperTransport {
     policy: Arc<AddressPolicy>,
@@ -38,7 +38,7 @@ pub struct HyperTransport {
 }
 
 impl HyperTransport {
-    /// A transport that goes where `policy` lets it, by the system's resolver and Mozilla's roots.
+    /// A transport to the addresses that `policy` allows, with the system's resolver and Mozilla's roots.
     #[must_use]
     pub fn new(policy: AddressPolicy) -> Self {
         let trust = Trust::mozilla();
@@ -50,7 +50,7 @@ impl HyperTransport {
         }
     }
 
-    /// Asks `resolver` for addresses.
+    /// Resolves names by `resolver`.
     #[must_use]
     pub fn with_resolver(mut self, resolver: impl Resolve + 'static) -> Self {
         self.resolver = Arc::new(resolver);
@@ -65,16 +65,18 @@ impl HyperTransport {
         self
     }
 
-    /// Shows the certificates of `chain`, the client's own first, for which it has `key`, to each server that asks for one: what makes
-    /// [`ClientCredentials::Certificate`](oauth_core::client::ClientCredentials::Certificate) of oauth-core work, and tokens that are bound to it.
+    /// Presents the certificates of `chain`, the client's own first, to each server that asks for one. `key` is its private key.
+    ///
+    /// Mutual TLS of OAuth clients (`ClientCredentials::Certificate` of oauth-core) and tokens bound to a certificate need it.
     ///
     /// # Errors
-    /// The key is not of the certificate, or neither is of a kind that rustls knows.
+    ///
+    /// The key does not belong to the certificate, or rustls does not support its kind.
     ///
     /// # Security
-    /// A certificate says who somebody is to everybody who asks, and its key proves it. Give it to a transport of its own, for this one
-    /// client of an authorization server and the APIs of its tokens; not to the one that [fetches](Self::fetch) or delivers to addresses that
-    /// strangers have chosen.
+    ///
+    /// The certificate identifies the client to every server that asks. Give it to a transport of its own, used for one
+    /// client of an authorization server and the APIs of its tokens, and not for [`fetch`](Self::fetch) or deliveries.
     pub fn with_client_certificate(
         mut self,
         chain: Vec<CertificateDer<'static>>,
@@ -85,9 +87,9 @@ impl HyperTransport {
         Ok(self)
     }
 
-    /// Fetches what stands at a URL that somebody else chose, such as one inside a payload, over at most three redirects.
+    /// Fetches a URL that another party chose, such as one inside a payload, over at most three redirects.
     ///
-    /// Opt-in, and not for deliveries, which follow none: [`Transport::send`] gives a redirect back as it came. [`Hops`]
+    /// Not for deliveries: [`Transport::send`] returns a redirect as it came. [`Hops`]
     /// decides on each redirect; each target's addresses are vetted when it is connected to. The [`ExchangeLimits`] in the
     /// request's extensions bound the whole: one deadline over all hops.
     ///

@@ -4,11 +4,10 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
-use host_ports::{ExchangeLimits, Transport, TransportError, TransportErrorKind};
+use host_ports::{ExchangeLimits, TransportError, TransportErrorKind};
+use host_transport_conformance::receiver::{LOOPBACK, NAME, Receiver};
 use host_transport_hyper::HyperTransport;
 use http::{Request, Response};
-
-use crate::receiver::{LOOPBACK, NAME, Receiver, post};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nhere";
 
@@ -145,18 +144,6 @@ async fn the_deadline_is_over_all_hops() {
     };
     let (late, _held_open) = tokio::join!(transport.fetch(request), answering);
     assert_eq!(late.unwrap_err().kind(), TransportErrorKind::Timeout);
-}
-
-/// W10: what delivers does not follow, whatever it may fetch.
-#[tokio::test]
-async fn a_delivery_does_not_follow() {
-    let receiver = Receiver::bind().await;
-    let transport = HyperTransport::new(receiver.loopback_policy());
-    let answer = moved("/b");
-    let request = post(&receiver.url("http", "localhost"));
-    let (sent, _) = tokio::join!(transport.send(request), receiver.answer(&answer));
-    assert_eq!(sent.unwrap().status(), 302);
-    assert!(!receiver.was_called());
 }
 
 /// Takes one request without a body and gives `answer`.

@@ -4,11 +4,10 @@ use std::io::Read;
 use std::net::TcpListener;
 
 use host_ports::Transport;
+use host_transport_conformance::receiver::{Receiver, post};
 use host_transport_hyper::HyperTransport;
 use tokio::io::AsyncReadExt;
 use tokio::process::Command;
-
-use crate::receiver::{Receiver, post};
 
 const CHILD: &str = "TRANSPORT_UNDER_TEST";
 

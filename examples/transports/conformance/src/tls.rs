@@ -1,0 +1,123 @@
+//! The servers that a transport trusts.
+
+use std::sync::Arc;
+
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::{RootCertStore, ServerConfig, crypto::aws_lc_rs};
+use tokio::io::AsyncWriteExt;
+use tokio_rustls::TlsAcceptor;
+
+use crate::receiver::{Receiver, read_request};
+
+/// A self-signed certificate for [`NAME`](crate::receiver::NAME), in DER.
+pub const CERTIFICATE: &[u8] = include_bytes!("../certificates/hooks.example.com.der");
+const KEY: &[u8] = include_bytes!("../certificates/hooks.example.com.key.der");
+
+/// The private key of [`CERTIFICATE`].
+#[must_use]
+pub fn key() -> PrivateKeyDer<'static> {
+    PrivatePkcs8KeyDer::from(KEY).into()
+}
+
+/// [`CERTIFICATE`] as the only root.
+#[must_use]
+pub fn roots() -> RootCertStore {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from(CERTIFICATE)).unwrap();
+    roots
+}
+
+/// Server name and protocol that a client asked for.
+type Hello = (Option<String>, Option<Vec<u8>>);
+
+/// Answers one request over TLS with [`CERTIFICATE`], speaking `protocols`, and returns what the client asked for.
+///
+/// # Errors
+///
+/// The handshake failed, or the client left.
+pub async fn answer(receiver: &Receiver, protocols: &[&[u8]]) -> std::io::Result<Hello> {
+    let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![CertificateDer::from(CERTIFICATE)], key())
+        .unwrap();
+    config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
+    let (stream, _) = receiver.listener.accept().await?;
+    let mut stream = TlsAcceptor::from(Arc::new(config)).accept(stream).await?;
+    let session = stream.get_ref().1;
+    let hello = (
+        session.server_name().map(str::to_owned),
+        session.alpn_protocol().map(<[u8]>::to_vec),
+    );
+    read_request(&mut stream).await;
+    stream
+        .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
+        .await?;
+    Ok(hello)
+}
+
+/// The cases.
+#[host_ports_conformance::kit(tls)]
+mod cases {
+    use std::sync::Arc;
+
+    use host_ports::TransportErrorKind;
+
+    use super::{answer, roots};
+    use crate::receiver::{NAME, Receiver, post};
+    use crate::{Maker, Names, Setup};
+
+    const BOTH: &[&[u8]] = &[b"h2", b"http/1.1"];
+
+    fn loopback(receiver: &Receiver) -> Setup {
+        Setup::new(receiver.loopback_policy()).with_names(Names::fixed(&["127.0.0.1"]))
+    }
+
+    /// W10: the connection goes to the vetted address, and the handshake asks for the name of the URL.
+    pub async fn handshake_asks_for_the_name_of_the_url(make: &Arc<Maker>) {
+        let receiver = Receiver::bind().await;
+        let transport = make.make(loopback(&receiver).with_roots(roots()));
+        let request = post(&receiver.url("https", NAME));
+        let (sent, hello) = tokio::join!(transport.send(request), answer(&receiver, BOTH));
+        assert_eq!(&sent.unwrap().body()[..], b"ok");
+        assert_eq!(
+            hello.unwrap(),
+            (Some(NAME.to_owned()), Some(b"http/1.1".to_vec()))
+        );
+    }
+
+    /// W10: a certificate of another name is refused, and nothing of the request is sent.
+    pub async fn certificate_of_another_name_is_refused(make: &Arc<Maker>) {
+        let receiver = Receiver::bind().await;
+        let transport = make.make(loopback(&receiver).with_roots(roots()));
+        for host in ["other.example.com", "127.0.0.1"] {
+            let request = post(&receiver.url("https", host));
+            let (sent, answered) = tokio::join!(transport.send(request), answer(&receiver, BOTH));
+            assert_eq!(sent.unwrap_err().kind(), TransportErrorKind::Tls, "{host}");
+            assert!(answered.is_err(), "{host}");
+        }
+    }
+
+    /// W10: a certificate of an unknown authority is refused, and nothing of the request is sent.
+    pub async fn certificate_of_unknown_authority_is_refused(make: &Arc<Maker>) {
+        let receiver = Receiver::bind().await;
+        let transport = make.make(loopback(&receiver));
+        let request = post(&receiver.url("https", NAME));
+        let (sent, answered) = tokio::join!(transport.send(request), answer(&receiver, BOTH));
+        assert_eq!(sent.unwrap_err().kind(), TransportErrorKind::Tls);
+        assert!(answered.is_err());
+    }
+
+    /// A server that speaks HTTP/2 alone fails at once and not at the deadline.
+    pub async fn server_without_http_1_is_refused(make: &Arc<Maker>) {
+        let receiver = Receiver::bind().await;
+        let transport = make.make(loopback(&receiver).with_roots(roots()));
+        let request = post(&receiver.url("https", NAME));
+        let (sent, answered) = tokio::join!(transport.send(request), answer(&receiver, &[b"h2"]));
+        assert_eq!(sent.unwrap_err().kind(), TransportErrorKind::Tls);
+        assert!(answered.is_err());
+    }
+}
+
+pub use cases::*;

@@ -1,0 +1,91 @@
+//! The certificate of the client.
+
+use bytes::Bytes;
+use host_ports::Transport;
+use host_tls::{ClientCertificates, PeerCertificate, Tls};
+use host_transport_conformance::Names;
+use host_transport_conformance::receiver::{NAME, Receiver, post, read_request};
+use host_transport_conformance::tls::{CERTIFICATE, answer, key, roots};
+use host_transport_hyper::HyperTransport;
+use rustls::RootCertStore;
+use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
+use tokio::io::AsyncWriteExt;
+
+use crate::Resolver;
+
+fn trusting(receiver: &Receiver) -> HyperTransport {
+    distrusting(receiver).with_roots(roots())
+}
+
+fn distrusting(receiver: &Receiver) -> HyperTransport {
+    HyperTransport::new(receiver.loopback_policy()).with_resolver(Resolver(Names::fixed(&["127.0.0.1"])))
+}
+
+/// Answers one request, and tells which certificate the client has shown and proven to have the key of.
+async fn answer_whoever_asks(receiver: &Receiver) -> Option<PeerCertificate> {
+    let of_anybody = ClientCertificates::of(RootCertStore::empty()).or_of_nobody();
+    let own = vec![CertificateDer::from(CERTIFICATE)];
+    let tls = Tls::new(own, key(), Some(of_anybody)).unwrap();
+    let (stream, _) = receiver.listener.accept().await.unwrap();
+    let (mut stream, shown) = tls.accept(stream).await.unwrap();
+    read_request(&mut stream).await;
+    let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+    stream.write_all(answer).await.unwrap();
+    shown
+}
+
+/// O19: a server that asks for a certificate is shown the one that the transport was given, in whichever order it was told its roots; and
+/// none by a transport that was given none.
+#[tokio::test]
+async fn a_certificate_is_shown_to_a_server_that_asks_for_one() {
+    let receiver = Receiver::bind().await;
+    let own = || vec![CertificateDer::from(CERTIFICATE)];
+    let unrooted = distrusting(&receiver)
+        .with_client_certificate(own(), key())
+        .unwrap();
+    let expected = Some(PeerCertificate::Unverified(Bytes::from_static(CERTIFICATE)));
+    for (transport, expected) in [
+        (trusting(&receiver), None),
+        (
+            trusting(&receiver).with_client_certificate(own(), key()).unwrap(),
+            expected.clone(),
+        ),
+        (unrooted.with_roots(roots()), expected),
+    ] {
+        let request = post(&receiver.url("https", NAME));
+        let (sent, shown) = tokio::join!(transport.send(request), answer_whoever_asks(&receiver));
+        assert_eq!(sent.unwrap().body().as_ref(), b"ok");
+        assert_eq!(shown, expected);
+    }
+}
+
+/// O19: to one that does not ask it is not shown, and the exchange goes on as ever.
+#[tokio::test]
+async fn a_certificate_is_shown_to_nobody_who_does_not_ask() {
+    let receiver = Receiver::bind().await;
+    let own = vec![CertificateDer::from(CERTIFICATE)];
+    let transport = trusting(&receiver).with_client_certificate(own, key()).unwrap();
+    let request = post(&receiver.url("https", NAME));
+    let (sent, asked) = tokio::join!(transport.send(request), answer(&receiver, &[b"http/1.1"]));
+    assert_eq!(sent.unwrap().body().as_ref(), b"ok");
+    assert_eq!(asked.unwrap().0.as_deref(), Some(NAME));
+}
+
+/// O19: a key that is not of the certificate is found out before a server finds it out.
+#[tokio::test]
+async fn a_certificate_without_its_key_is_refused_at_once() {
+    let receiver = Receiver::bind().await;
+    let other = rcgen::KeyPair::generate().unwrap().serialize_der();
+    let other = PrivatePkcs8KeyDer::from(other).into();
+    let own = vec![CertificateDer::from(CERTIFICATE)];
+    assert!(
+        distrusting(&receiver)
+            .with_client_certificate(own, other)
+            .is_err()
+    );
+    assert!(
+        distrusting(&receiver)
+            .with_client_certificate(Vec::new(), key())
+            .is_err()
+    );
+}

@@ -1,0 +1,246 @@
+//! One exchange: vet, resolve, vet, connect, send, read.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::{Bytes, BytesMut};
+use host_ports::address::{AddressPolicy, Host, RefusedAddress, Target};
+use host_ports::{ExchangeLimits, Transport, TransportError, Truncated};
+use http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
+use http::{HeaderValue, Request, Response};
+use reqwest::dns::Resolve;
+use reqwest::{Client, redirect, retry};
+use rustls::crypto::aws_lc_rs;
+use rustls::{ClientConfig, RootCertStore};
+use tokio::time::timeout;
+
+use crate::resolve::{SystemResolver, Vetting};
+
+/// Time to connect to one of the addresses of a host.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A [`Transport`] on a `reqwest::Client` of its own. Clones share the client.
+#[derive(Clone)]
+pub struct ReqwestTransport {
+    policy: Arc<AddressPolicy>,
+    client: Client,
+}
+
+impl ReqwestTransport {
+    /// A transport with the system's resolver and Mozilla's roots.
+    ///
+    /// # Errors
+    ///
+    /// reqwest or rustls rejects the configuration.
+    pub fn new(policy: AddressPolicy) -> Result<Self, BuildError> {
+        Self::builder(policy).build()
+    }
+
+    /// A builder with the system's resolver and Mozilla's roots.
+    #[must_use]
+    pub fn builder(policy: AddressPolicy) -> Builder {
+        Builder {
+            policy: Arc::new(policy),
+            resolver: Arc::new(SystemResolver),
+            roots: RootCertStore {
+                roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
+            },
+        }
+    }
+
+    async fn exchange(&self, request: Request<Bytes>, cap: usize) -> Result<Response<Bytes>, TransportError> {
+        let target = self.policy.vet(&request.uri().to_string());
+        let target = target.map_err(TransportError::refused)?;
+        if let Host::Ip(address) = target.host() {
+            // a literal address is not shown to the resolver
+            let vetted = self.policy.vet_resolved(&[*address]);
+            vetted.map_err(TransportError::refused)?;
+        }
+        let request = reqwest::Request::try_from(prepared(request, &target)).map_err(failed)?;
+        let response = self.client.execute(request).await.map_err(failed)?;
+        Ok(read(response, cap).await)
+    }
+}
+
+#[async_trait]
+impl Transport for ReqwestTransport {
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
+        let limits: ExchangeLimits = request.extensions().get().copied().unwrap_or_default();
+        let exchange = self.exchange(request, limits.max_response_body);
+        let in_time = timeout(limits.timeout, exchange).await;
+        in_time.unwrap_or_else(|_| Err(TransportError::timeout()))
+    }
+}
+
+impl fmt::Debug for ReqwestTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReqwestTransport")
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Builder for a [`ReqwestTransport`].
+pub struct Builder {
+    policy: Arc<AddressPolicy>,
+    resolver: Arc<dyn Resolve>,
+    roots: RootCertStore,
+}
+
+impl Builder {
+    /// Resolves names by `resolver`, which returns **all** addresses of a name. Their ports are ignored.
+    #[must_use]
+    pub fn with_resolver(mut self, resolver: impl Resolve + 'static) -> Self {
+        self.resolver = Arc::new(resolver);
+        self
+    }
+
+    /// Trusts `roots` alone, such as those of a private authority.
+    #[must_use]
+    pub fn with_roots(mut self, roots: RootCertStore) -> Self {
+        self.roots = roots;
+        self
+    }
+
+    /// Builds the transport.
+    ///
+    /// # Errors
+    ///
+    /// reqwest or rustls rejects the configuration.
+    pub fn build(self) -> Result<ReqwestTransport, BuildError> {
+        // the default provider of the process may be another one, or none
+        let tls = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()));
+        let tls = tls
+            .with_safe_default_protocol_versions()
+            .map_err(BuildError::new)?;
+        let mut tls = tls.with_root_certificates(self.roots).with_no_client_auth();
+        tls.alpn_protocols = vec![b"http/1.1".to_vec()];
+        let resolver = Vetting {
+            policy: Arc::clone(&self.policy),
+            resolver: self.resolver,
+        };
+        // also what another crate may enable by a feature of reqwest is off
+        let client = Client::builder()
+            .tls_backend_preconfigured(tls)
+            .dns_resolver(Arc::new(resolver))
+            .redirect(redirect::Policy::none())
+            .retry(retry::never())
+            .referer(false)
+            .no_proxy()
+            .no_gzip()
+            .no_brotli()
+            .no_deflate()
+            .no_zstd()
+            .http1_only()
+            .pool_max_idle_per_host(0)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .build();
+        Ok(ReqwestTransport {
+            policy: self.policy,
+            client: client.map_err(BuildError::new)?,
+        })
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A configuration that reqwest or rustls rejects.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot build the HTTP client")]
+pub struct BuildError(#[source] Box<dyn Error + Send + Sync>);
+
+impl BuildError {
+    fn new(source: impl Error + Send + Sync + 'static) -> Self {
+        Self(Box::new(source))
+    }
+}
+
+/// The request to the vetted target, without the headers that the client sets itself.
+fn prepared(request: Request<Bytes>, target: &Target) -> Request<Bytes> {
+    let (mut parts, body) = request.into_parts();
+    for name in [HOST, CONTENT_LENGTH, TRANSFER_ENCODING] {
+        parts.headers.remove(name);
+    }
+    let identity = HeaderValue::from_static("identity");
+    parts.headers.insert(ACCEPT_ENCODING, identity);
+    let close = HeaderValue::from_static("close");
+    parts.headers.insert(CONNECTION, close);
+    parts.uri = target.uri().clone();
+    parts.version = http::Version::HTTP_11;
+    parts.extensions = http::Extensions::new();
+    Request::from_parts(parts, body)
+}
+
+/// Reads at most `cap` bytes of the body, and marks a response whose body has more.
+async fn read(mut response: reqwest::Response, cap: usize) -> Response<Bytes> {
+    let mut kept = BytesMut::new();
+    let is_whole = loop {
+        match response.chunk().await {
+            Ok(Some(chunk)) => {
+                // no more than fits: a longer buffer would keep the whole chunk in memory
+                let fits = chunk.get(..cap - kept.len()).unwrap_or(&chunk);
+                kept.extend_from_slice(fits);
+                if fits.len() < chunk.len() {
+                    break false;
+                }
+            }
+            Ok(None) => break true,
+            Err(_broken) => break false,
+        }
+    };
+    let mut whole = Response::new(kept.freeze());
+    *whole.status_mut() = response.status();
+    *whole.version_mut() = response.version();
+    *whole.headers_mut() = response.headers().clone();
+    if !is_whole {
+        whole.extensions_mut().insert(Truncated);
+    }
+    whole
+}
+
+/// How far the exchange came, by the causes of reqwest's error.
+fn failed(error: reqwest::Error) -> TransportError {
+    // the URL may carry a secret
+    let error = error.without_url();
+    match cause::<RefusedAddress>(&error) {
+        Some(RefusedAddress::Unresolved) => return TransportError::connect(error),
+        Some(refused) => return TransportError::refused(refused.clone()),
+        None => {}
+    }
+    if cause::<rustls::Error>(&error).is_some() {
+        return TransportError::tls(error);
+    }
+    if error.is_connect() {
+        return TransportError::connect(error);
+    }
+    match cause::<hyper::Error>(&error) {
+        Some(hyper) if hyper.is_parse_too_large() => TransportError::too_large(),
+        _ => TransportError::other(error),
+    }
+}
+
+/// The first cause of this type. An I/O error does not name the error it wraps as its source, so that one is looked into.
+fn cause<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref() {
+            return Some(found);
+        }
+        let wrapped = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        next = match wrapped {
+            Some(wrapped) => Some(wrapped),
+            None => error.source(),
+        };
+    }
+    None
+}
