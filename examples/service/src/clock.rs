@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 
 /// Tells the machine's time plus a lead, and wakes whoever waits for a time that has come by the lead.
 ///
-/// One value serves every crate of the suite: each takes any `Fn() -> SystemTime` as its clock.
+/// One value is the clock of every crate of the suite.
 #[derive(Clone, Default)]
 pub struct DemoClock {
     shared: Arc<Shared>,

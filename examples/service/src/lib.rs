@@ -1,7 +1,7 @@
 //! The payments desk: a service that puts the four crates of the suite together.
 //!
 //! `domain` holds the business as values and rules, `desk` keeps it in SQLite and sends its events, `app` answers requests
-//! without a framework, `serve` runs it on a listener, and `tour` walks through all of it as a client would. The three binaries
+//! without a framework, and `serve` runs it on a listener. The crate `tour` walks through all of it as a client would. The three binaries
 //! differ in the server they put around it: hyper, axum or actix-web.
 
 pub mod app;
@@ -12,7 +12,6 @@ pub mod domain;
 pub mod mail;
 pub mod seed;
 pub mod serve;
-pub mod tour;
 pub mod wire;
 
 use webhook_core::ports::{Entropy, OsEntropy};

@@ -10,16 +10,8 @@ use crate::app::OpenError;
 use crate::app::open::{SCOPES, at};
 use crate::desk::{Desk, User};
 
-/// The address of the demo's user.
-pub const EMAIL: &str = "ada@example.com";
-/// Their password.
-pub const PASSWORD: &str = "correct horse battery staple";
-/// Where the web application takes its codes.
-pub const WEB_REDIRECT_URI: &str = "http://127.0.0.1:9999/callback";
-/// The web application's secret.
-pub const WEB_SECRET: &str = "demo-web-secret";
-/// The service's secret.
-pub const SERVICE_SECRET: &str = "demo-service-secret";
+pub use tour::demo::{EMAIL, PASSWORD, SERVICE_SECRET, WEB_REDIRECT_URI, WEB_SECRET};
+
 /// The secret by which an API asks what tokens are worth.
 pub const API_SECRET: &str = "demo-api-secret";
 /// The public half of the robot's key; the other half is in `interop/openid-client/relying_party.mjs`, for everybody to try.

@@ -9,20 +9,22 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use graph_core::persisted::Manifest;
+use host_ports::Clock;
 use host_store_sqlite::Database;
 use oauth_core::grant::AccessTokenFormat;
 use tokio::sync::oneshot;
+use tour::RunningDesk;
 
 use crate::app::{App, Config};
 use crate::cli::{Command, DatabaseChoice, Options, USAGE};
 use crate::clock::DemoClock;
 use crate::mail::Letters;
-use crate::{seed, tour};
+use crate::seed;
 
 /// What a server needs to serve.
 #[non_exhaustive]
@@ -131,7 +133,8 @@ async fn run_tour(
     let app = Arc::new(App::open(config).await?);
     let (stop, stopped) = oneshot::channel::<()>();
     let walk = async {
-        let passed = tour::walk(&base_url, &clock, &letters, record).await;
+        let desk = Arc::new(Toured { clock, letters });
+        let passed = tour::walk(&base_url, desk, record).await;
         let _served = stop.send(());
         passed
     };
@@ -139,6 +142,32 @@ async fn run_tour(
     let (passed, served) = tokio::join!(walk, run(server, listener, app, Duration::from_secs(1), shutdown));
     served?;
     Ok(passed?)
+}
+
+/// This process, as the tour sees it.
+struct Toured {
+    clock: DemoClock,
+    letters: Letters,
+}
+
+impl Clock for Toured {
+    fn now(&self) -> SystemTime {
+        self.clock.now()
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.clock.monotonic()
+    }
+}
+
+impl RunningDesk for Toured {
+    fn advance(&self, by: Duration) {
+        self.clock.advance(by);
+    }
+
+    fn take_mail(&self) -> Option<String> {
+        self.letters.take().map(|letter| letter.text)
+    }
 }
 
 /// Serves, and works between requests, until `shutdown`.

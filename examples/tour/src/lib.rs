@@ -1,10 +1,11 @@
-//! The tour: a client that walks through the whole service over HTTP and checks every answer.
+//! A client that walks through a running payments desk over HTTP and checks every answer.
 //!
-//! It signs in with oauth-core's client half and receives webhooks with webhook-core's receiver half, so both sides of each
-//! protocol are at work. All it does besides HTTP is to advance the service's clock and to read the user's letters.
+//! It signs in with the client half of oauth-core and receives webhooks with the receiver of webhook-core, so both sides of
+//! each protocol take part. [`RunningDesk`] is all that it asks of the desk's process besides HTTP.
 
 mod browser;
 mod charges;
+pub mod demo;
 mod graph;
 mod http;
 mod possession;
@@ -18,21 +19,30 @@ mod webhooks;
 
 use std::io::{self, Stdout};
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 use ::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use ::http::{HeaderValue, Method, Request};
 use bytes::Bytes;
+use host_ports::Clock;
 use serde_json::Value;
 
 use self::report::{Mismatch, Report, Stopped, mismatch};
-use crate::clock::DemoClock;
-use crate::mail::Letters;
 
-/// What the tour carries from step to step.
+/// The process of the desk, as far as HTTP does not show it: its clock and the mail it sends.
+pub trait RunningDesk: Clock {
+    /// Moves the clock of the desk forward, and wakes the work that is due by then.
+    fn advance(&self, by: Duration);
+
+    /// Takes the text of the last mail to a user.
+    fn take_mail(&self) -> Option<String>;
+}
+
+/// State of the walk.
 struct Tour<'a> {
     base_url: &'a str,
-    clock: &'a DemoClock,
-    letters: &'a Letters,
+    desk: Arc<dyn RunningDesk>,
     report: Report<Stdout>,
 }
 
@@ -43,22 +53,17 @@ struct Tokens {
     refresh: String,
 }
 
-/// Walks through the service at `base_url`, printing a line a step; true when every step passed. What it is answered is written
-/// down where there is a file for that.
+/// Walks through the desk at `base_url` and prints one line for each step. Returns `true` if every step passed.
+///
+/// With `record`, the responses are written to that file as JSON, without secrets.
 ///
 /// # Errors
 ///
-/// When the file cannot be written.
-pub async fn walk(
-    base_url: &str,
-    clock: &DemoClock,
-    letters: &Letters,
-    record: Option<&Path>,
-) -> io::Result<bool> {
+/// The file cannot be written.
+pub async fn walk(base_url: &str, desk: Arc<dyn RunningDesk>, record: Option<&Path>) -> io::Result<bool> {
     let mut tour = Tour {
         base_url,
-        clock,
-        letters,
+        desk,
         report: Report::on_stdout(),
     };
     let stopped = record::recorded(record, all(&mut tour)).await?;

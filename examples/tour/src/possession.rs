@@ -10,7 +10,7 @@ use oauth_core::ports::OsEntropy;
 use super::http::{Answer, send};
 use super::report::{Mismatch, Step, Stopped, expect, found, mismatch, passed};
 use super::{Tour, with_header};
-use crate::seed::SERVICE_SECRET;
+use crate::demo::SERVICE_SECRET;
 
 const SERVICE: Option<(&str, &str)> = Some(("demo-service", SERVICE_SECRET));
 const CHARGES: &str = "/v1/charges";
@@ -53,7 +53,7 @@ fn proof(tour: &Tour<'_>, method: Method, path: &str) -> Result<Proof, Mismatch>
         .url(path)
         .parse()
         .map_err(|error| mismatch(path, "a target", error))?;
-    Ok(Proof::new(method, uri, &OsEntropy, tour.clock.now()))
+    Ok(Proof::new(method, uri, &OsEntropy, tour.desk.now()))
 }
 
 fn signed(proof: &Proof, key: &SigningKey) -> Result<SignedProof, Mismatch> {
@@ -119,7 +119,7 @@ async fn call(tour: &Tour<'_>, key: &SigningKey, token: &str, nonce: &str) -> St
 }
 
 async fn next_nonce(tour: &Tour<'_>, key: &SigningKey, token: &str, nonce: &str) -> Step<String> {
-    tour.clock.advance(Duration::from_secs(60));
+    tour.desk.advance(Duration::from_secs(60));
     let (answer, _) = present(tour, key, token, nonce).await?;
     answer.expect(StatusCode::OK)?;
     let next = answer.expect_header("dpop-nonce")?.to_owned();

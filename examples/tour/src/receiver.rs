@@ -9,14 +9,19 @@ use host_adapter_hyper::Limits;
 use http::{Request, Response, StatusCode};
 use http_body_util::Full;
 use http_conventions::errors::Problem;
+use tokio::sync::Notify;
+use tokio::time::timeout;
 use webhook_core::event::Envelope;
 use webhook_core::memory::MemoryInbox;
 use webhook_core::receiver::{Inbox, Outcome, Receiver, Verifier};
 use webhook_core::secret::SigningSecret;
 use webhook_core::signature::WEBHOOK_ID;
 
+use super::RunningDesk;
 use super::report::{Mismatch, mismatch};
-use crate::clock::DemoClock;
+
+/// Time that the desk has to deliver an event.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What the receiver does with what it is sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,7 +37,9 @@ pub(super) enum Behaviour {
 pub(super) struct TourReceiver {
     receiver: Receiver,
     inbox: Arc<MemoryInbox>,
-    clock: DemoClock,
+    desk: Arc<dyn RunningDesk>,
+    /// Wakes the tour when a request has been handled.
+    handled: Notify,
     seen: Mutex<Seen>,
 }
 
@@ -57,7 +64,7 @@ impl TourReceiver {
     pub(super) fn serve(
         listener: TcpListener,
         secret: &str,
-        clock: &DemoClock,
+        desk: &Arc<dyn RunningDesk>,
     ) -> Result<Arc<Self>, Mismatch> {
         let secret =
             SigningSecret::from_whsec(secret).map_err(|error| mismatch("the receiver", "a secret", error))?;
@@ -66,7 +73,7 @@ impl TourReceiver {
             "payments-desk",
             Verifier::standard_webhooks(secret),
             inbox.clone(),
-            clock.clone(),
+            Arc::clone(desk),
         )
         .build()
         .map_err(|error| mismatch("the receiver", "its configuration", error))?;
@@ -78,14 +85,19 @@ impl TourReceiver {
         let this = Arc::new(Self {
             receiver,
             inbox,
-            clock: clock.clone(),
+            desk: Arc::clone(desk),
+            handled: Notify::new(),
             seen,
         });
         let serving = Arc::clone(&this);
         tokio::spawn(async move {
             let handler = move |request| {
                 let receiver = Arc::clone(&serving);
-                async move { receiver.receive(request).await.map(Full::new) }
+                async move {
+                    let response = receiver.receive(request).await;
+                    receiver.handled.notify_one();
+                    response.map(Full::new)
+                }
             };
             host_adapter_hyper::serve(
                 listener,
@@ -129,35 +141,38 @@ impl TourReceiver {
 
     /// Takes the next event from the queue, as a worker does; it must be the only one.
     pub(super) async fn queued(&self) -> Result<Envelope, Mismatch> {
-        for _ in 0..500 {
-            let taken = self
-                .inbox
-                .take(2, self.clock.now(), Duration::from_secs(60))
-                .await;
-            let taken = taken.map_err(|error| mismatch("the queue", "an event", error))?;
-            match taken.as_slice() {
-                [] => tokio::time::sleep(Duration::from_millis(10)).await,
-                [job] => {
-                    let done = self.inbox.finish(&job.ticket).await;
-                    done.map_err(|error| mismatch("the queue", "to finish", error))?;
-                    return Envelope::parse(job.body.clone())
-                        .map_err(|error| mismatch("the queue", "an envelope", error));
+        let queued = async {
+            loop {
+                let taken = self.inbox.take(2, self.desk.now(), Duration::from_secs(60)).await;
+                let taken = taken.map_err(|error| mismatch("the queue", "an event", error))?;
+                match taken.as_slice() {
+                    [] => self.handled.notified().await,
+                    [job] => {
+                        let done = self.inbox.finish(&job.ticket).await;
+                        done.map_err(|error| mismatch("the queue", "to finish", error))?;
+                        return Envelope::parse(job.body.clone())
+                            .map_err(|error| mismatch("the queue", "an envelope", error));
+                    }
+                    more => return Err(mismatch("the queue", "one event", more.len())),
                 }
-                more => return Err(mismatch("the queue", "one event", more.len())),
             }
-        }
-        Err(mismatch("the queue", "an event", "nothing in time"))
+        };
+        let in_time = timeout(PATIENCE, queued).await;
+        in_time.unwrap_or_else(|_| Err(mismatch("the queue", "an event", "nothing in time")))
     }
 
     /// The id of the next event that the receiver failed on.
     pub(super) async fn failed_on(&self) -> Result<String, Mismatch> {
-        for _ in 0..500 {
-            if let Some(id) = self.seen().failed_on.take() {
-                return Ok(id);
+        let failed = async {
+            loop {
+                if let Some(id) = self.seen().failed_on.take() {
+                    return id;
+                }
+                self.handled.notified().await;
             }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-        Err(mismatch("the receiver", "a delivery", "nothing in time"))
+        };
+        let in_time = timeout(PATIENCE, failed).await;
+        in_time.map_err(|_| mismatch("the receiver", "a delivery", "nothing in time"))
     }
 }
 

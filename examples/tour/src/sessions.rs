@@ -8,7 +8,7 @@ use super::http::Answer;
 use super::report::{Mismatch, Step, Stopped, expect, found, mismatch, passed};
 use super::sign_in::{self, DESKTOP};
 use super::{Tokens, Tour, tokens};
-use crate::seed::{EMAIL, PASSWORD};
+use crate::demo::{EMAIL, PASSWORD};
 
 const PHONE: &str = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Mobile Safari/604.1";
 const NEW_PASSWORD: &str = "a new password for ada";
@@ -78,7 +78,7 @@ fn is_shown(answer: &Answer, text: &str) -> Result<(), Mismatch> {
 
 async fn fresh_password(tour: &Tour<'_>, browser: &mut Browser) -> Step {
     // a sign-in counts from the second it was in
-    tour.clock.advance(Duration::from_secs(1));
+    tour.desk.advance(Duration::from_secs(1));
     let (page, consent) = sign_in::ask(tour, browser, "&prompt=login").await?;
     is_shown(&page, "current-password")?;
     let past = browser.get(&consent).await?;
@@ -149,7 +149,7 @@ async fn new_password(browser: &mut Browser) -> Step {
 }
 
 async fn left_alone(tour: &Tour<'_>, browser: &mut Browser) -> Step {
-    tour.clock.advance(Duration::from_secs(30 * 60));
+    tour.desk.advance(Duration::from_secs(30 * 60));
     asked_again(browser).await
 }
 
@@ -186,7 +186,7 @@ async fn letter(
     let page = browser.post("/password/forgotten", &[("email", email)]).await?;
     is_shown(&page, "on its way")?;
     said.push(page.text().replace(email, ""));
-    let text = tour.letters.take().map(|letter| letter.text);
+    let text = tour.desk.take_mail();
     Ok(text.and_then(|text| {
         Some(
             text.split_once(tour.base_url)?

@@ -15,7 +15,7 @@ use super::browser::{Browser, see_other};
 use super::http::{Answer, send};
 use super::report::{Mismatch, Step, Stopped, expect, found, mismatch, passed};
 use super::{Tokens, Tour};
-use crate::seed::{EMAIL, PASSWORD, WEB_REDIRECT_URI, WEB_SECRET};
+use crate::demo::{EMAIL, PASSWORD, WEB_REDIRECT_URI, WEB_SECRET};
 
 /// Everything but `write:refunds`, which the tour must be refused.
 const SCOPE: &str = "openid email profile read:charges write:charges";
@@ -166,7 +166,7 @@ impl Begun {
 async fn authorize(tour: &Tour<'_>, client: &Client, browser: &mut Browser, more: &str) -> Step<Begun> {
     let redirect_uri = made("a URI", WEB_REDIRECT_URI.parse())?;
     let params = AuthorizationParams::new(redirect_uri, made("scopes", SCOPE.parse())?);
-    let authorized = client.authorize(&params, &OsEntropy, tour.clock.now());
+    let authorized = client.authorize(&params, &OsEntropy, tour.desk.now());
     let (url, pending) = made("a request", authorized)?;
     let answer = browser.get(&format!("{url}{more}")).await?;
     let login = see_other(&answer)?;
@@ -243,7 +243,7 @@ async fn consent(tour: &Tour<'_>, browser: &mut Browser, begun: Begun) -> Step<C
         query.ok_or_else(|| mismatch(&answer.sent, format_args!("{WEB_REDIRECT_URI}?…"), &location))?;
     let redemption = begun
         .pending
-        .finish(query, tour.clock.now())
+        .finish(query, tour.desk.now())
         .map_err(|error| mismatch(&answer.sent, "an answer that fits the request", error))?;
     found(
         "GET /consent, POST /consent",
@@ -253,7 +253,7 @@ async fn consent(tour: &Tour<'_>, browser: &mut Browser, begun: Begun) -> Step<C
 }
 
 async fn exchange(tour: &Tour<'_>, redemption: Call<TokenResponse>) -> Step<TokenResponse> {
-    let (request, pending) = made("a request", redemption.start(&OsEntropy, tour.clock.now()))?;
+    let (request, pending) = made("a request", redemption.start(&OsEntropy, tour.desk.now()))?;
     let answer = send(request).await?;
     answer.expect(StatusCode::OK)?;
     expect(
@@ -265,14 +265,14 @@ async fn exchange(tour: &Tour<'_>, redemption: Call<TokenResponse>) -> Step<Toke
     answer.expect_at("/expires_in", 600)?;
     let got = format!("200, {} for 600 s", answer.string_at("/token_type")?);
     let tokens = pending
-        .finish(answer.response, tour.clock.now())
+        .finish(answer.response, tour.desk.now())
         .map_err(|error| mismatch("POST /token", "tokens", error))?;
     found("POST /token authorization_code, code_verifier", got, tokens)
 }
 
 fn identity(tour: &Tour<'_>, response: &TokenResponse, keys: &KeySet) -> Step {
     let claims = response
-        .identity(keys, tour.clock.now())
+        .identity(keys, tour.desk.now())
         .map_err(|error| {
             mismatch(
                 "the ID token",

@@ -6,7 +6,7 @@ use super::browser::Browser;
 use super::http::{Answer, send};
 use super::report::{Mismatch, Step, Stopped, expect, found, passed};
 use super::{Tokens, Tour, sign_in};
-use crate::seed::WEB_SECRET;
+use crate::demo::WEB_SECRET;
 
 const WEB: Option<(&str, &str)> = Some(("demo-web", WEB_SECRET));
 

@@ -11,7 +11,7 @@ use super::Tour;
 use super::http::{Answer, send};
 use super::receiver::{Behaviour, TourReceiver};
 use super::report::{Mismatch, Step, Stopped, expect, found, mismatch, passed};
-use crate::seed::SERVICE_SECRET;
+use crate::demo::SERVICE_SECRET;
 
 pub(super) async fn chapter(tour: &mut Tour<'_>) -> Result<(), Stopped> {
     tour.report.chapter("Webhooks, and a clock that can be advanced");
@@ -91,7 +91,7 @@ async fn register(tour: &Tour<'_>) -> Step<Registered> {
     .await?;
     answer.expect(StatusCode::CREATED)?;
     let secret = answer.string_at("/secret")?;
-    let receiver = TourReceiver::serve(listener, &secret, tour.clock)?;
+    let receiver = TourReceiver::serve(listener, &secret, &tour.desk)?;
     let got = format!("201, its secret once: {}…", secret.get(..10).unwrap_or_default());
     found(
         "POST /v1/webhook-endpoints",
@@ -191,7 +191,7 @@ async fn refunded(tour: &Tour<'_>, registered: &Registered) -> Step {
 }
 
 async fn dead(tour: &Tour<'_>, registered: &Registered) -> Step<String> {
-    let start = tour.clock.now();
+    let start = tour.desk.now();
     let delivery = fail_once(tour, registered, 1400).await?;
     let path = format!("/v1/webhook-deliveries/{delivery}");
     for attempts in 1..7 {
@@ -201,7 +201,7 @@ async fn dead(tour: &Tour<'_>, registered: &Registered) -> Step<String> {
     }
     let dead = wait_for(tour, &delivery, "dead_letter").await?;
     dead.expect_at("/attempts", 7)?.expect_at("/log/6/status", 500)?;
-    let span = tour.clock.now().duration_since(start).unwrap_or_default();
+    let span = tour.desk.now().duration_since(start).unwrap_or_default();
     found(
         "POST to the receiver",
         format!("500 seven times in {}, then the dead letter", words(span)),
@@ -230,7 +230,7 @@ async fn listed(tour: &Tour<'_>, delivery: &str) -> Step {
 async fn replayed(tour: &Tour<'_>, registered: &Registered, delivery: &str) -> Step {
     registered.receiver.behave(Behaviour::Accept);
     // the breaker of an endpoint that only failed pauses it for an hour at most
-    tour.clock.advance(Duration::from_secs(3600));
+    tour.desk.advance(Duration::from_secs(3600));
     let answer = call(
         tour,
         Method::POST,
@@ -288,8 +288,8 @@ fn advance_to(tour: &Tour<'_>, delivery: &Answer) -> Result<String, Mismatch> {
     let due = json.pointer("/due").and_then(Value::as_u64);
     let due = due.ok_or_else(|| mismatch(&delivery.sent, "a due time", &json))?;
     let due = SystemTime::UNIX_EPOCH + Duration::from_secs(due);
-    let wait = due.duration_since(tour.clock.now()).unwrap_or_default();
-    tour.clock.advance(wait);
+    let wait = due.duration_since(tour.desk.now()).unwrap_or_default();
+    tour.desk.advance(wait);
     Ok(words(wait))
 }
 
