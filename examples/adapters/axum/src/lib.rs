@@ -122,7 +122,6 @@
 //!
 //! `axum::serve` serves such a router; [`serve_router`] does within bounds on slow heads and on the drain. The layer is of
 //! tower alone, and goes around any other service too. Both ways to serve are there over TLS as well, with feature `tls`.
-mod carrier;
 mod content;
 mod extract;
 mod layer;

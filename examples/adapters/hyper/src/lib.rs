@@ -1,39 +1,35 @@
-//! Serves a framework-free handler with hyper 1 over HTTP/1.1, with feature `tls` over TLS as well; HTTP/2 ends at the proxy in front.
-//!
-//! ```no_run
-//! # async fn run() -> std::io::Result<()> {
-//! use {bytes::Bytes, http::{Request, Response}, http_body_util::Full};
-//! let hello = async |_: Request<Bytes>| Response::new(Full::from("hello"));
-//! let refuse = |_: &Request<()>, status| Response::builder().status(status).body(Bytes::new()).unwrap_or_default();
-//! let listener = std::net::TcpListener::bind("127.0.0.1:8080")?;
-//! host_adapter_hyper::serve(listener, hello, refuse, Default::default(), std::future::pending()).await
-//! # }
-//! ```
+#![doc = include_str!("../README.md")]
+
+mod carrier;
+mod upgrade;
+
 use std::convert::Infallible;
-use std::{error::Error, future::ready, io, panic::AssertUnwindSafe, pin::pin, sync::Arc, time::Duration};
+use std::{error::Error, io, panic::AssertUnwindSafe, pin::pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use http::{Extensions, HeaderValue, Method, Request, Response, StatusCode, Version, header};
 use http_body_util::{BodyExt, Either, Full, LengthLimitError, Limited};
 use hyper::{body::Body, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::{rt::TokioIo, rt::TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::{net::TcpListener, net::TcpStream, sync::watch, task::JoinSet, time::timeout};
+use tokio::{net::TcpListener, sync::watch, task::JoinSet, time::timeout};
 
-use host_websocket::hyper::Switch;
+use crate::carrier::{Carrier, Plain};
+use crate::upgrade::Switch;
 
-/// How long a refused upload is still read, so that its sender sees the answer and not a reset.
+/// Time for which a refused upload is still read, so that its sender sees the response and not a reset.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// The bounds of one server.
+/// Bounds of one server.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The largest request body in bytes; 1 MiB by default.
     pub body: usize,
-    /// How long a peer may take for the handshake of TLS, then to send a request's head, and again its body; 10 s by default.
+    /// Time for the TLS handshake, then for a request's head, and again for its body; 10 s by default.
     pub read_timeout: Duration,
-    /// How long open requests may go on after the shutdown; 30 s by default.
+    /// Time for open requests after the shutdown; 30 s by default.
     pub drain_timeout: Duration,
 }
 
@@ -51,13 +47,14 @@ impl Default for Limits {
 ///
 /// The request's extensions hold the peer's [`SocketAddr`](std::net::SocketAddr). `refuse` answers instead of the
 /// handler: 413 for a body over the limit, 408 for a slow one, 400 for a malformed or broken one and for a head without one
-/// `Host`, 500 for a panic. It sees the head of the request, so that its answer can be what every other one is to whoever asks.
-/// A response made by [`Upgrade::into_response`](host_websocket::Upgrade::into_response) becomes a WebSocket, or 400 where the request is no
-/// handshake; a WebSocket counts as an open request.
-/// What is not HTTP is answered by hyper itself. The handler or streaming body of a peer that left is dropped.
+/// `Host`, 500 for a panic. It gets the head of the request, so that its response can be like every other one.
+/// With feature `websocket`, a response made by `host_websocket::Upgrade::into_response` becomes a WebSocket, or 400 if the
+/// request is not a handshake; a WebSocket counts as an open request.
+/// hyper itself answers a request that is not HTTP. The handler or streaming body of a peer that left is dropped.
 ///
 /// # Errors
-/// When the listener cannot be used.
+///
+/// The listener cannot be used.
 pub async fn serve<H, F, B>(
     listener: std::net::TcpListener,
     handler: H,
@@ -70,16 +67,17 @@ where
     F: Future<Output = Response<B>> + Send,
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
-    serve_over(Plain, listener, (handler, refuse), limits, shutdown).await
+    serve_over(Plain, listener, whole(handler, refuse, limits), limits, shutdown).await
 }
 
-/// The same over TLS. Beside the peer's address, the request's extensions hold the [`PeerCertificate`](host_tls::PeerCertificate) of the connection, where
-/// it has one; of headers none is ever made.
+/// [`serve`] over TLS. Beside the peer's address, the request's extensions hold the [`PeerCertificate`](host_tls::PeerCertificate)
+/// of a connection that has one. It is never taken from a header.
 ///
-/// A handshake that is slow or fails ends its own connection and holds up no other.
+/// A handshake that is slow or fails ends its own connection and delays no other.
 ///
 /// # Errors
-/// When the listener cannot be used.
+///
+/// The listener cannot be used.
 #[cfg(feature = "tls")]
 pub async fn serve_tls<H, F, B>(
     (listener, tls): (std::net::TcpListener, host_tls::Tls),
@@ -93,57 +91,88 @@ where
     F: Future<Output = Response<B>> + Send,
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
-    serve_over(tls, listener, (handler, refuse), limits, shutdown).await
+    serve_over(tls, listener, whole(handler, refuse, limits), limits, shutdown).await
 }
 
-/// What HTTP is spoken over.
-trait Carrier: Clone + Send + 'static {
-    type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;
-
-    /// Makes it of a connection that was just accepted, with what each of its requests is to know.
-    fn open(self, stream: TcpStream) -> impl Future<Output = io::Result<(Self::Stream, Extensions)>> + Send;
-}
-
-#[derive(Clone)]
-struct Plain;
-
-impl Carrier for Plain {
-    type Stream = TcpStream;
-
-    fn open(self, stream: TcpStream) -> impl Future<Output = io::Result<(TcpStream, Extensions)>> + Send {
-        ready(Ok((stream, Extensions::new())))
-    }
-}
-
-#[cfg(feature = "tls")]
-impl Carrier for host_tls::Tls {
-    type Stream = tokio_rustls::server::TlsStream<TcpStream>;
-
-    async fn open(self, stream: TcpStream) -> io::Result<(Self::Stream, Extensions)> {
-        let (stream, certificate) = self.accept(stream).await?;
-        let mut known = Extensions::new();
-        certificate.map(|certificate| known.insert(certificate));
-        Ok((stream, known))
-    }
-}
-
-async fn serve_over<C, H, R, F, B>(
-    carrier: C,
+/// Serves a handler that reads the request's body itself, within the same bounds on connections. For adapters of frameworks on
+/// hyper.
+///
+/// Of the limits, [`Limits::body`] is not applied, and [`Limits::read_timeout`] bounds the head alone: the handler bounds
+/// the body, for example by [`respond`]. A panic of the handler ends its connection. The request's extensions hold the peer's
+/// [`SocketAddr`](std::net::SocketAddr).
+///
+/// # Errors
+///
+/// The listener cannot be used.
+pub async fn serve_streaming<A, F, B>(
     listener: std::net::TcpListener,
-    host: (H, R),
+    answer: A,
     limits: Limits,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()>
 where
-    C: Carrier,
+    A: Fn(Request<Incoming>) -> F + Send + Sync + 'static,
+    F: Future<Output = Response<B>> + Send,
+    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
+    serve_over(Plain, listener, answer, limits, shutdown).await
+}
+
+/// [`serve_streaming`] over TLS. The request's extensions hold the [`PeerCertificate`](host_tls::PeerCertificate) of a connection
+/// that has one.
+///
+/// # Errors
+///
+/// The listener cannot be used.
+#[cfg(feature = "tls")]
+pub async fn serve_streaming_tls<A, F, B>(
+    (listener, tls): (std::net::TcpListener, host_tls::Tls),
+    answer: A,
+    limits: Limits,
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()>
+where
+    A: Fn(Request<Incoming>) -> F + Send + Sync + 'static,
+    F: Future<Output = Response<B>> + Send,
+    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
+    serve_over(tls, listener, answer, limits, shutdown).await
+}
+
+/// Answers requests by the handler, which gets them with their bodies read.
+fn whole<H, R, F, B>(
+    handler: H,
+    refuse: R,
+    limits: Limits,
+) -> impl Fn(Request<Incoming>) -> BoxFuture<'static, Response<Either<Full<Bytes>, B>>> + Send + Sync + 'static
+where
     H: Fn(Request<Bytes>) -> F + Send + Sync + 'static,
     R: Fn(&Request<()>, StatusCode) -> Response<Bytes> + Send + Sync + 'static,
     F: Future<Output = Response<B>> + Send,
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
+    let host = Arc::new((handler, refuse));
+    move |request| {
+        let host = Arc::clone(&host);
+        async move { respond(request, &host.0, &host.1, limits).await }.boxed()
+    }
+}
+
+async fn serve_over<A, F, B>(
+    carrier: impl Carrier,
+    listener: std::net::TcpListener,
+    answer: A,
+    limits: Limits,
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()>
+where
+    A: Fn(Request<Incoming>) -> F + Send + Sync + 'static,
+    F: Future<Output = Response<B>> + Send,
+    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
     listener.set_nonblocking(true)?;
     let listener = TcpListener::from_std(listener)?;
-    let (host, mut shutdown) = (Arc::new(host), pin!(shutdown));
+    let (answer, mut shutdown) = (Arc::new(answer), pin!(shutdown));
     let (closing, mut connections) = (watch::Sender::new(false), JoinSet::new());
     loop {
         let (stream, peer) = tokio::select! {
@@ -157,7 +186,7 @@ where
         };
         // small chunks of a stream must not wait for each other
         stream.set_nodelay(true).ok();
-        let (carrier, host, mut closed) = (carrier.clone(), Arc::clone(&host), closing.subscribe());
+        let (carrier, answer, mut closed) = (carrier.clone(), Arc::clone(&answer), closing.subscribe());
         connections.spawn(async move {
             let opened = tokio::select! {
                 opened = timeout(limits.read_timeout, carrier.open(stream)) => opened,
@@ -165,7 +194,7 @@ where
             };
             if let Ok(Ok((stream, mut known))) = opened {
                 known.insert(peer);
-                converse(stream, known, host, limits, closed).await;
+                converse(stream, known, answer, limits, closed).await;
             }
         });
     }
@@ -177,24 +206,24 @@ where
 }
 
 /// Speaks HTTP over one connection until it ends.
-async fn converse<S, H, R, F, B>(
+async fn converse<S, A, F, B>(
     stream: S,
     known: Extensions,
-    host: Arc<(H, R)>,
+    answer: Arc<A>,
     limits: Limits,
     mut closed: watch::Receiver<bool>,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    H: Fn(Request<Bytes>) -> F,
-    R: Fn(&Request<()>, StatusCode) -> Response<Bytes>,
+    A: Fn(Request<Incoming>) -> F,
     F: Future<Output = Response<B>>,
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + 'static,
 {
     let switch = Switch::default();
     let answer = service_fn(|mut request: Request<Incoming>| {
         request.extensions_mut().extend(known.clone());
-        let (host, switch) = (Arc::clone(&host), switch.clone());
-        async move { Ok::<_, Infallible>(answered(request, host.as_ref(), limits, &switch).await) }
+        request.extensions_mut().insert(switch.clone());
+        let answered = answer(request);
+        async move { Ok::<_, Infallible>(answered.await) }
     });
     let mut http = http1::Builder::new();
     let http = http
@@ -212,20 +241,23 @@ async fn converse<S, H, R, F, B>(
     switch.run().await;
 }
 
-/// The handler's answer, or the host's refusal.
-async fn answered<H, R, F, B>(
-    mut request: Request<Incoming>,
-    (handler, refuse): &(H, R),
+/// Reads the body of a request within the limits and answers with the handler's response, or with the host's refusal as
+/// [`serve`] describes. For adapters of frameworks on hyper, within [`serve_streaming`].
+pub async fn respond<I, H, R, F, B>(
+    mut request: Request<I>,
+    handler: &H,
+    refuse: &R,
     limits: Limits,
-    switch: &Switch,
 ) -> Response<Either<Full<Bytes>, B>>
 where
+    I: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin,
     H: Fn(Request<Bytes>) -> F,
     R: Fn(&Request<()>, StatusCode) -> Response<Bytes>,
     F: Future<Output = Response<B>>,
     B: Body,
 {
     let upgraded = hyper::upgrade::on(&mut request);
+    let switch = request.extensions_mut().remove::<Switch>().unwrap_or_default();
     let (parts, body) = request.into_parts();
     let head = Request::from_parts(parts.clone(), ());
     let is_head = *head.method() == Method::HEAD;
@@ -242,7 +274,10 @@ where
         .unwrap_or_else(|status| refuse(&head, status).map(|body| Either::Left(Full::new(body))))
 }
 
-async fn collect(mut body: Incoming, limits: Limits) -> Result<Bytes, StatusCode> {
+async fn collect<I>(mut body: I, limits: Limits) -> Result<Bytes, StatusCode>
+where
+    I: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin,
+{
     let limited = Limited::new(&mut body, limits.body).collect();
     match timeout(limits.read_timeout, limited).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
@@ -266,7 +301,7 @@ fn check_host(head: &Request<()>) -> Result<(), StatusCode> {
     }
 }
 
-/// An answer to HEAD says the length of what it leaves out; hyper does so itself, unless that is nothing.
+/// A response to HEAD has the length of the content it leaves out. hyper sets it, unless the length is zero.
 fn with_length<B: Body>(is_head: bool, mut response: Response<B>) -> Response<B> {
     let has_content = !matches!(
         response.status(),
