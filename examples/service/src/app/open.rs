@@ -243,7 +243,7 @@ fn sessions(
         cookie.danger_over_plain_http()
     };
     let store = Arc::new(database.clone());
-    let sessions = Sessions::new(store, cookie, clock.clone(), oauth_core::ports::OsEntropy);
+    let sessions = Sessions::new(store, cookie, clock.clone(), OsEntropy);
     let log = Arc::clone(log);
     Ok(sessions
         .with_reset_limit(Arc::clone(&attempts.letters), AttemptPolicy::RESETS)
@@ -267,7 +267,7 @@ fn dispatcher(database: &Database, clock: &DemoClock, addresses: &AddressPolicy)
         store,
         transport,
         clock.clone(),
-        webhook_core::ports::OsEntropy,
+        OsEntropy,
     )
     .with_address_policy(addresses.clone())
 }

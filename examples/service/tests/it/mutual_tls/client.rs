@@ -1,7 +1,6 @@
 //! The client of oauth-core, over a transport that has its certificate.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use bytes::Bytes;
 use http::Request;
