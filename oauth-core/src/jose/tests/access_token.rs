@@ -85,7 +85,7 @@ fn a_missing_or_mistyped_claim_is_refused() {
         );
     }
     let unscoped = verify_at(&forge(&header("at+jwt"), &without(CLAIMS, "scope")), now()).unwrap();
-    assert!(unscoped.scopes.is_empty());
+    assert!(unscoped.terms.scopes.is_empty());
 }
 
 /// O15, 74: dead at the exact instant of expiry, not alive before `nbf` and `iat`.
