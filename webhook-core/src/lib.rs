@@ -9,4 +9,9 @@ pub mod secret;
 pub mod sender;
 pub mod signature;
 
+pub use event::{Envelope, EventId, EventType};
 pub use host_ports::address;
+pub use receiver::{Inbox, Receiver, Verified, Verifier};
+pub use secret::SigningSecret;
+pub use sender::{Dispatcher, Endpoint, EndpointStore, Outbox};
+pub use signature::{Signer, Signers};

@@ -60,6 +60,8 @@ pub struct ResourceKey {
     /// The sender, by the name that the host gave to the [`Receiver`](super::Receiver).
     pub source: String,
     /// The resource, by whatever the host knows it, such as `charge/ch_1`.
+    ///
+    /// A store must keep 1 to 255 bytes without NUL apart, byte for byte. A host with longer names passes a digest of them.
     pub resource: String,
 }
 
