@@ -1,0 +1,85 @@
+//! One clock, one entropy and one transport for the four crates.
+
+use std::sync::Arc;
+
+use graph_core::persisted::AutomaticPersistedQueries;
+use host_ports::{Clock, Entropy, Transport};
+use http_conventions::limits::{OnStoreFailure, RateLimiter};
+use oauth_core::basic::BasicCredentials;
+use oauth_core::jose::SigningKeys;
+use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
+use oauth_core::resource::Introspection;
+use oauth_core::server::{AuthorizationServer, ConfigError};
+use oauth_core::vocabulary::Endpoint;
+use webhook_core::memory::{MemoryEndpoints, MemoryOutbox};
+use webhook_core::sender::Dispatcher;
+
+use crate::Store;
+
+/// The ports of the whole host.
+#[derive(Clone)]
+#[expect(missing_debug_implementations, reason = "ports have no `Debug`")]
+pub struct Ports {
+    /// `SystemClock` in production, `ManualClock` in tests.
+    pub clock: Arc<dyn Clock>,
+    /// `OsEntropy` in production, `SeededEntropy` in tests.
+    pub entropy: Arc<dyn Entropy>,
+    /// The host's HTTP client; `ScriptedTransport` in tests.
+    pub transport: Arc<dyn Transport>,
+}
+
+/// The four crates over one set of ports.
+#[expect(missing_debug_implementations, reason = "its parts have no `Debug`")]
+pub struct Host {
+    /// The token endpoint and its siblings; assertions of clients are single-use by the host's table.
+    pub authorization: AuthorizationServer,
+    /// The guard of the API: asks another issuer about its opaque tokens.
+    pub introspection: Introspection,
+    /// The sender of webhooks.
+    pub dispatcher: Dispatcher,
+    /// The rate limits of every route.
+    pub limiter: RateLimiter,
+    /// The persisted queries of the GraphQL endpoint.
+    pub queries: AutomaticPersistedQueries,
+}
+
+impl Host {
+    /// Builds every part on `ports` and `store`. What has no table in this example is in memory.
+    ///
+    /// # Errors
+    ///
+    /// Each mistake of the configuration at once.
+    pub fn new(
+        ports: &Ports,
+        store: &Store,
+        keys: SigningKeys,
+        issuer: Endpoint,
+        credentials: BasicCredentials,
+    ) -> Result<Self, ConfigError> {
+        let Ports {
+            clock,
+            entropy,
+            transport,
+        } = ports.clone();
+        let authorization = AuthorizationServer::builder("https://auth.example")
+            .with_clients(Arc::new(MemoryClients::new()))
+            .with_interactions(Arc::new(MemoryInteractions::new()))
+            .with_tokens(Arc::new(MemoryTokens::new()))
+            .with_replays(Arc::new(store.clone()))
+            .with_signing_keys(keys)
+            .with_audience("https://api.example")
+            .with_clock(Arc::clone(&clock))
+            .with_entropy(Arc::clone(&entropy))
+            .build()?;
+        let BasicCredentials { client_id, secret } = credentials;
+        let introspection = Introspection::new(issuer, client_id, secret, Arc::clone(&transport));
+        let (outbox, endpoints) = (Arc::<MemoryOutbox>::default(), Arc::<MemoryEndpoints>::default());
+        Ok(Self {
+            authorization,
+            introspection,
+            dispatcher: Dispatcher::new(outbox, endpoints, transport, Arc::clone(&clock), entropy),
+            limiter: RateLimiter::new(store.clone(), Arc::clone(&clock), OnStoreFailure::FailOpen),
+            queries: AutomaticPersistedQueries::new(store.clone(), clock),
+        })
+    }
+}

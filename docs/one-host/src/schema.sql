@@ -1,0 +1,5 @@
+-- Times are nanoseconds since 1970.
+CREATE TABLE replay (key BYTEA PRIMARY KEY, expires_at BIGINT NOT NULL);
+CREATE TABLE latest (key BYTEA PRIMARY KEY, position BIGINT NOT NULL);
+CREATE TABLE bucket (key BYTEA PRIMARY KEY, full_at BIGINT NOT NULL);
+CREATE TABLE query (hash BYTEA PRIMARY KEY, text BYTEA NOT NULL, expires_at BIGINT NOT NULL);

@@ -1,0 +1,9 @@
+//! The worked example: its stores pass the kits, its page quotes its code.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod kits;
+mod page;
+mod ports;
+mod races;
+mod server;
