@@ -19,7 +19,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, header};
 use http_conventions::caching::{EntityTag, Preconditions, Validators};
 use http_conventions::content::{Accept, AcceptLanguage, LanguageTag, MediaType, Offers};
 use http_conventions::errors::{ErrorStatus, Problem, ProblemBase};
-use http_conventions::idempotency::{Idempotency, MemoryIdempotencyStore, Scope};
+use http_conventions::idempotency::{Idempotency, MemoryIdempotencyStore, KeyScope};
 use http_conventions::limits::{MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter};
 use http_conventions::paging::{CursorBinding, CursorKey, CursorKeyring, Direction, PositionValue};
 use http_conventions::ports::{Clock, OsEntropy};
@@ -172,7 +172,7 @@ fn stores() -> Vec<Case> {
             "idempotency: replay",
             Box::new(move || {
                 let handler = async { Response::new(Bytes::from_static(br#"{"id":"ch_1"}"#)) };
-                let scope = Scope::new("user-7", "/v1/charges");
+                let scope = KeyScope::new("user-7", "/v1/charges");
                 let answered = idempotency
                     .run(black_box(&request), scope, handler)
                     .now_or_never();
