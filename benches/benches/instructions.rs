@@ -19,7 +19,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, header};
 use http_conventions::caching::{EntityTag, Preconditions, Validators};
 use http_conventions::content::{Accept, AcceptLanguage, LanguageTag, MediaType, Offers};
 use http_conventions::errors::{ErrorStatus, Problem, ProblemBase};
-use http_conventions::idempotency::{Idempotency, MemoryIdempotencyStore, KeyScope};
+use http_conventions::idempotency::{Idempotency, KeyScope, MemoryIdempotencyStore};
 use http_conventions::limits::{MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter};
 use http_conventions::paging::{CursorBinding, CursorKey, CursorKeyring, Direction, PositionValue};
 use http_conventions::ports::{Clock, OsEntropy};
