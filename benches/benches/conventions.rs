@@ -28,7 +28,7 @@ use http_conventions::{
     idempotency::{Idempotency, KeyScope, MemoryIdempotencyStore},
     limits::{self, MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter, State, decide},
     paging::{CursorBinding, CursorKey, CursorKeyring, Direction, PositionValue},
-    ports::{OsEntropy, SystemClock},
+    ports::{Clock, OsEntropy, SystemClock},
 };
 use problem_details::ProblemDetails;
 use serde::Serialize;
@@ -191,15 +191,27 @@ fn cursor(criterion: &mut Criterion) {
 }
 
 /// Time passes at an hour a look, so that records of a fresh key expire and the store keeps its size.
-fn hasty_clock() -> impl Fn() -> SystemTime + Send + Sync + 'static {
-    let hours = AtomicU64::new(500_000);
-    move || SystemTime::UNIX_EPOCH + Duration::from_secs(3600 * hours.fetch_add(1, Ordering::Relaxed))
+struct HastyClock(AtomicU64);
+
+impl Clock for HastyClock {
+    fn now(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(3600 * self.0.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn monotonic(&self) -> Duration {
+        Duration::ZERO
+    }
 }
 
 fn idempotency(criterion: &mut Criterion) {
     let problems = ProblemBase::new("https://api.example.com/problems/").expect("a base");
     let store = || Arc::new(MemoryIdempotencyStore::default());
-    let fresh = Idempotency::new(store(), Arc::new(hasty_clock()), &OsEntropy, problems.clone());
+    let fresh = Idempotency::new(
+        store(),
+        HastyClock(AtomicU64::new(500_000)),
+        &OsEntropy,
+        problems.clone(),
+    );
     let replayed = Idempotency::new(store(), Arc::new(SystemClock), &OsEntropy, problems);
     let run = |idempotency: &Idempotency, request: &Request<Bytes>| {
         let handler = async { Response::new(Bytes::from_static(br#"{"id":"ch_1"}"#)) };

@@ -9,6 +9,7 @@ use criterion::Criterion;
 use futures_util::FutureExt as _;
 use http::{Request, Response};
 use oauth_core::jose::KeySet;
+use oauth_core::ports::transport_fn;
 use oauth_core::resource::{Introspection, ResourceServer};
 use sha2::{Digest as _, Sha256};
 
@@ -60,10 +61,10 @@ fn asking(now: SystemTime) -> ResourceServer {
     });
     let active = Bytes::from(active.to_string());
     let answers = std::sync::Mutex::new(Some(active));
-    let issuer = move |_: Request<Bytes>| {
+    let issuer = transport_fn(move |_: Request<Bytes>| {
         let answer = answers.lock().expect("a lock").take().expect("asked once");
         async { Ok(Response::new(answer)) }
-    };
+    });
     let introspection = Introspection::new(
         "https://as.example/introspect".parse().expect("an endpoint"),
         "api".parse().expect("a client"),
