@@ -102,24 +102,6 @@ async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
         idempotency::record_settles_once,
         idempotency::released_key_is_claimable,
         rate_limits::request_takes_from_all_buckets_or_none,
-    );
-    verbs!(
-        seen,
-        clients::a_client_is_found_as_it_was_put,
-        interactions::an_interaction_is_taken_once,
-        interactions::a_pushed_request_is_spent_with_the_first_of_its_interactions,
-        interactions::purging_drops_what_has_expired_and_nothing_else,
-        replays::purging_drops_forgotten_names_and_nothing_else,
-        sessions::a_reset_token_is_redeemed_once_and_ends_everything,
-        sessions::a_session_that_is_over_is_neither_touched_nor_renewed,
-        sessions::purging_drops_sessions_that_are_over_and_nothing_else,
-        sessions::the_active_sessions_of_a_subject_are_listed,
-        sessions::what_was_granted_in_a_session_ends_with_it,
-        tokens::redeeming_spends_the_code_and_stores_the_family_and_its_tokens,
-        tokens::rotating_leaves_a_tombstone_and_one_leaf,
-        tokens::tombstones_outlive_what_was_issued,
-        tokens::revoking_a_family_ends_all_of_it_once,
-        tokens::revoking_an_access_token_ends_it_alone,
         dedupe::a_new_event_is_enqueued_and_its_repetition_is_a_duplicate,
         inbox::a_lost_lease_finishes_nothing,
         endpoints::those_who_subscribe_and_are_not_disabled_are_listed,
@@ -137,7 +119,25 @@ async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
         outbox::a_delivery_that_crashes_its_holders_is_quarantined,
         outbox::suspects_come_one_at_a_time,
         outbox::a_breaker_opens_and_its_probe_closes_it,
-        retention::failed_deliveries_go_only_when_asked,
+    );
+    retention::failed_deliveries_go_only_when_asked(&Arc::new(seen.noted())).await;
+    verbs!(
+        seen,
+        clients::a_client_is_found_as_it_was_put,
+        interactions::an_interaction_is_taken_once,
+        interactions::a_pushed_request_is_spent_with_the_first_of_its_interactions,
+        interactions::purging_drops_what_has_expired_and_nothing_else,
+        replays::purging_drops_forgotten_names_and_nothing_else,
+        sessions::a_reset_token_is_redeemed_once_and_ends_everything,
+        sessions::a_session_that_is_over_is_neither_touched_nor_renewed,
+        sessions::purging_drops_sessions_that_are_over_and_nothing_else,
+        sessions::the_active_sessions_of_a_subject_are_listed,
+        sessions::what_was_granted_in_a_session_ends_with_it,
+        tokens::redeeming_spends_the_code_and_stores_the_family_and_its_tokens,
+        tokens::rotating_leaves_a_tombstone_and_one_leaf,
+        tokens::tombstones_outlive_what_was_issued,
+        tokens::revoking_a_family_ends_all_of_it_once,
+        tokens::revoking_an_access_token_ends_it_alone,
     );
     // of a few names, so that the flood makes room
     let few = || {
