@@ -17,6 +17,7 @@ mod freshness;
 mod hops;
 mod ports;
 mod receiver;
+mod records;
 mod rotation;
 mod sender;
 mod signature_header;
