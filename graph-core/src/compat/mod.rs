@@ -1,6 +1,6 @@
 //! The only module that touches what juniper exports without documenting it.
 //!
-//! juniper is pinned to 0.18: what is used here may move in any release. What comes out is [`Syntax`](syntax::Syntax): a validated
+//! What is used here may move in any release of juniper 0.18. What comes out is [`Syntax`](syntax::Syntax): a validated
 //! operation in types of our own. Each of these has a test in `tests` that fails when it behaves in another way:
 //!
 //! | juniper's | what is taken for granted |

@@ -3,7 +3,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use juniper::parser::parse_document_source;
 use juniper::validation::{RuleError, ValidatorContext, visit_all_rules};
 
-use super::root;
+use super::{contract, root};
 use crate::compat::read;
 
 /// What juniper's own rules say of a document.
@@ -37,6 +37,7 @@ fn ours(text: &str) -> Vec<String> {
 /// `visit_all_rules` notes mistakes, `into_errors` sorts them by their place.
 #[test]
 fn mistakes_come_in_the_order_of_the_document() {
+    let _contract = contract("`validation::visit_all_rules` and the order of `into_errors`");
     let wrong = judged("{ second: nothing first: nowhere }\nfragment F on Query { old }");
     let lines: Vec<_> = wrong.iter().map(|error| error.locations()[0].index()).collect();
     assert!(lines.len() == 3 && lines.is_sorted(), "{wrong:?}");
@@ -45,6 +46,7 @@ fn mistakes_come_in_the_order_of_the_document() {
 /// The rule about overlapping fields is asked only when the others found nothing.
 #[test]
 fn overlapping_fields_are_looked_at_last() {
+    let _contract = contract("`validation::visit_all_rules`");
     let overlap = "a: item(first: 1) { name } a: item(first: 2) { name }";
     assert_eq!(messages(&format!("{{ {overlap} }}")).len(), 1);
     let both = messages(&format!("{{ {overlap} nothing }}"));
@@ -56,6 +58,7 @@ fn overlapping_fields_are_looked_at_last() {
 /// that an argument with a default may be left out.
 #[test]
 fn a_variable_at_a_place_with_a_default_is_refused_by_juniper() {
+    let _contract = contract("the words and places of `RuleError`");
     let text = "query ($n: Int) { item(first: $n) { name } }";
     let wrong = judged(text);
     let [error] = wrong.as_slice() else {
@@ -70,6 +73,7 @@ fn a_variable_at_a_place_with_a_default_is_refused_by_juniper() {
 /// juniper takes a default of null for one that a non-null place can do with.
 #[test]
 fn a_default_of_null_is_let_through_by_juniper() {
+    let _contract = contract("the rules for defaults");
     let text = "query ($n: Int = null) { item(first: $n) { name } }";
     assert!(messages(text).is_empty());
     // the place has a default of its own, and so may be left out
@@ -82,6 +86,7 @@ fn a_default_of_null_is_let_through_by_juniper() {
 /// juniper's rules for defaults panic at a type that the schema does not have.
 #[test]
 fn a_default_of_an_unknown_type_is_a_panic_of_juniper() {
+    let _contract = contract("the rules for defaults");
     let text = "query ($n: Nothing = 1) { old }";
     assert!(catch_unwind(AssertUnwindSafe(|| judged(text))).is_err());
     assert_eq!(ours(text), ["Unknown type \"Nothing\""]);
@@ -90,6 +95,7 @@ fn a_default_of_an_unknown_type_is_a_panic_of_juniper() {
 /// juniper does not ask whether a directive stands once at its place.
 #[test]
 fn a_directive_that_stands_twice_is_let_through_by_juniper() {
+    let _contract = contract("the rules for directives");
     let text = "{ old @skip(if: false) @skip(if: true) }";
     assert!(messages(text).is_empty());
     assert_eq!(ours(text).len(), 1);

@@ -1,7 +1,7 @@
 use juniper::parser::{ParseError, parse_document_source};
 use juniper::{Definition, InputValue, Selection, Type};
 
-use super::root;
+use super::{contract, root};
 use crate::compat::syntax::{Field, Selection as Ours, TypeRef, narrow};
 
 fn refused(text: &str, root: &super::Root) -> ParseError {
@@ -11,6 +11,7 @@ fn refused(text: &str, root: &super::Root) -> ParseError {
 /// `parse_document_source` gives a literal the type of its place: a whole number is a float there; but an id of digits stays one.
 #[test]
 fn literals_have_the_type_of_their_place() {
+    let _contract = contract("`parser::parse_document_source`");
     let root = root();
     let document = parse_document_source("{ item(id: 12, ratio: 1, first: 3) { name } }", &root.schema);
     let syntax = narrow(document.unwrap(), None).unwrap();
@@ -25,6 +26,7 @@ fn literals_have_the_type_of_their_place() {
 /// `limit_tokens`, `limit_fields` and `limit_depth` of a schema are kept by its parser, each with an error of its own.
 #[test]
 fn the_parser_keeps_the_limits_of_the_schema() {
+    let _contract = contract("the limits of `parser::parse_document_source`");
     let fragments = "{ ...A ...A } fragment A on Query { ...B ...B } fragment B on Query { old }";
     assert!(matches!(
         refused("{ old old old }", &root().limit_tokens(4)),
@@ -48,6 +50,7 @@ fn the_parser_keeps_the_limits_of_the_schema() {
 /// A position counts characters from nought, in the text and in its line, and lines likewise; the end of a span is behind it.
 #[test]
 fn positions_count_characters() {
+    let _contract = contract("`parser::SourcePosition` and `Span`");
     let root = root();
     let text = "# Grüße 🦀\nquery ($e: Int = 1) { old }";
     let document = parse_document_source(text, &root.schema).unwrap();
@@ -77,6 +80,7 @@ fn positions_count_characters() {
 /// The modifiers of a `Type` stand with the innermost first, in a document and in a schema.
 #[test]
 fn modifiers_stand_from_the_inside_out() {
+    let _contract = contract("`Type::modifiers`");
     let sample: Type = Type::nullable("Int").wrap_non_null().wrap_list(None);
     assert_eq!(TypeRef::new(&sample).to_string(), "[Int!]");
     let root = root();
@@ -94,6 +98,7 @@ fn modifiers_stand_from_the_inside_out() {
 /// The tree has every part of an operation where it is looked for.
 #[test]
 fn the_tree_has_every_part_of_an_operation() {
+    let _contract = contract("`Definition` and `Selection`");
     let text = "query Q($s: Boolean!) { a: item(first: 1) @skip(if: $s) { ...F ... on Named @include(if: true) { name } ... { name } } }
         fragment F on Item { matrix }";
     let root = root();

@@ -8,12 +8,13 @@ use juniper::{
     graphql_object, graphql_subscription,
 };
 
-use super::root;
+use super::{contract, root};
 use crate::compat::{has_field, implementers, introspected, spreadable, take_introspection};
 
 /// The fields of a `RootNode` can be taken apart and put together: another root with the same schema describes it as the first.
 #[test]
 fn a_root_node_can_be_taken_apart() {
+    let _contract = contract("the fields of `RootNode`");
     let (theirs, _) = juniper::introspect(&root(), &(), IntrospectionFormat::All).unwrap();
     let (again, answer) = introspected(root());
     assert_eq!(serde_json::to_value(theirs).unwrap(), answer);
@@ -25,6 +26,7 @@ fn a_root_node_can_be_taken_apart() {
 /// `IntrospectionFormat::All` asks for what is deprecated, too, and for the defaults of arguments.
 #[test]
 fn introspection_of_all_leaves_nothing_out() {
+    let _contract = contract("`introspect`");
     let (_, answer) = introspected(root());
     let types = answer["__schema"]["types"].as_array().unwrap();
     let named = |name: &str| types.iter().find(|ty| ty["name"] == name).unwrap();
@@ -41,6 +43,7 @@ fn introspection_of_all_leaves_nothing_out() {
 /// A root node knows whether it answers introspection.
 #[test]
 fn introspection_can_be_taken_out_of_its_hands() {
+    let _contract = contract("`RootNode::introspection_disabled`");
     let (open, enabled) = take_introspection(root());
     assert!(enabled && !open.introspection_disabled);
     let (open, enabled) = take_introspection(root().disable_introspection());
@@ -51,6 +54,7 @@ fn introspection_can_be_taken_out_of_its_hands() {
 /// of enums, and the parser of every input type.
 #[test]
 fn the_meta_data_of_a_schema_is_there() {
+    let _contract = contract("`meta`, `MetaType` and `SchemaType`");
     let root = root();
     let item = root.schema.concrete_query_type().field_by_name("item").unwrap();
     let first = &item.arguments.as_ref().unwrap()[0];
@@ -119,6 +123,7 @@ impl Refusing {
 /// juniper panics at a subscription that is refused behind a named fragment; in our wrapper it is refused as any other.
 #[tokio::test]
 async fn a_refusal_behind_a_named_fragment_is_a_panic_of_juniper() {
+    let _contract = contract("`GraphQLSubscriptionValue::resolve_into_type_stream`");
     const TEXT: &str = "subscription { ...F } fragment F on Refusing { ticks }";
     let root = || RootNode::new(Query, EmptyMutation::<()>::new(), Refusing);
     let (theirs, none) = (root(), Variables::new());
