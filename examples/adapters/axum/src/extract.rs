@@ -1,20 +1,17 @@
 //! What handlers ask for in their arguments.
 
-use std::mem;
 use std::time::Duration;
 
 use axum::RequestExt as _;
 use axum::body::Body;
-use axum::extract::{FromRef, FromRequest, FromRequestParts, OptionalFromRequestParts, Request};
+use axum::extract::{FromRequest, FromRequestParts, Request};
 use bytes::Bytes;
-use http::{StatusCode, header::AUTHORIZATION, request::Parts};
+use http::{StatusCode, request::Parts};
 use http_conventions::errors::Problem;
 use http_conventions::paging::PageRequest;
 use http_conventions::pipeline::{Admitted, Exchange};
-use oauth_core::resource::{AuthenticatedToken, ResourceServer};
 
 use crate::content::collect;
-use crate::nonce::NextNonce;
 use crate::refusal::{Reason, Refusal, no_conventions};
 use crate::target::asked_for;
 
@@ -31,55 +28,6 @@ impl<S: Sync> FromRequestParts<S> for Admission {
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Refusal> {
         exchange(parts).cloned().map(Self)
-    }
-}
-
-/// Who is calling: who presents an access token, and has what it is bound to, that the [`ResourceServer`] of the state takes, now by the clock of the
-/// conventions. `Option<Caller>` lets those pass who present nothing.
-///
-/// Where the caller needs a newer [nonce](AuthenticatedToken::dpop_nonce) for its next proof, the layer hands it out with the answer, whatever
-/// that is.
-#[derive(Clone, Debug)]
-pub struct Caller(pub AuthenticatedToken);
-
-impl<S: Sync> FromRequestParts<S> for Caller
-where
-    ResourceServer: FromRef<S>,
-{
-    type Rejection = Refusal;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
-        let now = exchange(parts)?.conventions().now();
-        // proofs are for that one
-        let asked_for = asked_for(&parts.uri, &parts.extensions);
-        let routed = mem::replace(&mut parts.uri, asked_for);
-        let authenticated = ResourceServer::from_ref(state).authenticate(parts, now).await;
-        parts.uri = routed;
-        let principal = authenticated?;
-        NextNonce::note(parts, &principal);
-        Ok(Self(principal))
-    }
-}
-
-impl<S: Sync> OptionalFromRequestParts<S> for Caller
-where
-    ResourceServer: FromRef<S>,
-{
-    type Rejection = Refusal;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Option<Self>, Refusal> {
-        use oauth_core::resource::ChallengeReason::NoToken;
-        match <Self as FromRequestParts<S>>::from_request_parts(parts, state).await {
-            Ok(caller) => Ok(Some(caller)),
-            Err(refusal) => match refusal.reason() {
-                Reason::Caller(challenge)
-                    if *challenge.reason() == NoToken && !parts.headers.contains_key(AUTHORIZATION) =>
-                {
-                    Ok(None)
-                }
-                _ => Err(refusal),
-            },
-        }
     }
 }
 
@@ -131,6 +79,6 @@ impl<S: Sync> FromRequest<S> for Whole {
     }
 }
 
-fn exchange(parts: &Parts) -> Result<&Exchange<Admitted>, Refusal> {
+pub(crate) fn exchange(parts: &Parts) -> Result<&Exchange<Admitted>, Refusal> {
     parts.extensions.get().ok_or_else(no_conventions)
 }

@@ -1,5 +1,5 @@
-//! What an axum 0.8 service needs to use the four crates: a [layer](ConventionsLayer) that keeps the conventions of every
-//! answer, and extractors whose rejections are problems. Beside them is [`serve`], the function of the other adapters.
+//! The suite in an axum 0.8 service: a [layer](ConventionsLayer) that applies the conventions to every response, and extractors
+//! whose rejections are problems; [`Caller`] needs the feature `oauth`. Beside them is [`serve`], the function of the other adapters.
 //!
 //! A router that received webhooks, guarded a route by access tokens and ran a POST once for each `Idempotency-Key`:
 //!
@@ -122,6 +122,8 @@
 //!
 //! `axum::serve` serves such a router; [`serve_router`] does within bounds on slow heads and on the drain. The layer is of
 //! tower alone, and goes around any other service too. Both ways to serve are there over TLS as well, with feature `tls`.
+#[cfg(feature = "oauth")]
+mod caller;
 mod content;
 mod extract;
 mod layer;
@@ -130,7 +132,9 @@ mod refusal;
 mod serve;
 mod target;
 
-pub use extract::{Admission, Caller, Paged, Whole};
+#[cfg(feature = "oauth")]
+pub use caller::Caller;
+pub use extract::{Admission, Paged, Whole};
 pub use layer::{ConventionsLayer, WithConventions};
 pub use refusal::{Reason, Refusal};
 pub use serve::{Limits, serve, serve_router};

@@ -3,17 +3,16 @@
 use std::sync::{Arc, OnceLock};
 
 use http::HeaderMap;
-use http::request::Parts;
 use http_conventions::pipeline::Exchange;
-use oauth_core::resource::AuthenticatedToken;
 
 /// What the answer to one request has to hand out; the layer makes it, an extractor fills it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NextNonce(Arc<OnceLock<HeaderMap>>);
 
 impl NextNonce {
-    /// Notes what the caller needs.
-    pub(crate) fn note(parts: &Parts, caller: &AuthenticatedToken) {
+    /// Notes the headers that the caller needs.
+    #[cfg(feature = "oauth")]
+    pub(crate) fn note(parts: &http::request::Parts, caller: &oauth_core::resource::AuthenticatedToken) {
         if let (Some(Self(slot)), Some(_)) = (parts.extensions.get(), caller.dpop_nonce()) {
             // a second extractor has proved nothing new
             slot.get_or_init(|| caller.headers());

@@ -3,10 +3,9 @@
 use axum::{body::Body, response::IntoResponse, response::Response};
 use bytes::Bytes;
 use http::StatusCode;
-use http_conventions::errors::{Challenge as ProblemChallenge, ErrorStatus, Problem};
+use http_conventions::errors::{ErrorStatus, Problem};
 use http_conventions::paging::InvalidPageRequest;
 use http_conventions::pipeline::EarlyAnswer;
-use oauth_core::resource::Challenge;
 
 /// What ends a handler early: the rejection of every extractor of this crate, and what `?` makes of the refusals of the four
 /// crates. Its answer is a problem; its [`reason`](Self::reason) is for the log.
@@ -20,8 +19,9 @@ pub struct Refusal(Box<(http::Response<Bytes>, Reason)>);
 pub enum Reason {
     /// There is no [`ConventionsLayer`](crate::ConventionsLayer) around the route: 500.
     NoConventions,
-    /// The caller is not known, or may not do this: 400, 401 or 403.
-    Caller(Challenge),
+    /// The caller is not authenticated, or lacks a scope: 400, 401 or 403.
+    #[cfg(feature = "oauth")]
+    Caller(oauth_core::resource::Challenge),
     /// `limit` or `after` is malformed: 400.
     Page(InvalidPageRequest),
     /// The content is too large, too slow or broken: 413, 408, 400.
@@ -63,29 +63,6 @@ impl From<Problem> for Refusal {
 impl From<EarlyAnswer> for Refusal {
     fn from(early: EarlyAnswer) -> Self {
         Self(Box::new((early.into_response(), Reason::Host)))
-    }
-}
-
-impl From<Challenge> for Refusal {
-    fn from(refused: Challenge) -> Self {
-        let mut challenges = refused.www_authenticate().into_iter().map(|challenge| {
-            ProblemChallenge::try_from(challenge).unwrap_or_else(|_| ProblemChallenge::bearer())
-        });
-        let problem = match challenges.next() {
-            Some(first) => Problem::challenged(refused.status(), first),
-            None => Problem::of_status(refused.status()),
-        };
-        let problem = challenges.fold(problem, Problem::with_challenge);
-        let problem = match refused.code() {
-            Some(code) => problem.with_extension("error", code),
-            None => problem,
-        };
-        // the nonce, and leave for a script to read it
-        let headers = refused.headers();
-        let problem = headers.iter().fold(problem, |problem, (name, value)| {
-            problem.with_header(name.clone(), value.clone())
-        });
-        Self::new(problem, Reason::Caller(refused))
     }
 }
 
