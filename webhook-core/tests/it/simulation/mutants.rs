@@ -104,10 +104,10 @@ fn a_receiver_that_claims_first_and_queues_later_is_found() {
 /// W15: a store that answers from another thread takes part; virtual time waits for it.
 #[test]
 fn a_store_may_answer_from_another_thread() {
-    let census = |seed| simulate(seed, || flawed(Flaw::AnswersFromAThread)).unwrap();
-    // the threads of the store decide the order of a run, in which all deliveries may fail
-    let acknowledged = (0..20).filter(|seed| census(*seed).acknowledged > 0);
-    assert!(acknowledged.count() > 10);
+    for seed in 0..20 {
+        let census = simulate(seed, || flawed(Flaw::AnswersFromAThread)).unwrap();
+        assert!(census.acknowledged > 0, "seed {seed}");
+    }
 }
 
 fn check(flaw: Flaw, expected: Invariant) {
