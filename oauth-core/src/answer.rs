@@ -6,7 +6,6 @@ use std::panic::AssertUnwindSafe;
 use bytes::Bytes;
 use futures_util::FutureExt as _;
 use host_ports::ContentType;
-use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Request, Response};
 
 use crate::ports::{Transport, TransportError, Truncated};
@@ -25,10 +24,16 @@ pub(crate) async fn exchange(
     request: Request<Bytes>,
 ) -> Result<Response<Bytes>, TransportError> {
     let response = transport.send(request).await?;
-    if response.extensions().get::<Truncated>().is_some() {
-        return Err(TransportError::other(IncompleteBody));
-    }
+    refuse_truncated(&response)?;
     Ok(response)
+}
+
+/// Refuses a response that its transport marked as [`Truncated`].
+pub(crate) fn refuse_truncated(response: &Response<Bytes>) -> Result<(), TransportError> {
+    match response.extensions().get::<Truncated>() {
+        Some(Truncated) => Err(TransportError::other(IncompleteBody)),
+        None => Ok(()),
+    }
 }
 
 /// What several callers wait for: where a port of the host panics in it, it has failed, and panics in none of them.
@@ -37,8 +42,7 @@ pub(crate) async fn contained<T>(asking: impl Future<Output = T>) -> Result<T, T
     asked.map_err(|_| TransportError::other("a port panicked"))
 }
 
-/// Whether an answer says to be of this media type; parameters are ignored.
+/// Returns `true` if the response is of this media type, ignoring parameters. A repeated `Content-Type` is of none.
 pub(crate) fn is_of_type(headers: &HeaderMap, media_type: &str) -> bool {
-    let value = headers.get(CONTENT_TYPE);
-    value.is_some_and(|value| ContentType::new(value.as_bytes()).is(media_type))
+    ContentType::from_headers(headers).is_some_and(|sent| sent.is(media_type))
 }

@@ -162,7 +162,7 @@ mod tests {
             214, 191, 240, 91, 88, 5, 88, 83, 132, 141, 121,
         ];
         let verifier = CodeVerifier::generate(&entropy_fn(move |bytes: &mut [u8]| {
-            bytes.copy_from_slice(&octets)
+            bytes.copy_from_slice(&octets);
         }));
         assert_eq!(verifier.expose(), "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk");
         assert_eq!(

@@ -9,7 +9,7 @@ use http::{Request, Response};
 
 use super::draft::Draft;
 use super::{NotOffered, Ports};
-use crate::answer::exchange;
+use crate::answer::{exchange, refuse_truncated};
 use crate::jose::SigningError;
 use crate::ports::{Entropy, TransportError};
 
@@ -154,8 +154,12 @@ impl<A: Answer> Pending<A> {
     /// # Errors
     ///
     /// It is none that can be used.
-    pub fn finish(self, response: Response<Bytes>, now: SystemTime) -> Result<A, A::Error> {
+    pub fn finish(self, mut response: Response<Bytes>, now: SystemTime) -> Result<A, A::Error> {
         self.call.draft.learn(&response);
+        // half a body is not read, whoever sent the request
+        if refuse_truncated(&response).is_err() {
+            *response.body_mut() = Bytes::new();
+        }
         A::read(response, self.call.expected, now.min(self.signed))
     }
 }

@@ -29,10 +29,6 @@ use crate::vocabulary::{Audience, ClientId, Confirmation, RedirectUri, Registere
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "a store must notice a field that it does not keep"
-)]
 pub struct RegisteredClient {
     /// What the client calls itself on the wire.
     pub id: ClientId,

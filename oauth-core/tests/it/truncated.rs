@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use host_ports::testing::{ManualClock, ScriptedTransport};
 use http::{Request, Response};
-use oauth_core::client::{CallError, Client, DiscoveryError, Ports, Provider};
+use oauth_core::client::{CallError, Client, Discovery, DiscoveryError, Ports, Provider};
 use oauth_core::jose::{KeySet, RemoteKeySet};
 use oauth_core::ports::{OsEntropy, Truncated};
 use oauth_core::resource::{ChallengeReason, Introspection, ResourceServer};
@@ -100,4 +100,30 @@ async fn refuses_truncated_introspection_response() {
         let expected = is_cut.then_some(ChallengeReason::Unavailable);
         assert_eq!(refused.map(|challenge| challenge.reason().clone()), expected);
     }
+}
+
+/// O9, O22: also if the host sends the request itself.
+#[test]
+fn refuses_truncated_response_without_transport_port() {
+    let response = |body: &'static str| {
+        let mut response = Response::new(Bytes::from_static(body.as_bytes()));
+        let json = http::HeaderValue::from_static("application/json");
+        response.headers_mut().insert("content-type", json);
+        response
+    };
+    let cut = |body| {
+        let mut response = response(body);
+        response.extensions_mut().insert(Truncated);
+        response
+    };
+    let refresh = || {
+        let call = client().refresh(&"rt-1".parse().unwrap(), &"read:charges".parse().unwrap());
+        call.start(&OsEntropy, now()).unwrap().1
+    };
+    assert!(refresh().finish(response(TOKENS), now()).is_ok());
+    assert!(refresh().finish(cut(TOKENS), now()).is_err());
+    let discovery = Discovery::new(ISSUER.parse().unwrap());
+    assert!(discovery.finish(&response(METADATA)).unwrap().is_some());
+    let refused = discovery.finish(&cut(METADATA));
+    assert!(matches!(refused, Err(DiscoveryError::Unreachable(_))));
 }

@@ -66,10 +66,11 @@ where
         .collect();
     let mut results = Vec::with_capacity(racers);
     for finished in started {
-        match finished.await {
-            Ok(Ok(result)) => results.push(result),
-            Ok(Err(panic)) => resume_unwind(panic),
-            Err(_) => panic!("a racer ended without a result"),
+        let ended = finished.await;
+        #[expect(clippy::expect_used, reason = "a thread sends before it ends")]
+        match ended.expect("a racer has a result") {
+            Ok(result) => results.push(result),
+            Err(panic) => resume_unwind(panic),
         }
     }
     results

@@ -1,4 +1,5 @@
 //! Races on the runtimes that hosts have, and the macro of a kit.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicUsize, Ordering};

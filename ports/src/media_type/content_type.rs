@@ -65,18 +65,19 @@ impl<'a> ContentType<'a> {
         self.is("application/json") || (is_application() && ends_with_json())
     }
 
-    /// Returns `false` if a `charset` names another encoding than UTF-8.
+    /// Returns `false` if a `charset` names another encoding than UTF-8, or none.
     #[must_use]
     pub fn is_utf8(self) -> bool {
         let parameters = field::split_once(self.0, b';').1.unwrap_or_default();
         field::split(parameters, b';').all(|part| {
             let (name, value) = field::split_once(part, b'=');
-            let Some(value) = value else { return true };
+            let is_charset = field::trim(name).eq_ignore_ascii_case(b"charset");
+            let Some(value) = value else { return !is_charset };
             let is = |charset: &[u8]| {
                 let sent = field::unquoted(field::trim(value)).map(|byte| byte.to_ascii_lowercase());
                 sent.eq(charset.iter().copied())
             };
-            !field::trim(name).eq_ignore_ascii_case(b"charset") || is(b"utf-8") || is(b"utf8")
+            !is_charset || is(b"utf-8") || is(b"utf8")
         })
     }
 }
@@ -108,7 +109,7 @@ mod tests {
             ("", true),
             (";", true),
             ("; version=1", true),
-            ("; charset", true),
+            ("; charset", false),
             ("; Charset=UTF-8", true),
             (";charset=\"utf-8\"", true),
             ("; charset = utf8", true),

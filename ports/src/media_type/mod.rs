@@ -64,7 +64,6 @@ impl MediaType {
     }
 
     /// The parameters: names in lower case, values without quotes.
-    #[must_use]
     pub fn parameters(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let parameters = self.parameters.iter();
         parameters.map(|parameter| (parameter.name.as_ref(), parameter.value.as_ref()))

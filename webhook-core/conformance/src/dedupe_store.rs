@@ -1,5 +1,4 @@
 //! Cases that every [`Dedupe`](webhook_core::receiver::Dedupe) implementation must pass.
-#![expect(clippy::expect_used, reason = "a case fails by panicking")]
 
 /// The cases.
 #[host_ports_conformance::kit(dedupe_store)]

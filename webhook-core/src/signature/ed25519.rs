@@ -1,9 +1,9 @@
 //! The asymmetric scheme of Standard Webhooks, `v1a`: the sender keeps a secret key, receivers know only the public one.
 //!
 //! ```
-//! use webhook_core::{receiver::Verifier, signature::{Signer, ed25519::SecretKey}};
+//! use webhook_core::{ports::OsEntropy, receiver::Verifier, signature::{Signer, ed25519::SecretKey}};
 //!
-//! let secret = SecretKey::generate(&|bytes: &mut [u8]| bytes.fill(7)); // `OsEntropy` in earnest
+//! let secret = SecretKey::generate(&OsEntropy);
 //! let published = secret.public_key().to_whpk();
 //! let (signer, verifier) = (Signer::ed25519(&secret), Verifier::ed25519(secret.public_key()));
 //! assert!(published.starts_with("whpk_"));

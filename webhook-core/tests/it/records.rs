@@ -72,6 +72,7 @@ fn receiver_records_are_built_and_read_by_a_host() {
 
 /// O44: a delivery, its event and its attempts are built from columns and read back.
 #[test]
+#[expect(clippy::too_many_lines, reason = "one case after the other")]
 fn delivery_records_are_built_and_read_by_a_host() {
     let delivery = Delivery {
         id: delivery_id(),

@@ -3,25 +3,24 @@
 #[cfg(feature = "websocket")]
 pub(crate) use host_websocket::hyper::Switch;
 
-/// Leaves every connection as it is.
+/// Refuses what only the feature can do: a 101 that nothing serves must not leave.
 #[cfg(not(feature = "websocket"))]
 #[derive(Clone, Default)]
 pub(crate) struct Switch;
 
 #[cfg(not(feature = "websocket"))]
 impl Switch {
-    #[expect(
-        clippy::unused_self,
-        clippy::unnecessary_wraps,
-        reason = "the signature of the real one"
-    )]
+    #[expect(clippy::unused_self, reason = "the signature of the real one")]
     pub(crate) fn over<B>(
         &self,
         response: http::Response<B>,
         _head: &http::Request<()>,
         _upgraded: hyper::upgrade::OnUpgrade,
     ) -> Result<http::Response<B>, http::StatusCode> {
-        Ok(response)
+        match response.status() {
+            http::StatusCode::SWITCHING_PROTOCOLS => Err(http::StatusCode::INTERNAL_SERVER_ERROR),
+            _ => Ok(response),
+        }
     }
 
     pub(crate) fn run(self) -> std::future::Ready<()> {

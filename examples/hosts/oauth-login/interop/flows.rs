@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use bytes::Bytes;
 use futures_util::future::try_join_all;

@@ -37,7 +37,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let guard = issuer::guard(&options)
         .await?
         .with_dpop(options.url.parse()?, replays.clone())
-        .with_dpop_nonces(&NonceKey::generate(&oauth_core::ports::OsEntropy))
+        .with_dpop_nonces(&NonceKey::generate(&OsEntropy))
         .with_metadata(charges::SCOPES.parse()?);
     let problems = format!("{}/problems/", options.url);
     let conventions = Conventions::builder(&problems, Arc::new(SystemClock), Arc::new(OsEntropy)).build()?;

@@ -48,6 +48,7 @@ fn oauth_sources() -> Vec<Source> {
     sources(&root().join("oauth-core"), &mut texts);
     // what only a host with both servers shows
     sources(&root().join("examples/service/tests"), &mut texts);
+    sources(&root().join("ports/src"), &mut texts);
     texts
 }
 

@@ -79,7 +79,9 @@ pub(super) fn sources(folder: &Path, found: &mut Vec<Source>) {
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             found.push(Source {
                 text: fs::read_to_string(&path).unwrap(),
-                is_of_kit: path.ancestors().any(|folder| folder.ends_with("conformance/src")),
+                is_of_kit: path
+                    .ancestors()
+                    .any(|folder| folder.ends_with("conformance/src") || folder.ends_with("src/testing")),
             });
         }
     }
@@ -99,7 +101,8 @@ pub(super) fn proves(sources: &[Source], test: &str, id: &str) -> bool {
                 .copied()
                 .take_while(|line| line.starts_with("///") || line.starts_with("#["))
                 .collect();
-            let is_case = source.is_of_kit && source.text.contains("kit(") && is_public(lines.get(at));
+            let is_named = source.text.contains("kit(") || is_listed(sources, test);
+            let is_case = source.is_of_kit && is_public(lines.get(at)) && is_named;
             let runs = is_case || head.iter().any(|line| makes_test(line));
             runs && !head.iter().any(|line| ignores(line)) && head.iter().any(|line| bears(line, id))
         })
@@ -109,6 +112,13 @@ pub(super) fn proves(sources: &[Source], test: &str, id: &str) -> bool {
 /// Returns `true` for a line that begins a case: the attribute of a kit makes a test of each `pub async fn`.
 fn is_public(line: Option<&&str>) -> bool {
     line.is_some_and(|line| line.starts_with("pub async fn"))
+}
+
+/// Returns `true` if the macro of a kit lists the case, on a line of its own.
+fn is_listed(sources: &[Source], test: &str) -> bool {
+    let of_kits = sources.iter().filter(|source| source.is_of_kit);
+    let mut lines = of_kits.flat_map(|source| source.text.lines());
+    lines.any(|line| line.trim().trim_end_matches([',', ';']) == test)
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
@@ -166,6 +176,8 @@ fn every_rule_is_proven_by_a_test_that_bears_its_id_or_is_said_to_be_open() {
         ] {
             sources(&root().join(format!("examples/{host}/tests")), &mut texts);
         }
+        // the values that the crates share
+        sources(&root().join("ports/src"), &mut texts);
         sources(&root().join("examples/transports/conformance/src"), &mut texts);
         for row in rows {
             if row.tests.is_empty() && !row.open {

@@ -12,6 +12,8 @@ use host_ports::address::{AddressPolicy, Host, RefusedAddress, Target};
 use host_ports::{ExchangeLimits, Transport, TransportError, Truncated};
 use http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use http::{HeaderValue, Request, Response};
+use http_body::Body as _;
+use http_body_util::BodyExt as _;
 use reqwest::dns::Resolve;
 use reqwest::{Client, redirect, retry};
 use rustls::crypto::aws_lc_rs;
@@ -20,7 +22,7 @@ use tokio::time::timeout;
 
 use crate::resolve::{SystemResolver, Vetting};
 
-/// Time to connect to one of the addresses of a host.
+/// Time to resolve the name, to connect to one of its addresses and for the TLS handshake.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A [`Transport`] on a `reqwest::Client` of its own. Clones share the client.
@@ -182,30 +184,36 @@ fn prepared(request: Request<Bytes>, target: &Target) -> Request<Bytes> {
 }
 
 /// Reads at most `cap` bytes of the body, and marks a response whose body has more.
-async fn read(mut response: reqwest::Response, cap: usize) -> Response<Bytes> {
+async fn read(response: reqwest::Response, cap: usize) -> Response<Bytes> {
+    let (parts, mut body) = Response::<reqwest::Body>::from(response).into_parts();
     let mut kept = BytesMut::new();
     let is_whole = loop {
-        match response.chunk().await {
-            Ok(Some(chunk)) => {
-                // no more than fits: a longer buffer would keep the whole chunk in memory
-                let fits = chunk.get(..cap - kept.len()).unwrap_or(&chunk);
+        if kept.len() == cap {
+            // further frames are not waited for
+            break body.is_end_stream();
+        }
+        match body.frame().await {
+            Some(Ok(frame)) => {
+                let data: &[u8] = frame.data_ref().map_or(&[], |data| data);
+                // no more than fits: a longer buffer would keep the whole frame in memory
+                let fits = data.get(..cap - kept.len()).unwrap_or(data);
                 kept.extend_from_slice(fits);
-                if fits.len() < chunk.len() {
+                if fits.len() < data.len() {
                     break false;
                 }
             }
-            Ok(None) => break true,
-            Err(_broken) => break false,
+            None => break true,
+            Some(Err(_broken)) => break false,
         }
     };
-    let mut whole = Response::new(kept.freeze());
-    *whole.status_mut() = response.status();
-    *whole.version_mut() = response.version();
-    *whole.headers_mut() = response.headers().clone();
+    let mut read = Response::new(kept.freeze());
+    *read.status_mut() = parts.status;
+    *read.version_mut() = parts.version;
+    *read.headers_mut() = parts.headers;
     if !is_whole {
-        whole.extensions_mut().insert(Truncated);
+        read.extensions_mut().insert(Truncated);
     }
-    whole
+    read
 }
 
 /// How far the exchange came, by the causes of reqwest's error.
@@ -217,11 +225,12 @@ fn failed(error: reqwest::Error) -> TransportError {
         Some(refused) => return TransportError::refused(refused.clone()),
         None => {}
     }
-    if cause::<rustls::Error>(&error).is_some() {
-        return TransportError::tls(error);
-    }
     if error.is_connect() {
-        return TransportError::connect(error);
+        // an alert of the server after the handshake is no failed handshake: the request was sent
+        return match cause::<rustls::Error>(&error) {
+            Some(_) => TransportError::tls(error),
+            None => TransportError::connect(error),
+        };
     }
     match cause::<hyper::Error>(&error) {
         Some(hyper) if hyper.is_parse_too_large() => TransportError::too_large(),

@@ -82,7 +82,6 @@ fn contract(item: &'static str) -> Contract {
 struct Contract(&'static str);
 
 impl Drop for Contract {
-    #[expect(clippy::print_stderr, reason = "the message of a failed test")]
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!(

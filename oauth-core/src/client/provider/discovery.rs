@@ -66,9 +66,10 @@ pub enum DiscoveryError {
 /// use bytes::Bytes;
 /// use http::{Request, Response};
 /// use oauth_core::client::Discovery;
+/// use oauth_core::ports::transport_fn;
 ///
 /// // the host's HTTP client
-/// let transport = |request: Request<Bytes>| async move {
+/// let transport = transport_fn(async |request: Request<Bytes>| {
 ///     assert_eq!(request.uri(), "https://as.example/.well-known/openid-configuration");
 ///     let document = r#"{
 ///         "issuer": "https://as.example",
@@ -79,7 +80,7 @@ pub enum DiscoveryError {
 ///     }"#;
 ///     let response = Response::builder().header("content-type", "application/json");
 ///     Ok(response.body(Bytes::from(document)).unwrap())
-/// };
+/// });
 /// let provider = Discovery::new("https://as.example".parse()?).run(&transport).await?;
 /// assert_eq!(provider.issuer().as_str(), "https://as.example");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -142,6 +143,7 @@ impl Discovery {
     ///
     /// The answer is neither a document of this issuer that can be used nor a 404.
     pub fn finish(&self, response: &Response<Bytes>) -> Result<Option<Provider>, DiscoveryError> {
+        answer::refuse_truncated(response).map_err(DiscoveryError::Unreachable)?;
         match response.status() {
             StatusCode::NOT_FOUND => Ok(None),
             StatusCode::OK if answer::is_of_type(response.headers(), "application/json") => {

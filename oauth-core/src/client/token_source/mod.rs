@@ -45,22 +45,20 @@ const NEW: Duration = Duration::from_secs(10);
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// use std::sync::Arc;
-/// use std::time::{Duration, SystemTime};
 /// use bytes::Bytes;
 /// use http::{Request, Response};
 /// use oauth_core::client::{Client, Ports, Provider, TokenSource};
-/// use oauth_core::ports::OsEntropy;
+/// use oauth_core::ports::{OsEntropy, SystemClock, transport_fn};
 ///
 /// # let provider = Provider::new("https://as.example".parse()?, "https://as.example/authorize".parse()?, "https://as.example/token".parse()?);
 /// # let client = Client::new(provider, "demo-native".parse()?);
 /// // the host's HTTP client
-/// let transport = |request: Request<Bytes>| async move {
+/// let transport = transport_fn(async |request: Request<Bytes>| {
 ///     assert_eq!(request.uri(), "https://as.example/token");
 ///     let body = br#"{"access_token":"at_2","token_type":"Bearer","expires_in":600,"refresh_token":"rt_2"}"#;
 ///     Ok(Response::new(Bytes::from_static(body)))
-/// };
-/// let now = || SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-/// let ports = Ports::new(Arc::new(transport), OsEntropy, now);
+/// });
+/// let ports = Ports::new(Arc::new(transport), OsEntropy, SystemClock);
 ///
 /// // after a restart: by what the host has stored; after a sign-in, TokenSource::new(tokens, ports)
 /// let stored = client.refresh(&"rt_1".parse()?, &"read:charges".parse()?);

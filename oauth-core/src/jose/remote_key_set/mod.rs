@@ -91,16 +91,16 @@ pub enum VerifyError {
 /// use bytes::Bytes;
 /// use http::{Request, Response};
 /// use oauth_core::jose::{KeySet, RemoteKeySet, SigningKey};
-/// use oauth_core::ports::OsEntropy;
+/// use oauth_core::ports::{OsEntropy, transport_fn};
 ///
 /// # let published = SigningKey::generate_es256(&OsEntropy)?.public_key().clone();
 /// # let published = KeySet::new([published])?.to_json();
 /// // the host's HTTP client
-/// let transport = move |request: Request<Bytes>| {
+/// let transport = transport_fn(move |request: Request<Bytes>| {
 ///     assert_eq!(request.uri(), "https://as.example/.well-known/jwks.json");
 ///     let answer = Response::new(published.clone().into());
 ///     async { Ok(answer) }
-/// };
+/// });
 ///
 /// let uri = "https://as.example/.well-known/jwks.json".parse()?;
 /// let keys = RemoteKeySet::new(uri, Arc::new(transport));

@@ -1,4 +1,5 @@
 //! How SQLite goes about what the stores ask it: each statement that the verbs run is explained.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU64;
@@ -95,6 +96,7 @@ fn costly_steps(connection: &Connection, statement: &str) -> Result<Vec<String>,
 
 /// X4: no verb walks a table that grows, however many rows it has.
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
     let seen = Statements::default();
     kit_cases!(

@@ -80,8 +80,10 @@ async fn session_on(
     session: Option<SessionRecord>,
     end: &End,
 ) -> Result<Revoked, DatabaseError> {
-    let mut revoked = Revoked::default();
-    revoked.sessions = end.sessions(connection, session).await?;
+    let mut revoked = Revoked {
+        sessions: end.sessions(connection, session).await?,
+        ..Revoked::default()
+    };
     let codes = sqlx::query(
         "DELETE FROM oauth_code WHERE hash = ANY(ARRAY(
              SELECT hash FROM oauth_code WHERE session = $1 AND redeemed IS NULL ORDER BY hash FOR UPDATE))",
