@@ -1,6 +1,6 @@
 //! What is measured: an authorization server on memory stores behind the suite's adapter, and the same adapter with nothing behind.
 
-use std::{net::TcpListener, sync::Arc, time::SystemTime};
+use std::{net::TcpListener, sync::Arc};
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
