@@ -89,12 +89,18 @@ pub(super) fn sources(folder: &Path, found: &mut Vec<Source>) {
 
 /// Whether a test of this name, one that runs, says in its documentation that it proves this rule.
 pub(super) fn proves(sources: &[Source], test: &str, id: &str) -> bool {
-    let opening = format!("fn {test}(");
+    let openings = [format!("fn {test}("), format!("fn {test}<")];
+    openings
+        .iter()
+        .any(|opening| is_proven(sources, test, opening, id))
+}
+
+fn is_proven(sources: &[Source], test: &str, opening: &str, id: &str) -> bool {
     // first the quick question: most sources do not have the name at all
-    let named = sources.iter().filter(|source| source.text.contains(&opening));
+    let named = sources.iter().filter(|source| source.text.contains(opening));
     named.into_iter().any(|source| {
         let lines: Vec<&str> = source.text.lines().map(str::trim).collect();
-        let mut openings = lines.iter().enumerate().filter(|(_, line)| opens(line, &opening));
+        let mut openings = lines.iter().enumerate().filter(|(_, line)| opens(line, opening));
         openings.any(|(at, _)| {
             let head = lines.iter().take(at).rev();
             let head: Vec<&str> = head
@@ -231,4 +237,8 @@ fn a_rule_is_found_only_where_a_test_that_runs_says_so() {
         assert_eq!(proves(&in_file(true, &kit), "name", "O1"), in_kit, "{head}");
         assert_eq!(proves(&in_file(false, &kit), "name", "O1"), outside, "{head}");
     }
+    let generic =
+        "#[kit(store)]\nmod cases {\n/// O1: a rule.\npub async fn name<S: Store>(store: &S) {}\n}\n";
+    assert!(proves(&in_file(true, generic), "name", "O1"));
+    assert!(!proves(&in_file(false, generic), "name", "O1"));
 }
