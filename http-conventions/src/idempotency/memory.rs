@@ -29,7 +29,7 @@ const RECORD: usize = 2 * size_of::<(RecordKey, Record)>();
 /// Expired records are swept whenever the number of records has doubled since the last sweep, and once a second while the store
 /// is full. No other is ever forgotten for a new one, as its request would run twice. Where there is no room
 ///
-/// - for a record, a claim fails as [`StoreErrorKind::Unavailable`](super::StoreErrorKind::Unavailable), and its request is
+/// - for a record, a claim fails as [`StoreErrorKind::Unavailable`](crate::ports::StoreErrorKind::Unavailable), and its request is
 ///   answered by 503 before anything ran;
 /// - for an answer, its record is settled as [`Outcome::Unreplayable`]: the answer goes out, and the request never runs again.
 ///
