@@ -7,6 +7,10 @@ use crate::database::{DatabaseError, DatabaseErrorKind};
 
 /// A record beside its text.
 pub(crate) struct Document<T> {
+    #[cfg_attr(
+        not(feature = "oauth"),
+        expect(dead_code, reason = "only tokens are looked at again")
+    )]
     pub(crate) record: T,
     pub(crate) text: String,
 }

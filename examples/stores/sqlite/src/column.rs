@@ -86,7 +86,7 @@ impl ToSql for Span {
     }
 }
 
-#[cfg(feature = "webhooks")]
+#[cfg(any(feature = "conventions", feature = "webhooks"))]
 impl FromSql for Span {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let nanoseconds = i64::column_result(value)?;

@@ -11,6 +11,10 @@ use crate::database::{DatabaseError, DatabaseErrorKind};
 
 /// A record beside its text. Made before a verb is queued, so that the writer has less to do.
 pub(crate) struct Document<T> {
+    #[cfg_attr(
+        not(feature = "oauth"),
+        expect(dead_code, reason = "only tokens are looked at again")
+    )]
     pub(crate) record: T,
     pub(crate) text: String,
 }
