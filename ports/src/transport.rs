@@ -118,7 +118,7 @@ pub struct TransportError {
     source: Option<Box<dyn Error + Send + Sync>>,
 }
 
-/// How far a failed exchange came.
+/// The stage at which a failed exchange ended.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum TransportErrorKind {
@@ -226,7 +226,7 @@ impl TransportError {
         Self::caused(TransportErrorKind::Other, source)
     }
 
-    /// How far the exchange came.
+    /// The stage at which the exchange ended.
     #[must_use]
     pub const fn kind(&self) -> TransportErrorKind {
         self.kind

@@ -31,7 +31,7 @@ async fn find(store: &dyn PersistedStore, hash: &DocumentHash, now: SystemTime) 
     found.map(|text| text.to_string())
 }
 
-/// Whether `text` is served; a store must not answer with another one.
+/// Returns `true` if `text` is served; a store must not answer with another one.
 async fn is_served(store: &dyn PersistedStore, text: &str, now: SystemTime) -> bool {
     let found = find(store, &DocumentHash::of(text), now).await;
     assert!(found.as_deref().is_none_or(|found| found == text), "{found:?}");

@@ -1,4 +1,4 @@
-//! What goes over the wire, and what is kept of the response.
+//! The request on the wire, and the kept part of the response.
 
 /// The cases.
 #[host_ports_conformance::kit(exchange)]

@@ -216,7 +216,7 @@ async fn read(response: reqwest::Response, cap: usize) -> Response<Bytes> {
     read
 }
 
-/// How far the exchange came, by the causes of reqwest's error.
+/// The kind of a failed exchange, by the causes of reqwest's error.
 fn failed(error: reqwest::Error) -> TransportError {
     // the URL may carry a secret
     let error = error.without_url();

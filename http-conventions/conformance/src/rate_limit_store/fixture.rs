@@ -17,7 +17,7 @@ pub(super) fn policy(name: &str, limit: u32) -> Policy {
     Policy::new(name, Quota::per(limit, SECOND).unwrap()).unwrap()
 }
 
-/// Whether the request passed, by the states that the store returned.
+/// Returns `true` if the request passed, by the states that the store returned.
 pub(super) async fn passed(store: &dyn RateLimitStore, spends: &[Spend<'_>], now: SystemTime) -> bool {
     let states = store.spend(spends, now).await.unwrap();
     assert_eq!(states.len(), spends.len(), "one state for each bucket");

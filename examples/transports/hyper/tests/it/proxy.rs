@@ -1,4 +1,4 @@
-//! What the environment says of proxies. A test cannot set its own environment safely, so it starts itself with another one.
+//! Proxies in the environment are ignored. A test cannot set its own environment safely, so it starts itself with another one.
 
 use std::io::Read;
 use std::net::TcpListener;
