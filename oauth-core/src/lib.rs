@@ -33,7 +33,5 @@ pub mod session;
 mod session_state;
 mod session_timeouts;
 pub mod store;
-#[cfg(feature = "testing")]
-pub mod testing;
 mod time;
 pub mod vocabulary;

@@ -61,6 +61,8 @@ mod remote_key_set;
 mod signing_key;
 mod signing_keys;
 mod stand_in;
+#[cfg(feature = "_verifications")]
+pub mod verifications;
 
 pub use access_token::{AccessTokenClaims, AccessTokenPolicy};
 pub use algorithm::Algorithm;

@@ -25,7 +25,7 @@
 //!
 //! Records are serde values with hashes in place of every secret. A store keeps the whole record and copies into
 //! columns what it searches by; a field that a later version adds then needs no migration.
-//! [`memory`](crate::memory) holds the reference implementations; feature `testing` has a kit of tests for each trait.
+//! [`memory`](crate::memory) holds the reference implementations; the crate `oauth-core-conformance` has a kit of tests for each trait.
 
 mod attempt_store;
 mod authorization_code;

@@ -1,15 +1,16 @@
 //! The kit of attempt stores catches every store that breaks a promise: each of these is the memory store with one flaw.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use futures_util::FutureExt as _;
 use oauth_core::attempts::{Admission, AttemptKey, AttemptPolicy, Decision, Tally};
 use oauth_core::memory::MemoryAttempts;
 use oauth_core::ports::StoreError;
 use oauth_core::store::AttemptStore;
-use oauth_core::testing::attempt_store as kit;
+use oauth_core_conformance::attempt_store as kit;
+use tokio::runtime::{Builder, Runtime};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -129,14 +130,14 @@ impl AttemptStore for Flawed {
 }
 
 /// A case of the kit, by name.
-type Case = (&'static str, fn(&Flawed));
+type Case = (&'static str, fn(&Runtime, &Arc<dyn AttemptStore>));
 
 /// The cases that a store with this flaw fails.
 fn failed(flaw: Flaw) -> Vec<&'static str> {
     macro_rules! cases {
         ($($case:ident)*) => {
-            [$((stringify!($case), |store: &Flawed| {
-                kit::$case(store).now_or_never().expect("memory stores never wait");
+            [$((stringify!($case), |runtime: &Runtime, store: &Arc<dyn AttemptStore>| {
+                runtime.block_on(kit::$case(store));
             })),*]
         };
     }
@@ -157,13 +158,14 @@ fn failed(flaw: Flaw) -> Vec<&'static str> {
         a_flood_of_names_opens_none_that_is_closed
         what_is_forgotten_makes_room_before_what_counts
     };
-    let fails = |case: fn(&Flawed)| {
-        let store = Flawed {
+    let runtime = Builder::new_current_thread().build().unwrap();
+    let fails = |case: fn(&Runtime, &Arc<dyn AttemptStore>)| {
+        let store: Arc<dyn AttemptStore> = Arc::new(Flawed {
             flaw,
             store: MemoryAttempts::new(),
             names: 0.into(),
-        };
-        catch_unwind(AssertUnwindSafe(|| case(&store))).is_err()
+        });
+        catch_unwind(AssertUnwindSafe(|| case(&runtime, &store))).is_err()
     };
     cases
         .into_iter()

@@ -3,15 +3,15 @@
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, SystemTime};
 
-use futures_util::FutureExt as _;
 use oauth_core::ports::StoreError;
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{ReplayStore, SpendOutcome};
-use oauth_core::testing::replay_store as kit;
+use oauth_core_conformance::replay_store as kit;
+use tokio::runtime::{Builder, Runtime};
 
 /// What is wrong with a store.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -135,14 +135,14 @@ impl ReplayStore for Flawed {
 }
 
 /// A case of the kit, by name.
-type Case = (&'static str, fn(&Flawed));
+type Case = (&'static str, fn(&Runtime, &Arc<dyn ReplayStore>));
 
 /// The cases that a store with this flaw fails.
 fn failed(flaw: Flaw) -> Vec<&'static str> {
     macro_rules! cases {
         ($($case:ident)*) => {
-            [$((stringify!($case), |store: &Flawed| {
-                kit::$case(store).now_or_never().expect("memory stores never wait");
+            [$((stringify!($case), |runtime: &Runtime, store: &Arc<dyn ReplayStore>| {
+                runtime.block_on(kit::$case(store));
             })),*]
         };
     }
@@ -157,9 +157,10 @@ fn failed(flaw: Flaw) -> Vec<&'static str> {
         purging_drops_forgotten_names_and_nothing_else
         a_flood_of_names_forgets_none
     };
-    let fails = |case: fn(&Flawed)| {
-        let store = Flawed::new(flaw);
-        catch_unwind(AssertUnwindSafe(|| case(&store))).is_err()
+    let runtime = Builder::new_current_thread().build().unwrap();
+    let fails = |case: fn(&Runtime, &Arc<dyn ReplayStore>)| {
+        let store: Arc<dyn ReplayStore> = Arc::new(Flawed::new(flaw));
+        catch_unwind(AssertUnwindSafe(|| case(&runtime, &store))).is_err()
     };
     let failing = cases.into_iter().filter(|(_, case)| fails(*case));
     failing.map(|(name, _)| name).collect()

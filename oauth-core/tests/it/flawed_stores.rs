@@ -14,8 +14,9 @@ use oauth_core::secret::TokenHash;
 use oauth_core::store::{
     RedeemOutcome, ResetOutcome, RevokeOutcome, Revoked, RotateOutcome, SessionOutcome, SessionStore,
 };
-use oauth_core::testing::history::{Cast, History, Violation, play};
-use oauth_core::testing::verbs::{Reply, Respond, SessionVerb, TokenVerb, Verb};
+use oauth_core_conformance::history::{Cast, History, Violation, play};
+use oauth_core_conformance::verbs::{Reply, Respond, SessionVerb, TokenVerb, Verb};
+use tokio::runtime::{Builder, Runtime};
 
 /// The memory store, behind what a flaw makes of each verb.
 struct Flawed<F> {
@@ -53,17 +54,22 @@ impl<F: Fn(&Memory, Verb) -> Reply + Send + Sync> Respond for Flawed<F> {
 /// What the checker says first about a store with this flaw, and how often it says anything.
 fn violations<F>(cast: impl Fn(u64) -> Cast, flaw: impl Fn() -> F) -> Vec<Violation>
 where
-    F: Fn(&Memory, Verb) -> Reply + Send + Sync,
+    F: Fn(&Memory, Verb) -> Reply + Send + Sync + 'static,
 {
+    let runtime = runtime();
     let check = |seed| {
         let store = Memory(MemoryTokens::new());
         let flawed = Flawed { store, flaw: flaw() };
-        let history: History = play(flawed, cast(seed));
+        let history: History = runtime.block_on(play(flawed, cast(seed)));
         history.check().err()
     };
     let found: Vec<_> = (0..300).filter_map(check).collect();
     assert!(!found.is_empty(), "nobody noticed");
     found
+}
+
+fn runtime() -> Runtime {
+    Builder::new_current_thread().build().expect("a runtime")
 }
 
 fn tokens(seed: u64) -> Cast {
@@ -77,6 +83,7 @@ fn sessions(seed: u64) -> Cast {
 /// O6, O10: without a flaw there is nothing to say.
 #[test]
 fn a_sound_store_is_not_accused() {
+    let runtime = runtime();
     for seed in 100..200 {
         for cast in [
             tokens(seed),
@@ -88,7 +95,7 @@ fn a_sound_store_is_not_accused() {
                 store: Memory(MemoryTokens::new()),
                 flaw: |store: &Memory, verb| store.ask(verb),
             };
-            let history = play(flawed, cast);
+            let history = runtime.block_on(play(flawed, cast));
             assert_eq!(history.check(), Ok(()), "{history:?}");
         }
     }

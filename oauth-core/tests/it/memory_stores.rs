@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use oauth_core::memory::MemoryTokens;
 use oauth_core::store::TokenStore;
-use oauth_core::testing::Delayed;
-use tokio::runtime::Handle;
+use oauth_core_conformance::Delayed;
 
 mod attempts {
-    oauth_core::testing::attempt_store!(
+    oauth_core_conformance::attempt_store!(
         #[tokio::test]
         oauth_core::memory::MemoryAttempts::new()
     );
@@ -23,7 +22,7 @@ mod attempts_of_few_names {
     use oauth_core::store::AttemptStore as _;
     use std::time::SystemTime;
 
-    oauth_core::testing::attempt_store!(
+    oauth_core_conformance::attempt_store!(
         #[tokio::test]
         few_names()
     );
@@ -69,14 +68,14 @@ mod attempts_of_few_names {
 }
 
 mod clients {
-    oauth_core::testing::client_store!(
+    oauth_core_conformance::client_store!(
         #[tokio::test]
         oauth_core::memory::MemoryClients::new()
     );
 }
 
 mod interactions {
-    oauth_core::testing::interaction_store!(
+    oauth_core_conformance::interaction_store!(
         #[tokio::test]
         async {
             oauth_core::memory::MemoryInteractions::new()
@@ -85,49 +84,41 @@ mod interactions {
 }
 
 mod replays {
-    oauth_core::testing::replay_store!(
+    oauth_core_conformance::replay_store!(
         #[tokio::test]
         oauth_core::memory::MemoryReplays::new()
     );
 }
 
 mod tokens {
-    oauth_core::testing::token_store!(
+    oauth_core_conformance::token_store!(
         #[tokio::test]
         oauth_core::memory::MemoryTokens::new()
     );
 }
 
 mod sessions {
-    oauth_core::testing::session_store!(
+    oauth_core_conformance::session_store!(
         #[tokio::test]
         oauth_core::memory::MemoryTokens::new()
     );
 }
 
 mod parallel_requests {
-    oauth_core::testing::parallel_requests!(
+    oauth_core_conformance::parallel_requests!(
         #[tokio::test(flavor = "multi_thread")]
-        super::tokens_in_memory()
+        oauth_core::memory::MemoryTokens::new()
     );
 }
 
 mod parallel_requests_to_a_slow_store {
-    oauth_core::testing::parallel_requests!(
+    oauth_core_conformance::parallel_requests!(
         #[tokio::test(flavor = "multi_thread")]
-        super::slow(super::tokens_in_memory())
+        super::slow()
     );
 }
 
-fn tokens_in_memory() -> Arc<dyn TokenStore> {
-    Arc::new(MemoryTokens::new())
-}
-
-/// Five milliseconds away, also for threads that are none of the runtime's.
-fn slow(store: Arc<dyn TokenStore>) -> Arc<dyn TokenStore> {
-    let runtime = Handle::current();
-    Arc::new(Delayed::new(store, move || {
-        let _inside = runtime.enter();
-        tokio::time::sleep(Duration::from_millis(5))
-    }))
+fn slow() -> impl TokenStore {
+    let store: Arc<dyn TokenStore> = Arc::new(MemoryTokens::new());
+    Delayed::new(store, || tokio::time::sleep(Duration::from_millis(5)))
 }

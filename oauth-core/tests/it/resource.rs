@@ -7,9 +7,9 @@ use std::time::{Duration, SystemTime};
 use futures_util::FutureExt;
 use http::Request;
 use http::request::Parts;
+use oauth_core::jose::verifications;
 use oauth_core::jose::{AccessTokenClaims, IdTokenClaims, JwtError, KeySet, SigningKey};
 use oauth_core::resource::{AuthenticatedToken, Challenge, ChallengeReason, ResourceServer};
-use oauth_core::testing::verifications;
 
 const ISSUER: &str = "https://as.example";
 const API: &str = "https://api.example";

@@ -7,6 +7,13 @@ mod rate_limits {
     );
 }
 
+mod replays {
+    oauth_core_conformance::replay_store!(
+        #[tokio::test]
+        crate::server::store!()
+    );
+}
+
 mod persisted {
     graph_core_conformance::persisted_store!(
         #[tokio::test]

@@ -5,5 +5,4 @@
 mod kits;
 mod page;
 mod ports;
-mod races;
 mod server;

@@ -79,9 +79,7 @@ pub(super) fn sources(folder: &Path, found: &mut Vec<Source>) {
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             found.push(Source {
                 text: fs::read_to_string(&path).unwrap(),
-                is_of_kit: path
-                    .ancestors()
-                    .any(|folder| folder.ends_with("conformance/src") || folder.ends_with("src/testing")),
+                is_of_kit: path.ancestors().any(|folder| folder.ends_with("conformance/src")),
             });
         }
     }
@@ -90,12 +88,10 @@ pub(super) fn sources(folder: &Path, found: &mut Vec<Source>) {
 /// Whether a test of this name, one that runs, says in its documentation that it proves this rule.
 pub(super) fn proves(sources: &[Source], test: &str, id: &str) -> bool {
     let openings = [format!("fn {test}("), format!("fn {test}<")];
-    openings
-        .iter()
-        .any(|opening| is_proven(sources, test, opening, id))
+    openings.iter().any(|opening| is_proven(sources, opening, id))
 }
 
-fn is_proven(sources: &[Source], test: &str, opening: &str, id: &str) -> bool {
+fn is_proven(sources: &[Source], opening: &str, id: &str) -> bool {
     // first the quick question: most sources do not have the name at all
     let named = sources.iter().filter(|source| source.text.contains(opening));
     named.into_iter().any(|source| {
@@ -107,7 +103,7 @@ fn is_proven(sources: &[Source], test: &str, opening: &str, id: &str) -> bool {
                 .copied()
                 .take_while(|line| line.starts_with("///") || line.starts_with("#["))
                 .collect();
-            let is_named = source.text.contains("kit(") || is_listed(sources, test);
+            let is_named = source.text.contains("kit(");
             let is_case = source.is_of_kit && is_public(lines.get(at)) && is_named;
             let runs = is_case || head.iter().any(|line| makes_test(line));
             runs && !head.iter().any(|line| ignores(line)) && head.iter().any(|line| bears(line, id))
@@ -118,13 +114,6 @@ fn is_proven(sources: &[Source], test: &str, opening: &str, id: &str) -> bool {
 /// Returns `true` for a line that begins a case: the attribute of a kit makes a test of each `pub async fn`.
 fn is_public(line: Option<&&str>) -> bool {
     line.is_some_and(|line| line.starts_with("pub async fn"))
-}
-
-/// Returns `true` if the macro of a kit lists the case, on a line of its own.
-fn is_listed(sources: &[Source], test: &str) -> bool {
-    let of_kits = sources.iter().filter(|source| source.is_of_kit);
-    let mut lines = of_kits.flat_map(|source| source.text.lines());
-    lines.any(|line| line.trim().trim_end_matches([',', ';']) == test)
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {

@@ -8,8 +8,8 @@ use oauth_core::memory::MemoryTokens;
 use oauth_core::ports::StoreError;
 use oauth_core::server::Decision;
 use oauth_core::store::SessionStore;
-use oauth_core::testing::faults::{Fault, Faulty};
-use oauth_core::testing::verbs::{Reply, Respond, Verb, VerbStore};
+use oauth_core_conformance::faults::{Fault, Faulty};
+use oauth_core_conformance::verbs::{Reply, Respond, Verb, VerbStore};
 
 use super::fixture::{Fixture, Tokens, assert_error, basic, codes, post, reason, web_request, with_bearer};
 use super::model::live;

@@ -22,42 +22,42 @@ mod rate_limits {
 }
 
 mod clients {
-    oauth_core::testing::client_store!(
+    oauth_core_conformance::client_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         crate::server::fresh!()
     );
 }
 
 mod interactions {
-    oauth_core::testing::interaction_store!(
+    oauth_core_conformance::interaction_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         crate::server::fresh!()
     );
 }
 
 mod replays {
-    oauth_core::testing::replay_store!(
+    oauth_core_conformance::replay_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         crate::server::fresh!()
     );
 }
 
 mod attempts {
-    oauth_core::testing::attempt_store!(
+    oauth_core_conformance::attempt_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         crate::server::fresh!()
     );
 }
 
 mod sessions {
-    oauth_core::testing::session_store!(
+    oauth_core_conformance::session_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         crate::server::fresh!()
     );
 }
 
 mod tokens {
-    oauth_core::testing::token_store!(
+    oauth_core_conformance::token_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         crate::server::fresh!()
     );

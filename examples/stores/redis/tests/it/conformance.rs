@@ -43,7 +43,7 @@ mod order {
 }
 
 mod replays {
-    oauth_core::testing::replay_store!(
+    oauth_core_conformance::replay_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         crate::server::fresh!()
     );

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use http_conventions_conformance::{idempotency_store as idempotency, rate_limit_store as rate_limits};
-use oauth_core::testing::{
+use oauth_core_conformance::{
     attempt_store as attempts, client_store as clients, interaction_store as interactions,
     replay_store as replays, session_store as sessions, token_store as tokens,
 };

@@ -22,37 +22,37 @@ macro_rules! kits {
             );
         }
         mod attempts {
-            oauth_core::testing::attempt_store!(
+            oauth_core_conformance::attempt_store!(
                 #[tokio::test]
                 $store.attempts_of("passwords")
             );
         }
         mod clients {
-            oauth_core::testing::client_store!(
+            oauth_core_conformance::client_store!(
                 #[tokio::test]
                 $store
             );
         }
         mod interactions {
-            oauth_core::testing::interaction_store!(
+            oauth_core_conformance::interaction_store!(
                 #[tokio::test]
                 $store
             );
         }
         mod replays {
-            oauth_core::testing::replay_store!(
+            oauth_core_conformance::replay_store!(
                 #[tokio::test]
                 $store
             );
         }
         mod sessions {
-            oauth_core::testing::session_store!(
+            oauth_core_conformance::session_store!(
                 #[tokio::test]
                 $store
             );
         }
         mod tokens {
-            oauth_core::testing::token_store!(
+            oauth_core_conformance::token_store!(
                 #[tokio::test]
                 $store
             );

@@ -9,7 +9,7 @@ use http_conventions::idempotency::{Claim, ClaimOutcome, Fence, Fingerprint, Ide
 use http_conventions::limits::{Policy, Quota, RateLimitStore};
 use oauth_core::attempts::{AttemptKey, AttemptPolicy};
 use oauth_core::store::AttemptStore;
-use oauth_core::testing::attempt_store;
+use oauth_core_conformance::attempt_store;
 use webhook_core::receiver::{Claim as Claimed, Dedupe, Incoming};
 
 use crate::support::{File, incoming};

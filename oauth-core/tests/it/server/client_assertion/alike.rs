@@ -1,6 +1,6 @@
 //! Nobody tells by the time it takes which clients exist, and which of them sign.
 
-use oauth_core::testing::verifications;
+use oauth_core::jose::verifications;
 
 use super::*;
 

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use oauth_core::session::{SessionState, SessionTrigger};
 use oauth_core::store::RotateOutcome;
-use oauth_core::testing::history::{CodeAnswer, CodeState, CodeTrigger, LinkState, LinkTrigger};
+use oauth_core_conformance::history::{CodeAnswer, CodeState, CodeTrigger, LinkState, LinkTrigger};
 
 use super::state::{Caller, Flaw, LONGEST, START, State};
 

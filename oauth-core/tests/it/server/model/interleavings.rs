@@ -13,8 +13,8 @@ use oauth_core::secret::{PasswordResetToken, TokenHash};
 use oauth_core::server::{Answer, Decision};
 use oauth_core::session::{SessionCookie, Sessions};
 use oauth_core::store::{RevocationReason, SessionId, SessionStore, TokenStore};
-use oauth_core::testing::verbs::VerbStore;
 use oauth_core::vocabulary::Subject;
+use oauth_core_conformance::verbs::VerbStore;
 
 use super::live;
 use super::schedule::{Gated, Schedule};

@@ -12,7 +12,7 @@ use futures_util::FutureExt as _;
 use oauth_core::grant::AccessTokenFormat;
 use oauth_core::memory::MemoryTokens;
 use oauth_core::server::{Answer, AuthorizationServerBuilder};
-use oauth_core::testing::verbs::VerbStore;
+use oauth_core_conformance::verbs::VerbStore;
 
 use super::live;
 use super::schedule::{Gated, Schedule};

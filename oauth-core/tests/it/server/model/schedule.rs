@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use oauth_core::memory::MemoryTokens;
 use oauth_core::ports::StoreError;
 use oauth_core::store::SessionStore;
-use oauth_core::testing::verbs::{Reply, Respond, Verb};
+use oauth_core_conformance::verbs::{Reply, Respond, Verb};
 
 /// Every order in which some futures can be polled, one after the other.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use oauth_core::session::SessionState;
-use oauth_core::testing::history::{CodeState, LinkState};
+use oauth_core_conformance::history::{CodeState, LinkState};
 
 /// The longest chain, and the most secrets of the session.
 pub(super) const LONGEST: usize = 3;

@@ -1,0 +1,158 @@
+//! What any [`ClientStore`] must do.
+#![expect(clippy::expect_used, reason = "a case fails by panicking")]
+
+/// The cases.
+#[host_ports_conformance::kit(client_store)]
+mod cases {
+    use std::sync::Arc;
+
+    use std::time::Duration;
+
+    use crate::records::race;
+    use crate::records::{answer, start};
+    use host_ports_conformance::RACERS;
+    use oauth_core::grant::{AccessTokenLifetime, RefreshTokenLifetime};
+    use oauth_core::mtls::{CertificateName, ClientCertificate};
+    use oauth_core::secret::ClientSecret;
+    use oauth_core::store::{
+        ClientSecrets, ClientStore, GrantType, RegisteredCertificates, RegisteredClient,
+    };
+    use oauth_core::vocabulary::{ClientId, RegisteredRedirectUri};
+
+    /// O25: every field comes back.
+    pub async fn a_client_is_found_as_it_was_put(store: &Arc<dyn ClientStore>) {
+        for client in [
+            confidential("web"),
+            #[cfg(feature = "_signatures")]
+            keyed("robot"),
+            RegisteredClient::tls(id("named"), subject("CN=a\\, \\\"b\\\"\\00,O=Caf\u{e9} 'one'")),
+            self_signed("probe"),
+        ] {
+            answer(store.put_client(client.clone()).await);
+            assert_eq!(answer(store.client(&client.id).await), Some(client));
+        }
+    }
+
+    /// What was never put is not there.
+    pub async fn an_unknown_client_is_absent(store: &Arc<dyn ClientStore>) {
+        assert_eq!(answer(store.client(&id("nobody")).await), None);
+    }
+
+    /// Nothing of the earlier record shines through.
+    pub async fn putting_again_replaces_the_whole_record(store: &Arc<dyn ClientStore>) {
+        answer(store.put_client(confidential("web")).await);
+        let replacement = RegisteredClient::public(id("web"));
+        answer(store.put_client(replacement.clone()).await);
+        assert_eq!(answer(store.client(&id("web")).await), Some(replacement));
+    }
+
+    /// No folding of case, no trimming, no wildcard, no quoting mistake.
+    pub async fn ids_are_compared_byte_for_byte(store: &Arc<dyn ClientStore>) {
+        let long = "x".repeat(2048);
+        let longer = format!("{}y", "x".repeat(2047));
+        let ids = [
+            "a",
+            "A",
+            " a",
+            "a ",
+            "%",
+            "_",
+            "'",
+            "\"",
+            "'; DROP TABLE client; --",
+            "\\",
+            "*",
+            &long,
+        ];
+        for text in ids {
+            answer(
+                store
+                    .put_client(RegisteredClient::public(id(text)).with_name(text))
+                    .await,
+            );
+        }
+        for text in ids {
+            let found = answer(store.client(&id(text)).await).expect("it was put");
+            assert_eq!(found.name.as_deref(), Some(text));
+        }
+        for text in ["b", "aa", "  a", "%%", longer.as_str()] {
+            assert_eq!(answer(store.client(&id(text)).await), None, "{text}");
+        }
+    }
+
+    /// Many redirect URIs, a long name, every kind of character.
+    pub async fn a_big_record_is_kept_whole(store: &Arc<dyn ClientStore>) {
+        let name = "\u{e9}\u{1f680}'\"\\\n".repeat(8 * 1024);
+        let client = (0..500).fold(confidential("big").with_name(name), |client, index| {
+            client.with_redirect_uri(exact(&format!("https://app{index}.example/callback")))
+        });
+        answer(store.put_client(client.clone()).await);
+        assert_eq!(answer(store.client(&client.id).await), Some(client));
+    }
+
+    /// The last of 32 puts stays, whichever that is, and no mixture of them.
+    pub async fn concurrent_puts_leave_one_whole_record(store: &Arc<dyn ClientStore>) {
+        let client = |index: usize| {
+            let text = format!("https://app.example/{index}");
+            RegisteredClient::public(id("web"))
+                .with_name(text.clone())
+                .with_redirect_uri(exact(&text))
+        };
+        race(store, async move |store, index| {
+            store.put_client(client(index)).await
+        })
+        .await;
+        let found = answer(store.client(&id("web")).await).expect("it was put");
+        assert!((0..RACERS).any(|index| found == client(index)));
+    }
+
+    fn confidential(name: &str) -> RegisteredClient {
+        let old: ClientSecret = "old secret".parse().expect("printable");
+        let new: ClientSecret = "new secret".parse().expect("printable");
+        let secrets = ClientSecrets::new(&old).rotated(&new, start() + Duration::from_secs(60));
+        RegisteredClient::confidential(id(name), secrets)
+            .with_name("Caf\u{e9} 'one'")
+            .with_secret_post()
+            .with_redirect_uri(exact("https://app.example/callback?x=y"))
+            .with_redirect_uri(
+                RegisteredRedirectUri::loopback_any_port("http://127.0.0.1/callback").expect("loopback"),
+            )
+            .with_grant_types(GrantType::ALL)
+            .with_scopes("openid read:charges write:charges".parse().expect("scopes"))
+            .with_audience("https://api.example".parse().expect("an audience"))
+            .with_access_token_lifetime(AccessTokenLifetime::default())
+            .with_refresh_token_lifetime(RefreshTokenLifetime::default())
+    }
+
+    /// With a key of another name than its thumbprint, and one without a name.
+    #[cfg(feature = "_signatures")]
+    fn keyed(name: &str) -> RegisteredClient {
+        use oauth_core::jose::{Algorithm, KeySet};
+        use oauth_core::store::ClientKeys;
+
+        let named = r#"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo","kid":"the \"new\" one"}"#;
+        let nameless = r#"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#;
+        let keys = KeySet::parse(format!(r#"{{"keys":[{named},{nameless}]}}"#).as_bytes()).expect("two keys");
+        RegisteredClient::keyed(id(name), ClientKeys::new(Algorithm::EdDsa, &keys).expect("keys"))
+    }
+
+    fn subject(text: &str) -> CertificateName {
+        CertificateName::subject_dn(text).expect("a name")
+    }
+
+    fn self_signed(name: &str) -> RegisteredClient {
+        let [old, new] = ["old", "new"].map(|der| ClientCertificate::from_der(der.as_bytes()).thumbprint());
+        let certificates = RegisteredCertificates::new(old).rotated(new, start() + Duration::from_secs(60));
+        RegisteredClient::self_signed_tls(id(name), certificates)
+    }
+
+    fn exact(uri: &str) -> RegisteredRedirectUri {
+        RegisteredRedirectUri::exact(uri).expect("a redirect uri")
+    }
+
+    fn id(text: &str) -> ClientId {
+        text.parse().expect("printable")
+    }
+}
+
+pub use cases::*;

@@ -1,0 +1,58 @@
+use std::fmt;
+
+use super::{History, order, rules};
+use oauth_core::secret::TokenHash;
+use oauth_core::store::FamilyId;
+
+/// What a store did that none may do.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Violation {
+    /// One code bought two families.
+    TwoFamilies(TokenHash),
+    /// One refresh token was rotated twice.
+    TwoSuccessors(TokenHash),
+    /// Two refresh tokens of one family were alive at one moment.
+    TwoLeaves(FamilyId),
+    /// A family whose revocation had been answered yielded, or was shown as standing.
+    RevokedFamilyYields(FamilyId),
+    /// A code or a tombstone was presented again, and its family stood at the last look.
+    ReplayForgiven(FamilyId),
+    /// No order of the verbs, each one step, explains what was answered to those at these places.
+    NoOrder(Vec<usize>),
+}
+
+impl History {
+    /// Holds the history against every rule.
+    ///
+    /// # Errors
+    ///
+    /// The first [`Violation`].
+    pub fn check(&self) -> Result<(), Violation> {
+        let broken = rules::two_families(self)
+            .or_else(|| rules::two_successors(self))
+            .or_else(|| rules::two_leaves(self))
+            .or_else(|| rules::revoked_family_yields(self))
+            .or_else(|| rules::replay_forgiven(self))
+            .or_else(|| order::unexplained(self).map(Violation::NoOrder));
+        broken.map_or(Ok(()), Err)
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TwoFamilies(code) => write!(f, "code {code} bought two families"),
+            Self::TwoSuccessors(token) => write!(f, "refresh token {token} was rotated twice"),
+            Self::TwoLeaves(family) => write!(f, "family {family} had two live leaves"),
+            Self::RevokedFamilyYields(family) => write!(f, "family {family} was revoked, and stood later"),
+            Self::ReplayForgiven(family) => {
+                write!(
+                    f,
+                    "something of family {family} was presented again, and it stands"
+                )
+            }
+            Self::NoOrder(places) => write!(f, "no order of single steps explains {places:?}"),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Cases that every [`InteractionStore`] must pass, in parts.
+#![expect(clippy::expect_used, reason = "a case fails by panicking")]
+
+pub mod interactions;
+pub mod pushed;
+
+use std::time::Duration;
+
+pub use interactions::*;
+pub use pushed::*;
+
+use crate::records::{answer, grant, hash, start, thumbprint};
+use oauth_core::pkce::CodeChallenge;
+use oauth_core::store::{AuthorizationRequest, Insertion, InteractionRecord, InteractionStore, Prompt};
+
+async fn stored(store: &dyn InteractionStore, label: &str) -> InteractionRecord {
+    let record = interaction(label);
+    assert_eq!(
+        answer(store.insert_interaction(record.clone()).await),
+        Insertion::Inserted
+    );
+    record
+}
+
+fn interaction(label: &str) -> InteractionRecord {
+    InteractionRecord {
+        id: hash(label),
+        browser: hash("browser"),
+        request: request(),
+        pushed: None,
+        created_at: start(),
+        expires_at: start() + Duration::from_secs(600),
+    }
+}
+
+fn request() -> AuthorizationRequest {
+    let grant = grant();
+    AuthorizationRequest {
+        client_id: grant.client_id,
+        redirect_uri: "https://app.example/callback?a=%27"
+            .parse()
+            .expect("a redirect uri"),
+        scopes: grant.scopes,
+        resources: grant.audience,
+        state: "'\"\\ ; state".parse().expect("printable"),
+        nonce: grant.nonce,
+        code_challenge: CodeChallenge::from_bytes(*hash("challenge").as_bytes()),
+        dpop_jkt: Some(thumbprint("key")),
+        prompts: [Prompt::Login, Prompt::SelectAccount].into(),
+        silent: true,
+        max_age: Some(Duration::from_secs(u64::MAX)),
+        login_hint: grant.name,
+        ui_locales: Some("se en-GB".to_owned()),
+    }
+}

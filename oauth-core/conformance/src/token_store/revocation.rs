@@ -1,0 +1,135 @@
+/// The cases.
+#[host_ports_conformance::kit(token_store_revocation)]
+mod cases {
+    use std::sync::Arc;
+
+    use std::time::Duration;
+
+    use crate::records::race;
+    use crate::records::{access, answer, family_id, hash, start};
+    use crate::token_store::redeemed;
+    use oauth_core::store::{FamilyRevocation, Insertion, RevocationReason, RevokeOutcome, TokenStore};
+
+    /// O10, O13: every token of the family is inactive at once, and the first reason and time stay.
+    pub async fn revoking_a_family_ends_all_of_it_once(store: &Arc<dyn TokenStore>) {
+        redeemed(store, "f").await;
+        redeemed(store, "other").await;
+        let id = family_id("f");
+        let later = start() + Duration::from_secs(1);
+        let first = answer(
+            store
+                .revoke_family(&id, RevocationReason::CodeReplayed, start())
+                .await,
+        );
+        assert_eq!(first, RevokeOutcome::Revoked);
+        let second = answer(store.revoke_family(&id, RevocationReason::Requested, later).await);
+        assert_eq!(second, RevokeOutcome::AlreadyRevoked);
+
+        let refresh = answer(store.refresh_token(&hash("f rt 0")).await).expect("a tombstone");
+        assert!(!refresh.is_active(start()));
+        assert_eq!(
+            refresh.family.revoked,
+            Some(FamilyRevocation::new(RevocationReason::CodeReplayed, start()))
+        );
+        assert!(
+            !answer(store.access_token(&hash("f at 0")).await).is_some_and(|state| state.is_active(start()))
+        );
+        assert!(
+            answer(store.access_token(&hash("other at 0")).await)
+                .is_some_and(|state| state.is_active(start()))
+        );
+    }
+
+    /// O13, 62: its family lives on.
+    pub async fn revoking_an_access_token_ends_it_alone(store: &Arc<dyn TokenStore>) {
+        redeemed(store, "f").await;
+        assert_eq!(
+            answer(store.insert_access_token(access("alone", None)).await),
+            Insertion::Inserted
+        );
+        for label in ["f at 0", "alone"] {
+            let key = hash(label);
+            let revoke = || store.revoke_access_token(&key, start());
+            assert_eq!(answer(revoke().await), RevokeOutcome::Revoked);
+            assert_eq!(answer(revoke().await), RevokeOutcome::AlreadyRevoked);
+            let state = answer(store.access_token(&key).await).expect("it is kept");
+            assert_eq!(state.token.revoked_at, Some(start()));
+            assert!(!state.is_active(start()));
+        }
+        assert!(
+            answer(store.refresh_token(&hash("f rt 0")).await).is_some_and(|state| state.is_active(start()))
+        );
+    }
+
+    /// O10, O13, 55: as where a client keeps its refresh token; also one that comes when the family was just revoked.
+    pub async fn an_access_token_that_comes_alone_ends_with_its_family(store: &Arc<dyn TokenStore>) {
+        redeemed(store, "f").await;
+        let insert = async |label: &str| {
+            let inserted = store.insert_access_token(access(label, Some("f"))).await;
+            assert_eq!(answer(inserted), Insertion::Inserted);
+        };
+        let is_active = async |label: &str| {
+            let state = answer(store.access_token(&hash(label)).await);
+            state.is_some_and(|state| state.is_active(start()))
+        };
+        insert("early").await;
+        assert!(is_active("early").await);
+        assert!(
+            answer(store.refresh_token(&hash("f rt 0")).await).is_some_and(|state| state.is_active(start()))
+        );
+        let id = family_id("f");
+        let revoked = store.revoke_family(&id, RevocationReason::Requested, start());
+        assert_eq!(answer(revoked.await), RevokeOutcome::Revoked);
+        insert("late").await;
+        for label in ["early", "late", "f at 0"] {
+            assert!(!is_active(label).await, "{label}");
+        }
+    }
+
+    /// And says so.
+    pub async fn revoking_what_is_unknown_changes_nothing(store: &Arc<dyn TokenStore>) {
+        redeemed(store, "f").await;
+        let unknown = family_id("nothing");
+        let family = answer(
+            store
+                .revoke_family(&unknown, RevocationReason::Requested, start())
+                .await,
+        );
+        assert_eq!(family, RevokeOutcome::NotFound);
+        for label in ["nothing", "f", "f rt 0"] {
+            let outcome = answer(store.revoke_access_token(&hash(label), start()).await);
+            assert_eq!(outcome, RevokeOutcome::NotFound, "{label}");
+        }
+        assert!(
+            answer(store.refresh_token(&hash("f rt 0")).await).is_some_and(|state| state.is_active(start()))
+        );
+    }
+
+    /// However many revoke.
+    pub async fn one_of_32_revocations_is_the_first(store: &Arc<dyn TokenStore>) {
+        redeemed(store, "f").await;
+        let id = family_id("f");
+        let families = race(store, async move |store, _| {
+            store
+                .revoke_family(&id, RevocationReason::Requested, start())
+                .await
+        })
+        .await;
+        assert_eq!(firsts(&families), 1);
+        let key = hash("f at 0");
+        let tokens = race(store, async move |store, _| {
+            store.revoke_access_token(&key, start()).await
+        })
+        .await;
+        assert_eq!(firsts(&tokens), 1);
+    }
+
+    fn firsts(outcomes: &[RevokeOutcome]) -> usize {
+        outcomes
+            .iter()
+            .filter(|outcome| **outcome == RevokeOutcome::Revoked)
+            .count()
+    }
+}
+
+pub use cases::*;
