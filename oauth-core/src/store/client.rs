@@ -45,15 +45,11 @@ pub struct RegisteredClient {
     /// The resource servers it speaks for: it may introspect access tokens meant for one of these.
     pub audiences: BTreeSet<Audience>,
     /// How long its access tokens live, where that is not what the server says.
-    #[serde(default)]
     pub access_token_lifetime: Option<AccessTokenLifetime>,
     /// How long its chains of refresh tokens live, where that is not what the server says.
-    #[serde(default)]
     pub refresh_token_lifetime: Option<RefreshTokenLifetime>,
     /// What each of its tokens is bound to. A client without it gets what it proves to have a key for, and bearer tokens otherwise.
-    #[serde(default)]
     pub sender_constraint: Option<SenderConstraint>,
-    #[serde(default)]
     keeps_refresh_tokens: bool,
 }
 

@@ -19,7 +19,6 @@ pub struct TokenFamily {
     /// What was granted.
     pub grant: Grant,
     /// What a public client must prove to refresh: that it has the key it redeemed the code with.
-    #[serde(default)]
     pub confirmation: Option<Confirmation>,
     /// When the code was redeemed.
     pub created_at: SystemTime,

@@ -200,25 +200,3 @@ fn only_a_constrained_confidential_client_keeps_its_refresh_token() {
     published.authentication = crate::store::ClientAuthentication::None;
     assert!(published.rotates_refresh_tokens());
 }
-
-/// O25: what a release before this one stored is bound to nothing.
-#[test]
-fn records_of_before_are_bound_to_nothing() {
-    let without = |mut value: serde_json::Value, names: &[&str]| {
-        let members = value.as_object_mut().unwrap();
-        for name in names {
-            assert!(members.remove(*name).is_some(), "{name}");
-        }
-        value
-    };
-    let client = serde_json::to_value(confidential("web")).unwrap();
-    let client = without(client, &["sender_constraint", "keeps_refresh_tokens"]);
-    let client: RegisteredClient = serde_json::from_value(client).unwrap();
-    assert_eq!(client, confidential("web"));
-    let record = without(serde_json::to_value(code()).unwrap(), &["dpop_jkt"]);
-    let record: AuthorizationCodeRecord = serde_json::from_value(record).unwrap();
-    assert_eq!(record, code());
-    let family = without(serde_json::to_value(refresh().family).unwrap(), &["confirmation"]);
-    let family: TokenFamily = serde_json::from_value(family).unwrap();
-    assert_eq!(family, refresh().family);
-}
