@@ -1,5 +1,4 @@
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::Mutex;
 use std::time::SystemTime;
 
@@ -48,23 +47,21 @@ impl InteractionStore for MemoryInteractions {
         now: SystemTime,
     ) -> Result<TakeOutcome, StoreError> {
         let tables = &mut *lock(&self.tables);
-        let Entry::Occupied(entry) = tables.interactions.entry(*id) else {
-            return Ok(TakeOutcome::NotFound);
+        let found = tables.interactions.get(id);
+        let pushed = match TakeOutcome::decide(found, browser, now) {
+            Ok(pushed) => pushed,
+            Err(refused) => return Ok(refused),
         };
-        let record = entry.get();
-        if !record.browser.matches(browser) {
-            return Ok(TakeOutcome::NotFound);
-        }
-        if now >= record.expires_at {
-            return Ok(TakeOutcome::Expired);
-        }
-        if let Some(hash) = &record.pushed {
-            match tables.pushed.get_mut(hash) {
+        if let Some(hash) = pushed {
+            match tables.pushed.get_mut(&hash) {
                 Some(pushed) if !pushed.completed => pushed.completed = true,
                 _ => return Ok(TakeOutcome::RequestSpent),
             }
         }
-        Ok(TakeOutcome::Taken(Box::new(entry.remove())))
+        let taken = tables.interactions.remove(id);
+        Ok(taken.map_or(TakeOutcome::NotFound, |record| {
+            TakeOutcome::Taken(Box::new(record))
+        }))
     }
 
     async fn insert_pushed(&self, pushed: PushedRequestRecord) -> Result<Insertion, StoreError> {

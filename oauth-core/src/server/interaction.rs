@@ -15,7 +15,6 @@ use crate::ports::StoreError;
 use crate::random::random_text;
 use crate::secret::TokenHash;
 use crate::store::{AuthorizationRequest, Insertion, InteractionRecord, Prompt, RegisteredClient};
-use crate::time::later;
 use crate::vocabulary::{Audience, ClientId, RedirectUri, Scopes};
 
 /// A checked request that waits for the user: show a page under [`id`](Self::id) and keep [`browser`](Self::browser) in a
@@ -115,14 +114,8 @@ impl AuthorizationServer {
         let browser = BrowserSecret::generate(&*self.inner.entropy);
         let created_at = self.inner.clock.now();
         let details = InteractionDetails::new(&request, created_at, &client);
-        let record = InteractionRecord {
-            id: TokenHash::of(&id),
-            browser: TokenHash::of(browser.expose()),
-            request,
-            pushed,
-            created_at,
-            expires_at: later(created_at, InteractionRecord::LIFETIME),
-        };
+        let (key, secret) = (TokenHash::of(&id), TokenHash::of(browser.expose()));
+        let record = InteractionRecord::new(key, secret, request, created_at).with_pushed(pushed);
         match self.inner.interactions.insert_interaction(record).await? {
             Insertion::Inserted => Ok(Interaction {
                 id,

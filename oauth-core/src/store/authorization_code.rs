@@ -2,10 +2,11 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::{FamilyId, SessionId};
+use super::{FamilyId, SessionId, SessionRecord};
 use crate::lifetime::{AccessTokenLifetime, RefreshTokenLifetime};
 use crate::pkce::CodeChallenge;
 use crate::secret::TokenHash;
+use crate::session_state::SessionState;
 use crate::time::later;
 use crate::vocabulary::{Audience, ClientId, Nonce, RedirectUri, Scopes, Subject, Thumbprint};
 
@@ -27,7 +28,6 @@ pub struct Grant {
     /// When the user last proved who they are.
     pub auth_time: SystemTime,
     /// The session in which they did, if what was granted is to end when it is ended, which a timeout does not do.
-    #[serde(default)]
     pub session: Option<SessionId>,
     /// The nonce of the authorization request.
     pub nonce: Option<Nonce>,
@@ -53,6 +53,15 @@ impl Grant {
             name: None,
         }
     }
+
+    /// Returns `true` if the grant names no session, or `session` is the named one and is active at `now`. Pass `None` for a
+    /// session that the store did not find.
+    #[must_use]
+    pub fn is_session_active(&self, session: Option<&SessionRecord>, now: SystemTime) -> bool {
+        self.session.is_none_or(|id| {
+            session.is_some_and(|session| session.id == id && session.state(now) == SessionState::Active)
+        })
+    }
 }
 
 /// How long a code waits for its client, which is told at once.
@@ -74,7 +83,6 @@ pub struct AuthorizationCodeRecord {
     /// What the verifier must hash to.
     pub code_challenge: CodeChallenge,
     /// The key that the client must prove to have, if it said so with its request.
-    #[serde(default)]
     pub dpop_jkt: Option<Thumbprint>,
     /// What the code buys.
     pub grant: Grant,
@@ -118,5 +126,42 @@ impl AuthorizationCodeRecord {
     #[must_use]
     pub fn with_dpop_jkt(self, dpop_jkt: Option<Thumbprint>) -> Self {
         Self { dpop_jkt, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session_timeouts::SessionTimeouts;
+
+    /// S3: a grant of no session needs none; any other needs its own, and needs it active.
+    #[test]
+    fn grant_needs_its_own_session_active() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+        let session = |byte| {
+            let (hash, id) = (TokenHash::of("cookie"), SessionId::from_bytes([byte; 16]));
+            let timeouts = SessionTimeouts::default();
+            SessionRecord::new(hash, id, "ada".parse().unwrap(), timeouts, now)
+        };
+        let free = Grant::new(
+            "web".parse().unwrap(),
+            "ada".parse().unwrap(),
+            Scopes::default(),
+            now,
+        );
+        let mut bound = free.clone();
+        bound.session = Some(session(1).id);
+        let (own, other) = (session(1), session(2));
+        let end = own.active_until();
+        for (found, at, expected) in [
+            (None, now, false),
+            (Some(&other), now, false),
+            (Some(&own), now, true),
+            (Some(&own), end - Duration::from_nanos(1), true),
+            (Some(&own), end, false),
+        ] {
+            assert!(free.is_session_active(found, at));
+            assert_eq!(bound.is_session_active(found, at), expected);
+        }
     }
 }

@@ -8,6 +8,7 @@ use super::{Insertion, PushedRequestRecord};
 use crate::pkce::CodeChallenge;
 use crate::ports::StoreError;
 use crate::secret::TokenHash;
+use crate::time::later;
 use crate::vocabulary::{Audience, ClientId, Nonce, RedirectUri, Scopes, State, Thumbprint};
 
 /// A checked authorization request, [RFC 6749 §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1): what
@@ -26,7 +27,6 @@ pub struct AuthorizationRequest {
     pub scopes: Scopes,
     /// The resource servers that tokens are asked for, [RFC 8707](https://www.rfc-editor.org/rfc/rfc8707); all of the
     /// server's when there is none.
-    #[serde(default)]
     pub resources: Vec<Audience>,
     /// Handed back as it came.
     pub state: State,
@@ -35,13 +35,10 @@ pub struct AuthorizationRequest {
     /// The S256 challenge.
     pub code_challenge: CodeChallenge,
     /// The key that the code is to be bound to, [RFC 9449 §10](https://www.rfc-editor.org/rfc/rfc9449#section-10).
-    #[serde(default)]
     pub dpop_jkt: Option<Thumbprint>,
     /// The pages that the client wants shown whatever the host remembers.
-    #[serde(default)]
     pub prompts: BTreeSet<Prompt>,
     /// Whether no page may be shown at all: `prompt=none`.
-    #[serde(default)]
     pub silent: bool,
     /// How long ago, before the request, the user may have proven who they are.
     pub max_age: Option<Duration>,
@@ -52,6 +49,31 @@ pub struct AuthorizationRequest {
 }
 
 impl AuthorizationRequest {
+    /// A request for a code that is sent to `redirect_uri`, without scopes or further wishes.
+    #[must_use]
+    pub fn new(
+        client_id: ClientId,
+        redirect_uri: RedirectUri,
+        state: State,
+        code_challenge: CodeChallenge,
+    ) -> Self {
+        Self {
+            client_id,
+            redirect_uri,
+            scopes: Scopes::default(),
+            resources: Vec::new(),
+            state,
+            nonce: None,
+            code_challenge,
+            dpop_jkt: None,
+            prompts: BTreeSet::new(),
+            silent: false,
+            max_age: None,
+            login_hint: None,
+            ui_locales: None,
+        }
+    }
+
     /// The instant, by a request of `asked_at`, before which the user must not have proven who they are; `None` when any
     /// sign-in does. To the nanosecond: were it cut to the second that `auth_time` is on the wire, a sign-in from before a
     /// request would do for its `prompt=login`.
@@ -122,7 +144,6 @@ pub struct InteractionRecord {
     /// What was asked.
     pub request: AuthorizationRequest,
     /// The hash of the pushed request that it came from, which is spent with it.
-    #[serde(default)]
     pub pushed: Option<TokenHash>,
     /// When it was asked.
     pub created_at: SystemTime,
@@ -131,11 +152,35 @@ pub struct InteractionRecord {
 }
 
 impl InteractionRecord {
-    /// How long the user may take.
-    pub(crate) const LIFETIME: Duration = Duration::from_secs(10 * 60);
+    /// The time that the user has to answer: ten minutes.
+    pub const LIFETIME: Duration = Duration::from_secs(10 * 60);
+
+    /// An interaction that begins at `created_at` and can be answered for [`Self::LIFETIME`].
+    #[must_use]
+    pub fn new(
+        id: TokenHash,
+        browser: TokenHash,
+        request: AuthorizationRequest,
+        created_at: SystemTime,
+    ) -> Self {
+        Self {
+            id,
+            browser,
+            request,
+            pushed: None,
+            created_at,
+            expires_at: later(created_at, Self::LIFETIME),
+        }
+    }
+
+    /// Names the pushed request that the interaction came from, which is spent with it.
+    #[must_use]
+    pub fn with_pushed(self, pushed: Option<TokenHash>) -> Self {
+        Self { pushed, ..self }
+    }
 }
 
-/// What became of taking an interaction.
+/// Outcome of taking an interaction. The checks are made in the order `NotFound`, `Expired`, `RequestSpent`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[must_use]
 #[non_exhaustive]
@@ -150,13 +195,41 @@ pub enum TakeOutcome {
     NotFound,
 }
 
+impl TakeOutcome {
+    /// Decides at `now` whether `browser` may take the interaction that the store read; `None` when it found none. The result is the
+    /// hash of the pushed request to complete first, if there is one.
+    ///
+    /// In the same step the store marks that request as completed, which must change one row, and removes the interaction;
+    /// after both the outcome is [`TakeOutcome::Taken`]. When the request is gone or was completed before, the store changes nothing
+    /// and the outcome is [`TakeOutcome::RequestSpent`].
+    ///
+    /// # Errors
+    ///
+    /// The outcome when nothing is to be written: [`TakeOutcome::NotFound`], also for another browser, or
+    /// [`TakeOutcome::Expired`].
+    pub fn decide(
+        interaction: Option<&InteractionRecord>,
+        browser: &TokenHash,
+        now: SystemTime,
+    ) -> Result<Option<TokenHash>, Self> {
+        let interaction = interaction.ok_or(Self::NotFound)?;
+        if !interaction.browser.matches(browser) {
+            return Err(Self::NotFound);
+        }
+        if now >= interaction.expires_at {
+            return Err(Self::Expired);
+        }
+        Ok(interaction.pushed)
+    }
+}
+
 /// Keeps sign-ins while the user is at the host's pages, and pushed requests until one of their sign-ins is answered.
 ///
 /// # What an implementation must guarantee
 ///
 /// See the [module](super). Of any number of callers that take one interaction exactly one gets it, and of any number that
-/// take interactions of one pushed request as well: taking spends both in the same step. The browser is compared first,
-/// then the expiry, then the pushed request; who is refused spends nothing.
+/// take interactions of one pushed request as well: taking spends both in the same step. [`TakeOutcome::decide`] has the order
+/// of the checks: the browser, then the expiry, then the pushed request. A refusal changes nothing.
 #[async_trait]
 pub trait InteractionStore: Send + Sync {
     /// Stores a new interaction; never overwrites.
@@ -207,4 +280,44 @@ pub trait InteractionStore: Send + Sync {
     ///
     /// [`StoreError`] when the store cannot answer; calling again is safe.
     async fn purge_interactions(&self, now: SystemTime) -> Result<u64, StoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NANOSECOND: Duration = Duration::from_nanos(1);
+
+    fn interaction(now: SystemTime, pushed: Option<TokenHash>) -> InteractionRecord {
+        let request = AuthorizationRequest::new(
+            "web".parse().unwrap(),
+            "https://app.example/callback".parse().unwrap(),
+            "state".parse().unwrap(),
+            CodeChallenge::from_bytes([1; 32]),
+        );
+        let (id, browser) = (TokenHash::of("id"), TokenHash::of("browser"));
+        InteractionRecord::new(id, browser, request, now).with_pushed(pushed)
+    }
+
+    /// O23, O24: no interaction and another browser, then the expiry, then the pushed request; each combination.
+    #[test]
+    fn taking_is_decided_in_documented_order() {
+        let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+        let (own, other) = (TokenHash::of("browser"), TokenHash::of("other browser"));
+        for pushed in [None, Some(TokenHash::of("pushed"))] {
+            let record = interaction(start, pushed);
+            let end = record.expires_at;
+            for (now, is_expired) in [(start, false), (end - NANOSECOND, false), (end, true)] {
+                let decide = |found, browser| TakeOutcome::decide(found, browser, now);
+                assert_eq!(decide(None, &own), Err(TakeOutcome::NotFound));
+                assert_eq!(decide(Some(&record), &other), Err(TakeOutcome::NotFound));
+                let expected = if is_expired {
+                    Err(TakeOutcome::Expired)
+                } else {
+                    Ok(pushed)
+                };
+                assert_eq!(decide(Some(&record), &own), expected);
+            }
+        }
+    }
 }

@@ -3,23 +3,13 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::{Insertion, RevocationReason, SessionId, SessionRecord, SessionRenewal, TokenStore};
+use super::{
+    Insertion, ResetOutcome, RevocationReason, SessionId, SessionOutcome, SessionRecord, SessionRenewal,
+    TokenStore,
+};
 use crate::ports::StoreError;
 use crate::secret::TokenHash;
 use crate::vocabulary::Subject;
-
-/// What became of a verb that needs a session which is not over.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[must_use]
-#[non_exhaustive]
-pub enum SessionOutcome {
-    /// The session was active, and the step is done.
-    Done,
-    /// It was idle too long, too old or ended; nothing changed.
-    Over,
-    /// There is none under that secret; nothing changed.
-    NotFound,
-}
 
 /// A password-reset token that was issued.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -36,24 +26,6 @@ pub struct ResetTokenRecord {
     pub issued_at: SystemTime,
     /// The instant from which it opens nothing.
     pub expires_at: SystemTime,
-}
-
-/// What became of redeeming a password-reset token.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[must_use]
-#[non_exhaustive]
-pub enum ResetOutcome {
-    /// It is spent, and its subject is signed out everywhere.
-    Redeemed {
-        /// Whose password may be set now.
-        subject: Subject,
-        /// What ended.
-        revoked: Revoked,
-    },
-    /// It is too old; nothing changed.
-    Expired,
-    /// There is none: it was never issued, is spent, a newer one took its place, or it is nobody's. Nothing changed.
-    NotFound,
 }
 
 /// How much ended.
@@ -83,9 +55,9 @@ pub struct Revoked {
 ///
 /// See the [module](super), and:
 ///
-/// - **The rules of a row are those of [`SessionRecord`]**: load it, call [`touched`](SessionRecord::touched),
-///   [`renewed`](SessionRecord::renewed) or [`revoked`](SessionRecord::revoked), write it, in one step. Of any number of callers
-///   that renew one session exactly one does.
+/// - **The rules of a row are pure functions**: load it, call [`SessionChange::decide`](super::SessionChange::decide) to touch or renew it,
+///   [`SessionRecord::revoked`] to end it or [`ResetOutcome::decide`] to redeem a reset token, and write the result, in one step. Of any
+///   number of callers that renew one session exactly one does.
 /// - **What was ended stays ended**: once [`end_session`](Self::end_session),
 ///   [`end_session_by_secret`](Self::end_session_by_secret), [`revoke_subject`](Self::revoke_subject) or
 ///   [`redeem_reset_token`](Self::redeem_reset_token) has answered, nothing from before is worth anything, whatever had begun

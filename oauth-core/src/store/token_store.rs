@@ -3,8 +3,9 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 
 use super::{
-    AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, FamilyId, Insertion, RefreshTokenRecord,
-    RefreshTokenState, RevocationReason, Rotated, RotationSalt, TokenFamily,
+    AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, FamilyId, Insertion, RedeemOutcome,
+    RefreshTokenRecord, RefreshTokenState, RevocationReason, RevokeOutcome, RotateOutcome, Rotated,
+    RotationSalt, TokenFamily,
 };
 use crate::ports::StoreError;
 use crate::secret::TokenHash;
@@ -57,58 +58,6 @@ impl Rotation {
     }
 }
 
-/// What became of redeeming a code. The checks are made in the order `NotFound`, `AlreadyRedeemed`, `Expired`,
-/// `SessionEnded`.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[must_use]
-#[non_exhaustive]
-pub enum RedeemOutcome {
-    /// The code is spent, and the family and its tokens are stored.
-    Redeemed,
-    /// It was spent before, on this family; nothing changed.
-    AlreadyRedeemed {
-        /// What it bought then.
-        family: FamilyId,
-    },
-    /// It was never spent and is too old; nothing changed.
-    Expired,
-    /// The session that its grant names is over, or is not there; nothing changed.
-    SessionEnded,
-    /// There is no such code.
-    NotFound,
-}
-
-/// What became of rotating a refresh token. The checks are made in the order `NotFound`, `FamilyRevoked`, `Superseded`,
-/// `Expired`.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[must_use]
-#[non_exhaustive]
-pub enum RotateOutcome {
-    /// The presented token is a tombstone, its successor the live leaf, the access token stored.
-    Rotated,
-    /// The family was revoked; nothing changed.
-    FamilyRevoked,
-    /// The presented token was rotated before; nothing changed.
-    Superseded,
-    /// The token was idle too long, or the family is too old; nothing changed.
-    Expired,
-    /// There is no such token.
-    NotFound,
-}
-
-/// What became of a revocation.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[must_use]
-#[non_exhaustive]
-pub enum RevokeOutcome {
-    /// It was alive and is revoked.
-    Revoked,
-    /// It was revoked before; the first time and reason stay.
-    AlreadyRevoked,
-    /// There is none of that name.
-    NotFound,
-}
-
 /// Keeps codes, families and tokens.
 ///
 /// # What an implementation must guarantee
@@ -121,8 +70,12 @@ pub enum RevokeOutcome {
 /// - once `revoke_family` has answered, no `rotate` of that family succeeds, also one that had begun before;
 /// - a lookup reads the token, its family and what it was exchanged for in one snapshot.
 ///
+/// - the outcomes are those of [`RedeemOutcome::decide`], [`RotateOutcome::decide`] and [`RevokeOutcome::decide`], on what
+///   the verb reads in its own step.
+///
 /// In SQL, `redeem_code` and `rotate` are one transaction around an `UPDATE … WHERE redeemed IS NULL` or
-/// `… WHERE rotated_at IS NULL` whose row count decides; `rotate` also locks the family's row.
+/// `… WHERE rotated_at IS NULL` whose row count decides; `rotate` also locks the family's row. When the `UPDATE` changed no
+/// row, read the row and let `decide` name the refusal.
 #[async_trait]
 pub trait TokenStore: Send + Sync {
     /// Stores a new code; never overwrites.

@@ -10,9 +10,10 @@ use super::{count, insert, lock};
 use crate::ports::StoreError;
 use crate::secret::TokenHash;
 use crate::store::{
-    AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, CodeRedemption, FamilyId, FamilyRevocation,
-    Insertion, RedeemOutcome, RefreshTokenRecord, RefreshTokenState, ResetTokenRecord, RevocationReason,
-    RevokeOutcome, RotateOutcome, Rotated, Rotation, SessionRecord, Successor, TokenFamily, TokenStore,
+    AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, CodeRedemption, CodeSnapshot, FamilyId,
+    FamilyRevocation, Insertion, RedeemOutcome, RefreshTokenRecord, RefreshTokenSnapshot, RefreshTokenState,
+    ResetTokenRecord, RevocationReason, RevokeOutcome, RotateOutcome, Rotated, Rotation, SessionRecord,
+    Successor, TokenFamily, TokenStore,
 };
 
 /// Codes, families, tokens and sessions in memory.
@@ -86,10 +87,9 @@ impl TokenStore for MemoryTokens {
         now: SystemTime,
     ) -> Result<RevokeOutcome, StoreError> {
         let mut tables = lock(&self.tables);
-        let Some(family) = tables.families.get_mut(id) else {
-            return Ok(RevokeOutcome::NotFound);
-        };
-        Ok(set_once(&mut family.revoked, FamilyRevocation::new(reason, now)))
+        let family = tables.families.get_mut(id);
+        let revocation = FamilyRevocation::new(reason, now);
+        Ok(set_once(family.map(|family| &mut family.revoked), revocation))
     }
 
     async fn revoke_access_token(
@@ -98,10 +98,8 @@ impl TokenStore for MemoryTokens {
         now: SystemTime,
     ) -> Result<RevokeOutcome, StoreError> {
         let mut tables = lock(&self.tables);
-        let Some(token) = tables.access.get_mut(hash) else {
-            return Ok(RevokeOutcome::NotFound);
-        };
-        Ok(set_once(&mut token.revoked_at, now))
+        let token = tables.access.get_mut(hash);
+        Ok(set_once(token.map(|token| &mut token.revoked_at), now))
     }
 
     async fn purge_tokens(&self, now: SystemTime) -> Result<u64, StoreError> {
@@ -124,47 +122,35 @@ impl Tables {
     }
 
     fn redeem_code(&mut self, redemption: CodeRedemption, now: SystemTime) -> RedeemOutcome {
-        let stands = self.session_stands(&redemption.family.grant, now);
-        let Some(code) = self.codes.get_mut(&redemption.code) else {
-            return RedeemOutcome::NotFound;
-        };
-        if let Some(family) = code.redeemed {
-            return RedeemOutcome::AlreadyRedeemed { family };
+        let is_session_active = self.is_session_active(&redemption.family.grant, now);
+        let code = self.codes.get_mut(&redemption.code);
+        let snapshot = code
+            .as_deref()
+            .map(|code| CodeSnapshot::new(code, is_session_active));
+        let outcome = RedeemOutcome::decide(snapshot, now);
+        if let (RedeemOutcome::Redeemed, Some(code)) = (outcome, code) {
+            code.redeemed = Some(redemption.family.id);
+            self.families.insert(redemption.family.id, redemption.family);
+            self.access.insert(redemption.access.hash, redemption.access);
+            self.refresh
+                .extend(redemption.refresh.map(|token| (token.hash, token)));
         }
-        if now >= code.expires_at {
-            return RedeemOutcome::Expired;
-        }
-        if !stands {
-            return RedeemOutcome::SessionEnded;
-        }
-        code.redeemed = Some(redemption.family.id);
-        self.families.insert(redemption.family.id, redemption.family);
-        self.access.insert(redemption.access.hash, redemption.access);
-        self.refresh
-            .extend(redemption.refresh.map(|token| (token.hash, token)));
-        RedeemOutcome::Redeemed
+        outcome
     }
 
     fn rotate(&mut self, rotation: Rotation, now: SystemTime) -> RotateOutcome {
-        let Some(presented) = self.refresh.get_mut(&rotation.presented) else {
-            return RotateOutcome::NotFound;
-        };
-        let Some(family) = self.families.get(&presented.family) else {
-            return RotateOutcome::NotFound;
-        };
-        if family.revoked.is_some() {
-            return RotateOutcome::FamilyRevoked;
+        let presented = self.refresh.get_mut(&rotation.presented);
+        let found = presented.and_then(|token| Some((self.families.get(&token.family)?, token)));
+        let snapshot = found
+            .as_ref()
+            .map(|(family, token)| RefreshTokenSnapshot::new(token, family));
+        let outcome = RotateOutcome::decide(snapshot, now);
+        if let (RotateOutcome::Rotated, Some((_, presented))) = (outcome, found) {
+            presented.rotated = Some(rotation.rotated(now));
+            self.refresh.insert(rotation.successor.hash, rotation.successor);
+            self.access.insert(rotation.access.hash, rotation.access);
         }
-        if presented.rotated.is_some() {
-            return RotateOutcome::Superseded;
-        }
-        if now >= presented.expires_at || now >= family.expires_at {
-            return RotateOutcome::Expired;
-        }
-        presented.rotated = Some(rotation.rotated(now));
-        self.refresh.insert(rotation.successor.hash, rotation.successor);
-        self.access.insert(rotation.access.hash, rotation.access);
-        RotateOutcome::Rotated
+        outcome
     }
 
     fn purge(&mut self, now: SystemTime) -> usize {
@@ -188,10 +174,11 @@ impl Tables {
     }
 }
 
-fn set_once<T>(slot: &mut Option<T>, value: T) -> RevokeOutcome {
-    if slot.is_some() {
-        return RevokeOutcome::AlreadyRevoked;
+/// Fills the slot of a record that was found, unless it is filled.
+fn set_once<T>(slot: Option<&mut Option<T>>, value: T) -> RevokeOutcome {
+    let outcome = RevokeOutcome::decide(slot.as_deref().map(|slot| slot.is_some()));
+    if let (RevokeOutcome::Revoked, Some(slot)) = (outcome, slot) {
+        *slot = Some(value);
     }
-    *slot = Some(value);
-    RevokeOutcome::Revoked
+    outcome
 }

@@ -1,4 +1,3 @@
-use std::collections::hash_map::Entry;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
@@ -10,7 +9,7 @@ use crate::secret::TokenHash;
 use crate::session::SessionState;
 use crate::store::{
     FamilyRevocation, Grant, Insertion, ResetOutcome, ResetTokenRecord, RevocationReason, RevokeOutcome,
-    Revoked, SessionId, SessionOutcome, SessionRecord, SessionRenewal, SessionStore,
+    Revoked, SessionChange, SessionId, SessionOutcome, SessionRecord, SessionRenewal, SessionStore,
 };
 use crate::vocabulary::Subject;
 
@@ -30,16 +29,7 @@ impl SessionStore for MemoryTokens {
 
     async fn touch_session(&self, hash: &TokenHash, now: SystemTime) -> Result<SessionOutcome, StoreError> {
         let mut tables = lock(&self.tables);
-        Ok(match tables.sessions.get_mut(hash) {
-            None => SessionOutcome::NotFound,
-            Some(session) => match session.touched(now) {
-                None => SessionOutcome::Over,
-                Some(touched) => {
-                    *session = touched;
-                    SessionOutcome::Done
-                }
-            },
-        })
+        Ok(tables.change_session(hash, SessionChange::Touch, now))
     }
 
     async fn renew_session(
@@ -49,18 +39,11 @@ impl SessionStore for MemoryTokens {
         renewal: SessionRenewal,
         now: SystemTime,
     ) -> Result<SessionOutcome, StoreError> {
-        let sessions = &mut lock(&self.tables).sessions;
-        let Entry::Occupied(old) = sessions.entry(*hash) else {
-            return Ok(SessionOutcome::NotFound);
+        let change = SessionChange::Renew {
+            hash: new_hash,
+            renewal,
         };
-        Ok(match old.get().renewed(new_hash, renewal, now) {
-            None => SessionOutcome::Over,
-            Some(renewed) => {
-                old.remove();
-                sessions.insert(new_hash, renewed);
-                SessionOutcome::Done
-            }
-        })
+        Ok(lock(&self.tables).change_session(hash, change, now))
     }
 
     async fn end_session(
@@ -129,15 +112,10 @@ impl SessionStore for MemoryTokens {
         now: SystemTime,
     ) -> Result<ResetOutcome, StoreError> {
         let mut tables = lock(&self.tables);
-        let token = tables.reset_tokens.get(hash);
-        let Some((subject, expires_at)) =
-            token.and_then(|token| Some((token.subject.clone()?, token.expires_at)))
-        else {
-            return Ok(ResetOutcome::NotFound);
+        let subject = match ResetOutcome::decide(tables.reset_tokens.get(hash), now) {
+            Ok(subject) => subject.clone(),
+            Err(refused) => return Ok(refused),
         };
-        if now >= expires_at {
-            return Ok(ResetOutcome::Expired);
-        }
         let reason = RevocationReason::PasswordReset;
         let revoked = tables.revoke_subject(&End { reason, now }, &subject, None);
         Ok(ResetOutcome::Redeemed { subject, revoked })
@@ -159,12 +137,26 @@ struct End {
 }
 
 impl Tables {
-    /// Whether a code of this grant may still be redeemed at `now`.
-    pub(super) fn session_stands(&self, grant: &Grant, now: SystemTime) -> bool {
-        grant.session.is_none_or(|id| {
-            let session = self.sessions.values().find(|session| session.id == id);
-            session.is_some_and(|session| session.state(now) == SessionState::Active)
-        })
+    /// Returns `true` if a code of this grant can be redeemed at `now`.
+    pub(super) fn is_session_active(&self, grant: &Grant, now: SystemTime) -> bool {
+        let session = self
+            .sessions
+            .values()
+            .find(|session| grant.session == Some(session.id));
+        grant.is_session_active(session, now)
+    }
+
+    fn change_session(&mut self, hash: &TokenHash, change: SessionChange, now: SystemTime) -> SessionOutcome {
+        match change.decide(self.sessions.get(hash), now) {
+            Ok(changed) => {
+                if changed.hash != *hash {
+                    self.sessions.remove(hash);
+                }
+                self.sessions.insert(changed.hash, changed);
+                SessionOutcome::Done
+            }
+            Err(refused) => refused,
+        }
     }
 
     fn end_session(&mut self, id: &SessionId, end: &End) -> Revoked {
@@ -202,7 +194,10 @@ impl Tables {
             }
         }
         for family in self.families.values_mut().filter(|family| granted(&family.grant)) {
-            let outcome = set_once(&mut family.revoked, FamilyRevocation::new(end.reason, end.now));
+            let outcome = set_once(
+                Some(&mut family.revoked),
+                FamilyRevocation::new(end.reason, end.now),
+            );
             revoked.families += u64::from(outcome == RevokeOutcome::Revoked);
         }
         let codes = self.codes.len();

@@ -135,13 +135,11 @@ async fn take(
             .fetch_optional(&mut *transaction)
             .await?;
     let interaction: Option<InteractionRecord> = found.map(|text| json::record(&text)).transpose()?;
-    let Some(interaction) = interaction.filter(|found| found.browser.matches(browser)) else {
-        return Ok(TakeOutcome::NotFound);
+    let pushed = match TakeOutcome::decide(interaction.as_ref(), browser, now) {
+        Ok(pushed) => pushed,
+        Err(refused) => return Ok(refused),
     };
-    if interaction.expires_at <= now {
-        return Ok(TakeOutcome::Expired);
-    }
-    if let Some(pushed) = &interaction.pushed
+    if let Some(pushed) = &pushed
         && !complete(&mut transaction, pushed).await?
     {
         return Ok(TakeOutcome::RequestSpent);
@@ -151,5 +149,7 @@ async fn take(
         .execute(&mut *transaction)
         .await?;
     transaction.commit().await?;
-    Ok(TakeOutcome::Taken(Box::new(interaction)))
+    Ok(interaction.map_or(TakeOutcome::NotFound, |interaction| {
+        TakeOutcome::Taken(Box::new(interaction))
+    }))
 }

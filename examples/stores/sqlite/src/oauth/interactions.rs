@@ -113,13 +113,12 @@ fn take(
     browser: &TokenHash,
     now: SystemTime,
 ) -> Result<TakeOutcome, DatabaseError> {
-    let Some(interaction) = load(transaction, id)?.filter(|found| found.browser.matches(browser)) else {
-        return Ok(TakeOutcome::NotFound);
+    let found = load(transaction, id)?;
+    let pushed = match TakeOutcome::decide(found.as_ref(), browser, now) {
+        Ok(pushed) => pushed,
+        Err(refused) => return Ok(refused),
     };
-    if interaction.expires_at <= now {
-        return Ok(TakeOutcome::Expired);
-    }
-    if let Some(pushed) = &interaction.pushed
+    if let Some(pushed) = &pushed
         && !complete(transaction, pushed)?
     {
         return Ok(TakeOutcome::RequestSpent);
@@ -127,5 +126,7 @@ fn take(
     transaction
         .prepare_cached("DELETE FROM oauth_interaction WHERE id = ?1")?
         .execute([id.as_bytes()])?;
-    Ok(TakeOutcome::Taken(Box::new(interaction)))
+    Ok(found.map_or(TakeOutcome::NotFound, |interaction| {
+        TakeOutcome::Taken(Box::new(interaction))
+    }))
 }

@@ -119,12 +119,10 @@ pub(super) async fn by_reset_token(
     end: &End,
 ) -> Result<ResetOutcome, DatabaseError> {
     let token = reset_token::load(pool, hash).await?;
-    let Some((subject, expires_at)) = token.and_then(|token| Some((token.subject?, token.expires_at))) else {
-        return Ok(ResetOutcome::NotFound);
+    let subject = match ResetOutcome::decide(token.as_ref(), end.now) {
+        Ok(subject) => subject.clone(),
+        Err(refused) => return Ok(refused),
     };
-    if expires_at <= end.now {
-        return Ok(ResetOutcome::Expired);
-    }
     let mut transaction = subject::begin_alone(pool, &subject).await?;
     // another may have spent it before the lock
     if reset_token::load(&mut *transaction, hash).await?.is_none() {

@@ -10,13 +10,13 @@ use async_trait::async_trait;
 use oauth_core::ports::StoreError;
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{
-    Insertion, ResetOutcome, ResetTokenRecord, RevocationReason, Revoked, SessionId, SessionOutcome,
-    SessionRecord, SessionRenewal, SessionStore,
+    Insertion, ResetOutcome, ResetTokenRecord, RevocationReason, Revoked, SessionChange, SessionId,
+    SessionOutcome, SessionRecord, SessionRenewal, SessionStore,
 };
 use oauth_core::vocabulary::Subject;
 
 use self::end::End;
-pub(super) use self::row::stands;
+pub(super) use self::row::lock_shared;
 use crate::database::Database;
 use crate::json::Document;
 use crate::purge;
@@ -37,8 +37,8 @@ impl SessionStore for Database {
 
     async fn touch_session(&self, hash: &TokenHash, now: SystemTime) -> Result<SessionOutcome, StoreError> {
         let hash = *hash;
-        let touched = self
-            .run(move |pool| async move { row::change(&pool, &hash, |session| session.touched(now)).await });
+        let change = SessionChange::Touch;
+        let touched = self.run(move |pool| async move { row::change(&pool, &hash, change, now).await });
         Ok(touched.await?)
     }
 
@@ -50,9 +50,11 @@ impl SessionStore for Database {
         now: SystemTime,
     ) -> Result<SessionOutcome, StoreError> {
         let hash = *hash;
-        let renewed = self.run(move |pool| async move {
-            row::change(&pool, &hash, |session| session.renewed(new_hash, renewal, now)).await
-        });
+        let change = SessionChange::Renew {
+            hash: new_hash,
+            renewal,
+        };
+        let renewed = self.run(move |pool| async move { row::change(&pool, &hash, change, now).await });
         Ok(renewed.await?)
     }
 

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use oauth_core::secret::TokenHash;
 use oauth_core::session::SessionState;
-use oauth_core::store::{Insertion, SessionId, SessionOutcome, SessionRecord};
+use oauth_core::store::{Insertion, SessionChange, SessionId, SessionOutcome, SessionRecord};
 use oauth_core::vocabulary::Subject;
 use sqlx::{PgConnection, PgPool};
 
@@ -43,19 +43,17 @@ pub(super) async fn load(pool: &PgPool, hash: &TokenHash) -> Result<Option<Sessi
     found.map(|text| json::record(&text)).transpose()
 }
 
-/// Whether a session is there and active at `now`: neither ended, nor left idle, nor too old. It is not ended before the transaction is over.
-pub(in crate::oauth) async fn stands(
+/// The session of this name, which does not change before the transaction is over.
+pub(in crate::oauth) async fn lock_shared(
     connection: &mut PgConnection,
     id: &SessionId,
-    now: SystemTime,
-) -> Result<bool, DatabaseError> {
+) -> Result<Option<SessionRecord>, DatabaseError> {
     let found: Option<String> =
         sqlx::query_scalar("SELECT record FROM oauth_session WHERE id = $1 FOR SHARE")
             .bind(id.as_bytes())
             .fetch_optional(connection)
             .await?;
-    let session: Option<SessionRecord> = found.map(|text| json::record(&text)).transpose()?;
-    Ok(session.is_some_and(|session| session.state(now) == SessionState::Active))
+    found.map(|text| json::record(&text)).transpose()
 }
 
 /// The session of this name, for this transaction alone.
@@ -121,11 +119,12 @@ pub(super) async fn active_of(
     Ok(sessions)
 }
 
-/// Writes what `step` makes of the session under `hash`, which is nothing when it is over.
+/// Changes the session under `hash`, unless it is over.
 pub(super) async fn change(
     pool: &PgPool,
     hash: &TokenHash,
-    step: impl FnOnce(&SessionRecord) -> Option<SessionRecord>,
+    change: SessionChange,
+    now: SystemTime,
 ) -> Result<SessionOutcome, DatabaseError> {
     let mut transaction = begin(pool).await?;
     let found: Option<String> =
@@ -133,15 +132,15 @@ pub(super) async fn change(
             .bind(hash.as_bytes())
             .fetch_optional(&mut *transaction)
             .await?;
-    let Some(text) = found else {
-        return Ok(SessionOutcome::NotFound);
-    };
-    let Some(changed) = step(&json::record(&text)?) else {
-        return Ok(SessionOutcome::Over);
-    };
-    write(&mut transaction, vec![changed]).await?;
-    transaction.commit().await?;
-    Ok(SessionOutcome::Done)
+    let session: Option<SessionRecord> = found.map(|text| json::record(&text)).transpose()?;
+    match change.decide(session.as_ref(), now) {
+        Ok(changed) => {
+            write(&mut transaction, vec![changed]).await?;
+            transaction.commit().await?;
+            Ok(SessionOutcome::Done)
+        }
+        Err(refused) => Ok(refused),
+    }
 }
 
 pub(super) async fn write(

@@ -97,11 +97,10 @@ pub(super) async fn revoke(
                 .bind(hash.as_bytes())
                 .fetch_optional(pool)
                 .await?;
-        match found {
-            Some(true) => return Ok(RevokeOutcome::AlreadyRevoked),
-            None => return Ok(RevokeOutcome::NotFound),
+        match RevokeOutcome::decide(found) {
             // it came between the two statements
-            Some(false) => {}
+            RevokeOutcome::Revoked => {}
+            refused => return Ok(refused),
         }
     }
 }

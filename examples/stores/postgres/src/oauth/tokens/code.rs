@@ -3,7 +3,9 @@
 use std::time::SystemTime;
 
 use oauth_core::secret::TokenHash;
-use oauth_core::store::{AuthorizationCodeRecord, FamilyId, Insertion, RedeemOutcome, SessionId};
+use oauth_core::store::{
+    AuthorizationCodeRecord, CodeSnapshot, FamilyId, Insertion, RedeemOutcome, SessionId,
+};
 use sqlx::{PgConnection, PgPool};
 
 use super::Purchase;
@@ -53,7 +55,7 @@ pub(super) async fn load(
     code.transpose()
 }
 
-/// Spends the code and stores what it buys, or finds why not.
+/// Redeems the code and stores the tokens that it buys; the row count of the update decides.
 pub(super) async fn redeem(
     pool: &PgPool,
     hash: &TokenHash,
@@ -62,10 +64,14 @@ pub(super) async fn redeem(
 ) -> Result<RedeemOutcome, DatabaseError> {
     let family = &purchase.family.record;
     let mut transaction = subject::begin_sharing(pool, Some(&family.grant.subject)).await?;
-    if let Some(session) = &family.grant.session
-        && !sessions::stands(&mut transaction, session, now).await?
-    {
-        return why_not(&mut transaction, hash, now, RedeemOutcome::SessionEnded).await;
+    let session = match &family.grant.session {
+        Some(id) => sessions::lock_shared(&mut transaction, id).await?,
+        None => None,
+    };
+    let is_session_active = family.grant.is_session_active(session.as_ref(), now);
+    if !is_session_active {
+        let code = snapshot(&mut transaction, hash, is_session_active).await?;
+        return Ok(RedeemOutcome::decide(code, now));
     }
     let spent = sqlx::query(
         "UPDATE oauth_code SET redeemed = $2 WHERE hash = $1 AND redeemed IS NULL AND expires_at > $3",
@@ -76,8 +82,12 @@ pub(super) async fn redeem(
     .execute(&mut *transaction)
     .await?;
     if spent.rows_affected() == 0 {
-        // unless it comes just now, too late to be found
-        return why_not(&mut transaction, hash, now, RedeemOutcome::NotFound).await;
+        let code = snapshot(&mut transaction, hash, is_session_active).await?;
+        return Ok(match RedeemOutcome::decide(code, now) {
+            // it came between the two statements
+            RedeemOutcome::Redeemed => RedeemOutcome::NotFound,
+            refused => refused,
+        });
     }
     family::insert(&mut transaction, &purchase.family).await?;
     access_token::insert_new(&mut *transaction, &purchase.access).await?;
@@ -88,24 +98,22 @@ pub(super) async fn redeem(
     Ok(RedeemOutcome::Redeemed)
 }
 
-/// What is in the way of the code itself, or else `otherwise`.
-async fn why_not(
+async fn snapshot(
     connection: &mut PgConnection,
     hash: &TokenHash,
-    now: SystemTime,
-    otherwise: RedeemOutcome,
-) -> Result<RedeemOutcome, DatabaseError> {
+    is_session_active: bool,
+) -> Result<Option<CodeSnapshot>, DatabaseError> {
     let found: Option<(Option<[u8; 16]>, i64)> =
         sqlx::query_as("SELECT redeemed, expires_at FROM oauth_code WHERE hash = $1")
             .bind(hash.as_bytes())
             .fetch_optional(connection)
             .await?;
-    Ok(match found {
-        Some((Some(family), _)) => RedeemOutcome::AlreadyRedeemed {
-            family: FamilyId::from_bytes(family),
-        },
-        Some((None, expires_at)) if time(expires_at)? <= now => RedeemOutcome::Expired,
-        Some((None, _)) => otherwise,
-        None => RedeemOutcome::NotFound,
-    })
+    let snapshot = found.map(|(redeemed, expires_at)| -> Result<_, DatabaseError> {
+        Ok(CodeSnapshot {
+            redeemed: redeemed.map(FamilyId::from_bytes),
+            expires_at: time(expires_at)?,
+            is_session_active,
+        })
+    });
+    snapshot.transpose()
 }

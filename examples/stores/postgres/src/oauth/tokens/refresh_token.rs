@@ -2,7 +2,8 @@
 
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{
-    AccessTokenRecord, RefreshTokenRecord, RefreshTokenState, RotateOutcome, Rotated, RotationSalt, Successor,
+    AccessTokenRecord, RefreshTokenRecord, RefreshTokenSnapshot, RefreshTokenState, RotateOutcome, Rotated,
+    RotationSalt, Successor,
 };
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, PgPool, Row as _};
@@ -107,17 +108,17 @@ pub(super) struct Step {
 /// token shows in the update, which takes only what was not rotated.
 pub(super) async fn rotate(pool: &PgPool, step: &Step) -> Result<RotateOutcome, DatabaseError> {
     let (refresh_token, access_token) = (&step.successor.record, &step.access.record);
-    let standing: Option<(bool, bool, bool, bool, bool)> = sqlx::query_as(
+    let standing: Option<(bool, bool, bool, i64, bool)> = sqlx::query_as(
         "WITH standing AS MATERIALIZED (
              SELECT family.id = $4 AS same_family, family.revocation IS NOT NULL AS revoked,
                     token.rotated_at IS NOT NULL AS rotated,
-                    least(token.expires_at, family.expires_at) <= $2 AS expired
+                    least(token.expires_at, family.expires_at) AS ends_at
              FROM oauth_refresh_token AS token JOIN oauth_family AS family ON family.id = token.family
              WHERE token.hash = $1 FOR NO KEY UPDATE OF family
          ), rotated AS (
              UPDATE oauth_refresh_token AS token
              SET rotated_at = $2, successor = $3, access_token = $7, salt = $11 FROM standing
-             WHERE token.hash = $1 AND token.rotated_at IS NULL AND NOT revoked AND NOT expired AND same_family
+             WHERE token.hash = $1 AND token.rotated_at IS NULL AND NOT revoked AND ends_at > $2 AND same_family
              RETURNING token.family
          ), successor AS (
              INSERT INTO oauth_refresh_token (hash, family, expires_at, record)
@@ -126,7 +127,7 @@ pub(super) async fn rotate(pool: &PgPool, step: &Step) -> Result<RotateOutcome, 
              INSERT INTO oauth_access_token (hash, family, expires_at, record)
              SELECT $7, $8, $9, $10 FROM rotated
          )
-         SELECT same_family, revoked, rotated, expired, EXISTS (SELECT FROM rotated) FROM standing",
+         SELECT same_family, revoked, rotated, ends_at, EXISTS (SELECT FROM rotated) FROM standing",
     )
     .bind(step.presented.as_bytes())
     .bind(nanoseconds(step.rotated.at))
@@ -141,22 +142,24 @@ pub(super) async fn rotate(pool: &PgPool, step: &Step) -> Result<RotateOutcome, 
     .bind(step.rotated.salt.as_ref().map(RotationSalt::as_bytes))
     .fetch_optional(pool)
     .await?;
-    let Some((same_family, is_revoked, is_rotated, is_expired, done)) = standing else {
-        return Ok(RotateOutcome::NotFound);
+    let Some((same_family, is_family_revoked, is_rotated, ends_at, done)) = standing else {
+        return Ok(RotateOutcome::decide(None, step.rotated.at));
     };
     if done {
-        Ok(RotateOutcome::Rotated)
-    } else if is_revoked {
-        Ok(RotateOutcome::FamilyRevoked)
-    } else if is_rotated {
-        Ok(RotateOutcome::Superseded)
-    } else if is_expired {
-        Ok(RotateOutcome::Expired)
-    } else if same_family {
+        return Ok(RotateOutcome::Rotated);
+    }
+    let snapshot = RefreshTokenSnapshot {
+        is_family_revoked,
+        is_rotated,
+        expires_at: time(ends_at)?,
+    };
+    match RotateOutcome::decide(Some(snapshot), step.rotated.at) {
         // by the one that held the family's row until now
-        Ok(RotateOutcome::Superseded)
-    } else {
-        let reason = "the successor belongs to another family";
-        Err(DatabaseError::new(DatabaseErrorKind::Failed, reason))
+        RotateOutcome::Rotated if same_family => Ok(RotateOutcome::Superseded),
+        RotateOutcome::Rotated => {
+            let reason = "the successor belongs to another family";
+            Err(DatabaseError::new(DatabaseErrorKind::Failed, reason))
+        }
+        refused => Ok(refused),
     }
 }

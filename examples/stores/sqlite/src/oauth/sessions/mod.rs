@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use oauth_core::ports::StoreError;
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{
-    FamilyRevocation, Insertion, ResetOutcome, ResetTokenRecord, RevocationReason, Revoked, SessionId,
-    SessionOutcome, SessionRecord, SessionRenewal, SessionStore,
+    FamilyRevocation, Insertion, ResetOutcome, ResetTokenRecord, RevocationReason, Revoked, SessionChange,
+    SessionId, SessionOutcome, SessionRecord, SessionRenewal, SessionStore,
 };
 use oauth_core::vocabulary::Subject;
 use rusqlite::{Params, Transaction};
@@ -19,7 +19,7 @@ use crate::database::{Database, DatabaseError};
 use crate::json::Document;
 use crate::purge;
 
-pub(super) use row::stands;
+pub(super) use row::by_id as load;
 
 #[async_trait]
 impl SessionStore for Database {
@@ -40,7 +40,7 @@ impl SessionStore for Database {
     async fn touch_session(&self, hash: &TokenHash, now: SystemTime) -> Result<SessionOutcome, StoreError> {
         let hash = *hash;
         Ok(self
-            .write(move |transaction| row::change(transaction, &hash, |session| session.touched(now)))
+            .write(move |transaction| row::change(transaction, &hash, SessionChange::Touch, now))
             .await?)
     }
 
@@ -52,12 +52,12 @@ impl SessionStore for Database {
         now: SystemTime,
     ) -> Result<SessionOutcome, StoreError> {
         let hash = *hash;
+        let change = SessionChange::Renew {
+            hash: new_hash,
+            renewal,
+        };
         Ok(self
-            .write(move |transaction| {
-                row::change(transaction, &hash, |session| {
-                    session.renewed(new_hash, renewal, now)
-                })
-            })
+            .write(move |transaction| row::change(transaction, &hash, change, now))
             .await?)
     }
 
@@ -137,14 +137,10 @@ impl SessionStore for Database {
         let (hash, end) = (*hash, End::new(RevocationReason::PasswordReset, now)?);
         let redeem = self.write(move |transaction| -> Result<_, DatabaseError> {
             let token = reset_token::load(transaction, &hash)?;
-            let Some((subject, expires_at)) =
-                token.and_then(|token| Some((token.subject?, token.expires_at)))
-            else {
-                return Ok(ResetOutcome::NotFound);
+            let subject = match ResetOutcome::decide(token.as_ref(), now) {
+                Ok(subject) => subject.clone(),
+                Err(refused) => return Ok(refused),
             };
-            if expires_at <= now {
-                return Ok(ResetOutcome::Expired);
-            }
             // the token is one of those that go
             let revoked = revoke_subject(transaction, &subject, None, &end)?;
             Ok(ResetOutcome::Redeemed { subject, revoked })

@@ -4,7 +4,9 @@ use std::time::SystemTime;
 
 use oauth_core::secret::TokenHash;
 use oauth_core::session::SessionState;
-use oauth_core::store::{Insertion, RevocationReason, SessionId, SessionOutcome, SessionRecord};
+use oauth_core::store::{
+    Insertion, RevocationReason, SessionChange, SessionId, SessionOutcome, SessionRecord,
+};
 use oauth_core::vocabulary::Subject;
 use rusqlite::{Connection, OptionalExtension, Params, Transaction};
 
@@ -43,7 +45,11 @@ pub(super) fn by_hash(
     )
 }
 
-pub(super) fn by_id(connection: &Connection, id: &SessionId) -> Result<Option<SessionRecord>, DatabaseError> {
+/// The session of this name.
+pub(in crate::oauth) fn by_id(
+    connection: &Connection,
+    id: &SessionId,
+) -> Result<Option<SessionRecord>, DatabaseError> {
     one(
         connection,
         "SELECT record FROM oauth_session WHERE id = ?1",
@@ -61,15 +67,6 @@ pub(super) fn meant_by(
         "SELECT record FROM oauth_session WHERE hash = ?1 OR renewed_from = ?2",
         (hash.as_bytes(), hash.to_string()),
     )
-}
-
-/// Whether a session is there and active at `now`: neither ended, nor left idle, nor too old.
-pub(in crate::oauth) fn stands(
-    transaction: &Transaction<'_>,
-    id: &SessionId,
-    now: SystemTime,
-) -> Result<bool, DatabaseError> {
-    Ok(by_id(transaction, id)?.is_some_and(|session| session.state(now) == SessionState::Active))
 }
 
 /// All sessions of `subject`.
@@ -94,20 +91,21 @@ pub(super) fn active_of(
     Ok(sessions)
 }
 
-/// Writes what `step` makes of the session under `hash`, which is nothing when it is over.
+/// Changes the session under `hash`, unless it is over.
 pub(super) fn change(
     transaction: &Transaction<'_>,
     hash: &TokenHash,
-    step: impl FnOnce(&SessionRecord) -> Option<SessionRecord>,
+    change: SessionChange,
+    now: SystemTime,
 ) -> Result<SessionOutcome, DatabaseError> {
-    let Some(session) = by_hash(transaction, hash)? else {
-        return Ok(SessionOutcome::NotFound);
-    };
-    let Some(changed) = step(&session) else {
-        return Ok(SessionOutcome::Over);
-    };
-    write(transaction, changed)?;
-    Ok(SessionOutcome::Done)
+    let session = by_hash(transaction, hash)?;
+    match change.decide(session.as_ref(), now) {
+        Ok(changed) => {
+            write(transaction, changed)?;
+            Ok(SessionOutcome::Done)
+        }
+        Err(refused) => Ok(refused),
+    }
 }
 
 /// Ends the session, unless it is over; answers how many that were.

@@ -80,16 +80,12 @@ pub(super) fn revoke(
 ) -> Result<RevokeOutcome, DatabaseError> {
     let mut statement = transaction
         .prepare_cached("SELECT revoked_at IS NOT NULL FROM oauth_access_token WHERE hash = ?1")?;
-    match statement
-        .query_row([hash.as_bytes()], |row| row.get(0))
-        .optional()?
-    {
-        None => return Ok(RevokeOutcome::NotFound),
-        Some(true) => return Ok(RevokeOutcome::AlreadyRevoked),
-        Some(false) => {}
+    let found = statement.query_row([hash.as_bytes()], |row| row.get(0));
+    let outcome = RevokeOutcome::decide(found.optional()?);
+    if outcome == RevokeOutcome::Revoked {
+        transaction
+            .prepare_cached("UPDATE oauth_access_token SET revoked_at = ?2 WHERE hash = ?1")?
+            .execute((hash.as_bytes(), Time(now)))?;
     }
-    transaction
-        .prepare_cached("UPDATE oauth_access_token SET revoked_at = ?2 WHERE hash = ?1")?
-        .execute((hash.as_bytes(), Time(now)))?;
-    Ok(RevokeOutcome::Revoked)
+    Ok(outcome)
 }

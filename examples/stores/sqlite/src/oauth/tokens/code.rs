@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use oauth_core::secret::TokenHash;
-use oauth_core::store::{AuthorizationCodeRecord, FamilyId, Insertion, RedeemOutcome};
+use oauth_core::store::{AuthorizationCodeRecord, CodeSnapshot, FamilyId, Grant, Insertion, RedeemOutcome};
 use rusqlite::{Connection, OptionalExtension, Transaction};
 
 use super::Purchase;
@@ -53,25 +53,10 @@ pub(super) fn redeem(
     purchase: &Purchase,
     now: SystemTime,
 ) -> Result<RedeemOutcome, DatabaseError> {
-    let mut statement =
-        transaction.prepare_cached("SELECT redeemed, expires_at FROM oauth_code WHERE hash = ?1")?;
-    let found = statement.query_row([hash.as_bytes()], |row| {
-        Ok((row.get::<_, Option<_>>(0)?, row.get(1)?))
-    });
-    match found.optional()? {
-        None => return Ok(RedeemOutcome::NotFound),
-        Some((Some(family), _)) => {
-            return Ok(RedeemOutcome::AlreadyRedeemed {
-                family: FamilyId::from_bytes(family),
-            });
-        }
-        Some((None, Time(expires_at))) if expires_at <= now => return Ok(RedeemOutcome::Expired),
-        Some((None, _)) => {}
-    }
-    if let Some(session) = &purchase.family.record.grant.session
-        && !sessions::stands(transaction, session, now)?
-    {
-        return Ok(RedeemOutcome::SessionEnded);
+    let code = snapshot(transaction, hash, &purchase.family.record.grant, now)?;
+    let outcome = RedeemOutcome::decide(code, now);
+    if outcome != RedeemOutcome::Redeemed {
+        return Ok(outcome);
     }
     let family = purchase.family.record.id;
     transaction
@@ -83,4 +68,28 @@ pub(super) fn redeem(
         refresh_token::insert(transaction, refresh)?;
     }
     Ok(RedeemOutcome::Redeemed)
+}
+
+fn snapshot(
+    transaction: &Transaction<'_>,
+    hash: &TokenHash,
+    grant: &Grant,
+    now: SystemTime,
+) -> Result<Option<CodeSnapshot>, DatabaseError> {
+    let mut statement =
+        transaction.prepare_cached("SELECT redeemed, expires_at FROM oauth_code WHERE hash = ?1")?;
+    let found = statement.query_row([hash.as_bytes()], |row| {
+        let Time(expires_at) = row.get(1)?;
+        Ok((row.get::<_, Option<_>>(0)?, expires_at))
+    });
+    let Some((redeemed, expires_at)) = found.optional()? else {
+        return Ok(None);
+    };
+    let session = grant.session.as_ref();
+    let session = session.map(|id| sessions::load(transaction, id)).transpose()?;
+    Ok(Some(CodeSnapshot {
+        redeemed: redeemed.map(FamilyId::from_bytes),
+        expires_at,
+        is_session_active: grant.is_session_active(session.flatten().as_ref(), now),
+    }))
 }

@@ -48,16 +48,12 @@ pub(super) fn revoke(
 ) -> Result<RevokeOutcome, DatabaseError> {
     let mut statement =
         transaction.prepare_cached("SELECT revocation IS NOT NULL FROM oauth_family WHERE id = ?1")?;
-    match statement
-        .query_row([id.as_bytes()], |row| row.get(0))
-        .optional()?
-    {
-        None => return Ok(RevokeOutcome::NotFound),
-        Some(true) => return Ok(RevokeOutcome::AlreadyRevoked),
-        Some(false) => {}
+    let found = statement.query_row([id.as_bytes()], |row| row.get(0));
+    let outcome = RevokeOutcome::decide(found.optional()?);
+    if outcome == RevokeOutcome::Revoked {
+        transaction
+            .prepare_cached("UPDATE oauth_family SET revocation = ?2 WHERE id = ?1")?
+            .execute((id.as_bytes(), &revocation.text))?;
     }
-    transaction
-        .prepare_cached("UPDATE oauth_family SET revocation = ?2 WHERE id = ?1")?
-        .execute((id.as_bytes(), &revocation.text))?;
-    Ok(RevokeOutcome::Revoked)
+    Ok(outcome)
 }

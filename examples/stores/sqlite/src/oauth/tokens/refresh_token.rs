@@ -1,11 +1,9 @@
 //! Refresh tokens, the live leaf of each family and the tombstones behind it, in `oauth_refresh_token`.
 
-use std::time::SystemTime;
-
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{
-    AccessTokenRecord, FamilyId, RefreshTokenRecord, RefreshTokenState, RotateOutcome, Rotated, RotationSalt,
-    Successor,
+    AccessTokenRecord, FamilyId, RefreshTokenRecord, RefreshTokenSnapshot, RefreshTokenState, RotateOutcome,
+    Rotated, RotationSalt, Successor,
 };
 use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 
@@ -99,19 +97,12 @@ pub(super) struct Step {
 
 /// Exchanges the presented token for its successor, which becomes the leaf.
 pub(super) fn rotate(transaction: &Transaction<'_>, step: &Step) -> Result<RotateOutcome, DatabaseError> {
-    let Some(leaf) = Standing::of(transaction, &step.presented)? else {
-        return Ok(RotateOutcome::NotFound);
-    };
-    if leaf.is_family_revoked {
-        return Ok(RotateOutcome::FamilyRevoked);
+    let found = snapshot(transaction, &step.presented)?;
+    let outcome = RotateOutcome::decide(found.map(|(_, token)| token), step.rotated.at);
+    if outcome != RotateOutcome::Rotated {
+        return Ok(outcome);
     }
-    if leaf.is_rotated {
-        return Ok(RotateOutcome::Superseded);
-    }
-    if leaf.expires_at <= step.rotated.at {
-        return Ok(RotateOutcome::Expired);
-    }
-    if leaf.family != step.successor.record.family {
+    if found.is_some_and(|(family, _)| family != step.successor.record.family) {
         let reason = "the successor belongs to another family";
         return Err(DatabaseError::new(DatabaseErrorKind::Failed, reason));
     }
@@ -131,31 +122,25 @@ pub(super) fn rotate(transaction: &Transaction<'_>, step: &Step) -> Result<Rotat
     Ok(RotateOutcome::Rotated)
 }
 
-/// What decides whether a token can be rotated.
-struct Standing {
-    family: FamilyId,
-    is_family_revoked: bool,
-    is_rotated: bool,
-    expires_at: SystemTime,
-}
-
-impl Standing {
-    fn of(transaction: &Transaction<'_>, hash: &TokenHash) -> Result<Option<Self>, DatabaseError> {
-        let mut statement = transaction.prepare_cached(
-            "SELECT family.id, family.revocation IS NOT NULL, token.rotated_at IS NOT NULL,
-                    min(token.expires_at, family.expires_at)
-             FROM oauth_refresh_token AS token JOIN oauth_family AS family ON family.id = token.family
-             WHERE token.hash = ?1",
-        )?;
-        let standing = statement.query_row([hash.as_bytes()], |row| {
-            let Time(expires_at) = row.get(3)?;
-            Ok(Self {
-                family: FamilyId::from_bytes(row.get(0)?),
-                is_family_revoked: row.get(1)?,
-                is_rotated: row.get(2)?,
-                expires_at,
-            })
-        });
-        Ok(standing.optional()?)
-    }
+/// The token's family, and the part of both that decides whether the token can be rotated.
+fn snapshot(
+    transaction: &Transaction<'_>,
+    hash: &TokenHash,
+) -> Result<Option<(FamilyId, RefreshTokenSnapshot)>, DatabaseError> {
+    let mut statement = transaction.prepare_cached(
+        "SELECT family.id, family.revocation IS NOT NULL, token.rotated_at IS NOT NULL,
+                min(token.expires_at, family.expires_at)
+         FROM oauth_refresh_token AS token JOIN oauth_family AS family ON family.id = token.family
+         WHERE token.hash = ?1",
+    )?;
+    let found = statement.query_row([hash.as_bytes()], |row| {
+        let Time(expires_at) = row.get(3)?;
+        let snapshot = RefreshTokenSnapshot {
+            is_family_revoked: row.get(1)?,
+            is_rotated: row.get(2)?,
+            expires_at,
+        };
+        Ok((FamilyId::from_bytes(row.get(0)?), snapshot))
+    });
+    Ok(found.optional()?)
 }

@@ -1,0 +1,180 @@
+use std::time::SystemTime;
+
+use super::{ResetTokenRecord, Revoked, SessionRecord, SessionRenewal};
+use crate::secret::TokenHash;
+use crate::vocabulary::Subject;
+
+/// Outcome of a verb that needs a session which is not over. The checks are made in the order `NotFound`, `Over`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[must_use]
+#[non_exhaustive]
+pub enum SessionOutcome {
+    /// The session was active, and the step is done.
+    Done,
+    /// It was idle too long, too old or ended; nothing changed.
+    Over,
+    /// There is none under that secret; nothing changed.
+    NotFound,
+}
+
+/// Change of one session that is not over.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "the verbs of a store that change one session"
+)]
+pub enum SessionChange {
+    /// Record a use: [`SessionStore::touch_session`](super::SessionStore::touch_session).
+    Touch,
+    /// Replace the secret: [`SessionStore::renew_session`](super::SessionStore::renew_session).
+    Renew {
+        /// The hash of the new secret.
+        hash: TokenHash,
+        /// The reason.
+        renewal: SessionRenewal,
+    },
+}
+
+impl SessionChange {
+    /// Decides the change at `now` from the session that the store read, `None` when it found none: the record to write in the
+    /// same step, after which the outcome is [`SessionOutcome::Done`].
+    ///
+    /// # Errors
+    ///
+    /// The outcome when nothing is to be written: [`SessionOutcome::NotFound`] or [`SessionOutcome::Over`].
+    pub fn decide(
+        self,
+        session: Option<&SessionRecord>,
+        now: SystemTime,
+    ) -> Result<SessionRecord, SessionOutcome> {
+        let session = session.ok_or(SessionOutcome::NotFound)?;
+        let changed = match self {
+            Self::Touch => session.touched(now),
+            Self::Renew { hash, renewal } => session.renewed(hash, renewal, now),
+        };
+        changed.ok_or(SessionOutcome::Over)
+    }
+}
+
+/// Outcome of redeeming a password-reset token. The checks are made in the order `NotFound`, `Expired`.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[must_use]
+#[non_exhaustive]
+pub enum ResetOutcome {
+    /// It is spent, and its subject is signed out everywhere.
+    Redeemed {
+        /// Whose password may be set now.
+        subject: Subject,
+        /// What ended.
+        revoked: Revoked,
+    },
+    /// It is too old; nothing changed.
+    Expired,
+    /// There is none: it was never issued, is spent, a newer one took its place, or it is nobody's. Nothing changed.
+    NotFound,
+}
+
+impl ResetOutcome {
+    /// Decides the redemption of a reset token at `now` from the record that the store read, `None` when it found none: the
+    /// subject whose sessions, families, codes and reset tokens end in the same step, after which the outcome is
+    /// [`ResetOutcome::Redeemed`].
+    ///
+    /// # Errors
+    ///
+    /// The outcome when nothing is to be written: [`ResetOutcome::NotFound`], also for a token without a subject, or
+    /// [`ResetOutcome::Expired`].
+    pub fn decide(token: Option<&ResetTokenRecord>, now: SystemTime) -> Result<&Subject, Self> {
+        let token = token.ok_or(Self::NotFound)?;
+        let subject = token.subject.as_ref().ok_or(Self::NotFound)?;
+        if now >= token.expires_at {
+            return Err(Self::Expired);
+        }
+        Ok(subject)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session_timeouts::SessionTimeouts;
+    use crate::store::{RevocationReason, SessionEnd, SessionId};
+    use std::time::Duration;
+
+    const NANOSECOND: Duration = Duration::from_nanos(1);
+
+    fn now() -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
+    }
+
+    /// A session that is active until `now`, by its idle timeout or by its absolute limit.
+    fn sessions() -> [SessionRecord; 2] {
+        let timeouts = SessionTimeouts::default();
+        [timeouts.idle(), timeouts.absolute()].map(|before| {
+            let id = SessionId::from_bytes([7; 16]);
+            let subject = "ada".parse().unwrap();
+            let hash = TokenHash::of("cookie");
+            let mut session = SessionRecord::new(hash, id, subject, timeouts, now() - before);
+            if before == timeouts.absolute() {
+                session.seen_at = now() - NANOSECOND;
+            }
+            session
+        })
+    }
+
+    /// S2, S4: no session, then one that is over, then the change; each change of each state of a session.
+    #[test]
+    fn session_change_is_decided_in_documented_order() {
+        let renewal = |renewal| SessionChange::Renew {
+            hash: TokenHash::of("new cookie"),
+            renewal,
+        };
+        for change in [
+            SessionChange::Touch,
+            renewal(SessionRenewal::Escalated),
+            renewal(SessionRenewal::Proven),
+        ] {
+            assert_eq!(change.decide(None, now()), Err(SessionOutcome::NotFound));
+            for session in sessions() {
+                let active = now() - NANOSECOND;
+                let changed = match change {
+                    SessionChange::Touch => session.touched(active),
+                    SessionChange::Renew { hash, renewal } => session.renewed(hash, renewal, active),
+                };
+                assert_eq!(change.decide(Some(&session), active), Ok(changed.unwrap()));
+                let mut ended = session.clone();
+                ended.ended = Some(SessionEnd::new(RevocationReason::SignedOut, active));
+                for (session, at) in [(&session, now()), (&ended, active), (&ended, now())] {
+                    let over = Err(SessionOutcome::Over);
+                    assert_eq!(change.decide(Some(session), at), over, "{session:?}");
+                }
+            }
+        }
+    }
+
+    /// S5: no token and one without a subject, then one that expired; each of the 6 combinations.
+    #[test]
+    fn reset_is_decided_in_documented_order() {
+        assert_eq!(ResetOutcome::decide(None, now()), Err(ResetOutcome::NotFound));
+        let ada: Subject = "ada".parse().unwrap();
+        for subject in [None, Some(ada)] {
+            for (expires_at, is_expired) in [
+                (now() - NANOSECOND, true),
+                (now(), true),
+                (now() + NANOSECOND, false),
+            ] {
+                let token = ResetTokenRecord {
+                    hash: TokenHash::of("reset"),
+                    subject: subject.clone(),
+                    issued_at: now(),
+                    expires_at,
+                };
+                let expected = match (&subject, is_expired) {
+                    (None, _) => Err(ResetOutcome::NotFound),
+                    (Some(_), true) => Err(ResetOutcome::Expired),
+                    (Some(subject), false) => Ok(subject),
+                };
+                assert_eq!(ResetOutcome::decide(Some(&token), now()), expected, "{token:?}");
+            }
+        }
+    }
+}

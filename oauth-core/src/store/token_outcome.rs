@@ -1,0 +1,279 @@
+use std::time::SystemTime;
+
+use super::{AuthorizationCodeRecord, FamilyId, RefreshTokenRecord, TokenFamily};
+
+/// Outcome of redeeming a code. The checks are made in the order `NotFound`, `AlreadyRedeemed`, `Expired`,
+/// `SessionEnded`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[must_use]
+#[non_exhaustive]
+pub enum RedeemOutcome {
+    /// The code is spent, and the family and its tokens are stored.
+    Redeemed,
+    /// It was spent before, on this family; nothing changed.
+    AlreadyRedeemed {
+        /// What it bought then.
+        family: FamilyId,
+    },
+    /// It was never spent and is too old; nothing changed.
+    Expired,
+    /// The session that its grant names is over, or is not there; nothing changed.
+    SessionEnded,
+    /// There is no such code.
+    NotFound,
+}
+
+impl RedeemOutcome {
+    /// Decides the outcome of redeeming a code at `now` from what the store read; `None` when it found no code.
+    ///
+    /// On `Redeemed` the store writes the redemption in the same step; on any other outcome it writes nothing.
+    ///
+    /// ```
+    /// use std::time::{Duration, SystemTime};
+    /// use oauth_core::store::{CodeSnapshot, RedeemOutcome};
+    ///
+    /// let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+    /// let fresh = CodeSnapshot {
+    ///     redeemed: None,
+    ///     expires_at: now + Duration::from_secs(1),
+    ///     is_session_active: true,
+    /// };
+    /// assert_eq!(RedeemOutcome::decide(Some(fresh), now), RedeemOutcome::Redeemed);
+    /// assert_eq!(RedeemOutcome::decide(Some(fresh), fresh.expires_at), RedeemOutcome::Expired);
+    /// assert_eq!(RedeemOutcome::decide(None, now), RedeemOutcome::NotFound);
+    /// ```
+    pub fn decide(code: Option<CodeSnapshot>, now: SystemTime) -> Self {
+        let Some(code) = code else {
+            return Self::NotFound;
+        };
+        if let Some(family) = code.redeemed {
+            return Self::AlreadyRedeemed { family };
+        }
+        if now >= code.expires_at {
+            return Self::Expired;
+        }
+        if !code.is_session_active {
+            return Self::SessionEnded;
+        }
+        Self::Redeemed
+    }
+}
+
+/// Part of a stored code that decides whether it can be redeemed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store builds it; a new condition must not go unnoticed"
+)]
+pub struct CodeSnapshot {
+    /// The family that it bought, when it is spent.
+    pub redeemed: Option<FamilyId>,
+    /// The instant from which it buys nothing.
+    pub expires_at: SystemTime,
+    /// The result of [`Grant::is_session_active`](super::Grant::is_session_active).
+    pub is_session_active: bool,
+}
+
+impl CodeSnapshot {
+    /// The snapshot of a whole record.
+    #[must_use]
+    pub const fn new(code: &AuthorizationCodeRecord, is_session_active: bool) -> Self {
+        Self {
+            redeemed: code.redeemed,
+            expires_at: code.expires_at,
+            is_session_active,
+        }
+    }
+}
+
+/// Outcome of rotating a refresh token. The checks are made in the order `NotFound`, `FamilyRevoked`, `Superseded`,
+/// `Expired`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[must_use]
+#[non_exhaustive]
+pub enum RotateOutcome {
+    /// The presented token is a tombstone, its successor the live leaf, the access token stored.
+    Rotated,
+    /// The family was revoked; nothing changed.
+    FamilyRevoked,
+    /// The presented token was rotated before; nothing changed.
+    Superseded,
+    /// The token was idle too long, or the family is too old; nothing changed.
+    Expired,
+    /// There is no such token.
+    NotFound,
+}
+
+impl RotateOutcome {
+    /// Decides the outcome of rotating a refresh token at `now` from what the store read; `None` when it found no token,
+    /// or a token without its family.
+    ///
+    /// On `Rotated` the store writes the rotation in the same step; on any other outcome it writes nothing.
+    ///
+    /// ```
+    /// use std::time::{Duration, SystemTime};
+    /// use oauth_core::store::{RefreshTokenSnapshot, RotateOutcome};
+    ///
+    /// let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+    /// let leaf = RefreshTokenSnapshot {
+    ///     is_family_revoked: false,
+    ///     is_rotated: false,
+    ///     expires_at: now + Duration::from_secs(1),
+    /// };
+    /// assert_eq!(RotateOutcome::decide(Some(leaf), now), RotateOutcome::Rotated);
+    /// let tombstone = RefreshTokenSnapshot { is_rotated: true, ..leaf };
+    /// assert_eq!(RotateOutcome::decide(Some(tombstone), leaf.expires_at), RotateOutcome::Superseded);
+    /// ```
+    pub fn decide(token: Option<RefreshTokenSnapshot>, now: SystemTime) -> Self {
+        let Some(token) = token else {
+            return Self::NotFound;
+        };
+        if token.is_family_revoked {
+            return Self::FamilyRevoked;
+        }
+        if token.is_rotated {
+            return Self::Superseded;
+        }
+        if now >= token.expires_at {
+            return Self::Expired;
+        }
+        Self::Rotated
+    }
+}
+
+/// Part of a stored refresh token and its family that decides whether the token can be rotated.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a store builds it; a new condition must not go unnoticed"
+)]
+pub struct RefreshTokenSnapshot {
+    /// Whether the family was revoked.
+    pub is_family_revoked: bool,
+    /// Whether the token was rotated.
+    pub is_rotated: bool,
+    /// The earlier of the `expires_at` of the token and that of its family.
+    pub expires_at: SystemTime,
+}
+
+impl RefreshTokenSnapshot {
+    /// The snapshot of a whole record and that of its family.
+    #[must_use]
+    pub fn new(token: &RefreshTokenRecord, family: &TokenFamily) -> Self {
+        Self {
+            is_family_revoked: family.revoked.is_some(),
+            is_rotated: token.rotated.is_some(),
+            expires_at: token.expires_at.min(family.expires_at),
+        }
+    }
+}
+
+/// Outcome of a revocation.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[must_use]
+#[non_exhaustive]
+pub enum RevokeOutcome {
+    /// It was alive and is revoked.
+    Revoked,
+    /// It was revoked before; the first time and reason stay.
+    AlreadyRevoked,
+    /// There is none of that name.
+    NotFound,
+}
+
+impl RevokeOutcome {
+    /// Decides the outcome of revoking a family or an access token: `is_revoked` says whether it was revoked before, and is
+    /// `None` when the store found none.
+    ///
+    /// On `Revoked` the store writes the revocation in the same step; on any other outcome it writes nothing. Expiry plays no
+    /// part.
+    pub const fn decide(is_revoked: Option<bool>) -> Self {
+        match is_revoked {
+            None => Self::NotFound,
+            Some(true) => Self::AlreadyRevoked,
+            Some(false) => Self::Revoked,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    const FAMILY: FamilyId = FamilyId::from_bytes([7; 16]);
+    const NANOSECOND: Duration = Duration::from_nanos(1);
+
+    fn now() -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
+    }
+
+    /// The instants around `now` at which something expires, and whether it is expired then.
+    fn expiries() -> [(SystemTime, bool); 3] {
+        [
+            (now() - NANOSECOND, true),
+            (now(), true),
+            (now() + NANOSECOND, false),
+        ]
+    }
+
+    /// O6, O10, S3: the order is absent, spent, expired, session over; each of the 12 combinations.
+    #[test]
+    fn redemption_is_decided_in_documented_order() {
+        assert_eq!(RedeemOutcome::decide(None, now()), RedeemOutcome::NotFound);
+        for redeemed in [None, Some(FAMILY)] {
+            for (expires_at, is_expired) in expiries() {
+                for is_session_active in [false, true] {
+                    let code = CodeSnapshot {
+                        redeemed,
+                        expires_at,
+                        is_session_active,
+                    };
+                    let expected = match (redeemed, is_expired, is_session_active) {
+                        (Some(family), ..) => RedeemOutcome::AlreadyRedeemed { family },
+                        (None, true, _) => RedeemOutcome::Expired,
+                        (None, false, false) => RedeemOutcome::SessionEnded,
+                        (None, false, true) => RedeemOutcome::Redeemed,
+                    };
+                    assert_eq!(RedeemOutcome::decide(Some(code), now()), expected, "{code:?}");
+                }
+            }
+        }
+    }
+
+    /// O9, O10: the order is absent, revoked, rotated, expired; each of the 12 combinations.
+    #[test]
+    fn rotation_is_decided_in_documented_order() {
+        assert_eq!(RotateOutcome::decide(None, now()), RotateOutcome::NotFound);
+        for is_family_revoked in [false, true] {
+            for is_rotated in [false, true] {
+                for (expires_at, is_expired) in expiries() {
+                    let token = RefreshTokenSnapshot {
+                        is_family_revoked,
+                        is_rotated,
+                        expires_at,
+                    };
+                    let expected = match (is_family_revoked, is_rotated, is_expired) {
+                        (true, ..) => RotateOutcome::FamilyRevoked,
+                        (false, true, _) => RotateOutcome::Superseded,
+                        (false, false, true) => RotateOutcome::Expired,
+                        (false, false, false) => RotateOutcome::Rotated,
+                    };
+                    assert_eq!(RotateOutcome::decide(Some(token), now()), expected, "{token:?}");
+                }
+            }
+        }
+    }
+
+    /// O13: a second revocation changes nothing, and what is not there is not revoked.
+    #[test]
+    fn revocation_is_decided_by_first_revocation() {
+        for (is_revoked, expected) in [
+            (None, RevokeOutcome::NotFound),
+            (Some(false), RevokeOutcome::Revoked),
+            (Some(true), RevokeOutcome::AlreadyRevoked),
+        ] {
+            assert_eq!(RevokeOutcome::decide(is_revoked), expected);
+        }
+    }
+}
