@@ -110,6 +110,24 @@ impl CertificateName {
         Self::of(Field::SubjectDn, distinguished_name::spelled(sets))
     }
 
+    /// The parameter of the client's metadata that has the name: `tls_client_auth_subject_dn`, `tls_client_auth_san_dns`, …
+    #[must_use]
+    pub const fn metadata_parameter(&self) -> &'static str {
+        match self.field {
+            Field::SubjectDn => "tls_client_auth_subject_dn",
+            Field::SanDns => "tls_client_auth_san_dns",
+            Field::SanUri => "tls_client_auth_san_uri",
+            Field::SanIp => "tls_client_auth_san_ip",
+            Field::SanEmail => "tls_client_auth_san_email",
+        }
+    }
+
+    /// The name in its canonical spelling.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
     fn of(field: Field, text: Option<String>) -> Result<Self, InvalidCertificateName> {
         let text = text.ok_or(InvalidCertificateName)?;
         Ok(Self { field, text })

@@ -1,16 +1,24 @@
-//! Records of the token and session stores, built and read outside of the crate.
+//! Records of every store port, built and read outside of the crate.
 
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::time::{Duration, SystemTime};
 
+use oauth_core::attempts::{Admission, AttemptPolicy, Decision, Tally};
+use oauth_core::grant::{AccessTokenLifetime, RefreshTokenLifetime};
+use oauth_core::jose::{Algorithm, KeySet, SigningKey};
+use oauth_core::mtls::CertificateName;
 use oauth_core::pkce::CodeChallenge;
-use oauth_core::secret::TokenHash;
+use oauth_core::ports::OsEntropy;
+use oauth_core::secret::{ClientSecret, TokenHash};
 use oauth_core::store::{
-    AccessTokenRecord, AuthorizationCodeRecord, FamilyId, FamilyRevocation, Grant, RefreshTokenRecord,
-    ResetTokenRecord, RevocationReason, Rotated, RotationSalt, SessionEnd, SessionId, SessionRecord,
-    TokenFamily,
+    AccessTokenRecord, AuthorizationCodeRecord, AuthorizationRequest, ClientAuthentication, ClientKeys,
+    ClientSecrets, FamilyId, FamilyRevocation, Grant, GrantType, InteractionRecord, PreviousCertificate,
+    PreviousSecret, Prompt, PushedRequestRecord, RefreshTokenRecord, RegisteredCertificates,
+    RegisteredClient, ResetTokenRecord, RevocationReason, Rotated, RotationSalt, SenderConstraint,
+    SessionEnd, SessionId, SessionRecord, TokenFamily,
 };
-use oauth_core::vocabulary::{AccessTokenTerms, Confirmation, Thumbprint};
+use oauth_core::vocabulary::{AccessTokenTerms, Confirmation, RegisteredRedirectUri, Thumbprint};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -163,4 +171,185 @@ fn host_reads_back_sessions_and_resets_it_built() {
             expires_at: later(),
         });
     }
+}
+
+/// A client of each authentication method.
+fn clients() -> [RegisteredClient; 6] {
+    let id = || "web".parse().unwrap();
+    let secret: ClientSecret = "secret".parse().unwrap();
+    let secrets = ClientSecrets {
+        current: secret.hash(),
+        previous: Some(PreviousSecret {
+            hash: TokenHash::of("older secret"),
+            expires_at: later(),
+        }),
+    };
+    let key = SigningKey::generate_es256(&OsEntropy).unwrap();
+    let keys = KeySet::new([key.public_key().clone()]).unwrap();
+    let certificates = RegisteredCertificates {
+        current: Thumbprint::from_bytes([3; 32]),
+        previous: Some(PreviousCertificate {
+            thumbprint: Thumbprint::from_bytes([4; 32]),
+            expires_at: later(),
+        }),
+    };
+    [
+        RegisteredClient::public(id()),
+        RegisteredClient::confidential(id(), secrets.clone()),
+        RegisteredClient::confidential(id(), secrets).with_secret_post(),
+        RegisteredClient::keyed(id(), ClientKeys::new(Algorithm::Es256, &keys).unwrap()),
+        RegisteredClient::tls(id(), CertificateName::san_dns("robot.example").unwrap()),
+        RegisteredClient::self_signed_tls(id(), certificates),
+    ]
+}
+
+/// The authentication of a client, rebuilt from the parts that a host reads.
+fn rebuilt(authentication: &ClientAuthentication) -> RegisteredClient {
+    let id = "web".parse().unwrap();
+    match authentication {
+        ClientAuthentication::None => RegisteredClient::public(id),
+        ClientAuthentication::SecretBasic(secrets) => RegisteredClient::confidential(id, secrets.clone()),
+        ClientAuthentication::SecretPost(secrets) => {
+            RegisteredClient::confidential(id, secrets.clone()).with_secret_post()
+        }
+        ClientAuthentication::PrivateKeyJwt(keys) => {
+            let document = KeySet::parse(keys.keys().to_json().as_bytes()).unwrap();
+            RegisteredClient::keyed(id, ClientKeys::new(keys.algorithm(), &document).unwrap())
+        }
+        ClientAuthentication::Tls(name) => {
+            assert_eq!(name.metadata_parameter(), "tls_client_auth_san_dns");
+            RegisteredClient::tls(id, CertificateName::san_dns(name.as_str()).unwrap())
+        }
+        ClientAuthentication::SelfSignedTls(certificates) => {
+            RegisteredClient::self_signed_tls(id, certificates.clone())
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// O44, O25: a client of each authentication method, with and without each optional field.
+#[test]
+fn host_reads_back_clients_it_built() {
+    for client in clients() {
+        round_trip(&client);
+        let full = client
+            .with_name("Example")
+            .with_redirect_uri(RegisteredRedirectUri::exact("https://app.example/callback").unwrap())
+            .with_redirect_uri(RegisteredRedirectUri::loopback_any_port("http://127.0.0.1/cb").unwrap())
+            .with_grant_types(GrantType::ALL)
+            .with_scopes(grant().scopes)
+            .with_audience("https://api.example".parse().unwrap())
+            .with_access_token_lifetime(AccessTokenLifetime::new(Duration::from_secs(300)).unwrap())
+            .with_refresh_token_lifetime(
+                RefreshTokenLifetime::new(Duration::from_secs(3600), Duration::from_secs(7200)).unwrap(),
+            )
+            .with_sender_constraint(SenderConstraint::Dpop);
+        round_trip(&full);
+        let kept = full.clone().with_kept_refresh_tokens();
+        assert_eq!(kept.is_ok(), full.is_confidential());
+        let client = kept.unwrap_or(full);
+        round_trip(&client);
+
+        let mut copy = rebuilt(&client.authentication);
+        copy.name.clone_from(&client.name);
+        copy.redirect_uris.clone_from(&client.redirect_uris);
+        copy.grant_types.clone_from(&client.grant_types);
+        copy.scopes = client.scopes.clone();
+        copy.audiences.clone_from(&client.audiences);
+        copy.access_token_lifetime = client.access_token_lifetime;
+        copy.refresh_token_lifetime = client.refresh_token_lifetime;
+        copy.sender_constraint = client.sender_constraint;
+        if !client.rotates_refresh_tokens() {
+            copy = copy.with_kept_refresh_tokens().unwrap();
+        }
+        assert_eq!(copy, client);
+    }
+}
+
+fn request() -> AuthorizationRequest {
+    AuthorizationRequest::new(
+        "web".parse().unwrap(),
+        "https://app.example/callback".parse().unwrap(),
+        "state".parse().unwrap(),
+        CodeChallenge::from_bytes([1; 32]),
+    )
+}
+
+/// An authorization request with every optional field.
+fn full_request() -> AuthorizationRequest {
+    AuthorizationRequest {
+        scopes: grant().scopes,
+        resources: grant().audience,
+        nonce: Some("n-1".parse().unwrap()),
+        dpop_jkt: Some(Thumbprint::from_bytes([3; 32])),
+        prompts: BTreeSet::from([Prompt::Consent, Prompt::Login, Prompt::SelectAccount]),
+        silent: true,
+        max_age: Some(Duration::from_secs(60)),
+        login_hint: Some("ada@example.com".to_owned()),
+        ui_locales: Some("en de".to_owned()),
+        ..request()
+    }
+}
+
+/// O44, O24: an interaction of a request from the browser, and one of a pushed request.
+#[test]
+fn host_reads_back_interactions_it_built() {
+    for (request, pushed) in [(request(), None), (full_request(), Some(TokenHash::of("pushed")))] {
+        let (id, browser) = (TokenHash::of("id"), TokenHash::of("browser"));
+        let built = InteractionRecord::new(id, browser, request.clone(), now()).with_pushed(pushed);
+        round_trip(&built);
+        let read = InteractionRecord {
+            id,
+            browser,
+            request,
+            pushed,
+            created_at: now(),
+            expires_at: now() + InteractionRecord::LIFETIME,
+        };
+        assert_eq!(built, read);
+    }
+}
+
+/// O44, O23: a pushed request, fresh and completed.
+#[test]
+fn host_reads_back_pushed_requests_it_built() {
+    for request in [request(), full_request()] {
+        let hash = TokenHash::of("pushed");
+        let fresh = PushedRequestRecord::new(hash, request.clone(), now());
+        let completed = PushedRequestRecord {
+            completed: true,
+            ..fresh.clone()
+        };
+        round_trip(&fresh);
+        round_trip(&completed);
+        let read = PushedRequestRecord {
+            hash,
+            request,
+            expires_at: now() + PushedRequestRecord::LIFETIME,
+            retain_until: now() + PushedRequestRecord::LIFETIME + InteractionRecord::LIFETIME,
+            completed: false,
+        };
+        assert_eq!(fresh, read);
+    }
+}
+
+/// O44, O27: a tally, open and closed, as a policy counted it.
+#[test]
+fn host_reads_back_tallies_it_built() {
+    let policy = AttemptPolicy::PASSWORDS;
+    let mut counted = None;
+    for attempts in 1..=policy.attempts().get() {
+        let Decision::Admit(tally) = policy.decide(counted.as_ref(), now()) else {
+            panic!("refused attempt {attempts}");
+        };
+        round_trip(&tally);
+        let read = Tally::new(tally.attempts, tally.opens_at, tally.forgotten_at);
+        assert_eq!(read, tally);
+        assert_eq!(read.attempts, attempts);
+        counted = Some(read);
+    }
+    let Admission::Refused { retry_after } = Tally::standing(counted.as_ref(), now()) else {
+        panic!("admitted past the limit");
+    };
+    assert_eq!(counted.map(|tally| tally.opens_at), Some(now() + retry_after));
 }
