@@ -121,7 +121,7 @@ impl Rotations {
             confirmation: None,
         };
         let decision = authorization_code::redeem(&code, &request, &self.policy, self.now);
-        let authorization_code::Decision::Redeem(plan) = decision else {
+        let authorization_code::RedemptionDecision::Redeem(plan) = decision else {
             unreachable!("a fresh code: {decision:?}")
         };
         let family = FamilyId::from_bytes(code.hash.as_bytes().first_chunk().copied().unwrap_or_default());
@@ -164,7 +164,7 @@ impl Rotations {
             confirmation: None,
         };
         let decision = refresh_token::rotate(&state, &request, &self.policy, self.now);
-        let refresh_token::Decision::Rotate(plan) = decision else {
+        let refresh_token::RotationDecision::Rotate(plan) = decision else {
             unreachable!("a live token: {decision:?}")
         };
         let (successor, access) = (self.fresh(), self.fresh());

@@ -1,8 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(feature = "_signatures")]
-mod answer;
 pub mod attempts;
 pub mod basic;
 #[cfg(feature = "_signatures")]
@@ -11,6 +9,8 @@ pub mod client;
 pub mod dpop;
 pub mod error;
 pub mod event;
+#[cfg(feature = "_signatures")]
+mod exchange;
 pub mod grant;
 #[cfg(feature = "_signatures")]
 pub mod jose;

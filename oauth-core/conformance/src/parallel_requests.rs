@@ -22,7 +22,7 @@ use oauth_core::params::{Params, encode};
 use oauth_core::pkce::CodeVerifier;
 use oauth_core::secret::TokenHash;
 use oauth_core::server::{
-    Authentication, AuthorizationServer, AuthorizationServerBuilder, Authorize, Decision, path,
+    Authentication, AuthorizationServer, AuthorizationServerBuilder, Authorize, Consent, path,
 };
 use oauth_core::store::{RegisteredClient, TokenStore};
 use oauth_core::vocabulary::{RegisteredRedirectUri, Scopes};
@@ -177,7 +177,7 @@ impl Desk {
         let (id, browser) = (&interaction.id, interaction.browser.expose());
         let granted = self
             .server
-            .resume(&Method::POST, id, browser, Decision::Granted(ada));
+            .resume(&Method::POST, id, browser, Consent::Granted(ada));
         let response = granted.await.response;
         let location = response.headers().get("location").expect("a redirect");
         let (_, query) = location.to_str().expect("text").split_once('?').expect("a query");

@@ -55,4 +55,4 @@ mod key;
 mod policy;
 
 pub use key::{AttemptKey, Source};
-pub use policy::{Admission, AttemptPolicy, Decision, Tally};
+pub use policy::{Admission, AttemptDecision, AttemptPolicy, Tally};

@@ -75,14 +75,14 @@ impl AttemptPolicy {
     }
 
     /// What becomes of one more attempt at `now`.
-    pub fn decide(&self, tally: Option<&Tally>, now: SystemTime) -> Decision {
+    pub fn decide(&self, tally: Option<&Tally>, now: SystemTime) -> AttemptDecision {
         let tally = tally.filter(|tally| !tally.is_forgotten(now));
         if let Admission::Refused { retry_after } = Tally::standing(tally, now) {
-            return Decision::Refuse { retry_after };
+            return AttemptDecision::Refuse { retry_after };
         }
         let attempts = tally.map_or(0, |tally| tally.attempts).saturating_add(1);
         let opens_at = later(now, self.wait(attempts));
-        Decision::Admit(Tally {
+        AttemptDecision::Admit(Tally {
             attempts,
             opens_at,
             forgotten_at: later(opens_at, self.window.min(LONGEST)),
@@ -142,14 +142,14 @@ impl Tally {
     }
 }
 
-/// What a store does with an attempt.
+/// Decision on one attempt, for a store to carry out.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
 #[expect(
     clippy::exhaustive_enums,
     reason = "a store has to do what was decided, whatever it is"
 )]
-pub enum Decision {
+pub enum AttemptDecision {
     /// Keep this tally and admit the attempt.
     Admit(Tally),
     /// Change nothing and refuse it.
@@ -200,8 +200,8 @@ mod tests {
 
     fn admitted(policy: &AttemptPolicy, tally: Option<&Tally>, now: SystemTime) -> Tally {
         match policy.decide(tally, now) {
-            Decision::Admit(tally) => tally,
-            Decision::Refuse { retry_after } => panic!("{retry_after:?}"),
+            AttemptDecision::Admit(tally) => tally,
+            AttemptDecision::Refuse { retry_after } => panic!("{retry_after:?}"),
         }
     }
 
@@ -216,7 +216,7 @@ mod tests {
             assert_eq!(kept.opens_at, now + wait * SECOND);
             if wait > 0 {
                 let early = kept.opens_at - NANOSECOND;
-                let refused = Decision::Refuse {
+                let refused = AttemptDecision::Refuse {
                     retry_after: NANOSECOND,
                 };
                 assert_eq!(policy.decide(Some(&kept), early), refused);

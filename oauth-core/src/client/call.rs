@@ -9,15 +9,15 @@ use http::{Request, Response};
 
 use super::draft::Draft;
 use super::{NotOffered, Ports};
-use crate::answer::{exchange, refuse_truncated};
+use crate::exchange::{exchange, refuse_truncated};
 use crate::jose::SigningError;
 use crate::ports::{Entropy, TransportError};
 
-/// What a [`Call`] brings back: [`TokenResponse`](super::TokenResponse), …
+/// Typed response to a [`Call`]: [`TokenResponse`](super::TokenResponse), [`UserInfo`](super::UserInfo), …
 ///
-/// Nothing else can be one.
-pub trait Answer: sealed::Sealed + Sized + Send {
-    /// Why it brought nothing back.
+/// The trait is sealed.
+pub trait CallResponse: sealed::Sealed + Sized + Send {
+    /// Error for a response that cannot be used.
     type Error: Error + Send + Sync + 'static;
 
     #[doc(hidden)]
@@ -60,13 +60,13 @@ pub(super) mod sealed {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use = "nothing was sent yet"]
-pub struct Call<A: Answer> {
+pub struct Call<A: CallResponse> {
     pub(super) draft: Draft,
     pub(super) expected: A::Expected,
 }
 
 /// A [`Call`] that is on its way.
-pub struct Pending<A: Answer> {
+pub struct Pending<A: CallResponse> {
     call: Call<A>,
     retried: bool,
     signed: SystemTime,
@@ -87,10 +87,10 @@ pub enum CallError<E: Error + 'static> {
     NotOffered(#[from] NotOffered),
     /// There was an answer, and it is none that can be used.
     #[error(transparent)]
-    Answer(E),
+    Response(E),
 }
 
-impl<A: Answer> Call<A> {
+impl<A: CallResponse> Call<A> {
     /// The request to send now, and what takes the answer.
     ///
     /// # Errors
@@ -121,11 +121,11 @@ impl<A: Answer> Call<A> {
         if let Some(again) = pending.retry(&response, ports.entropy(), ports.now())? {
             response = exchange(&ports.transport, again).await?;
         }
-        pending.finish(response, ports.now()).map_err(CallError::Answer)
+        pending.finish(response, ports.now()).map_err(CallError::Response)
     }
 }
 
-impl<A: Answer> Pending<A> {
+impl<A: CallResponse> Pending<A> {
     /// The request once more, where the server answered that its proof of possession needs the nonce that came with the answer
     /// ([RFC 9449 §8](https://www.rfc-editor.org/rfc/rfc9449#section-8)). It is signed anew, and there is one at most: a server that
     /// asks for a nonce again is refusing.
@@ -164,7 +164,7 @@ impl<A: Answer> Pending<A> {
     }
 }
 
-impl<A: Answer> fmt::Debug for Call<A> {
+impl<A: CallResponse> fmt::Debug for Call<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Call")
             .field("target", self.draft.target())
@@ -172,7 +172,7 @@ impl<A: Answer> fmt::Debug for Call<A> {
     }
 }
 
-impl<A: Answer> fmt::Debug for Pending<A> {
+impl<A: CallResponse> fmt::Debug for Pending<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pending")
             .field("target", self.call.draft.target())

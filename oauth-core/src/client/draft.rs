@@ -6,7 +6,7 @@ use http::{HeaderValue, Method, Request, Response, StatusCode};
 
 use super::challenge::wants_dpop_nonce;
 use super::form::Form;
-use super::{Client, DpopKey, ErrorAnswer};
+use super::{Client, DpopKey, OAuthError};
 use crate::dpop::{HEADER, Htu};
 use crate::jose::SigningError;
 use crate::ports::Entropy;
@@ -112,7 +112,7 @@ impl Draft {
         let nonce = self.learn(response)?;
         let is_wanted = match self.sender {
             Sender::Client(..) => {
-                ErrorAnswer::read(response).is_some_and(|error| error.code() == "use_dpop_nonce")
+                OAuthError::read(response).is_some_and(|error| error.code() == "use_dpop_nonce")
             }
             Sender::Token(..) => {
                 response.status() == StatusCode::UNAUTHORIZED && wants_dpop_nonce(response.headers())

@@ -55,7 +55,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod answer_error;
 mod authorization;
 mod authorization_params;
 mod call;
@@ -63,14 +62,15 @@ mod challenge;
 mod credentials;
 mod dpop_key;
 mod draft;
-mod error_answer;
 pub(crate) mod form;
 mod id_token;
 mod lifetime;
+mod oauth_error;
 mod ports;
 mod provider;
 mod push;
 mod resource;
+mod response_error;
 mod revocation;
 mod token;
 mod token_source;
@@ -78,15 +78,15 @@ mod user_info;
 
 use std::sync::Arc;
 
-pub use answer_error::AnswerError;
 pub use authorization::{CallbackError, InvalidPendingText, PendingAuthorization, PendingText};
 pub use authorization_params::{AuthorizationParams, ReservedParameter};
-pub use call::{Answer, Call, CallError, Pending};
+pub use call::{Call, CallError, CallResponse, Pending};
 pub use credentials::ClientCredentials;
 pub use dpop_key::DpopKey;
-pub use error_answer::ErrorAnswer;
+pub use oauth_error::OAuthError;
 pub use ports::Ports;
 pub use provider::{Discovery, DiscoveryError, MetadataError, Provider, WellKnown};
+pub use response_error::ResponseError;
 pub use token::{TokenError, TokenResponse};
 pub use token_source::{ApiError, RefreshError, TokenSink, TokenSource};
 pub use user_info::{UserInfo, UserInfoError};

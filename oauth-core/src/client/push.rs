@@ -7,11 +7,11 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use serde::Deserialize;
 
-use super::answer_error::AnswerError;
-use super::call::{Answer, sealed};
+use super::call::{CallResponse, sealed};
 use super::draft::Draft;
-use super::error_answer::MAX_BODY;
 use super::form::Form;
+use super::oauth_error::MAX_BODY;
+use super::response_error::ResponseError;
 use super::{AuthorizationParams, Call, CallError, Client, NotOffered, PendingAuthorization, Ports};
 use crate::json;
 use crate::ports::Entropy;
@@ -30,7 +30,7 @@ impl Client {
         &self,
         params: &AuthorizationParams,
         ports: &Ports,
-    ) -> Result<(String, PendingAuthorization), CallError<AnswerError>> {
+    ) -> Result<(String, PendingAuthorization), CallError<ResponseError>> {
         match self.push(params, ports.entropy(), ports.now()) {
             Ok(call) => call.send(ports).await,
             Err(_) => Ok(self.authorize(params, ports.entropy(), ports.now())?),
@@ -73,27 +73,27 @@ struct Wire<'a> {
 
 impl sealed::Sealed for (String, PendingAuthorization) {}
 
-impl Answer for (String, PendingAuthorization) {
-    type Error = AnswerError;
+impl CallResponse for (String, PendingAuthorization) {
+    type Error = ResponseError;
     type Expected = PendingAuthorization;
 
     fn read(
         response: Response<Bytes>,
         pending: PendingAuthorization,
         _: SystemTime,
-    ) -> Result<Self, AnswerError> {
+    ) -> Result<Self, ResponseError> {
         // some servers answer 200
         if !matches!(response.status(), StatusCode::CREATED | StatusCode::OK) {
-            return Err(AnswerError::of(&response));
+            return Err(ResponseError::of(&response));
         }
         if response.body().len() > MAX_BODY {
-            return Err(AnswerError::Malformed);
+            return Err(ResponseError::Malformed);
         }
-        let wire: Wire<'_> = json::object(response.body()).map_err(|_| AnswerError::Malformed)?;
+        let wire: Wire<'_> = json::object(response.body()).map_err(|_| ResponseError::Malformed)?;
         let is_name = (1..=MAX_REQUEST_URI).contains(&wire.request_uri.len())
             && wire.request_uri.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_name {
-            return Err(AnswerError::Malformed);
+            return Err(ResponseError::Malformed);
         }
         let client = &pending.client().inner;
         let form = Form::from([

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use http::{Request, Response, Uri};
 
-use super::call::{Answer, sealed};
+use super::call::{CallResponse, sealed};
 use super::draft::Draft;
 use super::{Call, TokenResponse};
 use crate::dpop::Htu;
@@ -44,7 +44,7 @@ fn target(uri: &Uri) -> Option<Htu> {
 
 impl sealed::Sealed for Response<Bytes> {}
 
-impl Answer for Response<Bytes> {
+impl CallResponse for Response<Bytes> {
     type Error = Infallible;
     type Expected = ();
 

@@ -5,10 +5,10 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use http::{Response, StatusCode};
 
-use super::answer_error::AnswerError;
-use super::call::{Answer, sealed};
+use super::call::{CallResponse, sealed};
 use super::draft::Draft;
 use super::form::Form;
+use super::response_error::ResponseError;
 use super::{Call, Client, NotOffered};
 use crate::secret::{AccessToken, RefreshToken};
 
@@ -49,14 +49,14 @@ impl Client {
 impl sealed::Sealed for () {}
 
 /// The token is worth nothing any more, or never was.
-impl Answer for () {
-    type Error = AnswerError;
+impl CallResponse for () {
+    type Error = ResponseError;
     type Expected = ();
 
-    fn read(response: Response<Bytes>, (): (), _: SystemTime) -> Result<(), AnswerError> {
+    fn read(response: Response<Bytes>, (): (), _: SystemTime) -> Result<(), ResponseError> {
         match response.status() {
             StatusCode::OK => Ok(()),
-            _ => Err(AnswerError::of(&response)),
+            _ => Err(ResponseError::of(&response)),
         }
     }
 }

@@ -10,11 +10,11 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use serde::Deserialize;
 
-use super::call::{Answer, sealed};
+use super::call::{CallResponse, sealed};
 use super::draft::Draft;
-use super::error_answer::{ErrorAnswer, MAX_BODY};
 use super::form::Form;
 use super::lifetime::Lifetime;
+use super::oauth_error::{MAX_BODY, OAuthError};
 use super::{Call, Client};
 use crate::jose::IdTokenClaims;
 use crate::json;
@@ -29,7 +29,7 @@ pub enum TokenError {
     /// The server refused. After `invalid_grant` the code or refresh token is dead and the person must sign
     /// in again.
     #[error("the token request was refused")]
-    Refused(#[source] ErrorAnswer),
+    Refused(#[source] OAuthError),
     /// The answer is neither tokens nor a refusal; with a status of 5xx a later attempt may succeed.
     #[error("the token endpoint answered with status {0}")]
     UnexpectedStatus(StatusCode),
@@ -193,14 +193,14 @@ struct Wire<'a> {
 
 impl sealed::Sealed for TokenResponse {}
 
-impl Answer for TokenResponse {
+impl CallResponse for TokenResponse {
     type Error = TokenError;
     type Expected = Expected;
 
     fn read(response: Response<Bytes>, mut expected: Expected, now: SystemTime) -> Result<Self, TokenError> {
         if response.status() != StatusCode::OK {
             let status = TokenError::UnexpectedStatus(response.status());
-            return Err(ErrorAnswer::read(&response).map_or(status, TokenError::Refused));
+            return Err(OAuthError::read(&response).map_or(status, TokenError::Refused));
         }
         if response.body().len() > MAX_BODY {
             return Err(TokenError::Malformed);

@@ -10,12 +10,12 @@ use http::header::ACCEPT;
 use http::{HeaderValue, Request, Response, StatusCode};
 use serde::Deserialize;
 
-use super::call::{Answer, sealed};
+use super::call::{CallResponse, sealed};
 use super::draft::Draft;
-use super::error_answer::MAX_BODY;
+use super::oauth_error::MAX_BODY;
 use super::{Call, NotOffered, TokenResponse};
-use crate::answer::is_of_type;
 use crate::dpop::Htu;
+use crate::exchange::is_of_type;
 use crate::jose::IdTokenClaims;
 use crate::json;
 use crate::vocabulary::Subject;
@@ -89,7 +89,7 @@ struct Wire<'a> {
 
 impl sealed::Sealed for UserInfo {}
 
-impl Answer for UserInfo {
+impl CallResponse for UserInfo {
     type Error = UserInfoError;
     type Expected = Subject;
 

@@ -34,11 +34,11 @@ pub struct Request<'a> {
     pub confirmation: Option<Confirmation>,
 }
 
-/// What redeeming the code means.
+/// Decision on a code that a client presents.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[must_use]
 #[non_exhaustive]
-pub enum Decision {
+pub enum RedemptionDecision {
     /// Issue this, in the step that spends the code.
     Redeem(Box<Redemption>),
     /// The code was spent on this family and everything else is in order: somebody else has the code too. Revoke the
@@ -113,23 +113,23 @@ pub fn redeem(
     request: &Request<'_>,
     policy: &TokenPolicy,
     now: SystemTime,
-) -> Decision {
+) -> RedemptionDecision {
     if let Err(refusal) = check(record, request, now) {
-        return Decision::Refuse(refusal);
+        return RedemptionDecision::Refuse(refusal);
     }
     let Some(audience) = narrow(&record.grant.audience, request.resources) else {
-        return Decision::Refuse(Refusal::ResourceExceeded);
+        return RedemptionDecision::Refuse(Refusal::ResourceExceeded);
     };
     if let Some(family) = record.redeemed {
-        return Decision::RevokeFamily(family);
+        return RedemptionDecision::RevokeFamily(family);
     }
     // the client may have lost some since the user said yes
     let scopes = record.grant.scopes.intersection(&request.client.scopes);
     if scopes.is_empty() {
-        return Decision::Refuse(Refusal::ScopeExceeded);
+        return RedemptionDecision::Refuse(Refusal::ScopeExceeded);
     }
     let redemption = Redemption::new(record, request, (scopes, audience), policy, now);
-    Decision::Redeem(Box::new(redemption))
+    RedemptionDecision::Redeem(Box::new(redemption))
 }
 
 fn check(record: &AuthorizationCodeRecord, request: &Request<'_>, now: SystemTime) -> Result<(), Refusal> {

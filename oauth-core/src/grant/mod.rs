@@ -32,7 +32,7 @@
 //!     resources: &[],
 //!     confirmation: None,
 //! };
-//! let authorization_code::Decision::Redeem(plan) = authorization_code::redeem(&record, &request, &policy, now) else {
+//! let authorization_code::RedemptionDecision::Redeem(plan) = authorization_code::redeem(&record, &request, &policy, now) else {
 //!     panic!("a code in order is redeemed");
 //! };
 //! let (family, refresh) = (FamilyId::generate(&OsEntropy), RefreshToken::generate(&OsEntropy));
@@ -45,10 +45,10 @@
 //! let tomorrow = now + Duration::from_secs(86_400);
 //! let mut state = RefreshTokenState::new(stored.refresh.ok_or("no refresh token")?, stored.family);
 //! let first = refresh_token::rotate(&state, &request, &policy, tomorrow);
-//! assert!(matches!(first, refresh_token::Decision::Rotate(_)));
+//! assert!(matches!(first, refresh_token::RotationDecision::Rotate(_)));
 //! state.token.rotated = Some(Rotated::new(tomorrow, TokenHash::of("its successor"), TokenHash::of("the second access token")));
 //! let second = refresh_token::rotate(&state, &request, &policy, tomorrow);
-//! assert_eq!(second, refresh_token::Decision::RevokeFamily(family));
+//! assert_eq!(second, refresh_token::RotationDecision::RevokeFamily(family));
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -31,11 +31,11 @@ pub struct Request<'a> {
     pub confirmation: Option<Confirmation>,
 }
 
-/// What presenting the refresh token means.
+/// Decision on a refresh token that a client presents.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[must_use]
 #[non_exhaustive]
-pub enum Decision {
+pub enum RotationDecision {
     /// Issue this, in the step that turns the presented token into a tombstone.
     Rotate(Box<RotationPlan>),
     /// Issue this access token; the client keeps the refresh token.
@@ -109,35 +109,35 @@ pub fn rotate(
     request: &Request<'_>,
     policy: &TokenPolicy,
     now: SystemTime,
-) -> Decision {
+) -> RotationDecision {
     if state.family.grant.client_id != request.client.id {
-        return Decision::Refuse(Refusal::ClientMismatch);
+        return RotationDecision::Refuse(Refusal::ClientMismatch);
     }
     if state.family.confirmation.is_some() && state.family.confirmation != request.confirmation {
-        return Decision::Refuse(Refusal::KeyMismatch);
+        return RotationDecision::Refuse(Refusal::KeyMismatch);
     }
     if !request.client.may_have_bound(request.confirmation) {
-        return Decision::Refuse(Refusal::Unconfirmed);
+        return RotationDecision::Refuse(Refusal::Unconfirmed);
     }
     if state.family.revoked.is_some() {
-        return Decision::Refuse(Refusal::FamilyRevoked);
+        return RotationDecision::Refuse(Refusal::FamilyRevoked);
     }
     if let Some(rotated) = &state.token.rotated {
         return match retry(state, rotated, request, policy, now) {
             // the client is no thief, and yet nothing of an old family is given out
-            Some(_) if now >= state.family.expires_at => Decision::Refuse(Refusal::Expired),
-            Some(plan) => Decision::Retry(Box::new(plan)),
-            None => Decision::RevokeFamily(state.family.id),
+            Some(_) if now >= state.family.expires_at => RotationDecision::Refuse(Refusal::Expired),
+            Some(plan) => RotationDecision::Retry(Box::new(plan)),
+            None => RotationDecision::RevokeFamily(state.family.id),
         };
     }
     if state.is_expired(now) {
-        return Decision::Refuse(Refusal::Expired);
+        return RotationDecision::Refuse(Refusal::Expired);
     }
     let Some(scopes) = scopes(state, request) else {
-        return Decision::Refuse(Refusal::ScopeExceeded);
+        return RotationDecision::Refuse(Refusal::ScopeExceeded);
     };
     let Some(audience) = narrow(&state.family.grant.audience, request.resources) else {
-        return Decision::Refuse(Refusal::ResourceExceeded);
+        return RotationDecision::Refuse(Refusal::ResourceExceeded);
     };
     let grant = &state.family.grant;
     let access = AccessTokenTerms {
@@ -150,9 +150,9 @@ pub fn rotate(
         expires_at: later(now, policy.access_token.as_duration()),
     };
     if !request.client.rotates_refresh_tokens() {
-        return Decision::Keep(Box::new(access));
+        return RotationDecision::Keep(Box::new(access));
     }
-    Decision::Rotate(Box::new(RotationPlan::new(state, access, policy)))
+    RotationDecision::Rotate(Box::new(RotationPlan::new(state, access, policy)))
 }
 
 /// What a tombstone's request is answered with, when it is the request of the rotation once more: within the window, for the same

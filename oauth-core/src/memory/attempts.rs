@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 
 use super::{count, lock};
-use crate::attempts::{Admission, AttemptKey, AttemptPolicy, Decision, Tally};
+use crate::attempts::{Admission, AttemptDecision, AttemptKey, AttemptPolicy, Tally};
 use crate::ports::StoreError;
 use crate::store::AttemptStore;
 
@@ -62,8 +62,8 @@ impl AttemptStore for MemoryAttempts {
     ) -> Result<Admission, StoreError> {
         let mut tallies = lock(&self.tallies);
         match policy.decide(tallies.get(key), now) {
-            Decision::Refuse { retry_after } => Ok(Admission::Refused { retry_after }),
-            Decision::Admit(tally) => {
+            AttemptDecision::Refuse { retry_after } => Ok(Admission::Refused { retry_after }),
+            AttemptDecision::Admit(tally) => {
                 if tallies.len() >= self.capacity.get() && !tallies.contains_key(key) {
                     make_room(&mut tallies, self.capacity.get(), now);
                 }

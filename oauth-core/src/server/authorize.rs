@@ -4,8 +4,8 @@ use bytes::Bytes;
 use http::{Method, Request, StatusCode};
 
 use super::AuthorizationServer;
-use super::answer::{Answer, Broken};
 use super::authorization_request;
+use super::endpoint_response::{Broken, EndpointResponse};
 use super::form::{MAX_BODY, REPEATABLE, method_not_allowed};
 use super::interaction::Interaction;
 use super::page::error_page;
@@ -26,7 +26,7 @@ use crate::vocabulary::{ClientId, RedirectUri, State};
 )]
 pub enum Authorize {
     /// Send this: the request was refused, on a page or by redirect.
-    Respond(Answer),
+    Respond(EndpointResponse),
     /// Show the user your pages, then call [`AuthorizationServer::resume`].
     Interact(Interaction),
 }
@@ -166,10 +166,10 @@ impl AuthorizationServer {
         }
     }
 
-    fn refuse(&self, refusal: Refusal, method: &Method) -> Answer {
+    fn refuse(&self, refusal: Refusal, method: &Method) -> EndpointResponse {
         let refused = |reason| AuthEvent::new(AuthEventKind::RequestRefused).because(reason);
         match refusal {
-            Refusal::Page(reason, client_id) => Answer::new(
+            Refusal::Page(reason, client_id) => EndpointResponse::new(
                 error_page(),
                 vec![AuthEvent {
                     client_id,
@@ -181,9 +181,9 @@ impl AuthorizationServer {
                 let response = error
                     .with_state(redirect.state)
                     .into_response(&redirect.to, method);
-                Answer::new(response, vec![refused(redirect.reason).by(&redirect.client_id)])
+                EndpointResponse::new(response, vec![refused(redirect.reason).by(&redirect.client_id)])
             }
-            Refusal::Method => Answer::new(
+            Refusal::Method => EndpointResponse::new(
                 method_not_allowed("GET, POST"),
                 vec![refused(Reason::MethodNotAllowed)],
             ),
@@ -193,16 +193,16 @@ impl AuthorizationServer {
 }
 
 /// Tells the person, not the client: an error of ours is no reason to leave the page.
-pub(super) fn broken_page(broken: Broken) -> Answer {
+pub(super) fn broken_page(broken: Broken) -> EndpointResponse {
     let mut response = error_page();
     *response.status_mut() = match broken.error {
         ErrorCode::TemporarilyUnavailable => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     };
     let events = vec![broken.event()];
-    Answer {
+    EndpointResponse {
         fault: Some(broken.cause),
-        ..Answer::new(response, events)
+        ..EndpointResponse::new(response, events)
     }
 }
 

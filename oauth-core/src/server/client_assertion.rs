@@ -4,7 +4,7 @@
 use std::time::SystemTime;
 
 use super::AuthorizationServer;
-use super::answer::Failure;
+use super::endpoint_response::Failure;
 use crate::error::Reason;
 use crate::jose::{ClientAssertion, ClientAssertionPolicy, JwtError};
 use crate::params::Params;

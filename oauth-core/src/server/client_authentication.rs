@@ -7,8 +7,8 @@ use http::Request;
 use http::header::AUTHORIZATION;
 
 use super::AuthorizationServer;
-use super::answer::{Failure, Refused};
 use super::client_assertion;
+use super::endpoint_response::{Failure, Refused};
 use crate::basic::BasicCredentials;
 use crate::error::{ErrorCode, ErrorResponse, Reason};
 use crate::event::AuthEventKind;

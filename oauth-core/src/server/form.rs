@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::header::ALLOW;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 
-use super::answer::Failure;
+use super::endpoint_response::Failure;
 use crate::error::{ErrorCode, ErrorResponse, Reason};
 use crate::params::{Params, is_form};
 use crate::vocabulary::{Audience, InvalidAudience};

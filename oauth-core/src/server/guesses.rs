@@ -7,8 +7,8 @@ use bytes::Bytes;
 use http::Request;
 
 use super::AuthorizationServer;
-use super::answer::{Failure, Refused};
 use super::client_authentication::Method;
+use super::endpoint_response::{Failure, Refused};
 use crate::attempts::{Admission, AttemptKey, AttemptPolicy, Source};
 use crate::error::{ErrorCode, ErrorResponse, Reason};
 use crate::event::AuthEventKind;

@@ -7,8 +7,8 @@ use std::time::SystemTime;
 use zeroize::Zeroizing;
 
 use super::AuthorizationServer;
-use super::answer::Broken;
 use super::authorize::Checked;
+use super::endpoint_response::Broken;
 use crate::event::{AuthEvent, AuthEventKind};
 use crate::ports::Entropy;
 use crate::ports::StoreError;

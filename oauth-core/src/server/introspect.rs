@@ -7,7 +7,7 @@ use http::{Request, Response, StatusCode};
 use serde::Serialize;
 
 use super::AuthorizationServer;
-use super::answer::{Answer, Failure};
+use super::endpoint_response::{EndpointResponse, Failure};
 use super::form::form;
 use super::issue::token_type;
 use super::token::required;
@@ -63,10 +63,10 @@ impl AuthorizationServer {
     ///
     /// The caller is a confidential client. It sees access tokens that are meant for one of its audiences and tokens that
     /// were issued to itself; of any other it learns what it learns of an unknown one: `{"active":false}`.
-    pub async fn introspect(&self, request: Request<Bytes>) -> Answer {
+    pub async fn introspect(&self, request: Request<Bytes>) -> EndpointResponse {
         match self.introspected(&request).await {
-            Ok(response) => Answer::new(response, Vec::new()),
-            Err(failure) => failure.into_answer(Vec::new()),
+            Ok(response) => EndpointResponse::new(response, Vec::new()),
+            Err(failure) => failure.into_response(Vec::new()),
         }
     }
 

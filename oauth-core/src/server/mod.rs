@@ -1,4 +1,4 @@
-//! The authorization server: one method per endpoint, `Request<Bytes>` in and [`Answer`] out.
+//! The authorization server: one method per endpoint, `Request<Bytes>` in and [`EndpointResponse`] out.
 //!
 //! The host mounts each method under the path that [`path`] names, shows its own pages while the user signs in, and hands
 //! every [`AuthEvent`] to its audit log:
@@ -40,7 +40,6 @@
 //! authentications ([`with_attempts`](AuthorizationServerBuilder::with_attempts)), and calling the purge verbs of its stores now and
 //! then.
 
-mod answer;
 mod authorization_request;
 mod authorize;
 mod certificates;
@@ -48,6 +47,7 @@ mod claims;
 mod client_assertion;
 mod client_authentication;
 mod config;
+mod endpoint_response;
 mod form;
 mod guesses;
 mod interaction;
@@ -68,11 +68,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-pub use answer::Answer;
 pub use authorize::Authorize;
 pub use config::{AuthorizationServerBuilder, ConfigError, ConfigMistake};
+pub use endpoint_response::EndpointResponse;
 pub use interaction::{BrowserSecret, Interaction, InteractionDetails};
-pub use resume::{Authentication, Decision};
+pub use resume::{Authentication, Consent};
 
 pub use crate::event::{AuthEvent, AuthEventKind};
 

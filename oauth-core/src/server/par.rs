@@ -7,9 +7,9 @@ use http::{HeaderValue, Request, Response, StatusCode};
 use serde::Serialize;
 
 use super::AuthorizationServer;
-use super::answer::{Answer, Broken, Failure};
 use super::authorization_request;
 use super::authorize::{Checked, Refusal};
+use super::endpoint_response::{Broken, EndpointResponse, Failure};
 use super::form::form;
 use super::possession::Endpoint;
 use crate::dpop::{ProofError, ProvenKey};
@@ -37,10 +37,10 @@ impl AuthorizationServer {
     /// [`authorize`](Self::authorize) checks one. There, `client_id` and `request_uri` then stand for it, and whatever
     /// the browser brings beside them is ignored. The first sign-in that is answered spends it. The code of a request that comes with
     /// a proof of possession is bound to its key ([RFC 9449 §10.1](https://www.rfc-editor.org/rfc/rfc9449#section-10.1)).
-    pub async fn par(&self, request: Request<Bytes>) -> Answer {
+    pub async fn par(&self, request: Request<Bytes>) -> EndpointResponse {
         match self.pushed(&request).await {
-            Ok((response, event)) => Answer::new(response, vec![event]),
-            Err(failure) => failure.into_answer(Vec::new()),
+            Ok((response, event)) => EndpointResponse::new(response, vec![event]),
+            Err(failure) => failure.into_response(Vec::new()),
         }
     }
 

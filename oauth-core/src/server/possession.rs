@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use http::{HeaderValue, Request, Response};
 
-use super::answer::Failure;
+use super::endpoint_response::Failure;
 use super::metadata::Offer;
 use super::{AuthorizationServer, path};
 use crate::dpop::{self, Htu, InvalidHtu, NonceKey, Nonces, ProofError, ProofPolicy, ProvenKey, Target};

@@ -4,12 +4,12 @@ use bytes::Bytes;
 use http::Response;
 
 use super::AuthorizationServer;
-use super::answer::{Broken, Failure};
+use super::endpoint_response::{Broken, Failure};
 use super::issue::Issued;
 use super::token::{Exchange, Theft, required, resources, scopes};
 use crate::error::Reason;
 use crate::event::{AuthEvent, AuthEventKind};
-use crate::grant::refresh_token::{self, Decision, RetryPlan, RotationPlan};
+use crate::grant::refresh_token::{self, RetryPlan, RotationDecision, RotationPlan};
 use crate::secret::RefreshToken;
 use crate::store::{GrantType, Insertion, RefreshTokenState, RotateOutcome, RotationSalt, TokenFamily};
 use crate::vocabulary::{AccessTokenTerms, Audience, Scopes};
@@ -39,12 +39,14 @@ impl AuthorizationServer {
         let form = Form::of(&exchange)?;
         let state = self.refresh_token_state(&exchange, &form).await?;
         let decision = self.decide(&exchange, &form, &state);
-        if !matches!(decision, Decision::Refuse(_)) {
+        if !matches!(decision, RotationDecision::Refuse(_)) {
             self.spend_proof_of(&exchange).await?;
         }
         match decision {
-            Decision::Keep(plan) => self.commit_kept(&mut exchange, &form, *plan, &state.family).await,
-            Decision::Rotate(plan) => {
+            RotationDecision::Keep(plan) => {
+                self.commit_kept(&mut exchange, &form, *plan, &state.family).await
+            }
+            RotationDecision::Rotate(plan) => {
                 let response = self
                     .commit_rotation(&mut exchange, &form, *plan, &state.family)
                     .await?;
@@ -53,9 +55,9 @@ impl AuthorizationServer {
                     None => self.superseded(exchange, &form, &state).await,
                 }
             }
-            Decision::Retry(plan) => self.repeat(&mut exchange, &form, &plan, &state.family),
-            Decision::RevokeFamily(_) => self.end_chain(exchange, &state).await,
-            Decision::Refuse(why) => Err(exchange.refuse(why.error(), why.reason())),
+            RotationDecision::Retry(plan) => self.repeat(&mut exchange, &form, &plan, &state.family),
+            RotationDecision::RevokeFamily(_) => self.end_chain(exchange, &state).await,
+            RotationDecision::Refuse(why) => Err(exchange.refuse(why.error(), why.reason())),
         }
     }
 
@@ -68,7 +70,7 @@ impl AuthorizationServer {
         state.ok_or_else(|| exchange.invalid_grant(Reason::RefreshTokenUnknown))
     }
 
-    fn decide(&self, exchange: &Exchange<'_>, form: &Form, state: &RefreshTokenState) -> Decision {
+    fn decide(&self, exchange: &Exchange<'_>, form: &Form, state: &RefreshTokenState) -> RotationDecision {
         let request = refresh_token::Request {
             client: exchange.client,
             scopes: form.scopes.as_ref(),
@@ -179,9 +181,9 @@ impl AuthorizationServer {
         }
         let state = self.refresh_token_state(&exchange, form).await?;
         match self.decide(&exchange, form, &state) {
-            Decision::Retry(plan) => self.repeat(&mut exchange, form, &plan, &state.family),
-            Decision::Refuse(why) => Err(exchange.refuse(why.error(), why.reason())),
-            Decision::Rotate(_) | Decision::Keep(_) | Decision::RevokeFamily(_) => {
+            RotationDecision::Retry(plan) => self.repeat(&mut exchange, form, &plan, &state.family),
+            RotationDecision::Refuse(why) => Err(exchange.refuse(why.error(), why.reason())),
+            RotationDecision::Rotate(_) | RotationDecision::Keep(_) | RotationDecision::RevokeFamily(_) => {
                 self.end_chain(exchange, &state).await
             }
         }

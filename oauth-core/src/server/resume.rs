@@ -1,13 +1,13 @@
-//! Taking the user's decision back from the host, and the browser back to the client.
+//! Return from the consent page: the code or the error that the browser carries to the client.
 
 use std::time::SystemTime;
 
 use http::Method;
 
 use super::AuthorizationServer;
-use super::answer::{Answer, Broken};
 use super::authorization_request::Declined;
 use super::authorize::broken_page;
+use super::endpoint_response::{Broken, EndpointResponse};
 use super::page::error_page;
 use crate::error::{AuthorizationErrorCode, AuthorizationErrorResponse, Reason, redirect};
 use crate::event::{AuthEvent, AuthEventKind};
@@ -18,10 +18,10 @@ use crate::store::{
 };
 use crate::vocabulary::{Audience, Scopes, Subject};
 
-/// What the user decided.
+/// The user's consent, or its refusal.
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a user says yes or no")]
-pub enum Decision {
+pub enum Consent {
     /// The user is known and said yes.
     Granted(Authentication),
     /// The user said no, or gave up.
@@ -93,8 +93,8 @@ impl Authentication {
     }
 }
 
-/// What the browser is sent back with.
-enum Outcome {
+/// Response to the browser once the user has answered.
+enum Resumption {
     /// Nothing, and nowhere: a page.
     Page(Reason),
     /// A code, to the client.
@@ -115,14 +115,20 @@ impl AuthorizationServer {
     ///
     /// Call it only in answer to a request that carries the cookie, for a user whose password or other proof you checked in
     /// this browser. Guard the form of the page against cross-site requests as any other.
-    pub async fn resume(&self, method: &Method, id: &str, browser: &str, decision: Decision) -> Answer {
-        match self.resumed(id, browser, decision).await {
+    pub async fn resume(
+        &self,
+        method: &Method,
+        id: &str,
+        browser: &str,
+        consent: Consent,
+    ) -> EndpointResponse {
+        match self.resumed(id, browser, consent).await {
             Ok(outcome) => self.send_back(outcome, method),
             Err(broken) => broken_page(broken),
         }
     }
 
-    async fn resumed(&self, id: &str, browser: &str, decision: Decision) -> Result<Outcome, Broken> {
+    async fn resumed(&self, id: &str, browser: &str, consent: Consent) -> Result<Resumption, Broken> {
         let now = self.inner.clock.now();
         let (id, browser) = (TokenHash::of(id), TokenHash::of(browser));
         let (request, asked_at) = match self
@@ -132,9 +138,9 @@ impl AuthorizationServer {
             .await?
         {
             TakeOutcome::Taken(record) => (record.request, record.created_at),
-            TakeOutcome::Expired => return Ok(Outcome::Page(Reason::InteractionExpired)),
-            TakeOutcome::RequestSpent => return Ok(Outcome::Page(Reason::RequestUriSpent)),
-            TakeOutcome::NotFound => return Ok(Outcome::Page(Reason::InteractionUnknown)),
+            TakeOutcome::Expired => return Ok(Resumption::Page(Reason::InteractionExpired)),
+            TakeOutcome::RequestSpent => return Ok(Resumption::Page(Reason::RequestUriSpent)),
+            TakeOutcome::NotFound => return Ok(Resumption::Page(Reason::InteractionUnknown)),
         };
         // the client may have been changed while the user was at the page
         let client = self.inner.clients.client(&request.client_id).await?;
@@ -142,19 +148,19 @@ impl AuthorizationServer {
             client.may_redirect_to(&request.redirect_uri) && client.may_use(GrantType::AuthorizationCode)
         });
         let Some(client) = client else {
-            return Ok(Outcome::Page(Reason::ClientChanged));
+            return Ok(Resumption::Page(Reason::ClientChanged));
         };
-        match decision {
-            Decision::Granted(user) => {
+        match consent {
+            Consent::Granted(user) => {
                 let request = AuthorizationRequest {
                     scopes: request.scopes.intersection(&client.scopes),
                     ..request
                 };
                 self.granted(request, asked_at, user, now).await
             }
-            Decision::Denied => {
+            Consent::Denied => {
                 let denied = AuthEvent::new(AuthEventKind::AuthorizationDenied).by(&request.client_id);
-                Ok(Outcome::Error(
+                Ok(Resumption::Error(
                     request,
                     AuthorizationErrorCode::AccessDenied,
                     denied,
@@ -170,7 +176,7 @@ impl AuthorizationServer {
         asked_at: SystemTime,
         user: Authentication,
         now: SystemTime,
-    ) -> Result<Outcome, Broken> {
+    ) -> Result<Resumption, Broken> {
         let granted = if self.is_client(&user.subject).await? {
             Err((AuthorizationErrorCode::ServerError, Reason::SubjectIsAClient))
         } else {
@@ -182,7 +188,7 @@ impl AuthorizationServer {
                 let event = AuthEvent::new(AuthEventKind::RequestRefused)
                     .because(reason)
                     .by(&request.client_id);
-                return Ok(Outcome::Error(request, error, event));
+                return Ok(Resumption::Error(request, error, event));
             }
         };
         let code = AuthorizationCode::generate(&*self.inner.entropy);
@@ -194,7 +200,7 @@ impl AuthorizationServer {
             AuthorizationCodeRecord::new(code.hash(), redirect_uri, request.code_challenge, grant, now)
                 .with_dpop_jkt(request.dpop_jkt);
         match self.inner.tokens.insert_code(record).await? {
-            Insertion::Inserted => Ok(Outcome::Code(request, code, event)),
+            Insertion::Inserted => Ok(Resumption::Code(request, code, event)),
             Insertion::Exists => Err(Broken::entropy_repeats()),
         }
     }
@@ -207,27 +213,27 @@ impl AuthorizationServer {
         }
     }
 
-    fn send_back(&self, outcome: Outcome, method: &Method) -> Answer {
+    fn send_back(&self, outcome: Resumption, method: &Method) -> EndpointResponse {
         let issuer = &self.inner.issuer;
         match outcome {
-            Outcome::Page(reason) => {
+            Resumption::Page(reason) => {
                 let refused = AuthEvent::new(AuthEventKind::RequestRefused).because(reason);
-                Answer::new(error_page(), vec![refused])
+                EndpointResponse::new(error_page(), vec![refused])
             }
-            Outcome::Code(request, code, event) => {
+            Resumption::Code(request, code, event) => {
                 let pairs = [
                     ("code", code.expose()),
                     ("state", request.state.as_str()),
                     ("iss", issuer.as_str()),
                 ];
-                Answer::new(
+                EndpointResponse::new(
                     redirect(&request.redirect_uri.with_query(pairs), method),
                     vec![event],
                 )
             }
-            Outcome::Error(request, error, event) => {
+            Resumption::Error(request, error, event) => {
                 let error = AuthorizationErrorResponse::new(error, issuer).with_state(Some(request.state));
-                Answer::new(error.into_response(&request.redirect_uri, method), vec![event])
+                EndpointResponse::new(error.into_response(&request.redirect_uri, method), vec![event])
             }
         }
     }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 
 use super::AuthorizationServer;
-use super::answer::{Answer, Failure};
+use super::endpoint_response::{EndpointResponse, Failure};
 use super::form::form;
 use super::token::required;
 use crate::error::Reason;
@@ -20,11 +20,11 @@ impl AuthorizationServer {
     ///
     /// A refresh token, also one that was rotated, ends its whole family with every access token of it; an access token
     /// ends alone. A client ends its own tokens only: another's stays as it is, and the answer does not tell.
-    pub async fn revoke(&self, request: Request<Bytes>) -> Answer {
+    pub async fn revoke(&self, request: Request<Bytes>) -> EndpointResponse {
         let mut events = Vec::new();
         match self.revoked(&request, &mut events).await {
-            Ok(response) => Answer::new(response, events),
-            Err(failure) => failure.into_answer(events),
+            Ok(response) => EndpointResponse::new(response, events),
+            Err(failure) => failure.into_response(events),
         }
     }
 

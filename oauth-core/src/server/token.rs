@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 
 use super::AuthorizationServer;
-use super::answer::{Answer, Broken, Failure};
+use super::endpoint_response::{Broken, EndpointResponse, Failure};
 use super::form::{self, form};
 use super::issue::Issued;
 use super::possession::Endpoint;
@@ -42,11 +42,11 @@ impl AuthorizationServer {
     ///
     /// A client that brings a proof of possession ([RFC 9449](https://www.rfc-editor.org/rfc/rfc9449)) gets tokens that are bound to its
     /// key: the access token always, and the refresh token of a client that does not authenticate.
-    pub async fn token(&self, request: Request<Bytes>) -> Answer {
+    pub async fn token(&self, request: Request<Bytes>) -> EndpointResponse {
         let mut events = Vec::new();
         match self.exchange(&request, &mut events).await {
-            Ok(response) => Answer::new(response, events),
-            Err(failure) => failure.into_answer(events),
+            Ok(response) => EndpointResponse::new(response, events),
+            Err(failure) => failure.into_response(events),
         }
     }
 
@@ -121,16 +121,18 @@ impl AuthorizationServer {
         };
         let policy = self.inner.policy.for_client(exchange.client);
         match authorization_code::redeem(&record, &request, &policy, exchange.now) {
-            authorization_code::Decision::Redeem(plan) => {
+            authorization_code::RedemptionDecision::Redeem(plan) => {
                 self.spend_proof_of(&exchange).await?;
                 self.commit_redemption(exchange, *plan).await
             }
-            authorization_code::Decision::RevokeFamily(family) => {
+            authorization_code::RedemptionDecision::RevokeFamily(family) => {
                 // a request that somebody recorded and sends again is not in order, and ends nothing
                 self.spend_proof_of(&exchange).await?;
                 self.end_family(exchange, Theft::Code(record.hash), family).await
             }
-            authorization_code::Decision::Refuse(why) => Err(exchange.refuse(why.error(), why.reason())),
+            authorization_code::RedemptionDecision::Refuse(why) => {
+                Err(exchange.refuse(why.error(), why.reason()))
+            }
         }
     }
 

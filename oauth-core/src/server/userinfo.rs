@@ -8,8 +8,8 @@ use http::{Method, Request, Response, StatusCode};
 use serde::Serialize;
 
 use super::AuthorizationServer;
-use super::answer::{Answer, Failure};
 use super::claims::Told;
+use super::endpoint_response::{EndpointResponse, Failure};
 use super::form::{MAX_BODY, method_not_allowed};
 use super::possession::{self, Endpoint};
 use crate::dpop::ProofError;
@@ -40,10 +40,10 @@ impl AuthorizationServer {
     /// expired or revoked, alone or with its family or session, nor once its client is gone; refusals are the challenges of
     /// [RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3). One that is bound to a key comes with a proof of it
     /// ([RFC 9449 §7](https://www.rfc-editor.org/rfc/rfc9449#section-7)).
-    pub async fn userinfo(&self, request: Request<Bytes>) -> Answer {
+    pub async fn userinfo(&self, request: Request<Bytes>) -> EndpointResponse {
         match self.described(&request).await {
-            Ok(response) => Answer::new(response, Vec::new()),
-            Err(failure) => failure.into_answer(Vec::new()),
+            Ok(response) => EndpointResponse::new(response, Vec::new()),
+            Err(failure) => failure.into_response(Vec::new()),
         }
     }
 

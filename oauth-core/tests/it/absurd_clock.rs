@@ -14,7 +14,7 @@ use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
 use oauth_core::params::encode;
 use oauth_core::ports::OsEntropy;
 use oauth_core::secret::TokenHash;
-use oauth_core::server::{Authentication, AuthorizationServer, Authorize, Decision};
+use oauth_core::server::{Authentication, AuthorizationServer, Authorize, Consent};
 use oauth_core::store::{
     AccessTokenRecord, AuthorizationCodeRecord, ClientSecrets, FamilyId, Grant, GrantType, RefreshTokenState,
     RegisteredClient,
@@ -96,7 +96,7 @@ async fn the_server_answers_whatever_its_clock_tells() {
         let Authorize::Interact(interaction) = server.authorize(request).await else {
             panic!("refused at {now:?}");
         };
-        let decision = Decision::Granted(Authentication::new("ada".parse().unwrap(), now));
+        let decision = Consent::Granted(Authentication::new("ada".parse().unwrap(), now));
         let browser = interaction.browser.expose();
         let answer = server
             .resume(&Method::POST, &interaction.id, browser, decision)
@@ -149,7 +149,7 @@ fn decisions_are_made_whatever_the_time() {
     let mut code = record(SystemTime::UNIX_EPOCH);
     code.expires_at = last;
     let redeem = |now| match authorization_code::redeem(&code, &redemption, &policy, now) {
-        authorization_code::Decision::Redeem(plan) => Some(*plan),
+        authorization_code::RedemptionDecision::Redeem(plan) => Some(*plan),
         _ => None,
     };
     let plan = redeem(SystemTime::UNIX_EPOCH).unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use oauth_core::attempts::{Admission, AttemptKey, AttemptPolicy, Decision, Tally};
+use oauth_core::attempts::{Admission, AttemptDecision, AttemptKey, AttemptPolicy, Tally};
 use oauth_core::memory::MemoryAttempts;
 use oauth_core::ports::StoreError;
 use oauth_core::store::AttemptStore;
@@ -204,7 +204,7 @@ fn a_row_in_a_table_is_decided_on_by_value() {
     let (policy, now) = (AttemptPolicy::PASSWORDS, SystemTime::UNIX_EPOCH);
     let mut row: Option<Tally> = None;
     for _ in 0..5 {
-        let Decision::Admit(tally) = policy.decide(row.as_ref(), now) else {
+        let AttemptDecision::Admit(tally) = policy.decide(row.as_ref(), now) else {
             unreachable!("five are free");
         };
         let text = serde_json::to_string(&tally).unwrap();
@@ -212,5 +212,8 @@ fn a_row_in_a_table_is_decided_on_by_value() {
         assert_eq!(row, Some(tally));
     }
     let retry_after = 30 * SECOND;
-    assert_eq!(policy.decide(row.as_ref(), now), Decision::Refuse { retry_after });
+    assert_eq!(
+        policy.decide(row.as_ref(), now),
+        AttemptDecision::Refuse { retry_after }
+    );
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::time::{Duration, SystemTime};
 
-use oauth_core::attempts::{Admission, AttemptPolicy, Decision, Tally};
+use oauth_core::attempts::{Admission, AttemptDecision, AttemptPolicy, Tally};
 use oauth_core::grant::{AccessTokenLifetime, RefreshTokenLifetime};
 use oauth_core::jose::{Algorithm, KeySet, SigningKey};
 use oauth_core::mtls::CertificateName;
@@ -339,7 +339,7 @@ fn host_reads_back_tallies_it_built() {
     let policy = AttemptPolicy::PASSWORDS;
     let mut counted = None;
     for attempts in 1..=policy.attempts().get() {
-        let Decision::Admit(tally) = policy.decide(counted.as_ref(), now()) else {
+        let AttemptDecision::Admit(tally) = policy.decide(counted.as_ref(), now()) else {
             panic!("refused attempt {attempts}");
         };
         round_trip(&tally);

@@ -16,7 +16,7 @@ use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
 use oauth_core::ports::{Clock, transport_fn};
 use oauth_core::resource::{AuthenticatedToken, Challenge, ResourceServer};
 use oauth_core::secret::ClientSecret;
-use oauth_core::server::{Authentication, AuthorizationServer, Authorize, Decision};
+use oauth_core::server::{Authentication, AuthorizationServer, Authorize, Consent};
 use oauth_core::store::{ClientSecrets, RegisteredClient};
 use oauth_core::vocabulary::{RegisteredRedirectUri, Scopes};
 
@@ -96,7 +96,7 @@ impl World {
         let browser = interaction.browser.expose();
         let answer = self
             .server
-            .resume(&Method::POST, &interaction.id, browser, Decision::Granted(person))
+            .resume(&Method::POST, &interaction.id, browser, Consent::Granted(person))
             .await;
         let location = answer.response.headers()["location"].to_str().unwrap();
         location
@@ -181,7 +181,7 @@ async fn a_replayed_refresh_token_ends_the_sign_in() {
     assert!(second.identity(&world.keys(), world.clock.now()).is_ok());
 
     for dead in [&first, &second] {
-        let Err(CallError::Answer(TokenError::Refused(answer))) = world.refresh(dead).await else {
+        let Err(CallError::Response(TokenError::Refused(answer))) = world.refresh(dead).await else {
             unreachable!("the chain is dead")
         };
         assert_eq!(answer.code(), "invalid_grant");
@@ -231,7 +231,7 @@ async fn callers_at_once_do_not_end_the_sign_in() {
     }
     // what was spent still is: a thief ends it, and the source says so
     let stolen = world.refresh(&first).await;
-    assert!(matches!(stolen, Err(CallError::Answer(TokenError::Refused(_)))));
+    assert!(matches!(stolen, Err(CallError::Response(TokenError::Refused(_)))));
     world.clock.advance(Duration::from_secs(700));
     assert!(matches!(source.token().await, Err(RefreshError::Ended(_))));
 }

@@ -183,7 +183,7 @@ impl World {
     }
 
     async fn refused(&self, tokens: &TokenResponse) -> Result<(), Failure> {
-        let Err(CallError::Answer(TokenError::Refused(refusal))) = self.refresh(tokens).await? else {
+        let Err(CallError::Response(TokenError::Refused(refusal))) = self.refresh(tokens).await? else {
             return Err("a refresh token that is dead was taken".into());
         };
         ensure(refusal.code() == "invalid_grant", refusal.code())

@@ -44,7 +44,7 @@ use http_conventions::paging::CursorKeyring;
 use http_conventions::pipeline::{Admitted, Conventions, EarlyAnswer, Exchange, Limited};
 use http_conventions::routing::Allow;
 use oauth_core::resource::ResourceServer;
-use oauth_core::server::{Answer, AuthEvent, AuthorizationServer};
+use oauth_core::server::{AuthEvent, AuthorizationServer, EndpointResponse};
 use oauth_core::session::Sessions;
 use tokio::sync::watch;
 use webhook_core::address::AddressPolicy;
@@ -253,7 +253,7 @@ impl App {
     }
 
     /// Passes an answer of the authorization server on, and what it says happened or broke to the log.
-    fn told(&self, answer: Answer) -> Response<Bytes> {
+    fn told(&self, answer: EndpointResponse) -> Response<Bytes> {
         self.tell(&answer.events);
         if let Some(fault) = &answer.fault {
             (self.log)(&failure::in_one_line(&**fault));

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 pub use self::text::{InvalidPendingText, PendingText};
 use super::form::Form;
 use super::token::{Expected, TokenResponse};
-use super::{AuthorizationParams, Call, Client, ErrorAnswer, NotOffered};
+use super::{AuthorizationParams, Call, Client, NotOffered, OAuthError};
 use crate::params::Params;
 use crate::pkce::{self, CodeVerifier};
 use crate::ports::Entropy;
@@ -38,7 +38,7 @@ pub enum CallbackError {
     WrongIssuer,
     /// The server or the person said no.
     #[error("the authorization was refused")]
-    Refused(#[source] ErrorAnswer),
+    Refused(#[source] OAuthError),
 }
 
 /// An authorization request that a browser is on its way with.
@@ -163,7 +163,7 @@ impl PendingAuthorization {
         let code = match (params.optional("code"), params.optional("error")) {
             (Some(code), None) => code.parse().map_err(|_| CallbackError::Malformed)?,
             (None, Some(error)) => {
-                return Err(CallbackError::Refused(ErrorAnswer::new(
+                return Err(CallbackError::Refused(OAuthError::new(
                     error,
                     params.optional("error_description"),
                 )));

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::PendingAuthorization;
-use crate::answer::MAX_LENGTH;
 use crate::client::Client;
+use crate::exchange::MAX_LENGTH;
 use crate::json;
 use crate::pkce::CodeVerifier;
 use crate::vocabulary::{Nonce, OPENID, Scopes};

@@ -7,7 +7,7 @@ use http::{HeaderValue, Request, Response, StatusCode};
 
 use super::Provider;
 use super::metadata::{self, MetadataError};
-use crate::answer::{self, exchange};
+use crate::exchange::{exchange, is_of_type, refuse_truncated};
 use crate::ports::{Transport, TransportError};
 use crate::vocabulary::Issuer;
 
@@ -143,10 +143,10 @@ impl Discovery {
     ///
     /// The answer is neither a document of this issuer that can be used nor a 404.
     pub fn finish(&self, response: &Response<Bytes>) -> Result<Option<Provider>, DiscoveryError> {
-        answer::refuse_truncated(response).map_err(DiscoveryError::Unreachable)?;
+        refuse_truncated(response).map_err(DiscoveryError::Unreachable)?;
         match response.status() {
             StatusCode::NOT_FOUND => Ok(None),
-            StatusCode::OK if answer::is_of_type(response.headers(), "application/json") => {
+            StatusCode::OK if is_of_type(response.headers(), "application/json") => {
                 let provider = self.read(response.body());
                 provider.map(Some).map_err(DiscoveryError::Unusable)
             }

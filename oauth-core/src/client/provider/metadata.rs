@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::place::Place;
 use super::{MtlsAliases, Provider};
-use crate::answer::MAX_LENGTH;
+use crate::exchange::MAX_LENGTH;
 use crate::json;
 use crate::pkce;
 use crate::vocabulary::Issuer;

@@ -1,7 +1,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use crate::client::{CallError, ErrorAnswer, TokenError};
+use crate::client::{CallError, OAuthError, TokenError};
 use crate::ports::StoreError;
 use crate::vocabulary::InvalidEndpoint;
 
@@ -14,7 +14,7 @@ pub enum RefreshError {
     /// The server answered `invalid_grant`: what the person once allowed has ended. It stays so, and nothing is asked again: the person
     /// must sign in anew.
     #[error("the sign-in has ended")]
-    Ended(#[source] ErrorAnswer),
+    Ended(#[source] OAuthError),
     /// The access token is over, and the server gave nothing to get another with.
     #[error("there is no refresh token")]
     NoRefreshToken,

@@ -17,7 +17,7 @@ pub use self::sink::TokenSink;
 use self::state::{Errand, Flight, Renewed, State, Step, outlives};
 use super::challenge::wants_another_token;
 use super::{Call, CallError, Ports, TokenError, TokenResponse};
-use crate::answer::contained;
+use crate::exchange::contained;
 use crate::ports::StoreError;
 use crate::secret::AccessToken;
 use crate::time::later;
@@ -255,7 +255,7 @@ impl Settings {
             .await
             .unwrap_or_else(|panicked| Err(panicked.into()));
         sent.map_err(|error| match error {
-            CallError::Answer(TokenError::Refused(answer))
+            CallError::Response(TokenError::Refused(answer))
                 if answer.code() == "invalid_grant" && !is_standing =>
             {
                 RefreshError::Ended(answer)

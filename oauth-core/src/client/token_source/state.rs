@@ -7,7 +7,7 @@ use futures_util::future::{BoxFuture, Shared};
 use subtle::ConstantTimeEq;
 
 use super::{RefreshError, TokenSink};
-use crate::client::{Call, ErrorAnswer, TokenResponse};
+use crate::client::{Call, OAuthError, TokenResponse};
 use crate::secret::AccessToken;
 
 pub(super) type Renewed = Result<Arc<TokenResponse>, RefreshError>;
@@ -24,7 +24,7 @@ pub(super) struct State {
     /// Asks for the first tokens; where it may be sent any number of times, also for others in their place.
     first: Option<Call<TokenResponse>>,
     /// The server's last word.
-    ended: Option<ErrorAnswer>,
+    ended: Option<OAuthError>,
     /// What is on its way, and may have nobody to drive it.
     flight: Option<Flight>,
 }
@@ -144,7 +144,7 @@ impl State {
         self.is_saved = true;
     }
 
-    pub(super) fn end(&mut self, answer: ErrorAnswer) {
+    pub(super) fn end(&mut self, answer: OAuthError) {
         self.ended = Some(answer);
     }
 

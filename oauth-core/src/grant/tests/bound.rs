@@ -19,7 +19,7 @@ fn redeem(
     record: &AuthorizationCodeRecord,
     client: &RegisteredClient,
     confirmation: Option<Confirmation>,
-) -> authorization_code::Decision {
+) -> authorization_code::RedemptionDecision {
     let request = authorization_code::Request {
         client,
         redirect_uri: None,
@@ -32,7 +32,7 @@ fn redeem(
 
 fn redeemed(client: &RegisteredClient, confirmation: Option<Confirmation>) -> authorization_code::Redemption {
     match redeem(&code(), client, confirmation) {
-        authorization_code::Decision::Redeem(plan) => *plan,
+        authorization_code::RedemptionDecision::Redeem(plan) => *plan,
         refused => panic!("{refused:?}"),
     }
 }
@@ -41,7 +41,7 @@ fn rotate(
     state: &RefreshTokenState,
     client: &RegisteredClient,
     confirmation: Option<Confirmation>,
-) -> refresh_token::Decision {
+) -> refresh_token::RotationDecision {
     let request = refresh_token::Request {
         client,
         scopes: None,
@@ -54,7 +54,7 @@ fn rotate(
 /// O20, 33, 40: a code that is bound to a key is redeemed by that key, and neither by another one nor without.
 #[test]
 fn a_bound_code_is_redeemed_by_its_key_alone() {
-    use authorization_code::{Decision, Refusal};
+    use authorization_code::{RedemptionDecision, Refusal};
     let jkt = Some(Thumbprint::from_bytes([1; 32]));
     let bound = code().with_dpop_jkt(jkt);
     let spent = AuthorizationCodeRecord {
@@ -62,13 +62,19 @@ fn a_bound_code_is_redeemed_by_its_key_alone() {
         ..bound.clone()
     };
     let web = public("web");
-    assert!(matches!(redeem(&bound, &web, Some(KEY)), Decision::Redeem(_)));
-    assert_eq!(redeem(&spent, &web, Some(KEY)), Decision::RevokeFamily(FAMILY));
+    assert!(matches!(
+        redeem(&bound, &web, Some(KEY)),
+        RedemptionDecision::Redeem(_)
+    ));
+    assert_eq!(
+        redeem(&spent, &web, Some(KEY)),
+        RedemptionDecision::RevokeFamily(FAMILY)
+    );
     for wrong in [None, Some(OTHER_KEY), Some(CERTIFICATE)] {
         for record in [&bound, &spent] {
             assert_eq!(
                 redeem(record, &web, wrong),
-                Decision::Refuse(Refusal::KeyMismatch),
+                RedemptionDecision::Refuse(Refusal::KeyMismatch),
                 "{wrong:?}"
             );
         }
@@ -96,7 +102,7 @@ fn the_refresh_tokens_of_a_public_client_are_bound_to_its_key() {
 /// O20, 50: by its key alone is a bound chain refreshed; a thief without it neither refreshes nor ends it.
 #[test]
 fn a_bound_chain_is_refreshed_by_its_key_alone() {
-    use refresh_token::{Decision, Refusal};
+    use refresh_token::{Refusal, RotationDecision};
     let web = public("web");
     let mut state = refresh();
     state.family.confirmation = Some(KEY);
@@ -104,19 +110,22 @@ fn a_bound_chain_is_refreshed_by_its_key_alone() {
     rotated.token.rotated = Some(Rotated::new(now(), TokenHash::of("a"), TokenHash::of("b")));
     for wrong in [None, Some(OTHER_KEY), Some(CERTIFICATE)] {
         for state in [&state, &rotated] {
-            let refused = Decision::Refuse(Refusal::KeyMismatch);
+            let refused = RotationDecision::Refuse(Refusal::KeyMismatch);
             assert_eq!(rotate(state, &web, wrong), refused, "{wrong:?}");
         }
     }
     assert_eq!(Refusal::KeyMismatch.error(), ErrorCode::InvalidGrant);
-    assert_eq!(rotate(&rotated, &web, Some(KEY)), Decision::RevokeFamily(FAMILY));
-    let Decision::Rotate(plan) = rotate(&state, &web, Some(KEY)) else {
+    assert_eq!(
+        rotate(&rotated, &web, Some(KEY)),
+        RotationDecision::RevokeFamily(FAMILY)
+    );
+    let RotationDecision::Rotate(plan) = rotate(&state, &web, Some(KEY)) else {
         panic!("refused");
     };
     assert_eq!(plan.access.confirmation, Some(KEY));
     // one that is bound to nothing gives whatever is proven now
     for confirmation in [None, Some(KEY), Some(CERTIFICATE)] {
-        let Decision::Rotate(plan) = rotate(&refresh(), &web, confirmation) else {
+        let RotationDecision::Rotate(plan) = rotate(&refresh(), &web, confirmation) else {
             panic!("refused");
         };
         assert_eq!(plan.access.confirmation, confirmation);
@@ -149,11 +158,11 @@ fn a_constrained_client_gets_no_bearer_token() {
         for confirmation in [None, Some(wrong)] {
             assert_eq!(
                 redeem(&code(), &client, confirmation),
-                authorization_code::Decision::Refuse(authorization_code::Refusal::Unconfirmed)
+                authorization_code::RedemptionDecision::Refuse(authorization_code::Refusal::Unconfirmed)
             );
             assert_eq!(
                 rotate(&refresh(), &client, confirmation),
-                refresh_token::Decision::Refuse(refresh_token::Refusal::Unconfirmed)
+                refresh_token::RotationDecision::Refuse(refresh_token::Refusal::Unconfirmed)
             );
             assert_eq!(issue(confirmation), Err(client_credentials::Refusal::Unconfirmed));
         }
@@ -161,7 +170,7 @@ fn a_constrained_client_gets_no_bearer_token() {
         assert_eq!(issue(Some(right)).unwrap().confirmation, Some(right));
         assert!(matches!(
             rotate(&refresh(), &client, Some(right)),
-            refresh_token::Decision::Rotate(_)
+            refresh_token::RotationDecision::Rotate(_)
         ));
     }
 }
@@ -169,7 +178,7 @@ fn a_constrained_client_gets_no_bearer_token() {
 /// O10, 55: only a confidential client whose tokens are bound keeps its refresh token; what undoes either undoes that.
 #[test]
 fn only_a_constrained_confidential_client_keeps_its_refresh_token() {
-    use refresh_token::Decision;
+    use refresh_token::RotationDecision;
     let constrained = |client: RegisteredClient| client.with_sender_constraint(SenderConstraint::Dpop);
     for client in [public("web"), confidential("web"), constrained(public("web"))] {
         assert!(client.rotates_refresh_tokens());
@@ -181,14 +190,17 @@ fn only_a_constrained_confidential_client_keeps_its_refresh_token() {
     assert!(!web.rotates_refresh_tokens());
     let plan = redeemed(&web, Some(KEY));
     assert_eq!(plan.refresh_expires_at, plan.family_expires_at);
-    let Decision::Keep(plan) = rotate(&refresh(), &web, Some(KEY)) else {
+    let RotationDecision::Keep(plan) = rotate(&refresh(), &web, Some(KEY)) else {
         panic!("rotated");
     };
     assert_eq!(plan.confirmation, Some(KEY));
     // a token that was rotated before is a theft all the same
     let mut rotated = refresh();
     rotated.token.rotated = Some(Rotated::new(now(), TokenHash::of("a"), TokenHash::of("b")));
-    assert_eq!(rotate(&rotated, &web, Some(KEY)), Decision::RevokeFamily(FAMILY));
+    assert_eq!(
+        rotate(&rotated, &web, Some(KEY)),
+        RotationDecision::RevokeFamily(FAMILY)
+    );
 
     let stored = serde_json::to_string(&web).unwrap();
     assert_eq!(serde_json::from_str::<RegisteredClient>(&stored).unwrap(), web);

@@ -111,7 +111,7 @@ const FAULTS: [Fault; 5] = {
 /// O6, O7, 35: each fault refuses a redemption, of a fresh code and of a spent one alike: no fault, no theft.
 #[test]
 fn each_fault_refuses_a_redemption() {
-    use authorization_code::{Decision, Refusal, Request, redeem};
+    use authorization_code::{RedemptionDecision, Refusal, Request, redeem};
     let spent = AuthorizationCodeRecord {
         redeemed: Some(FAMILY),
         ..code()
@@ -130,7 +130,7 @@ fn each_fault_refuses_a_redemption() {
             fault(&mut request);
             assert_eq!(
                 redeem(record, &request, &TokenPolicy::default(), now()),
-                Decision::Refuse(refusal)
+                RedemptionDecision::Refuse(refusal)
             );
             assert_eq!(refusal.error(), ErrorCode::InvalidGrant);
         }
@@ -139,7 +139,7 @@ fn each_fault_refuses_a_redemption() {
             ..valid
         };
         let decision = redeem(record, &foreign, &TokenPolicy::default(), now());
-        assert_eq!(decision, Decision::Refuse(Refusal::ClientMismatch));
+        assert_eq!(decision, RedemptionDecision::Refuse(Refusal::ClientMismatch));
     }
     // the request is in order, and the client may have nothing of the grant any more: of a spent code that is no excuse
     let stripped = public("web").with_scopes("write:charges".parse().unwrap());
@@ -149,8 +149,8 @@ fn each_fault_refuses_a_redemption() {
     };
     let refusal = Refusal::ScopeExceeded;
     for (record, decision) in [
-        (code(), Decision::Refuse(refusal)),
-        (spent, Decision::RevokeFamily(FAMILY)),
+        (code(), RedemptionDecision::Refuse(refusal)),
+        (spent, RedemptionDecision::RevokeFamily(FAMILY)),
     ] {
         let decided = redeem(&record, &request, &TokenPolicy::default(), now());
         assert_eq!(decided, decision);
@@ -161,7 +161,7 @@ fn each_fault_refuses_a_redemption() {
 /// O6: a code in order buys until it expires; spent, it is a theft for as long as it is kept.
 #[test]
 fn a_spent_code_in_order_is_a_theft_however_late() {
-    use authorization_code::{Decision, Refusal, Request, redeem};
+    use authorization_code::{RedemptionDecision, Refusal, Request, redeem};
     let spent = AuthorizationCodeRecord {
         redeemed: Some(FAMILY),
         ..code()
@@ -177,13 +177,13 @@ fn a_spent_code_in_order_is_a_theft_however_late() {
         };
         let decide =
             |record: &AuthorizationCodeRecord, now| redeem(record, &request, &TokenPolicy::default(), now);
-        assert!(matches!(decide(&code(), now()), Decision::Redeem(_)));
+        assert!(matches!(decide(&code(), now()), RedemptionDecision::Redeem(_)));
         assert_eq!(
             decide(&code(), code().expires_at),
-            Decision::Refuse(Refusal::Expired)
+            RedemptionDecision::Refuse(Refusal::Expired)
         );
         for now in [now(), code().expires_at, code().retain_until] {
-            assert_eq!(decide(&spent, now), Decision::RevokeFamily(FAMILY));
+            assert_eq!(decide(&spent, now), RedemptionDecision::RevokeFamily(FAMILY));
         }
     }
 }
@@ -199,7 +199,7 @@ fn a_family_is_kept_until_its_last_access_token_expired() {
         resources: &[],
         confirmation: None,
     };
-    let authorization_code::Decision::Redeem(plan) =
+    let authorization_code::RedemptionDecision::Redeem(plan) =
         authorization_code::redeem(&code(), &request, &TokenPolicy::default(), now())
     else {
         panic!("refused");
@@ -213,7 +213,7 @@ fn a_family_is_kept_until_its_last_access_token_expired() {
 /// O9, O10: whose token it is comes first, then the family, then reuse, then expiry, then scope and resource.
 #[test]
 fn a_rotation_is_decided_in_order() {
-    use refresh_token::{Decision, Refusal, Request, rotate};
+    use refresh_token::{Refusal, Request, RotationDecision, rotate};
     let (web, other) = (public("web"), public("other"));
     let wide: Scopes = "read:charges write:charges".parse().unwrap();
     let elsewhere = ["https://elsewhere.example".parse().unwrap()];
@@ -238,13 +238,13 @@ fn a_rotation_is_decided_in_order() {
         };
         let decision = rotate(&state, &request, &TokenPolicy::default(), at);
         match faults.trailing_zeros() {
-            0 => assert_eq!(decision, Decision::Refuse(Refusal::ClientMismatch)),
-            1 => assert_eq!(decision, Decision::Refuse(Refusal::FamilyRevoked)),
-            2 => assert_eq!(decision, Decision::RevokeFamily(FAMILY)),
-            3 => assert_eq!(decision, Decision::Refuse(Refusal::Expired)),
-            4 => assert_eq!(decision, Decision::Refuse(Refusal::ScopeExceeded)),
-            5 => assert_eq!(decision, Decision::Refuse(Refusal::ResourceExceeded)),
-            _ => assert!(matches!(decision, Decision::Rotate(plan) if plan.generation == 4)),
+            0 => assert_eq!(decision, RotationDecision::Refuse(Refusal::ClientMismatch)),
+            1 => assert_eq!(decision, RotationDecision::Refuse(Refusal::FamilyRevoked)),
+            2 => assert_eq!(decision, RotationDecision::RevokeFamily(FAMILY)),
+            3 => assert_eq!(decision, RotationDecision::Refuse(Refusal::Expired)),
+            4 => assert_eq!(decision, RotationDecision::Refuse(Refusal::ScopeExceeded)),
+            5 => assert_eq!(decision, RotationDecision::Refuse(Refusal::ResourceExceeded)),
+            _ => assert!(matches!(decision, RotationDecision::Rotate(plan) if plan.generation == 4)),
         }
     }
 }
@@ -264,7 +264,7 @@ fn a_successor_never_outlives_its_family() {
     state.token.expires_at = state.family.expires_at;
     let at = state.family.expires_at - DAY;
     match refresh_token::rotate(&state, &request, &TokenPolicy::default(), at) {
-        refresh_token::Decision::Rotate(plan) => assert_eq!(plan.expires_at, state.family.expires_at),
+        refresh_token::RotationDecision::Rotate(plan) => assert_eq!(plan.expires_at, state.family.expires_at),
         refused => panic!("{refused:?}"),
     }
 }

@@ -7,7 +7,7 @@ use crate::vocabulary::AccessTokenTerms;
 /// O10, 49, 50, 53: a tombstone is answered once more when every condition of a retry holds, and betrays a theft when any does not.
 #[test]
 fn a_retry_is_decided_by_every_condition() {
-    use refresh_token::{Decision, Request, rotate};
+    use refresh_token::{Request, RotationDecision, rotate};
     let web = public("web");
     let window = RetryWindow::new(Duration::from_secs(10)).unwrap();
     let narrower: Scopes = "read:charges".parse().unwrap();
@@ -44,12 +44,12 @@ fn a_retry_is_decided_by_every_condition() {
             Duration::ZERO
         };
         match rotate(&state, &request, &policy, now() + late) {
-            Decision::Retry(plan) => {
+            RotationDecision::Retry(plan) => {
                 assert_eq!((faults, plan.successor), (0, expected));
                 assert_eq!((plan.presented, Some(plan.salt)), (state.token.hash, salt));
             }
             decision => assert!(
-                faults != 0 && decision == Decision::RevokeFamily(FAMILY),
+                faults != 0 && decision == RotationDecision::RevokeFamily(FAMILY),
                 "{faults:b}"
             ),
         }
@@ -59,7 +59,7 @@ fn a_retry_is_decided_by_every_condition() {
 /// O10, 48, 53: from the exact end of its family on nothing is answered, and who comes within the window is no thief for that.
 #[test]
 fn a_retry_is_refused_from_the_end_of_its_family_on() {
-    use refresh_token::{Decision, Refusal, Request, rotate};
+    use refresh_token::{Refusal, Request, RotationDecision, rotate};
     let web = RegisteredClient::public("web".parse().unwrap()).with_scopes(grant().scopes);
     let request = Request {
         client: &web,
@@ -75,9 +75,9 @@ fn a_retry_is_refused_from_the_end_of_its_family_on() {
     state.family.expires_at = now() + life;
     let after = |wait| rotate(&state, &request, &policy, now() + wait);
     let at_last = after(life - Duration::from_nanos(1));
-    assert!(matches!(at_last, Decision::Retry(_)));
-    assert_eq!(after(life), Decision::Refuse(Refusal::Expired));
-    assert_eq!(after(window), Decision::RevokeFamily(FAMILY));
+    assert!(matches!(at_last, RotationDecision::Retry(_)));
+    assert_eq!(after(life), RotationDecision::Refuse(Refusal::Expired));
+    assert_eq!(after(window), RotationDecision::RevokeFamily(FAMILY));
 }
 
 /// What the third rotation of [`refresh`] issued.

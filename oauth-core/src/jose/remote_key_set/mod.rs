@@ -1,6 +1,6 @@
 //! The keys of another issuer, where it publishes them.
 
-mod answer;
+mod response;
 mod state;
 
 use std::error::Error;
@@ -16,7 +16,7 @@ use http::{HeaderValue, Request};
 use self::state::{Flight, Kept, State};
 use super::jwt::JwtError;
 use super::key_set::KeySet;
-use crate::answer::{contained, exchange};
+use crate::exchange::{contained, exchange};
 use crate::ports::Transport;
 use crate::vocabulary::Endpoint;
 
@@ -288,7 +288,7 @@ impl RemoteKeySet {
             // its end is the host's code, which has no business under the lock
             drop(given_up);
             let asked = contained(exchange(&transport, request)).await;
-            let fetched = answer::read(asked.and_then(|answer| answer)).map(|(keys, max_age)| {
+            let fetched = response::read(asked.and_then(|answer| answer)).map(|(keys, max_age)| {
                 // who forbids to keep them is asked no more often than a stranger could ask
                 let shortest = times.cool_down.min(times.lifetime);
                 let lifetime = max_age.map_or(times.lifetime, |age| age.clamp(shortest, times.lifetime));

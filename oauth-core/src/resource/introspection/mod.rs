@@ -1,7 +1,7 @@
 //! Asking the issuer what a token is worth, [RFC 7662](https://www.rfc-editor.org/rfc/rfc7662).
 
-mod answer;
 mod asker;
+mod response;
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -13,12 +13,12 @@ use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
 use zeroize::Zeroizing;
 
-use self::answer::Active;
 use self::asker::Asker;
+use self::response::Active;
 use super::authenticated_token::Granted;
 use super::cache::Cache;
-use crate::answer::{contained, exchange};
 use crate::client::{ClientCredentials, Ports};
+use crate::exchange::{contained, exchange};
 use crate::jose::AccessTokenPolicy;
 use crate::ports::Transport;
 use crate::secret::{ClientSecret, TokenHash};
@@ -48,7 +48,7 @@ pub(super) enum AskError {
 #[error(
     "the introspection endpoint answered with status {0} and no introspection response of 64 KiB at most"
 )]
-struct NoAnswer(http::StatusCode);
+struct NoIntrospectionResponse(http::StatusCode);
 
 /// So many questions are under way that no other is asked.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
@@ -300,9 +300,9 @@ impl Inner {
             exchange(&*transport, request).await.map_err(unavailable)
         };
         let response = contained(asking).await.map_err(unavailable)??;
-        match answer::read(&response, *takes_untyped) {
+        match response::read(&response, *takes_untyped) {
             Some(active) => active.map(Arc::new).ok_or(AskError::Inactive),
-            None => Err(unavailable(NoAnswer(response.status()))),
+            None => Err(unavailable(NoIntrospectionResponse(response.status()))),
         }
     }
 }

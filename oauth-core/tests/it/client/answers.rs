@@ -1,6 +1,6 @@
 //! Servers that answer what nobody should believe.
 
-use oauth_core::client::{AnswerError, CallError, UserInfoError};
+use oauth_core::client::{CallError, ResponseError, UserInfoError};
 
 use super::peer::{Peer, unusable, with};
 use super::*;
@@ -39,7 +39,7 @@ fn ada() -> IdTokenClaims {
     }
 }
 
-fn push(response: Response<Bytes>) -> Result<(String, PendingAuthorization), CallError<AnswerError>> {
+fn push(response: Response<Bytes>) -> Result<(String, PendingAuthorization), CallError<ResponseError>> {
     let call = everything().push(&asking("openid"), &OsEntropy, now()).unwrap();
     Peer::new([response]).ask(call)
 }
@@ -74,7 +74,7 @@ fn a_huge_answer_is_refused() {
     assert!(push(answer(201, &padded(pushed, 0))).is_ok());
     assert_eq!(
         unusable(push(answer(201, &padded(pushed, 1)))),
-        AnswerError::Malformed
+        ResponseError::Malformed
     );
     let person = r#"{"sub":"ada"}"#;
     assert!(user_info(answer(200, &padded(person, 0))).is_ok());
@@ -96,14 +96,14 @@ fn neither_redirects_nor_errors_in_disguise_are_believed() {
         assert_eq!(peer.asked().len(), 1);
         assert!(matches!(
             unusable(push(elsewhere(status))),
-            AnswerError::UnexpectedStatus(_)
+            ResponseError::UnexpectedStatus(_)
         ));
         let told = unusable(user_info(elsewhere(status)));
         assert!(matches!(told, UserInfoError::UnexpectedStatus(_)));
     }
     let error = r#"{"error":"invalid_grant"}"#;
     assert_eq!(exchange(200, error).unwrap_err(), TokenError::Malformed);
-    assert_eq!(unusable(push(answer(201, error))), AnswerError::Malformed);
+    assert_eq!(unusable(push(answer(201, error))), ResponseError::Malformed);
     assert_eq!(unusable(user_info(answer(200, error))), UserInfoError::Malformed);
 }
 

@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use http::{Request, Response};
 use oauth_core::client::{
-    Answer, AuthorizationParams, Call, CallbackError, Client, ClientCredentials, NotOffered, Pending,
+    AuthorizationParams, Call, CallResponse, CallbackError, Client, ClientCredentials, NotOffered, Pending,
     PendingAuthorization, Provider, ReservedParameter, TokenError, TokenResponse,
 };
 use oauth_core::jose::{ClientAssertion, ClientAssertionPolicy, IdTokenClaims, JwtError, KeySet, SigningKey};
@@ -67,7 +67,7 @@ fn finish(query: &str) -> Result<Call<TokenResponse>, CallbackError> {
     finish_at(&client(), query)
 }
 
-fn start<A: Answer>(call: Call<A>) -> (Request<Bytes>, Pending<A>) {
+fn start<A: CallResponse>(call: Call<A>) -> (Request<Bytes>, Pending<A>) {
     call.start(&OsEntropy, now()).unwrap()
 }
 

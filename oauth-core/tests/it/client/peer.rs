@@ -31,7 +31,7 @@ impl Peer {
     }
 
     /// Sends the call at once.
-    pub(super) fn ask<A: Answer>(&self, call: Call<A>) -> Result<A, CallError<A::Error>> {
+    pub(super) fn ask<A: CallResponse>(&self, call: Call<A>) -> Result<A, CallError<A::Error>> {
         call.send(&self.ports()).now_or_never().unwrap()
     }
 
@@ -57,7 +57,7 @@ impl Transport for Peer {
 /// The error that an answer was.
 pub(super) fn unusable<A: std::fmt::Debug, E: std::error::Error>(sent: Result<A, CallError<E>>) -> E {
     match sent.unwrap_err() {
-        CallError::Answer(error) => error,
+        CallError::Response(error) => error,
         other => unreachable!("{other:?}"),
     }
 }

@@ -1,6 +1,6 @@
 //! Pushed authorization requests, by the client's half.
 
-use oauth_core::client::AnswerError;
+use oauth_core::client::ResponseError;
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn push(client: &Client) -> (Request<Bytes>, Pending<(String, PendingAuthorizati
     start(client.push(&asking("openid"), &OsEntropy, now()).unwrap())
 }
 
-fn pushed(status: u16, body: &str) -> Result<(String, PendingAuthorization), AnswerError> {
+fn pushed(status: u16, body: &str) -> Result<(String, PendingAuthorization), ResponseError> {
     push(&pushing()).1.finish(answer(status, body), now())
 }
 
@@ -78,15 +78,15 @@ fn what_is_no_name_of_a_pushed_request_leads_nowhere() {
     ] {
         assert_eq!(
             pushed(201, &body).unwrap_err(),
-            AnswerError::Malformed,
+            ResponseError::Malformed,
             "{body:.60}"
         );
     }
     for status in [302, 307, 404, 500, 503] {
-        let unexpected = AnswerError::UnexpectedStatus(status.try_into().unwrap());
+        let unexpected = ResponseError::UnexpectedStatus(status.try_into().unwrap());
         assert_eq!(pushed(status, &name("a")).unwrap_err(), unexpected);
     }
-    let Err(AnswerError::Refused(refused)) = pushed(400, r#"{"error":"invalid_request"}"#) else {
+    let Err(ResponseError::Refused(refused)) = pushed(400, r#"{"error":"invalid_request"}"#) else {
         unreachable!("a refusal")
     };
     assert_eq!(refused.code(), "invalid_request");

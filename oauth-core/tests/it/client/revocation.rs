@@ -1,6 +1,6 @@
 //! Tokens that are given back.
 
-use oauth_core::client::AnswerError;
+use oauth_core::client::ResponseError;
 
 use super::*;
 
@@ -46,11 +46,11 @@ fn what_is_no_success_revokes_nothing() {
         pending.finish(answer(status, body), now())
     };
     for status in [204, 302, 404, 500, 503] {
-        let unexpected = AnswerError::UnexpectedStatus(status.try_into().unwrap());
+        let unexpected = ResponseError::UnexpectedStatus(status.try_into().unwrap());
         assert_eq!(revoked(status, "").unwrap_err(), unexpected);
     }
     let refused = revoked(401, r#"{"error":"invalid_client"}"#);
-    assert!(matches!(refused, Err(AnswerError::Refused(answer)) if answer.code() == "invalid_client"));
+    assert!(matches!(refused, Err(ResponseError::Refused(answer)) if answer.code() == "invalid_client"));
     let refused = client().revoke_access_token(&"at".parse().unwrap()).unwrap_err();
     assert_eq!(refused, NotOffered::Revocation);
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use http::Response;
 use oauth_core::client::{
-    Answer, AuthorizationParams, Call, CallbackError, Client, ClientCredentials, NotOffered, Provider,
+    AuthorizationParams, Call, CallResponse, CallbackError, Client, ClientCredentials, NotOffered, Provider,
 };
 use oauth_core::jose::{IdTokenClaims, SigningKey};
 use oauth_core::ports::OsEntropy;
@@ -83,7 +83,7 @@ fn a_server_that_wants_pushed_requests_gets_no_others() {
     }
 }
 
-fn place<A: Answer>(call: Call<A>) -> String {
+fn place<A: CallResponse>(call: Call<A>) -> String {
     let (request, _) = call.start(&OsEntropy, now()).unwrap();
     request.uri().to_string()
 }

@@ -16,18 +16,18 @@ const OAUTH: &str = "https://as.example/.well-known/oauth-authorization-server";
 
 /// An answer: its status, what it says to be, and its text; status 0 is no answer.
 #[derive(Clone)]
-struct Answer(u16, &'static str, String);
+struct StubResponse(u16, &'static str, String);
 
-fn document() -> Answer {
-    Answer(200, "application/json", least().to_string())
+fn document() -> StubResponse {
+    StubResponse(200, "application/json", least().to_string())
 }
 
-fn status(status: u16) -> Answer {
-    Answer(status, "application/json", least().to_string())
+fn status(status: u16) -> StubResponse {
+    StubResponse(status, "application/json", least().to_string())
 }
 
 /// Asks for `issuer` at a server that answers in turn, and tells what it was asked for.
-fn discover(issuer: &str, answers: &[Answer]) -> (Result<Provider, DiscoveryError>, Vec<String>) {
+fn discover(issuer: &str, answers: &[StubResponse]) -> (Result<Provider, DiscoveryError>, Vec<String>) {
     let (answers, asked) = (
         Mutex::new(answers.iter().cloned()),
         Arc::new(Mutex::new(Vec::new())),
@@ -38,7 +38,7 @@ fn discover(issuer: &str, answers: &[Answer]) -> (Result<Provider, DiscoveryErro
         assert_eq!(request.headers()["accept"], "application/json");
         assert_eq!(request.headers().len(), 1);
         log.lock().unwrap().push(request.uri().to_string());
-        let Answer(status, content_type, body) = answers.lock().unwrap().next().unwrap();
+        let StubResponse(status, content_type, body) = answers.lock().unwrap().next().unwrap();
         async move {
             if status == 0 {
                 return Err(TransportError::other("the cable is out"));
@@ -134,7 +134,10 @@ fn nothing_but_a_404_leads_to_the_other_document() {
             MetadataError::TooLong,
         ),
     ] {
-        let (provider, asked) = discover("https://as.example", &[Answer(200, "application/json", body)]);
+        let (provider, asked) = discover(
+            "https://as.example",
+            &[StubResponse(200, "application/json", body)],
+        );
         assert!(matches!(provider, Err(DiscoveryError::Unusable(error)) if error == expected));
         assert_eq!(asked, [OPENID]);
     }
@@ -155,7 +158,7 @@ fn a_page_is_no_document() {
         "",
         "image/png",
     ] {
-        let answer = Answer(200, content_type, least().to_string());
+        let answer = StubResponse(200, content_type, least().to_string());
         let (provider, _) = discover("https://as.example", &[answer]);
         assert!(
             matches!(provider, Err(DiscoveryError::UnexpectedContent)),
@@ -167,7 +170,7 @@ fn a_page_is_no_document() {
         "Application/JSON; charset=utf-8",
         "application/json ;x=y",
     ] {
-        let answer = Answer(200, content_type, least().to_string());
+        let answer = StubResponse(200, content_type, least().to_string());
         assert!(
             discover("https://as.example", &[answer]).0.is_ok(),
             "{content_type}"

@@ -263,7 +263,7 @@ async fn a_refreshed_token_is_of_the_same_person() {
     let refreshed = tokens.refresh().unwrap().send(&rp.ports).await;
     assert!(matches!(
         refreshed,
-        Err(CallError::Answer(TokenError::WrongSubject))
+        Err(CallError::Response(TokenError::WrongSubject))
     ));
     // and there may be none
     op.change(|script| script.token_response = json!({ "id_token": null }));

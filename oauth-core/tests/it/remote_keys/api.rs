@@ -42,7 +42,11 @@ async fn an_api_survives_the_rotation_of_its_issuer() {
 async fn a_strange_key_is_an_invalid_token() {
     let issuer = Issuer::publishing(&[1]);
     let api = api(&issuer);
-    for answer in [published(&[1]), published(&[1]), Answer(0, "", String::new())] {
+    for answer in [
+        published(&[1]),
+        published(&[1]),
+        StubResponse(0, "", String::new()),
+    ] {
         issuer.says(answer);
         for later in [Duration::ZERO, MINUTE, HOUR + MINUTE] {
             let refused = present(&api, &token(99, now() + later), now() + later)
@@ -65,7 +69,7 @@ async fn a_strange_key_is_an_invalid_token() {
 /// O15, O22: without keys nobody passes, and nobody is told that their token is bad: they may come again.
 #[tokio::test]
 async fn without_keys_nobody_passes() {
-    let issuer = Issuer::with(Answer(0, "", String::new()), 1000);
+    let issuer = Issuer::with(StubResponse(0, "", String::new()), 1000);
     let api = api(&issuer);
     for token in [token(1, now()), token(99, now())] {
         let refused = present(&api, &token, now()).await.unwrap_err();

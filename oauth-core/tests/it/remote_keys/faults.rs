@@ -5,7 +5,7 @@ use std::error::Error as _;
 use super::*;
 
 /// What is no set of keys: each for another reason.
-fn failures() -> Vec<Answer> {
+fn failures() -> Vec<StubResponse> {
     let padding = " ".repeat(64 * 1024);
     let nameless = r#"{"kty":"oct","k":"AAAA"}"#;
     let twice = document(&[2]).replace(
@@ -13,21 +13,21 @@ fn failures() -> Vec<Answer> {
         &format!(r#"{{"keys":[{},"#, key(2).public_key().to_json()),
     );
     vec![
-        Answer(0, "", String::new()),
-        Answer(500, "", document(&[2])),
-        Answer(404, "", document(&[2])),
-        Answer(302, "", document(&[2])),
-        Answer(206, "", document(&[2])),
-        Answer(304, "", String::new()),
-        Answer(204, "", document(&[2])),
-        Answer(200, "", String::new()),
-        Answer(200, "", "<html>".to_owned()),
-        Answer(200, "", "[]".to_owned()),
-        Answer(200, "", r#"{"keys":{}}"#.to_owned()),
-        Answer(200, "", r#"{"keys":[],"keys":[]}"#.to_owned()),
-        Answer(200, "", document(&[2]) + &padding),
-        Answer(200, "", format!(r#"{{"keys":[{}]}}"#, [nameless; 101].join(","))),
-        Answer(200, "", twice),
+        StubResponse(0, "", String::new()),
+        StubResponse(500, "", document(&[2])),
+        StubResponse(404, "", document(&[2])),
+        StubResponse(302, "", document(&[2])),
+        StubResponse(206, "", document(&[2])),
+        StubResponse(304, "", String::new()),
+        StubResponse(204, "", document(&[2])),
+        StubResponse(200, "", String::new()),
+        StubResponse(200, "", "<html>".to_owned()),
+        StubResponse(200, "", "[]".to_owned()),
+        StubResponse(200, "", r#"{"keys":{}}"#.to_owned()),
+        StubResponse(200, "", r#"{"keys":[],"keys":[]}"#.to_owned()),
+        StubResponse(200, "", document(&[2]) + &padding),
+        StubResponse(200, "", format!(r#"{{"keys":[{}]}}"#, [nameless; 101].join(","))),
+        StubResponse(200, "", twice),
     ]
 }
 
@@ -39,7 +39,7 @@ async fn a_failing_issuer_does_not_empty_the_set() {
         let keys = issuer.keys();
         assert_eq!(verify(&keys, 1, now()).await, PASSES);
         issuer.says(failure.clone());
-        let Answer(status, _, body) = failure;
+        let StubResponse(status, _, body) = failure;
         let excerpt: String = body.chars().take(80).collect();
         for later in [HOUR, HOUR * 12, DAY - TICK] {
             assert_eq!(
@@ -71,7 +71,7 @@ async fn a_last_use_is_a_day_at_most() {
         let issuer = Issuer::publishing(&[1]);
         let keys = issuer.keys().with_last_use(asked_for);
         keys.keys(now()).await.unwrap();
-        issuer.says(Answer(503, "", String::new()));
+        issuer.says(StubResponse(503, "", String::new()));
         assert!(keys.keys(now() + last_use - TICK).await.is_ok());
         let unavailable = keys.keys(now() + last_use).await.unwrap_err();
         assert!(unavailable.source().is_some(), "{asked_for:?}");
@@ -114,7 +114,7 @@ async fn a_strange_key_stays_strange_while_the_issuer_fails() {
     let issuer = Issuer::publishing(&[1]);
     let keys = issuer.keys();
     keys.keys(now()).await.unwrap();
-    issuer.says(Answer(0, "", String::new()));
+    issuer.says(StubResponse(0, "", String::new()));
     for later in [Duration::ZERO, MINUTE - TICK] {
         assert_eq!(verify(&keys, 2, now() + later).await, UNKNOWN);
         assert_eq!(verify(&keys, 1, now() + later).await, PASSES);
@@ -128,7 +128,7 @@ async fn a_strange_key_stays_strange_while_the_issuer_fails() {
 #[tokio::test]
 async fn keys_of_no_use_are_left_out() {
     let symmetric = r#"{"keys":[{"kty":"oct","k":"AAAA","kid":"x"},{"kty":"EC"},1,"#;
-    let answer = Answer(200, "", document(&[1]).replace(r#"{"keys":["#, symmetric));
+    let answer = StubResponse(200, "", document(&[1]).replace(r#"{"keys":["#, symmetric));
     let keys = Issuer::with(answer, 1000).keys();
     assert_eq!(keys.keys(now()).await.unwrap().iter().count(), 1);
     assert_eq!(verify(&keys, 1, now()).await, PASSES);

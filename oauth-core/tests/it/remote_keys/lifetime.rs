@@ -56,7 +56,7 @@ async fn an_issuer_may_shorten_the_lifetime() {
         ("no-store", MINUTE),
         ("no-cache, max-age=300", MINUTE),
     ] {
-        let issuer = Issuer::with(Answer(200, cache_control, document(&[1])), 1000);
+        let issuer = Issuer::with(StubResponse(200, cache_control, document(&[1])), 1000);
         let keys = issuer.keys();
         for later in [Duration::ZERO, lifetime - TICK] {
             keys.keys(now() + later).await.unwrap();

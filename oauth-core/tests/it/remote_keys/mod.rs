@@ -60,16 +60,16 @@ fn token(seed: u8, at: SystemTime) -> String {
 
 /// What an issuer answers: a status, 0 for none, its `Cache-Control` and a body.
 #[derive(Clone)]
-struct Answer(u16, &'static str, String);
+struct StubResponse(u16, &'static str, String);
 
-fn published(seeds: &[u8]) -> Answer {
-    Answer(200, "", document(seeds))
+fn published(seeds: &[u8]) -> StubResponse {
+    StubResponse(200, "", document(seeds))
 }
 
 /// An issuer whose answers are set, and that counts how often it is asked.
 #[derive(Clone)]
 struct Issuer {
-    answer: Arc<Mutex<Answer>>,
+    answer: Arc<Mutex<StubResponse>>,
     asked: Arc<AtomicUsize>,
     gate: Arc<Semaphore>,
 }
@@ -84,7 +84,7 @@ impl Issuer {
         Self::with(published(seeds), 0)
     }
 
-    fn with(answer: Answer, permits: usize) -> Self {
+    fn with(answer: StubResponse, permits: usize) -> Self {
         Self {
             answer: Arc::new(Mutex::new(answer)),
             asked: Arc::default(),
@@ -92,7 +92,7 @@ impl Issuer {
         }
     }
 
-    fn says(&self, answer: Answer) {
+    fn says(&self, answer: StubResponse) {
         *self.answer.lock().unwrap() = answer;
     }
 
@@ -116,7 +116,7 @@ impl Issuer {
         assert_eq!((request.headers().len(), request.body().len()), (1, 0));
         self.asked.fetch_add(1, Ordering::SeqCst);
         // what it will say is decided before it takes its time
-        let Answer(status, cache_control, body) = self.answer.lock().unwrap().clone();
+        let StubResponse(status, cache_control, body) = self.answer.lock().unwrap().clone();
         self.gate.acquire().await.unwrap().forget();
         if status == 0 {
             return Err(TransportError::other("the cable is out"));

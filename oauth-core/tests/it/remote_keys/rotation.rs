@@ -145,10 +145,10 @@ const MISMATCH: Result<(), JwtError> = Err(JwtError::SignatureMismatch);
 /// O15, O22, 77: keys without names rotate too: a token names none, so that its signature does not match that of before.
 #[tokio::test]
 async fn keys_without_names_rotate_too() {
-    let issuer = Issuer::with(Answer(200, "", nameless(&[1])), 1000);
+    let issuer = Issuer::with(StubResponse(200, "", nameless(&[1])), 1000);
     let keys = issuer.keys();
     assert_eq!(verify_unnamed(&keys, 1, now()).await, Ok(()));
-    issuer.says(Answer(200, "", nameless(&[2])));
+    issuer.says(StubResponse(200, "", nameless(&[2])));
     assert_eq!(verify_unnamed(&keys, 2, now()).await, Ok(()));
     assert_eq!(issuer.asked(), 2);
     // forgeries spend the one fetch of a minute, and no more
@@ -157,7 +157,7 @@ async fn keys_without_names_rotate_too() {
         assert_eq!(verify_unnamed(&keys, 3, now).await, MISMATCH);
     }
     assert_eq!(issuer.asked(), 2);
-    issuer.says(Answer(200, "", nameless(&[3])));
+    issuer.says(StubResponse(200, "", nameless(&[3])));
     assert_eq!(verify_unnamed(&keys, 3, now() + MINUTE).await, Ok(()));
     assert_eq!(issuer.asked(), 3);
 }
@@ -165,15 +165,15 @@ async fn keys_without_names_rotate_too() {
 /// O15, O22, 77: nor is anybody refused while the old one and the new one are both published; of more than three none is guessed.
 #[tokio::test]
 async fn keys_without_names_may_overlap() {
-    let issuer = Issuer::with(Answer(200, "", nameless(&[1])), 1000);
+    let issuer = Issuer::with(StubResponse(200, "", nameless(&[1])), 1000);
     let keys = issuer.keys();
     assert_eq!(verify_unnamed(&keys, 1, now()).await, Ok(()));
-    issuer.says(Answer(200, "", nameless(&[1, 2])));
+    issuer.says(StubResponse(200, "", nameless(&[1, 2])));
     for (seed, expected) in [(2, Ok(())), (1, Ok(())), (3, MISMATCH)] {
         assert_eq!(verify_unnamed(&keys, seed, now()).await, expected, "{seed}");
     }
     assert_eq!(issuer.asked(), 2);
-    issuer.says(Answer(200, "", nameless(&[2])));
+    issuer.says(StubResponse(200, "", nameless(&[2])));
     let later = now() + HOUR;
     for (seed, expected) in [(2, Ok(())), (1, MISMATCH)] {
         assert_eq!(verify_unnamed(&keys, seed, later).await, expected, "{seed}");
@@ -182,7 +182,7 @@ async fn keys_without_names_may_overlap() {
         (&[1, 2, 3][..], Ok(())),
         (&[1, 2, 3, 4], Err(JwtError::AmbiguousKey)),
     ] {
-        let keys = Issuer::with(Answer(200, "", nameless(seeds)), 1000).keys();
+        let keys = Issuer::with(StubResponse(200, "", nameless(seeds)), 1000).keys();
         for seed in 1..=3 {
             assert_eq!(verify_unnamed(&keys, seed, now()).await, expected, "{seed}");
         }

@@ -12,7 +12,7 @@ use oauth_core::attempts::{Admission, AttemptKey, AttemptPolicy, Source};
 use oauth_core::basic::BasicCredentials;
 use oauth_core::memory::{MemoryAttempts, MemoryTokens};
 use oauth_core::ports::StoreError;
-use oauth_core::server::{Answer, AuthEventKind};
+use oauth_core::server::{AuthEventKind, EndpointResponse};
 use oauth_core::store::{AttemptStore, GrantType};
 
 use super::fixture::{Fixture, assert_error, basic, codes, json, post, reason, secret};
@@ -43,7 +43,7 @@ fn from(address: &str, headers: HeaderMap) -> Request<Bytes> {
     request
 }
 
-async fn ask(fixture: &Fixture, headers: HeaderMap) -> Answer {
+async fn ask(fixture: &Fixture, headers: HeaderMap) -> EndpointResponse {
     fixture.server.token(post(headers, &[CLIENT_CREDENTIALS])).await
 }
 
@@ -53,7 +53,7 @@ async fn close(fixture: &Fixture, client: &str) {
     }
 }
 
-fn assert_waits(answer: &Answer, wait: &str) {
+fn assert_waits(answer: &EndpointResponse, wait: &str) {
     assert_error(answer, 429, "temporarily_unavailable");
     assert_eq!(answer.response.headers()["retry-after"], wait);
     assert!(!answer.response.headers().contains_key("www-authenticate"));

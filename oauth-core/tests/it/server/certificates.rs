@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Request};
 use oauth_core::memory::MemoryTokens;
 use oauth_core::mtls::ClientCertificate;
-use oauth_core::server::Answer;
+use oauth_core::server::EndpointResponse;
 use oauth_core::store::SenderConstraint;
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ fn over(mut request: Request<Bytes>, certificate: Option<&[u8]>) -> Request<Byte
     request
 }
 
-async fn redeem(fixture: &Fixture, code: &str, certificate: Option<&[u8]>) -> Answer {
+async fn redeem(fixture: &Fixture, code: &str, certificate: Option<&[u8]>) -> EndpointResponse {
     let request = post(basic("web"), &redemption(code));
     fixture.server.token(over(request, certificate)).await
 }

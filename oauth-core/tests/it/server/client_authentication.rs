@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Request};
-use oauth_core::server::Answer;
+use oauth_core::server::EndpointResponse;
 use oauth_core::store::ClientAuthentication;
 
 use super::fixture::{
@@ -336,7 +336,7 @@ async fn requests_of_the_wrong_shape_are_refused() {
     }
 }
 
-async fn at_every_endpoint(fixture: &Fixture, request: &Request<Bytes>) -> [Answer; 3] {
+async fn at_every_endpoint(fixture: &Fixture, request: &Request<Bytes>) -> [EndpointResponse; 3] {
     [
         fixture.server.token(request.clone()).await,
         fixture.server.introspect(request.clone()).await,

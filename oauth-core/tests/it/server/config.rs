@@ -7,7 +7,7 @@ use host_ports::testing::{ManualClock, SeededEntropy};
 use oauth_core::grant::{AccessTokenLifetime, RefreshTokenLifetime, RetryPepper, RetryWindow};
 use oauth_core::jose::{SigningKey, SigningKeys};
 use oauth_core::memory::MemoryTokens;
-use oauth_core::server::{Answer, AuthorizationServer, ConfigMistake, Interaction};
+use oauth_core::server::{AuthorizationServer, ConfigMistake, EndpointResponse, Interaction};
 
 use super::fixture::Fixture;
 
@@ -104,7 +104,7 @@ fn the_server_can_be_shared_between_threads() {
     fn shared<T: Clone + Send + Sync + 'static>() {}
     fn sent<T: Send + 'static>() {}
     shared::<AuthorizationServer>();
-    sent::<Answer>();
+    sent::<EndpointResponse>();
     sent::<Interaction>();
 }
 

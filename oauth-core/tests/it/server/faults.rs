@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use http::Method;
 use oauth_core::memory::MemoryTokens;
 use oauth_core::ports::StoreError;
-use oauth_core::server::Decision;
+use oauth_core::server::Consent;
 use oauth_core::store::SessionStore;
 use oauth_core_conformance::faults::{Fault, Faulty};
 use oauth_core_conformance::verbs::{Reply, Respond, Verb, VerbStore};
@@ -92,7 +92,7 @@ async fn a_store_that_is_down_is_a_page_for_the_person() {
     let fixture = Fixture::with(store.clone(), |builder| builder);
     let interaction = fixture.interact(&web_request()).await;
     store.0.down.store(true, Ordering::Relaxed);
-    let decision = Decision::Granted(fixture.ada());
+    let decision = Consent::Granted(fixture.ada());
     let answer = fixture
         .server
         .resume(

@@ -20,8 +20,8 @@ use oauth_core::params::{Params, encode};
 use oauth_core::pkce::CodeVerifier;
 use oauth_core::secret::ClientSecret;
 use oauth_core::server::{
-    Answer, AuthEvent, Authentication, AuthorizationServer, AuthorizationServerBuilder, Authorize, Decision,
-    Interaction,
+    AuthEvent, Authentication, AuthorizationServer, AuthorizationServerBuilder, Authorize, Consent,
+    EndpointResponse, Interaction,
 };
 use oauth_core::store::{ClientSecrets, ClientStore, GrantType, RegisteredClient, TokenStore};
 use oauth_core::vocabulary::{RegisteredRedirectUri, Scopes};
@@ -121,7 +121,7 @@ impl Fixture {
             .await
     }
 
-    pub(crate) async fn refused(&self, pairs: &Pairs<'_>) -> Answer {
+    pub(crate) async fn refused(&self, pairs: &Pairs<'_>) -> EndpointResponse {
         match self.authorize(pairs).await {
             Authorize::Respond(answer) => answer,
             Authorize::Interact(_) => panic!("the request was accepted: {pairs:?}"),
@@ -141,8 +141,8 @@ impl Fixture {
             .with_name("Ada Lovelace")
     }
 
-    pub(crate) async fn grant(&self, interaction: &Interaction) -> Answer {
-        let decision = Decision::Granted(self.ada());
+    pub(crate) async fn grant(&self, interaction: &Interaction) -> EndpointResponse {
+        let decision = Consent::Granted(self.ada());
         self.server
             .resume(
                 &Method::POST,
@@ -171,19 +171,19 @@ impl Fixture {
     // ---- the back channel
 
     /// A POST by `web`, which authenticates by `client_secret_basic`.
-    pub(crate) async fn token(&self, pairs: &Pairs<'_>) -> Answer {
+    pub(crate) async fn token(&self, pairs: &Pairs<'_>) -> EndpointResponse {
         self.token_as("web", pairs).await
     }
 
-    pub(crate) async fn token_as(&self, client: &str, pairs: &Pairs<'_>) -> Answer {
+    pub(crate) async fn token_as(&self, client: &str, pairs: &Pairs<'_>) -> EndpointResponse {
         self.server.token(post(basic(client), pairs)).await
     }
 
-    pub(crate) async fn redeem(&self, code: &str) -> Answer {
+    pub(crate) async fn redeem(&self, code: &str) -> EndpointResponse {
         self.token(&redemption(code)).await
     }
 
-    pub(crate) async fn refresh(&self, token: &str) -> Answer {
+    pub(crate) async fn refresh(&self, token: &str) -> EndpointResponse {
         self.token(&vec![("grant_type", "refresh_token"), ("refresh_token", token)])
             .await
     }
@@ -213,13 +213,13 @@ impl Fixture {
         told["active"] == true
     }
 
-    pub(crate) async fn revoke_as(&self, client: &str, pairs: &[(&str, &str)]) -> Answer {
+    pub(crate) async fn revoke_as(&self, client: &str, pairs: &[(&str, &str)]) -> EndpointResponse {
         self.server.revoke(post(basic(client), pairs)).await
     }
 }
 
 impl Tokens {
-    pub(crate) fn of(answer: &Answer) -> Self {
+    pub(crate) fn of(answer: &EndpointResponse) -> Self {
         assert_eq!(answer.response.status(), 200, "{answer:?}");
         let body = json(&answer.response);
         let text = |name: &str| body[name].as_str().unwrap_or_default().to_owned();
@@ -338,7 +338,7 @@ pub(crate) fn json(response: &Response<Bytes>) -> Value {
 }
 
 /// Checks an error of the token endpoint and its neighbours, by RFC 6749 section 5.2.
-pub(crate) fn assert_error(answer: &Answer, status: u16, error: &str) {
+pub(crate) fn assert_error(answer: &EndpointResponse, status: u16, error: &str) {
     assert_eq!(answer.response.status(), status, "{answer:?}");
     assert_eq!(json(&answer.response)["error"], error, "{answer:?}");
     assert_eq!(
@@ -351,7 +351,7 @@ pub(crate) fn codes(events: &[AuthEvent]) -> Vec<&'static str> {
     events.iter().map(|event| event.kind.code()).collect()
 }
 
-pub(crate) fn reason(answer: &Answer) -> &'static str {
+pub(crate) fn reason(answer: &EndpointResponse) -> &'static str {
     answer
         .events
         .last()

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::Method;
-use oauth_core::server::{Answer, Decision, Interaction};
+use oauth_core::server::{Consent, EndpointResponse, Interaction};
 use oauth_core::store::Prompt;
 
 use super::fixture::{Fixture, change, reason, redirected, web_request};
@@ -15,13 +15,13 @@ async fn asked(fixture: &Fixture, name: &str, value: &str) -> Interaction {
 }
 
 /// The answer for Ada, who proved it so long before now.
-async fn grant(fixture: &Fixture, interaction: &Interaction, ago: Duration) -> Answer {
+async fn grant(fixture: &Fixture, interaction: &Interaction, ago: Duration) -> EndpointResponse {
     let mut ada = fixture.ada();
     ada.auth_time = fixture.now() - ago;
     let browser = interaction.browser.expose();
     fixture
         .server
-        .resume(&Method::POST, &interaction.id, browser, Decision::Granted(ada))
+        .resume(&Method::POST, &interaction.id, browser, Consent::Granted(ada))
         .await
 }
 

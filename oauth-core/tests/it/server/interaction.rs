@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::Method;
-use oauth_core::server::{Authentication, Decision};
+use oauth_core::server::{Authentication, Consent};
 use oauth_core::vocabulary::RegisteredRedirectUri;
 
 use super::fixture::{Fixture, ISSUER, Tokens, change, codes, reason, redirected, web_request};
@@ -34,7 +34,7 @@ async fn the_status_depends_on_the_method_that_is_answered() {
     let fixture = Fixture::new();
     for (method, status) in [(Method::POST, 303), (Method::GET, 302)] {
         let interaction = fixture.interact(&web_request()).await;
-        let decision = Decision::Granted(fixture.ada());
+        let decision = Consent::Granted(fixture.ada());
         let answer = fixture
             .server
             .resume(&method, &interaction.id, interaction.browser.expose(), decision)
@@ -51,7 +51,7 @@ async fn a_denied_request_is_redirected_with_access_denied() {
     let browser = interaction.browser.expose();
     let answer = fixture
         .server
-        .resume(&Method::POST, &interaction.id, browser, Decision::Denied)
+        .resume(&Method::POST, &interaction.id, browser, Consent::Denied)
         .await;
     let (_, query) = redirected(&answer.response);
     assert_eq!(query.optional("error"), Some("access_denied"));
@@ -71,7 +71,7 @@ async fn another_browser_neither_sees_nor_answers() {
             fixture.server.interaction(&victim.id, browser).await.unwrap(),
             None
         );
-        let decision = Decision::Granted(fixture.ada());
+        let decision = Consent::Granted(fixture.ada());
         let answer = fixture
             .server
             .resume(&Method::POST, &victim.id, browser, decision)
@@ -152,7 +152,7 @@ async fn the_user_grants_what_was_asked_for_or_less() {
         ("admin", None),
     ] {
         let interaction = fixture.interact(&web_request()).await;
-        let decision = Decision::Granted(fixture.ada().with_scopes(granted.parse().unwrap()));
+        let decision = Consent::Granted(fixture.ada().with_scopes(granted.parse().unwrap()));
         let browser = interaction.browser.expose();
         let answer = fixture
             .server
@@ -201,7 +201,7 @@ async fn scopes_and_grants_withdrawn_meanwhile_are_not_granted() {
 async fn a_user_cannot_be_taken_for_a_client() {
     let fixture = Fixture::new();
     let interaction = fixture.interact(&web_request()).await;
-    let decision = Decision::Granted(Authentication::new("service".parse().unwrap(), fixture.now()));
+    let decision = Consent::Granted(Authentication::new("service".parse().unwrap(), fixture.now()));
     let browser = interaction.browser.expose();
     let answer = fixture
         .server

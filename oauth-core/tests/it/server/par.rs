@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, Request};
 use oauth_core::memory::MemoryTokens;
-use oauth_core::server::{Answer, Authorize, Decision, Interaction};
+use oauth_core::server::{Authorize, Consent, EndpointResponse, Interaction};
 use oauth_core::vocabulary::RegisteredRedirectUri;
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ use super::fixture::{
 
 const SECOND: Duration = Duration::from_secs(1);
 
-async fn push(fixture: &Fixture, pairs: &Pairs<'_>) -> Answer {
+async fn push(fixture: &Fixture, pairs: &Pairs<'_>) -> EndpointResponse {
     fixture.server.par(post(basic("web"), pairs)).await
 }
 
@@ -177,7 +177,7 @@ async fn a_name_is_spent_by_the_first_sign_in_that_is_answered() {
         let first = fixture.interact(&reference(&uri)).await;
         let second = fixture.interact(&reference(&uri)).await;
         let answer = if denied {
-            answered(&fixture, &second, Decision::Denied).await
+            answered(&fixture, &second, Consent::Denied).await
         } else {
             fixture.grant(&second).await
         };
@@ -191,7 +191,7 @@ async fn a_name_is_spent_by_the_first_sign_in_that_is_answered() {
     }
 }
 
-async fn answered(fixture: &Fixture, interaction: &Interaction, decision: Decision) -> Answer {
+async fn answered(fixture: &Fixture, interaction: &Interaction, decision: Consent) -> EndpointResponse {
     let (id, browser) = (&interaction.id, interaction.browser.expose());
     fixture
         .server

@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderValue, Request};
 use oauth_core::basic::BasicCredentials;
 use oauth_core::error::Reason;
 use oauth_core::memory::MemoryTokens;
-use oauth_core::server::{Answer, Authorize, Decision};
+use oauth_core::server::{Authorize, Consent, EndpointResponse};
 use oauth_core::vocabulary::ClientId;
 
 use super::fixture::{Fixture, Pairs, basic, change, post, reason, redemption, secret, web_request};
@@ -23,7 +23,7 @@ async fn check(fixture: &Fixture, request: Request<Bytes>, expected: Reason) {
 }
 
 /// The client that the event of a refusal names.
-fn refused_client(answer: &Answer) -> Option<&str> {
+fn refused_client(answer: &EndpointResponse) -> Option<&str> {
     let event = answer.events.last()?;
     event.client_id.as_ref().map(ClientId::as_str)
 }
@@ -173,7 +173,7 @@ async fn granting_nothing_has_its_reason() {
     let interaction = fixture.interact(&web_request()).await;
     let nothing = fixture.ada().with_scopes("email".parse().unwrap());
     let (id, browser) = (&interaction.id, interaction.browser.expose());
-    let decision = Decision::Granted(nothing);
+    let decision = Consent::Granted(nothing);
     let answer = fixture
         .server
         .resume(&http::Method::POST, id, browser, decision)
@@ -199,7 +199,7 @@ async fn faults_of_the_host_have_their_reason() {
     fixture
         .clock
         .set(SystemTime::UNIX_EPOCH - Duration::from_secs(3_600));
-    let answer: Answer = fixture.token_as("service", &vec![CLIENT_CREDENTIALS]).await;
+    let answer: EndpointResponse = fixture.token_as("service", &vec![CLIENT_CREDENTIALS]).await;
     assert_eq!(
         (answer.response.status().as_u16(), reason(&answer)),
         (500, Reason::SigningFailed.code())

@@ -8,7 +8,7 @@ use oauth_core::grant::{AccessTokenFormat, RetryPepper, RetryWindow};
 use oauth_core::jose::{SigningKey, SigningKeys};
 use oauth_core::memory::MemoryTokens;
 use oauth_core::secret::TokenHash;
-use oauth_core::server::{Answer, AuthorizationServerBuilder};
+use oauth_core::server::{AuthorizationServerBuilder, EndpointResponse};
 use oauth_core::store::{RevocationReason, RevokeOutcome, TokenStore};
 
 use super::fixture::{Fixture, Tokens, assert_error, change, codes, reason};
@@ -28,13 +28,13 @@ fn fixture() -> Fixture {
 }
 
 /// A chain whose first token was exchanged, and the answer of that.
-async fn rotated(fixture: &Fixture) -> (Tokens, Answer) {
+async fn rotated(fixture: &Fixture) -> (Tokens, EndpointResponse) {
     let first = fixture.sign_in().await;
     let answer = fixture.refresh(&first.refresh).await;
     (first, answer)
 }
 
-fn assert_theft(answer: &Answer) {
+fn assert_theft(answer: &EndpointResponse) {
     assert_error(answer, 400, "invalid_grant");
     assert_eq!(codes(&answer.events), THEFT);
 }

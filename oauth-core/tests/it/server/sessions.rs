@@ -6,7 +6,7 @@ use host_ports::testing::SeededEntropy;
 use http::header::COOKIE;
 use http::{HeaderMap, Method};
 use oauth_core::memory::MemoryTokens;
-use oauth_core::server::Decision;
+use oauth_core::server::Consent;
 use oauth_core::session::{NewSession, SessionCookie, SessionTimeouts, Sessions};
 use oauth_core::store::{RevocationReason, SessionId};
 
@@ -46,7 +46,7 @@ impl SignedIn {
     /// The code that Ada's yes in this session leads to.
     async fn code(&self) -> String {
         let interaction = self.fixture.interact(&web_request()).await;
-        let decision = Decision::Granted(self.fixture.ada().with_session(self.session));
+        let decision = Consent::Granted(self.fixture.ada().with_session(self.session));
         let browser = interaction.browser.expose();
         let server = &self.fixture.server;
         let answer = server

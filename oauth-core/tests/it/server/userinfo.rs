@@ -9,7 +9,7 @@ use http::{Method, Request};
 use oauth_core::grant::AccessTokenFormat;
 use oauth_core::jose::{IdTokenClaims, IdTokenPolicy};
 use oauth_core::memory::MemoryTokens;
-use oauth_core::server::Answer;
+use oauth_core::server::EndpointResponse;
 use serde_json::{Value, json};
 
 use super::fixture::{self, Fixture, ISSUER, Tokens, change, codes, reason, web_request, with_bearer};
@@ -27,7 +27,7 @@ fn request(method: Method, uri: &str, bearer: Option<&str>, form: Option<&str>) 
     request.body(form.unwrap_or_default().to_owned().into()).unwrap()
 }
 
-async fn asked(fixture: &Fixture, token: &str) -> Answer {
+async fn asked(fixture: &Fixture, token: &str) -> EndpointResponse {
     fixture.server.userinfo(with_bearer(token)).await
 }
 
@@ -39,7 +39,7 @@ async fn told(fixture: &Fixture, token: &str) -> Value {
 }
 
 /// The challenge of a refusal, which says nothing else.
-fn challenge(answer: &Answer) -> &str {
+fn challenge(answer: &EndpointResponse) -> &str {
     assert!(answer.response.body().is_empty());
     assert_eq!(answer.response.headers()["cache-control"], "no-store");
     assert_eq!(codes(&answer.events), ["request_refused"]);

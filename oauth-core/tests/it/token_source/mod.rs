@@ -166,8 +166,8 @@ fn told(renewed: Result<Arc<TokenResponse>, RefreshError>) -> Result<String, Str
         RefreshError::Unsaved(_) => "unsaved".to_owned(),
         RefreshError::Failed(cause) => match &*cause {
             CallError::Transport(_) => "lost".to_owned(),
-            CallError::Answer(TokenError::UnexpectedStatus(status)) => format!("status {status}"),
-            CallError::Answer(TokenError::Refused(answer)) => format!("refused: {}", answer.code()),
+            CallError::Response(TokenError::UnexpectedStatus(status)) => format!("status {status}"),
+            CallError::Response(TokenError::Refused(answer)) => format!("refused: {}", answer.code()),
             other => format!("{other:?}"),
         },
         other => unreachable!("{other}"),

@@ -10,7 +10,7 @@ use http_body_util::Full;
 use oauth_core::jose::{SigningKey, SigningKeys};
 use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
 use oauth_core::ports::{OsEntropy, SystemClock};
-use oauth_core::server::{Authentication, AuthorizationServer, Authorize, Decision, path};
+use oauth_core::server::{Authentication, AuthorizationServer, Authorize, Consent, path};
 use oauth_core::store::RegisteredClient;
 use oauth_core::vocabulary::{RegisteredRedirectUri, Scopes};
 
@@ -65,7 +65,7 @@ async fn answer(server: &AuthorizationServer, request: Request<Bytes>) -> Respon
                     .with_name("Ada <b>")
                     .with_email("ada@example.com");
                 let browser = interaction.browser.expose();
-                let granted = Decision::Granted(ada);
+                let granted = Consent::Granted(ada);
                 server
                     .resume(&Method::GET, &interaction.id, browser, granted)
                     .await

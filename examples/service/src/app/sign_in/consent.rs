@@ -4,7 +4,7 @@ use askama::Template;
 use bytes::Bytes;
 use http::header::SET_COOKIE;
 use http::{Method, Request, StatusCode};
-use oauth_core::server::Decision;
+use oauth_core::server::Consent;
 use url::Url;
 
 use super::super::browser::{form, not_given, see_other};
@@ -86,7 +86,7 @@ impl App {
         };
         let decision = match form.optional("decision") {
             Some("allow") => granted(&user, session.record.auth_time, Some(session.record.id))?,
-            _ => Decision::Denied,
+            _ => Consent::Denied,
         };
         let secret = self.browser_secret(request, id).unwrap_or_default();
         let mut response = self.told(self.server.resume(&Method::POST, id, &secret, decision).await);

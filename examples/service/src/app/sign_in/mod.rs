@@ -14,7 +14,7 @@ use bytes::Bytes;
 use http::header::COOKIE;
 use http::{HeaderValue, Method, Request, Response};
 use http_conventions::errors::{ErrorStatus, Problem};
-use oauth_core::server::{Authentication, Authorize, Decision, Interaction, InteractionDetails};
+use oauth_core::server::{Authentication, Authorize, Consent, Interaction, InteractionDetails};
 use oauth_core::session::Session;
 use oauth_core::store::SessionId;
 use oauth_core::vocabulary::Subject;
@@ -128,12 +128,12 @@ fn granted(
     user: &User,
     auth_time: std::time::SystemTime,
     session: Option<SessionId>,
-) -> Result<Decision, Problem> {
+) -> Result<Consent, Problem> {
     let subject: Subject = user.subject.parse().map_err(|_| unavailable())?;
     let authentication = Authentication::new(subject, auth_time)
         .with_email(&user.email)
         .with_name(&user.name);
-    Ok(Decision::Granted(match session {
+    Ok(Consent::Granted(match session {
         Some(session) => authentication.with_session(session),
         None => authentication,
     }))

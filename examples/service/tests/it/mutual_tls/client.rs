@@ -43,7 +43,7 @@ async fn a_client_does_everything_by_its_certificate() {
         assert_eq!(call(&ports(&served, None)).await, 401, "{server}");
         for ports in [&thief, &ports(&served, None)] {
             let refused = client.client_credentials(&scopes).send(ports).await;
-            let Err(CallError::Answer(TokenError::Refused(refused))) = refused else {
+            let Err(CallError::Response(TokenError::Refused(refused))) = refused else {
                 panic!("{server}: {refused:?}");
             };
             assert_eq!(refused.code(), "invalid_client", "{server}");

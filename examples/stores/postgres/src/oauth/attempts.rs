@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use async_trait::async_trait;
-use oauth_core::attempts::{Admission, AttemptKey, AttemptPolicy, Decision, Tally};
+use oauth_core::attempts::{Admission, AttemptDecision, AttemptKey, AttemptPolicy, Tally};
 use oauth_core::ports::StoreError;
 use oauth_core::store::AttemptStore;
 use sqlx::{PgPool, Postgres, Transaction};
@@ -93,11 +93,11 @@ async fn admit(
         None => made(&mut transaction, key, now).await?,
     };
     match policy.decide(Some(&tally), now) {
-        Decision::Refuse { retry_after } => {
+        AttemptDecision::Refuse { retry_after } => {
             transaction.rollback().await?;
             Ok(Admission::Refused { retry_after })
         }
-        Decision::Admit(tally) => {
+        AttemptDecision::Admit(tally) => {
             write(&mut transaction, key, &tally).await?;
             transaction.commit().await?;
             Ok(Admission::Admitted)

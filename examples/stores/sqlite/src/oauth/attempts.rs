@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
-use oauth_core::attempts::{Admission, AttemptKey, AttemptPolicy, Decision, Tally};
+use oauth_core::attempts::{Admission, AttemptDecision, AttemptKey, AttemptPolicy, Tally};
 use oauth_core::ports::StoreError;
 use oauth_core::store::AttemptStore;
 use rusqlite::{OptionalExtension, Transaction};
@@ -100,8 +100,8 @@ impl AttemptStore for Attempts {
             .write(move |transaction| -> Result<_, DatabaseError> {
                 let before = load(transaction, &kind, &key)?;
                 match policy.decide(before.as_ref(), now) {
-                    Decision::Refuse { retry_after } => Ok(Admission::Refused { retry_after }),
-                    Decision::Admit(tally) => {
+                    AttemptDecision::Refuse { retry_after } => Ok(Admission::Refused { retry_after }),
+                    AttemptDecision::Admit(tally) => {
                         if before.is_none() {
                             make_room(transaction, &kind, capacity, now)?;
                         }

@@ -1,7 +1,7 @@
 use super::{Stage, lock, put};
 use crate::records;
 use crate::verbs::{Respond, VerbStore};
-use oauth_core::grant::refresh_token::{self, Decision, Request};
+use oauth_core::grant::refresh_token::{self, RotationDecision, Request};
 use oauth_core::grant::{RetryWindow, TokenPolicy};
 use oauth_core::ports::StoreError;
 use oauth_core::store::{RefreshTokenState, RegisteredClient, RotateOutcome, TokenStore as _};
@@ -69,6 +69,6 @@ impl Stage {
         let window = RetryWindow::new(RetryWindow::MAX).unwrap_or_default();
         let policy = TokenPolicy::default().with_retry_window(window);
         let decision = refresh_token::rotate(state, &request, &policy, records::start());
-        self.cast.retries && matches!(decision, Decision::Retry(_))
+        self.cast.retries && matches!(decision, RotationDecision::Retry(_))
     }
 }

@@ -22,7 +22,7 @@ use oauth_core::jose::{Algorithm, ClientAssertion, Jwk, KeySet, Signer, SigningE
 use oauth_core::memory::{MemoryReplays, MemoryTokens};
 use oauth_core::ports::StoreError;
 use oauth_core::secret::TokenHash;
-use oauth_core::server::{Answer, AuthorizationServer};
+use oauth_core::server::{AuthorizationServer, EndpointResponse};
 use oauth_core::store::{
     ClientAuthentication, ClientKeys, ClientStore, GrantType, RegisteredClient, ReplayStore, SpendOutcome,
 };
@@ -156,19 +156,19 @@ fn request(assertion: &str) -> Request<Bytes> {
     post(HeaderMap::new(), &[GRANT, TYPE, ("client_assertion", assertion)])
 }
 
-async fn present(server: &AuthorizationServer, assertion: &str) -> Answer {
+async fn present(server: &AuthorizationServer, assertion: &str) -> EndpointResponse {
     server.token(request(assertion)).await
 }
 
 /// The answer is the 401 of everybody who is not believed, and the host knows better.
-fn assert_refused(answer: &Answer, expected: Reason) {
+fn assert_refused(answer: &EndpointResponse, expected: Reason) {
     assert_error(answer, 401, "invalid_client");
     assert_eq!(body(&answer.response), json!({ "error": "invalid_client" }));
     assert_eq!(codes(&answer.events), ["client_authentication_failed"]);
     assert_eq!(reason(answer), expected.code(), "{answer:?}");
 }
 
-fn assert_accepted(answer: &Answer) {
+fn assert_accepted(answer: &EndpointResponse) {
     assert_eq!(answer.response.status(), 200, "{answer:?}");
 }
 

@@ -73,7 +73,7 @@ async fn where_no_proof_is_on_offer_none_is_read() {
 }
 
 /// The code of a request that was pushed.
-async fn code_of_pushed(fixture: &Fixture, pushed: &Answer) -> String {
+async fn code_of_pushed(fixture: &Fixture, pushed: &EndpointResponse) -> String {
     assert_eq!(pushed.response.status(), 201, "{pushed:?}");
     let body: Value = serde_json::from_slice(pushed.response.body()).unwrap();
     let name = body.get("request_uri").and_then(Value::as_str).unwrap();
@@ -224,7 +224,7 @@ async fn a_client_that_binds_its_tokens_gets_no_bearer_token() {
             .change_client(id, |client| client.with_sender_constraint(SenderConstraint::Dpop))
             .await;
     }
-    let unconfirmed = |answer: &Answer| {
+    let unconfirmed = |answer: &EndpointResponse| {
         assert_error(answer, 400, "invalid_grant");
         assert_eq!(reason(answer), "sender_unconfirmed");
     };

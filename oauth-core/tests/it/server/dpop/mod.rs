@@ -14,7 +14,7 @@ use oauth_core::dpop::{HEADER, Proof, SignedProof};
 use oauth_core::jose::SigningKey;
 use oauth_core::memory::{MemoryReplays, MemoryTokens};
 use oauth_core::ports::OsEntropy;
-use oauth_core::server::{Answer, AuthorizationServerBuilder};
+use oauth_core::server::{AuthorizationServerBuilder, EndpointResponse};
 use serde_json::Value;
 
 use super::fixture::{Fixture, Pairs, Tokens, basic, post, redemption};
@@ -58,7 +58,7 @@ fn proving(mut request: Request<Bytes>, proof: Option<&SignedProof>) -> Request<
 }
 
 /// A POST to the token endpoint by `web`.
-async fn token(fixture: &Fixture, pairs: &Pairs<'_>, proof: Option<&SignedProof>) -> Answer {
+async fn token(fixture: &Fixture, pairs: &Pairs<'_>, proof: Option<&SignedProof>) -> EndpointResponse {
     let request = proving(post(basic("web"), pairs), proof);
     fixture.server.token(request).await
 }

@@ -11,7 +11,7 @@ fn asking() -> Fixture {
     fixture_with(|builder| builder.with_dpop_nonces(NonceKey::from_bytes([7; 32])))
 }
 
-fn nonce(answer: &Answer) -> Option<&str> {
+fn nonce(answer: &EndpointResponse) -> Option<&str> {
     let mut nonces = answer.response.headers().get_all(NONCE_HEADER).iter();
     let nonce = nonces.next().map(|nonce| nonce.to_str().unwrap());
     assert_eq!(nonces.next(), None, "exactly one");

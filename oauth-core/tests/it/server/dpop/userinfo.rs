@@ -20,7 +20,7 @@ fn made_for(fixture: &Fixture, token: &str) -> Proof {
 }
 
 /// The refusal, which challenges by the scheme and says this.
-fn refused(answer: &Answer, scheme: &str, error: &str, expected: &str) {
+fn refused(answer: &EndpointResponse, scheme: &str, error: &str, expected: &str) {
     assert_eq!(answer.response.status(), 401, "{answer:?}");
     let challenge = answer.response.headers()["www-authenticate"].to_str().unwrap();
     assert!(challenge.starts_with(scheme), "{challenge}");
@@ -130,7 +130,7 @@ async fn userinfo_asks_for_the_nonces_of_the_server() {
         let code = fixture.code().await;
         token(&fixture, &redemption(&code), Some(&proof)).await
     };
-    let handed = |answer: &Answer| {
+    let handed = |answer: &EndpointResponse| {
         let nonce = answer.response.headers().get(NONCE_HEADER)?;
         Some(nonce.to_str().unwrap().to_owned())
     };

@@ -10,7 +10,7 @@ use futures_util::FutureExt as _;
 use host_ports::testing::SeededEntropy;
 use http::{HeaderMap, HeaderValue, Method};
 use oauth_core::secret::{PasswordResetToken, TokenHash};
-use oauth_core::server::{Answer, Decision};
+use oauth_core::server::{Consent, EndpointResponse};
 use oauth_core::session::{SessionCookie, Sessions};
 use oauth_core::store::{RevocationReason, SessionId, SessionStore, TokenStore};
 use oauth_core::vocabulary::Subject;
@@ -171,7 +171,7 @@ impl World {
     /// What Ada's yes in this session leads to.
     async fn code(&self, session: SessionId) -> String {
         let interaction = self.fixture.interact(&web_request()).await;
-        let decision = Decision::Granted(self.fixture.ada().with_session(session));
+        let decision = Consent::Granted(self.fixture.ada().with_session(session));
         let browser = interaction.browser.expose();
         let server = &self.fixture.server;
         let answer = server
@@ -264,7 +264,7 @@ impl World {
 }
 
 /// The refresh token of an answer, if it has one.
-fn tokens(answer: &Answer) -> Option<String> {
+fn tokens(answer: &EndpointResponse) -> Option<String> {
     (answer.response.status() == 200).then(|| Tokens::of(answer).refresh)
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use oauth_core::grant::AccessTokenFormat;
 use oauth_core::memory::MemoryTokens;
-use oauth_core::server::{Answer, AuthorizationServerBuilder};
+use oauth_core::server::{AuthorizationServerBuilder, EndpointResponse};
 use oauth_core_conformance::verbs::VerbStore;
 
 use super::live;
@@ -205,7 +205,7 @@ fn interleave(fixture: &Fixture, gate: &Gated, requests: [Request; 3], schedule:
 
     let said = format!("{requests:?} {:?}", schedule.choices);
     let answers = answers.into_inner();
-    let given = |to: Request| -> Vec<&Answer> {
+    let given = |to: Request| -> Vec<&EndpointResponse> {
         let of = answers
             .iter()
             .filter(|(request, answer)| *request == to && answer.response.status() == 200);

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Request};
 use oauth_core::memory::MemoryTokens;
 use oauth_core::mtls::{CertificateName, ClientCertificate, InvalidCertificateName};
-use oauth_core::server::{Answer, AuthorizationServerBuilder};
+use oauth_core::server::{AuthorizationServerBuilder, EndpointResponse};
 use oauth_core::store::{
     ClientAuthentication, ClientStore, GrantType, RegisteredCertificates, RegisteredClient,
 };
@@ -86,12 +86,12 @@ fn named(client: &str) -> Request<Bytes> {
     post(HeaderMap::new(), &[CLIENT_CREDENTIALS, ("client_id", client)])
 }
 
-async fn ask(fixture: &Fixture, client: &str, certificate: Option<&ClientCertificate>) -> Answer {
+async fn ask(fixture: &Fixture, client: &str, certificate: Option<&ClientCertificate>) -> EndpointResponse {
     fixture.server.token(over(named(client), certificate)).await
 }
 
 /// One 401 for whatever is wrong, and what it was for the host.
-fn assert_refused(answer: &Answer, why: &str) {
+fn assert_refused(answer: &EndpointResponse, why: &str) {
     assert_error(answer, 401, "invalid_client");
     assert_eq!(
         json(&answer.response),

@@ -7,7 +7,7 @@ use oauth_core::params::encode;
 use oauth_core::pkce::CodeVerifier;
 use oauth_core::ports::OsEntropy;
 use oauth_core::secret::AuthorizationCode;
-use oauth_core::server::Answer;
+use oauth_core::server::EndpointResponse;
 use oauth_core::store::{AuthorizationCodeRecord, Grant, Insertion, TokenStore};
 use serde_json::Value;
 
@@ -206,7 +206,7 @@ impl Desk {
     }
 }
 
-fn told(answer: &Answer) -> Told {
+fn told(answer: &EndpointResponse) -> Told {
     let body = || json(&answer.response);
     match answer.response.status().as_u16() {
         200 if answer.response.body().is_empty() => Told::Done,

@@ -5,16 +5,16 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use serde::Deserialize;
 
-pub(super) use crate::answer::MAX_LENGTH as MAX_BODY;
+pub(super) use crate::exchange::MAX_LENGTH as MAX_BODY;
 use crate::json;
 
-/// What a server says when it refuses.
+/// Error response of an authorization server, [RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2).
 ///
 /// # Security
 ///
 /// It is the server's text: escape it before it is shown.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct ErrorAnswer {
+pub struct OAuthError {
     code: String,
     description: Option<String>,
 }
@@ -27,7 +27,7 @@ struct Wire<'a> {
     error_description: Option<Cow<'a, str>>,
 }
 
-impl ErrorAnswer {
+impl OAuthError {
     pub(super) fn new(code: &str, description: Option<&str>) -> Self {
         Self {
             code: code.to_owned(),
@@ -62,10 +62,10 @@ impl ErrorAnswer {
     }
 }
 
-impl fmt::Display for ErrorAnswer {
+impl fmt::Display for OAuthError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the server answered {:?}", self.code)
     }
 }
 
-impl std::error::Error for ErrorAnswer {}
+impl std::error::Error for OAuthError {}

@@ -7,7 +7,7 @@ use http::{Response, StatusCode};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use crate::answer::MAX_LENGTH;
+use crate::exchange::MAX_LENGTH;
 use crate::jose::{AccessTokenPolicy, Audiences, NumericDate, Times};
 use crate::json;
 use crate::resource::authenticated_token::Granted;

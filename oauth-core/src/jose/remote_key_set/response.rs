@@ -7,7 +7,7 @@ use http::header::CACHE_CONTROL;
 use http::{HeaderMap, Response, StatusCode};
 
 use super::KeysUnavailable;
-use crate::answer::MAX_LENGTH;
+use crate::exchange::MAX_LENGTH;
 use crate::jose::{InvalidKeySet, KeySet};
 use crate::ports::TransportError;
 

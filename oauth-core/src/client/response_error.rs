@@ -1,15 +1,16 @@
 use bytes::Bytes;
 use http::{Response, StatusCode};
 
-use super::ErrorAnswer;
+use super::OAuthError;
 
-/// Why an answer of a server, other than that of its token endpoint, is of no use.
+/// Error for a response of a server that cannot be used; the token endpoint has its own,
+/// [`TokenError`](super::TokenError).
 #[non_exhaustive]
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-pub enum AnswerError {
+pub enum ResponseError {
     /// The server refused.
     #[error("the request was refused")]
-    Refused(#[source] ErrorAnswer),
+    Refused(#[source] OAuthError),
     /// The answer is neither what was asked for nor a refusal; with a status of 5xx a later attempt may succeed.
     #[error("the server answered with status {0}")]
     UnexpectedStatus(StatusCode),
@@ -18,10 +19,10 @@ pub enum AnswerError {
     Malformed,
 }
 
-impl AnswerError {
+impl ResponseError {
     /// Why a response that is no success is none.
     pub(super) fn of(response: &Response<Bytes>) -> Self {
         let status = Self::UnexpectedStatus(response.status());
-        ErrorAnswer::read(response).map_or(status, Self::Refused)
+        OAuthError::read(response).map_or(status, Self::Refused)
     }
 }

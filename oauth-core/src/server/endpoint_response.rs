@@ -12,12 +12,12 @@ use crate::ports::{StoreError, StoreErrorKind};
 use crate::time::AFTER_A_FAULT;
 use crate::vocabulary::ClientId;
 
-/// What an endpoint says: the response for the peer, the events and the fault for the host.
+/// Response of an endpoint for the client, with the events and the fault for the host.
 ///
 /// `Debug` shows of the response its status alone: codes and tokens are in the rest.
 #[non_exhaustive]
 #[must_use]
-pub struct Answer {
+pub struct EndpointResponse {
     /// What to send.
     pub response: Response<Bytes>,
     /// What happened, in order.
@@ -26,7 +26,7 @@ pub struct Answer {
     pub fault: Option<Arc<dyn Error + Send + Sync>>,
 }
 
-impl Answer {
+impl EndpointResponse {
     pub(super) const fn new(response: Response<Bytes>, events: Vec<AuthEvent>) -> Self {
         Self {
             response,
@@ -36,9 +36,9 @@ impl Answer {
     }
 }
 
-impl fmt::Debug for Answer {
+impl fmt::Debug for EndpointResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Answer")
+        f.debug_struct("EndpointResponse")
             .field("status", &self.response.status())
             .field("events", &self.events)
             .field("fault", &self.fault)
@@ -109,8 +109,8 @@ impl Failure {
         }
     }
 
-    /// What the endpoint says, after the events so far.
-    pub(super) fn into_answer(self, mut events: Vec<AuthEvent>) -> Answer {
+    /// The response of the endpoint, after the events so far.
+    pub(super) fn into_response(self, mut events: Vec<AuthEvent>) -> EndpointResponse {
         match self {
             Self::Refused(refused) => {
                 let event = AuthEvent::new(refused.kind).because(refused.reason);
@@ -118,7 +118,7 @@ impl Failure {
                     client_id: refused.client_id,
                     ..event
                 });
-                Answer::new(*refused.response, events)
+                EndpointResponse::new(*refused.response, events)
             }
             Self::Broken(broken) => {
                 events.push(broken.event());
@@ -126,7 +126,7 @@ impl Failure {
                 if broken.error == ErrorCode::TemporarilyUnavailable {
                     response = response.with_retry_after(AFTER_A_FAULT);
                 }
-                Answer {
+                EndpointResponse {
                     response: response.into_response(),
                     events,
                     fault: Some(broken.cause),
