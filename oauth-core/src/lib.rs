@@ -35,3 +35,19 @@ mod session_timeouts;
 pub mod store;
 mod time;
 pub mod vocabulary;
+
+#[cfg(feature = "_signatures")]
+#[doc(inline)]
+pub use self::{
+    client::{Client, Provider},
+    jose::{RemoteKeySet, SigningKey, SigningKeys},
+    resource::{Introspection, ResourceServer},
+    server::AuthorizationServer,
+};
+#[doc(inline)]
+pub use self::{
+    pkce::{CodeChallenge, CodeVerifier},
+    session::{SessionCookie, Sessions},
+    store::RegisteredClient,
+    vocabulary::{Issuer, Scopes},
+};

@@ -3,8 +3,9 @@
 use host_store_sqlite::Database;
 use oauth_core::jose::{Algorithm, Jwk, KeySet};
 use oauth_core::secret::ClientSecret;
-use oauth_core::store::{ClientKeys, ClientSecrets, ClientStore, GrantType, RegisteredClient};
-use oauth_core::vocabulary::{Audience, ClientId, RegisteredRedirectUri, Scopes};
+use oauth_core::store::{ClientKeys, ClientSecrets, ClientStore, GrantType};
+use oauth_core::vocabulary::{Audience, ClientId, RegisteredRedirectUri};
+use oauth_core::{RegisteredClient, Scopes};
 
 use crate::app::OpenError;
 use crate::app::open::{SCOPES, at};

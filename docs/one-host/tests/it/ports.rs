@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use host_ports::testing::{ManualClock, ScriptedTransport, SeededEntropy};
 use http_conventions::limits::{Policy, Quota};
 use oauth_core::basic::BasicCredentials;
-use oauth_core::jose::{SigningKey, SigningKeys};
+use oauth_core::{SigningKey, SigningKeys};
 use one_host::{Host, Ports};
 
 use crate::server::store;

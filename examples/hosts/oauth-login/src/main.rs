@@ -15,8 +15,9 @@ mod sign_ins;
 use std::{error::Error, net::TcpListener, process::ExitCode, sync::Arc};
 
 use host_transport_hyper::HyperTransport;
-use oauth_core::client::{AuthorizationParams, Client, Ports, Provider};
+use oauth_core::client::{AuthorizationParams, Ports};
 use oauth_core::ports::{OsEntropy, SystemClock};
+use oauth_core::{Client, Provider};
 use tokio::signal::ctrl_c;
 
 use crate::{app::App, options::Options};

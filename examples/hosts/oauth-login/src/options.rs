@@ -5,7 +5,8 @@ use std::error::Error;
 use std::net::IpAddr;
 
 use oauth_core::client::ClientCredentials;
-use oauth_core::vocabulary::{ClientId, Issuer, Scopes};
+use oauth_core::vocabulary::ClientId;
+use oauth_core::{Issuer, Scopes};
 use url::{Host, Url};
 use webhook_core::address::AddressPolicy;
 

@@ -4,8 +4,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use host_transport_hyper::HyperTransport;
-use oauth_core::client::Provider;
-use oauth_core::resource::{Introspection, ResourceServer};
+use oauth_core::{Introspection, Provider, ResourceServer};
 use webhook_core::address::AddressPolicy;
 
 use crate::options::Options;

@@ -4,7 +4,7 @@ use std::env;
 use std::error::Error;
 use std::time::Duration;
 
-use oauth_core::vocabulary::Issuer;
+use oauth_core::Issuer;
 
 const USAGE: &str = "\
 usage: protected-api [--issuer http://127.0.0.1:8080] [--listen 127.0.0.1:8090] [--url http://127.0.0.1:8090]

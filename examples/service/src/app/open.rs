@@ -16,7 +16,7 @@ use http_conventions::ports::OsEntropy;
 use http_conventions::versions::Lifecycle;
 use http_conventions::versions::VersionScheme;
 use oauth_core::attempts::AttemptPolicy;
-use oauth_core::session::{SessionCookie, Sessions};
+use oauth_core::{SessionCookie, Sessions};
 use thiserror::Error;
 use tokio::sync::watch;
 use webhook_core::address::AddressPolicy;
