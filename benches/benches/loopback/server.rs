@@ -1,6 +1,6 @@
 //! What is measured: an authorization server on memory stores behind the suite's adapter, and the same adapter with nothing behind.
 
-use std::{net::TcpListener, sync::Arc};
+use std::net::TcpListener;
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
@@ -65,9 +65,9 @@ fn authorization_server(format: AccessTokenFormat) -> AuthorizationServer {
             .with_scopes(SCOPE.parse().expect("scopes"));
     let key = SigningKey::generate_ed25519(&OsEntropy).expect("a key");
     AuthorizationServer::builder("http://127.0.0.1:8080")
-        .with_clients(Arc::new(MemoryClients::from_iter([client])))
-        .with_interactions(Arc::new(MemoryInteractions::new()))
-        .with_tokens(Arc::new(MemoryTokens::new()))
+        .with_clients(MemoryClients::from_iter([client]))
+        .with_interactions(MemoryInteractions::new())
+        .with_tokens(MemoryTokens::new())
         .with_clock(SystemClock)
         .with_entropy(OsEntropy)
         .with_signing_keys(SigningKeys::new(key))

@@ -1,7 +1,6 @@
 //! An access token that the guard has verified or asked about before, and remembers.
 
 use std::hint::black_box;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -71,7 +70,7 @@ fn asking(now: SystemTime) -> ResourceServer {
         "the-secret-of-the-bench-and-of-nobody-else"
             .parse()
             .expect("a secret"),
-        Arc::new(issuer),
+        issuer,
     );
     let nobody = KeySet::new([]).expect("a set");
     ResourceServer::new(

@@ -6,11 +6,10 @@ use graph_core::persisted::AutomaticPersistedQueries;
 use host_ports::{Clock, Entropy, Transport};
 use http_conventions::limits::{OnStoreFailure, RateLimiter};
 use oauth_core::basic::BasicCredentials;
-use oauth_core::jose::SigningKeys;
 use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
-use oauth_core::resource::Introspection;
-use oauth_core::server::{AuthorizationServer, ConfigError};
+use oauth_core::server::ConfigError;
 use oauth_core::vocabulary::Endpoint;
+use oauth_core::{AuthorizationServer, Introspection, SigningKeys};
 use webhook_core::memory::{MemoryEndpoints, MemoryOutbox};
 use webhook_core::sender::Dispatcher;
 
@@ -62,10 +61,10 @@ impl Host {
             transport,
         } = ports.clone();
         let authorization = AuthorizationServer::builder("https://auth.example")
-            .with_clients(Arc::new(MemoryClients::new()))
-            .with_interactions(Arc::new(MemoryInteractions::new()))
-            .with_tokens(Arc::new(MemoryTokens::new()))
-            .with_replays(Arc::new(store.clone()))
+            .with_clients(MemoryClients::new())
+            .with_interactions(MemoryInteractions::new())
+            .with_tokens(MemoryTokens::new())
+            .with_replays(store.clone())
             .with_signing_keys(keys)
             .with_audience("https://api.example")
             .with_clock(Arc::clone(&clock))

@@ -17,12 +17,12 @@ pub struct Ports {
 impl Ports {
     /// These three; `OsEntropy` and `SystemTime::now` are the usual second and third.
     pub fn new(
-        transport: Arc<dyn Transport>,
+        transport: impl Transport + 'static,
         entropy: impl Entropy + 'static,
         clock: impl Clock + 'static,
     ) -> Self {
         Self {
-            transport,
+            transport: Arc::new(transport),
             entropy: Arc::new(entropy),
             clock: Arc::new(clock),
         }

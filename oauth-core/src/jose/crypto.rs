@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
 /// Signs bytes with one private key of one algorithm.
 ///
@@ -18,6 +19,12 @@ pub trait Signer: Send + Sync {
     ///
     /// The key is out of reach or the back end failed.
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SigningError>;
+}
+
+impl<S: Signer + ?Sized> Signer for Arc<S> {
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SigningError> {
+        (**self).sign(message)
+    }
 }
 
 /// Checks signatures with one public key of one algorithm; a back end implements it.

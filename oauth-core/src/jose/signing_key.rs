@@ -95,8 +95,8 @@ impl SigningKey {
     /// A key that lives elsewhere, in a hardware module for instance: `signer` signs with the private half of
     /// `public`.
     #[must_use]
-    pub fn from_signer(public: &Jwk, signer: Arc<dyn Signer>) -> Self {
-        Self::from_parts(public.public_key().clone(), signer)
+    pub fn from_signer(public: &Jwk, signer: impl Signer + 'static) -> Self {
+        Self::from_parts(public.public_key().clone(), Arc::new(signer))
     }
 
     fn from_parts(public: PublicKey, signer: Arc<dyn Signer>) -> Self {

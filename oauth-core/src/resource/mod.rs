@@ -171,8 +171,11 @@ impl ResourceServer {
     /// ([RFC 9449 §7](https://www.rfc-editor.org/rfc/rfc9449#section-7)), beside bearer tokens. `url` is where the public knows the API:
     /// the proof of a request has to be for the path of the request below it. `replays` remembers which proofs were used.
     #[must_use]
-    pub fn with_dpop(mut self, url: Htu, replays: Arc<dyn ReplayStore>) -> Self {
-        self.possession = Some(Possession { url, replays });
+    pub fn with_dpop(mut self, url: Htu, replays: impl ReplayStore + 'static) -> Self {
+        self.possession = Some(Possession {
+            url,
+            replays: Arc::new(replays),
+        });
         self.with_schemes_on_offer()
     }
 

@@ -29,9 +29,9 @@ impl AuthorizationServer {
     /// # use oauth_core::{jose::{SigningKey, SigningKeys}, memory::{MemoryClients, MemoryInteractions, MemoryTokens}, ports::{OsEntropy, SystemClock}};
     /// # use oauth_core::server::AuthorizationServer;
     /// # let server = AuthorizationServer::builder("https://auth.example/tenant")
-    /// #     .with_clients(Arc::new(MemoryClients::new()))
-    /// #     .with_interactions(Arc::new(MemoryInteractions::new()))
-    /// #     .with_tokens(Arc::new(MemoryTokens::new()))
+    /// #     .with_clients(MemoryClients::new())
+    /// #     .with_interactions(MemoryInteractions::new())
+    /// #     .with_tokens(MemoryTokens::new())
     /// #     .with_clock(SystemClock)
     /// #     .with_entropy(OsEntropy)
     /// #     .with_signing_keys(SigningKeys::new(SigningKey::generate_es256(&OsEntropy)?))

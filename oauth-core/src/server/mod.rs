@@ -16,7 +16,6 @@
 //! | `/.well-known/jwks.json` | [`jwks`](AuthorizationServer::jwks) |
 //!
 //! ```
-//! use std::sync::Arc;
 //! use std::time::SystemTime;
 //! use oauth_core::jose::{SigningKey, SigningKeys};
 //! use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
@@ -24,9 +23,9 @@
 //! use oauth_core::server::AuthorizationServer;
 //!
 //! let server = AuthorizationServer::builder("https://auth.example")
-//!     .with_clients(Arc::new(MemoryClients::new()))
-//!     .with_interactions(Arc::new(MemoryInteractions::new()))
-//!     .with_tokens(Arc::new(MemoryTokens::new()))
+//!     .with_clients(MemoryClients::new())
+//!     .with_interactions(MemoryInteractions::new())
+//!     .with_tokens(MemoryTokens::new())
 //!     .with_clock(SystemClock)
 //!     .with_entropy(OsEntropy)
 //!     .with_signing_keys(SigningKeys::new(SigningKey::generate_es256(&OsEntropy)?))

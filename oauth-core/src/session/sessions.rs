@@ -22,13 +22,12 @@ const LONGEST_LABEL: usize = 256;
 ///
 /// ```
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// use std::{sync::Arc, time::SystemTime};
 /// use http::{HeaderMap, header::COOKIE};
 /// use oauth_core::memory::MemoryTokens;
 /// use oauth_core::ports::{OsEntropy, SystemClock};
 /// use oauth_core::session::{SessionCookie, Sessions, SignedOut};
 ///
-/// let store = Arc::new(MemoryTokens::new());
+/// let store = MemoryTokens::new();
 /// let sessions = Sessions::new(store, SessionCookie::new("session")?, SystemClock, OsEntropy);
 ///
 /// // the password was right
@@ -62,13 +61,13 @@ impl Sessions {
     /// Sessions with the usual timeouts.
     #[must_use]
     pub fn new(
-        store: Arc<dyn SessionStore>,
+        store: impl SessionStore + 'static,
         cookie: SessionCookie,
         clock: impl Clock + 'static,
         entropy: impl Entropy + 'static,
     ) -> Self {
         Self {
-            store,
+            store: Arc::new(store),
             cookie,
             timeouts: SessionTimeouts::default(),
             clock: Arc::new(clock),
@@ -89,9 +88,9 @@ impl Sessions {
 
     /// Counts in `store` how many letters each address is sent; see [`issue_reset`](Self::issue_reset).
     #[must_use]
-    pub fn with_reset_limit(self, store: Arc<dyn AttemptStore>, policy: AttemptPolicy) -> Self {
+    pub fn with_reset_limit(self, store: impl AttemptStore + 'static, policy: AttemptPolicy) -> Self {
         Self {
-            reset_limit: Some((store, policy)),
+            reset_limit: Some((Arc::new(store), policy)),
             ..self
         }
     }

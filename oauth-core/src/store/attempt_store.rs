@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
@@ -54,4 +55,28 @@ pub trait AttemptStore: Send + Sync {
     ///
     /// [`StoreError`] when the store cannot answer; calling again is safe.
     async fn purge_attempts(&self, now: SystemTime) -> Result<u64, StoreError>;
+}
+
+#[async_trait]
+impl<S: AttemptStore + ?Sized> AttemptStore for Arc<S> {
+    async fn admit(
+        &self,
+        key: &AttemptKey,
+        policy: &AttemptPolicy,
+        now: SystemTime,
+    ) -> Result<Admission, StoreError> {
+        (**self).admit(key, policy, now).await
+    }
+
+    async fn standing(&self, key: &AttemptKey, now: SystemTime) -> Result<Admission, StoreError> {
+        (**self).standing(key, now).await
+    }
+
+    async fn forgive(&self, key: &AttemptKey) -> Result<(), StoreError> {
+        (**self).forgive(key).await
+    }
+
+    async fn purge_attempts(&self, now: SystemTime) -> Result<u64, StoreError> {
+        (**self).purge_attempts(now).await
+    }
 }

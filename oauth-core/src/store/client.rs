@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -336,4 +337,15 @@ pub trait ClientStore: Send + Sync {
     ///
     /// [`StoreError`] when nothing was stored or the answer was lost; putting the same client again is safe.
     async fn put_client(&self, client: RegisteredClient) -> Result<(), StoreError>;
+}
+
+#[async_trait]
+impl<S: ClientStore + ?Sized> ClientStore for Arc<S> {
+    async fn client(&self, id: &ClientId) -> Result<Option<RegisteredClient>, StoreError> {
+        (**self).client(id).await
+    }
+
+    async fn put_client(&self, client: RegisteredClient) -> Result<(), StoreError> {
+        (**self).put_client(client).await
+    }
 }

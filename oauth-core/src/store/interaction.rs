@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
@@ -280,6 +281,38 @@ pub trait InteractionStore: Send + Sync {
     ///
     /// [`StoreError`] when the store cannot answer; calling again is safe.
     async fn purge_interactions(&self, now: SystemTime) -> Result<u64, StoreError>;
+}
+
+#[async_trait]
+impl<S: InteractionStore + ?Sized> InteractionStore for Arc<S> {
+    async fn insert_interaction(&self, interaction: InteractionRecord) -> Result<Insertion, StoreError> {
+        (**self).insert_interaction(interaction).await
+    }
+
+    async fn interaction(&self, id: &TokenHash) -> Result<Option<InteractionRecord>, StoreError> {
+        (**self).interaction(id).await
+    }
+
+    async fn take_interaction(
+        &self,
+        id: &TokenHash,
+        browser: &TokenHash,
+        now: SystemTime,
+    ) -> Result<TakeOutcome, StoreError> {
+        (**self).take_interaction(id, browser, now).await
+    }
+
+    async fn insert_pushed(&self, pushed: PushedRequestRecord) -> Result<Insertion, StoreError> {
+        (**self).insert_pushed(pushed).await
+    }
+
+    async fn pushed(&self, hash: &TokenHash) -> Result<Option<PushedRequestRecord>, StoreError> {
+        (**self).pushed(hash).await
+    }
+
+    async fn purge_interactions(&self, now: SystemTime) -> Result<u64, StoreError> {
+        (**self).purge_interactions(now).await
+    }
 }
 
 #[cfg(test)]

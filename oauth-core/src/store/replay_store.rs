@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
@@ -51,4 +52,20 @@ pub trait ReplayStore: Send + Sync {
     ///
     /// [`StoreError`] when the store cannot answer; calling again is safe.
     async fn purge_replays(&self, now: SystemTime) -> Result<u64, StoreError>;
+}
+
+#[async_trait]
+impl<S: ReplayStore + ?Sized> ReplayStore for Arc<S> {
+    async fn insert_once(
+        &self,
+        key: TokenHash,
+        expires_at: SystemTime,
+        now: SystemTime,
+    ) -> Result<SpendOutcome, StoreError> {
+        (**self).insert_once(key, expires_at, now).await
+    }
+
+    async fn purge_replays(&self, now: SystemTime) -> Result<u64, StoreError> {
+        (**self).purge_replays(now).await
+    }
 }

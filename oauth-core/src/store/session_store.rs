@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
@@ -185,4 +186,85 @@ pub trait SessionStore: TokenStore {
     ///
     /// [`StoreError`] when the store cannot answer; calling again is safe.
     async fn purge_sessions(&self, now: SystemTime) -> Result<u64, StoreError>;
+}
+
+#[async_trait]
+impl<S: SessionStore + ?Sized> SessionStore for Arc<S> {
+    async fn insert_session(&self, session: SessionRecord) -> Result<Insertion, StoreError> {
+        (**self).insert_session(session).await
+    }
+
+    async fn session(&self, hash: &TokenHash) -> Result<Option<SessionRecord>, StoreError> {
+        (**self).session(hash).await
+    }
+
+    async fn touch_session(&self, hash: &TokenHash, now: SystemTime) -> Result<SessionOutcome, StoreError> {
+        (**self).touch_session(hash, now).await
+    }
+
+    async fn renew_session(
+        &self,
+        hash: &TokenHash,
+        new_hash: TokenHash,
+        renewal: SessionRenewal,
+        now: SystemTime,
+    ) -> Result<SessionOutcome, StoreError> {
+        (**self).renew_session(hash, new_hash, renewal, now).await
+    }
+
+    async fn end_session(
+        &self,
+        id: &SessionId,
+        reason: RevocationReason,
+        now: SystemTime,
+    ) -> Result<Revoked, StoreError> {
+        (**self).end_session(id, reason, now).await
+    }
+
+    async fn end_session_by_secret(
+        &self,
+        hash: &TokenHash,
+        reason: RevocationReason,
+        now: SystemTime,
+    ) -> Result<Option<SessionRecord>, StoreError> {
+        (**self).end_session_by_secret(hash, reason, now).await
+    }
+
+    async fn sessions_of(
+        &self,
+        subject: &Subject,
+        now: SystemTime,
+    ) -> Result<Vec<SessionRecord>, StoreError> {
+        (**self).sessions_of(subject, now).await
+    }
+
+    async fn revoke_subject(
+        &self,
+        subject: &Subject,
+        keep: Option<&SessionId>,
+        reason: RevocationReason,
+        now: SystemTime,
+    ) -> Result<Revoked, StoreError> {
+        (**self).revoke_subject(subject, keep, reason, now).await
+    }
+
+    async fn put_reset_token(&self, token: ResetTokenRecord) -> Result<(), StoreError> {
+        (**self).put_reset_token(token).await
+    }
+
+    async fn reset_token(&self, hash: &TokenHash) -> Result<Option<ResetTokenRecord>, StoreError> {
+        (**self).reset_token(hash).await
+    }
+
+    async fn redeem_reset_token(
+        &self,
+        hash: &TokenHash,
+        now: SystemTime,
+    ) -> Result<ResetOutcome, StoreError> {
+        (**self).redeem_reset_token(hash, now).await
+    }
+
+    async fn purge_sessions(&self, now: SystemTime) -> Result<u64, StoreError> {
+        (**self).purge_sessions(now).await
+    }
 }

@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
@@ -164,4 +165,60 @@ pub trait TokenStore: Send + Sync {
     ///
     /// [`StoreError`] when the store cannot answer; calling again is safe.
     async fn purge_tokens(&self, now: SystemTime) -> Result<u64, StoreError>;
+}
+
+#[async_trait]
+impl<S: TokenStore + ?Sized> TokenStore for Arc<S> {
+    async fn insert_code(&self, code: AuthorizationCodeRecord) -> Result<Insertion, StoreError> {
+        (**self).insert_code(code).await
+    }
+
+    async fn code(&self, hash: &TokenHash) -> Result<Option<AuthorizationCodeRecord>, StoreError> {
+        (**self).code(hash).await
+    }
+
+    async fn redeem_code(
+        &self,
+        redemption: CodeRedemption,
+        now: SystemTime,
+    ) -> Result<RedeemOutcome, StoreError> {
+        (**self).redeem_code(redemption, now).await
+    }
+
+    async fn insert_access_token(&self, token: AccessTokenRecord) -> Result<Insertion, StoreError> {
+        (**self).insert_access_token(token).await
+    }
+
+    async fn access_token(&self, hash: &TokenHash) -> Result<Option<AccessTokenState>, StoreError> {
+        (**self).access_token(hash).await
+    }
+
+    async fn refresh_token(&self, hash: &TokenHash) -> Result<Option<RefreshTokenState>, StoreError> {
+        (**self).refresh_token(hash).await
+    }
+
+    async fn rotate(&self, rotation: Rotation, now: SystemTime) -> Result<RotateOutcome, StoreError> {
+        (**self).rotate(rotation, now).await
+    }
+
+    async fn revoke_family(
+        &self,
+        id: &FamilyId,
+        reason: RevocationReason,
+        now: SystemTime,
+    ) -> Result<RevokeOutcome, StoreError> {
+        (**self).revoke_family(id, reason, now).await
+    }
+
+    async fn revoke_access_token(
+        &self,
+        hash: &TokenHash,
+        now: SystemTime,
+    ) -> Result<RevokeOutcome, StoreError> {
+        (**self).revoke_access_token(hash, now).await
+    }
+
+    async fn purge_tokens(&self, now: SystemTime) -> Result<u64, StoreError> {
+        (**self).purge_tokens(now).await
+    }
 }

@@ -2,7 +2,6 @@
 
 use host_ports::testing::ManualClock;
 use oauth_core::vocabulary::AccessTokenTerms;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -72,9 +71,9 @@ fn post(pairs: &[(&str, &str)]) -> Request<Bytes> {
 async fn the_server_answers_whatever_its_clock_tells() {
     for now in instants() {
         let server = AuthorizationServer::builder("https://as.example")
-            .with_clients(Arc::new(MemoryClients::from_iter([web()])))
-            .with_interactions(Arc::new(MemoryInteractions::new()))
-            .with_tokens(Arc::new(MemoryTokens::new()))
+            .with_clients(MemoryClients::from_iter([web()]))
+            .with_interactions(MemoryInteractions::new())
+            .with_tokens(MemoryTokens::new())
             .with_clock(ManualClock::new(now))
             .with_entropy(OsEntropy)
             .with_signing_keys(SigningKeys::new(SigningKey::generate_es256(&OsEntropy).unwrap()))

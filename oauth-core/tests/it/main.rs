@@ -19,6 +19,7 @@ mod remote_keys;
 mod resource;
 mod server;
 mod session;
+mod shared_ports;
 mod sign_in;
 mod token_source;
 mod truncated;

@@ -1,7 +1,6 @@
 //! The whole way with all three roles: a client signs a person in, calls an API, refreshes, and loses
 //! everything by a replay.
 
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -42,9 +41,9 @@ impl World {
             .with_redirect_uri(RegisteredRedirectUri::exact(CALLBACK).unwrap())
             .with_scopes(scopes());
         let server = AuthorizationServer::builder(ISSUER)
-            .with_clients(Arc::new(MemoryClients::from_iter([web])))
-            .with_interactions(Arc::new(MemoryInteractions::new()))
-            .with_tokens(Arc::new(MemoryTokens::new()))
+            .with_clients(MemoryClients::from_iter([web]))
+            .with_interactions(MemoryInteractions::new())
+            .with_tokens(MemoryTokens::new())
             .with_clock(clock.clone())
             .with_entropy(entropy.clone())
             .with_signing_keys(SigningKeys::new(SigningKey::generate_es256(&entropy).unwrap()))
@@ -70,7 +69,7 @@ impl World {
                 Ok(peer.token(request).await.response)
             }
         });
-        let ports = Ports::new(Arc::new(transport), entropy.clone(), clock.clone());
+        let ports = Ports::new(transport, entropy.clone(), clock.clone());
         Self {
             server,
             client,

@@ -1,6 +1,5 @@
 //! Responses whose body is incomplete.
 
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -34,7 +33,7 @@ fn transport(body: &'static str, is_cut: bool) -> ScriptedTransport {
 }
 
 fn ports(transport: ScriptedTransport) -> Ports {
-    Ports::new(Arc::new(transport), OsEntropy, ManualClock::new(now()))
+    Ports::new(transport, OsEntropy, ManualClock::new(now()))
 }
 
 fn client() -> Client {
@@ -52,7 +51,7 @@ fn client() -> Client {
 async fn refuses_truncated_key_set() {
     for is_cut in [false, true] {
         let jwks = format!("{ISSUER}/jwks").parse().unwrap();
-        let keys = RemoteKeySet::new(jwks, Arc::new(transport(KEYS, is_cut)));
+        let keys = RemoteKeySet::new(jwks, transport(KEYS, is_cut));
         assert_eq!(keys.keys(now()).await.is_err(), is_cut);
     }
 }
@@ -90,7 +89,7 @@ async fn refuses_truncated_introspection_response() {
     for is_cut in [false, true] {
         let endpoint = format!("{ISSUER}/introspect").parse().unwrap();
         let (id, secret) = ("api".parse().unwrap(), "secret".parse().unwrap());
-        let introspection = Introspection::new(endpoint, id, secret, Arc::new(transport(ACTIVE, is_cut)));
+        let introspection = Introspection::new(endpoint, id, secret, transport(ACTIVE, is_cut));
         let (issuer, audience) = (ISSUER.parse().unwrap(), "https://api.example".parse().unwrap());
         let api = ResourceServer::new(issuer, audience, KeySet::new([]).unwrap());
         let api = api.with_introspection(introspection);

@@ -13,14 +13,12 @@ use host_transport_hyper::HyperTransport;
 use http::header::{COOKIE, LOCATION, SET_COOKIE};
 use http::{HeaderMap, Request};
 use oauth_core::client::{
-    AuthorizationParams, CallError, Client, ClientCredentials, DpopKey, Ports, Provider, TokenError,
-    TokenResponse, TokenSource,
+    AuthorizationParams, CallError, ClientCredentials, DpopKey, Ports, TokenError, TokenResponse, TokenSource,
 };
-use oauth_core::jose::{IdTokenClaims, RemoteKeySet, SigningKey};
+use oauth_core::jose::IdTokenClaims;
 use oauth_core::memory::MemoryReplays;
 use oauth_core::ports::{OsEntropy, SystemClock};
-use oauth_core::resource::ResourceServer;
-use oauth_core::vocabulary::Scopes;
+use oauth_core::{Client, Provider, RemoteKeySet, ResourceServer, Scopes, SigningKey};
 use webhook_core::address::AddressPolicy;
 
 type Failure = Box<dyn Error>;
@@ -137,7 +135,7 @@ impl World {
         let audience = "https://api.example";
         let keys = self.keys.keys(self.ports.now()).await?;
         let api = ResourceServer::new(self.provider.issuer().clone(), audience.parse()?, keys)
-            .with_dpop(audience.parse()?, Arc::new(MemoryReplays::new()));
+            .with_dpop(audience.parse()?, MemoryReplays::new());
         let request = Request::get("https://api.example/v1/charges").body(Bytes::new())?;
         let (request, _) = tokens
             .call(request)?

@@ -2,19 +2,20 @@
 
 use std::collections::HashMap;
 use std::error::Error;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use bytes::Bytes;
 use http::header::SET_COOKIE;
 use http::{Method, Request, StatusCode};
-use oauth_core::client::{AuthorizationParams, CallbackError, Client, Ports, TokenResponse};
-use oauth_core::jose::{IdTokenClaims, RemoteKeySet};
+use oauth_core::client::{AuthorizationParams, CallbackError, Ports, TokenResponse};
+use oauth_core::jose::IdTokenClaims;
 use oauth_core::memory::MemoryTokens;
 use oauth_core::params::Params;
 use oauth_core::ports::{OsEntropy, SystemClock};
-use oauth_core::session::{InvalidCookie, Session, SessionCookie, SessionSecret, Sessions};
+use oauth_core::session::{InvalidCookie, Session, SessionSecret};
 use oauth_core::store::SessionId;
+use oauth_core::{Client, RemoteKeySet, SessionCookie, Sessions};
 
 use crate::page::{Home, Page, Person, see_other};
 use crate::sign_ins::{self, SignIns};
@@ -57,12 +58,7 @@ impl App {
     ) -> Result<Self, InvalidCookie> {
         // it listens on a loopback address, without TLS
         let cookie = |name| SessionCookie::new(name).map(SessionCookie::danger_over_plain_http);
-        let sessions = Sessions::new(
-            Arc::new(MemoryTokens::new()),
-            cookie("login")?,
-            SystemClock,
-            OsEntropy,
-        );
+        let sessions = Sessions::new(MemoryTokens::new(), cookie("login")?, SystemClock, OsEntropy);
         Ok(Self {
             client,
             params,

@@ -11,10 +11,9 @@ use http::Request;
 use oauth_core::attempts::{AttemptPolicy, Source};
 use oauth_core::dpop::NonceKey;
 use oauth_core::grant::AccessTokenFormat;
-use oauth_core::jose::{KeySet, SigningKey, SigningKeys};
-use oauth_core::resource::{Introspection, ResourceServer};
-use oauth_core::server::{AuthorizationServer, AuthorizationServerBuilder};
-use oauth_core::vocabulary::Scopes;
+use oauth_core::jose::KeySet;
+use oauth_core::server::AuthorizationServerBuilder;
+use oauth_core::{AuthorizationServer, Introspection, ResourceServer, Scopes, SigningKey, SigningKeys};
 use thiserror::Error;
 
 use super::guesses::Attempts;
@@ -104,10 +103,10 @@ fn authorization_server(
 ) -> Result<AuthorizationServerBuilder, OpenError> {
     let scopes: Scopes = SCOPES.parse().map_err(at("the scopes"))?;
     Ok(AuthorizationServer::builder(base_url)
-        .with_clients(Arc::new(database.clone()))
-        .with_interactions(Arc::new(database.clone()))
-        .with_tokens(Arc::new(database.clone()))
-        .with_replays(Arc::new(database.clone()))
+        .with_clients(database.clone())
+        .with_interactions(database.clone())
+        .with_tokens(database.clone())
+        .with_replays(database.clone())
         .with_clock(clock.clone())
         .with_entropy(oauth_core::ports::OsEntropy)
         .with_signing_keys(SigningKeys::new(signing_key))
@@ -129,7 +128,7 @@ fn resource_server(
     let url = base_url.parse().map_err(at("the URL of the API"))?;
     let scopes = SCOPES.parse().map_err(at("the scopes"))?;
     let server = ResourceServer::new(issuer, audience, keys)
-        .with_dpop(url, Arc::new(database.clone()))
+        .with_dpop(url, database.clone())
         .with_metadata(scopes);
     // one clock issues and reads, and the pages promise an end to the second
     Ok(server.with_leeway(Duration::ZERO))
@@ -150,5 +149,5 @@ fn introspection(base_url: &str, server: &AuthorizationServer) -> Result<Introsp
         let server = server.clone();
         async move { Ok(server.introspect(request).await.response) }
     });
-    Ok(Introspection::new(endpoint, client, secret, Arc::new(ask)).with_cache(Duration::ZERO, 0))
+    Ok(Introspection::new(endpoint, client, secret, ask).with_cache(Duration::ZERO, 0))
 }

@@ -7,8 +7,6 @@ mod place;
 pub use discovery::{Discovery, DiscoveryError, WellKnown};
 pub use metadata::MetadataError;
 
-use std::sync::Arc;
-
 use crate::jose::RemoteKeySet;
 use crate::ports::Transport;
 use crate::vocabulary::{Endpoint, Issuer};
@@ -150,7 +148,7 @@ impl Provider {
 
     /// Its public keys, fetched when they are needed; none if it publishes none.
     #[must_use]
-    pub fn keys(&self, transport: Arc<dyn Transport>) -> Option<RemoteKeySet> {
+    pub fn keys(&self, transport: impl Transport + 'static) -> Option<RemoteKeySet> {
         let uri = self.jwks_uri.clone()?;
         Some(RemoteKeySet::new(uri, transport))
     }

@@ -44,7 +44,6 @@ const NEW: Duration = Duration::from_secs(10);
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-/// use std::sync::Arc;
 /// use bytes::Bytes;
 /// use http::{Request, Response};
 /// use oauth_core::client::{Client, Ports, Provider, TokenSource};
@@ -58,7 +57,7 @@ const NEW: Duration = Duration::from_secs(10);
 ///     let body = br#"{"access_token":"at_2","token_type":"Bearer","expires_in":600,"refresh_token":"rt_2"}"#;
 ///     Ok(Response::new(Bytes::from_static(body)))
 /// });
-/// let ports = Ports::new(Arc::new(transport), OsEntropy, SystemClock);
+/// let ports = Ports::new(transport, OsEntropy, SystemClock);
 ///
 /// // after a restart: by what the host has stored; after a sign-in, TokenSource::new(tokens, ports)
 /// let stored = client.refresh(&"rt_1".parse()?, &"read:charges".parse()?);
@@ -118,8 +117,8 @@ impl TokenSource {
 
     /// Has tokens that a server sends from now on kept by `sink` before anybody is given them, whichever clone they are asked from.
     #[must_use]
-    pub fn with_sink(self, sink: Arc<dyn TokenSink>) -> Self {
-        drop(locked(&self.state, |state| state.keep_by(sink)));
+    pub fn with_sink(self, sink: impl TokenSink + 'static) -> Self {
+        drop(locked(&self.state, |state| state.keep_by(Arc::new(sink))));
         self
     }
 

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::client::TokenResponse;
@@ -19,4 +21,11 @@ pub trait TokenSink: Send + Sync {
     ///
     /// They are not kept, or it is unknown whether they are.
     async fn save(&self, tokens: &TokenResponse) -> Result<(), StoreError>;
+}
+
+#[async_trait]
+impl<S: TokenSink + ?Sized> TokenSink for Arc<S> {
+    async fn save(&self, tokens: &TokenResponse) -> Result<(), StoreError> {
+        (**self).save(tokens).await
+    }
 }

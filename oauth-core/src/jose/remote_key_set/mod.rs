@@ -86,7 +86,6 @@ pub enum VerifyError {
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-/// use std::sync::Arc;
 /// use std::time::SystemTime;
 /// use bytes::Bytes;
 /// use http::{Request, Response};
@@ -103,7 +102,7 @@ pub enum VerifyError {
 /// });
 ///
 /// let uri = "https://as.example/.well-known/jwks.json".parse()?;
-/// let keys = RemoteKeySet::new(uri, Arc::new(transport));
+/// let keys = RemoteKeySet::new(uri, transport);
 /// assert_eq!(keys.keys(SystemTime::now()).await?.iter().count(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
@@ -140,13 +139,13 @@ impl RemoteKeySet {
     /// The keys at `jwks_uri`, as the metadata of their issuer name it
     /// ([`Provider::keys`](crate::client::Provider::keys)).
     #[must_use]
-    pub fn new(jwks_uri: Endpoint, transport: Arc<dyn Transport>) -> Self {
+    pub fn new(jwks_uri: Endpoint, transport: impl Transport + 'static) -> Self {
         let times = Times {
             lifetime: LIFETIME,
             last_use: LAST_USE,
             cool_down: COOL_DOWN,
         };
-        Self::with(jwks_uri, transport, times)
+        Self::with(jwks_uri, Arc::new(transport), times)
     }
 
     fn with(uri: Endpoint, transport: Arc<dyn Transport>, times: Times) -> Self {

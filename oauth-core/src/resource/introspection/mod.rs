@@ -43,7 +43,7 @@ pub(super) enum AskError {
     Unavailable(Arc<dyn Error + Send + Sync>),
 }
 
-/// The answer was none that says what a token is worth.
+/// The response was no introspection response.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error(
     "the introspection endpoint answered with status {0} and no introspection response of 64 KiB at most"
@@ -112,9 +112,9 @@ impl Introspection {
         endpoint: Endpoint,
         client_id: ClientId,
         secret: ClientSecret,
-        transport: Arc<dyn Transport>,
+        transport: impl Transport + 'static,
     ) -> Self {
-        Self::by(Asker::of_secret(client_id, secret), endpoint, transport)
+        Self::by(Asker::of_secret(client_id, secret), endpoint, Arc::new(transport))
     }
 
     /// As [`new`](Self::new), as a client that proves itself in another way: by an assertion for `issuer`, another one for each question;

@@ -72,27 +72,27 @@ impl AuthorizationServerBuilder {
     }
 
     /// Where clients are registered.
-    pub fn with_clients(mut self, clients: Arc<dyn ClientStore>) -> Self {
-        self.clients = Some(clients);
+    pub fn with_clients(mut self, clients: impl ClientStore + 'static) -> Self {
+        self.clients = Some(Arc::new(clients));
         self
     }
 
     /// Where sign-ins wait for the user.
-    pub fn with_interactions(mut self, interactions: Arc<dyn InteractionStore>) -> Self {
-        self.interactions = Some(interactions);
+    pub fn with_interactions(mut self, interactions: impl InteractionStore + 'static) -> Self {
+        self.interactions = Some(Arc::new(interactions));
         self
     }
 
     /// Where codes and tokens are kept.
-    pub fn with_tokens(mut self, tokens: Arc<dyn TokenStore>) -> Self {
-        self.tokens = Some(tokens);
+    pub fn with_tokens(mut self, tokens: impl TokenStore + 'static) -> Self {
+        self.tokens = Some(Arc::new(tokens));
         self
     }
 
     /// Where spent assertions and proofs are remembered. With it clients may authenticate by `private_key_jwt` and have their tokens
     /// bound to a key of theirs ([`dpop`](crate::dpop)); without it they authenticate by secrets alone, and proofs are not looked at.
-    pub fn with_replays(mut self, replays: Arc<dyn ReplayStore>) -> Self {
-        self.replays = Some(replays);
+    pub fn with_replays(mut self, replays: impl ReplayStore + 'static) -> Self {
+        self.replays = Some(Arc::new(replays));
         self
     }
 
@@ -114,8 +114,11 @@ impl AuthorizationServerBuilder {
     ///
     /// Without sources, whoever knows the id of a confidential client can make it wait by being wrong in its name; see
     /// [`attempts`](crate::attempts).
-    pub fn with_attempts(mut self, store: Arc<dyn AttemptStore>, policy: AttemptPolicy) -> Self {
-        self.guesses = Some(Guesses { store, policy });
+    pub fn with_attempts(mut self, store: impl AttemptStore + 'static, policy: AttemptPolicy) -> Self {
+        self.guesses = Some(Guesses {
+            store: Arc::new(store),
+            policy,
+        });
         self
     }
 

@@ -27,7 +27,7 @@ impl Peer {
     }
 
     pub(super) fn ports(&self) -> Ports {
-        Ports::new(Arc::new(self.clone()), OsEntropy, ManualClock::new(now()))
+        Ports::new(self.clone(), OsEntropy, ManualClock::new(now()))
     }
 
     /// Sends the call at once.

@@ -27,7 +27,7 @@ fn api_of(credentials: ClientCredentials) -> (ResourceServer, Heard) {
         ear.lock().unwrap().push(request);
         async { Ok(Response::new(active().to_string().into())) }
     });
-    let ports = Ports::new(Arc::new(transport), OsEntropy, UnreadClock);
+    let ports = Ports::new(transport, OsEntropy, UnreadClock);
     let endpoint = format!("{ISSUER}/oauth/introspect").parse().unwrap();
     let (id, issuer) = ("api".parse().unwrap(), ISSUER.parse().unwrap());
     let introspection = Introspection::of_client(endpoint, id, credentials, issuer, &ports);
@@ -113,7 +113,7 @@ impl Signer for Broken {
 async fn without_its_key_an_api_lets_nobody_pass() {
     let own = SigningKey::generate_es256(&OsEntropy).unwrap();
     for panics in [false, true] {
-        let key = SigningKey::from_signer(own.public_key(), Arc::new(Broken(panics)));
+        let key = SigningKey::from_signer(own.public_key(), Broken(panics));
         let (api, heard) = api_of(ClientCredentials::PrivateKey(key));
         for _ in 0..2 {
             let refused = present(&api, "at_1", now()).await.unwrap_err();

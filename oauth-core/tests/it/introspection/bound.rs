@@ -12,9 +12,7 @@ async fn an_opaque_token_may_be_bound() {
     let mut answer = changed("cnf", json!({ "jkt": key.public_key().thumbprint() }));
     answer["token_type"] = json!("DPoP");
     let issuer = Issuer::new(&answer);
-    let api = issuer
-        .api()
-        .with_dpop(API.parse().unwrap(), Arc::new(MemoryReplays::new()));
+    let api = issuer.api().with_dpop(API.parse().unwrap(), MemoryReplays::new());
     for _ in 0..2 {
         let uri = format!("{API}/v1/charges").parse().unwrap();
         let proof = Proof::new(Method::GET, uri, &OsEntropy, now()).with_access_token("at_1");
@@ -49,9 +47,7 @@ async fn an_opaque_token_of_a_certificate_passes_with_it_alone() {
             Some(_) => issuer.api(),
             None => api_with(issuer.introspection().danger_allow_untyped_tokens()),
         };
-        let with_proofs = api
-            .clone()
-            .with_dpop(API.parse().unwrap(), Arc::new(MemoryReplays::new()));
+        let with_proofs = api.clone().with_dpop(API.parse().unwrap(), MemoryReplays::new());
         // the thief comes first, and again once the owner was here
         let shown = [Some(&other), None, Some(&own), Some(&other), None, Some(&own)];
         for (api, certificate) in [&api, &with_proofs]

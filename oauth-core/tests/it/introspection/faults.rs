@@ -6,9 +6,7 @@ use super::*;
 #[tokio::test]
 async fn a_token_of_more_than_16_kib_asks_no_question() {
     let issuer = Issuer::new(&active());
-    let api = issuer
-        .api()
-        .with_dpop(API.parse().unwrap(), Arc::new(MemoryReplays::new()));
+    let api = issuer.api().with_dpop(API.parse().unwrap(), MemoryReplays::new());
     for scheme in ["Bearer", "DPoP"] {
         let long = request(&format!("{scheme} {}", "a".repeat(16 * 1024 + 1)));
         let refused = api.authenticate(&long, now()).await.unwrap_err();
@@ -38,7 +36,7 @@ async fn a_panic_of_the_transport_takes_nobody_along() {
     });
     let endpoint = format!("{ISSUER}/oauth/introspect").parse().unwrap();
     let (client_id, secret) = ("api".parse().unwrap(), "secret".parse().unwrap());
-    let api = api_with(Introspection::new(endpoint, client_id, secret, Arc::new(broken)));
+    let api = api_with(Introspection::new(endpoint, client_id, secret, broken));
     let mut callers: Vec<_> = (0..3).map(|_| Box::pin(present(&api, "at_1", now()))).collect();
     for caller in &mut callers {
         assert!(caller.now_or_never().is_none());

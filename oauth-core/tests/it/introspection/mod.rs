@@ -80,7 +80,7 @@ impl Issuer {
         let endpoint = format!("{ISSUER}/oauth/introspect").parse().unwrap();
         let transport = transport_fn(move |request| issuer.clone().answer(request));
         let secret = "secret".parse().unwrap();
-        Introspection::new(endpoint, "api".parse().unwrap(), secret, Arc::new(transport))
+        Introspection::new(endpoint, "api".parse().unwrap(), secret, transport)
     }
 
     fn api(&self) -> ResourceServer {

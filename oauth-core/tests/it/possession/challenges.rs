@@ -19,7 +19,7 @@ async fn an_api_hands_out_nonces_of_its_own() {
         api().with_dpop_nonces(&secret),
         bearer_api()
             .with_dpop_nonces(&secret)
-            .with_dpop(API.parse().unwrap(), Arc::new(MemoryReplays::new())),
+            .with_dpop(API.parse().unwrap(), MemoryReplays::new()),
     ] {
         for proof in [made(&token), made(&token).with_nonce(of_server.newest(now()))] {
             let request = request("DPoP", &token, &[value(&proof, &own)]);

@@ -148,7 +148,7 @@ async fn a_panic_of_the_transport_stops_nobody_else() {
             transport.send(request).await
         }
     });
-    let keys = RemoteKeySet::new(JWKS.parse().unwrap(), Arc::new(broken));
+    let keys = RemoteKeySet::new(JWKS.parse().unwrap(), broken);
     assert!(keys.keys(now()).await.is_err());
     assert!(keys.keys(now() + Duration::from_secs(5)).await.is_ok());
 }

@@ -24,7 +24,7 @@ fn guarded() -> Fixture {
     let five = NonZeroU32::new(5).unwrap();
     let policy = AttemptPolicy::new(five, 10 * WAIT).with_backoff(WAIT, 2 * WAIT);
     Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
-        builder.with_attempts(Arc::new(MemoryAttempts::new()), policy)
+        builder.with_attempts(MemoryAttempts::new(), policy)
     })
 }
 
@@ -256,7 +256,7 @@ impl AttemptStore for Down {
 #[tokio::test]
 async fn attempts_that_cannot_be_counted_are_a_503() {
     let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
-        builder.with_attempts(Arc::new(Down), AttemptPolicy::CLIENTS)
+        builder.with_attempts(Down, AttemptPolicy::CLIENTS)
     });
     for headers in [wrong("service"), basic("service")] {
         let answer = ask(&fixture, headers).await;

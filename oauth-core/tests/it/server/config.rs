@@ -111,9 +111,9 @@ fn the_server_can_be_shared_between_threads() {
 fn complete() -> oauth_core::server::AuthorizationServerBuilder {
     let entropy = SeededEntropy::new(2);
     AuthorizationServer::builder("https://auth.example/tenant")
-        .with_clients(Arc::new(oauth_core::memory::MemoryClients::new()))
-        .with_interactions(Arc::new(oauth_core::memory::MemoryInteractions::new()))
-        .with_tokens(Arc::new(MemoryTokens::new()))
+        .with_clients(oauth_core::memory::MemoryClients::new())
+        .with_interactions(oauth_core::memory::MemoryInteractions::new())
+        .with_tokens(MemoryTokens::new())
         .with_clock(ManualClock::new(SystemTime::UNIX_EPOCH))
         .with_signing_keys(SigningKeys::new(SigningKey::generate_ed25519(&entropy).unwrap()))
         .with_entropy(entropy)

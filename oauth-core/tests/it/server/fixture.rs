@@ -77,7 +77,7 @@ impl Fixture {
         let entropy = SeededEntropy::new(1);
         let builder = AuthorizationServer::builder(issuer)
             .with_clients(clients.clone())
-            .with_interactions(Arc::new(MemoryInteractions::new()))
+            .with_interactions(MemoryInteractions::new())
             .with_tokens(tokens.clone())
             .with_clock(clock.clone())
             .with_signing_keys(SigningKeys::new(SigningKey::generate_ed25519(&entropy).unwrap()))

@@ -30,7 +30,7 @@ fn watched() -> (Fixture, Events) {
     let told = events.clone();
     let fixture = fixture_with(|sessions| {
         sessions
-            .with_reset_limit(Arc::new(MemoryAttempts::new()), AttemptPolicy::RESETS)
+            .with_reset_limit(MemoryAttempts::new(), AttemptPolicy::RESETS)
             .with_events(move |event| told.0.lock().unwrap().push(event))
     });
     (fixture, events)

@@ -1,5 +1,3 @@
-use std::sync::Arc;
-
 use http::HeaderMap;
 use oauth_core::attempts::AttemptPolicy;
 use oauth_core::memory::MemoryAttempts;
@@ -127,9 +125,8 @@ async fn an_unknown_account_costs_the_same_work() {
 /// O27, S5, 116: three letters to one address; beyond them there is none, whoever has it, and the last stays good.
 #[tokio::test]
 async fn a_flood_of_letters_is_three_letters() {
-    let fixture = fixture_with(|sessions| {
-        sessions.with_reset_limit(Arc::new(MemoryAttempts::new()), AttemptPolicy::RESETS)
-    });
+    let fixture =
+        fixture_with(|sessions| sessions.with_reset_limit(MemoryAttempts::new(), AttemptPolicy::RESETS));
     let ask = async |address: &str, whose: &str| {
         let issued = fixture.sessions.issue_reset(address, Some(&subject(whose))).await;
         issued.unwrap()
@@ -158,9 +155,8 @@ async fn a_flood_of_letters_is_three_letters() {
 /// nobody has.
 #[tokio::test]
 async fn letters_beyond_the_limit_cost_the_work_of_nobodys() {
-    let fixture = fixture_with(|sessions| {
-        sessions.with_reset_limit(Arc::new(MemoryAttempts::new()), AttemptPolicy::RESETS)
-    });
+    let fixture =
+        fixture_with(|sessions| sessions.with_reset_limit(MemoryAttempts::new(), AttemptPolicy::RESETS));
     for _ in 0..10 {
         let issued = fixture.sessions.issue_reset("nobody@example.com", None).await;
         assert!(issued.unwrap().is_none());

@@ -66,7 +66,7 @@ fn api(server: &Rotating, good: &'static str, challenge: &'static str) -> (Ports
             Ok(response.body(Bytes::new()).unwrap())
         }
     });
-    let ports = Ports::new(Arc::new(transport), OsEntropy, server.clock.clone());
+    let ports = Ports::new(transport, OsEntropy, server.clock.clone());
     (ports, seen)
 }
 
@@ -102,7 +102,7 @@ async fn a_call_is_repeated_with_another_token_after_a_401() {
     let api = transport_fn(async |_: Request<Bytes>| {
         Ok(Response::builder().status(401).body(Bytes::new()).unwrap())
     });
-    let ports = Ports::new(Arc::new(api), OsEntropy, server.clock.clone());
+    let ports = Ports::new(api, OsEntropy, server.clock.clone());
     let source = TokenSource::new(tokens.unwrap(), ports);
     assert_eq!(charge(&source, API).await.unwrap(), 401);
 }

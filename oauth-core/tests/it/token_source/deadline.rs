@@ -23,7 +23,7 @@ fn hurried(server: &Rotating) -> TokenSource {
             .await
         }
     });
-    let ports = Ports::new(Arc::new(transport), OsEntropy, server.clock.clone());
+    let ports = Ports::new(transport, OsEntropy, server.clock.clone());
     let source = TokenSource::new(server.signed_in(&server.tokens(1)), ports);
     server.clock.advance(LIFE);
     source

@@ -125,7 +125,7 @@ impl Rotating {
                 decided
             }
         });
-        Ports::new(Arc::new(transport), OsEntropy, self.clock.clone())
+        Ports::new(transport, OsEntropy, self.clock.clone())
     }
 
     /// What the first sign-in gave: `at-1` and `rt-1`, or these members in the place of the usual ones.

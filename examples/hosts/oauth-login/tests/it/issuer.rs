@@ -7,12 +7,11 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::Full;
-use oauth_core::jose::{SigningKey, SigningKeys};
 use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
 use oauth_core::ports::{OsEntropy, SystemClock};
-use oauth_core::server::{Authentication, AuthorizationServer, Authorize, Consent, path};
-use oauth_core::store::RegisteredClient;
-use oauth_core::vocabulary::{RegisteredRedirectUri, Scopes};
+use oauth_core::server::{Authentication, Authorize, Consent, path};
+use oauth_core::vocabulary::RegisteredRedirectUri;
+use oauth_core::{AuthorizationServer, RegisteredClient, Scopes, SigningKey, SigningKeys};
 
 /// Where it listens, until the test ends.
 pub(crate) fn start() -> String {
@@ -24,9 +23,9 @@ pub(crate) fn start() -> String {
         .with_redirect_uri(RegisteredRedirectUri::loopback_any_port("http://127.0.0.1/callback").unwrap())
         .with_scopes(scopes.clone());
     let server = AuthorizationServer::builder(&issuer)
-        .with_clients(Arc::new(MemoryClients::from_iter([native])))
-        .with_interactions(Arc::new(MemoryInteractions::new()))
-        .with_tokens(Arc::new(MemoryTokens::new()))
+        .with_clients(MemoryClients::from_iter([native]))
+        .with_interactions(MemoryInteractions::new())
+        .with_tokens(MemoryTokens::new())
         .with_clock(SystemClock)
         .with_entropy(OsEntropy)
         .with_signing_keys(SigningKeys::new(

@@ -177,7 +177,7 @@ fn assert_accepted(answer: &EndpointResponse) {
 #[tokio::test]
 async fn a_client_authenticates_by_what_it_signs() {
     let (fixture, replays) = server().await;
-    let key = SigningKey::from_signer(&public_key(6), Arc::new(private_key(6)));
+    let key = SigningKey::from_signer(&public_key(6), private_key(6));
     let both = KeySet::new([public_key(7), key.public_key().clone()]).unwrap();
     fixture
         .change_client("robot", |mut robot| {

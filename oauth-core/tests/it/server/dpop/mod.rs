@@ -28,7 +28,7 @@ fn fixture() -> Fixture {
 
 fn fixture_with(configure: impl FnOnce(AuthorizationServerBuilder) -> AuthorizationServerBuilder) -> Fixture {
     Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
-        configure(builder.with_replays(Arc::new(MemoryReplays::new())))
+        configure(builder.with_replays(MemoryReplays::new()))
     })
 }
 

@@ -85,7 +85,7 @@ async fn wrong_certificates_and_secrets_do_not_make_its_client_wait() {
     let fixture = fixture_with(|builder| {
         builder
             .with_tls_client_auth()
-            .with_attempts(Arc::new(MemoryAttempts::new()), one)
+            .with_attempts(MemoryAttempts::new(), one)
     })
     .await;
     for _ in 0..3 {
@@ -163,7 +163,7 @@ async fn a_proof_is_taken_for_the_alias_of_an_endpoint() {
     let fixture = fixture_with(|builder| {
         builder
             .with_tls_client_auth()
-            .with_replays(Arc::new(MemoryReplays::new()))
+            .with_replays(MemoryReplays::new())
             .with_mtls_endpoint_aliases("https://mtls.auth.example")
     })
     .await;

@@ -121,10 +121,7 @@ impl Running {
     /// Its resource server, which takes proofs of keys.
     pub(super) fn resources_with_proofs(&self) -> ResourceServer {
         let resources = self.desk.resources.clone();
-        resources.with_dpop(
-            "https://api.example".parse().unwrap(),
-            Arc::new(MemoryReplays::new()),
-        )
+        resources.with_dpop("https://api.example".parse().unwrap(), MemoryReplays::new())
     }
 
     /// The same, which wants a nonce of its own in each proof.

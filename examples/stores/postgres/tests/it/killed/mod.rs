@@ -95,9 +95,9 @@ impl Desk {
             .with_scopes("read:charges".parse().unwrap());
         let key = SigningKey::generate_ed25519(&OsEntropy).unwrap();
         let server = AuthorizationServer::builder("https://auth.example")
-            .with_clients(Arc::new(MemoryClients::from_iter([client.clone()])))
-            .with_interactions(Arc::new(MemoryInteractions::new()))
-            .with_tokens(Arc::new(database.clone()))
+            .with_clients(MemoryClients::from_iter([client.clone()]))
+            .with_interactions(MemoryInteractions::new())
+            .with_tokens(database.clone())
             .with_clock(ManualClock::new(now))
             .with_entropy(OsEntropy)
             .with_signing_keys(SigningKeys::new(key))
