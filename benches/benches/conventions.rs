@@ -22,7 +22,7 @@ use headers_accept::Accept as PeerAccept;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use http_conventions::{
-    caching::{Decision, EntityTag, Preconditions, Validators},
+    caching::{EntityTag, PreconditionDecision, Preconditions, Validators},
     content::{Accept, AcceptLanguage, LanguageTag, MediaType, Offers},
     errors::{ErrorStatus, ProblemBase, ProblemType},
     idempotency::{Idempotency, KeyScope, MemoryIdempotencyStore},
@@ -85,7 +85,7 @@ fn if_none_match(criterion: &mut Criterion) {
         b.iter(|| {
             let decision =
                 Preconditions::new(&Method::GET, black_box(&headers), now).evaluate(Some(&current));
-            assert_eq!(decision, Decision::NotModified);
+            assert_eq!(decision, PreconditionDecision::NotModified);
         });
     });
     group.bench_function("headers", |b| {
@@ -258,9 +258,9 @@ fn gcra(criterion: &mut Criterion) {
     group.bench_function("ours", |b| {
         b.iter(
             || match decide(black_box(state), policy.quota(), 1, black_box(now)) {
-                limits::Decision::Allowed { state: after } => state = after,
+                limits::RateLimitDecision::Allowed { state: after } => state = after,
                 // the bucket is empty after a thousand million rounds
-                limits::Decision::Denied { .. } => state = State::default(),
+                limits::RateLimitDecision::Denied { .. } => state = State::default(),
             },
         );
     });

@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 use webhook_core::event::Envelope;
 use webhook_core::memory::MemoryInbox;
-use webhook_core::receiver::{Inbox, Outcome, Receiver, Verifier};
+use webhook_core::receiver::{Inbox, ReceiveOutcome, Receiver, Verifier};
 use webhook_core::secret::SigningSecret;
 use webhook_core::signature::WEBHOOK_ID;
 
@@ -45,7 +45,7 @@ pub(super) struct TourReceiver {
 
 struct Seen {
     behaviour: Behaviour,
-    last_outcome: Option<Outcome>,
+    last_outcome: Option<ReceiveOutcome>,
     failed_on: Option<String>,
 }
 
@@ -119,7 +119,7 @@ impl TourReceiver {
             return failure();
         }
         let response = self.receiver.receive(request).await;
-        self.seen().last_outcome = response.extensions().get::<Outcome>().cloned();
+        self.seen().last_outcome = response.extensions().get::<ReceiveOutcome>().cloned();
         if behaviour == Behaviour::LoseAcknowledgement {
             failure()
         } else {
@@ -135,7 +135,7 @@ impl TourReceiver {
         self.seen().behaviour = behaviour;
     }
 
-    pub(super) fn last_outcome(&self) -> Option<Outcome> {
+    pub(super) fn last_outcome(&self) -> Option<ReceiveOutcome> {
         self.seen().last_outcome
     }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
-use webhook_core::receiver::Outcome;
+use webhook_core::receiver::ReceiveOutcome;
 
 use super::Tour;
 use super::http::{Answer, send};
@@ -141,7 +141,7 @@ async fn deduplicated(tour: &Tour<'_>, registered: &Registered) -> Step {
         &delivery,
         "outcome",
         registered.receiver.last_outcome(),
-        Some(Outcome::Duplicate),
+        Some(ReceiveOutcome::Duplicate),
     )?;
     passed(
         "the same event again",

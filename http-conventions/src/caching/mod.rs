@@ -27,7 +27,7 @@
 //! use std::time::SystemTime;
 //!
 //! use http::{HeaderMap, Method, header::{ETAG, IF_MATCH, IF_NONE_MATCH}};
-//! use http_conventions::caching::{not_modified, Decision, EntityTag, Preconditions, Validators};
+//! use http_conventions::caching::{not_modified, PreconditionDecision, EntityTag, Preconditions, Validators};
 //!
 //! let now = SystemTime::UNIX_EPOCH;
 //! let current = Validators::default().with_entity_tag(EntityTag::of_content(b"{\"amount\":1000}"));
@@ -37,18 +37,18 @@
 //! // a read that already has this state
 //! let mut read = HeaderMap::new();
 //! read.insert(IF_NONE_MATCH, answer[ETAG].clone());
-//! assert_eq!(Preconditions::new(&Method::GET, &read, now).evaluate(Some(&current)), Decision::NotModified);
+//! assert_eq!(Preconditions::new(&Method::GET, &read, now).evaluate(Some(&current)), PreconditionDecision::NotModified);
 //! assert_eq!(not_modified(answer).status(), 304);
 //!
 //! // a write that was made for another state
 //! let mut write = HeaderMap::new();
 //! write.insert(IF_MATCH, "\"an-older-state\"".parse()?);
-//! assert_eq!(Preconditions::new(&Method::PUT, &write, now).evaluate(Some(&current)), Decision::PreconditionFailed);
+//! assert_eq!(Preconditions::new(&Method::PUT, &write, now).evaluate(Some(&current)), PreconditionDecision::PreconditionFailed);
 //! # Ok::<(), http::header::InvalidHeaderValue>(())
 //! ```
 //!
 //! The host must check and write in one step of its own store (compare the tag in the `UPDATE`): between a
-//! [`Decision::Proceed`] and the write somebody else may have written.
+//! [`PreconditionDecision::Proceed`] and the write somebody else may have written.
 //!
 //! A host that compresses answers gives each coding its tag by [`Validators::in_coding`], and lets writes name any of them by
 //! [`Validators::with_codings`]; one that serves ranges asks [`Preconditions::takes_range`].
@@ -81,6 +81,8 @@ pub(crate) mod vary;
 
 pub use self::{
     cache_control::CacheControl,
-    conditional::{Decision, EntityTag, InvalidEntityTag, Preconditions, Validators, not_modified},
+    conditional::{
+        EntityTag, InvalidEntityTag, PreconditionDecision, Preconditions, Validators, not_modified,
+    },
     vary::Vary,
 };

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use super::{AfterCrash, Claim, Outcome, Record, State};
+use super::{AfterCrash, Claim, Record, RequestOutcome, State};
 
 /// What became of a claim.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -21,7 +21,7 @@ pub enum ClaimOutcome {
         lease_until: SystemTime,
     },
     /// The same request is over.
-    Settled(Outcome),
+    Settled(RequestOutcome),
 }
 
 /// Decides a claim against the record that is stored under its key.
@@ -33,7 +33,7 @@ pub enum ClaimOutcome {
 /// ```
 /// use std::time::{Duration, SystemTime};
 ///
-/// use http_conventions::idempotency::{AfterCrash, Claim, ClaimOutcome, Fence, Fingerprint, Outcome, RecordKey, decide};
+/// use http_conventions::idempotency::{AfterCrash, Claim, ClaimOutcome, Fence, Fingerprint, RequestOutcome, RecordKey, decide};
 ///
 /// let now = SystemTime::UNIX_EPOCH;
 /// let (key, request) = (RecordKey::from_bytes([1; 32]), Fingerprint::from_bytes([2; 32]));
@@ -45,7 +45,7 @@ pub enum ClaimOutcome {
 /// assert_eq!(decide(Some(held.clone()), &claim, now), ClaimOutcome::InFlight { lease_until });
 ///
 /// // the holder broke off
-/// assert_eq!(decide(Some(held.clone()), &claim, lease_until), ClaimOutcome::Settled(Outcome::Indeterminate));
+/// assert_eq!(decide(Some(held.clone()), &claim, lease_until), ClaimOutcome::Settled(RequestOutcome::Indeterminate));
 /// let again = claim.with_after_crash(AfterCrash::RunAgain);
 /// assert_eq!(decide(Some(held), &again, lease_until), ClaimOutcome::Claimed);
 /// ```
@@ -62,7 +62,7 @@ pub fn decide(existing: Option<Record>, claim: &Claim, now: SystemTime) -> Claim
         (State::InFlight { lease_until, .. }, _) if now < lease_until => {
             ClaimOutcome::InFlight { lease_until }
         }
-        (State::InFlight { .. }, AfterCrash::Refuse) => ClaimOutcome::Settled(Outcome::Indeterminate),
+        (State::InFlight { .. }, AfterCrash::Refuse) => ClaimOutcome::Settled(RequestOutcome::Indeterminate),
         (State::InFlight { .. }, AfterCrash::RunAgain) => ClaimOutcome::Claimed,
     }
 }

@@ -11,7 +11,7 @@ use http::{Request, Response, StatusCode};
 
 use super::{
     AfterCrash, Claim, ClaimOutcome, Fingerprint, IdempotencyKey, IdempotencyStore, InvalidIdempotencyKey,
-    KeyScope, Outcome, RecordKey, Reply, Settled, capture, fences::Fences,
+    KeyScope, RecordKey, Reply, RequestOutcome, Settled, capture, fences::Fences,
 };
 use crate::ports::{StoreError, StoreErrorKind};
 use crate::{
@@ -240,29 +240,29 @@ impl Idempotency {
         reply.into()
     }
 
-    fn outcome_of(&self, reply: &Reply) -> Option<Outcome> {
+    fn outcome_of(&self, reply: &Reply) -> Option<RequestOutcome> {
         match reply {
             Reply::Final(response) if response.body().len() <= self.max_stored_body => {
-                Some(Outcome::Completed(capture::capture(response)))
+                Some(RequestOutcome::Completed(capture::capture(response)))
             }
-            Reply::Final(response) | Reply::Unkept(response) => Some(Outcome::Unreplayable {
+            Reply::Final(response) | Reply::Unkept(response) => Some(RequestOutcome::Unreplayable {
                 status: response.status().as_u16(),
             }),
-            Reply::OutcomeUnknown(_) => Some(Outcome::Indeterminate),
+            Reply::OutcomeUnknown(_) => Some(RequestOutcome::Indeterminate),
             Reply::NothingHappened(_) => None,
         }
     }
 
     /// Answers a request that is over in the place of its handler.
-    fn again(&self, outcome: Outcome) -> Result<Response<Bytes>, Problem> {
+    fn again(&self, outcome: RequestOutcome) -> Result<Response<Bytes>, Problem> {
         match outcome {
-            Outcome::Completed(stored) => capture::replay(stored).ok_or_else(|| {
+            RequestOutcome::Completed(stored) => capture::replay(stored).ok_or_else(|| {
                 self.broken_store(&StoreError::corrupt("a stored answer is no HTTP response"))
             }),
-            Outcome::Unreplayable { status } => Err(self
+            RequestOutcome::Unreplayable { status } => Err(self
                 .final_problem(&types::IDEMPOTENCY_RESULT_NOT_REPLAYABLE)
                 .with_extension("original_status", i64::from(status))),
-            Outcome::Indeterminate => Err(self.final_problem(&types::IDEMPOTENCY_OUTCOME_UNKNOWN)),
+            RequestOutcome::Indeterminate => Err(self.final_problem(&types::IDEMPOTENCY_OUTCOME_UNKNOWN)),
         }
     }
 

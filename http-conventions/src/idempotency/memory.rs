@@ -10,8 +10,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use super::{
-    Claim, ClaimOutcome, Fence, IdempotencyStore, Outcome, Record, RecordKey, Settled, State, StoredResponse,
-    decide,
+    Claim, ClaimOutcome, Fence, IdempotencyStore, Record, RecordKey, RequestOutcome, Settled, State,
+    StoredResponse, decide,
 };
 use crate::ports::StoreError;
 
@@ -31,7 +31,7 @@ const RECORD: usize = 2 * size_of::<(RecordKey, Record)>();
 ///
 /// - for a record, a claim fails as [`StoreErrorKind::Unavailable`](crate::ports::StoreErrorKind::Unavailable), and its request is
 ///   answered by 503 before anything ran;
-/// - for an answer, its record is settled as [`Outcome::Unreplayable`]: the answer goes out, and the request never runs again.
+/// - for an answer, its record is settled as [`RequestOutcome::Unreplayable`]: the answer goes out, and the request never runs again.
 ///
 /// # Security
 ///
@@ -140,8 +140,8 @@ fn size(record: &Record) -> usize {
     }
 }
 
-fn answer_size(outcome: &Outcome) -> usize {
-    let Outcome::Completed(StoredResponse { headers, body, .. }) = outcome else {
+fn answer_size(outcome: &RequestOutcome) -> usize {
+    let RequestOutcome::Completed(StoredResponse { headers, body, .. }) = outcome else {
         return 0;
     };
     let lines = headers.iter();
@@ -178,7 +178,7 @@ impl IdempotencyStore for MemoryIdempotencyStore {
         &self,
         key: &RecordKey,
         fence: &Fence,
-        outcome: Outcome,
+        outcome: RequestOutcome,
         expires_at: SystemTime,
     ) -> Result<Settled, StoreError> {
         let mut records = self.records();
@@ -191,7 +191,7 @@ impl IdempotencyStore for MemoryIdempotencyStore {
             return Ok(Settled::Fenced);
         };
         let outcome = match outcome {
-            Outcome::Completed(answer) if !has_room => Outcome::Unreplayable {
+            RequestOutcome::Completed(answer) if !has_room => RequestOutcome::Unreplayable {
                 status: answer.status,
             },
             outcome => outcome,

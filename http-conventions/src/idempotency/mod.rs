@@ -66,7 +66,7 @@ pub use self::{
     fingerprint::Fingerprint,
     key::{IDEMPOTENCY_KEY, IdempotencyKey, InvalidIdempotencyKey, KeyScope, RecordKey},
     memory::MemoryIdempotencyStore,
-    record::{AfterCrash, Claim, Fence, Outcome, Record, State, StoredResponse},
+    record::{AfterCrash, Claim, Fence, Record, RequestOutcome, State, StoredResponse},
     reply::Reply,
     store::{IdempotencyStore, Settled},
 };

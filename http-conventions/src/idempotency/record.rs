@@ -43,13 +43,13 @@ pub enum State {
         lease_until: SystemTime,
     },
     /// It is over.
-    Settled(Outcome),
+    Settled(RequestOutcome),
 }
 
-/// How a request ended.
+/// Outcome of a request with a key, as it is stored.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(clippy::exhaustive_enums, reason = "stores in other crates map every outcome")]
-pub enum Outcome {
+pub enum RequestOutcome {
     /// With this answer, which is sent again.
     Completed(StoredResponse),
     /// With an answer that was not kept: too large, or with a secret that is shown once.

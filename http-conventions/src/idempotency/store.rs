@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use crate::ports::StoreError;
 
-use super::{Claim, ClaimOutcome, Fence, Outcome, RecordKey};
+use super::{Claim, ClaimOutcome, Fence, RecordKey, RequestOutcome};
 
 /// Keeps what became of each key.
 ///
@@ -39,7 +39,7 @@ pub trait IdempotencyStore: Send + Sync {
         &self,
         key: &RecordKey,
         fence: &Fence,
-        outcome: Outcome,
+        outcome: RequestOutcome,
         expires_at: SystemTime,
     ) -> Result<Settled, StoreError>;
 
@@ -61,7 +61,7 @@ impl<S: IdempotencyStore + ?Sized> IdempotencyStore for Arc<S> {
         &self,
         key: &RecordKey,
         fence: &Fence,
-        outcome: Outcome,
+        outcome: RequestOutcome,
         expires_at: SystemTime,
     ) -> Result<Settled, StoreError> {
         (**self).complete(key, fence, outcome, expires_at).await

@@ -68,8 +68,8 @@ pub(crate) mod retry_after;
 
 pub use self::{
     rate_limit::{
-        BucketKey, Decision, HeaderProfile, InvalidPolicyName, InvalidQuota, MemoryRateLimitStore,
-        OnStoreFailure, Operation, Policy, QUOTA_EXCEEDED, Quota, RATE_LIMIT, RATE_LIMIT_POLICY,
+        BucketKey, HeaderProfile, InvalidPolicyName, InvalidQuota, MemoryRateLimitStore, OnStoreFailure,
+        Operation, Policy, QUOTA_EXCEEDED, Quota, RATE_LIMIT, RATE_LIMIT_POLICY, RateLimitDecision,
         RateLimitStore, RateLimiter, Spend, Standings, State, client_network, decide, passes,
     },
     retry_after::{InvalidRetryAfter, RetryAfter},

@@ -44,10 +44,10 @@ pub struct Tried<'a> {
     times: u32,
 }
 
-/// What came of the last try.
+/// Outcome of the last try.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a try has no further end")]
-pub enum Outcome<'a> {
+pub enum TryOutcome<'a> {
     /// The request did not leave: no name, no connection, no handshake.
     NotSent,
     /// It may have arrived, and there is no answer: a timeout, a connection that broke.
@@ -63,10 +63,10 @@ pub enum Outcome<'a> {
     },
 }
 
-/// What to do.
+/// Decision of [`RetryPolicy::decide`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "there is nothing else to do")]
-pub enum Verdict {
+pub enum RetryDecision {
     /// Send the same request again, after this wait.
     Retry(Duration),
     /// Do not.
@@ -140,31 +140,31 @@ impl RetryPolicy {
     pub fn decide(
         &self,
         tried: Tried<'_>,
-        outcome: Outcome<'_>,
+        outcome: TryOutcome<'_>,
         now: SystemTime,
         entropy: &dyn Entropy,
-    ) -> Verdict {
+    ) -> RetryDecision {
         let (may_pass, asked) = match outcome {
-            Outcome::NotSent | Outcome::Lost => (true, None),
-            Outcome::Answered {
+            TryOutcome::NotSent | TryOutcome::Lost => (true, None),
+            TryOutcome::Answered {
                 status,
                 headers,
                 problem,
             } => (may_pass(status, problem, tried), asked_wait(headers, now)),
         };
-        let never_left = matches!(outcome, Outcome::NotSent);
+        let never_left = matches!(outcome, TryOutcome::NotSent);
         if !may_pass {
-            return Verdict::GiveUp(GiveUp::Final);
+            return RetryDecision::GiveUp(GiveUp::Final);
         }
         if !never_left && !tried.is_repeatable() {
-            return Verdict::GiveUp(GiveUp::NotRepeatable);
+            return RetryDecision::GiveUp(GiveUp::NotRepeatable);
         }
         if tried.times >= self.tries {
-            return Verdict::GiveUp(GiveUp::Exhausted);
+            return RetryDecision::GiveUp(GiveUp::Exhausted);
         }
         match asked.unwrap_or(Duration::ZERO) {
-            asked if asked > self.longest_wait => Verdict::GiveUp(GiveUp::TooLong(asked)),
-            asked => Verdict::Retry(asked.saturating_add(self.jitter(tried.times, entropy))),
+            asked if asked > self.longest_wait => RetryDecision::GiveUp(GiveUp::TooLong(asked)),
+            asked => RetryDecision::Retry(asked.saturating_add(self.jitter(tried.times, entropy))),
         }
     }
 

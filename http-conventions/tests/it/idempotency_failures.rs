@@ -17,7 +17,7 @@ use http_conventions::{
     errors::{ErrorStatus, Member, Problem},
     idempotency::{
         AfterCrash, Claim, ClaimOutcome, Fence, Idempotency, IdempotencyStore, MemoryIdempotencyStore,
-        Outcome, RecordKey, Reply, Settled,
+        RecordKey, Reply, RequestOutcome, Settled,
     },
     ports::StoreError,
     routing::RequestId,
@@ -113,7 +113,7 @@ async fn nothing_is_kept_of_an_answer_with_a_secret() {
     );
     assert_eq!(
         *seen.kept.lock().unwrap(),
-        [Outcome::Unreplayable { status: 201 }]
+        [RequestOutcome::Unreplayable { status: 201 }]
     );
 
     let again = fixture.send(&post("k-1", BODY)).await;
@@ -127,7 +127,7 @@ async fn nothing_is_kept_of_an_answer_with_a_secret() {
 #[derive(Default)]
 struct Seen {
     store: MemoryIdempotencyStore,
-    kept: Mutex<Vec<Outcome>>,
+    kept: Mutex<Vec<RequestOutcome>>,
 }
 
 #[async_trait]
@@ -140,7 +140,7 @@ impl IdempotencyStore for Seen {
         &self,
         key: &RecordKey,
         fence: &Fence,
-        outcome: Outcome,
+        outcome: RequestOutcome,
         expires_at: SystemTime,
     ) -> Result<Settled, StoreError> {
         self.kept.lock().unwrap().push(outcome.clone());

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::Request;
 use http_conventions::idempotency::{
     AfterCrash, Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyKey, IdempotencyStore as _, KeyScope,
-    MemoryIdempotencyStore, Outcome, Record, RecordKey, Settled, State, StoredResponse,
+    MemoryIdempotencyStore, Record, RecordKey, RequestOutcome, Settled, State, StoredResponse,
 };
 use http_conventions::ports::StoreErrorKind;
 use proptest::prelude::*;
@@ -82,7 +82,7 @@ fn a_stored_answer_does_not_show_its_content() {
         headers: vec![("x-token".to_owned(), Bytes::from_static(b"whsec_header"))],
         body: Bytes::from_static(b"{\"secret\":\"whsec_body\"}"),
     };
-    let shown = format!("{:?}", ClaimOutcome::Settled(Outcome::Completed(response)));
+    let shown = format!("{:?}", ClaimOutcome::Settled(RequestOutcome::Completed(response)));
     assert!(!shown.contains("whsec"), "{shown}");
     assert!(shown.contains("201") && shown.contains("x-token"), "{shown}");
 }
@@ -101,8 +101,8 @@ fn a_record_survives_serde() {
     };
     let states = [
         state,
-        State::Settled(Outcome::Completed(response)),
-        State::Settled(Outcome::Indeterminate),
+        State::Settled(RequestOutcome::Completed(response)),
+        State::Settled(RequestOutcome::Indeterminate),
     ];
     for state in states {
         let expires_at = SystemTime::UNIX_EPOCH + Duration::new(1_800_000_000, 123_456_789);
@@ -157,7 +157,7 @@ async fn the_memory_store_is_bounded() {
     for number in 0..200 {
         let claim = claim(number, now);
         assert_eq!(store.claim(&claim, now).await.unwrap(), ClaimOutcome::Claimed);
-        let answer = Outcome::Completed(StoredResponse {
+        let answer = RequestOutcome::Completed(StoredResponse {
             status: 201,
             headers: Vec::new(),
             body: body.clone(),
@@ -167,7 +167,7 @@ async fn the_memory_store_is_bounded() {
             .await;
         assert_eq!(settled.unwrap(), Settled::Done);
         match store.claim(&claim, now).await.unwrap() {
-            ClaimOutcome::Settled(Outcome::Unreplayable { status: 201 }) => {}
+            ClaimOutcome::Settled(RequestOutcome::Unreplayable { status: 201 }) => {}
             repeated => {
                 assert_eq!(repeated, ClaimOutcome::Settled(answer));
                 kept += body.len();
@@ -198,7 +198,7 @@ async fn a_full_memory_store_loses_nothing() {
     assert!((32..1024).contains(&claimed.len()), "{}", claimed.len());
     assert_eq!(store.len(), claimed.len());
     let answer = |body: &'static [u8]| {
-        Outcome::Completed(StoredResponse {
+        RequestOutcome::Completed(StoredResponse {
             status: 201,
             headers: vec![("location".to_owned(), Bytes::from_static(b"/v1/charges/1"))],
             body: Bytes::from_static(body),
@@ -210,7 +210,7 @@ async fn a_full_memory_store_loses_nothing() {
             .await;
         assert_eq!(settled.unwrap(), Settled::Done);
         let repeated = store.claim(claim, now).await.unwrap();
-        let not_kept = Outcome::Unreplayable { status: 201 };
+        let not_kept = RequestOutcome::Unreplayable { status: 201 };
         assert_eq!(repeated, ClaimOutcome::Settled(not_kept));
     }
     let fresh = claim(u32::MAX, now);

@@ -12,8 +12,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use http_conventions::errors::{ErrorStatus, Problem};
 use http_conventions::idempotency::{
-    Claim, ClaimOutcome, Fence, IdempotencyStore, MemoryIdempotencyStore, Outcome, RecordKey, Reply, Settled,
-    StoredResponse,
+    Claim, ClaimOutcome, Fence, IdempotencyStore, MemoryIdempotencyStore, RecordKey, Reply, RequestOutcome,
+    Settled, StoredResponse,
 };
 use http_conventions::ports::StoreError;
 
@@ -32,7 +32,7 @@ impl IdempotencyStore for Broken {
         &self,
         _: &RecordKey,
         _: &Fence,
-        _: Outcome,
+        _: RequestOutcome,
         _: SystemTime,
     ) -> Result<Settled, StoreError> {
         Err(StoreError::unavailable("gone"))
@@ -81,7 +81,7 @@ async fn nothing_runs_while_the_store_is_down() {
 
 fn stored(status: u16, name: &str, value: &'static [u8]) -> ClaimOutcome {
     let headers = vec![(name.to_owned(), Bytes::from_static(value))];
-    ClaimOutcome::Settled(Outcome::Completed(StoredResponse {
+    ClaimOutcome::Settled(RequestOutcome::Completed(StoredResponse {
         status,
         headers,
         body: Bytes::new(),
@@ -126,7 +126,7 @@ impl IdempotencyStore for LosesAnAnswer {
         &self,
         key: &RecordKey,
         fence: &Fence,
-        outcome: Outcome,
+        outcome: RequestOutcome,
         expires_at: SystemTime,
     ) -> Result<Settled, StoreError> {
         self.store.complete(key, fence, outcome, expires_at).await

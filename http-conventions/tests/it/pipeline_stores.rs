@@ -6,7 +6,9 @@ use async_trait::async_trait;
 use host_ports::testing::{ManualClock, SeededEntropy};
 use http_conventions::{
     errors::ProblemBase,
-    idempotency::{Claim, ClaimOutcome, Fence, Idempotency, IdempotencyStore, Outcome, RecordKey, Settled},
+    idempotency::{
+        Claim, ClaimOutcome, Fence, Idempotency, IdempotencyStore, RecordKey, RequestOutcome, Settled,
+    },
     limits::{RateLimitStore, Spend, State},
     ports::StoreError,
 };
@@ -46,7 +48,7 @@ impl IdempotencyStore for BrokenIdempotency {
         &self,
         _: &RecordKey,
         _: &Fence,
-        _: Outcome,
+        _: RequestOutcome,
         _: SystemTime,
     ) -> Result<Settled, StoreError> {
         Err(StoreError::unavailable("down"))

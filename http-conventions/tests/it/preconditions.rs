@@ -8,7 +8,7 @@ use http::{
     header::{CONTENT_TYPE, ETAG, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, VARY},
 };
 use http_conventions::{
-    caching::{Decision, EntityTag, Preconditions, Validators},
+    caching::{EntityTag, PreconditionDecision, Preconditions, Validators},
     errors::ProblemBase,
 };
 
@@ -93,9 +93,14 @@ fn append(headers: &mut HeaderMap, name: &HeaderName, lines: &'static [&'static 
 }
 
 /// RFC 9110 §13.2.2 as a reader would write it down, with the values of the tables above spelled out.
-fn reference(method: &str, fields: &Fields, current: Option<&Validators>, required: bool) -> Decision {
+fn reference(
+    method: &str,
+    fields: &Fields,
+    current: Option<&Validators>,
+    required: bool,
+) -> PreconditionDecision {
     if ["OPTIONS", "TRACE", "CONNECT"].contains(&method) {
-        return Decision::Proceed;
+        return PreconditionDecision::Proceed;
     }
     let reads = ["GET", "HEAD", "QUERY"].contains(&method);
     let exists = current.is_some();
@@ -114,18 +119,18 @@ fn reference(method: &str, fields: &Fields, current: Option<&Validators>, requir
             _ => false,
         };
         if !holds {
-            return Decision::PreconditionFailed;
+            return PreconditionDecision::PreconditionFailed;
         }
         guarded = true;
     } else if let Some(since) = date(fields.if_unmodified_since) {
         if [ANCIENT, BEFORE].contains(&since) {
-            return Decision::PreconditionFailed;
+            return PreconditionDecision::PreconditionFailed;
         }
         guarded = true;
     }
     guarded |= fields.if_none_match == ["*"];
     if required && !reads && !guarded {
-        return Decision::PreconditionRequired;
+        return PreconditionDecision::PreconditionRequired;
     }
     let has_it = match fields.if_none_match {
         [] => reads && matches!(date(fields.if_modified_since), Some(EQUAL | AFTER)),
@@ -136,9 +141,9 @@ fn reference(method: &str, fields: &Fields, current: Option<&Validators>, requir
         _ => false,
     };
     match (has_it, reads) {
-        (true, true) => Decision::NotModified,
-        (true, false) => Decision::PreconditionFailed,
-        (false, _) => Decision::Proceed,
+        (true, true) => PreconditionDecision::NotModified,
+        (true, false) => PreconditionDecision::PreconditionFailed,
+        (false, _) => PreconditionDecision::Proceed,
     }
 }
 
@@ -189,8 +194,16 @@ fn check(fields: &Fields, current: Option<&Validators>) -> u32 {
 fn a_refusal_is_a_problem_with_its_own_type() {
     let base = ProblemBase::new("https://api.example.com/problems/").unwrap();
     for (decision, status, slug) in [
-        (Decision::PreconditionFailed, 412, "precondition-failed"),
-        (Decision::PreconditionRequired, 428, "precondition-required"),
+        (
+            PreconditionDecision::PreconditionFailed,
+            412,
+            "precondition-failed",
+        ),
+        (
+            PreconditionDecision::PreconditionRequired,
+            428,
+            "precondition-required",
+        ),
     ] {
         let problem = decision.problem(&base).unwrap();
         assert_eq!(problem.status(), status);
@@ -200,8 +213,8 @@ fn a_refusal_is_a_problem_with_its_own_type() {
                 .contains(slug)
         );
     }
-    assert!(Decision::Proceed.problem(&base).is_none());
-    assert!(Decision::NotModified.problem(&base).is_none());
+    assert!(PreconditionDecision::Proceed.problem(&base).is_none());
+    assert!(PreconditionDecision::NotModified.problem(&base).is_none());
 }
 
 /// H7: a write goes through in the state it was made for; in another it is a 412, and a 428 where it does not say.

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use http_conventions::{
-    caching::{Decision, EntityTag, Preconditions, Validators},
+    caching::{EntityTag, PreconditionDecision, Preconditions, Validators},
     content::ContentCoding,
 };
 
@@ -78,7 +78,12 @@ fn if_range_takes_a_date_only_where_it_is_strong() {
     }
 }
 
-fn decide(method: &Method, name: HeaderName, value: &'static str, current: &Validators) -> Decision {
+fn decide(
+    method: &Method,
+    name: HeaderName,
+    value: &'static str,
+    current: &Validators,
+) -> PreconditionDecision {
     let headers = HeaderMap::from_iter([(name, HeaderValue::from_static(value))]);
     Preconditions::new(method, &headers, now()).evaluate(Some(current))
 }
@@ -93,13 +98,13 @@ fn a_read_is_compared_in_the_coding_that_is_sent() {
     assert_eq!(weak.header_value(), "W/\"a-br\"");
 
     let read = |value, current| decide(&Method::GET, header::IF_NONE_MATCH, value, current);
-    assert_eq!(read("\"a-gzip\"", &packed), Decision::NotModified);
+    assert_eq!(read("\"a-gzip\"", &packed), PreconditionDecision::NotModified);
     for other in ["\"a\"", "\"a-br\"", "\"a-gzip-gzip\""] {
-        assert_eq!(read(other, &packed), Decision::Proceed, "{other}");
+        assert_eq!(read(other, &packed), PreconditionDecision::Proceed, "{other}");
     }
     let plain = current.in_coding(&ContentCoding::IDENTITY);
-    assert_eq!(read("\"a\"", &plain), Decision::NotModified);
-    assert_eq!(read("\"a-gzip\"", &plain), Decision::Proceed);
+    assert_eq!(read("\"a\"", &plain), PreconditionDecision::NotModified);
+    assert_eq!(read("\"a-gzip\"", &plain), PreconditionDecision::Proceed);
 }
 
 /// H7: a write passes with the tag of any coding that the state was read in, and of no other.
@@ -108,7 +113,7 @@ fn a_write_may_name_the_state_in_any_of_its_codings() {
     let write = |value, current: &Validators| decide(&Method::PUT, header::IF_MATCH, value, current);
     let current = tagged(b"\"a\"").with_codings(&CODINGS);
     for same in ["\"a\"", "\"a-gzip\"", "\"b\", \"a-br\""] {
-        assert_eq!(write(same, &current), Decision::Proceed, "{same}");
+        assert_eq!(write(same, &current), PreconditionDecision::Proceed, "{same}");
     }
     for other in [
         "\"b-gzip\"",
@@ -120,15 +125,19 @@ fn a_write_may_name_the_state_in_any_of_its_codings() {
         "\"\"",
         "\"a-gzip-br\"",
     ] {
-        assert_eq!(write(other, &current), Decision::PreconditionFailed, "{other}");
+        assert_eq!(
+            write(other, &current),
+            PreconditionDecision::PreconditionFailed,
+            "{other}"
+        );
     }
     assert_eq!(
         write("\"a-gzip\"", &tagged(b"\"a\"")),
-        Decision::PreconditionFailed
+        PreconditionDecision::PreconditionFailed
     );
     // a weak state has no strong form in any coding
     assert_eq!(
         write("\"a-gzip\"", &tagged(b"W/\"a\"").with_codings(&CODINGS)),
-        Decision::PreconditionFailed
+        PreconditionDecision::PreconditionFailed
     );
 }

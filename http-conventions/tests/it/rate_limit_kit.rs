@@ -8,7 +8,7 @@ use std::{
 
 use async_trait::async_trait;
 use http_conventions::{
-    limits::{BucketKey, Decision, RateLimitStore, Spend, State, decide, passes},
+    limits::{BucketKey, RateLimitDecision, RateLimitStore, Spend, State, decide, passes},
     ports::StoreError,
 };
 use http_conventions_conformance::rate_limit_store as kit;
@@ -68,11 +68,11 @@ impl Flawed {
 
     fn after(&self, spend: &Spend<'_>, state: State, now: SystemTime) -> Option<State> {
         match decide(state, spend.policy().quota(), spend.cost(), now) {
-            Decision::Allowed { state } => Some(state),
-            Decision::Denied { .. } if self.flaw == Flaw::ChargesRefusals => Some(State::from_nanoseconds(
-                state.as_nanoseconds() + spend.operation(now).increment,
-            )),
-            Decision::Denied { .. } => None,
+            RateLimitDecision::Allowed { state } => Some(state),
+            RateLimitDecision::Denied { .. } if self.flaw == Flaw::ChargesRefusals => Some(
+                State::from_nanoseconds(state.as_nanoseconds() + spend.operation(now).increment),
+            ),
+            RateLimitDecision::Denied { .. } => None,
         }
     }
 }

@@ -11,8 +11,8 @@ use http::{HeaderMap, Response, StatusCode};
 use http_conventions::{
     errors::{ErrorStatus, Problem, ReceivedProblem},
     limits::{
-        Decision, HeaderProfile, MemoryRateLimitStore, OnStoreFailure, Policy, QUOTA_EXCEEDED, Quota,
-        RateLimitStore, RateLimiter, Spend, State, decide,
+        HeaderProfile, MemoryRateLimitStore, OnStoreFailure, Policy, QUOTA_EXCEEDED, Quota,
+        RateLimitDecision, RateLimitStore, RateLimiter, Spend, State, decide,
     },
     ports::StoreError,
 };
@@ -91,8 +91,8 @@ proptest! {
             let at = now.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_nanos();
             prop_assert_eq!(decided.is_allowed(), log.passes(&quota, cost, at));
             match decided {
-                Decision::Allowed { state: after } => state = after,
-                Decision::Denied { wait } => {
+                RateLimitDecision::Allowed { state: after } => state = after,
+                RateLimitDecision::Denied { wait } => {
                     prop_assert!(!decide(state, &quota, cost, now + wait - Duration::from_nanos(1)).is_allowed());
                     prop_assert!(decide(state, &quota, cost, now + wait).is_allowed());
                 }
@@ -117,7 +117,7 @@ async fn the_memory_store_does_not_grow_and_keeps_who_is_at_the_limit() {
     assert_eq!(store.slots(), slots);
     assert_eq!(
         store.take(&policy.spend("ada"), start()),
-        Decision::Denied { wait: SECOND }
+        RateLimitDecision::Denied { wait: SECOND }
     );
 }
 

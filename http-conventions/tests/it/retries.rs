@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use http_conventions::{
     errors::ReceivedProblem,
     ports::{Entropy, EntropyFn, entropy_fn},
-    retry::{GiveUp, Outcome, RetryBudget, RetryPolicy, Tried, Verdict, asked_wait},
+    retry::{GiveUp, RetryBudget, RetryDecision, RetryPolicy, Tried, TryOutcome, asked_wait},
 };
 use proptest::prelude::*;
 
@@ -25,13 +25,13 @@ fn fields(fields: &[(&'static str, &'static str)]) -> HeaderMap {
     headers
 }
 
-fn decide(method: &Method, request: &HeaderMap, outcome: Outcome<'_>, times: u32) -> Verdict {
+fn decide(method: &Method, request: &HeaderMap, outcome: TryOutcome<'_>, times: u32) -> RetryDecision {
     RetryPolicy::default().decide(Tried::new(method, request, times), outcome, now(), &LEAST)
 }
 
-fn answered(status: u16, headers: &HeaderMap) -> Outcome<'_> {
+fn answered(status: u16, headers: &HeaderMap) -> TryOutcome<'_> {
     let status = StatusCode::from_u16(status).unwrap();
-    Outcome::Answered {
+    TryOutcome::Answered {
         status,
         headers,
         problem: None,
@@ -45,11 +45,11 @@ fn only_what_may_pass_is_tried_again() {
     for status in 100..=599_u16 {
         let may_pass = [408, 425, 429, 500, 502, 503, 504].contains(&status);
         let repeatable = if may_pass {
-            Verdict::Retry(Duration::ZERO)
+            RetryDecision::Retry(Duration::ZERO)
         } else {
-            Verdict::GiveUp(GiveUp::Final)
+            RetryDecision::GiveUp(GiveUp::Final)
         };
-        let unrepeatable = Verdict::GiveUp(if may_pass {
+        let unrepeatable = RetryDecision::GiveUp(if may_pass {
             GiveUp::NotRepeatable
         } else {
             GiveUp::Final
@@ -89,24 +89,24 @@ fn only_what_may_pass_is_tried_again() {
 fn a_try_without_an_answer_depends_on_whether_it_left() {
     let (none, keyed) = (HeaderMap::new(), fields(&[("idempotency-key", "k-1")]));
     assert_eq!(
-        decide(&Method::POST, &none, Outcome::NotSent, 1),
-        Verdict::Retry(Duration::ZERO)
+        decide(&Method::POST, &none, TryOutcome::NotSent, 1),
+        RetryDecision::Retry(Duration::ZERO)
     );
     assert_eq!(
-        decide(&Method::POST, &none, Outcome::Lost, 1),
-        Verdict::GiveUp(GiveUp::NotRepeatable)
+        decide(&Method::POST, &none, TryOutcome::Lost, 1),
+        RetryDecision::GiveUp(GiveUp::NotRepeatable)
     );
     assert_eq!(
-        decide(&Method::POST, &keyed, Outcome::Lost, 1),
-        Verdict::Retry(Duration::ZERO)
+        decide(&Method::POST, &keyed, TryOutcome::Lost, 1),
+        RetryDecision::Retry(Duration::ZERO)
     );
     assert_eq!(
-        decide(&Method::GET, &none, Outcome::Lost, 4),
-        Verdict::GiveUp(GiveUp::Exhausted)
+        decide(&Method::GET, &none, TryOutcome::Lost, 4),
+        RetryDecision::GiveUp(GiveUp::Exhausted)
     );
     assert_eq!(
-        decide(&Method::GET, &none, Outcome::NotSent, u32::MAX),
-        Verdict::GiveUp(GiveUp::Exhausted)
+        decide(&Method::GET, &none, TryOutcome::NotSent, u32::MAX),
+        RetryDecision::GiveUp(GiveUp::Exhausted)
     );
 }
 
@@ -114,9 +114,9 @@ fn a_try_without_an_answer_depends_on_whether_it_left() {
 #[test]
 fn a_conflict_is_tried_again_only_while_the_first_is_in_progress() {
     let (none, keyed) = (HeaderMap::new(), fields(&[("idempotency-key", "k-1")]));
-    let verdict = |type_uri: &str, request| {
+    let decision = |type_uri: &str, request| {
         let problem = ReceivedProblem::parse(format!(r#"{{"type":"{type_uri}"}}"#).as_bytes()).unwrap();
-        let outcome = Outcome::Answered {
+        let outcome = TryOutcome::Answered {
             status: StatusCode::CONFLICT,
             headers: &none,
             problem: Some(&problem),
@@ -124,7 +124,7 @@ fn a_conflict_is_tried_again_only_while_the_first_is_in_progress() {
         decide(&Method::POST, request, outcome, 1)
     };
     let in_flight = "https://api.example.com/problems/idempotency-in-flight";
-    assert_eq!(verdict(in_flight, &keyed), Verdict::Retry(Duration::ZERO));
+    assert_eq!(decision(in_flight, &keyed), RetryDecision::Retry(Duration::ZERO));
     for (type_uri, request) in [
         (in_flight, &none),
         ("https://api.example.com/problems/idempotency-key-reused", &keyed),
@@ -136,8 +136,8 @@ fn a_conflict_is_tried_again_only_while_the_first_is_in_progress() {
         ("about:blank", &keyed),
     ] {
         assert_eq!(
-            verdict(type_uri, request),
-            Verdict::GiveUp(GiveUp::Final),
+            decision(type_uri, request),
+            RetryDecision::GiveUp(GiveUp::Final),
             "{type_uri}"
         );
     }
@@ -152,12 +152,12 @@ fn a_wait_is_drawn_below_a_ceiling_that_doubles() {
     let none = HeaderMap::new();
     let wait = |times, entropy: &dyn Entropy| match policy.decide(
         Tried::new(&Method::GET, &none, times),
-        Outcome::Lost,
+        TryOutcome::Lost,
         now(),
         entropy,
     ) {
-        Verdict::Retry(wait) => wait.as_millis(),
-        Verdict::GiveUp(why) => panic!("{why:?}"),
+        RetryDecision::Retry(wait) => wait.as_millis(),
+        RetryDecision::GiveUp(why) => panic!("{why:?}"),
     };
     for (times, ceiling) in [
         (1, 100),
@@ -182,7 +182,7 @@ fn a_wait_is_drawn_below_a_ceiling_that_doubles() {
 fn the_wait_that_the_server_asks_for_is_kept() {
     let none = HeaderMap::new();
     let policy = RetryPolicy::default().with_longest_wait(Duration::from_secs(90));
-    let verdict = |answer: &HeaderMap, entropy: &dyn Entropy| {
+    let decision = |answer: &HeaderMap, entropy: &dyn Entropy| {
         policy.decide(
             Tried::new(&Method::GET, &none, 1),
             answered(503, answer),
@@ -192,22 +192,25 @@ fn the_wait_that_the_server_asks_for_is_kept() {
     };
     let asked = |seconds| fields(&[("retry-after", seconds)]);
     assert_eq!(
-        verdict(&asked("90"), &LEAST),
-        Verdict::Retry(Duration::from_secs(90))
+        decision(&asked("90"), &LEAST),
+        RetryDecision::Retry(Duration::from_secs(90))
     );
     assert_eq!(
-        verdict(&asked("90"), &MOST),
-        Verdict::Retry(Duration::from_millis(90_500))
+        decision(&asked("90"), &MOST),
+        RetryDecision::Retry(Duration::from_millis(90_500))
     );
     assert_eq!(
-        verdict(&asked("91"), &LEAST),
-        Verdict::GiveUp(GiveUp::TooLong(Duration::from_secs(91)))
+        decision(&asked("91"), &LEAST),
+        RetryDecision::GiveUp(GiveUp::TooLong(Duration::from_secs(91)))
     );
-    assert_eq!(verdict(&asked("soon"), &LEAST), Verdict::Retry(Duration::ZERO));
+    assert_eq!(
+        decision(&asked("soon"), &LEAST),
+        RetryDecision::Retry(Duration::ZERO)
+    );
     let absurd = asked("99999999999999999999");
     assert_eq!(
-        verdict(&absurd, &LEAST),
-        Verdict::GiveUp(GiveUp::TooLong(Duration::from_secs(1 << 31)))
+        decision(&absurd, &LEAST),
+        RetryDecision::GiveUp(GiveUp::TooLong(Duration::from_secs(1 << 31)))
     );
 }
 
@@ -321,8 +324,8 @@ proptest! {
         let answer = HeaderMap::from_iter([(http::header::RETRY_AFTER, HeaderValue::from(asked))]);
         let draw = entropy_fn(move |buffer: &mut [u8]| buffer.copy_from_slice(&random));
         let request = HeaderMap::new();
-        let verdict = RetryPolicy::default().decide(Tried::new(&Method::GET, &request, times), answered(503, &answer), now(), &draw);
-        let Verdict::Retry(wait) = verdict else { panic!("{verdict:?}") };
+        let decision = RetryPolicy::default().decide(Tried::new(&Method::GET, &request, times), answered(503, &answer), now(), &draw);
+        let RetryDecision::Retry(wait) = decision else { panic!("{decision:?}") };
         prop_assert!(wait >= Duration::from_secs(asked) && wait <= Duration::from_secs(asked + 20));
     }
 }

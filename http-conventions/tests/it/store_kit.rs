@@ -11,8 +11,8 @@ use std::{
 use async_trait::async_trait;
 use http_conventions::{
     idempotency::{
-        AfterCrash, Claim, ClaimOutcome, Fence, IdempotencyStore, MemoryIdempotencyStore, Outcome, Record,
-        RecordKey, Settled, State, decide,
+        AfterCrash, Claim, ClaimOutcome, Fence, IdempotencyStore, MemoryIdempotencyStore, Record, RecordKey,
+        RequestOutcome, Settled, State, decide,
     },
     ports::StoreError,
 };
@@ -44,7 +44,7 @@ impl IdempotencyStore for LooksThenWrites {
         &self,
         _: &RecordKey,
         _: &Fence,
-        _: Outcome,
+        _: RequestOutcome,
         _: SystemTime,
     ) -> Result<Settled, StoreError> {
         Ok(Settled::Fenced)
@@ -92,7 +92,7 @@ impl IdempotencyStore for IgnoresFences {
         &self,
         key: &RecordKey,
         _: &Fence,
-        outcome: Outcome,
+        outcome: RequestOutcome,
         expires_at: SystemTime,
     ) -> Result<Settled, StoreError> {
         self.inner
@@ -136,7 +136,7 @@ impl IdempotencyStore for Overwhelmed {
         &self,
         _: &RecordKey,
         _: &Fence,
-        _: Outcome,
+        _: RequestOutcome,
         _: SystemTime,
     ) -> Result<Settled, StoreError> {
         Ok(Settled::Fenced)
@@ -176,7 +176,7 @@ impl IdempotencyStore for CutsTimes {
         &self,
         key: &RecordKey,
         fence: &Fence,
-        outcome: Outcome,
+        outcome: RequestOutcome,
         expires_at: SystemTime,
     ) -> Result<Settled, StoreError> {
         self.0.complete(key, fence, outcome, cut(expires_at)).await
@@ -220,7 +220,7 @@ impl IdempotencyStore for LeavesOldRecords {
         &self,
         _: &RecordKey,
         _: &Fence,
-        outcome: Outcome,
+        outcome: RequestOutcome,
         expires_at: SystemTime,
     ) -> Result<Settled, StoreError> {
         if let Some(record) = self.0.lock().unwrap().as_mut() {
@@ -278,7 +278,7 @@ impl IdempotencyStore for EndsLeases {
         &self,
         key: &RecordKey,
         fence: &Fence,
-        outcome: Outcome,
+        outcome: RequestOutcome,
         expires_at: SystemTime,
     ) -> Result<Settled, StoreError> {
         self.0.complete(key, fence, outcome, expires_at).await

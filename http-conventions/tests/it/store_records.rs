@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http_conventions::{
     idempotency::{
         AfterCrash, Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyStore, MemoryIdempotencyStore,
-        Outcome, Record, RecordKey, State, StoredResponse, decide,
+        Record, RecordKey, RequestOutcome, State, StoredResponse, decide,
     },
     limits::{BucketKey, MemoryRateLimitStore, Policy, Quota, RateLimitStore, State as Bucket},
 };
@@ -41,9 +41,9 @@ fn idempotency_records_are_rebuilt_from_their_columns() {
         lease_until: claim().lease_until,
     };
     let outcomes = [
-        Outcome::Completed(response),
-        Outcome::Unreplayable { status: 200 },
-        Outcome::Indeterminate,
+        RequestOutcome::Completed(response),
+        RequestOutcome::Unreplayable { status: 200 },
+        RequestOutcome::Indeterminate,
     ];
     for state in outcomes.into_iter().map(State::Settled).chain([in_flight]) {
         let record = Record {
@@ -82,7 +82,7 @@ async fn arc_of_a_store_forwards_every_call() {
     let (shared, held) = (Arc::clone(&idempotency), claim());
     let claimed = IdempotencyStore::claim(&shared, &held, start()).await.unwrap();
     assert_eq!(claimed, ClaimOutcome::Claimed);
-    let outcome = Outcome::Unreplayable { status: 200 };
+    let outcome = RequestOutcome::Unreplayable { status: 200 };
     let expires_at = held.expires_at;
     IdempotencyStore::complete(&shared, &held.key, &held.fence, outcome.clone(), expires_at)
         .await

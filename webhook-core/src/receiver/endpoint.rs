@@ -31,7 +31,7 @@ use crate::ports::{Clock, StoreError, StoreErrorKind};
 /// | no JSON, where it is required | 415 |
 /// | an event that is claimed and not yet queued, or a store that cannot be reached | 503 with `Retry-After` |
 ///
-/// Errors have a problem body. Every response carries its [`Outcome`] in its extensions, for the log and for metrics.
+/// Errors have a problem body. Every response carries its [`ReceiveOutcome`] in its extensions, for the log and for metrics.
 /// Cloning shares everything.
 #[derive(Clone, Debug)]
 pub struct Receiver(Arc<Settings>);
@@ -48,10 +48,10 @@ pub(super) struct Settings {
     pub(super) failure_log: Arc<dyn Fn(&StoreError) + Send + Sync>,
 }
 
-/// What became of a request; in the extensions of its response, and never on the wire.
+/// Outcome of [`Receiver::receive`], in the extensions of its response; never on the wire.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Outcome {
+pub enum ReceiveOutcome {
     /// A new event; it is in the queue.
     Enqueued,
     /// A repetition of an event that had been queued.
@@ -102,29 +102,29 @@ impl Receiver {
         Self(Arc::new(settings))
     }
 
-    async fn process(&self, head: &Parts, body: Bytes) -> Outcome {
+    async fn process(&self, head: &Parts, body: Bytes) -> ReceiveOutcome {
         if head.method != Method::POST {
-            return Outcome::MethodNotAllowed;
+            return ReceiveOutcome::MethodNotAllowed;
         }
         if body.len() > self.0.body_limit {
-            return Outcome::TooLarge;
+            return ReceiveOutcome::TooLarge;
         }
         if self.0.json_only && !is_json(&head.headers) {
-            return Outcome::UnsupportedMediaType;
+            return ReceiveOutcome::UnsupportedMediaType;
         }
         let now = self.0.clock.now();
         let event = match self.verify(&head.headers, body, now) {
             Ok(event) => event,
-            Err(error) => return Outcome::Rejected(error.reason()),
+            Err(error) => return ReceiveOutcome::Rejected(error.reason()),
         };
         match self.0.dedupe.claim_and_enqueue(event, now).await {
-            Ok(Claim::Enqueued) => Outcome::Enqueued,
-            Ok(Claim::Duplicate) => Outcome::Duplicate,
-            Ok(Claim::Conflict) => Outcome::Conflict,
-            Ok(Claim::Pending { retry_after }) => Outcome::Pending { retry_after },
+            Ok(Claim::Enqueued) => ReceiveOutcome::Enqueued,
+            Ok(Claim::Duplicate) => ReceiveOutcome::Duplicate,
+            Ok(Claim::Conflict) => ReceiveOutcome::Conflict,
+            Ok(Claim::Pending { retry_after }) => ReceiveOutcome::Pending { retry_after },
             Err(error) => {
                 (self.0.failure_log)(&error);
-                Outcome::Unavailable(error.kind())
+                ReceiveOutcome::Unavailable(error.kind())
             }
         }
     }
@@ -145,17 +145,23 @@ impl Receiver {
         })
     }
 
-    fn render(&self, outcome: Outcome) -> Response<Bytes> {
+    fn render(&self, outcome: ReceiveOutcome) -> Response<Bytes> {
         let problem = match outcome {
-            Outcome::Enqueued | Outcome::Duplicate => return no_content(),
-            Outcome::Rejected(_) => Problem::new(ErrorStatus::BAD_REQUEST).with_detail(VerifyError::PUBLIC),
-            Outcome::MethodNotAllowed => Problem::method_not_allowed(&[Method::POST]),
-            Outcome::Conflict => Problem::new(ErrorStatus::CONFLICT)
+            ReceiveOutcome::Enqueued | ReceiveOutcome::Duplicate => return no_content(),
+            ReceiveOutcome::Rejected(_) => {
+                Problem::new(ErrorStatus::BAD_REQUEST).with_detail(VerifyError::PUBLIC)
+            }
+            ReceiveOutcome::MethodNotAllowed => Problem::method_not_allowed(&[Method::POST]),
+            ReceiveOutcome::Conflict => Problem::new(ErrorStatus::CONFLICT)
                 .with_detail("an event with this id and another body has been received before"),
-            Outcome::TooLarge => Problem::new(ErrorStatus::CONTENT_TOO_LARGE),
-            Outcome::UnsupportedMediaType => Problem::new(ErrorStatus::UNSUPPORTED_MEDIA_TYPE),
-            Outcome::Pending { retry_after } => Problem::service_unavailable(RetryAfter::new(retry_after)),
-            Outcome::Unavailable(_) => Problem::service_unavailable(RetryAfter::new(self.0.retry_after)),
+            ReceiveOutcome::TooLarge => Problem::new(ErrorStatus::CONTENT_TOO_LARGE),
+            ReceiveOutcome::UnsupportedMediaType => Problem::new(ErrorStatus::UNSUPPORTED_MEDIA_TYPE),
+            ReceiveOutcome::Pending { retry_after } => {
+                Problem::service_unavailable(RetryAfter::new(retry_after))
+            }
+            ReceiveOutcome::Unavailable(_) => {
+                Problem::service_unavailable(RetryAfter::new(self.0.retry_after))
+            }
         };
         problem.into_response()
     }

@@ -51,7 +51,7 @@ mod verify;
 
 pub use config::{ConfigError, Mistake, ReceiverBuilder};
 pub use dedupe::{BodyDigest, Claim, Dedupe, EventKey, Incoming};
-pub use endpoint::{Outcome, Receiver};
+pub use endpoint::{ReceiveOutcome, Receiver};
 pub use failure::{VerifyError, VerifyFailure};
 pub use inbox::{Finish, Inbox, Queued, Ticket};
 pub use order::{Advance, LatestSeen, Position, ResourceKey};

@@ -27,7 +27,7 @@ mod policy;
 mod schedule;
 mod term;
 
-pub use attempt::{Attempt, AttemptResult, KEPT_ANSWER, Outcome, Verdict, classify};
+pub use attempt::{Attempt, AttemptClass, AttemptOutcome, AttemptResult, KEPT_ANSWER, classify};
 pub use delivery::{
     Delivery, DeliveryId, DeliveryState, Disposition, FailureReason, Lease, Receipt, Settled, Settlement,
     Step,
@@ -43,6 +43,6 @@ pub use outbox::{
     DeliveryFilter, Enqueue, Enqueued, EventPlace, LeaseRequest, Leased, Leases, Missing, MissingRequest,
     Outbox, Page, Period, PurgeRequest, ReplayRequest, Retention, SetAside, StoredEvent, fan_out,
 };
-pub use policy::{Decision, DeliveryPolicy};
+pub use policy::{DeliveryDecision, DeliveryPolicy};
 pub use schedule::{InvalidSchedule, Schedule};
 pub use term::UnknownTerm;

@@ -6,8 +6,8 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 use bytes::Bytes;
 use http_conventions::idempotency::{
-    Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyStore, Outcome, Record, RecordKey, Settled, State,
-    decide,
+    Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyStore, Record, RecordKey, RequestOutcome, Settled,
+    State, decide,
 };
 use http_conventions::ports::StoreError;
 use sqlx::postgres::PgQueryResult;
@@ -29,7 +29,7 @@ impl IdempotencyStore for Database {
         &self,
         key: &RecordKey,
         fence: &Fence,
-        outcome: Outcome,
+        outcome: RequestOutcome,
         expires_at: SystemTime,
     ) -> Result<Settled, StoreError> {
         let (key, fence) = (*key, *fence);
@@ -123,7 +123,7 @@ async fn load(connection: &mut PgConnection, key: &RecordKey) -> Result<Option<R
     let fingerprint = <[u8; 32]>::try_from(fingerprint);
     let fingerprint = fingerprint.map_err(|_| DatabaseError::corrupt("a fingerprint of another length"))?;
     let mut state = record(&state)?;
-    if let State::Settled(Outcome::Completed(response)) = &mut state {
+    if let State::Settled(RequestOutcome::Completed(response)) = &mut state {
         response.body = Bytes::from(body.unwrap_or_default());
     }
     Ok(Some(Record {
@@ -136,10 +136,9 @@ async fn load(connection: &mut PgConnection, key: &RecordKey) -> Result<Option<R
 /// The body apart from the rest: as bytes in a column of its own it is neither encoded nor copied into text.
 fn without_body(mut state: State) -> (State, Bytes) {
     let body = match &mut state {
-        State::Settled(Outcome::Completed(response)) => mem::take(&mut response.body),
-        State::Settled(Outcome::Unreplayable { .. } | Outcome::Indeterminate) | State::InFlight { .. } => {
-            Bytes::new()
-        }
+        State::Settled(RequestOutcome::Completed(response)) => mem::take(&mut response.body),
+        State::Settled(RequestOutcome::Unreplayable { .. } | RequestOutcome::Indeterminate)
+        | State::InFlight { .. } => Bytes::new(),
     };
     (state, body)
 }

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 use bytes::Bytes;
 use http_conventions::idempotency::{
-    AfterCrash, Claim, ClaimOutcome, Fence, IdempotencyStore, Outcome, RecordKey, Settled,
+    AfterCrash, Claim, ClaimOutcome, Fence, IdempotencyStore, RecordKey, RequestOutcome, Settled,
 };
 use http_conventions::ports::StoreError;
 use redis::{Script, Value};
@@ -44,7 +44,7 @@ impl IdempotencyStore for Database {
         &self,
         key: &RecordKey,
         fence: &Fence,
-        outcome: Outcome,
+        outcome: RequestOutcome,
         expires_at: SystemTime,
     ) -> Result<Settled, StoreError> {
         let (outcome, body) = without_body(outcome);
@@ -82,10 +82,10 @@ fn claim_outcome(answer: &[Value]) -> Option<ClaimOutcome> {
         [Value::Int(2), Value::BulkString(lease)] => Some(ClaimOutcome::InFlight {
             lease_until: time_of(std::str::from_utf8(lease).ok()?)?,
         }),
-        [Value::Int(3)] => Some(ClaimOutcome::Settled(Outcome::Indeterminate)),
+        [Value::Int(3)] => Some(ClaimOutcome::Settled(RequestOutcome::Indeterminate)),
         [Value::Int(4), Value::BulkString(outcome), Value::BulkString(body)] => {
             let mut outcome = serde_json::from_slice(outcome).ok()?;
-            if let Outcome::Completed(response) = &mut outcome {
+            if let RequestOutcome::Completed(response) = &mut outcome {
                 response.body = Bytes::copy_from_slice(body);
             }
             Some(ClaimOutcome::Settled(outcome))
@@ -95,10 +95,10 @@ fn claim_outcome(answer: &[Value]) -> Option<ClaimOutcome> {
 }
 
 /// The body apart from the rest: bytes of their own are neither encoded nor copied into text.
-fn without_body(mut outcome: Outcome) -> (Outcome, Bytes) {
+fn without_body(mut outcome: RequestOutcome) -> (RequestOutcome, Bytes) {
     let body = match &mut outcome {
-        Outcome::Completed(response) => mem::take(&mut response.body),
-        Outcome::Unreplayable { .. } | Outcome::Indeterminate => Bytes::new(),
+        RequestOutcome::Completed(response) => mem::take(&mut response.body),
+        RequestOutcome::Unreplayable { .. } | RequestOutcome::Indeterminate => Bytes::new(),
     };
     (outcome, body)
 }

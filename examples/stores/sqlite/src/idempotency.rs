@@ -6,8 +6,8 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 use bytes::Bytes;
 use http_conventions::idempotency::{
-    Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyStore, Outcome, Record, RecordKey, Settled, State,
-    decide,
+    Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyStore, Record, RecordKey, RequestOutcome, Settled,
+    State, decide,
 };
 use http_conventions::ports::StoreError;
 use rusqlite::{OptionalExtension, Transaction};
@@ -34,7 +34,7 @@ impl IdempotencyStore for Database {
         &self,
         key: &RecordKey,
         fence: &Fence,
-        outcome: Outcome,
+        outcome: RequestOutcome,
         expires_at: SystemTime,
     ) -> Result<Settled, StoreError> {
         let (key, fence) = (*key, *fence);
@@ -74,7 +74,7 @@ fn load(transaction: &Transaction<'_>, key: &RecordKey) -> Result<Option<Record>
     )?;
     let record = statement.query_row([key.as_bytes()], |row| {
         let (Json(mut state), Time(expires_at)) = (row.get(1)?, row.get(3)?);
-        if let State::Settled(Outcome::Completed(response)) = &mut state {
+        if let State::Settled(RequestOutcome::Completed(response)) = &mut state {
             response.body = Bytes::from(row.get::<_, Vec<u8>>(2)?);
         }
         Ok(Record {
@@ -106,10 +106,9 @@ fn write(transaction: &Transaction<'_>, claim: &Claim) -> Result<(), DatabaseErr
 /// The body apart from the rest: as bytes in a column of its own it is neither encoded nor copied into text.
 fn without_body(mut state: State) -> (State, Bytes) {
     let body = match &mut state {
-        State::Settled(Outcome::Completed(response)) => mem::take(&mut response.body),
-        State::Settled(Outcome::Unreplayable { .. } | Outcome::Indeterminate) | State::InFlight { .. } => {
-            Bytes::new()
-        }
+        State::Settled(RequestOutcome::Completed(response)) => mem::take(&mut response.body),
+        State::Settled(RequestOutcome::Unreplayable { .. } | RequestOutcome::Indeterminate)
+        | State::InFlight { .. } => Bytes::new(),
     };
     (state, body)
 }

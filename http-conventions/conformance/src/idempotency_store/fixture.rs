@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http_conventions::idempotency::{
-    AfterCrash, Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyStore, Outcome, RecordKey, Settled,
-    StoredResponse,
+    AfterCrash, Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyStore, RecordKey, RequestOutcome,
+    Settled, StoredResponse,
 };
 
 pub(super) const LEASE: Duration = Duration::from_secs(60);
@@ -41,7 +41,7 @@ pub(super) fn taking_over(holder: u8, now: SystemTime) -> Claim {
     claim_by(holder, now).with_after_crash(AfterCrash::RunAgain)
 }
 
-pub(super) fn response(status: u16, body: Bytes) -> Outcome {
+pub(super) fn response(status: u16, body: Bytes) -> RequestOutcome {
     let headers = vec![
         ("content-type".to_owned(), Bytes::from_static(b"application/json")),
         ("link".to_owned(), Bytes::from_static(b"</a>; rel=\"a\"")),
@@ -49,14 +49,14 @@ pub(super) fn response(status: u16, body: Bytes) -> Outcome {
         ("x-bytes".to_owned(), Bytes::from_static(b"caf\xe9 \xff")),
         ("x-empty".to_owned(), Bytes::new()),
     ];
-    Outcome::Completed(StoredResponse {
+    RequestOutcome::Completed(StoredResponse {
         status,
         headers,
         body,
     })
 }
 
-pub(super) fn small_response() -> Outcome {
+pub(super) fn small_response() -> RequestOutcome {
     response(201, Bytes::from_static(b"{\"id\":\"ch_1\"}"))
 }
 
@@ -64,7 +64,7 @@ pub(super) async fn claim(store: &dyn IdempotencyStore, claim: &Claim, now: Syst
     store.claim(claim, now).await.unwrap()
 }
 
-pub(super) async fn complete(store: &dyn IdempotencyStore, holder: u8, outcome: Outcome) -> Settled {
+pub(super) async fn complete(store: &dyn IdempotencyStore, holder: u8, outcome: RequestOutcome) -> Settled {
     store
         .complete(&key(1), &fence(holder), outcome, start() + LIFETIME)
         .await

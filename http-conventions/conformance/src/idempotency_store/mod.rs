@@ -7,7 +7,9 @@ mod cases {
 
     use bytes::Bytes;
     use host_ports_conformance::{RACERS, race};
-    use http_conventions::idempotency::{ClaimOutcome, IdempotencyStore, Outcome, Settled, StoredResponse};
+    use http_conventions::idempotency::{
+        ClaimOutcome, IdempotencyStore, RequestOutcome, Settled, StoredResponse,
+    };
 
     use super::fixture::{
         LEASE, LIFETIME, claim, claim_by, complete, fence, holder, key, of_other_request, response,
@@ -44,7 +46,7 @@ mod cases {
         for _ in 0..2 {
             let outcome = claim(&**store, &claim_by(2, start()), start()).await;
             // part by part, as the whole does not show what it holds
-            if let (ClaimOutcome::Settled(Outcome::Completed(back)), Outcome::Completed(kept)) =
+            if let (ClaimOutcome::Settled(RequestOutcome::Completed(back)), RequestOutcome::Completed(kept)) =
                 (&outcome, small_response())
             {
                 assert_eq!(back.status, kept.status);
@@ -58,8 +60,8 @@ mod cases {
     /// Outcomes without a response are stored too.
     pub async fn outcome_without_response_is_returned(store: &Arc<dyn IdempotencyStore>) {
         for (name, outcome) in [
-            (1, Outcome::Unreplayable { status: 201 }),
-            (2, Outcome::Indeterminate),
+            (1, RequestOutcome::Unreplayable { status: 201 }),
+            (2, RequestOutcome::Indeterminate),
         ] {
             let held = with_key(name, claim_by(1, start()));
             claim(&**store, &held, start()).await;
@@ -118,7 +120,7 @@ mod cases {
         let end = start() + LEASE;
         for _ in 0..2 {
             let outcome = claim(&**store, &claim_by(2, end), end).await;
-            assert_eq!(outcome, ClaimOutcome::Settled(Outcome::Indeterminate));
+            assert_eq!(outcome, ClaimOutcome::Settled(RequestOutcome::Indeterminate));
         }
         assert_eq!(
             claim(&**store, &taking_over(3, end), end).await,
@@ -131,7 +133,7 @@ mod cases {
         claim(&**store, &claim_by(1, start()), start()).await;
         let end = start() + LEASE + LIFETIME;
         let before = claim(&**store, &claim_by(2, end), end - MILLISECOND).await;
-        assert_eq!(before, ClaimOutcome::Settled(Outcome::Indeterminate));
+        assert_eq!(before, ClaimOutcome::Settled(RequestOutcome::Indeterminate));
         let other = of_other_request(claim_by(2, end));
         assert_eq!(claim(&**store, &other, end).await, ClaimOutcome::Claimed);
     }
@@ -157,7 +159,7 @@ mod cases {
             }
         );
         assert_eq!(
-            complete(&**store, 1, Outcome::Indeterminate).await,
+            complete(&**store, 1, RequestOutcome::Indeterminate).await,
             Settled::Fenced
         );
     }
@@ -168,7 +170,7 @@ mod cases {
         claim(&**store, &claim_by(1, start()), start()).await;
         claim(&**store, &taking_over(2, end), end).await;
         assert_eq!(
-            complete(&**store, 1, Outcome::Indeterminate).await,
+            complete(&**store, 1, RequestOutcome::Indeterminate).await,
             Settled::Fenced
         );
         assert_eq!(store.release(&key(1), &fence(1)).await.unwrap(), Settled::Fenced);
@@ -199,7 +201,7 @@ mod cases {
         claim(&**store, &claim_by(1, start()), start()).await;
         complete(&**store, 1, small_response()).await;
         assert_eq!(
-            complete(&**store, 1, Outcome::Indeterminate).await,
+            complete(&**store, 1, RequestOutcome::Indeterminate).await,
             Settled::Fenced
         );
         assert_eq!(store.release(&key(1), &fence(1)).await.unwrap(), Settled::Fenced);
@@ -250,7 +252,7 @@ mod cases {
         };
         let bodies = [Bytes::new(), Bytes::from_iter((0..=250_u8).cycle().take(4 << 20))];
         for (name, (headers, body)) in (1..).zip([lines(0), lines(500)].into_iter().zip(bodies)) {
-            let outcome = Outcome::Completed(StoredResponse {
+            let outcome = RequestOutcome::Completed(StoredResponse {
                 status: 200,
                 headers,
                 body,

@@ -18,8 +18,8 @@ use http::{Request, Response, StatusCode};
 use http_conventions::{
     errors::{Problem, ProblemBase},
     idempotency::{
-        AfterCrash, Claim, ClaimOutcome, Fence, Idempotency, IdempotencyStore, KeyScope, Outcome, RecordKey,
-        Settled,
+        AfterCrash, Claim, ClaimOutcome, Fence, Idempotency, IdempotencyStore, KeyScope, RecordKey,
+        RequestOutcome, Settled,
     },
     ports::StoreError,
 };
@@ -120,7 +120,7 @@ impl IdempotencyStore for Hesitant {
         &self,
         key: &RecordKey,
         fence: &Fence,
-        outcome: Outcome,
+        outcome: RequestOutcome,
         expires_at: SystemTime,
     ) -> Result<Settled, StoreError> {
         hesitate().await;

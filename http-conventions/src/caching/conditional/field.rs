@@ -50,7 +50,7 @@ impl TagField {
                 (None, _) => false,
             });
         }
-        seen.verdict()
+        seen.field()
     }
 }
 
@@ -94,7 +94,7 @@ impl Seen {
         }
     }
 
-    fn verdict(&self) -> TagField {
+    fn field(&self) -> TagField {
         match (self.stars, self.tags, self.others) {
             (1, 0, 0) => TagField::Any,
             (0, 1.., _) if self.is_listed => TagField::Listed,

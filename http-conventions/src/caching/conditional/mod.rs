@@ -10,6 +10,6 @@ mod validators;
 pub use self::{
     entity_tag::{EntityTag, InvalidEntityTag},
     not_modified::not_modified,
-    precondition::{Decision, Preconditions},
+    precondition::{PreconditionDecision, Preconditions},
     validators::Validators,
 };

@@ -28,13 +28,13 @@ pub struct Preconditions<'a> {
     is_required: bool,
 }
 
-/// What the preconditions say.
+/// Decision of [`Preconditions::evaluate`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[expect(
     clippy::exhaustive_enums,
     reason = "the RFC has no further outcome for a request without a range"
 )]
-pub enum Decision {
+pub enum PreconditionDecision {
     /// Carry the request out.
     Proceed,
     /// Answer 304, see [`not_modified`](super::not_modified()).
@@ -45,16 +45,16 @@ pub enum Decision {
     PreconditionRequired,
 }
 
-/// What a single precondition came to.
+/// Result of a single precondition.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Verdict {
+enum Evaluation {
     /// It is not stated, or the RFC says to ignore it.
     Ignored,
     True,
     False,
 }
 
-impl Decision {
+impl PreconditionDecision {
     /// The problem to answer with, where the decision is to refuse.
     #[must_use]
     pub fn problem(self, base: &ProblemBase) -> Option<Problem> {
@@ -109,7 +109,7 @@ impl<'a> Preconditions<'a> {
         }
         current.apply(answer.headers_mut());
         match self.evaluate(Some(current)) {
-            Decision::NotModified => Ok(not_modified(answer.into_parts().0.headers)),
+            PreconditionDecision::NotModified => Ok(not_modified(answer.into_parts().0.headers)),
             decision => decision.problem(base).map_or(Ok(answer), Err),
         }
     }
@@ -125,37 +125,41 @@ impl<'a> Preconditions<'a> {
 
     /// Evaluates the preconditions against the current representation, which is absent where none exists.
     #[must_use]
-    pub fn evaluate(&self, current: Option<&Validators>) -> Decision {
+    pub fn evaluate(&self, current: Option<&Validators>) -> PreconditionDecision {
         if self.ignores_preconditions() {
-            return Decision::Proceed;
+            return PreconditionDecision::Proceed;
         }
         let entity_tag = current.and_then(Validators::current_tag);
         let if_match = TagField::read(self.headers, &IF_MATCH, entity_tag, Comparison::Strong);
         let unchanged = match if_match {
             TagField::Absent => self.if_unmodified_since(current),
-            field => if_match_verdict(field, current.is_some()),
+            field => evaluate_if_match(field, current.is_some()),
         };
-        if unchanged == Verdict::False {
-            return Decision::PreconditionFailed;
+        if unchanged == Evaluation::False {
+            return PreconditionDecision::PreconditionFailed;
         }
         let if_none_match = self.if_none_match_field(entity_tag);
-        let guards = unchanged == Verdict::True || if_none_match == TagField::Any;
+        let guards = unchanged == Evaluation::True || if_none_match == TagField::Any;
         if self.is_required && !guards && !self.reads() {
-            return Decision::PreconditionRequired;
+            return PreconditionDecision::PreconditionRequired;
         }
         self.evaluate_changed(if_none_match, current)
     }
 
     /// Steps 3 and 4: does the caller already have this state?
-    fn evaluate_changed(&self, if_none_match: TagField, current: Option<&Validators>) -> Decision {
+    fn evaluate_changed(
+        &self,
+        if_none_match: TagField,
+        current: Option<&Validators>,
+    ) -> PreconditionDecision {
         let changed = match if_none_match {
             TagField::Absent if self.reads() => self.if_modified_since(current),
-            field => self.if_none_match_verdict(field, current.is_some()),
+            field => self.evaluate_if_none_match(field, current.is_some()),
         };
         match changed {
-            Verdict::False if self.reads() => Decision::NotModified,
-            Verdict::False => Decision::PreconditionFailed,
-            Verdict::True | Verdict::Ignored => Decision::Proceed,
+            Evaluation::False if self.reads() => PreconditionDecision::NotModified,
+            Evaluation::False => PreconditionDecision::PreconditionFailed,
+            Evaluation::True | Evaluation::Ignored => PreconditionDecision::Proceed,
         }
     }
 
@@ -164,23 +168,23 @@ impl<'a> Preconditions<'a> {
     }
 
     /// A malformed field must not let a write through; on a read the full answer is the safe one.
-    fn if_none_match_verdict(&self, field: TagField, exists: bool) -> Verdict {
+    fn evaluate_if_none_match(&self, field: TagField, exists: bool) -> Evaluation {
         match field {
-            TagField::Absent => Verdict::Ignored,
-            TagField::Any if exists => Verdict::False,
-            TagField::Any | TagField::Unlisted => Verdict::True,
-            TagField::Malformed if self.reads() => Verdict::True,
-            TagField::Listed | TagField::Malformed => Verdict::False,
+            TagField::Absent => Evaluation::Ignored,
+            TagField::Any if exists => Evaluation::False,
+            TagField::Any | TagField::Unlisted => Evaluation::True,
+            TagField::Malformed if self.reads() => Evaluation::True,
+            TagField::Listed | TagField::Malformed => Evaluation::False,
         }
     }
 
-    fn if_unmodified_since(&self, current: Option<&Validators>) -> Verdict {
+    fn if_unmodified_since(&self, current: Option<&Validators>) -> Evaluation {
         self.dates(&IF_UNMODIFIED_SINCE, current, |last_modified, since| {
             last_modified <= since
         })
     }
 
-    fn if_modified_since(&self, current: Option<&Validators>) -> Verdict {
+    fn if_modified_since(&self, current: Option<&Validators>) -> Evaluation {
         self.dates(&IF_MODIFIED_SINCE, current, |last_modified, since| {
             last_modified > since
         })
@@ -192,15 +196,15 @@ impl<'a> Preconditions<'a> {
         name: &HeaderName,
         current: Option<&Validators>,
         holds: impl Fn(SystemTime, SystemTime) -> bool,
-    ) -> Verdict {
+    ) -> Evaluation {
         let Some(last_modified) = current.and_then(Validators::last_modified) else {
-            return Verdict::Ignored;
+            return Evaluation::Ignored;
         };
         let since = single_value(self.headers, name);
         match since.and_then(|value| http_date::parse(value.as_bytes(), self.now)) {
-            Some(since) if holds(last_modified, since) => Verdict::True,
-            Some(_) => Verdict::False,
-            None => Verdict::Ignored,
+            Some(since) if holds(last_modified, since) => Evaluation::True,
+            Some(_) => Evaluation::False,
+            None => Evaluation::Ignored,
         }
     }
 
@@ -214,11 +218,11 @@ impl<'a> Preconditions<'a> {
     }
 }
 
-fn if_match_verdict(field: TagField, exists: bool) -> Verdict {
+fn evaluate_if_match(field: TagField, exists: bool) -> Evaluation {
     match field {
-        TagField::Absent => Verdict::Ignored,
-        TagField::Any if exists => Verdict::True,
-        TagField::Listed => Verdict::True,
-        TagField::Any | TagField::Unlisted | TagField::Malformed => Verdict::False,
+        TagField::Absent => Evaluation::Ignored,
+        TagField::Any if exists => Evaluation::True,
+        TagField::Listed => Evaluation::True,
+        TagField::Any | TagField::Unlisted | TagField::Malformed => Evaluation::False,
     }
 }

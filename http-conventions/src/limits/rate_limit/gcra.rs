@@ -29,10 +29,10 @@ impl State {
     }
 }
 
-/// What becomes of one request under one quota.
+/// Decision of [`decide`] on one request under one quota.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a request passes or it does not")]
-pub enum Decision {
+pub enum RateLimitDecision {
     /// It passes.
     Allowed {
         /// The bucket after it, to be kept in place of the one before.
@@ -45,7 +45,7 @@ pub enum Decision {
     },
 }
 
-impl Decision {
+impl RateLimitDecision {
     /// Whether the request passes.
     #[must_use]
     pub const fn is_allowed(&self) -> bool {
@@ -64,26 +64,26 @@ impl Decision {
 /// ```
 /// use std::time::{Duration, SystemTime};
 ///
-/// use http_conventions::limits::{decide, Decision, Quota, State};
+/// use http_conventions::limits::{decide, RateLimitDecision, Quota, State};
 ///
 /// let (quota, now) = (Quota::per(2, Duration::from_secs(1))?, SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000));
-/// let Decision::Allowed { state } = decide(State::default(), &quota, 1, now) else { panic!("the bucket is full") };
-/// let Decision::Allowed { state } = decide(state, &quota, 1, now) else { panic!("there were two") };
-/// assert_eq!(decide(state, &quota, 1, now), Decision::Denied { wait: Duration::from_millis(500) });
+/// let RateLimitDecision::Allowed { state } = decide(State::default(), &quota, 1, now) else { panic!("the bucket is full") };
+/// let RateLimitDecision::Allowed { state } = decide(state, &quota, 1, now) else { panic!("there were two") };
+/// assert_eq!(decide(state, &quota, 1, now), RateLimitDecision::Denied { wait: Duration::from_millis(500) });
 /// # Ok::<(), http_conventions::limits::InvalidQuota>(())
 /// ```
 #[must_use]
-pub fn decide(state: State, quota: &Quota, cost: u32, now: SystemTime) -> Decision {
+pub fn decide(state: State, quota: &Quota, cost: u32, now: SystemTime) -> RateLimitDecision {
     decide_at(state, quota, cost, nanoseconds(now))
 }
 
-pub(super) fn decide_at(state: State, quota: &Quota, cost: u32, now: u64) -> Decision {
+pub(super) fn decide_at(state: State, quota: &Quota, cost: u32, now: u64) -> RateLimitDecision {
     let latest = now.saturating_add(quota.capacity());
     let spent = full_at(state, latest, now).saturating_add(quota.increment(cost));
     if spent <= latest {
-        return Decision::Allowed { state: State(spent) };
+        return RateLimitDecision::Allowed { state: State(spent) };
     }
-    Decision::Denied {
+    RateLimitDecision::Denied {
         wait: Duration::from_nanos(spent - latest),
     }
 }
@@ -150,15 +150,15 @@ mod tests {
 
     fn spend(state: State, cost: u32, now: u64) -> State {
         match decide_at(state, &quota(), cost, now) {
-            Decision::Allowed { state } => state,
-            Decision::Denied { wait } => panic!("{wait:?}"),
+            RateLimitDecision::Allowed { state } => state,
+            RateLimitDecision::Denied { wait } => panic!("{wait:?}"),
         }
     }
 
     fn wait(state: State, cost: u32, now: u64) -> u64 {
         match decide_at(state, &quota(), cost, now) {
-            Decision::Allowed { .. } => 0,
-            Decision::Denied { wait } => u64::try_from(wait.as_nanos()).unwrap(),
+            RateLimitDecision::Allowed { .. } => 0,
+            RateLimitDecision::Denied { wait } => u64::try_from(wait.as_nanos()).unwrap(),
         }
     }
 
@@ -236,7 +236,7 @@ mod tests {
                 for cost in [0, 1, u32::MAX] {
                     let decided = decide_at(State(state), &long, cost, now);
                     let _ = Standing::of(State(state), &long, now);
-                    if let (Decision::Allowed { state }, true) = (decided, now <= LATEST_NOW) {
+                    if let (RateLimitDecision::Allowed { state }, true) = (decided, now <= LATEST_NOW) {
                         assert!(i64::try_from(state.as_nanoseconds()).is_ok());
                     }
                 }

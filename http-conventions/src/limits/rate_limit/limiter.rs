@@ -9,7 +9,7 @@ use std::{
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::{
-    Decision, HeaderProfile, RateLimitStore, Spend, State, decide,
+    HeaderProfile, RateLimitDecision, RateLimitStore, Spend, State, decide,
     fields::{fields, is_list},
     passes,
 };
@@ -114,7 +114,9 @@ impl RateLimiter {
         let mut longest = Duration::ZERO;
         let mut violated = Vec::new();
         for (spend, state) in spends.iter().zip(states) {
-            if let Decision::Denied { wait } = decide(*state, spend.policy().quota(), spend.cost(), now) {
+            if let RateLimitDecision::Denied { wait } =
+                decide(*state, spend.policy().quota(), spend.cost(), now)
+            {
                 longest = longest.max(wait);
                 violated.push(Member::from(spend.policy().name().to_owned()));
             }

@@ -11,7 +11,7 @@ use std::{
 use async_trait::async_trait;
 
 use super::{
-    Decision, RateLimitStore, Spend, State,
+    RateLimitDecision, RateLimitStore, Spend, State,
     gcra::{decide_at, nanoseconds},
     passes,
 };
@@ -75,7 +75,7 @@ impl MemoryRateLimitStore {
 
     /// Takes from one bucket, at once: for a host that limits by one policy in one process, without a future.
     #[must_use = "a request that is denied must not go on"]
-    pub fn take(&self, spend: &Spend<'_>, now: SystemTime) -> Decision {
+    pub fn take(&self, spend: &Spend<'_>, now: SystemTime) -> RateLimitDecision {
         let (now, place) = (nanoseconds(now), self.place(spend));
         let decide = |state| decide_at(state, spend.policy().quota(), spend.cost(), now);
         let mut shard = self.shards.get(place.shard).map(lock);
@@ -84,7 +84,7 @@ impl MemoryRateLimitStore {
         };
         let way = own(set, place);
         let decision = decide(state_of(set, way));
-        if let Decision::Allowed { state } = decision {
+        if let RateLimitDecision::Allowed { state } = decision {
             keep(set, way, place, state, now);
         }
         decision

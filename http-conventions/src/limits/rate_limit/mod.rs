@@ -12,7 +12,7 @@ mod store;
 pub(crate) use self::fields::{PLAIN, PREFIXED};
 pub use self::{
     fields::{HeaderProfile, RATE_LIMIT, RATE_LIMIT_POLICY},
-    gcra::{Decision, State, decide},
+    gcra::{RateLimitDecision, State, decide},
     limiter::{OnStoreFailure, QUOTA_EXCEEDED, RateLimiter, Standings},
     memory::MemoryRateLimitStore,
     network::client_network,

@@ -64,8 +64,8 @@ pub fn passes(states: &[State], spends: &[Spend<'_>], now: SystemTime) -> Option
     let states = states.iter().copied().chain(std::iter::repeat(State::default()));
     let after = spends.iter().zip(states).map(|(spend, state)| {
         match decide(state, spend.policy().quota(), spend.cost(), now) {
-            super::Decision::Allowed { state } => Some(state),
-            super::Decision::Denied { .. } => None,
+            super::RateLimitDecision::Allowed { state } => Some(state),
+            super::RateLimitDecision::Denied { .. } => None,
         }
     });
     after.collect()

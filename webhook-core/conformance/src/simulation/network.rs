@@ -26,7 +26,7 @@ use super::{
 };
 use webhook_core::{
     ports::{ExchangeLimits, Transport, TransportError},
-    receiver::Outcome,
+    receiver::ReceiveOutcome,
     sender::DeliveryId,
     signature::WEBHOOK_ID,
 };
@@ -173,9 +173,12 @@ impl SimulatedTransport {
             let courier = async move {
                 world.sleep(way).await;
                 let answer = site.receiver().receive(request).await;
-                let outcome = answer.extensions().get::<Outcome>().copied();
+                let outcome = answer.extensions().get::<ReceiveOutcome>().copied();
                 world.check(|_| {
-                    let verified = !matches!(outcome, Some(Outcome::Rejected(_) | Outcome::Conflict));
+                    let verified = !matches!(
+                        outcome,
+                        Some(ReceiveOutcome::Rejected(_) | ReceiveOutcome::Conflict)
+                    );
                     check(verified, Invariant::SecretsOverlap, || {
                         format!("the receiver refuses {delivery}: {outcome:?}")
                     })

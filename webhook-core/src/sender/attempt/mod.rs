@@ -1,9 +1,9 @@
 //! One attempt: what came back, and what that means.
 //!
-//! [`classify`] is a total function from an [`Outcome`] to a [`Verdict`]; a host that knows its receivers better replaces it
+//! [`classify`] is a total function from an [`AttemptOutcome`] to a [`AttemptClass`]; a host that knows its receivers better replaces it
 //! (see [`DeliveryPolicy::with_classification`](super::DeliveryPolicy::with_classification)).
 //!
-//! | answer | verdict |
+//! | answer | class |
 //! |---|---|
 //! | 2xx | acked |
 //! | 5xx, 3xx (never followed), 408, 425, no answer | retried later |
@@ -13,12 +13,12 @@
 //!
 //! ```
 //! use http::StatusCode;
-//! use webhook_core::sender::{Outcome, Verdict, classify};
+//! use webhook_core::sender::{AttemptOutcome, AttemptClass, classify};
 //!
-//! let answered = |status| Outcome::Answered { status, retry_after: None };
-//! assert_eq!(classify(&answered(StatusCode::NO_CONTENT)), Verdict::Acked);
-//! assert_eq!(classify(&answered(StatusCode::BAD_GATEWAY)), Verdict::Retry);
-//! assert_eq!(classify(&answered(StatusCode::GONE)), Verdict::Disable);
+//! let answered = |status| AttemptOutcome::Answered { status, retry_after: None };
+//! assert_eq!(classify(&answered(StatusCode::NO_CONTENT)), AttemptClass::Acked);
+//! assert_eq!(classify(&answered(StatusCode::BAD_GATEWAY)), AttemptClass::Retry);
+//! assert_eq!(classify(&answered(StatusCode::GONE)), AttemptClass::Disable);
 //! ```
 
 mod log;
@@ -36,9 +36,9 @@ use crate::ports::{TransportError, TransportErrorKind};
 /// The longest that a receiver can ask to be left alone.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What an attempt brought back.
+/// Result of an attempt.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Outcome {
+pub enum AttemptOutcome {
     /// The receiver answered.
     Answered {
         /// With this status.
@@ -50,9 +50,9 @@ pub enum Outcome {
     Failed(TransportErrorKind),
 }
 
-/// What an outcome means for the delivery.
+/// Class of an attempt's outcome: its meaning for the delivery.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum Verdict {
+pub enum AttemptClass {
     /// The receiver has the event.
     Acked,
     /// It may work later: one attempt is spent.
@@ -65,7 +65,7 @@ pub enum Verdict {
     Disable,
 }
 
-impl Outcome {
+impl AttemptOutcome {
     /// Reads what an exchange that ended at `now` brought back.
     ///
     /// `Retry-After` is taken in seconds or as a date; a date is measured against the answer's own `Date`, so that a skewed
@@ -93,24 +93,24 @@ impl Outcome {
 
 /// The usual meaning of an outcome, see the table of this module.
 #[must_use]
-pub fn classify(outcome: &Outcome) -> Verdict {
+pub fn classify(outcome: &AttemptOutcome) -> AttemptClass {
     match outcome {
-        Outcome::Answered { status, .. } => classify_status(*status),
+        AttemptOutcome::Answered { status, .. } => classify_status(*status),
         // another attempt would be refused again, and two days of retries would only hide the mistake
-        Outcome::Failed(TransportErrorKind::RefusedAddress) => Verdict::PermanentFailure,
-        Outcome::Failed(_) => Verdict::Retry,
+        AttemptOutcome::Failed(TransportErrorKind::RefusedAddress) => AttemptClass::PermanentFailure,
+        AttemptOutcome::Failed(_) => AttemptClass::Retry,
     }
 }
 
-fn classify_status(status: StatusCode) -> Verdict {
+fn classify_status(status: StatusCode) -> AttemptClass {
     match status {
-        StatusCode::GONE => Verdict::Disable,
-        StatusCode::TOO_MANY_REQUESTS => Verdict::Throttled,
-        StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY => Verdict::Retry,
-        status if status.is_success() => Verdict::Acked,
-        status if status.is_client_error() => Verdict::PermanentFailure,
+        StatusCode::GONE => AttemptClass::Disable,
+        StatusCode::TOO_MANY_REQUESTS => AttemptClass::Throttled,
+        StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY => AttemptClass::Retry,
+        status if status.is_success() => AttemptClass::Acked,
+        status if status.is_client_error() => AttemptClass::PermanentFailure,
         // 5xx, 3xx, and whatever is no final status at all
-        _ => Verdict::Retry,
+        _ => AttemptClass::Retry,
     }
 }
 
@@ -125,24 +125,24 @@ mod tests {
 
     use super::*;
 
-    fn answered(status: StatusCode) -> Outcome {
-        Outcome::Answered {
+    fn answered(status: StatusCode) -> AttemptOutcome {
+        AttemptOutcome::Answered {
             status,
             retry_after: None,
         }
     }
 
-    /// W11: every status there is has one verdict, and it is the one of the table.
+    /// W11: each status has one class, as in the table.
     #[test]
-    fn every_status_has_its_verdict() {
+    fn every_status_has_its_class() {
         for code in 100..=999 {
             let expected = match code {
-                200..=299 => Verdict::Acked,
-                408 | 425 => Verdict::Retry,
-                410 => Verdict::Disable,
-                429 => Verdict::Throttled,
-                400..=499 => Verdict::PermanentFailure,
-                _ => Verdict::Retry,
+                200..=299 => AttemptClass::Acked,
+                408 | 425 => AttemptClass::Retry,
+                410 => AttemptClass::Disable,
+                429 => AttemptClass::Throttled,
+                400..=499 => AttemptClass::PermanentFailure,
+                _ => AttemptClass::Retry,
             };
             let status = StatusCode::from_u16(code).unwrap();
             assert_eq!(classify(&answered(status)), expected, "{code}");
@@ -154,10 +154,10 @@ mod tests {
     fn no_answer_is_retried_unless_the_address_is_refused() {
         for kind in TransportErrorKind::ALL {
             let expected = match kind {
-                TransportErrorKind::RefusedAddress => Verdict::PermanentFailure,
-                _ => Verdict::Retry,
+                TransportErrorKind::RefusedAddress => AttemptClass::PermanentFailure,
+                _ => AttemptClass::Retry,
             };
-            assert_eq!(classify(&Outcome::Failed(kind)), expected, "{kind}");
+            assert_eq!(classify(&AttemptOutcome::Failed(kind)), expected, "{kind}");
         }
     }
 

@@ -10,15 +10,15 @@ use super::Dispatcher;
 use crate::{
     ports::{ExchangeLimits, StoreError, TransportError},
     sender::{
-        Attempt, AttemptResult, Decision, Delivery, Disposition, Endpoint, EndpointState, FailureReason,
-        KEPT_ANSWER, Leased, Outcome, Settlement, StoredEvent,
+        Attempt, AttemptOutcome, AttemptResult, Delivery, DeliveryDecision, Disposition, Endpoint,
+        EndpointState, FailureReason, KEPT_ANSWER, Leased, Settlement, StoredEvent,
     },
 };
 
 /// A lease that has come to its end, not yet written.
 pub(super) struct Finished {
     pub(super) settlement: Settlement,
-    pub(super) outcome: Option<Outcome>,
+    pub(super) outcome: Option<AttemptOutcome>,
     pub(super) endpoint_disabled: bool,
     /// When somebody else may take the delivery.
     pub(super) lease_ends: SystemTime,
@@ -27,7 +27,7 @@ pub(super) struct Finished {
 }
 
 impl Finished {
-    fn unsent(leased: &Delivery, decision: Decision, failure: Option<StoreError>) -> Self {
+    fn unsent(leased: &Delivery, decision: DeliveryDecision, failure: Option<StoreError>) -> Self {
         Self {
             settlement: decision.settle(leased, None),
             outcome: None,
@@ -91,7 +91,7 @@ impl Dispatcher {
     ) -> Finished {
         let exchange = self.exchange(event, endpoint, started_at).await;
         let now = self.clock.now();
-        let outcome = Outcome::of(&exchange, now);
+        let outcome = AttemptOutcome::of(&exchange, now);
         let mut decision = self.policy.after_attempt(delivery, &outcome, now, self.jitter());
         let mut failure = None;
         // before the settlement: if we stop in between, the next 410 disables it

@@ -25,8 +25,8 @@ use std::{
 use http::HeaderValue;
 
 use super::{
-    DeliveryId, DeliveryPolicy, Disposition, EndpointStore, Enqueue, Enqueued, HealthEvent, Outbox, Outcome,
-    Settled, StoredEvent,
+    AttemptOutcome, DeliveryId, DeliveryPolicy, Disposition, EndpointStore, Enqueue, Enqueued, HealthEvent,
+    Outbox, Settled, StoredEvent,
 };
 use crate::{
     address::AddressPolicy,
@@ -116,7 +116,7 @@ pub struct Handled {
     /// The delivery.
     pub delivery: DeliveryId,
     /// What came back; `None` when no attempt was made.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<AttemptOutcome>,
     /// What was made of it.
     pub disposition: Disposition,
     /// Whether that could still be written.

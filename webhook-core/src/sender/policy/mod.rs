@@ -1,19 +1,19 @@
 //! The delivery engine: what to do with a delivery that came up, and what its attempt means, as pure decisions.
 //!
 //! [`DeliveryPolicy::admit`] says whether a leased delivery is sent at all, [`DeliveryPolicy::after_attempt`] what its
-//! outcome makes of it, [`DeliveryPolicy::postpone`] what a store that fails does. Each gives a [`Decision`], a value that names every effect; nothing is stored, sent or timed here.
+//! outcome makes of it, [`DeliveryPolicy::postpone`] what a store that fails does. Each gives a [`DeliveryDecision`], a value that names every effect; nothing is stored, sent or timed here.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
 //! use http::StatusCode;
-//! use webhook_core::sender::{Delivery, DeliveryId, DeliveryPolicy, Disposition, Outcome};
+//! use webhook_core::sender::{Delivery, DeliveryId, DeliveryPolicy, Disposition, AttemptOutcome};
 //!
 //! let now = SystemTime::UNIX_EPOCH;
 //! let id = DeliveryId { event: "evt_1".parse()?, endpoint: "ep_1".parse()? };
 //! let delivery = Delivery::new(id, now);
 //!
 //! // a 500 that asks for two minutes gets them, although the schedule would come back after about one
-//! let outcome = Outcome::Answered {
+//! let outcome = AttemptOutcome::Answered {
 //!     status: StatusCode::INTERNAL_SERVER_ERROR,
 //!     retry_after: Some(Duration::from_secs(120)),
 //! };
@@ -32,8 +32,8 @@ use std::{
 use http::StatusCode;
 
 use super::{
-    Attempt, Delivery, Disposition, Endpoint, EndpointState, FailureReason, Outcome, Schedule, Settlement,
-    Verdict, classify, schedule::jittered,
+    Attempt, AttemptClass, AttemptOutcome, Delivery, Disposition, Endpoint, EndpointState, FailureReason,
+    Schedule, Settlement, classify, schedule::jittered,
 };
 use crate::ports::TransportErrorKind;
 
@@ -51,7 +51,7 @@ const PAUSE_CHECK: Duration = Duration::from_secs(60);
 /// How soon an endpoint that could not be read, or not be disabled, is asked for again.
 const STORE_PAUSE: Duration = Duration::from_secs(10);
 
-type Classification = Arc<dyn Fn(&Outcome) -> Verdict + Send + Sync>;
+type Classification = Arc<dyn Fn(&AttemptOutcome) -> AttemptClass + Send + Sync>;
 
 /// Schedule, lifetime and classification: all that decides on a delivery.
 #[derive(Clone)]
@@ -61,9 +61,9 @@ pub struct DeliveryPolicy {
     classification: Classification,
 }
 
-/// What becomes of a leased delivery.
+/// Decision on a leased delivery.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Decision {
+pub struct DeliveryDecision {
     /// The delivery's part.
     pub disposition: Disposition,
     /// Whether one attempt of the schedule is used up.
@@ -74,7 +74,7 @@ pub struct Decision {
     pub disable_endpoint: bool,
 }
 
-impl Decision {
+impl DeliveryDecision {
     const fn unsent(disposition: Disposition) -> Self {
         Self {
             disposition,
@@ -131,7 +131,7 @@ impl DeliveryPolicy {
     #[must_use]
     pub fn with_classification(
         self,
-        classification: impl Fn(&Outcome) -> Verdict + Send + Sync + 'static,
+        classification: impl Fn(&AttemptOutcome) -> AttemptClass + Send + Sync + 'static,
     ) -> Self {
         Self {
             classification: Arc::new(classification),
@@ -163,8 +163,8 @@ impl DeliveryPolicy {
         delivery: &Delivery,
         endpoint: Option<&'e Endpoint>,
         now: SystemTime,
-    ) -> Result<&'e Endpoint, Decision> {
-        let failed = |reason| Err(Decision::unsent(Disposition::Failed(reason)));
+    ) -> Result<&'e Endpoint, DeliveryDecision> {
+        let failed = |reason| Err(DeliveryDecision::unsent(Disposition::Failed(reason)));
         let Some(endpoint) = endpoint else {
             return failed(FailureReason::EndpointUnknown);
         };
@@ -172,15 +172,15 @@ impl DeliveryPolicy {
             EndpointState::Disabled => failed(FailureReason::EndpointDisabled),
             EndpointState::Paused => {
                 let due_at = later(now, PAUSE_CHECK);
-                let held = Decision::unsent(Disposition::Held { due_at });
-                Err(Decision {
+                let held = DeliveryDecision::unsent(Disposition::Held { due_at });
+                Err(DeliveryDecision {
                     hold_endpoint_until: Some(due_at),
                     ..held
                 })
             }
             EndpointState::Enabled if self.is_over(delivery, now) => failed(FailureReason::LifetimeExpired),
             EndpointState::Enabled if delivery.lease_is_over(now) => {
-                Err(Decision::unsent(Disposition::Held { due_at: now }))
+                Err(DeliveryDecision::unsent(Disposition::Held { due_at: now }))
             }
             EndpointState::Enabled => Ok(endpoint),
         }
@@ -193,29 +193,31 @@ impl DeliveryPolicy {
     pub fn after_attempt(
         &self,
         delivery: &Delivery,
-        outcome: &Outcome,
+        outcome: &AttemptOutcome,
         now: SystemTime,
         jitter: u64,
-    ) -> Decision {
+    ) -> DeliveryDecision {
         let asked = outcome.retry_after().unwrap_or_default();
         match (self.classification)(outcome) {
-            Verdict::Acked => Decision::spent(Disposition::Acked),
-            Verdict::PermanentFailure => Decision::spent(Disposition::Failed(rejection(outcome))),
-            Verdict::Disable => Decision {
+            AttemptClass::Acked => DeliveryDecision::spent(Disposition::Acked),
+            AttemptClass::PermanentFailure => {
+                DeliveryDecision::spent(Disposition::Failed(rejection(outcome)))
+            }
+            AttemptClass::Disable => DeliveryDecision {
                 disable_endpoint: true,
-                ..Decision::spent(Disposition::Failed(FailureReason::EndpointGone))
+                ..DeliveryDecision::spent(Disposition::Failed(FailureReason::EndpointGone))
             },
-            Verdict::Throttled => {
+            AttemptClass::Throttled => {
                 let due_at = later(now, jittered(THROTTLE_PAUSE, jitter).max(asked));
                 let held = self.unless_expired(delivery, Disposition::Held { due_at }, due_at);
-                Decision {
+                DeliveryDecision {
                     hold_endpoint_until: Some(due_at),
-                    ..Decision::unsent(held)
+                    ..DeliveryDecision::unsent(held)
                 }
             }
-            Verdict::Retry => Decision {
+            AttemptClass::Retry => DeliveryDecision {
                 hold_endpoint_until: unavailable(outcome).map(|asked| later(now, asked)),
-                ..Decision::spent(self.retry(delivery, later(now, asked), now, jitter))
+                ..DeliveryDecision::spent(self.retry(delivery, later(now, asked), now, jitter))
             },
         }
     }
@@ -228,12 +230,12 @@ impl DeliveryPolicy {
     /// It is an outcome like any other, and clears the count of crashes: a delivery that kills its dispatchers is quarantined only
     /// where its endpoint can be read for [so many leases](super::Dispatcher::with_quarantine_after) in a row.
     #[must_use]
-    pub fn postpone(&self, delivery: &Delivery, now: SystemTime) -> Decision {
+    pub fn postpone(&self, delivery: &Delivery, now: SystemTime) -> DeliveryDecision {
         let due_at = later(now, STORE_PAUSE);
         let held = self.unless_expired(delivery, Disposition::Held { due_at }, due_at);
-        Decision {
+        DeliveryDecision {
             hold_endpoint_until: Some(due_at),
-            ..Decision::unsent(held)
+            ..DeliveryDecision::unsent(held)
         }
     }
 
@@ -288,17 +290,17 @@ impl fmt::Debug for DeliveryPolicy {
     }
 }
 
-fn rejection(outcome: &Outcome) -> FailureReason {
+fn rejection(outcome: &AttemptOutcome) -> FailureReason {
     match outcome {
-        Outcome::Failed(TransportErrorKind::RefusedAddress) => FailureReason::AddressRefused,
+        AttemptOutcome::Failed(TransportErrorKind::RefusedAddress) => FailureReason::AddressRefused,
         _ => FailureReason::Rejected,
     }
 }
 
 /// The wait that a receiver asks of everybody, not only of this message: 503 with a `Retry-After`.
-fn unavailable(outcome: &Outcome) -> Option<Duration> {
+fn unavailable(outcome: &AttemptOutcome) -> Option<Duration> {
     match outcome {
-        Outcome::Answered {
+        AttemptOutcome::Answered {
             status: StatusCode::SERVICE_UNAVAILABLE,
             retry_after,
         } => retry_after.filter(|asked| !asked.is_zero()),

@@ -27,14 +27,14 @@ fn after(attempts: u32) -> Delivery {
     }
 }
 
-fn answered(status: u16, retry_after: Option<Duration>) -> Outcome {
-    Outcome::Answered {
+fn answered(status: u16, retry_after: Option<Duration>) -> AttemptOutcome {
+    AttemptOutcome::Answered {
         status: StatusCode::from_u16(status).unwrap(),
         retry_after,
     }
 }
 
-fn decide(attempts: u32, outcome: &Outcome) -> Decision {
+fn decide(attempts: u32, outcome: &AttemptOutcome) -> DeliveryDecision {
     DeliveryPolicy::default().after_attempt(&after(attempts), outcome, now(), MIDDLE)
 }
 
@@ -54,7 +54,10 @@ fn nothing_is_sent_under_a_lease_that_has_ended() {
     assert!(policy.admit(&leased, Some(&endpoint), last_moment).is_ok());
     for late in [until, until + HOUR] {
         let left = policy.admit(&leased, Some(&endpoint), late).err();
-        assert_eq!(left, Some(Decision::unsent(Disposition::Held { due_at: late })));
+        assert_eq!(
+            left,
+            Some(DeliveryDecision::unsent(Disposition::Held { due_at: late }))
+        );
     }
 }
 
@@ -66,17 +69,17 @@ fn failures_walk_down_the_schedule_and_end_as_a_dead_letter() {
         for outcome in [
             answered(500, None),
             answered(302, None),
-            Outcome::Failed(TransportErrorKind::Timeout),
+            AttemptOutcome::Failed(TransportErrorKind::Timeout),
         ] {
             assert_eq!(
                 decide(spent, &outcome),
-                Decision::spent(Disposition::Retry { due_at }),
+                DeliveryDecision::spent(Disposition::Retry { due_at }),
                 "{spent} spent"
             );
         }
     }
     let dead = Disposition::Failed(FailureReason::AttemptsExhausted);
-    assert_eq!(decide(6, &answered(500, None)), Decision::spent(dead));
+    assert_eq!(decide(6, &answered(500, None)), DeliveryDecision::spent(dead));
 }
 
 /// W11: 429 holds the endpoint, keeps the attempt, and waits a jittered minute or what the receiver asked for.
@@ -85,10 +88,10 @@ fn a_429_holds_the_endpoint_and_spends_nothing() {
     for (asked, wait) in [(None, 60), (Some(10), 60), (Some(300), 300)] {
         let due_at = now() + Duration::from_secs(wait);
         let decision = decide(6, &answered(429, asked.map(Duration::from_secs)));
-        let held = Decision::unsent(Disposition::Held { due_at });
+        let held = DeliveryDecision::unsent(Disposition::Held { due_at });
         assert_eq!(
             decision,
-            Decision {
+            DeliveryDecision {
                 hold_endpoint_until: Some(due_at),
                 ..held
             }
@@ -128,10 +131,10 @@ fn a_429_is_bounded_by_the_lifetime() {
 fn a_503_with_retry_after_holds_the_endpoint_too() {
     let until = now() + Duration::from_secs(600);
     let decision = decide(0, &answered(503, Some(Duration::from_secs(600))));
-    let retried = Decision::spent(Disposition::Retry { due_at: until });
+    let retried = DeliveryDecision::spent(Disposition::Retry { due_at: until });
     assert_eq!(
         decision,
-        Decision {
+        DeliveryDecision {
             hold_endpoint_until: Some(until),
             ..retried
         }
@@ -149,19 +152,19 @@ fn a_503_with_retry_after_holds_the_endpoint_too() {
 /// W11: other 4xx end the delivery, 410 the endpoint too, and a refused address (W10) is told apart.
 #[test]
 fn refusals_are_final() {
-    let rejected = Decision::spent(Disposition::Failed(FailureReason::Rejected));
+    let rejected = DeliveryDecision::spent(Disposition::Failed(FailureReason::Rejected));
     assert_eq!(decide(0, &answered(404, None)), rejected);
-    let gone = Decision::spent(Disposition::Failed(FailureReason::EndpointGone));
+    let gone = DeliveryDecision::spent(Disposition::Failed(FailureReason::EndpointGone));
     assert_eq!(
         decide(0, &answered(410, None)),
-        Decision {
+        DeliveryDecision {
             disable_endpoint: true,
             ..gone
         }
     );
-    let refused = Decision::spent(Disposition::Failed(FailureReason::AddressRefused));
+    let refused = DeliveryDecision::spent(Disposition::Failed(FailureReason::AddressRefused));
     assert_eq!(
-        decide(0, &Outcome::Failed(TransportErrorKind::RefusedAddress)),
+        decide(0, &AttemptOutcome::Failed(TransportErrorKind::RefusedAddress)),
         refused
     );
 }
@@ -170,10 +173,10 @@ fn refusals_are_final() {
 #[test]
 fn a_host_may_classify_differently() {
     let stubborn = DeliveryPolicy::default().with_classification(|outcome| match outcome {
-        Outcome::Answered {
+        AttemptOutcome::Answered {
             status: StatusCode::NOT_FOUND,
             ..
-        } => Verdict::Retry,
+        } => AttemptClass::Retry,
         other => classify(other),
     });
     let decision = stubborn.after_attempt(&after(0), &answered(404, None), now(), MIDDLE);
@@ -225,7 +228,7 @@ fn nothing_is_sent_once_the_lifetime_is_over() {
     let refusal = |now| policy.admit(&after(0), Some(&enabled), now).err();
     let end = now() + 72 * HOUR;
     assert_eq!(refusal(end - Duration::from_nanos(1)), None);
-    let expired = Decision::unsent(Disposition::Failed(FailureReason::LifetimeExpired));
+    let expired = DeliveryDecision::unsent(Disposition::Failed(FailureReason::LifetimeExpired));
     assert_eq!(refusal(end), Some(expired));
 }
 

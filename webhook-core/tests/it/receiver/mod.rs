@@ -17,7 +17,7 @@ use http::{Request, Response, StatusCode, header};
 use webhook_core::{
     memory::MemoryInbox,
     ports::Clock,
-    receiver::{Inbox, Outcome, Queued, Receiver, ReceiverBuilder, Verifier},
+    receiver::{Inbox, Queued, ReceiveOutcome, Receiver, ReceiverBuilder, Verifier},
     signature::{Signer, Signers},
 };
 
@@ -84,7 +84,7 @@ impl Fixture {
     }
 }
 
-fn outcome(response: &Response<Bytes>) -> Outcome {
+fn outcome(response: &Response<Bytes>) -> ReceiveOutcome {
     *response.extensions().get().unwrap()
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::{HeaderValue, StatusCode, header};
-use webhook_core::receiver::{Outcome, VerifyFailure};
+use webhook_core::receiver::{ReceiveOutcome, VerifyFailure};
 
 use super::{DAY, Fixture, assert_problem, body, outcome};
 
@@ -17,7 +17,7 @@ async fn a_verified_event_is_queued_and_answered_at_once() {
         (StatusCode::NO_CONTENT, 0)
     );
     assert!(!response.headers().contains_key(header::CONTENT_TYPE));
-    assert_eq!(outcome(&response), Outcome::Enqueued);
+    assert_eq!(outcome(&response), ReceiveOutcome::Enqueued);
     let [job] = &fixture.queued().await[..] else {
         panic!("one event is queued")
     };
@@ -38,12 +38,12 @@ async fn a_repetition_is_acknowledged_and_queued_once() {
         let response = fixture.deliver("evt_1").await;
         assert_eq!(
             (response.status(), outcome(&response)),
-            (StatusCode::NO_CONTENT, Outcome::Duplicate)
+            (StatusCode::NO_CONTENT, ReceiveOutcome::Duplicate)
         );
     }
     assert_eq!(fixture.queued().await.len(), 1);
     fixture.clock.set(first + 3 * DAY);
-    assert_eq!(outcome(&fixture.deliver("evt_1").await), Outcome::Enqueued);
+    assert_eq!(outcome(&fixture.deliver("evt_1").await), ReceiveOutcome::Enqueued);
 }
 
 /// W7: of 32 deliveries of one event at the same time exactly one is queued.
@@ -57,8 +57,8 @@ async fn simultaneous_deliveries_queue_the_event_once() {
     let mut enqueued = 0;
     for delivery in deliveries.collect::<Vec<_>>() {
         match delivery.await.unwrap() {
-            Outcome::Enqueued => enqueued += 1,
-            other => assert_eq!(other, Outcome::Duplicate),
+            ReceiveOutcome::Enqueued => enqueued += 1,
+            other => assert_eq!(other, ReceiveOutcome::Duplicate),
         }
     }
     assert_eq!((enqueued, fixture.queued().await.len()), (1, 1));
@@ -74,7 +74,7 @@ async fn another_body_under_a_known_id_is_a_conflict() {
         .receive(fixture.request("evt_1", body("evt_1") + " "))
         .await;
     assert_problem(&response, StatusCode::CONFLICT);
-    assert_eq!(outcome(&response), Outcome::Conflict);
+    assert_eq!(outcome(&response), ReceiveOutcome::Conflict);
     assert_eq!(fixture.queued().await.len(), 1);
 }
 
@@ -89,6 +89,9 @@ async fn a_swapped_id_in_the_header_is_refused() {
         .insert("webhook-id", HeaderValue::from_static("evt_2"));
     let response = fixture.receiver.receive(request).await;
     assert_problem(&response, StatusCode::BAD_REQUEST);
-    assert_eq!(outcome(&response), Outcome::Rejected(VerifyFailure::IdMismatch));
+    assert_eq!(
+        outcome(&response),
+        ReceiveOutcome::Rejected(VerifyFailure::IdMismatch)
+    );
     assert_eq!(fixture.queued().await.len(), 1);
 }

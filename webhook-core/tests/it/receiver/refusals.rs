@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, Request, StatusCode, header};
 use proptest::prelude::*;
-use webhook_core::receiver::{Outcome, ReceiverBuilder, VerifyFailure};
+use webhook_core::receiver::{ReceiveOutcome, ReceiverBuilder, VerifyFailure};
 
 use super::{Fixture, assert_problem, body, outcome};
 
@@ -34,7 +34,7 @@ async fn everything_that_does_not_verify_is_the_same_400() {
     ];
     for (answer, reason) in answers.iter().zip(reasons) {
         assert_problem(answer, StatusCode::BAD_REQUEST);
-        assert_eq!(outcome(answer), Outcome::Rejected(reason));
+        assert_eq!(outcome(answer), ReceiveOutcome::Rejected(reason));
         assert_eq!(
             (answer.headers(), answer.body()),
             (answers[0].headers(), answers[0].body())

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use http::{Response, StatusCode, header};
 use webhook_core::{
     ports::{StoreError, StoreErrorKind},
-    receiver::{BodyDigest, Claim, Dedupe, EventKey, Incoming, Outcome, Receiver, Verifier},
+    receiver::{BodyDigest, Claim, Dedupe, EventKey, Incoming, ReceiveOutcome, Receiver, Verifier},
 };
 
 use super::{DAY, Fixture, assert_problem, body, outcome};
@@ -61,7 +61,7 @@ async fn a_store_that_is_down_is_a_503_with_retry_after() {
         let response = receive_with(answer).await;
         assert_problem(&response, StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(response.headers()[header::RETRY_AFTER], "8");
-        assert_eq!(outcome(&response), Outcome::Unavailable(kind));
+        assert_eq!(outcome(&response), ReceiveOutcome::Unavailable(kind));
         assert!(!String::from_utf8_lossy(response.body()).contains("down"));
     }
 }
@@ -105,7 +105,7 @@ async fn a_claimed_but_not_queued_event_is_a_503_with_retry_after() {
     assert_eq!(response.headers()[header::RETRY_AFTER], "30");
     assert_eq!(
         outcome(&response),
-        Outcome::Pending {
+        ReceiveOutcome::Pending {
             retry_after: Duration::from_secs(30)
         }
     );
@@ -162,6 +162,6 @@ async fn the_store_is_given_source_id_digest_and_expiry() {
     let receiver = builder.with_memory(2 * DAY).build().unwrap();
     assert_eq!(
         outcome(&receiver.receive(fixture.request("evt_1", body)).await),
-        Outcome::Enqueued
+        ReceiveOutcome::Enqueued
     );
 }

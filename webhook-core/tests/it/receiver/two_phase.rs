@@ -15,7 +15,7 @@ use http::{StatusCode, header};
 use webhook_core::{
     memory::MemoryClaims,
     ports::StoreError,
-    receiver::{ClaimThenQueue, Incoming, Outcome, Queue, Receiver, Verifier},
+    receiver::{ClaimThenQueue, Incoming, Queue, ReceiveOutcome, Receiver, Verifier},
 };
 
 use super::{Fixture, body, outcome};
@@ -71,7 +71,7 @@ impl Ends {
     }
 
     /// What the sender is answered; `None` when the receiver crashes while it waits for the queue.
-    fn deliver(&self, mood: u8) -> Option<(StatusCode, Outcome, Option<String>)> {
+    fn deliver(&self, mood: u8) -> Option<(StatusCode, ReceiveOutcome, Option<String>)> {
         self.broker.mood.store(mood, Ordering::Relaxed);
         let request = self.fixture.request("evt_1", body("evt_1"));
         let response = self.receiver.receive(request).now_or_never()?;
@@ -94,15 +94,24 @@ fn a_crash_between_claim_and_queue_loses_nothing() {
     let (status, outcome, seconds) = ends.deliver(WORKS).unwrap();
     assert_eq!(
         (status, outcome),
-        (StatusCode::SERVICE_UNAVAILABLE, Outcome::Pending { retry_after })
+        (
+            StatusCode::SERVICE_UNAVAILABLE,
+            ReceiveOutcome::Pending { retry_after }
+        )
     );
     assert_eq!((seconds.as_deref(), ends.queued()), (Some("30"), 0));
 
     ends.fixture.clock.advance(LEASE);
     let (status, outcome, _) = ends.deliver(WORKS).unwrap();
-    assert_eq!((status, outcome), (StatusCode::NO_CONTENT, Outcome::Enqueued));
+    assert_eq!(
+        (status, outcome),
+        (StatusCode::NO_CONTENT, ReceiveOutcome::Enqueued)
+    );
     let (status, outcome, _) = ends.deliver(WORKS).unwrap();
-    assert_eq!((status, outcome), (StatusCode::NO_CONTENT, Outcome::Duplicate));
+    assert_eq!(
+        (status, outcome),
+        (StatusCode::NO_CONTENT, ReceiveOutcome::Duplicate)
+    );
     assert_eq!(ends.queued(), 1);
 }
 
@@ -112,10 +121,13 @@ fn a_queue_that_is_down_acknowledges_nothing() {
     let ends = Ends::new();
     for _ in 0..3 {
         assert_eq!(ends.deliver(IS_DOWN).unwrap().0, StatusCode::SERVICE_UNAVAILABLE);
-        assert!(matches!(ends.deliver(WORKS).unwrap().1, Outcome::Pending { .. }));
+        assert!(matches!(
+            ends.deliver(WORKS).unwrap().1,
+            ReceiveOutcome::Pending { .. }
+        ));
         ends.fixture.clock.advance(LEASE);
     }
-    assert_eq!(ends.deliver(WORKS).unwrap().1, Outcome::Enqueued);
+    assert_eq!(ends.deliver(WORKS).unwrap().1, ReceiveOutcome::Enqueued);
     assert_eq!(ends.queued(), 1);
 }
 
@@ -124,11 +136,14 @@ fn a_queue_that_is_down_acknowledges_nothing() {
 fn a_crash_between_queue_and_note_queues_it_again() {
     let ends = Ends::new();
     assert_eq!(ends.deliver(HANGS_AFTERWARDS), None);
-    assert!(matches!(ends.deliver(WORKS).unwrap().1, Outcome::Pending { .. }));
+    assert!(matches!(
+        ends.deliver(WORKS).unwrap().1,
+        ReceiveOutcome::Pending { .. }
+    ));
     ends.fixture.clock.advance(LEASE);
-    assert_eq!(ends.deliver(WORKS).unwrap().1, Outcome::Enqueued);
+    assert_eq!(ends.deliver(WORKS).unwrap().1, ReceiveOutcome::Enqueued);
     assert_eq!(
         (ends.deliver(WORKS).unwrap().1, ends.queued()),
-        (Outcome::Duplicate, 2)
+        (ReceiveOutcome::Duplicate, 2)
     );
 }

@@ -5,7 +5,8 @@ use webhook_core::{
     address::AddressPolicy,
     ports::{TransportError, TransportErrorKind},
     sender::{
-        AttemptResult, Destination, Disposition, Endpoint, EndpointStore, FailureReason, Outbox, Outcome,
+        AttemptOutcome, AttemptResult, Destination, Disposition, Endpoint, EndpointStore, FailureReason,
+        Outbox,
     },
 };
 
@@ -74,7 +75,7 @@ async fn a_name_that_leads_inside_is_refused_at_connect() {
     let handled = &report.handled[0];
     assert_eq!(
         handled.outcome,
-        Some(Outcome::Failed(TransportErrorKind::RefusedAddress))
+        Some(AttemptOutcome::Failed(TransportErrorKind::RefusedAddress))
     );
     assert_eq!(
         handled.disposition,

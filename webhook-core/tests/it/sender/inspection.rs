@@ -7,7 +7,8 @@ use http::{Response, StatusCode};
 use webhook_core::{
     ports::TransportError,
     sender::{
-        AttemptResult, DeliveryFilter, DeliveryState, KEPT_ANSWER, Outbox, Outcome, Page, Report, Settled,
+        AttemptOutcome, AttemptResult, DeliveryFilter, DeliveryState, KEPT_ANSWER, Outbox, Page, Report,
+        Settled,
     },
 };
 
@@ -128,7 +129,7 @@ async fn a_report_says_what_became_of_each_delivery() {
     assert_eq!(handled.delivery, delivery_id("evt_1", "ep_1"));
     assert_eq!(
         handled.outcome,
-        Some(Outcome::Answered {
+        Some(AttemptOutcome::Answered {
             status: StatusCode::OK,
             retry_after: None
         })

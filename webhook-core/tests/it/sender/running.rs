@@ -5,7 +5,7 @@ use std::{ops::ControlFlow, pin::pin, sync::atomic::Ordering, time::Duration};
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use webhook_core::sender::{
-    DeliveryFilter, DeliveryPolicy, DeliveryState, Outbox, Outcome, Page, Schedule, classify,
+    AttemptOutcome, DeliveryFilter, DeliveryPolicy, DeliveryState, Outbox, Page, Schedule, classify,
 };
 
 use super::{
@@ -264,7 +264,7 @@ async fn a_panic_of_the_hosts_rules_ends_one_lease() {
     .with_endpoints(&["ep_bad", "ep_good"])
     .await;
     let policy = DeliveryPolicy::default().with_classification(|outcome| {
-        let teapot = Outcome::Answered {
+        let teapot = AttemptOutcome::Answered {
             status: StatusCode::IM_A_TEAPOT,
             retry_after: None,
         };

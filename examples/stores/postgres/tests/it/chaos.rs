@@ -21,7 +21,7 @@ use tokio::time::sleep;
 use webhook_core::address::AddressPolicy;
 use webhook_core::memory::MemoryInbox;
 use webhook_core::ports::{Clock, Entropy, OsEntropy, SystemClock};
-use webhook_core::receiver::{Inbox, Outcome, Receiver, Verifier};
+use webhook_core::receiver::{Inbox, ReceiveOutcome, Receiver, Verifier};
 use webhook_core::secret::SigningSecret;
 use webhook_core::sender::{Dispatcher, Endpoint, EndpointStore, Enqueued, Handled, Inserted};
 use webhook_core::signature::Signer;
@@ -270,7 +270,7 @@ struct Got {
     accepted: BTreeMap<String, usize>,
     enqueued: usize,
     duplicates: usize,
-    refused: Vec<Outcome>,
+    refused: Vec<ReceiveOutcome>,
     /// The ids in the inbox, in order.
     queued: Vec<String>,
 }
@@ -336,9 +336,9 @@ fn id(headers: &HeaderMap) -> String {
 
 impl Got {
     fn count(&mut self, id: String, response: &Response<Bytes>) {
-        match response.extensions().get::<Outcome>().copied().unwrap() {
-            Outcome::Enqueued => self.enqueued += 1,
-            Outcome::Duplicate => self.duplicates += 1,
+        match response.extensions().get::<ReceiveOutcome>().copied().unwrap() {
+            ReceiveOutcome::Enqueued => self.enqueued += 1,
+            ReceiveOutcome::Duplicate => self.duplicates += 1,
             refused => return self.refused.push(refused),
         }
         assert_eq!(response.status(), StatusCode::NO_CONTENT);

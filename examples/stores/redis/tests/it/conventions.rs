@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use http_conventions::idempotency::{
-    Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyStore, Outcome, RecordKey, Settled,
+    Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyStore, RecordKey, RequestOutcome, Settled,
 };
 use http_conventions::{
     limits::{Policy, Quota, RateLimitStore},
@@ -46,7 +46,7 @@ async fn a_record_stays_as_long_as_it_lives() {
     // ten seconds and a half later the answer is there, for two days from then
     let end = START + Duration::from_millis(10_500) + DAY * 2;
     let settled = database
-        .complete(&KEY, &claim().fence, Outcome::Indeterminate, end)
+        .complete(&KEY, &claim().fence, RequestOutcome::Indeterminate, end)
         .await;
     assert_eq!(settled.unwrap(), Settled::Done);
     let rest = left(&prefix, &record);

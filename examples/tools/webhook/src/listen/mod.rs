@@ -13,7 +13,7 @@ use http_body_util::Full;
 use webhook_core::{
     event::Envelope,
     memory::MemoryInbox,
-    receiver::{Inbox, Outcome, Receiver, diagnosis::Diagnosis},
+    receiver::{Inbox, ReceiveOutcome, Receiver, diagnosis::Diagnosis},
     signature::WEBHOOK_ID,
 };
 
@@ -77,7 +77,7 @@ impl Desk {
     async fn receive(&self, request: Request<Bytes>) -> Response<Bytes> {
         let (headers, body) = (request.headers().clone(), request.body().clone());
         let response = self.receiver.receive(request).await;
-        if let Some(outcome) = response.extensions().get::<Outcome>() {
+        if let Some(outcome) = response.extensions().get::<ReceiveOutcome>() {
             self.show(outcome, response.status(), &headers, &body);
         }
         // shown is done: nothing is kept but the claim
@@ -88,19 +88,19 @@ impl Desk {
         response
     }
 
-    fn show(&self, outcome: &Outcome, status: StatusCode, headers: &HeaderMap, body: &Bytes) {
+    fn show(&self, outcome: &ReceiveOutcome, status: StatusCode, headers: &HeaderMap, body: &Bytes) {
         let (colour, verdict, why) = match outcome {
-            Outcome::Enqueued => (Colour::Green, "verified", ""),
-            Outcome::Duplicate => (Colour::Yellow, "duplicate", ""),
-            Outcome::Conflict => (Colour::Red, "conflict", "the id was used for another body"),
-            Outcome::Rejected(failure) => (Colour::Red, "refused", verify::words_of(*failure)),
-            Outcome::MethodNotAllowed => (Colour::Red, "refused", "not a POST"),
-            Outcome::TooLarge => (Colour::Red, "refused", "too large"),
+            ReceiveOutcome::Enqueued => (Colour::Green, "verified", ""),
+            ReceiveOutcome::Duplicate => (Colour::Yellow, "duplicate", ""),
+            ReceiveOutcome::Conflict => (Colour::Red, "conflict", "the id was used for another body"),
+            ReceiveOutcome::Rejected(failure) => (Colour::Red, "refused", verify::words_of(*failure)),
+            ReceiveOutcome::MethodNotAllowed => (Colour::Red, "refused", "not a POST"),
+            ReceiveOutcome::TooLarge => (Colour::Red, "refused", "too large"),
             _ => (Colour::Red, "failed", ""),
         };
         let is_verified = matches!(
             outcome,
-            Outcome::Enqueued | Outcome::Duplicate | Outcome::Conflict
+            ReceiveOutcome::Enqueued | ReceiveOutcome::Duplicate | ReceiveOutcome::Conflict
         );
         // nothing that was not signed is read, let alone shown as if it were
         let event = is_verified.then(|| Envelope::parse(body.clone()).ok()).flatten();
@@ -116,7 +116,7 @@ impl Desk {
             why,
         };
         let finding = match (outcome, &self.diagnosis) {
-            (Outcome::Rejected(_), Some(diagnosis)) => Some(diagnosis.finding(headers, body, now)),
+            (ReceiveOutcome::Rejected(_), Some(diagnosis)) => Some(diagnosis.finding(headers, body, now)),
             _ => None,
         };
         let shown = if is_verified && self.with_body {
