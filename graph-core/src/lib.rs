@@ -26,7 +26,13 @@ pub use graph_core_macros::{
     GraphEnum, GraphObject, graph_interface, graph_object, graph_subscription, graph_union,
 };
 
-pub use crate::engine::Engine;
+pub use crate::connection::{Cursors, PageRequest};
+pub use crate::engine::{Engine, EngineBuilder};
 pub use crate::error::{ErrorCode, GraphError};
-pub use crate::guard::{Principal, RequestContext};
+pub use crate::guard::{GuardMode, Principal, RequestContext};
+pub use crate::http::{GraphRequest, HttpResponse};
+pub use crate::limits::Limits;
+pub use crate::loader::Batch;
+pub use crate::persisted::{AutomaticPersistedQueries, TrustedDocuments};
 pub use crate::ports::{Incident, IncidentLog};
+pub use crate::response::GraphResponse;

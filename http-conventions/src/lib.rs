@@ -25,13 +25,13 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 #[doc(inline)]
 pub use self::{
-    caching::{CacheControl, EntityTag, Preconditions},
+    caching::{CacheControl, EntityTag, Preconditions, Validators},
     cors::CorsRules,
-    errors::{Problem, ProblemBase},
+    errors::{ErrorStatus, Problem, ProblemBase},
     idempotency::Idempotency,
     limits::{Policy, Quota, RateLimiter, RetryAfter},
     paging::{Page, PageRules},
-    pipeline::Conventions,
+    pipeline::{Conventions, Exchange},
     routing::RequestId,
 };
 

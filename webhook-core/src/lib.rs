@@ -10,8 +10,8 @@ pub mod sender;
 pub mod signature;
 
 pub use event::{Envelope, EventId, EventType};
-pub use host_ports::address;
+pub use host_ports::address::{self, AddressPolicy};
 pub use receiver::{Inbox, Receiver, Verified, Verifier};
 pub use secret::SigningSecret;
-pub use sender::{Dispatcher, Endpoint, EndpointStore, Outbox};
+pub use sender::{DeliveryPolicy, Dispatcher, Endpoint, EndpointStore, Outbox};
 pub use signature::{Signer, Signers};
