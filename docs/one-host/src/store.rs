@@ -79,7 +79,7 @@ impl LatestSeen for Store {
              WHERE latest.position < excluded.position",
         )
         .bind(resource.source.as_bytes())
-        .bind(resource.resource.as_bytes())
+        .bind(resource.resource.as_str().as_bytes())
         .bind(position);
         let moved = moved.execute(&self.pool).await.map_err(store_error)?;
         if moved.rows_affected() > 0 {
@@ -88,7 +88,7 @@ impl LatestSeen for Store {
         let latest: i64 =
             sqlx::query_scalar("SELECT position FROM latest WHERE key = sha256(sha256($1) || sha256($2))")
                 .bind(resource.source.as_bytes())
-                .bind(resource.resource.as_bytes())
+                .bind(resource.resource.as_str().as_bytes())
                 .fetch_one(&self.pool)
                 .await
                 .map_err(store_error)?;

@@ -11,7 +11,7 @@ mod cases {
     fn key(source: &str, resource: &str) -> ResourceKey {
         ResourceKey {
             source: source.to_owned(),
-            resource: resource.to_owned(),
+            resource: resource.parse().expect("a resource id"),
         }
     }
 

@@ -54,7 +54,7 @@ pub use dedupe::{BodyDigest, Claim, Dedupe, EventKey, Incoming};
 pub use endpoint::{ReceiveOutcome, Receiver};
 pub use failure::{VerifyError, VerifyFailure};
 pub use inbox::{Finish, Inbox, Queued, Ticket};
-pub use order::{Advance, LatestSeen, Position, ResourceKey};
+pub use order::{Advance, InvalidResourceId, LatestSeen, Position, ResourceId, ResourceKey};
 pub use two_phase::{Begun, ClaimThenQueue, Claims, Queue};
 pub use verified::Verified;
 pub use verify::Verifier;

@@ -7,9 +7,9 @@
 //! use webhook_core::{memory::MemoryLatestSeen, receiver::{Advance, LatestSeen, Position, ResourceKey}};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), webhook_core::ports::StoreError> {
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let seen = MemoryLatestSeen::default();
-//! let charge = ResourceKey { source: "payments".into(), resource: "ch_1".into() };
+//! let charge = ResourceKey { source: "payments".into(), resource: "ch_1".parse()? };
 //! assert_eq!(seen.advance(&charge, Position::from(2)).await?, Advance::Newer);
 //! assert_eq!(seen.advance(&charge, Position::from(1)).await?, Advance::Older); // drop it: a newer state is known
 //! assert_eq!(seen.advance(&charge, Position::from(2)).await?, Advance::Same); // after a crash: do the work again
@@ -17,14 +17,14 @@
 //! # }
 //! ```
 
-use std::sync::Arc;
-
-use std::time::SystemTime;
+use std::{fmt, str::FromStr, sync::Arc, time::SystemTime};
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::ports::StoreError;
+
+const MAX_LENGTH: usize = 255;
 
 /// Remembers how far each resource has come.
 ///
@@ -59,11 +59,64 @@ impl<S: LatestSeen + ?Sized> LatestSeen for Arc<S> {
 pub struct ResourceKey {
     /// The sender, by the name that the host gave to the [`Receiver`](super::Receiver).
     pub source: String,
-    /// The resource, by whatever the host knows it, such as `charge/ch_1`.
-    ///
-    /// A store must keep 1 to 255 bytes without NUL apart, byte for byte. A host with longer names passes a digest of them.
-    pub resource: String,
+    /// The resource.
+    pub resource: ResourceId,
 }
+
+/// Identifies a resource of one sender by the name that the host gives it, such as `charge/ch_1`: 1 to 255 bytes of UTF-8
+/// without NUL, which every database keeps. Compared byte for byte. A host with longer names passes a digest of them.
+///
+/// # Examples
+///
+/// ```
+/// use webhook_core::receiver::ResourceId;
+///
+/// assert_eq!("charge/ch_1".parse::<ResourceId>().unwrap().as_str(), "charge/ch_1");
+/// assert!("".parse::<ResourceId>().is_err());
+/// assert!("x".repeat(256).parse::<ResourceId>().is_err());
+/// ```
+#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(try_from = "String")]
+pub struct ResourceId(Box<str>);
+
+impl ResourceId {
+    /// The identifier as a text, for a store.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for ResourceId {
+    type Err = InvalidResourceId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidResourceId> {
+        if (1..=MAX_LENGTH).contains(&text.len()) && !text.contains('\0') {
+            Ok(Self(text.into()))
+        } else {
+            Err(InvalidResourceId(()))
+        }
+    }
+}
+
+impl TryFrom<String> for ResourceId {
+    type Error = InvalidResourceId;
+
+    fn try_from(text: String) -> Result<Self, InvalidResourceId> {
+        text.parse()
+    }
+}
+
+impl fmt::Display for ResourceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Not a resource id: empty, longer than 255 bytes, or with a NUL.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("a resource id is 1 to 255 bytes without NUL")]
+pub struct InvalidResourceId(());
 
 /// How far a resource has come: a version, a sequence number or a time. All events of one resource must use the same.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]

@@ -15,6 +15,7 @@ mod event;
 mod finding;
 mod freshness;
 mod hops;
+mod host_rows;
 mod ports;
 mod receiver;
 mod records;

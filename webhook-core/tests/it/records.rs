@@ -61,7 +61,7 @@ fn receiver_records_are_built_and_read_by_a_host() {
     assert_eq!(queued.ticket.key.id.as_str(), "evt_1");
     let resource = ResourceKey {
         source: "payments".to_owned(),
-        resource: "ch_1".to_owned(),
+        resource: "ch_1".parse().unwrap(),
     };
     assert_eq!(
         (resource.source.as_str(), resource.resource.as_str()),

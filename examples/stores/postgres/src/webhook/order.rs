@@ -44,7 +44,7 @@ async fn advance_on(
              SET position = excluded.position WHERE latest.position < excluded.position",
     )
     .bind(resource.source.as_bytes())
-    .bind(resource.resource.as_bytes())
+    .bind(resource.resource.as_str().as_bytes())
     .bind(shifted(position))
     .execute(&mut *connection)
     .await?;
@@ -55,7 +55,7 @@ async fn advance_on(
         "SELECT position FROM webhook_latest WHERE source_digest = sha256($1) AND resource_digest = sha256($2)",
     )
     .bind(resource.source.as_bytes())
-    .bind(resource.resource.as_bytes())
+    .bind(resource.resource.as_str().as_bytes())
     .fetch_one(connection)
     .await?;
     Ok(if latest == shifted(position) {

@@ -184,7 +184,7 @@ async fn a_position_that_cannot_be_read_is_reported_as_corrupt() {
     let database = prefix.database().await;
     let charge = ResourceKey {
         source: "peer".to_owned(),
-        resource: "ch_1".to_owned(),
+        resource: "ch_1".parse().unwrap(),
     };
     for broken in ["7", "-0000000000000000007", ""] {
         let () = prefix.raw("SET", "latest:4:peer:ch_1", &[broken]);

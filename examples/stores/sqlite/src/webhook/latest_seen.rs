@@ -27,7 +27,7 @@ pub fn advance_in(
     resource: &ResourceKey,
     position: Position,
 ) -> Result<Advance, DatabaseError> {
-    let key = (&resource.source, &resource.resource);
+    let key = (&resource.source, resource.resource.as_str());
     let mut latest = transaction
         .prepare_cached("SELECT position FROM webhook_latest WHERE source = ?1 AND resource = ?2")?;
     let latest: Option<[u8; 8]> = latest.query_row(key, |row| row.get(0)).optional()?;
