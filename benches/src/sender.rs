@@ -38,7 +38,7 @@ impl<S: Outbox + EndpointStore + 'static> Sender<S> {
     /// When the store does not take them.
     pub async fn new(store: S, urls: impl IntoIterator<Item = String>, body: Bytes) -> Self {
         let store = Arc::new(store);
-        let transport = Arc::new(HyperTransport::new(loopback()));
+        let transport = HyperTransport::new(loopback());
         let dispatcher = Dispatcher::new(store.clone(), store.clone(), transport, SystemClock, OsEntropy)
             .with_address_policy(loopback());
         let secret = SigningSecret::from_bytes(&[7; 32]).expect("a secret");

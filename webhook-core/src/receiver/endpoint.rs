@@ -83,10 +83,10 @@ impl Receiver {
     pub fn builder(
         source: &str,
         verifier: Verifier,
-        dedupe: Arc<dyn Dedupe>,
+        dedupe: impl Dedupe + 'static,
         clock: impl Clock + 'static,
     ) -> ReceiverBuilder {
-        ReceiverBuilder::new(source, verifier, dedupe, Arc::new(clock))
+        ReceiverBuilder::new(source, verifier, Arc::new(dedupe), Arc::new(clock))
     }
 
     /// Answers one request; see the table above.

@@ -102,7 +102,7 @@ impl<S: Queue + ?Sized> Queue for Arc<S> {
 /// # Examples
 ///
 /// ```
-/// use std::{sync::Arc, time::{Duration, SystemTime}};
+/// use std::time::Duration;
 /// use webhook_core::{memory::MemoryClaims, ports::{StoreError, SystemClock}, receiver::{ClaimThenQueue, Incoming, Queue, Receiver, Verifier},
 ///     secret::SigningSecret};
 ///
@@ -116,9 +116,9 @@ impl<S: Queue + ?Sized> Queue for Arc<S> {
 ///     }
 /// }
 ///
-/// let dedupe = ClaimThenQueue::new(Arc::new(MemoryClaims::default()), Arc::new(Broker), Duration::from_secs(30));
+/// let dedupe = ClaimThenQueue::new(MemoryClaims::default(), Broker, Duration::from_secs(30));
 /// let verifier = Verifier::standard_webhooks(SigningSecret::from_whsec("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")?);
-/// let receiver = Receiver::builder("payments", verifier, Arc::new(dedupe), SystemClock).build()?;
+/// let receiver = Receiver::builder("payments", verifier, dedupe, SystemClock).build()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -131,8 +131,12 @@ pub struct ClaimThenQueue {
 impl ClaimThenQueue {
     /// Claims for `lease`, which is longer than a push may take: one that takes longer may be made twice at a time.
     #[must_use]
-    pub fn new(claims: Arc<dyn Claims>, queue: Arc<dyn Queue>, lease: Duration) -> Self {
-        Self { claims, queue, lease }
+    pub fn new(claims: impl Claims + 'static, queue: impl Queue + 'static, lease: Duration) -> Self {
+        Self {
+            claims: Arc::new(claims),
+            queue: Arc::new(queue),
+            lease,
+        }
     }
 }
 

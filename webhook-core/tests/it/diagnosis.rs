@@ -1,6 +1,6 @@
 //! Why a signature failed, in the cases that support meets, and what a diagnosis must never give away.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Request};
@@ -313,7 +313,7 @@ fn two_causes_are_found_together() {
 #[tokio::test]
 async fn a_diagnosis_never_reaches_the_wire() {
     let verifier = Verifier::standard_webhooks(secret(1));
-    let receiver = Receiver::builder("s", verifier, Arc::new(MemoryInbox::default()), clock());
+    let receiver = Receiver::builder("s", verifier, MemoryInbox::default(), clock());
     let receiver = receiver.build().unwrap();
     let mut answers = Vec::new();
     for (headers, body) in [

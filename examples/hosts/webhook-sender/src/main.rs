@@ -15,7 +15,7 @@ mod charge;
 mod deliver;
 mod options;
 
-use std::{error::Error, process::ExitCode, sync::Arc};
+use std::{error::Error, process::ExitCode};
 
 use host_store_sqlite::Database;
 use host_transport_hyper::HyperTransport;
@@ -49,9 +49,8 @@ async fn run() -> Result<(), Failure> {
     for amount in options.amounts {
         println!("stored {}", charge::book(&database, amount).await?);
     }
-    let (outbox, endpoints) = (Arc::new(database.clone()), Arc::new(database));
-    let transport = Arc::new(HyperTransport::new(policy.clone()));
-    let dispatcher = Dispatcher::new(outbox, endpoints, transport, SystemClock, OsEntropy);
+    let transport = HyperTransport::new(policy.clone());
+    let dispatcher = Dispatcher::new(database.clone(), database, transport, SystemClock, OsEntropy);
     deliver::until_ctrl_c(&dispatcher.with_address_policy(policy)).await;
     Ok(())
 }

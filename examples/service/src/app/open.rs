@@ -260,8 +260,13 @@ fn address_policy(danger_deliver_to_loopback: bool) -> AddressPolicy {
 }
 
 fn dispatcher(database: &Database, clock: &DemoClock, addresses: &AddressPolicy) -> Dispatcher {
-    let store = Arc::new(database.clone());
-    let transport = Arc::new(HyperTransport::new(addresses.clone()));
-    Dispatcher::new(store.clone(), store, transport, clock.clone(), OsEntropy)
-        .with_address_policy(addresses.clone())
+    let transport = HyperTransport::new(addresses.clone());
+    Dispatcher::new(
+        database.clone(),
+        database.clone(),
+        transport,
+        clock.clone(),
+        OsEntropy,
+    )
+    .with_address_policy(addresses.clone())
 }

@@ -258,9 +258,9 @@ impl Stage {
         };
         let seed = self.world.state().choices.number();
         Dispatcher::new(
-            Arc::new(self.outbox(actor)),
-            Arc::new(self.endpoints(actor)),
-            Arc::new(transport),
+            self.outbox(actor),
+            self.endpoints(actor),
+            transport,
             ActorClock(self.world.clone(), actor),
             SeededEntropy::new(seed),
         )

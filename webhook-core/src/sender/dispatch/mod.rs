@@ -50,7 +50,7 @@ const USER_AGENT: &str = concat!(
 ///
 /// ```
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// use std::{sync::Arc, time::SystemTime};
+/// use std::time::SystemTime;
 /// use bytes::Bytes;
 /// use http::{Request, Response};
 /// use webhook_core::{
@@ -63,16 +63,15 @@ const USER_AGENT: &str = concat!(
 ///     signature::Signer,
 /// };
 ///
-/// let endpoints = Arc::new(MemoryEndpoints::default());
+/// let endpoints = MemoryEndpoints::default();
 /// let secret = SigningSecret::from_whsec("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")?;
 /// let url = "https://example.com/hooks".parse()?;
 /// let signer = Signer::standard_webhooks(&secret);
 /// endpoints.insert(Endpoint::register("ep_1".parse()?, &url, signer, &AddressPolicy::new())?).await?;
 ///
 /// // a host's HTTP client stands here
-/// let transport = Arc::new(transport_fn(async |_: Request<Bytes>| Ok(Response::new(Bytes::new()))));
-/// let outbox = Arc::new(MemoryOutbox::default());
-/// let dispatcher = Dispatcher::new(outbox, endpoints, transport, SystemClock, OsEntropy);
+/// let transport = transport_fn(async |_: Request<Bytes>| Ok(Response::new(Bytes::new())));
+/// let dispatcher = Dispatcher::new(MemoryOutbox::default(), endpoints, transport, SystemClock, OsEntropy);
 ///
 /// let event = Envelope::new("evt_1".parse()?, "charge.refunded".parse()?, "1".parse()?, SystemTime::now(), b"{}")?;
 /// dispatcher.send(event).await?;
@@ -129,19 +128,19 @@ pub struct Handled {
 
 impl Dispatcher {
     /// A dispatcher with the usual policy, the strict address rules, and at most 64 exchanges at a time, 16 per endpoint, of at
-    /// most 10 seconds each.
+    /// most 10 seconds each. An `Arc` of a port is the port too.
     #[must_use]
     pub fn new(
-        outbox: Arc<dyn Outbox>,
-        endpoints: Arc<dyn EndpointStore>,
-        transport: Arc<dyn Transport>,
+        outbox: impl Outbox + 'static,
+        endpoints: impl EndpointStore + 'static,
+        transport: impl Transport + 'static,
         clock: impl Clock + 'static,
         entropy: impl Entropy + 'static,
     ) -> Self {
         Self {
-            outbox,
-            endpoints,
-            transport,
+            outbox: Arc::new(outbox),
+            endpoints: Arc::new(endpoints),
+            transport: Arc::new(transport),
             clock: Arc::new(clock),
             entropy: Arc::new(entropy),
             policy: DeliveryPolicy::default(),

@@ -26,10 +26,9 @@ const ROW: usize = 256;
 /// # Examples
 ///
 /// ```
-/// use std::sync::Arc;
 /// use webhook_core::{ports::Sealer, secret::SigningSecret, sender::SignersAtRest, signature::{Signer, Signers}};
 ///
-/// # fn example(sealer: Arc<dyn Sealer>) -> Result<(), Box<dyn std::error::Error>> {
+/// # fn example(sealer: impl Sealer + 'static) -> Result<(), Box<dyn std::error::Error>> {
 /// let signers = Signers::from(Signer::standard_webhooks(&SigningSecret::from_bytes(&[7; 32])?));
 /// let at_rest = SignersAtRest::sealed(sealer); // a host's own, such as AES-256-GCM
 /// let text = at_rest.write(&"ep_1".parse()?, &signers)?;
@@ -83,9 +82,9 @@ impl SignersAtRest {
     /// Seals what is written. Reads what stands in clear from before too: the next rotation of that endpoint seals it, and
     /// `Database::seal_signers` of the SQL stores all at once.
     #[must_use]
-    pub fn sealed(sealer: Arc<dyn Sealer>) -> Self {
+    pub fn sealed(sealer: impl Sealer + 'static) -> Self {
         Self {
-            sealer: Some(sealer),
+            sealer: Some(Arc::new(sealer)),
             only_sealed: false,
         }
     }

@@ -1,6 +1,6 @@
 //! How a receiver is put together.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use webhook_core::{
     memory::MemoryInbox,
@@ -17,7 +17,7 @@ use crate::ends::{clock, secret};
 fn a_memory_that_is_too_short_is_a_config_error() {
     let mistakes = |configure: fn(ReceiverBuilder) -> ReceiverBuilder| {
         let verifier = Verifier::timestamp_body_hex(secret(1));
-        let builder = Receiver::builder("payments", verifier, Arc::new(MemoryInbox::default()), clock());
+        let builder = Receiver::builder("payments", verifier, MemoryInbox::default(), clock());
         configure(builder)
             .build()
             .err()
@@ -50,7 +50,7 @@ fn a_memory_that_is_too_short_is_a_config_error() {
 fn a_memory_covers_a_schedule_with_its_jitter() {
     let build = |memory: Duration| {
         let verifier = Verifier::timestamp_body_hex(secret(1));
-        let inbox = Arc::new(MemoryInbox::default());
+        let inbox = MemoryInbox::default();
         Receiver::builder("payments", verifier, inbox, clock())
             .with_longest_retry_gap(Schedule::default().longest_gap())
             .with_memory(memory)
@@ -69,7 +69,7 @@ fn a_memory_covers_a_schedule_with_its_jitter() {
 fn every_mistake_in_the_settings_is_reported_at_once() {
     for source in ["", "a b", "é", &"s".repeat(129)] {
         let verifier = Verifier::timestamp_body_hex(secret(1));
-        let builder = Receiver::builder(source, verifier, Arc::new(MemoryInbox::default()), clock());
+        let builder = Receiver::builder(source, verifier, MemoryInbox::default(), clock());
         let error = builder
             .with_memory(Duration::ZERO)
             .with_body_limit(0)

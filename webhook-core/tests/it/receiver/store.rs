@@ -153,12 +153,7 @@ async fn the_store_is_given_source_id_digest_and_expiry() {
         expires_at: fixture.now() + 2 * DAY,
     };
     let verifier = Verifier::timestamp_body_hex(secret(1));
-    let builder = Receiver::builder(
-        "payments",
-        verifier,
-        Arc::new(Expecting(expected)),
-        fixture.clock.clone(),
-    );
+    let builder = Receiver::builder("payments", verifier, Expecting(expected), fixture.clock.clone());
     let receiver = builder.with_memory(2 * DAY).build().unwrap();
     assert_eq!(
         outcome(&receiver.receive(fixture.request("evt_1", body)).await),

@@ -60,9 +60,9 @@ struct Ends {
 impl Ends {
     fn new() -> Self {
         let (fixture, broker) = (Fixture::new(), Arc::new(Broker::default()));
-        let dedupe = ClaimThenQueue::new(Arc::new(MemoryClaims::default()), broker.clone(), LEASE);
+        let dedupe = ClaimThenQueue::new(MemoryClaims::default(), broker.clone(), LEASE);
         let verifier = Verifier::timestamp_body_hex(secret(1));
-        let receiver = Receiver::builder("payments", verifier, Arc::new(dedupe), fixture.clock.clone());
+        let receiver = Receiver::builder("payments", verifier, dedupe, fixture.clock.clone());
         Self {
             receiver: receiver.build().unwrap(),
             fixture,

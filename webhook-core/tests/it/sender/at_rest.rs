@@ -2,7 +2,6 @@
 
 use std::{
     error::Error,
-    sync::Arc,
     time::{Duration, SystemTime},
 };
 
@@ -81,14 +80,14 @@ fn shown(error: &StoreError) -> String {
 /// W16: sealed or not, what comes back signs as before, old secrets until their time; a seal is good for its endpoint alone.
 #[test]
 fn signers_come_back_from_their_text_for_their_endpoint() {
-    for at_rest in [SignersAtRest::in_clear(), SignersAtRest::sealed(Arc::new(Mask))] {
+    for at_rest in [SignersAtRest::in_clear(), SignersAtRest::sealed(Mask)] {
         let text = at_rest.write(&id("ep_1"), &signers()).unwrap();
         let back = at_rest.read(&id("ep_1"), &text).unwrap();
         for at in [now(), now() + Signers::OVERLAP] {
             assert_eq!(signature(&back, at), signature(&signers(), at));
         }
     }
-    let sealed = SignersAtRest::sealed(Arc::new(Mask));
+    let sealed = SignersAtRest::sealed(Mask);
     let text = sealed.write(&id("ep_1"), &signers()).unwrap();
     assert!(text.starts_with("sealed:") && !text.contains(SECRET), "{text}");
     let elsewhere = sealed.read(&id("ep_2"), &text).unwrap_err();
@@ -99,7 +98,7 @@ fn signers_come_back_from_their_text_for_their_endpoint() {
 #[test]
 fn what_stands_in_clear_is_read_until_it_is_refused() {
     let clear = SignersAtRest::in_clear().write(&id("ep_1"), &signers()).unwrap();
-    let sealed = SignersAtRest::sealed(Arc::new(Mask));
+    let sealed = SignersAtRest::sealed(Mask);
     assert!(sealed.read(&id("ep_1"), &clear).is_ok());
     let strict = sealed.clone().refusing_clear();
     let refused = strict.read(&id("ep_1"), &clear).unwrap_err();
@@ -114,7 +113,7 @@ fn what_stands_in_clear_is_read_until_it_is_refused() {
 /// W16: without its key a store writes nothing, and above all nothing in clear.
 #[test]
 fn what_cannot_be_sealed_is_not_written() {
-    let error = SignersAtRest::sealed(Arc::new(NoKey))
+    let error = SignersAtRest::sealed(NoKey)
         .write(&id("ep_1"), &signers())
         .unwrap_err();
     assert_eq!(error.kind(), StoreErrorKind::Unavailable);
@@ -148,7 +147,7 @@ fn no_error_shows_what_stands_in_a_row() {
         "[]".to_owned(),
         String::new(),
     ];
-    for at_rest in [SignersAtRest::in_clear(), SignersAtRest::sealed(Arc::new(Mask))] {
+    for at_rest in [SignersAtRest::in_clear(), SignersAtRest::sealed(Mask)] {
         for text in &forms {
             let error = at_rest.read(&id("ep_1"), text).unwrap_err();
             assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{text}");

@@ -106,7 +106,7 @@ impl<T: Transport + Clone + 'static> Fixture<T> {
         let dispatcher = Dispatcher::new(
             outbox.clone(),
             endpoints.clone(),
-            Arc::new(transport.clone()),
+            transport.clone(),
             clock.clone(),
             SeededEntropy::new(1),
         );
@@ -124,7 +124,7 @@ impl<T: Transport + Clone + 'static> Fixture<T> {
         Dispatcher::new(
             outbox,
             self.endpoints.clone(),
-            Arc::new(self.transport.clone()),
+            self.transport.clone(),
             self.clock.clone(),
             SeededEntropy::new(1),
         )

@@ -152,7 +152,7 @@ async fn an_endpoint_that_could_not_be_disabled_is_given_up_again() {
     let dispatcher = Dispatcher::new(
         fixture.outbox.clone(),
         endpoints,
-        Arc::new(fixture.transport),
+        fixture.transport,
         fixture.clock.clone(),
         SeededEntropy::new(1),
     )

@@ -100,7 +100,7 @@ async fn the_attempt_log_tells_how_long_it_took() {
     let dispatcher = webhook_core::sender::Dispatcher::new(
         fixture.outbox.clone(),
         fixture.endpoints.clone(),
-        std::sync::Arc::new(fixture.transport.clone()),
+        fixture.transport.clone(),
         clock,
         host_ports::testing::SeededEntropy::new(1),
     );

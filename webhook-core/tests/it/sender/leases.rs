@@ -185,7 +185,7 @@ async fn a_lost_answer_is_delivered_again_and_processed_once() {
     fixture.dispatcher = Dispatcher::new(
         fixture.outbox.clone(),
         fixture.endpoints.clone(),
-        Arc::new(fixture.transport.clone()),
+        fixture.transport.clone(),
         clock.clone(),
         SeededEntropy::new(1),
     );

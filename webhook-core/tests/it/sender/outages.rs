@@ -34,7 +34,7 @@ fn dispatcher(fixture: &Scripted, endpoints: &Arc<FailingEndpoints>) -> Dispatch
     Dispatcher::new(
         fixture.outbox.clone(),
         endpoints.clone(),
-        Arc::new(fixture.transport.clone()),
+        fixture.transport.clone(),
         fixture.clock.clone(),
         SeededEntropy::new(1),
     )

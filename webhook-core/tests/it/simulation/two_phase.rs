@@ -27,7 +27,7 @@ impl Default for TwoPhase {
         let queue = Arc::new(Broker::default());
         let lease = Duration::from_secs(5);
         Self {
-            dedupe: ClaimThenQueue::new(Arc::new(MemoryClaims::default()), queue.clone(), lease),
+            dedupe: ClaimThenQueue::new(MemoryClaims::default(), queue.clone(), lease),
             queue,
         }
     }

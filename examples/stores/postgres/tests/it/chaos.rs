@@ -235,7 +235,7 @@ async fn dispatcher() {
         process::exit(0);
     });
     let database = Arc::new(Database::connect(&url).await.unwrap());
-    let transport = Arc::new(HyperTransport::new(loopback()));
+    let transport = HyperTransport::new(loopback());
     let dispatcher = Dispatcher::new(database.clone(), database, transport, clock, OsEntropy)
         .with_address_policy(loopback())
         .with_quarantine_after(BLAMELESS);

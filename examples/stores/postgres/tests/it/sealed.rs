@@ -1,7 +1,5 @@
 //! Signing secrets that a dump of the database does not give away.
 
-use std::sync::Arc;
-
 use host_store_postgres::{Database, outbox, sqlx};
 use webhook_core::ports::StoreErrorKind;
 use webhook_core::secret::SigningSecret;
@@ -20,7 +18,7 @@ mod endpoints {
 }
 
 fn sealed(database: Database, key: u8) -> Database {
-    let sealer = Arc::new(Aes256Gcm::new(&[key; 32]));
+    let sealer = Aes256Gcm::new(&[key; 32]);
     database.with_signers_at_rest(SignersAtRest::sealed(sealer).refusing_clear())
 }
 
@@ -82,7 +80,7 @@ async fn all_that_stood_in_clear_is_sealed_at_once() {
     for number in 1..=130 {
         clear.insert(endpoint(&format!("ep_{number:03}"))).await.unwrap();
     }
-    let lenient = SignersAtRest::sealed(Arc::new(Aes256Gcm::new(&[7; 32])));
+    let lenient = SignersAtRest::sealed(Aes256Gcm::new(&[7; 32]));
     let database = clear.with_signers_at_rest(lenient);
     let last = "ep_130".parse().unwrap();
     let next = Signer::standard_webhooks(&SigningSecret::from_bytes(&[9; 32]).unwrap());

@@ -1,6 +1,5 @@
 //! Signing secrets that a copy of the file does not give away.
 
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use host_store_sqlite::{Database, DatabaseError, outbox};
@@ -28,7 +27,7 @@ mod endpoints {
 }
 
 fn sealed(database: Database, key: u8) -> Database {
-    let sealer = Arc::new(Aes256Gcm::new(&[key; 32]));
+    let sealer = Aes256Gcm::new(&[key; 32]);
     database.with_signers_at_rest(SignersAtRest::sealed(sealer).refusing_clear())
 }
 
@@ -84,7 +83,7 @@ async fn a_rotation_seals_what_stood_in_clear() {
     clear.insert(endpoint()).await.unwrap();
     let id = "ep_1".parse().unwrap();
     assert!(sealed(clear.clone(), 7).load(&id).await.is_err());
-    let lenient = SignersAtRest::sealed(Arc::new(Aes256Gcm::new(&[7; 32])));
+    let lenient = SignersAtRest::sealed(Aes256Gcm::new(&[7; 32]));
     let database = clear.with_signers_at_rest(lenient);
     assert!(database.load(&id).await.unwrap().is_some());
     let rotation = Rotation {
@@ -108,7 +107,7 @@ async fn all_that_stood_in_clear_is_sealed_at_once() {
         let endpoint = Endpoint::register(id(number), &url, signer(number), &AddressPolicy::new());
         clear.insert(endpoint.unwrap()).await.unwrap();
     }
-    let lenient = SignersAtRest::sealed(Arc::new(Aes256Gcm::new(&[7; 32])));
+    let lenient = SignersAtRest::sealed(Aes256Gcm::new(&[7; 32]));
     let database = clear.with_signers_at_rest(lenient);
     for _ in 0..2 {
         assert_eq!(database.seal_signers().await.unwrap(), 130);
