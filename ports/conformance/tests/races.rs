@@ -34,6 +34,7 @@ impl Remote {
 
     async fn next(&self) -> u32 {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
+        // proves that the timer of the runtime works within a race
         tokio::time::sleep(Duration::from_millis(1)).await;
         let read = tokio::spawn(async move { stream.read_u32().await.unwrap() });
         read.await.unwrap()

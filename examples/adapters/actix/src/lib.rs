@@ -1,5 +1,5 @@
 //! Serves a framework-free handler with actix-web 4, which still speaks `http` 0.2: one conversion each way. Over HTTP/1.1, with
-//! feature `tls` over TLS as well.
+//! feature `tls` over TLS as well, and with feature `websocket` WebSockets.
 //!
 //! ```no_run
 //! # async fn run() -> std::io::Result<()> {
@@ -10,7 +10,9 @@
 //! host_adapter_actix::serve(listener, hello, refuse, Default::default(), std::future::pending()).await
 //! # }
 //! ```
-mod websocket;
+#[cfg(feature = "websocket")]
+mod frames;
+mod upgrade;
 
 #[cfg(feature = "tls")]
 use std::any::Any;
@@ -24,10 +26,12 @@ use actix_web::{dev::Extensions, rt::net::TcpStream};
 use actix_web::{rt::time::timeout, web, web::Payload};
 use bytes::Bytes;
 use futures_util::{FutureExt, TryStreamExt};
-use host_websocket::Upgrade;
 use http::{Request, Response, StatusCode, header::CONTENT_LENGTH};
 use http_body::Body;
 use http_body_util::{BodyDataStream, Full};
+
+#[cfg(feature = "websocket")]
+pub use host_websocket as websocket;
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -58,8 +62,8 @@ impl Default for Limits {
 /// The request's extensions hold the peer's [`SocketAddr`](std::net::SocketAddr). `refuse` answers instead of the
 /// handler: 413 for a body over the limit, 408 for a slow one, 400 for a malformed or broken one, 500 for a panic. It sees
 /// the head of the request, so that its answer can be what every other one is to whoever asks.
-/// A response made by [`Upgrade::into_response`](host_websocket::Upgrade::into_response) becomes a WebSocket, or 400 where the request is no
-/// handshake; a WebSocket counts as an open request.
+/// With feature `websocket`, a response made by `websocket::Upgrade::into_response` becomes a WebSocket, or 400 if the request is
+/// not a handshake; a WebSocket counts as an open request.
 /// What is not HTTP is answered by actix itself. The handler or streaming body of a peer that left is dropped.
 ///
 /// # Errors
@@ -133,16 +137,13 @@ where
             };
             let parts = head.clone().into_parts().0;
             let handled = async {
-                let (body, frames) = match websocket::is_asked_for(&head) {
+                let (body, frames) = match upgrade::is_asked_for(&head) {
                     // what comes after the head is not its body
                     true => (Bytes::new(), Some(body)),
                     false => (collect(body, limits).await?, None),
                 };
-                let mut response = handler(Request::from_parts(parts, body)).await;
-                match Upgrade::take_from(&mut response) {
-                    Some(upgrade) => websocket::switch(&request, frames, upgrade, &response).await,
-                    None => Ok(answer(response)),
-                }
+                let response = handler(Request::from_parts(parts, body)).await;
+                upgrade::complete(&request, frames, response).await
             };
             let caught = AssertUnwindSafe(handled).catch_unwind().await;
             caught

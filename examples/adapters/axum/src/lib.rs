@@ -121,7 +121,8 @@
 //! ```
 //!
 //! `axum::serve` serves such a router; [`serve_router`] does within bounds on slow heads and on the drain. The layer is of
-//! tower alone, and goes around any other service too. Both ways to serve are there over TLS as well, with feature `tls`.
+//! tower alone, and goes around any other service too. Both ways to serve are there over TLS as well, with feature `tls`,
+//! and both serve WebSockets with feature `websocket`.
 #[cfg(feature = "oauth")]
 mod caller;
 mod content;
@@ -131,10 +132,14 @@ mod nonce;
 mod refusal;
 mod serve;
 mod target;
+#[cfg(feature = "websocket")]
+mod upgrade;
 
 #[cfg(feature = "oauth")]
 pub use caller::Caller;
 pub use extract::{Admission, Paged, Whole};
+#[cfg(feature = "websocket")]
+pub use host_websocket as websocket;
 pub use layer::{ConventionsLayer, WithConventions};
 pub use refusal::{Reason, Refusal};
 pub use serve::{Limits, serve, serve_router};

@@ -17,7 +17,7 @@ pub use host_adapter_hyper::Limits;
 /// The request's extensions hold the peer's [`SocketAddr`](std::net::SocketAddr). `refuse` answers instead of the
 /// handler: 413 for a body over the limit, 408 for a slow one, 400 for a malformed or broken one and for a head without one
 /// `Host`, 500 for a panic. It gets the head of the request, so that its response can be like every other one.
-/// With feature `websocket`, a response made by `host_websocket::Upgrade::into_response` becomes a WebSocket, or 400 if the
+/// With feature `websocket`, a response made by `websocket::Upgrade::into_response` becomes a WebSocket, or 400 if the
 /// request is not a handshake; a WebSocket counts as an open request.
 /// hyper itself answers a request that is not HTTP. The handler or streaming body of a peer that left is dropped.
 ///
@@ -89,6 +89,9 @@ where
 /// waits ten seconds for one, and an extractor of axum waits without limit unless a layer of the host bounds it.
 /// The peer's [`SocketAddr`](std::net::SocketAddr) is in [`ConnectInfo`] and in the request's extensions.
 ///
+/// With feature `websocket`, the response of any route made by `websocket::Upgrade::into_response` becomes a WebSocket, or an empty
+/// 400 if the request is not a handshake. axum's own `WebSocketUpgrade` needs no feature of this crate.
+///
 /// # Errors
 ///
 /// The listener cannot be used.
@@ -126,6 +129,8 @@ fn answer(
         if let Some(peer) = request.extensions().get::<SocketAddr>().copied() {
             request.extensions_mut().insert(ConnectInfo(peer));
         }
+        #[cfg(feature = "websocket")]
+        let handshake = crate::upgrade::Handshake::of(&request);
         let answered = router.clone().call(request.map(Body::new));
         async move {
             let Ok(mut response) = answered.await;
@@ -133,6 +138,8 @@ fn answer(
                 // axum sets the length of the empty body, which is not that of the unmodified content
                 response.headers_mut().remove(header::CONTENT_LENGTH);
             }
+            #[cfg(feature = "websocket")]
+            let response = crate::upgrade::complete(handshake, response);
             response
         }
         .boxed()

@@ -19,6 +19,9 @@ use tokio::{net::TcpListener, sync::watch, task::JoinSet, time::timeout};
 use crate::carrier::{Carrier, Plain};
 use crate::upgrade::Switch;
 
+#[cfg(feature = "websocket")]
+pub use host_websocket as websocket;
+
 /// Time for which a refused upload is still read, so that its sender sees the response and not a reset.
 const LINGER: Duration = Duration::from_secs(1);
 
@@ -48,7 +51,7 @@ impl Default for Limits {
 /// The request's extensions hold the peer's [`SocketAddr`](std::net::SocketAddr). `refuse` answers instead of the
 /// handler: 413 for a body over the limit, 408 for a slow one, 400 for a malformed or broken one and for a head without one
 /// `Host`, 500 for a panic. It gets the head of the request, so that its response can be like every other one.
-/// With feature `websocket`, a response made by `host_websocket::Upgrade::into_response` becomes a WebSocket, or 400 if the
+/// With feature `websocket`, a response made by `websocket::Upgrade::into_response` becomes a WebSocket, or 400 if the
 /// request is not a handshake; a WebSocket counts as an open request.
 /// hyper itself answers a request that is not HTTP. The handler or streaming body of a peer that left is dropped.
 ///

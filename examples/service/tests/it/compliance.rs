@@ -111,9 +111,9 @@ fn is_proven(sources: &[Source], opening: &str, id: &str) -> bool {
     })
 }
 
-/// Returns `true` for a line that begins a case: the attribute of a kit makes a test of each `pub async fn`.
+/// Returns `true` for a line that begins a case: the attribute of a kit makes a test of each `pub async fn` and `pub fn`.
 fn is_public(line: Option<&&str>) -> bool {
-    line.is_some_and(|line| line.starts_with("pub async fn"))
+    line.is_some_and(|line| line.starts_with("pub async fn") || line.starts_with("pub fn"))
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
@@ -210,6 +210,7 @@ fn a_rule_is_found_only_where_a_test_that_runs_says_so() {
             true,
         ),
         ("pub async ", false, true),
+        ("pub ", false, true),
         ("async ", false, false),
         ("#[expect(clippy::unwrap_used)]\npub async ", false, true),
         ("#[test_case]\n", false, false),

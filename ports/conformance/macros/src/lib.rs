@@ -2,13 +2,13 @@
 
 use proc_macro::{Delimiter, TokenStream, TokenTree};
 
-/// Exports a macro that makes one test of each `pub async fn` of the module; see `host_ports_conformance::kit`.
+/// Exports a macro that makes one test of each public function of the module; see `host_ports_conformance::kit`.
 #[proc_macro_attribute]
 pub fn kit(name: TokenStream, module: TokenStream) -> TokenStream {
     let name = name.to_string();
     let cases = cases_of(module.clone());
     if name.is_empty() || cases.is_empty() {
-        return r#"compile_error!("`#[kit(name)]` stands before a module with cases: `pub async fn name(store: &Arc<dyn Port>)`");"#
+        return r#"compile_error!("`#[kit(name)]` stands before a module with cases: `pub async fn name(store: &Arc<dyn Port>)`, or `pub fn`");"#
             .parse()
             .unwrap_or_default();
     }
@@ -17,8 +17,14 @@ pub fn kit(name: TokenStream, module: TokenStream) -> TokenStream {
     expanded
 }
 
-/// The names of the `pub async fn` that stand directly in the body of the module.
-fn cases_of(module: TokenStream) -> Vec<String> {
+/// One test case of a kit.
+struct Case {
+    name: String,
+    is_async: bool,
+}
+
+/// The `pub async fn` and `pub fn` that stand directly in the body of the module.
+fn cases_of(module: TokenStream) -> Vec<Case> {
     let body = module.into_iter().find_map(|token| match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(group.stream()),
         _ => None,
@@ -31,27 +37,33 @@ fn cases_of(module: TokenStream) -> Vec<String> {
             _ => String::new(),
         })
         .collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let case = |name: &str, is_async| Case {
+        name: name.to_owned(),
+        is_async,
+    };
     let cases = words.windows(4).filter_map(|window| match window {
-        [visibility, asyncness, keyword, name]
-            if visibility == "pub" && asyncness == "async" && keyword == "fn" =>
-        {
-            Some(name.clone())
-        }
+        ["pub", "async", "fn", name] => Some(case(name, true)),
+        ["pub", "fn", name, _] => Some(case(name, false)),
         _ => None,
     });
     cases.collect()
 }
 
-fn exported_macro(name: &str, cases: &[String]) -> String {
+fn exported_macro(name: &str, cases: &[Case]) -> String {
     let tests: String = cases
         .iter()
-        .map(|case| {
-            format!("$(#[$attribute])+ async fn {case}() {{ $crate::{name}::{case}(&($crate::__store!($($store)+) as _)).await; }}\n")
+        .map(|Case { name: case, is_async }| {
+            let (asyncness, wait) = match is_async {
+                true => ("async ", ".await"),
+                false => ("", ""),
+            };
+            format!("$(#[$attribute])+ {asyncness}fn {case}() {{ $crate::{name}::{case}(&($crate::__store!($($store)+) as _)){wait}; }}\n")
         })
         .collect();
     format!(
-        "/// Makes a test of each case: `{name}!(#[tokio::test] expression)`. The expression makes an empty store and runs once\n\
-         /// per case; write `async {{ .. }}` where making a store takes an `await`.\n\
+        "/// Makes a test of each case: `{name}!(#[tokio::test] expression)`, with `#[test]` for cases that are not async. The\n\
+         /// expression makes an empty store and runs once per case; write `async {{ .. }}` where making a store takes an `await`.\n\
          #[macro_export]\n\
          macro_rules! {name} {{ ($(#[$attribute:meta])+ $($store:tt)+) => {{\n{tests}}}; }}"
     )

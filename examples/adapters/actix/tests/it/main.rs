@@ -1,45 +1,52 @@
-//! The suite of the adapters, run on actix-web.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+//! The conformance kit for adapters, run on actix-web.
 
-#[path = "../../../hyper/tests/it/suite/mod.rs"]
-mod suite;
+use host_adapter_actix::{Limits, serve, serve_tls};
+use host_adapter_conformance::{Adapter, Server, refuse};
 
-#[path = "../../../hyper/tests/it/tls/mod.rs"]
-mod tls;
-
-/// One server of the suite, until it is drained.
-fn serve(server: suite::Server) -> std::io::Result<()> {
-    let limits = host_adapter_actix::Limits {
-        read_timeout: server.read_timeout,
-        drain_timeout: server.drain_timeout,
-        ..Default::default()
-    };
-    actix_web::rt::System::new().block_on(host_adapter_actix::serve(
-        server.listener,
-        server.handler,
-        suite::refuse,
-        limits,
-        server.shutdown,
-    ))
+fn adapter() -> Adapter {
+    Adapter::new(run).waits_for_handshakes()
 }
 
-/// Whether the shutdown drops handshakes, or waits for their time to pass.
-const DROPS_HANDSHAKES: bool = false;
-
-/// One server of the suite of TLS, until it is drained.
-fn serve_tls(server: tls::Server) -> std::io::Result<()> {
-    let limits = host_adapter_actix::Limits {
+/// Serves one server of the kit until it is drained.
+fn run(server: Server) -> std::io::Result<()> {
+    let limits = Limits {
         read_timeout: server.read_timeout,
         drain_timeout: server.drain_timeout,
-        ..Default::default()
+        ..Limits::default()
     };
-    let stopped = async { server.stopped.await.unwrap_or(()) };
-    let listener = (server.listener, server.tls);
-    actix_web::rt::System::new().block_on(host_adapter_actix::serve_tls(
-        listener,
-        tls::tell,
-        tls::refuse,
-        limits,
-        stopped,
-    ))
+    let (listener, handler, shutdown) = (server.listener, server.handler, server.shutdown);
+    actix_web::rt::System::new().block_on(async {
+        match server.tls {
+            None => serve(listener, handler, refuse, limits, shutdown).await,
+            Some(tls) => serve_tls((listener, tls), handler, refuse, limits, shutdown).await,
+        }
+    })
+}
+
+mod requests {
+    host_adapter_conformance::requests!(
+        #[test]
+        super::adapter()
+    );
+}
+
+mod websockets {
+    host_adapter_conformance::websockets!(
+        #[test]
+        super::adapter()
+    );
+}
+
+mod tls {
+    host_adapter_conformance::tls!(
+        #[test]
+        super::adapter()
+    );
+}
+
+mod client_certificates {
+    host_adapter_conformance::client_certificates!(
+        #[test]
+        super::adapter()
+    );
 }

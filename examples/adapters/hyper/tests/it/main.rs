@@ -1,44 +1,52 @@
-//! The suite of the adapters, run on hyper.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+//! The conformance kit for adapters, run on hyper.
 
-mod suite;
-mod tls;
+use host_adapter_conformance::{Adapter, Server, refuse};
+use host_adapter_hyper::{Limits, serve, serve_tls};
 
-/// One server of the suite, until it is drained.
-fn serve(server: suite::Server) -> std::io::Result<()> {
-    let limits = host_adapter_hyper::Limits {
-        read_timeout: server.read_timeout,
-        drain_timeout: server.drain_timeout,
-        ..Default::default()
-    };
-    let runtime = tokio::runtime::Runtime::new()?;
-    runtime.block_on(host_adapter_hyper::serve(
-        server.listener,
-        server.handler,
-        suite::refuse,
-        limits,
-        server.shutdown,
-    ))
+fn adapter() -> Adapter {
+    Adapter::new(run)
 }
 
-/// Whether the shutdown drops handshakes, or waits for their time to pass.
-const DROPS_HANDSHAKES: bool = true;
-
-/// One server of the suite of TLS, until it is drained.
-fn serve_tls(server: tls::Server) -> std::io::Result<()> {
-    let limits = host_adapter_hyper::Limits {
+/// Serves one server of the kit until it is drained.
+fn run(server: Server) -> std::io::Result<()> {
+    let limits = Limits {
         read_timeout: server.read_timeout,
         drain_timeout: server.drain_timeout,
-        ..Default::default()
+        ..Limits::default()
     };
-    let stopped = async { server.stopped.await.unwrap_or(()) };
-    let listener = (server.listener, server.tls);
-    let runtime = tokio::runtime::Runtime::new()?;
-    runtime.block_on(host_adapter_hyper::serve_tls(
-        listener,
-        tls::tell,
-        tls::refuse,
-        limits,
-        stopped,
-    ))
+    let (listener, handler, shutdown) = (server.listener, server.handler, server.shutdown);
+    tokio::runtime::Runtime::new()?.block_on(async {
+        match server.tls {
+            None => serve(listener, handler, refuse, limits, shutdown).await,
+            Some(tls) => serve_tls((listener, tls), handler, refuse, limits, shutdown).await,
+        }
+    })
+}
+
+mod requests {
+    host_adapter_conformance::requests!(
+        #[test]
+        super::adapter()
+    );
+}
+
+mod websockets {
+    host_adapter_conformance::websockets!(
+        #[test]
+        super::adapter()
+    );
+}
+
+mod tls {
+    host_adapter_conformance::tls!(
+        #[test]
+        super::adapter()
+    );
+}
+
+mod client_certificates {
+    host_adapter_conformance::client_certificates!(
+        #[test]
+        super::adapter()
+    );
 }

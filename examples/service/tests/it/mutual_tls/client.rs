@@ -8,9 +8,9 @@ use oauth_core::client::{CallError, Client, ClientCredentials, Discovery, Ports,
 use oauth_core::ports::{OsEntropy, SystemClock, Transport};
 use oauth_core::vocabulary::Scopes;
 
-use super::authority::Identity;
 use super::served::{ROBOT, Served};
 use crate::servers::Server;
+use host_adapter_conformance::authority::Identity;
 
 fn ports(served: &Served, own: Option<&Identity>) -> Ports {
     let transport: Arc<dyn Transport> = Arc::new(served.transport(own));

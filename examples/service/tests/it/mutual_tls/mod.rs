@@ -1,9 +1,5 @@
 //! Tokens that are bound to certificates, on each server over sockets of TLS: from the handshake to the API.
 
-// the adapters ask more of it
-#[expect(dead_code, reason = "shared with the tests of the adapters")]
-#[path = "../../../../adapters/hyper/tests/it/tls/authority.rs"]
-mod authority;
 mod client;
 mod served;
 
@@ -15,7 +11,7 @@ use serde_json::json as value;
 
 use crate::desk::{header, json};
 use crate::servers::Server;
-use authority::{Authority, Identity};
+use host_adapter_conformance::authority::{Authority, Identity};
 use served::{ROBOT, Served, confirmation, member, read};
 
 const OF_ROBOT: &str = "grant_type=client_credentials&client_id=robot&scope=read:charges";

@@ -18,9 +18,9 @@ use serde_json::Value;
 use service::app::{App, Config};
 use webhook_core::address::AddressPolicy;
 
-use super::authority::{Authority, Identity};
 use crate::desk::json;
 use crate::servers::Server;
+use host_adapter_conformance::authority::{Authority, Identity};
 
 /// The name of the desk, which resolves nowhere but in these tests.
 const NAME: &str = "desk.example.com";

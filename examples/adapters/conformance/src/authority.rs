@@ -1,5 +1,6 @@
-//! An authority that certifies servers and clients, and what others make of its certificates.
+//! A certificate authority for tests, and certificates that it did not issue.
 
+use std::fmt;
 use std::sync::Arc;
 
 use rcgen::{
@@ -11,27 +12,42 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, RootCertStore, SignatureScheme, SupportedProtocolVersion};
 
-/// The name that the servers of the tests have.
-pub(super) const SERVER: &str = "server.example";
-
-pub(super) struct Authority {
+/// A certificate authority with a key of its own.
+pub struct Authority {
     der: CertificateDer<'static>,
     issuer: Issuer<'static, KeyPair>,
 }
 
-/// A certificate with whoever vouches for it, and a key.
-pub(super) struct Identity {
-    pub(super) chain: Vec<CertificateDer<'static>>,
-    pub(super) key: PrivateKeyDer<'static>,
+impl fmt::Debug for Authority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Authority")
+    }
+}
+
+/// A certificate chain and its private key.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "tests pair a chain with a foreign key")]
+pub struct Identity {
+    /// The certificate, then those of its issuers.
+    pub chain: Vec<CertificateDer<'static>>,
+    /// The private key of the certificate.
+    pub key: PrivateKeyDer<'static>,
 }
 
 impl Identity {
-    pub(super) fn own(&self) -> &[u8] {
+    /// The certificate itself, in DER.
+    ///
+    /// # Panics
+    ///
+    /// The chain is empty.
+    #[must_use]
+    pub fn own(&self) -> &[u8] {
         self.chain.first().unwrap()
     }
 
-    /// Nobody vouches for it.
-    pub(super) fn self_signed(name: &str) -> Self {
+    /// A self-signed certificate for `name`.
+    #[must_use]
+    pub fn self_signed(name: &str) -> Self {
         let key = KeyPair::generate().unwrap();
         let certificate = params(name).self_signed(&key).unwrap();
         Self::of(vec![certificate.der().clone()], &key)
@@ -47,8 +63,16 @@ fn params(name: &str) -> CertificateParams {
     CertificateParams::new([name.to_owned()]).unwrap()
 }
 
+impl Default for Authority {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Authority {
-    pub(super) fn new() -> Self {
+    /// An authority with a new key.
+    #[must_use]
+    pub fn new() -> Self {
         let mut params = params("authority.example");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
@@ -58,17 +82,21 @@ impl Authority {
         Self { der, issuer }
     }
 
-    pub(super) fn roots(&self) -> RootCertStore {
+    /// Its own certificate as the only root.
+    #[must_use]
+    pub fn roots(&self) -> RootCertStore {
         let mut roots = RootCertStore::empty();
         roots.add(self.der.clone()).unwrap();
         roots
     }
 
-    pub(super) fn issue(&self, name: &str) -> Identity {
+    /// A certificate for `name`, valid for servers and clients.
+    #[must_use]
+    pub fn issue(&self, name: &str) -> Identity {
         self.issue_with(name, |_| {})
     }
 
-    pub(super) fn issue_with(&self, name: &str, change: impl FnOnce(&mut CertificateParams)) -> Identity {
+    pub(crate) fn issue_with(&self, name: &str, change: impl FnOnce(&mut CertificateParams)) -> Identity {
         let mut params = params(name);
         change(&mut params);
         let key = KeyPair::generate().unwrap();
@@ -76,8 +104,8 @@ impl Authority {
         Identity::of(vec![certificate.der().clone()], &key)
     }
 
-    /// Not by the authority, but by one of whom it says nothing of the kind.
-    pub(super) fn issue_by_a_client(&self, name: &str) -> Identity {
+    /// A certificate signed by the certificate of a client, which is no authority.
+    pub(crate) fn issue_by_a_client(&self, name: &str) -> Identity {
         let between = params("client.example");
         let key = KeyPair::generate().unwrap();
         let of_client = between.signed_by(&key, &self.issuer).unwrap().der().clone();
@@ -87,21 +115,21 @@ impl Authority {
         Identity::of(vec![certificate.der().clone(), of_client], &key)
     }
 
-    pub(super) fn only_for_servers(params: &mut CertificateParams) {
+    pub(crate) fn only_for_servers(params: &mut CertificateParams) {
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     }
 
-    pub(super) fn expired(params: &mut CertificateParams) {
+    pub(crate) fn expired(params: &mut CertificateParams) {
         params.not_before = rcgen::date_time_ymd(2001, 1, 1);
         params.not_after = rcgen::date_time_ymd(2002, 1, 1);
     }
 
-    /// A client that knows servers of this authority, and shows its certificate if it has one.
-    pub(super) fn client(&self, identity: Option<Identity>) -> ClientConfig {
+    /// The configuration of a client that trusts this authority and sends the certificate, if there is one.
+    pub(crate) fn client(&self, identity: Option<Identity>) -> ClientConfig {
         self.client_of(rustls::DEFAULT_VERSIONS, identity)
     }
 
-    pub(super) fn client_of(
+    pub(crate) fn client_of(
         &self,
         versions: &[&'static SupportedProtocolVersion],
         identity: Option<Identity>,
@@ -118,7 +146,7 @@ impl Authority {
     }
 }
 
-/// Shows a certificate whoever asks, also one whose key it does not have.
+/// Sends one certificate to every server, even if the key is another's.
 #[derive(Debug)]
 struct Always(Arc<CertifiedKey>);
 

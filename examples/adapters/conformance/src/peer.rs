@@ -5,24 +5,24 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
 /// The other end of one connection.
-pub(super) struct Peer(pub(super) TcpStream);
+pub(crate) struct Peer(pub(crate) TcpStream);
 
 impl Peer {
-    pub(super) fn connect(address: SocketAddr, patience: Duration) -> Self {
+    pub(crate) fn connect(address: SocketAddr, patience: Duration) -> Self {
         let socket = TcpStream::connect(address).unwrap();
         socket.set_read_timeout(Some(patience)).unwrap();
         Self(socket)
     }
 
-    pub(super) fn send(&mut self, bytes: impl AsRef<[u8]>) {
+    pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) {
         self.0.write_all(bytes.as_ref()).unwrap();
     }
 
-    pub(super) fn close_writing(&mut self) {
+    pub(crate) fn close_writing(&mut self) {
         self.0.shutdown(Shutdown::Write).unwrap();
     }
 
-    pub(super) fn head(&mut self) -> Answer {
+    pub(crate) fn head(&mut self) -> Answer {
         let status = self.line();
         let status = str::from_utf8(&status)
             .unwrap()
@@ -45,7 +45,7 @@ impl Peer {
         }
     }
 
-    pub(super) fn answer(&mut self) -> Answer {
+    pub(crate) fn answer(&mut self) -> Answer {
         let mut answer = self.head();
         let length = str::from_utf8(answer.all("content-length").first().unwrap())
             .unwrap()
@@ -57,7 +57,7 @@ impl Peer {
     }
 
     /// The next chunk of a chunked body; the last one is empty.
-    pub(super) fn chunk(&mut self) -> Vec<u8> {
+    pub(crate) fn chunk(&mut self) -> Vec<u8> {
         let length = usize::from_str_radix(str::from_utf8(&self.line()).unwrap(), 16).unwrap();
         let mut chunk = vec![0; length];
         self.0.read_exact(&mut chunk).unwrap();
@@ -66,7 +66,7 @@ impl Peer {
     }
 
     /// Everything until the server closes, which it must.
-    pub(super) fn rest(&mut self) -> Vec<u8> {
+    pub(crate) fn rest(&mut self) -> Vec<u8> {
         let mut rest = Vec::new();
         match self.0.read_to_end(&mut rest) {
             Err(error) if error.kind() != io::ErrorKind::ConnectionReset => panic!("still open: {error}"),
@@ -74,13 +74,13 @@ impl Peer {
         }
     }
 
-    pub(super) fn bytes<const N: usize>(&mut self) -> [u8; N] {
+    pub(crate) fn bytes<const N: usize>(&mut self) -> [u8; N] {
         let mut bytes = [0; N];
         self.0.read_exact(&mut bytes).unwrap();
         bytes
     }
 
-    pub(super) fn many(&mut self, length: usize) -> Vec<u8> {
+    pub(crate) fn many(&mut self, length: usize) -> Vec<u8> {
         let mut bytes = vec![0; length];
         self.0.read_exact(&mut bytes).unwrap();
         bytes
@@ -98,14 +98,14 @@ impl Peer {
     }
 }
 
-pub(super) struct Answer {
-    pub(super) status: u16,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
     headers: Vec<(String, Vec<u8>)>,
-    pub(super) body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Answer {
-    pub(super) fn all(&self, name: &str) -> Vec<&[u8]> {
+    pub(crate) fn all(&self, name: &str) -> Vec<&[u8]> {
         self.headers
             .iter()
             .filter(|(key, _)| key == name)
@@ -113,12 +113,12 @@ impl Answer {
             .collect()
     }
 
-    pub(super) fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         str::from_utf8(&self.body).unwrap()
     }
 
     /// The host refused, and saw this of the request: its method, its target, its `x-tag` or `-`, and its peer.
-    pub(super) fn assert_refused(&self, status: u16, head: &str) {
+    pub(crate) fn assert_refused(&self, status: u16, head: &str) {
         assert_eq!(
             (self.status, self.text()),
             (status, format!("{status} {head} true").as_str())

@@ -6,9 +6,13 @@ use actix_web::{
     FromRequest, HttpRequest, HttpResponse, dev, error::PayloadError, http as http02, web::Payload,
 };
 use actix_ws::{AggregatedMessage, CloseReason, Closed, ProtocolError};
+use bytes::Bytes;
 use futures_util::{StreamExt, sink};
 use host_websocket::{Message, Received, Upgrade};
 use http::{Method, Request, Response, StatusCode};
+use http_body::Body;
+
+use crate::{BoxError, answer};
 
 /// How much may come beyond a message before the message is read: what a connection holds anyway.
 const UNREAD: usize = 256 << 10;
@@ -18,8 +22,20 @@ pub(crate) fn is_asked_for(head: &Request<()>) -> bool {
     head.method() == Method::GET && Upgrade::is_asked_for(head.headers())
 }
 
-/// Does the handshake, and serves the WebSocket in a task of its own.
-pub(crate) async fn switch<B>(
+/// Completes a response that is an upgrade. Any other response is passed on.
+pub(crate) async fn complete<B: Body<Data = Bytes, Error: Into<BoxError>> + 'static>(
+    request: &HttpRequest,
+    frames: Option<Payload>,
+    mut response: Response<B>,
+) -> Result<HttpResponse, StatusCode> {
+    match Upgrade::take_from(&mut response) {
+        Some(upgrade) => switch(request, frames, upgrade, &response).await,
+        None => Ok(answer(response)),
+    }
+}
+
+/// Completes the handshake, and serves the WebSocket in a task of its own.
+async fn switch<B>(
     request: &HttpRequest,
     frames: Option<Payload>,
     upgrade: Upgrade,

@@ -1,0 +1,26 @@
+//! WebSockets, if the feature is on.
+
+#[cfg(feature = "websocket")]
+pub(crate) use crate::frames::{complete, is_asked_for};
+
+/// Returns `false`: what follows the head of a request is its body.
+#[cfg(not(feature = "websocket"))]
+pub(crate) fn is_asked_for(_head: &http::Request<()>) -> bool {
+    false
+}
+
+/// Refuses a 101 that nothing would serve. Any other response is passed on.
+#[cfg(not(feature = "websocket"))]
+pub(crate) async fn complete<B>(
+    _request: &actix_web::HttpRequest,
+    _frames: Option<actix_web::web::Payload>,
+    response: http::Response<B>,
+) -> Result<actix_web::HttpResponse, http::StatusCode>
+where
+    B: http_body::Body<Data = bytes::Bytes, Error: Into<crate::BoxError>> + 'static,
+{
+    match response.status() {
+        http::StatusCode::SWITCHING_PROTOCOLS => Err(http::StatusCode::INTERNAL_SERVER_ERROR),
+        _ => Ok(crate::answer(response)),
+    }
+}

@@ -1,0 +1,122 @@
+#![doc = include_str!("../README.md")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a case fails by panicking, as a test does"
+)]
+
+#[cfg(feature = "tls")]
+pub mod authority;
+#[cfg(feature = "tls")]
+pub mod client_certificates;
+mod peer;
+pub mod requests;
+mod running;
+#[cfg(feature = "tls")]
+mod secure;
+#[cfg(feature = "tls")]
+pub mod tls;
+#[cfg(feature = "websocket")]
+pub mod websockets;
+
+use std::fmt;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::pin::Pin;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderValue, Request, Response, StatusCode};
+use http_body_util::combinators::UnsyncBoxBody;
+
+pub use host_ports_conformance::__store;
+
+/// Body of the responses of a [`Handler`].
+pub type Body = UnsyncBoxBody<Bytes, io::Error>;
+
+/// A boxed future that may move between threads.
+pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// Handler of the requests of one server.
+pub type Handler = Box<dyn Fn(Request<Bytes>) -> BoxFuture<Response<Body>> + Send + Sync>;
+
+/// The adapter under test, as a function that serves one [`Server`].
+pub struct Adapter {
+    serve: Box<dyn Fn(Server) -> io::Result<()> + Send + Sync>,
+    drops_handshakes: bool,
+}
+
+impl Adapter {
+    /// An adapter whose shutdown drops pending TLS handshakes.
+    ///
+    /// The kit calls `serve` on a thread of its own. It starts the runtime of the framework, serves, and returns when the
+    /// [shutdown](Server::shutdown) is complete.
+    #[must_use]
+    pub fn new(serve: impl Fn(Server) -> io::Result<()> + Send + Sync + 'static) -> Self {
+        Self {
+            serve: Box::new(serve),
+            drops_handshakes: true,
+        }
+    }
+
+    /// Declares that the shutdown waits for pending TLS handshakes, for at most [`Server::read_timeout`].
+    #[must_use]
+    pub fn waits_for_handshakes(mut self) -> Self {
+        self.drops_handshakes = false;
+        self
+    }
+}
+
+impl fmt::Debug for Adapter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Adapter")
+            .field("drops_handshakes", &self.drops_handshakes)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Settings of the server of one case.
+#[non_exhaustive]
+pub struct Server {
+    /// The socket to accept connections from.
+    pub listener: TcpListener,
+    /// TLS of the server. `None` stands for plain HTTP.
+    #[cfg(feature = "tls")]
+    pub tls: Option<host_tls::Tls>,
+    /// The handler. It gets requests with whole bodies of at most 1 MiB.
+    pub handler: Handler,
+    /// Time for a TLS handshake, for the head of a request, and again for its body.
+    pub read_timeout: Duration,
+    /// Time for open requests after the shutdown.
+    pub drain_timeout: Duration,
+    /// Begins the shutdown.
+    pub shutdown: BoxFuture<()>,
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("listener", &self.listener)
+            .field("read_timeout", &self.read_timeout)
+            .field("drain_timeout", &self.drain_timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The response with which the adapter must refuse a request of this head. The cases compare it byte by byte.
+#[must_use]
+pub fn refuse(head: &Request<()>, status: StatusCode) -> Response<Bytes> {
+    let tag = head.headers().get("x-tag").map(HeaderValue::as_bytes);
+    let peer = head.extensions().get::<SocketAddr>();
+    let text = format!(
+        "{} {} {} {} {}",
+        status.as_u16(),
+        head.method(),
+        head.uri(),
+        tag.unwrap_or(b"-").escape_ascii(),
+        peer.is_some_and(|peer| peer.ip().is_loopback()),
+    );
+    let mut response = Response::new(Bytes::from(text));
+    *response.status_mut() = status;
+    response
+}
