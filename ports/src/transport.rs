@@ -124,15 +124,20 @@ pub struct TransportError {
 pub enum TransportErrorKind {
     /// The deadline passed. The server may or may not have acted on the request.
     Timeout,
-    /// No connection: the name does not resolve, the port is closed, the network is down. Nothing was sent.
+    /// No connection: the name does not resolve, the port is closed, the network is down, or a limit of the transport on
+    /// connecting, shorter than the deadline, passed. Nothing was sent.
     Connect,
     /// The address policy refuses an address of the host. Nothing was sent.
     RefusedAddress,
     /// The TLS handshake failed. Nothing was sent.
+    ///
+    /// A TLS 1.3 server refuses a client certificate, or the lack of one, after the handshake is complete for the client. The
+    /// request may have been sent by then, so this is [`Other`](Self::Other).
     Tls,
-    /// The head of the response is larger than the transport reads.
+    /// The head of the response has more bytes or more fields than the transport reads.
     TooLarge,
-    /// Any other failure, such as a connection lost during the exchange or a response that is not HTTP.
+    /// Any other failure, such as a connection lost during the exchange, a TLS alert after the handshake, or a response that is
+    /// not HTTP.
     Other,
 }
 

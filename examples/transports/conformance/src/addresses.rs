@@ -8,8 +8,10 @@ mod cases {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use bytes::Bytes;
     use host_ports::address::AddressPolicy;
     use host_ports::{Transport, TransportErrorKind};
+    use http::Request;
 
     use crate::receiver::{LOOPBACK, NAME, Receiver, post};
     use crate::{Maker, Names, Setup};
@@ -24,17 +26,37 @@ mod cases {
     pub async fn private_literal_is_refused(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
         let transport = make.make(Setup::new(receiver.strict_policy()));
+        for host in ["127.0.0.1", "[::ffff:127.0.0.1]", "0.0.0.0", "[::1]"] {
+            let refused = kind(&*transport, &receiver.url("http", host)).await;
+            assert_eq!(refused, TransportErrorKind::RefusedAddress, "{host}");
+        }
+        assert!(!receiver.was_called());
+    }
+
+    /// W10, O22: an odd spelling of a private address is refused, and is not given to the resolver as a name.
+    pub async fn odd_spelling_of_a_literal_is_refused(make: &Arc<Maker>) {
+        let receiver = Receiver::bind().await;
+        let names = Names::from_fn(|name| panic!("{name} was resolved"));
+        let transport = make.make(Setup::new(receiver.strict_policy()).with_names(names));
         for host in [
-            "127.0.0.1",
-            "[::ffff:127.0.0.1]",
-            "0.0.0.0",
-            "[::1]",
+            "127.0.0.1.",
+            "127.1",
             "2130706433",
+            "017700000001",
+            "0x7f000001",
             "0x7f.1",
+            "0177.0.0.1",
+            "[::ffff:127.0.0.1]",
+            "[::ffff:7f00:1]",
+            "[::127.0.0.1]",
+            "[64:ff9b::7f00:1]",
         ] {
             let refused = kind(&*transport, &receiver.url("http", host)).await;
             assert_eq!(refused, TransportErrorKind::RefusedAddress, "{host}");
         }
+        // no request can have an encoded host
+        let encoded = Request::post(receiver.url("http", "%3127.0.0.1"));
+        assert!(encoded.body(Bytes::new()).is_err());
         assert!(!receiver.was_called());
     }
 

@@ -4,6 +4,7 @@
 #[host_ports_conformance::kit(exchange)]
 mod cases {
     use std::sync::Arc;
+    use std::time::Duration;
 
     use bytes::Bytes;
     use host_ports::{ExchangeLimits, TransportError, TransportErrorKind, Truncated};
@@ -29,6 +30,32 @@ mod cases {
             stream.write_all(answer).await.ok();
         };
         tokio::join!(transport.send(request), answering).0
+    }
+
+    const CHUNK_OF_FOUR: &[u8] = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nfour\r\n";
+
+    fn capped_at_four(receiver: &Receiver, timeout: Duration) -> Request<Bytes> {
+        let mut request = post(&receiver.url("http", "127.0.0.1"));
+        request.extensions_mut().insert(ExchangeLimits {
+            timeout,
+            max_response_body: 4,
+        });
+        request
+    }
+
+    /// A response whose `count` header fields have `bytes` bytes, four of each for the colon, a space and the end of the line.
+    fn head_of(count: usize, bytes: usize) -> Vec<u8> {
+        let mut head = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n".to_owned();
+        let others = count - 1;
+        let rest = bytes - "content-length: 0\r\n".len();
+        for number in 0..others {
+            let size = rest / others + usize::from(number < rest % others);
+            let name = format!("x-{number}: ");
+            let value = "v".repeat(size - name.len() - 2);
+            head.extend([name.as_str(), &value, "\r\n"]);
+        }
+        head.push_str("\r\n");
+        head.into_bytes()
     }
 
     fn is_truncated(response: &Response<Bytes>) -> bool {
@@ -138,6 +165,59 @@ mod cases {
         assert!(!is_truncated(&response));
     }
 
+    /// W12: by default 65,536 bytes of a body are kept. One byte more is truncated.
+    pub async fn default_cap_is_65536_bytes(make: &Arc<Maker>) {
+        for (length, truncated) in [(65_536, false), (65_537, true)] {
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n");
+            let answer = [head.into_bytes(), vec![b'x'; length]].concat();
+            let response = exchange(make, &answer, ExchangeLimits::default()).await.unwrap();
+            assert_eq!(response.body().len(), 65_536);
+            assert_eq!(is_truncated(&response), truncated, "{length}");
+        }
+    }
+
+    /// W12: a chunked body of exactly the cap is whole, also if its end arrives in a segment of its own, with trailers or without.
+    pub async fn chunked_body_of_exactly_the_cap_is_whole(make: &Arc<Maker>) {
+        for end in ["0\r\n\r\n", "0\r\nx-checksum: 1\r\n\r\n"] {
+            let receiver = Receiver::bind().await;
+            let transport = make.make(Setup::new(receiver.loopback_policy()));
+            let request = capped_at_four(&receiver, Duration::from_secs(10));
+            let answering = async {
+                let (mut stream, _) = receiver.listener.accept().await.unwrap();
+                stream.set_nodelay(true).unwrap();
+                read_request(&mut stream).await;
+                stream.write_all(CHUNK_OF_FOUR).await.unwrap();
+                tokio::task::yield_now().await;
+                stream.write_all(end.as_bytes()).await.ok();
+                stream
+            };
+            let (sent, _open) = tokio::join!(transport.send(request), answering);
+            let response = sent.unwrap();
+            assert_eq!(&response.body()[..], b"four");
+            assert!(!is_truncated(&response), "{end:?}");
+        }
+    }
+
+    /// W12: a chunked body of exactly the cap without its end is kept and marked. The deadline does not cost the status.
+    pub async fn silence_after_the_cap_is_truncated(make: &Arc<Maker>) {
+        let receiver = Receiver::bind().await;
+        let transport = make.make(Setup::new(receiver.loopback_policy()));
+        let request = capped_at_four(&receiver, Duration::from_millis(500));
+        let answering = async {
+            let (mut stream, _) = receiver.listener.accept().await.unwrap();
+            read_request(&mut stream).await;
+            stream.write_all(CHUNK_OF_FOUR).await.unwrap();
+            stream
+        };
+        let (sent, _open) = tokio::join!(transport.send(request), answering);
+        let response = sent.unwrap();
+        assert_eq!(
+            (response.status().as_u16(), &response.body()[..]),
+            (200, b"four".as_slice())
+        );
+        assert!(is_truncated(&response));
+    }
+
     /// W12: the kept bytes take no more memory than the cap, whatever the size of the pieces they came in.
     pub async fn kept_body_takes_no_more_memory_than_the_cap(make: &Arc<Maker>) {
         let limits = ExchangeLimits {
@@ -195,6 +275,53 @@ mod cases {
             );
             assert_eq!(response.headers()["retry-after"], "9");
         }
+    }
+
+    /// A head of 65,536 bytes is read, in one field or in a hundred.
+    pub async fn head_of_65536_bytes_is_read(make: &Arc<Maker>) {
+        for count in [2, 100] {
+            let answer = head_of(count, 65_536);
+            let response = exchange(make, &answer, ExchangeLimits::default()).await.unwrap();
+            assert_eq!(response.headers().len(), count);
+        }
+    }
+
+    /// W12: header fields without end are too large, however short each may be, and do not last until the deadline.
+    pub async fn flood_of_header_fields_is_too_large(make: &Arc<Maker>) {
+        assert_eq!(
+            flooded(make, "HTTP/1.1 200 OK\r\n", "a: b\r\n").await,
+            TransportErrorKind::TooLarge
+        );
+        let complete = [
+            b"HTTP/1.1 200 OK\r\n".as_slice(),
+            &b"a: b\r\n".repeat(10_000),
+            b"\r\n",
+        ];
+        let failed = exchange(make, &complete.concat(), ExchangeLimits::default())
+            .await
+            .unwrap_err();
+        assert_eq!(failed.kind(), TransportErrorKind::TooLarge);
+    }
+
+    /// A server that speaks HTTP/2 with prior knowledge fails at once and not at the deadline.
+    pub async fn http_2_over_plain_tcp_fails(make: &Arc<Maker>) {
+        let settings = "\0\0\0\x04\0\0\0\0\0";
+        assert_eq!(flooded(make, settings, settings).await, TransportErrorKind::Other);
+    }
+
+    /// The error of an exchange whose server sends `begin`, then `again` until the transport closes the connection.
+    async fn flooded(make: &Arc<Maker>, begin: &str, again: &str) -> TransportErrorKind {
+        let receiver = Receiver::bind().await;
+        let transport = make.make(Setup::new(receiver.loopback_policy()));
+        let flooding = async {
+            let (mut stream, _) = receiver.listener.accept().await.unwrap();
+            read_request(&mut stream).await;
+            stream.write_all(begin.as_bytes()).await.unwrap();
+            let again = again.repeat(100);
+            while stream.write_all(again.as_bytes()).await.is_ok() {}
+        };
+        let (sent, ()) = tokio::join!(transport.send(post(&receiver.url("http", "127.0.0.1"))), flooding);
+        sent.unwrap_err().kind()
     }
 
     /// W12: a head of 1 MiB is too large.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
-use rustls::{RootCertStore, ServerConfig, crypto::aws_lc_rs};
+use rustls::server::{WantsServerCert, WebPkiClientVerifier};
+use rustls::{ConfigBuilder, RootCertStore, ServerConfig, SupportedProtocolVersion, crypto::aws_lc_rs};
 use tokio::io::AsyncWriteExt;
 use tokio_rustls::TlsAcceptor;
 
@@ -36,12 +37,39 @@ type Hello = (Option<String>, Option<Vec<u8>>);
 ///
 /// The handshake failed, or the client left.
 pub async fn answer(receiver: &Receiver, protocols: &[&[u8]]) -> std::io::Result<Hello> {
-    let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+    let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
         .with_safe_default_protocol_versions()
         .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![CertificateDer::from(CERTIFICATE)], key())
-        .unwrap();
+        .with_no_client_auth();
+    answer_with(receiver, config, protocols).await
+}
+
+/// [`answer`] of a server that speaks one version of TLS and requires a client certificate of an authority that has issued none.
+///
+/// # Errors
+///
+/// The handshake failed.
+async fn require_certificate(
+    receiver: &Receiver,
+    version: &'static SupportedProtocolVersion,
+) -> std::io::Result<Hello> {
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let roots = Arc::new(roots());
+    let verifier = WebPkiClientVerifier::builder_with_provider(roots, Arc::clone(&provider));
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[version])
+        .unwrap()
+        .with_client_cert_verifier(verifier.build().unwrap());
+    answer_with(receiver, config, &[b"http/1.1"]).await
+}
+
+async fn answer_with(
+    receiver: &Receiver,
+    config: ConfigBuilder<ServerConfig, WantsServerCert>,
+    protocols: &[&[u8]],
+) -> std::io::Result<Hello> {
+    let own = vec![CertificateDer::from(CERTIFICATE)];
+    let mut config = config.with_single_cert(own, key()).unwrap();
     config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
     let (stream, _) = receiver.listener.accept().await?;
     let mut stream = TlsAcceptor::from(Arc::new(config)).accept(stream).await?;
@@ -64,7 +92,9 @@ mod cases {
 
     use host_ports::TransportErrorKind;
 
-    use super::{answer, roots};
+    use rustls::version::{TLS12, TLS13};
+
+    use super::{answer, require_certificate, roots};
     use crate::receiver::{NAME, Receiver, post};
     use crate::{Maker, Names, Setup};
 
@@ -107,6 +137,23 @@ mod cases {
         let (sent, answered) = tokio::join!(transport.send(request), answer(&receiver, BOTH));
         assert_eq!(sent.unwrap_err().kind(), TransportErrorKind::Tls);
         assert!(answered.is_err());
+    }
+
+    /// A server of TLS 1.2 that misses a client certificate fails the handshake. One of TLS 1.3 says so after it, when the request
+    /// may have been sent.
+    pub async fn missing_client_certificate_fails(make: &Arc<Maker>) {
+        let receiver = Receiver::bind().await;
+        let transport = make.make(loopback(&receiver).with_roots(roots()));
+        for (version, kind) in [
+            (&TLS12, TransportErrorKind::Tls),
+            (&TLS13, TransportErrorKind::Other),
+        ] {
+            let request = post(&receiver.url("https", NAME));
+            let (sent, answered) =
+                tokio::join!(transport.send(request), require_certificate(&receiver, version));
+            assert_eq!(sent.unwrap_err().kind(), kind, "{version:?}");
+            assert!(answered.is_err(), "{version:?}");
+        }
     }
 
     /// A server that speaks HTTP/2 alone fails at once and not at the deadline.

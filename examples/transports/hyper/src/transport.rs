@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
@@ -11,23 +12,31 @@ use futures_util::future::{Either, select};
 use host_ports::address::{AddressPolicy, Hops, Host, RefusedAddress, Target};
 use host_ports::{ExchangeLimits, Transport, TransportError, Truncated};
 use http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
-use http::{HeaderValue, Request, Response, Uri, uri::Scheme};
+use http::{HeaderMap, HeaderValue, Request, Response, Uri, uri::Scheme};
 use http_body_util::{BodyExt, Full};
-use hyper::body::{Body as _, Incoming};
+use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use rustls::RootCertStore;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsConnector;
 
 use crate::tls::{self, Trust};
 use crate::{Resolve, SystemResolver, connect::connect};
 
-const MAX_RESPONSE_HEAD: usize = 64 * 1024;
+/// Upper bound of the header fields of a response: names, values and four bytes for each field.
+const MAX_RESPONSE_FIELDS: usize = 64 * 1024;
+/// hyper's buffer for a head: the fields and a status line.
+const MAX_RESPONSE_HEAD: usize = MAX_RESPONSE_FIELDS + 8 * 1024;
+/// Time for the end of a body that has filled the cap, unless half of the time that is left is shorter.
+const END_OF_BODY: Duration = Duration::from_secs(1);
 
 /// A [`Transport`] on hyper. Clones share its settings.
+///
+/// A response has at most 100 header fields, and at most 65,536 bytes of names and values, with four bytes added for each field. A
+/// larger head is [`TooLarge`](host_ports::TransportErrorKind::TooLarge).
 #[derive(Clone)]
 pub struct HyperTransport {
     policy: Arc<AddressPolicy>,
@@ -129,15 +138,16 @@ impl HyperTransport {
             .policy
             .vet(&request.uri().to_string())
             .map_err(TransportError::refused)?;
+        let deadline = Instant::now() + limits.timeout;
         let addresses = self.vetted_addresses(&target).await?;
         let tcp = connect(&addresses).await.map_err(TransportError::connect)?;
         let request = prepared(request, &target)?;
         if target.uri().scheme() == Some(&Scheme::HTTP) {
-            return converse(tcp, request, limits).await;
+            return converse(tcp, request, limits, deadline).await;
         }
         let name = server_name(target.host())?;
         let tls = self.tls.connect(name, tcp).await.map_err(TransportError::tls)?;
-        converse(tls, request, limits).await
+        converse(tls, request, limits, deadline).await
     }
 
     /// The addresses to connect to, which are never looked up again.
@@ -224,6 +234,7 @@ async fn converse<S>(
     stream: S,
     request: Request<Full<Bytes>>,
     limits: ExchangeLimits,
+    deadline: Instant,
 ) -> Result<Response<Bytes>, TransportError>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -233,7 +244,10 @@ where
     let (mut sender, connection) = http.handshake(TokioIo::new(stream)).await.map_err(failed)?;
     let exchange = async {
         let (head, body) = sender.send_request(request).await.map_err(failed)?.into_parts();
-        let (kept, is_whole) = read_body(body, limits.max_response_body).await;
+        if size_of(&head.headers) > MAX_RESPONSE_FIELDS {
+            return Err(TransportError::too_large());
+        }
+        let (kept, is_whole) = read_body(body, limits.max_response_body, deadline).await;
         let mut response = Response::from_parts(head, kept);
         if !is_whole {
             response.extensions_mut().insert(Truncated);
@@ -247,8 +261,16 @@ where
     }
 }
 
-/// Reads at most `limit` bytes of the body, and tells whether that is all of it.
-async fn read_body(mut body: Incoming, limit: usize) -> (Bytes, bool) {
+/// The size of header fields as they are written: `name: value` and the end of the line.
+fn size_of(fields: &HeaderMap) -> usize {
+    let sizes = fields
+        .iter()
+        .map(|(name, value)| name.as_str().len() + value.len() + 4);
+    sizes.sum()
+}
+
+/// Reads at most `limit` bytes of the body. The second value is `true` if that is all of it.
+async fn read_body(mut body: Incoming, limit: usize, deadline: Instant) -> (Bytes, bool) {
     let mut kept = BytesMut::new();
     while kept.len() < limit {
         let frame = match body.frame().await {
@@ -264,8 +286,26 @@ async fn read_body(mut body: Incoming, limit: usize) -> (Bytes, bool) {
             return (kept.freeze(), false);
         }
     }
-    // further frames are not waited for
-    (kept.freeze(), body.is_end_stream())
+    let is_whole = ends_in_time(body, deadline).await;
+    (kept.freeze(), is_whole)
+}
+
+/// Returns `true` if no more data follows. A server that neither ends its chunked body nor sends more must not cost the status
+/// that was received, so this gives up before the deadline.
+async fn ends_in_time(mut body: Incoming, deadline: Instant) -> bool {
+    let now = Instant::now();
+    let patience = END_OF_BODY.min(deadline.saturating_duration_since(now) / 2);
+    let ends = async {
+        loop {
+            match body.frame().await {
+                // trailers, or an empty chunk
+                Some(Ok(frame)) if frame.data_ref().is_none_or(Bytes::is_empty) => {}
+                Some(_) => break false,
+                None => break true,
+            }
+        }
+    };
+    timeout_at(now + patience, ends).await.unwrap_or(false)
 }
 
 fn failed(error: hyper::Error) -> TransportError {

@@ -12,20 +12,24 @@ use host_ports::address::{AddressPolicy, Host, RefusedAddress, Target};
 use host_ports::{ExchangeLimits, Transport, TransportError, Truncated};
 use http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use http::{HeaderValue, Request, Response};
-use http_body::Body as _;
 use http_body_util::BodyExt as _;
 use reqwest::dns::Resolve;
 use reqwest::{Client, redirect, retry};
 use rustls::crypto::aws_lc_rs;
 use rustls::{ClientConfig, RootCertStore};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::resolve::{SystemResolver, Vetting};
 
-/// Time to resolve the name, to connect to one of its addresses and for the TLS handshake.
+/// Default of [`Builder::with_connect_timeout`].
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time for the end of a body that has filled the cap, unless half of the time that is left is shorter.
+const END_OF_BODY: Duration = Duration::from_secs(1);
 
 /// A [`Transport`] on a `reqwest::Client` of its own. Clones share the client.
+///
+/// A response has at most 100 header fields. reqwest reads heads of up to 408 KiB (417,792 bytes); at least from 1 MiB on they are
+/// [`TooLarge`](host_ports::TransportErrorKind::TooLarge). Neither bound can be set.
 #[derive(Clone)]
 pub struct ReqwestTransport {
     policy: Arc<AddressPolicy>,
@@ -51,10 +55,16 @@ impl ReqwestTransport {
             roots: RootCertStore {
                 roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
             },
+            connect_timeout: CONNECT_TIMEOUT,
         }
     }
 
-    async fn exchange(&self, request: Request<Bytes>, cap: usize) -> Result<Response<Bytes>, TransportError> {
+    async fn exchange(
+        &self,
+        request: Request<Bytes>,
+        limits: ExchangeLimits,
+    ) -> Result<Response<Bytes>, TransportError> {
+        let deadline = Instant::now() + limits.timeout;
         let target = self.policy.vet(&request.uri().to_string());
         let target = target.map_err(TransportError::refused)?;
         if let Host::Ip(address) = target.host() {
@@ -64,7 +74,7 @@ impl ReqwestTransport {
         }
         let request = reqwest::Request::try_from(prepared(request, &target)).map_err(failed)?;
         let response = self.client.execute(request).await.map_err(failed)?;
-        Ok(read(response, cap).await)
+        Ok(read(response, limits.max_response_body, deadline).await)
     }
 }
 
@@ -72,7 +82,7 @@ impl ReqwestTransport {
 impl Transport for ReqwestTransport {
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
         let limits: ExchangeLimits = request.extensions().get().copied().unwrap_or_default();
-        let exchange = self.exchange(request, limits.max_response_body);
+        let exchange = self.exchange(request, limits);
         let in_time = timeout(limits.timeout, exchange).await;
         in_time.unwrap_or_else(|_| Err(TransportError::timeout()))
     }
@@ -91,6 +101,7 @@ pub struct Builder {
     policy: Arc<AddressPolicy>,
     resolver: Arc<dyn Resolve>,
     roots: RootCertStore,
+    connect_timeout: Duration,
 }
 
 impl Builder {
@@ -105,6 +116,16 @@ impl Builder {
     #[must_use]
     pub fn with_roots(mut self, roots: RootCertStore) -> Self {
         self.roots = roots;
+        self
+    }
+
+    /// Bounds the time to resolve the name, to connect to one of its addresses and for the TLS handshake together. Default 5 s.
+    ///
+    /// After it the exchange is [`Connect`](host_ports::TransportErrorKind::Connect), since nothing was sent. If the deadline of the
+    /// exchange comes first, it is [`Timeout`](host_ports::TransportErrorKind::Timeout).
+    #[must_use]
+    pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = timeout;
         self
     }
 
@@ -139,7 +160,7 @@ impl Builder {
             .no_zstd()
             .http1_only()
             .pool_max_idle_per_host(0)
-            .connect_timeout(CONNECT_TIMEOUT)
+            .connect_timeout(self.connect_timeout)
             .build();
         Ok(ReqwestTransport {
             policy: self.policy,
@@ -184,13 +205,12 @@ fn prepared(request: Request<Bytes>, target: &Target) -> Request<Bytes> {
 }
 
 /// Reads at most `cap` bytes of the body, and marks a response whose body has more.
-async fn read(response: reqwest::Response, cap: usize) -> Response<Bytes> {
+async fn read(response: reqwest::Response, cap: usize, deadline: Instant) -> Response<Bytes> {
     let (parts, mut body) = Response::<reqwest::Body>::from(response).into_parts();
     let mut kept = BytesMut::new();
     let is_whole = loop {
         if kept.len() == cap {
-            // further frames are not waited for
-            break body.is_end_stream();
+            break ends_in_time(body, deadline).await;
         }
         match body.frame().await {
             Some(Ok(frame)) => {
@@ -214,6 +234,24 @@ async fn read(response: reqwest::Response, cap: usize) -> Response<Bytes> {
         read.extensions_mut().insert(Truncated);
     }
     read
+}
+
+/// Returns `true` if no more data follows. A server that neither ends its chunked body nor sends more must not cost the status
+/// that was received, so this gives up before the deadline.
+async fn ends_in_time(mut body: reqwest::Body, deadline: Instant) -> bool {
+    let now = Instant::now();
+    let patience = END_OF_BODY.min(deadline.saturating_duration_since(now) / 2);
+    let ends = async {
+        loop {
+            match body.frame().await {
+                // trailers, or an empty chunk
+                Some(Ok(frame)) if frame.data_ref().is_none_or(Bytes::is_empty) => {}
+                Some(_) => break false,
+                None => break true,
+            }
+        }
+    };
+    timeout_at(now + patience, ends).await.unwrap_or(false)
 }
 
 /// The kind of a failed exchange, by the causes of reqwest's error.

@@ -4,7 +4,7 @@
 mod client_certificates;
 mod families;
 mod fetch;
-mod floods;
+mod heads;
 mod proxy;
 
 use std::io;

@@ -1,6 +1,7 @@
 //! The transport against the servers of the conformance kit, and beside the proxies of an environment.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod limits;
 mod proxy;
 
 use std::net::SocketAddr;
