@@ -17,7 +17,7 @@ use graph_core::persisted::Manifest;
 use host_ports::Clock;
 use host_store_sqlite::Database;
 use oauth_core::grant::AccessTokenFormat;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use tour::RunningDesk;
 
 use crate::app::{App, Config};
@@ -132,8 +132,13 @@ async fn run_tour(
     config.mail = letters.as_mail();
     let app = Arc::new(App::open(config).await?);
     let (stop, stopped) = oneshot::channel::<()>();
+    let progress = app.progress();
     let walk = async {
-        let desk = Arc::new(Toured { clock, letters });
+        let desk = Arc::new(Toured {
+            clock,
+            letters,
+            progress,
+        });
         let passed = tour::walk(&base_url, desk, record).await;
         let _served = stop.send(());
         passed
@@ -148,6 +153,7 @@ async fn run_tour(
 struct Toured {
     clock: DemoClock,
     letters: Letters,
+    progress: watch::Receiver<()>,
 }
 
 impl Clock for Toured {
@@ -163,6 +169,12 @@ impl Clock for Toured {
 impl RunningDesk for Toured {
     fn advance(&self, by: Duration) {
         self.clock.advance(by);
+    }
+
+    fn progress(&self) -> watch::Receiver<()> {
+        let mut progress = self.progress.clone();
+        progress.mark_unchanged();
+        progress
     }
 
     fn take_mail(&self) -> Option<String> {

@@ -27,6 +27,7 @@ use ::http::{HeaderValue, Method, Request};
 use bytes::Bytes;
 use host_ports::Clock;
 use serde_json::Value;
+use tokio::sync::watch;
 
 use self::report::{Mismatch, Report, Stopped, mismatch};
 
@@ -34,6 +35,9 @@ use self::report::{Mismatch, Report, Stopped, mismatch};
 pub trait RunningDesk: Clock {
     /// Moves the clock of the desk forward, and wakes the work that is due by then.
     fn advance(&self, by: Duration);
+
+    /// Changes when the desk has booked refunds or settled deliveries in the background.
+    fn progress(&self) -> watch::Receiver<()>;
 
     /// Takes the text of the last mail to a user.
     fn take_mail(&self) -> Option<String>;

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
 use webhook_core::receiver::ReceiveOutcome;
 
 use super::Tour;
@@ -12,6 +13,9 @@ use super::http::{Answer, send};
 use super::receiver::{Behaviour, TourReceiver};
 use super::report::{Mismatch, Step, Stopped, expect, found, mismatch, passed};
 use crate::demo::SERVICE_SECRET;
+
+/// Time for one piece of background work.
+const PATIENCE: Duration = Duration::from_secs(6);
 
 pub(super) async fn chapter(tour: &mut Tour<'_>) -> Result<(), Stopped> {
     tour.report.chapter("Webhooks, and a clock that can be advanced");
@@ -250,7 +254,7 @@ async fn replayed(tour: &Tour<'_>, registered: &Registered, delivery: &str) -> S
     passed("POST …/replays", "202, then 204 from the receiver: acked")
 }
 
-/// Polls the delivery until it has this state.
+/// Waits until the delivery has this state.
 async fn wait_for(tour: &Tour<'_>, delivery: &str, state: &str) -> Result<Answer, Mismatch> {
     until(
         tour,
@@ -261,7 +265,7 @@ async fn wait_for(tour: &Tour<'_>, delivery: &str, state: &str) -> Result<Answer
     .await
 }
 
-/// Polls until the resource has this value at this JSON pointer.
+/// Waits until the resource has this value at this JSON pointer. Looks at it whenever the desk makes progress.
 async fn until(
     tour: &Tour<'_>,
     path: &str,
@@ -269,17 +273,19 @@ async fn until(
     value: impl Into<Value>,
 ) -> Result<Answer, Mismatch> {
     let value = value.into();
-    let mut last = String::new();
-    for _ in 0..300 {
+    let deadline = Instant::now() + PATIENCE;
+    // before the first look, so that no progress is missed
+    let mut progress = tour.desk.progress();
+    loop {
         let answer = call(tour, Method::GET, path, None).await?;
         answer.expect(StatusCode::OK)?;
         if answer.json()?.pointer(pointer) == Some(&value) {
             return Ok(answer);
         }
-        last = answer.text();
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        if !matches!(timeout_at(deadline, progress.changed()).await, Ok(Ok(()))) {
+            return Err(mismatch(path, format_args!("{pointer} {value}"), answer.text()));
+        }
     }
-    Err(mismatch(path, format_args!("{pointer} {value}"), last))
 }
 
 /// Advances the service's clock to when the delivery is due; answers how far, in words.

@@ -25,6 +25,7 @@ impl RemoteInbox {
 
     /// Uses the timer, a spawned task and a socket of the runtime.
     async fn exchange(&self) {
+        // proves that the timer of the runtime works
         tokio::time::sleep(Duration::from_millis(1)).await;
         let address = self.server.local_addr().unwrap();
         let client = tokio::spawn(async move {

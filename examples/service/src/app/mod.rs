@@ -92,6 +92,7 @@ pub struct App {
     socket_origins: AllowedOrigins,
     redis: Option<host_store_redis::Database>,
     closing: watch::Sender<bool>,
+    worked: watch::Sender<()>,
 }
 
 impl App {

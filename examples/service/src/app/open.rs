@@ -176,6 +176,7 @@ impl App {
             desk,
             database,
             closing: watch::Sender::new(false),
+            worked: watch::Sender::new(()),
         })
     }
 }

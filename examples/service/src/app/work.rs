@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
 use webhook_core::{ports::StoreError, sender::Handled};
 
 use super::App;
@@ -29,6 +30,12 @@ impl App {
         );
     }
 
+    /// Changes when refunds were booked or deliveries settled.
+    #[must_use]
+    pub fn progress(&self) -> watch::Receiver<()> {
+        self.worked.subscribe()
+    }
+
     async fn book_refunds(&self) {
         loop {
             match self.desk.book_refunds().await {
@@ -36,7 +43,9 @@ impl App {
                     let _elapsed =
                         tokio::time::timeout(LOOK_AGAIN, self.desk.refunds_asked_for().notified()).await;
                 }
-                Ok(_) => {}
+                Ok(_) => {
+                    self.worked.send_replace(());
+                }
                 Err(error) => {
                     let _told = self.refused(error);
                     tokio::time::sleep(AFTER_FAILURE).await;
@@ -47,10 +56,11 @@ impl App {
 
     async fn deliver_events(&self) {
         let wait = |next_due| self.wait_for_events(next_due);
-        let told = |told: Result<Handled, StoreError>| {
-            if let Err(error) = told {
-                (self.log)(&format!("delivery: {}", failure::in_one_line(&error)));
+        let told = |told: Result<Handled, StoreError>| match told {
+            Ok(_) => {
+                self.worked.send_replace(());
             }
+            Err(error) => (self.log)(&format!("delivery: {}", failure::in_one_line(&error))),
         };
         self.dispatcher.run(wait, told).await;
     }

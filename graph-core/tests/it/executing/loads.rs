@@ -1,6 +1,9 @@
 //! Keys that are loaded together.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -9,7 +12,7 @@ use graph_core::http::{GraphRequest, HttpResponse};
 use graph_core::ports::timer_fn;
 use serde_json::json;
 
-use super::{Names, answer, batches, builder};
+use super::{Log, Names, answer, ask, batches, builder};
 use crate::fixture::{codes, post_body};
 
 /// G8: resolvers that ask for keys are one batch, each key in it once; a level further down is one more.
@@ -43,7 +46,13 @@ async fn a_batch_fails_as_a_whole() {
 /// G8: a key that a task of its own asks for, while nothing else goes on, is loaded.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_key_asked_for_from_another_task_is_loaded() {
-    let asked = answer("{ a: node(id: 1) { spawnedName } b: node(id: 2) { spawnedName name } }");
+    let (engine, log) = (builder().build().unwrap(), Arc::<Log>::default());
+    let query = "{ a: node(id: 1) { spawnedName } b: node(id: 2) { spawnedName name } }";
+    log.held.send_replace(true);
+    let mut asked = pin!(ask(&engine, query, &log));
+    let polled = poll_fn(|context| Poll::Ready(asked.as_mut().poll(context))).await;
+    assert!(polled.is_pending());
+    log.held.send_replace(false);
     let answer = tokio::time::timeout(Duration::from_secs(5), asked).await.unwrap();
     assert_eq!(
         answer["data"],

@@ -7,7 +7,6 @@ mod order;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
@@ -19,6 +18,7 @@ use graph_core::{Engine, GraphError, RequestContext, graph_object, graph_subscri
 use juniper::RootNode;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use tokio::sync::watch;
 
 /// What happened, in its order.
 #[derive(Default)]
@@ -27,6 +27,8 @@ struct Log {
     running: AtomicUsize,
     most: AtomicUsize,
     dropped: AtomicUsize,
+    /// While `true`, tasks of their own do not ask.
+    held: watch::Sender<bool>,
 }
 
 type Context = RequestContext<Arc<Log>>;
@@ -138,7 +140,15 @@ impl Node {
     async fn spawned_name(&self, context: &Context) -> Result<Option<String>, GraphError> {
         let (context, id) = (context.clone(), self.id);
         let asked = tokio::spawn(async move {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            let is_free = context
+                .host()
+                .held
+                .subscribe()
+                .wait_for(|held| !held)
+                .await
+                .is_ok();
+            assert!(is_free, "the log outlives the request");
+            yields(3).await;
             context.load::<Names>(id).await
         });
         asked.await?

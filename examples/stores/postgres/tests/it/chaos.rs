@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::net::TcpListener;
 use std::ops::ControlFlow;
 use std::process::{self, Child, Command, Stdio};
@@ -15,9 +15,9 @@ use host_store_postgres::{Database, outbox};
 use host_transport_hyper::HyperTransport;
 use http::{HeaderMap, Request, Response, StatusCode};
 use http_body_util::Full;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use webhook_core::address::AddressPolicy;
 use webhook_core::memory::MemoryInbox;
 use webhook_core::ports::{Clock, Entropy, OsEntropy, SystemClock};
@@ -57,10 +57,10 @@ async fn two_dispatchers_one_of_them_killed_every_second_lose_nothing() {
 
     // it is processes that die here and not the server: nobody waits for its disk
     let url = format!("{}&options[synchronous_commit]=off", schema.url());
-    let mut kills = 0;
+    let (mut kills, signs) = (0, Arc::new(Notify::new()));
     let delivered = tokio::select! {
-        ((), delivered) = async { tokio::join!(enqueue_all(&database), are_all_over(&database)) } => delivered,
-        () = keep_killing(&url, clock, &mut kills) => false,
+        ((), delivered) = async { tokio::join!(enqueue_all(&database), are_all_over(&database, &signs)) } => delivered,
+        () = keep_killing(&url, clock, &signs, &mut kills) => false,
     };
 
     let of = async |rows: &str| usize::try_from(count(&database, rows).await).unwrap();
@@ -117,8 +117,8 @@ async fn enqueue_all(database: &Database) {
     }
 }
 
-/// `false` when it does not go on any more.
-async fn are_all_over(database: &Database) -> bool {
+/// Counts at each sign of life. Returns `false` if nothing more is delivered.
+async fn are_all_over(database: &Database, signs: &Notify) -> bool {
     let (mut over, mut since) = (0, Instant::now());
     while since.elapsed() < PATIENCE {
         let now_over = count(database, "webhook_finished").await;
@@ -128,22 +128,24 @@ async fn are_all_over(database: &Database) -> bool {
         if now_over > over {
             (over, since) = (now_over, Instant::now());
         }
-        sleep(Duration::from_millis(200)).await;
+        let _silence = timeout(PATIENCE, signs.notified()).await;
     }
     false
 }
 
-/// Never ends; once dropped, it has killed both.
-async fn keep_killing(url: &str, clock: FastClock, kills: &mut usize) {
-    let (mut first, mut second) = (Process::start(url, clock), Process::start(url, clock));
+/// Never ends; once dropped, it has killed both. Each start is a sign of life too: the last line of the dead may be lost.
+async fn keep_killing(url: &str, clock: FastClock, signs: &Arc<Notify>, kills: &mut usize) {
+    let start = || Process::start(url, clock, Arc::clone(signs));
+    let (mut first, mut second) = (start(), start());
     loop {
-        // half a second to one and a half
+        // half a second to one and a half: the moment of the death is what is varied, and no event
         let [pause, choice] = random();
         sleep(Duration::from_millis(500 + 4 * u64::from(pause))).await;
         let victim = if choice % 2 == 0 { &mut first } else { &mut second };
         victim.kill();
         *kills += 1;
-        *victim = Process::start(url, clock);
+        *victim = start();
+        signs.notify_one();
     }
 }
 
@@ -200,15 +202,19 @@ impl Clock for FastClock {
 struct Process(Child);
 
 impl Process {
-    fn start(url: &str, clock: FastClock) -> Self {
-        let child = Command::new(env::current_exe().unwrap())
+    /// Gives a sign for each line that the process writes, which it does when nothing is due.
+    fn start(url: &str, clock: FastClock, signs: Arc<Notify>) -> Self {
+        let mut child = Command::new(env::current_exe().unwrap())
             .args(["--exact", "chaos::dispatcher", "--nocapture"])
             .env(DISPATCHER, url)
             .env(CLOCK, clock.as_text())
             .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn();
-        Self(child.unwrap())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        thread::spawn(move || output.lines().for_each(|_| signs.notify_one()));
+        Self(child)
     }
 
     fn kill(&mut self) {
@@ -240,6 +246,7 @@ async fn dispatcher() {
         .with_address_policy(loopback())
         .with_quarantine_after(BLAMELESS);
     let wait = |next_due: Option<SystemTime>| async move {
+        println!("nothing is due");
         // nobody tells this process of new events
         let look_again = clock.now() + Duration::from_secs(1);
         clock

@@ -4,17 +4,17 @@
 //! `CI=true` that is a failure.
 
 use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread;
 use std::time::Duration;
 
-use host_store_postgres::sqlx;
-use sqlx::postgres::PgConnectOptions;
-use sqlx::{ConnectOptions, Connection};
 use tempfile::TempDir;
-use tokio::time::{sleep, timeout};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
 use webhook_core::ports::{Entropy, OsEntropy};
 
 /// Where Debian has a folder for each version.
@@ -32,6 +32,9 @@ const SETTINGS: [&str; 6] = [
 
 /// What it writes to its log when it finds that it was killed.
 const RECOVERY: &str = "automatic recovery in progress";
+
+/// Its line when it accepts connections.
+const READY: &str = "database system is ready to accept connections";
 
 /// How long a start may take, recovery included.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -82,9 +85,9 @@ impl OwnServer {
     /// Starts it on what the dead one left, and waits until it has recovered.
     pub(crate) async fn start_again(&mut self) {
         let started = timeout(PATIENCE, async {
-            while !self.answers().await {
-                self.start_unless_running();
-                sleep(Duration::from_millis(20)).await;
+            // one that finds a child of the dead one still there ends again
+            while self.spawn().recv().await.is_none() {
+                self.postmaster.take().map(|mut ended| ended.wait());
             }
         });
         assert!(started.await.is_ok(), "it does not start: {}", self.log());
@@ -111,27 +114,36 @@ impl OwnServer {
         assert!(made.unwrap().success(), "{}", self.log());
     }
 
-    fn start_unless_running(&mut self) {
-        // one that finds a child of the dead one still there goes away again
-        let is_running = |postmaster: &mut Child| postmaster.try_wait().unwrap().is_none();
-        if self.postmaster.as_mut().is_some_and(is_running) {
-            return;
-        }
+    /// Starts the postmaster. The channel gets a message when it accepts connections, and is closed when it ends.
+    fn spawn(&mut self) -> mpsc::Receiver<()> {
         let mut postgres = self.program("postgres");
         for setting in SETTINGS {
             postgres.args(["-c", setting]);
         }
         postgres.args(["-c", &format!("port={}", self.port)]);
-        self.postmaster = Some(postgres.spawn().unwrap());
+        let mut postmaster = postgres
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(postmaster.stderr.take().unwrap());
+        let mut log = self.open_log();
+        let (ready, is_ready) = mpsc::channel(1);
+        thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                writeln!(log, "{line}").ok();
+                if line.contains(READY) {
+                    ready.try_send(()).ok();
+                }
+            }
+        });
+        self.postmaster = Some(postmaster);
+        is_ready
     }
 
     /// One of its programs. It dies with the thread of the test, and is never root, which PostgreSQL refuses to be.
     fn program(&self, name: &str) -> Command {
-        let log = File::options()
-            .append(true)
-            .create(true)
-            .open(self.log_file())
-            .unwrap();
+        let log = self.open_log();
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL"]);
         if is_root() {
@@ -149,12 +161,9 @@ impl OwnServer {
         command
     }
 
-    async fn answers(&self) -> bool {
-        let options = self.url().parse::<PgConnectOptions>().unwrap();
-        match timeout(PATIENCE, options.connect()).await {
-            Ok(Ok(connection)) => connection.close().await.is_ok(),
-            _ => false,
-        }
+    fn open_log(&self) -> File {
+        let log = File::options().append(true).create(true).open(self.log_file());
+        log.unwrap()
     }
 
     fn log(&self) -> String {

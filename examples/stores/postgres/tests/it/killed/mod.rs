@@ -12,7 +12,7 @@ mod chain;
 mod proof;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use futures_util::future::join_all;
@@ -24,8 +24,9 @@ use oauth_core::memory::{MemoryClients, MemoryInteractions};
 use oauth_core::ports::OsEntropy;
 use oauth_core::server::AuthorizationServer;
 use oauth_core::store::{ClientSecrets, RegisteredClient};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use self::chain::Chain;
 use crate::own_server::OwnServer;
@@ -117,17 +118,17 @@ impl Desk {
 /// Clients that go on until they are told to stop, or get no answer.
 struct Burst {
     stop: Arc<AtomicBool>,
-    answers: Arc<AtomicUsize>,
+    answers: watch::Sender<usize>,
     clients: Vec<JoinHandle<Vec<Chain>>>,
 }
 
 impl Burst {
     /// Each client goes on with a chain that still lives, where there is one.
     fn start(desk: &Arc<Desk>, chains: &mut Vec<Chain>) -> Self {
-        let (stop, answers) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let (stop, answers) = (Arc::new(AtomicBool::new(false)), watch::Sender::new(0));
         let mut living: Vec<Chain> = chains.extract_if(.., |chain| chain.is_alive()).collect();
         let clients = (0..CLIENTS).map(|number| {
-            let (desk, stop, answers) = (Arc::clone(desk), Arc::clone(&stop), Arc::clone(&answers));
+            let (desk, stop, answers) = (Arc::clone(desk), Arc::clone(&stop), answers.clone());
             let inherited: Vec<Chain> = living.pop().into_iter().collect();
             tokio::spawn(async move {
                 let mut client = chain::Client {
@@ -136,7 +137,7 @@ impl Burst {
                     chains: inherited,
                 };
                 while !stop.load(Ordering::Relaxed) && client.ask(&desk).await {
-                    answers.fetch_add(1, Ordering::Relaxed);
+                    answers.send_modify(|answers| *answers += 1);
                 }
                 client.chains
             })
@@ -151,12 +152,9 @@ impl Burst {
     }
 
     async fn until(&self, answers: usize) {
-        let answered = timeout(PATIENCE, async {
-            while self.answers.load(Ordering::Relaxed) < answers {
-                sleep(Duration::from_millis(1)).await;
-            }
-        });
-        assert!(answered.await.is_ok(), "{:?} answers", self.answers);
+        let mut given = self.answers.subscribe();
+        let answered = timeout(PATIENCE, given.wait_for(|given| *given >= answers)).await;
+        assert!(answered.is_ok(), "{} answers", *self.answers.borrow());
     }
 
     async fn end(self) -> Vec<Chain> {
