@@ -83,7 +83,12 @@ impl CodeTrigger {
 
 impl CodeAnswer {
     /// The answer of a store.
+    ///
+    /// # Panics
+    ///
+    /// If the outcome has no place in the table.
     #[must_use]
+    #[expect(clippy::panic, reason = "a table is total")]
     pub const fn of(outcome: &RedeemOutcome) -> Self {
         match outcome {
             RedeemOutcome::Redeemed => Self::Redeemed,
@@ -91,6 +96,7 @@ impl CodeAnswer {
             RedeemOutcome::Expired => Self::Expired,
             RedeemOutcome::SessionEnded => Self::SessionEnded,
             RedeemOutcome::NotFound => Self::NotFound,
+            _ => panic!("the table of codes has no such outcome"),
         }
     }
 }

@@ -73,12 +73,6 @@ macro_rules! kit_cases {
     };
 }
 
-macro_rules! verbs {
-    ($seen:expr, $($case:path),+ $(,)?) => {
-        $($case(&$seen.noted()).await;)+
-    };
-}
-
 /// The steps of the plan of `statement` that walk a table or sort.
 fn costly_steps(connection: &Connection, statement: &str) -> Result<Vec<String>, DatabaseError> {
     let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {statement}"))?;
@@ -123,7 +117,7 @@ async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
         outbox::a_breaker_opens_and_its_probe_closes_it,
     );
     retention::failed_deliveries_go_only_when_asked(&Arc::new(seen.noted())).await;
-    verbs!(
+    kit_cases!(
         seen,
         clients::a_client_is_found_as_it_was_put,
         interactions::an_interaction_is_taken_once,
@@ -146,8 +140,8 @@ async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
         let few = seen.noted().attempts_of("passwords");
         few.with_capacity(NonZeroU64::MIN.saturating_add(99))
     };
-    attempts::what_is_forgotten_makes_room_before_what_counts(&few()).await;
-    let few = few();
+    attempts::what_is_forgotten_makes_room_before_what_counts(&(Arc::new(few()) as _)).await;
+    let few = Arc::new(few()) as _;
     attempts::a_flood_of_names_opens_none_that_is_closed(&few).await;
     attempts::an_attempt_that_was_right_is_forgiven(&few).await;
     seen.noted().purge(SystemTime::UNIX_EPOCH).await.unwrap();

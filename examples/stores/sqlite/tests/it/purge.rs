@@ -1,6 +1,7 @@
 //! What has expired goes, in small steps, and nothing else does.
 
 use std::num::NonZeroU64;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use futures_util::future::join_all;
@@ -178,5 +179,5 @@ async fn what_is_forgotten_makes_room_first() {
     let database = Database::open_in_memory().unwrap();
     let capacity = NonZeroU64::MIN.saturating_add(63);
     let few = database.attempts_of("passwords").with_capacity(capacity);
-    attempt_store::what_is_forgotten_makes_room_before_what_counts(&few).await;
+    attempt_store::what_is_forgotten_makes_room_before_what_counts(&(Arc::new(few) as _)).await;
 }

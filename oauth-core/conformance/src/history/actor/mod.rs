@@ -306,7 +306,8 @@ impl Stage {
         match store.redeem_code(wanted, now).await? {
             RedeemOutcome::Redeemed => put(&self.refresh_tokens, (token, id)),
             RedeemOutcome::AlreadyRedeemed { family } => self.revoke(store, family).await?,
-            RedeemOutcome::Expired | RedeemOutcome::SessionEnded | RedeemOutcome::NotFound => {}
+            // another refusal: nothing was stored
+            _ => {}
         }
         Ok(())
     }

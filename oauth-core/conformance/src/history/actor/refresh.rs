@@ -1,7 +1,7 @@
 use super::{Stage, lock, put};
 use crate::records;
 use crate::verbs::{Respond, VerbStore};
-use oauth_core::grant::refresh_token::{self, RotationDecision, Request};
+use oauth_core::grant::refresh_token::{self, Request, RotationDecision};
 use oauth_core::grant::{RetryWindow, TokenPolicy};
 use oauth_core::ports::StoreError;
 use oauth_core::store::{RefreshTokenState, RegisteredClient, RotateOutcome, TokenStore as _};
@@ -39,7 +39,8 @@ impl Stage {
                 }
             }
             RotateOutcome::Superseded => self.revoke(store, family).await?,
-            RotateOutcome::FamilyRevoked | RotateOutcome::Expired | RotateOutcome::NotFound => {}
+            // another refusal: nothing was stored
+            _ => {}
         }
         Ok(())
     }
