@@ -1,3 +1,5 @@
+//! Cases of sessions that end: one, all of a subject, and everything granted in them.
+
 /// The cases.
 #[host_ports_conformance::kit(session_store_endings)]
 mod cases {

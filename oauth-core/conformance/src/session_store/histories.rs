@@ -1,3 +1,5 @@
+//! Cases that check recorded histories with sessions.
+
 /// The cases.
 #[host_ports_conformance::kit(session_store_histories)]
 mod cases {

@@ -1,3 +1,5 @@
+//! Cases of password-reset tokens.
+
 /// The cases.
 #[host_ports_conformance::kit(session_store_resets)]
 mod cases {

@@ -1,3 +1,5 @@
+//! Cases of storing, touching and renewing sessions.
+
 /// The cases.
 #[host_ports_conformance::kit(session_store_sessions)]
 mod cases {

@@ -1,3 +1,5 @@
+//! Cases that walk the state tables of codes and refresh tokens.
+
 /// The cases.
 #[host_ports_conformance::kit(session_store_tables)]
 mod cases {

@@ -1,3 +1,5 @@
+//! Cases of storing and redeeming codes.
+
 /// The cases.
 #[host_ports_conformance::kit(token_store_codes)]
 mod cases {

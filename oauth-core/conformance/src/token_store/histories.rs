@@ -1,3 +1,5 @@
+//! Cases that check recorded histories of codes and tokens.
+
 /// The cases.
 #[host_ports_conformance::kit(token_store_histories)]
 mod cases {

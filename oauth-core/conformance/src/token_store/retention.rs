@@ -1,3 +1,5 @@
+//! Cases of purging codes and tokens.
+
 /// The cases.
 #[host_ports_conformance::kit(token_store_retention)]
 mod cases {

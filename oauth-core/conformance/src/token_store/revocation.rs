@@ -1,3 +1,5 @@
+//! Cases of revoking families and access tokens.
+
 /// The cases.
 #[host_ports_conformance::kit(token_store_revocation)]
 mod cases {

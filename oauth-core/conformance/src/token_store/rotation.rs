@@ -1,3 +1,5 @@
+//! Cases of rotating refresh tokens.
+
 /// The cases.
 #[host_ports_conformance::kit(token_store_rotation)]
 mod cases {
