@@ -66,6 +66,7 @@ pub struct Revoked {
 /// - A code that names a session is redeemed only while that session is active, or else it is
 ///   [`RedeemOutcome::SessionEnded`](super::RedeemOutcome::SessionEnded): one that was left idle cannot be ended any more, and
 ///   signing out everywhere must outlast a consent that was under way. What it bought before goes on.
+///   [`Grant::is_session_active`](super::Grant::is_session_active) is the check.
 /// - What belongs to another subject is untouched.
 /// - Of any number of callers that redeem one reset token exactly one gets `Redeemed`, and a subject has at most one.
 #[async_trait]
