@@ -13,6 +13,55 @@ pub fn members<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<I
     lines.flat_map(|line| split(line.as_bytes(), b','))
 }
 
+/// The members of one line of a list field, each split into its value and its parameters at the first semicolon outside quoted
+/// strings. Members without both are left out; parameters are not checked.
+///
+/// ```
+/// use host_ports::field;
+///
+/// let line = b"text/html;q=0.5, , */*";
+/// let members: Vec<_> = field::values(line).collect();
+/// assert_eq!(members, [(&b"text/html"[..], &b"q=0.5"[..]), (b"*/*", b"")]);
+/// ```
+pub fn values(line: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        while !rest.is_empty() {
+            let (value, stop) = split_at_any(rest, |byte| byte == b',' || byte == b';');
+            let (parameters, after) = match stop {
+                Some((b';', after)) => {
+                    let (parameters, stop) = split_at_any(after, |byte| byte == b',');
+                    (parameters, stop.map(|(_, after)| after))
+                }
+                stop => (&b""[..], stop.map(|(_, after)| after)),
+            };
+            rest = after.unwrap_or_default();
+            let (value, parameters) = (trim(value), trim(parameters));
+            if !value.is_empty() || !parameters.is_empty() {
+                return Some((value, parameters));
+            }
+        }
+        None
+    })
+}
+
+/// Splits at the first byte of these outside quoted strings, and gives that byte with what follows it.
+#[inline]
+fn split_at_any(bytes: &[u8], is_separator: impl Fn(u8) -> bool) -> (&[u8], Option<(u8, &[u8])>) {
+    let mut position = 0;
+    while let Some(byte) = bytes.get(position).copied() {
+        if is_separator(byte) {
+            let (before, after) = bytes.split_at_checked(position).unwrap_or((bytes, b""));
+            return (before, Some((byte, after.get(1..).unwrap_or_default())));
+        }
+        position = match byte {
+            b'"' => end_of_quotes(bytes, position + 1),
+            _ => position + 1,
+        };
+    }
+    (bytes, None)
+}
+
 /// The parts between separators outside quoted strings, without surrounding whitespace and without the empty ones.
 ///
 /// A quoted string that is not closed extends to the end.
@@ -45,16 +94,35 @@ pub fn split_once(bytes: &[u8], separator: u8) -> (&[u8], Option<&[u8]>) {
     }
 }
 
+/// The position after the quote that closes, from the one after the quote that opens; the end if no quote closes.
+#[inline]
+fn end_of_quotes(bytes: &[u8], position: usize) -> usize {
+    closing(bytes, position).unwrap_or(bytes.len())
+}
+
 /// The position after the quote that closes, from the one after the quote that opens.
 #[inline]
-fn end_of_quotes(bytes: &[u8], mut position: usize) -> usize {
+fn closing(bytes: &[u8], mut position: usize) -> Option<usize> {
     loop {
-        position = match bytes.get(position) {
-            None => return bytes.len(),
-            Some(b'"') => return position + 1,
-            Some(b'\\') => position + 2,
-            Some(_) => position + 1,
+        position = match bytes.get(position)? {
+            b'"' => return Some(position + 1),
+            b'\\' => position + 2,
+            _ => position + 1,
         };
+    }
+}
+
+/// The position of a quote that is not closed, if there is one.
+#[must_use]
+pub fn open_quote(bytes: &[u8]) -> Option<usize> {
+    let mut position = 0;
+    loop {
+        let ahead = bytes.get(position..)?.iter().position(|byte| *byte == b'"')?;
+        let quote = position + ahead;
+        let Some(after) = closing(bytes, quote + 1) else {
+            return Some(quote);
+        };
+        position = after;
     }
 }
 
@@ -91,23 +159,9 @@ pub fn unquoted(raw: &[u8]) -> impl Iterator<Item = u8> {
     })
 }
 
-/// Whether this is one quoted string and nothing else.
+/// Returns `true` for one quoted string and nothing else.
 fn is_quoted(value: &[u8]) -> bool {
-    value.first() == Some(&b'"')
-        && value.len() > 1
-        && end_of_quotes(value, 1) == value.len()
-        && ends_closed(value)
-}
-
-/// Whether the last quote of a quoted string closes it: an escaped one does not.
-fn ends_closed(value: &[u8]) -> bool {
-    let escapes = value
-        .iter()
-        .rev()
-        .skip(1)
-        .take_while(|byte| **byte == b'\\')
-        .count();
-    value.last() == Some(&b'"') && escapes % 2 == 0
+    value.first() == Some(&b'"') && closing(value, 1) == Some(value.len())
 }
 
 /// Returns `true` for a token, [RFC 9110 §5.6.2](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.2).
@@ -171,6 +225,47 @@ mod tests {
         assert!(parts(" , ,").is_empty());
     }
 
+    /// The halves of a member are those that two passes of [`split_once`] find.
+    #[test]
+    fn members_are_split_into_value_and_parameters() {
+        let split = |line: &str| -> Vec<(String, String)> {
+            let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+            let members = values(line.as_bytes());
+            members
+                .map(|(value, parameters)| (text(value), text(parameters)))
+                .collect()
+        };
+        let expect = |line: &str, expected: &[(&str, &str)]| {
+            let expected: Vec<_> = expected
+                .iter()
+                .map(|(value, parameters)| ((*value).to_owned(), (*parameters).to_owned()))
+                .collect();
+            assert_eq!(split(line), expected, "{line}");
+        };
+        expect("a/b", &[("a/b", "")]);
+        expect("a/b ; x=1; q=0 , ,c/d;", &[("a/b", "x=1; q=0"), ("c/d", "")]);
+        expect(r#"a;x="1,;\",", b"#, &[("a", r#"x="1,;\",""#), ("b", "")]);
+        expect(r#"a;x=", b"#, &[("a", r#"x=", b"#)]);
+        expect(r#""a;b", c"#, &[(r#""a;b""#, ""), ("c", "")]);
+        expect(";q=1, ;", &[("", "q=1")]);
+        expect(" ,, ", &[]);
+    }
+
+    #[test]
+    fn open_quote_is_found() {
+        for (text, quote) in [
+            ("", None),
+            ("a=b", None),
+            (r#"a="b""#, None),
+            (r#"a="b\"""#, None),
+            (r#"a="b"; c=""#, Some(9)),
+            (r#"a="b\""#, Some(2)),
+            (r#"a="b\"#, Some(2)),
+        ] {
+            assert_eq!(open_quote(text.as_bytes()), quote, "{text}");
+        }
+    }
+
     #[test]
     fn a_parameter_is_a_token_and_a_token_or_quoted_string() {
         let value = |text: &str| -> Option<String> {
@@ -213,6 +308,11 @@ mod tests {
             for part in split(&line, b',') {
                 let _ = parameter(part).map(|(_, raw)| unquoted(raw).count());
             }
+            let kept: usize = values(&line).map(|(value, parameters)| value.len() + parameters.len()).sum();
+            proptest::prop_assert!(kept <= line.len());
+            // an open quote swallows what follows it, and is in one part only
+            let open = split(&line, b',').filter(|part| open_quote(part).is_some()).count();
+            proptest::prop_assert_eq!(open, usize::from(open_quote(&line).is_some()));
         }
     }
 }

@@ -125,6 +125,35 @@ mod tests {
         );
     }
 
+    /// A client that worked in spite of a malformed parameter is not refused for it.
+    #[test]
+    fn malformed_parameter_does_not_refuse_a_range() {
+        for parameter in [
+            "charset",
+            "charset=",
+            "charset = utf-8",
+            "charset=utf 8",
+            "charset=\"utf-8",
+            "=utf-8",
+            "q",
+            "q = 0.5",
+            "q=0.5; q=0.5",
+            "\u{fc}",
+        ] {
+            let accept = format!("application/graphql-response+json; {parameter}");
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT, http::HeaderValue::from_str(&accept).unwrap());
+            let expected = Some(Rendering::GraphqlResponse);
+            assert_eq!(negotiate(&headers, true), expected, "{accept}");
+        }
+        // a quote that is not closed hides no range
+        check(
+            r#"image/png; a=", application/json;q=0.5, text/event-stream"#,
+            true,
+            Some(Rendering::EventStream),
+        );
+    }
+
     #[test]
     fn what_we_cannot_send_and_what_is_no_range_are_passed_over() {
         check("image/png", true, None);

@@ -78,7 +78,7 @@ impl<'a> Accept<'a> {
 
     /// The common case, one line with one type or `*/*`, needs no parsing.
     fn only_one(self, offers: &[MediaType]) -> Option<&MediaType> {
-        let mut lines = self.headers.get_all(ACCEPT).iter();
+        let mut lines = self.headers.get_all(&ACCEPT).iter();
         let range = lines.next().filter(|_| lines.next().is_none())?.as_bytes();
         if range == b"*/*" {
             return offers.first();
@@ -89,22 +89,24 @@ impl<'a> Accept<'a> {
     fn weigh(self, offers: &[MediaType]) -> [Weight; AT_ONCE] {
         let mut says_nothing = true;
         let mut decisive = [(0, Weight::ZERO); AT_ONCE];
-        for member in field::members(self.headers, &ACCEPT) {
-            // a range that matches no offer only counts as a preference, parsed once
-            if !says_nothing
-                && !offers
-                    .iter()
-                    .any(|offer| breadth(essence(member), offer.essence().as_bytes()).is_some())
-            {
-                continue;
-            }
-            let Some(range) = MediaRange::parse(member) else {
-                continue;
-            };
-            says_nothing = false;
-            for (offer, slot) in offers.iter().zip(&mut decisive) {
-                if let Some(specificity) = range.specificity(offer) {
-                    *slot = (*slot).max((specificity, range.weight));
+        for line in self.headers.get_all(&ACCEPT) {
+            for (essence, parameters) in field::values(line.as_bytes()) {
+                let mut essences = offers.iter().map(|offer| offer.essence().as_bytes());
+                let range = if essences.any(|offered| breadth(essence, offered).is_some()) {
+                    // a range that matches a well-formed type is well-formed
+                    MediaRange::weighted(essence, parameters)
+                } else if says_nothing {
+                    // a range that matches no offer only counts as a preference, parsed once
+                    MediaRange::checked(essence, parameters)
+                } else {
+                    continue;
+                };
+                let Some(range) = range else { continue };
+                says_nothing = false;
+                for (offer, slot) in offers.iter().zip(&mut decisive) {
+                    if let Some(specificity) = range.specificity(offer) {
+                        *slot = (*slot).max((specificity, range.weight));
+                    }
                 }
             }
         }
@@ -134,35 +136,72 @@ pub struct MediaRange<'a> {
 }
 
 impl<'a> MediaRange<'a> {
-    /// The well-formed ranges of `Accept`, over all its lines, in order.
+    /// The ranges of `Accept` over all its lines, in order, read tolerantly: malformed parameters are ignored, of two weights the
+    /// first counts, and a quote that is not closed hides no later member. A member without a type, or with a malformed weight,
+    /// is left out.
+    ///
+    /// For a negotiation of the host's own that compares types alone: a malformed parameter does not refuse a type that the
+    /// client names.
     pub fn all(headers: &'a HeaderMap) -> impl Iterator<Item = Self> {
-        field::members(headers, &ACCEPT).filter_map(Self::parse)
+        let lines = headers.get_all(&ACCEPT).iter();
+        let members = lines.flat_map(|line| {
+            let line = line.as_bytes();
+            let (closed, open) = line.split_at(field::open_quote(line).unwrap_or(line.len()));
+            let next = open.iter().position(|byte| *byte == b',');
+            let hidden = next.and_then(|next| open.get(next..)).unwrap_or_default();
+            field::values(closed).chain(field::values(hidden))
+        });
+        members.filter_map(|(essence, parameters)| Self::tolerant(essence, parameters))
     }
 
     /// Parses a member of `Accept`; `None` if the member is malformed, its weight included.
     #[must_use]
     pub fn parse(member: &'a [u8]) -> Option<Self> {
-        let essence = essence(member);
-        let (main, sub) = halves(essence)?;
-        if main == b"*" && sub != b"*" {
-            return None;
+        let (essence, parameters) = field::split_once(member, b';');
+        Self::checked(field::trim(essence), parameters.unwrap_or_default())
+    }
+
+    fn checked(essence: &'a [u8], parameters: &'a [u8]) -> Option<Self> {
+        is_range(essence).then(|| Self::weighted(essence, parameters))?
+    }
+
+    /// The range of a well-formed type.
+    fn weighted(essence: &'a [u8], parameters: &'a [u8]) -> Option<Self> {
+        let range = |parameters, weight| Self {
+            essence,
+            parameters,
+            weight,
+        };
+        if parameters.is_empty() {
+            return Some(range(b"", Weight::FULL));
         }
-        let mut parameters = field::split_once(member, b';').1.unwrap_or_default();
-        let mut weight = None;
         // the common form: the weight is the only parameter
         if let Some(only) = parameters.strip_prefix(b"q=").and_then(Weight::parse) {
-            (weight, parameters) = (Some(only), b"");
+            return Some(range(b"", only));
         }
+        let mut weight = None;
         for part in field::split(parameters, b';') {
             let (name, raw) = field::parameter(part)?;
             if is_weight(name) && weight.replace(Weight::parse(raw)?).is_some() {
                 return None;
             }
         }
-        Some(Self {
+        Some(range(parameters, weight.unwrap_or(Weight::FULL)))
+    }
+
+    fn tolerant(essence: &'a [u8], parameters: &'a [u8]) -> Option<Self> {
+        let mut weights = field::split(parameters, b';').filter_map(|part| {
+            let (name, raw) = field::split_once(part, b'=');
+            raw.filter(|_| is_weight(field::trim(name)))
+        });
+        let weight = match weights.next() {
+            Some(raw) => Weight::parse(field::trim(raw))?,
+            None => Weight::FULL,
+        };
+        is_range(essence).then_some(Self {
             essence,
             parameters,
-            weight: weight.unwrap_or(Weight::FULL),
+            weight,
         })
     }
 
@@ -201,13 +240,13 @@ impl<'a> MediaRange<'a> {
     }
 }
 
-/// The type of a member without its parameters. Quoted strings occur in parameters alone.
-pub(super) fn essence(member: &[u8]) -> &[u8] {
-    let end = member.iter().position(|byte| *byte == b';');
-    field::trim(member.get(..end.unwrap_or(member.len())).unwrap_or(member))
+/// Returns `true` for `*/*`, `type/*` and `type/subtype`.
+fn is_range(essence: &[u8]) -> bool {
+    halves(essence).is_some_and(|(main, sub)| main != b"*" || sub == b"*")
 }
 
 /// 0 for `*/*`, 1 for `type/*`, 2 for the type itself; `None` if the range does not match the type.
+#[inline]
 fn breadth(essence: &[u8], offered: &[u8]) -> Option<u8> {
     match essence {
         b"*/*" => Some(0),

@@ -1,12 +1,12 @@
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 
-use super::accept::essence;
 use crate::field;
 
 /// The `Content-Type` of a message as it was received, read in place.
 ///
-/// Tolerant: only the type is compared, and malformed parameters are skipped. To check the whole grammar, parse a
+/// Tolerant: only the type is compared, and malformed parameters are skipped, but for an open quote (see
+/// [`is_utf8`](Self::is_utf8)). To check the whole grammar, parse a
 /// [`MediaType`](super::MediaType).
 ///
 /// ```
@@ -36,7 +36,7 @@ impl<'a> ContentType<'a> {
     /// Type and subtype without parameters, in the case in which they were sent.
     #[must_use]
     pub fn essence(self) -> &'a [u8] {
-        essence(self.0)
+        field::trim(self.halves().0)
     }
 
     /// Compares type and subtype, ignoring case and parameters.
@@ -66,19 +66,31 @@ impl<'a> ContentType<'a> {
     }
 
     /// Returns `false` if a `charset` names another encoding than UTF-8, or none.
+    ///
+    /// Also `false` if a quoted string is not closed
+    /// ([RFC 9110 §5.6.4](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.4)): a `charset` may stand behind the quote, where
+    /// another reader finds it.
     #[must_use]
     pub fn is_utf8(self) -> bool {
-        let parameters = field::split_once(self.0, b';').1.unwrap_or_default();
-        field::split(parameters, b';').all(|part| {
-            let (name, value) = field::split_once(part, b'=');
-            let is_charset = field::trim(name).eq_ignore_ascii_case(b"charset");
-            let Some(value) = value else { return !is_charset };
-            let is = |charset: &[u8]| {
-                let sent = field::unquoted(field::trim(value)).map(|byte| byte.to_ascii_lowercase());
-                sent.eq(charset.iter().copied())
-            };
-            !is_charset || is(b"utf-8") || is(b"utf8")
-        })
+        let (_, parameters) = self.halves();
+        field::open_quote(parameters).is_none()
+            && field::split(parameters, b';').all(|part| {
+                let (name, value) = field::split_once(part, b'=');
+                let is_charset = field::trim(name).eq_ignore_ascii_case(b"charset");
+                let Some(value) = value else { return !is_charset };
+                let is = |charset: &[u8]| {
+                    let sent = field::unquoted(field::trim(value)).map(|byte| byte.to_ascii_lowercase());
+                    sent.eq(charset.iter().copied())
+                };
+                !is_charset || is(b"utf-8") || is(b"utf8")
+            })
+    }
+
+    /// The type and the parameters. Quoted strings occur in parameters alone.
+    fn halves(self) -> (&'a [u8], &'a [u8]) {
+        let end = self.0.iter().position(|byte| *byte == b';');
+        let (essence, parameters) = self.0.split_at(end.unwrap_or(self.0.len()));
+        (essence, parameters.get(1..).unwrap_or_default())
     }
 }
 
@@ -116,6 +128,13 @@ mod tests {
             ("; charset=latin1", false),
             ("; a=\";\"; charset=latin1", false),
             ("; charset=utf-8; charset=latin1", false),
+            ("; a=\"b\\\"\"; charset=utf-8", true),
+            // an open quote hides what follows it
+            ("; a=\"; charset=latin1", false),
+            ("; a=\"; charset=utf-8", false),
+            ("; a=\"\\\"; charset=latin1", false),
+            ("; charset=\"utf-8", false),
+            ("\"; charset=latin1", false),
         ] {
             let value = format!("application/json{parameters}");
             assert_eq!(ContentType::new(value.as_bytes()).is_utf8(), is_utf8, "{value}");

@@ -137,6 +137,31 @@ fn in_place_of(refused: &Response<Bytes>, title: &str, description: &str) -> Han
     Ok(response)
 }
 
+/// Returns `true` if the request names HTML, and does not refuse it by a weight of zero. `*/*` is what programs send.
 fn accepts_html(request: &Request<Bytes>) -> bool {
-    MediaRange::all(request.headers()).any(|range| range.precision("text/html") == Some(2))
+    MediaRange::all(request.headers())
+        .any(|range| range.precision("text/html") == Some(2) && range.weight().is_acceptable())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn html_is_accepted_if_named_and_not_refused() {
+        for (accept, expected) in [
+            ("text/html", true),
+            ("text/html,application/xhtml+xml,*/*;q=0.8", true),
+            ("text/html;q=0.1, application/json", true),
+            ("text/html;q=0", false),
+            ("text/html;q=0, */*", false),
+            ("text/html; q=0.000, application/json", false),
+            ("*/*", false),
+            ("application/json", false),
+            ("", false),
+        ] {
+            let request = Request::get("/").header("accept", accept).body(Bytes::new());
+            assert_eq!(accepts_html(&request.unwrap()), expected, "{accept}");
+        }
+    }
 }

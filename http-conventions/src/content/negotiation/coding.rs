@@ -142,7 +142,9 @@ impl<'a> AcceptEncoding<'a> {
     fn named(self, offers: &[ContentCoding]) -> ([Option<Weight>; AT_ONCE], Option<Weight>) {
         let mut named = [None; AT_ONCE];
         let mut star = None;
-        for (name, weight) in field::members(self.headers, &ACCEPT_ENCODING).filter_map(weighted) {
+        let lines = self.headers.get_all(&ACCEPT_ENCODING).iter();
+        let members = lines.flat_map(|line| field::values(line.as_bytes()));
+        for (name, weight) in members.filter_map(weighted) {
             if name == b"*" {
                 star = star.max(Some(weight));
             }

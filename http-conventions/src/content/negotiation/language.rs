@@ -91,22 +91,37 @@ impl<'a> AcceptLanguage<'a> {
     /// one; see [`choose`](Self::choose) then.
     #[must_use]
     pub fn lookup(self, offers: &Offers<LanguageTag>) -> Option<&LanguageTag> {
-        let matched = self.matched(offers).filter(|(_, found)| !found.is_refused);
-        matched
-            .filter_map(|(tag, found)| Some((tag, found.best?)))
+        let mut best: Option<(_, &LanguageTag)> = None;
+        self.each(offers, |tag, found| {
+            let Some(range) = found.best.filter(|_| !found.is_refused) else {
+                return;
+            };
             // the range decides, and of the languages it leads to the longest
-            .max_by_key(|(tag, best)| (*best, tag.as_bytes().len()))
-            .map(|(tag, _)| tag)
+            let rank = (range, tag.as_bytes().len());
+            if best.is_none_or(|(most, _)| rank >= most) {
+                best = Some((rank, tag));
+            }
+        });
+        best.map(|(_, tag)| tag)
     }
 
     /// The language to answer in: what [`lookup`](Self::lookup) finds, else the first of the host that is not refused by name,
     /// else its default.
     #[must_use]
     pub fn choose(self, offers: &Offers<LanguageTag>) -> &LanguageTag {
-        let first = || self.matched(offers).find(|(_, found)| !found.is_refused);
         self.lookup(offers)
-            .or_else(|| first().map(|(tag, _)| tag))
+            .or_else(|| self.first_not_refused(offers))
             .unwrap_or(offers.default())
+    }
+
+    fn first_not_refused(self, offers: &Offers<LanguageTag>) -> Option<&LanguageTag> {
+        let mut first = None;
+        self.each(offers, |tag, found| {
+            if !found.is_refused {
+                first = first.or(Some(tag));
+            }
+        });
+        first
     }
 
     /// Every language that is wanted, by basic filtering
@@ -116,29 +131,31 @@ impl<'a> AcceptLanguage<'a> {
     /// None where the field is absent, as nothing is asked for then.
     #[must_use]
     pub fn filter(self, offers: &Offers<LanguageTag>) -> Vec<&LanguageTag> {
-        let mut wanted: Vec<_> = self
-            .matched(offers)
-            .map(|(tag, found)| (found.filtered.1, tag))
-            .filter(|(weight, _)| weight.is_acceptable())
-            .collect();
+        let mut wanted = Vec::new();
+        self.each(offers, |tag, found| {
+            if found.filtered.1.is_acceptable() {
+                wanted.push((found.filtered.1, tag));
+            }
+        });
         wanted.sort_by_key(|(weight, _)| Reverse(*weight));
         wanted.into_iter().map(|(_, tag)| tag).collect()
     }
 
-    fn matched(self, offers: &Offers<LanguageTag>) -> impl Iterator<Item = (&LanguageTag, Matched)> {
-        let chunks = offers.all().chunks(AT_ONCE);
-        chunks.flat_map(move |some| some.iter().zip(self.matches(some)))
-    }
-
-    fn matches(self, offers: &[LanguageTag]) -> [Matched; AT_ONCE] {
-        let mut found = [Matched::default(); AT_ONCE];
-        let members = field::members(self.headers, &ACCEPT_LANGUAGE).filter_map(weighted);
-        for (position, (range, weight)) in members.enumerate() {
-            for (offer, found) in offers.iter().zip(&mut found) {
-                found.take(offer.as_bytes(), range, weight, position);
+    /// Hands over each language with what the field says about it, without moving that.
+    fn each<'o>(self, offers: &'o Offers<LanguageTag>, mut take: impl FnMut(&'o LanguageTag, &Matched)) {
+        for some in offers.all().chunks(AT_ONCE) {
+            let mut found = [Matched::default(); AT_ONCE];
+            let mut position = 0;
+            for line in self.headers.get_all(&ACCEPT_LANGUAGE) {
+                for (range, weight) in field::values(line.as_bytes()).filter_map(weighted) {
+                    for (offer, found) in some.iter().zip(&mut found) {
+                        found.take(offer.as_bytes(), range, weight, position);
+                    }
+                    position += 1;
+                }
             }
+            some.iter().zip(&found).for_each(|(tag, found)| take(tag, found));
         }
-        found
     }
 }
 

@@ -3,14 +3,14 @@
 use host_ports::{Weight, field};
 
 /// The value and the weight of a member; `None` if a parameter other than `q` is present or `q` is malformed.
-pub(super) fn weighted(member: &[u8]) -> Option<(&[u8], Weight)> {
-    let (value, parameters) = field::split_once(member, b';');
-    let Some(parameters) = parameters else {
+#[inline]
+pub(super) fn weighted<'a>((value, parameters): (&'a [u8], &[u8])) -> Option<(&'a [u8], Weight)> {
+    if parameters.is_empty() {
         return Some((value, Weight::FULL));
-    };
+    }
     // the common form
-    if let Some(raw) = parameters.strip_prefix(b"q=").and_then(Weight::parse) {
-        return Some((field::trim(value), raw));
+    if let Some(weight) = parameters.strip_prefix(b"q=").and_then(Weight::parse) {
+        return Some((value, weight));
     }
     let mut weight = None;
     for part in field::split(parameters, b';') {
@@ -21,5 +21,5 @@ pub(super) fn weighted(member: &[u8]) -> Option<(&[u8], Weight)> {
             return None;
         }
     }
-    Some((field::trim(value), weight.unwrap_or(Weight::FULL)))
+    Some((value, weight.unwrap_or(Weight::FULL)))
 }
