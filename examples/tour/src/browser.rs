@@ -7,7 +7,7 @@ use http::header::{ACCEPT, CONTENT_TYPE, COOKIE, SET_COOKIE, USER_AGENT};
 use http::{Method, Request, StatusCode};
 
 use super::Tour;
-use super::http::{Answer, send};
+use super::http::{FullResponse, send};
 use super::report::{Mismatch, mismatch};
 
 /// A browser with its cookies.
@@ -30,12 +30,16 @@ impl Browser {
         }
     }
 
-    pub(super) async fn get(&mut self, path: &str) -> Result<Answer, Mismatch> {
+    pub(super) async fn get(&mut self, path: &str) -> Result<FullResponse, Mismatch> {
         self.ask(Method::GET, path, Bytes::new()).await
     }
 
     /// Sends the form of the page that is shown.
-    pub(super) async fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Result<Answer, Mismatch> {
+    pub(super) async fn post(
+        &mut self,
+        path: &str,
+        fields: &[(&str, &str)],
+    ) -> Result<FullResponse, Mismatch> {
         let body = form_urlencoded::Serializer::new(String::new())
             .extend_pairs(fields)
             .append_pair("csrf_token", &self.token)
@@ -56,7 +60,7 @@ impl Browser {
         self.cookies.get("session").map_or("", String::as_str)
     }
 
-    async fn ask(&mut self, method: Method, path: &str, body: Bytes) -> Result<Answer, Mismatch> {
+    async fn ask(&mut self, method: Method, path: &str, body: Bytes) -> Result<FullResponse, Mismatch> {
         let cookies: Vec<_> = self
             .cookies
             .iter()
@@ -80,7 +84,7 @@ impl Browser {
         Ok(answer)
     }
 
-    fn keep(&mut self, answer: &Answer) {
+    fn keep(&mut self, answer: &FullResponse) {
         let set = answer.response.headers().get_all(SET_COOKIE).iter();
         for cookie in set.filter_map(|cookie| cookie.to_str().ok()) {
             let pair = cookie.split(';').next().and_then(|pair| pair.split_once('='));
@@ -99,7 +103,7 @@ impl Browser {
 }
 
 /// Where a redirect by 303 leads.
-pub(super) fn see_other(answer: &Answer) -> Result<String, Mismatch> {
+pub(super) fn see_other(answer: &FullResponse) -> Result<String, Mismatch> {
     answer.expect(StatusCode::SEE_OTHER)?;
     Ok(answer.expect_header("location")?.to_owned())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::http::{Answer, send};
+use super::http::{FullResponse, send};
 use super::report::{Mismatch, Step, Stopped, expect, found, passed};
 use super::{Tokens, Tour, with_header};
 
@@ -76,7 +76,7 @@ struct Created {
     body: String,
 }
 
-async fn post_keyed(tour: &Tour<'_>, token: &str, amount: u32) -> Result<Answer, Mismatch> {
+async fn post_keyed(tour: &Tour<'_>, token: &str, amount: u32) -> Result<FullResponse, Mismatch> {
     let body = json!({ "amount": amount, "currency": "eur", "description": "A book" });
     let request = tour.sending(Method::POST, "/v1/charges", token, &body)?;
     send(with_header(request, "idempotency-key", "tour-charge-1")?).await

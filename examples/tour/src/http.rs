@@ -17,12 +17,12 @@ use super::report::{Mismatch, mismatch};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A complete answer, with what was sent, for the report.
-pub(super) struct Answer {
+pub(super) struct FullResponse {
     pub(super) sent: String,
     pub(super) response: Response<Bytes>,
 }
 
-impl Answer {
+impl FullResponse {
     /// Ends the step unless the answer has this status.
     pub(super) fn expect(&self, status: StatusCode) -> Result<&Self, Mismatch> {
         if self.response.status() == status {
@@ -118,7 +118,7 @@ fn describe(request: &Request<Bytes>) -> String {
 }
 
 /// Sends the request and reads the whole answer.
-pub(super) async fn send(request: Request<Bytes>) -> Result<Answer, Mismatch> {
+pub(super) async fn send(request: Request<Bytes>) -> Result<FullResponse, Mismatch> {
     let sent = describe(&request);
     let asked = Asked::of(&request);
     let exchange = async {
@@ -133,7 +133,7 @@ pub(super) async fn send(request: Request<Bytes>) -> Result<Answer, Mismatch> {
         Ok(response)
     };
     match tokio::time::timeout(PATIENCE, exchange).await {
-        Ok(response) => response.map(|response| Answer {
+        Ok(response) => response.map(|response| FullResponse {
             sent: sent.clone(),
             response,
         }),

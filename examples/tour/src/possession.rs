@@ -7,7 +7,7 @@ use oauth_core::dpop::{Htu, Proof, SignedProof};
 use oauth_core::jose::SigningKey;
 use oauth_core::ports::OsEntropy;
 
-use super::http::{Answer, send};
+use super::http::{FullResponse, send};
 use super::report::{Mismatch, Step, Stopped, expect, found, mismatch, passed};
 use super::{Tour, with_header};
 use crate::demo::SERVICE_SECRET;
@@ -62,7 +62,7 @@ fn signed(proof: &Proof, key: &SigningKey) -> Result<SignedProof, Mismatch> {
         .map_err(|error| mismatch("a proof", "a signature", error))
 }
 
-async fn ask(tour: &Tour<'_>, proof: &SignedProof) -> Result<Answer, Mismatch> {
+async fn ask(tour: &Tour<'_>, proof: &SignedProof) -> Result<FullResponse, Mismatch> {
     let fields = [("grant_type", "client_credentials"), ("scope", "read:charges")];
     let request = tour.form("/token", SERVICE, &fields)?;
     send(with_header(request, "dpop", proof.expose())?).await
@@ -98,7 +98,7 @@ async fn present(
     key: &SigningKey,
     token: &str,
     nonce: &str,
-) -> Result<(Answer, SignedProof), Mismatch> {
+) -> Result<(FullResponse, SignedProof), Mismatch> {
     let proof = proof(tour, Method::GET, CHARGES)?.with_access_token(token);
     let proof = signed(&proof.with_nonce(nonce), key)?;
     let answer = send(presenting(tour, &proof, token)?).await?;
@@ -127,7 +127,7 @@ async fn next_nonce(tour: &Tour<'_>, key: &SigningKey, token: &str, nonce: &str)
     found(&answer.sent, "200, with the next nonce", next)
 }
 
-fn refused(answer: &Answer, scheme: &str, error: &str) -> Step {
+fn refused(answer: &FullResponse, scheme: &str, error: &str) -> Step {
     answer.expect(StatusCode::UNAUTHORIZED)?;
     let challenge = answer.expect_header("www-authenticate")?;
     let told = challenge.starts_with(scheme) && challenge.contains(error);

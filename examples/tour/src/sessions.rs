@@ -4,7 +4,7 @@ use http::StatusCode;
 use std::time::Duration;
 
 use super::browser::{Browser, see_other};
-use super::http::Answer;
+use super::http::FullResponse;
 use super::report::{Mismatch, Step, Stopped, expect, found, mismatch, passed};
 use super::sign_in::{self, DESKTOP};
 use super::{Tokens, Tour, tokens};
@@ -71,7 +71,7 @@ async fn everywhere(tour: &mut Tour<'_>) -> Result<(), Stopped> {
     tour.report.step("no refresh token is left", step)
 }
 
-fn is_shown(answer: &Answer, text: &str) -> Result<(), Mismatch> {
+fn is_shown(answer: &FullResponse, text: &str) -> Result<(), Mismatch> {
     answer.expect(StatusCode::OK)?;
     expect(&answer.sent, text, answer.text().contains(text), true)
 }

@@ -12,7 +12,7 @@ use oauth_core::jose::KeySet;
 use oauth_core::ports::OsEntropy;
 
 use super::browser::{Browser, see_other};
-use super::http::{Answer, send};
+use super::http::{FullResponse, send};
 use super::report::{Mismatch, Step, Stopped, expect, found, mismatch, passed};
 use super::{Tokens, Tour};
 use crate::demo::{EMAIL, PASSWORD, WEB_REDIRECT_URI, WEB_SECRET};
@@ -74,7 +74,7 @@ pub(super) async fn ask(
     tour: &Tour<'_>,
     browser: &mut Browser,
     more: &str,
-) -> Result<(Answer, String), Mismatch> {
+) -> Result<(FullResponse, String), Mismatch> {
     let (provider, _) = discover(tour).await?.into_value();
     let client = client(provider)?.into_value();
     let begun = authorize(tour, &client, browser, more).await?.into_value();
@@ -195,7 +195,11 @@ async fn elsewhere(tour: &Tour<'_>, begun: &Begun) -> Step {
     passed("GET /login without the cookie", "400")
 }
 
-async fn try_password(browser: &mut Browser, begun: &Begun, password: &str) -> Result<Answer, Mismatch> {
+async fn try_password(
+    browser: &mut Browser,
+    begun: &Begun,
+    password: &str,
+) -> Result<FullResponse, Mismatch> {
     let fields = [
         ("interaction", begun.interaction.as_str()),
         ("email", EMAIL),

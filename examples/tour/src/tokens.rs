@@ -3,7 +3,7 @@
 use http::{Method, StatusCode};
 
 use super::browser::Browser;
-use super::http::{Answer, send};
+use super::http::{FullResponse, send};
 use super::report::{Mismatch, Step, Stopped, expect, found, passed};
 use super::{Tokens, Tour, sign_in};
 use crate::demo::WEB_SECRET;
@@ -53,7 +53,7 @@ async fn expired(tour: &Tour<'_>, tokens: &Tokens) -> Step {
     passed(&answer.sent, "401 invalid_token")
 }
 
-async fn ask_to_refresh(tour: &Tour<'_>, refresh_token: &str) -> Result<Answer, Mismatch> {
+async fn ask_to_refresh(tour: &Tour<'_>, refresh_token: &str) -> Result<FullResponse, Mismatch> {
     let fields = [("grant_type", "refresh_token"), ("refresh_token", refresh_token)];
     send(tour.form("/token", WEB, &fields)?).await
 }
@@ -78,7 +78,7 @@ async fn refresh(tour: &Tour<'_>, tokens: &Tokens) -> Step<Tokens> {
     )
 }
 
-async fn introspect(tour: &Tour<'_>, token: &str) -> Result<Answer, Mismatch> {
+async fn introspect(tour: &Tour<'_>, token: &str) -> Result<FullResponse, Mismatch> {
     send(tour.form("/oauth/introspect", WEB, &[("token", token)])?).await
 }
 

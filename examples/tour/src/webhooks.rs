@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 use webhook_core::receiver::ReceiveOutcome;
 
 use super::Tour;
-use super::http::{Answer, send};
+use super::http::{FullResponse, send};
 use super::receiver::{Behaviour, TourReceiver};
 use super::report::{Mismatch, Step, Stopped, expect, found, mismatch, passed};
 use crate::demo::SERVICE_SECRET;
@@ -49,7 +49,7 @@ struct Registered {
     receiver: Arc<TourReceiver>,
 }
 
-async fn ask_for_token(tour: &Tour<'_>) -> Result<Answer, Mismatch> {
+async fn ask_for_token(tour: &Tour<'_>) -> Result<FullResponse, Mismatch> {
     let fields = [
         ("grant_type", "client_credentials"),
         ("scope", "read:charges write:charges write:refunds"),
@@ -75,7 +75,12 @@ async fn client_credentials(tour: &Tour<'_>) -> Step {
 }
 
 /// A call by the service, with a token of the moment: the clock outruns every token in this chapter.
-async fn call(tour: &Tour<'_>, method: Method, path: &str, body: Option<&Value>) -> Result<Answer, Mismatch> {
+async fn call(
+    tour: &Tour<'_>,
+    method: Method,
+    path: &str,
+    body: Option<&Value>,
+) -> Result<FullResponse, Mismatch> {
     let token = ask_for_token(tour).await?.string_at("/access_token")?;
     let request = match body {
         Some(body) => tour.sending(method, path, &token, body)?,
@@ -255,7 +260,7 @@ async fn replayed(tour: &Tour<'_>, registered: &Registered, delivery: &str) -> S
 }
 
 /// Waits until the delivery has this state.
-async fn wait_for(tour: &Tour<'_>, delivery: &str, state: &str) -> Result<Answer, Mismatch> {
+async fn wait_for(tour: &Tour<'_>, delivery: &str, state: &str) -> Result<FullResponse, Mismatch> {
     until(
         tour,
         &format!("/v1/webhook-deliveries/{delivery}"),
@@ -271,7 +276,7 @@ async fn until(
     path: &str,
     pointer: &str,
     value: impl Into<Value>,
-) -> Result<Answer, Mismatch> {
+) -> Result<FullResponse, Mismatch> {
     let value = value.into();
     let deadline = Instant::now() + PATIENCE;
     // before the first look, so that no progress is missed
@@ -289,7 +294,7 @@ async fn until(
 }
 
 /// Advances the service's clock to when the delivery is due; answers how far, in words.
-fn advance_to(tour: &Tour<'_>, delivery: &Answer) -> Result<String, Mismatch> {
+fn advance_to(tour: &Tour<'_>, delivery: &FullResponse) -> Result<String, Mismatch> {
     let json = delivery.json()?;
     let due = json.pointer("/due").and_then(Value::as_u64);
     let due = due.ok_or_else(|| mismatch(&delivery.sent, "a due time", &json))?;

@@ -22,7 +22,7 @@ impl Peer {
         self.0.shutdown(Shutdown::Write).unwrap();
     }
 
-    pub(crate) fn head(&mut self) -> Answer {
+    pub(crate) fn head(&mut self) -> FullResponse {
         let status = self.line();
         let status = str::from_utf8(&status)
             .unwrap()
@@ -38,14 +38,14 @@ impl Peer {
             let name = String::from_utf8(name.to_ascii_lowercase()).unwrap();
             Some((name, value.strip_prefix(b": ").unwrap().to_vec()))
         });
-        Answer {
+        FullResponse {
             status,
             headers: headers.collect(),
             body: Vec::new(),
         }
     }
 
-    pub(crate) fn answer(&mut self) -> Answer {
+    pub(crate) fn answer(&mut self) -> FullResponse {
         let mut answer = self.head();
         let length = str::from_utf8(answer.all("content-length").first().unwrap())
             .unwrap()
@@ -98,13 +98,13 @@ impl Peer {
     }
 }
 
-pub(crate) struct Answer {
+pub(crate) struct FullResponse {
     pub(crate) status: u16,
     headers: Vec<(String, Vec<u8>)>,
     pub(crate) body: Vec<u8>,
 }
 
-impl Answer {
+impl FullResponse {
     pub(crate) fn all(&self, name: &str) -> Vec<&[u8]> {
         self.headers
             .iter()

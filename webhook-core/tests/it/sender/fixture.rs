@@ -23,7 +23,7 @@ use webhook_core::{
     signature::Signer,
 };
 
-pub(super) type Answer = Result<Response<Bytes>, TransportError>;
+pub(super) type ExchangeResult = Result<Response<Bytes>, TransportError>;
 
 pub(super) fn start() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)
@@ -57,13 +57,13 @@ pub(super) fn delivery_id(event: &str, endpoint: &str) -> DeliveryId {
     }
 }
 
-pub(super) fn answer(status: StatusCode) -> Answer {
+pub(super) fn answer(status: StatusCode) -> ExchangeResult {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = status;
     Ok(response)
 }
 
-pub(super) fn asking(status: StatusCode, retry_after: &'static str) -> Answer {
+pub(super) fn asking(status: StatusCode, retry_after: &'static str) -> ExchangeResult {
     let mut response = answer(status)?;
     response
         .headers_mut()
@@ -82,7 +82,7 @@ pub(super) struct Fixture<T> {
 
 impl Fixture<ScriptedTransport> {
     /// Receivers that answer from a script.
-    pub(super) fn scripted(script: impl IntoIterator<Item = Answer>) -> Self {
+    pub(super) fn scripted(script: impl IntoIterator<Item = ExchangeResult>) -> Self {
         Self::over(ScriptedTransport::new(script))
     }
 }
@@ -90,7 +90,7 @@ impl Fixture<ScriptedTransport> {
 impl<F, A> Fixture<TransportFn<F>>
 where
     F: Fn(Request<Bytes>) -> A + Clone + Send + Sync + 'static,
-    A: Future<Output = Answer> + Send + 'static,
+    A: Future<Output = ExchangeResult> + Send + 'static,
 {
     /// Receivers that answer by a function.
     pub(super) fn answering(answer: F) -> Self {
@@ -171,7 +171,7 @@ pub(super) struct HangingTransport(Arc<Mutex<Vec<Exchange>>>);
 
 struct Exchange {
     host: String,
-    answer: Option<Answer>,
+    answer: Option<ExchangeResult>,
     waker: Option<Waker>,
     heard: bool,
 }
@@ -192,7 +192,7 @@ impl HangingTransport {
         self.0.lock().unwrap()[index].heard
     }
 
-    pub(super) fn answer(&self, index: usize, answer: Answer) {
+    pub(super) fn answer(&self, index: usize, answer: ExchangeResult) {
         let exchange = &mut self.0.lock().unwrap()[index];
         exchange.answer = Some(answer);
         if let Some(waker) = exchange.waker.take() {
@@ -203,7 +203,7 @@ impl HangingTransport {
 
 #[async_trait::async_trait]
 impl Transport for HangingTransport {
-    async fn send(&self, request: Request<Bytes>) -> Answer {
+    async fn send(&self, request: Request<Bytes>) -> ExchangeResult {
         let index = {
             let mut exchanges = self.0.lock().unwrap();
             let host = request.uri().host().unwrap_or_default().to_owned();

@@ -20,7 +20,7 @@ use webhook_core::{
     sender::{Disposition, Handled, Outbox, fan_out},
 };
 
-use super::fixture::{Answer, Fixture, answer, endpoint, envelope, start};
+use super::fixture::{ExchangeResult, Fixture, answer, endpoint, envelope, start};
 
 const ENDPOINTS: usize = 100;
 const HUNG: &str = "ep_0";
@@ -182,7 +182,7 @@ impl TimedTransport {
 
 #[async_trait::async_trait]
 impl Transport for TimedTransport {
-    async fn send(&self, request: Request<Bytes>) -> Answer {
+    async fn send(&self, request: Request<Bytes>) -> ExchangeResult {
         let is_hung = request.uri().host() == Some("ep-0.example.com");
         if is_hung {
             let deadline = request.extensions().get::<ExchangeLimits>().unwrap().timeout;

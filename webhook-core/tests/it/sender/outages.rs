@@ -15,7 +15,7 @@ use webhook_core::sender::{
 
 use super::{
     failing::{FailingEndpoints, Mishap},
-    fixture::{Answer, Fixture, answer, delivery_id, start},
+    fixture::{ExchangeResult, Fixture, answer, delivery_id, start},
     host::{Host, acked, proceed},
 };
 
@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_secs(10);
 
 type Scripted = Fixture<ScriptedTransport>;
 
-async fn scripted(script: impl IntoIterator<Item = Answer>, ids: &[&str]) -> Scripted {
+async fn scripted(script: impl IntoIterator<Item = ExchangeResult>, ids: &[&str]) -> Scripted {
     Fixture::scripted(script).with_endpoints(ids).await
 }
 

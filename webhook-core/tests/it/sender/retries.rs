@@ -11,14 +11,14 @@ use webhook_core::{
     },
 };
 
-use super::fixture::{Answer, Fixture, answer, asking, delivery_id, start};
+use super::fixture::{ExchangeResult, Fixture, answer, asking, delivery_id, start};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// W13: seven attempts, then the dead letter; replayed, the same event is delivered.
 #[tokio::test]
 async fn seven_failed_attempts_end_as_a_dead_letter_that_a_replay_delivers() {
-    let failures: [Answer; 7] = [
+    let failures: [ExchangeResult; 7] = [
         answer(StatusCode::INTERNAL_SERVER_ERROR),
         Err(TransportError::timeout()),
         Err(TransportError::connect("refused")),

@@ -16,13 +16,13 @@ use crate::servers::Server;
 
 /// An answer as it is compared: its status line, its fields in the order of their names, its content.
 #[derive(Clone, Debug, Eq, PartialEq)]
-struct Answer {
+struct RecordedResponse {
     status: String,
     fields: Vec<String>,
     content: String,
 }
 
-impl Answer {
+impl RecordedResponse {
     fn of(received: &[u8]) -> Self {
         let received = received
             .strip_prefix(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -98,7 +98,9 @@ fn the_servers_give_the_same_bytes() {
     let servers = Server::all(&app);
     let mut wrong = Vec::new();
     for (name, request) in corpus::requests(&known) {
-        let answers = servers.each_ref().map(|server| Answer::of(&server.ask(&request)));
+        let answers = servers
+            .each_ref()
+            .map(|server| RecordedResponse::of(&server.ask(&request)));
         let alike = answers.iter().all(|answer| *answer == answers[0]);
         if !alike || answers[0].code() == 0 {
             wrong.push(format!("{name}: {answers:#?}"));
@@ -117,7 +119,7 @@ fn where_the_servers_differ_they_differ_as_listed() {
     for (name, request, expected) in corpus::edges() {
         let answers = servers
             .each_ref()
-            .map(|server| Answer::of(&server.ask(&request)).code());
+            .map(|server| RecordedResponse::of(&server.ask(&request)).code());
         if answers != expected {
             wrong.push(format!("{name}: {answers:?} and not {expected:?}"));
         }

@@ -25,10 +25,10 @@ pub(super) trait Job: Send {
 pub(super) type BoxedJob = Box<dyn Job>;
 
 /// The outcome of a job, awaited.
-pub(super) type Answer<T, E> = oneshot::Receiver<Result<T, E>>;
+pub(super) type JobReceiver<T, E> = oneshot::Receiver<Result<T, E>>;
 
 /// Makes a job of `closure`.
-pub(super) fn job<T, E, F>(closure: F) -> (BoxedJob, Answer<T, E>)
+pub(super) fn job<T, E, F>(closure: F) -> (BoxedJob, JobReceiver<T, E>)
 where
     T: Send + 'static,
     E: From<DatabaseError> + Send + 'static,

@@ -34,7 +34,7 @@ use rusqlite::{Connection, Transaction};
 #[cfg(feature = "webhooks")]
 use webhook_core::sender::SignersAtRest;
 
-use self::job::{Answer, BoxedJob, job};
+use self::job::{BoxedJob, JobReceiver, job};
 use self::worker::Worker;
 use self::writer::Writer;
 
@@ -223,7 +223,7 @@ impl Database {
     }
 }
 
-async fn ask<T, E>(worker: &Worker, job: BoxedJob, answer: Answer<T, E>) -> Result<T, E>
+async fn ask<T, E>(worker: &Worker, job: BoxedJob, answer: JobReceiver<T, E>) -> Result<T, E>
 where
     E: From<DatabaseError>,
 {
