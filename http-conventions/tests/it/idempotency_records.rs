@@ -214,7 +214,8 @@ async fn a_full_memory_store_loses_nothing() {
         assert_eq!(repeated, ClaimOutcome::Settled(not_kept));
     }
     let fresh = claim(u32::MAX, now);
-    assert!(store.claim(&fresh, now).await.is_err());
+    let full = store.claim(&fresh, now).await.unwrap_err();
+    assert_eq!(full.kind(), StoreErrorKind::Unavailable);
     now += Duration::from_secs(100);
     assert_eq!(store.claim(&fresh, now).await.unwrap(), ClaimOutcome::Claimed);
     assert_eq!(store.len(), 1);

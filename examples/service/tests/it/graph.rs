@@ -120,5 +120,6 @@ async fn a_desk_with_a_list_runs_nothing_else() {
         "PERSISTED_QUERY_ID_REQUIRED"
     );
     let drifted = Manifest::new().with_document("gone-1", "{ removed }");
-    assert!(with(drifted).await.is_err());
+    let refused = with(drifted).await.err().unwrap();
+    assert_eq!(refused.to_string(), "the service cannot start: the graph");
 }

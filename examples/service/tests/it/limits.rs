@@ -239,5 +239,6 @@ async fn the_token_endpoint_is_limited_by_address() {
 async fn a_limit_of_nothing_does_not_start() {
     let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
     config.limits.of_caller = 0;
-    assert!(App::open(config).await.is_err());
+    let refused = App::open(config).await.err().unwrap();
+    assert_eq!(refused.to_string(), "the service cannot start: the rate limits");
 }

@@ -320,5 +320,6 @@ async fn sign_in_as_skips_the_pages_for_a_user_who_exists() {
     let response = ask(&app, request("GET", &authorize_url(""), &[HTML], "")).await;
     assert_eq!(response.status(), 302);
     assert!(header(response.headers(), "location").starts_with(&format!("{REDIRECT}?")));
-    assert!(open_as("nobody@example.com").await.is_err());
+    let refused = open_as("nobody@example.com").await.err().unwrap();
+    assert_eq!(refused.to_string(), "the service cannot start: --sign-in-as");
 }

@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, Request};
+use oauth_core::secret::TokenHash;
 use oauth_core::server::Authorize;
 use oauth_core::store::GrantType;
-use oauth_core::vocabulary::RegisteredRedirectUri;
+use oauth_core::vocabulary::{Nonce, RegisteredRedirectUri};
 
 use super::fixture::{
     CALLBACK, CHALLENGE, Fixture, ISSUER, Pairs, change, codes, post, reason, redirected, web_request,
@@ -305,8 +306,14 @@ async fn nonce_goes_with_openid() {
         "nonce",
         None,
     );
-    fixture.interact(&plain).await;
-    fixture.interact(&change(plain, "nonce", Some("a-nonce"))).await;
+    for (pairs, expected) in [
+        (plain.clone(), None),
+        (change(plain, "nonce", Some("a-nonce")), Some("a-nonce")),
+    ] {
+        let code = fixture.code_for(&pairs).await;
+        let record = fixture.tokens.code(&TokenHash::of(&code)).await.unwrap().unwrap();
+        assert_eq!(record.grant.nonce.as_ref().map(Nonce::as_str), expected);
+    }
 }
 
 /// O3, 27, 28: an error after a POST is a 303, so that the browser drops the body.

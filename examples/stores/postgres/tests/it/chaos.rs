@@ -202,7 +202,7 @@ impl Clock for FastClock {
 struct Process(Child);
 
 impl Process {
-    /// Gives a sign for each line that the process writes, which it does when nothing is due.
+    /// Gives a sign for each line that the process writes, which it does when it has waited.
     fn start(url: &str, clock: FastClock, signs: Arc<Notify>) -> Self {
         let mut child = Command::new(env::current_exe().unwrap())
             .args(["--exact", "chaos::dispatcher", "--nocapture"])
@@ -246,12 +246,13 @@ async fn dispatcher() {
         .with_address_policy(loopback())
         .with_quarantine_after(BLAMELESS);
     let wait = |next_due: Option<SystemTime>| async move {
-        println!("nothing is due");
         // nobody tells this process of new events
         let look_again = clock.now() + Duration::from_secs(1);
         clock
             .reach(next_due.map_or(look_again, |due_at| due_at.min(look_again)))
             .await;
+        // not before the wait: that is begun anew whenever an exchange ends
+        println!("nothing was under way");
         ControlFlow::Continue(())
     };
     let told = |told: Result<Handled, _>| {

@@ -166,11 +166,13 @@ async fn a_connection_that_the_server_closed_is_replaced() {
         .await
         .unwrap();
     for pid in pids {
-        sqlx::query("SELECT pg_terminate_backend($1)")
+        // waits until the process has ended
+        let ended: bool = sqlx::query_scalar("SELECT pg_terminate_backend($1, 5000)")
             .bind(pid)
-            .execute(&killer)
+            .fetch_one(&killer)
             .await
             .unwrap();
+        assert!(ended);
     }
     database.enqueue(event(1, &["ep_1"])).await.unwrap();
 }

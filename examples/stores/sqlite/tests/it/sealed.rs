@@ -82,7 +82,8 @@ async fn a_rotation_seals_what_stood_in_clear() {
     let clear = Database::open_in_memory().unwrap();
     clear.insert(endpoint()).await.unwrap();
     let id = "ep_1".parse().unwrap();
-    assert!(sealed(clear.clone(), 7).load(&id).await.is_err());
+    let refused = sealed(clear.clone(), 7).load(&id).await.unwrap_err();
+    assert_eq!(refused.kind(), StoreErrorKind::Corrupt);
     let lenient = SignersAtRest::sealed(Aes256Gcm::new(&[7; 32]));
     let database = clear.with_signers_at_rest(lenient);
     assert!(database.load(&id).await.unwrap().is_some());
@@ -150,7 +151,8 @@ async fn to_send_takes_no_key() {
         })
         .await
         .unwrap();
-    assert!(database.load(&"ep_1".parse().unwrap()).await.is_err());
+    let unreadable = database.load(&"ep_1".parse().unwrap()).await.unwrap_err();
+    assert_eq!(unreadable.kind(), StoreErrorKind::Corrupt);
     let event_type = support::event(1).event.event_type;
     let subscribers = database.subscribers(&event_type).await.unwrap();
     assert_eq!(subscribers, ["ep_1".parse().unwrap()]);

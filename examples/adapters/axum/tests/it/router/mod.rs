@@ -5,6 +5,7 @@ mod extractors;
 mod fixture;
 mod nested;
 mod runs;
+mod websockets;
 
 use host_ports::testing::ManualClock;
 use http::{Request, Response, header};
