@@ -5,7 +5,7 @@ use std::fs;
 
 use oauth_core::error::Reason;
 
-use super::compliance::{Source, proves, root, sources};
+use super::compliance::{CHECKS, Source, Test, ids, is_id, links, proves, root, sources, suite, target};
 
 const TABLE: &str = "oauth-core/COMPLIANCE.md";
 
@@ -19,64 +19,53 @@ struct Check {
 }
 
 impl Check {
-    /// A row of four cells that begins with a number, or with one of the checks of proofs of possession and of mutual TLS.
-    fn of(line: &str) -> Option<Self> {
+    /// A row of four cells that begins with the id of a check.
+    fn parse(line: &str) -> Option<Self> {
         let cells: Vec<&str> = line.trim().trim_matches('|').split('|').map(str::trim).collect();
         let [id, _, passes, refuses] = *cells.as_slice() else {
             return None;
         };
-        id.trim_start_matches(['D', 'P', 'M', 'T']).parse::<u16>().ok()?;
-        Some(Self {
+        is_id(id).then(|| Self {
             id: id.to_owned(),
             passes: passes.to_owned(),
             refuses: refuses.to_owned(),
         })
     }
-}
 
-fn tests(cell: &str) -> impl Iterator<Item = &str> {
-    cell.split('`').skip(1).step_by(2)
+    /// The faults of the row: each of its last cells links tests that bear the check.
+    fn faults(&self, tests: &[Test]) -> Vec<String> {
+        let mut found = Vec::new();
+        for cell in [&self.passes, &self.refuses] {
+            if links(cell).next().is_none() {
+                found.push(format!("{} lacks a test", self.id));
+            }
+            let unproven =
+                links(cell).filter(|(name, link)| !proves(tests, name, &target(TABLE, link), &self.id));
+            found
+                .extend(unproven.map(|(name, link)| format!("no test `{name}` in {link} bears {}", self.id)));
+        }
+        found
+    }
 }
 
 fn checks() -> Vec<Check> {
     let text = fs::read_to_string(root().join(TABLE)).unwrap();
-    text.lines().filter_map(Check::of).collect()
-}
-
-fn oauth_sources() -> Vec<Source> {
-    let mut texts = Vec::new();
-    sources(&root().join("oauth-core"), &mut texts);
-    // what only a host with both servers shows
-    sources(&root().join("examples/service/tests"), &mut texts);
-    sources(&root().join("ports/src"), &mut texts);
-    texts
+    text.lines().filter_map(Check::parse).collect()
 }
 
 /// Numbers 1 to 63 and 65 to 116, and those of proofs of possession and of mutual TLS.
 #[test]
 fn every_check_has_a_test_that_passes_and_one_that_refuses() {
-    let (checks, texts) = (checks(), oauth_sources());
-    let expected = (1..=63).chain(65..=116).map(|number| number.to_string());
-    let of_proofs = (1..=16).map(|number| format!("DP{number}"));
-    let of_certificates = (1..=4).map(|number| format!("MT{number}"));
-    let expected: Vec<String> = expected.chain(of_proofs).chain(of_certificates).collect();
+    let (checks, tests) = (checks(), suite());
     let listed: Vec<String> = checks.iter().map(|check| check.id.clone()).collect();
-    assert_eq!(listed, expected);
+    assert_eq!(listed, ids(&CHECKS));
 
     let mut faults = Vec::new();
     for check in checks {
-        if OPEN.contains(&check.id.as_str()) {
-            if !check.passes.starts_with("open: ") {
-                faults.push(format!("{} is no longer open", check.id));
-            }
-            continue;
-        }
-        for cell in [&check.passes, &check.refuses] {
-            if tests(cell).next().is_none() {
-                faults.push(format!("{} lacks a test", check.id));
-            }
-            let unproven = tests(cell).filter(|test| !proves(&texts, test, &check.id));
-            faults.extend(unproven.map(|test| format!("no test `{test}` bears {}", check.id)));
+        if !OPEN.contains(&check.id.as_str()) {
+            faults.extend(check.faults(&tests));
+        } else if !check.passes.starts_with("open: ") {
+            faults.push(format!("{} is no longer open", check.id));
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
@@ -86,8 +75,7 @@ fn every_check_has_a_test_that_passes_and_one_that_refuses() {
 #[test]
 fn every_reason_names_its_check_and_is_seen_by_a_test() {
     let listed = checks();
-    let mut texts = Vec::new();
-    sources(&root().join("oauth-core/tests"), &mut texts);
+    let texts = sources("oauth-core/tests");
     let mut faults = Vec::new();
     let mut codes = Vec::new();
     for reason in Reason::ALL {
@@ -117,9 +105,27 @@ fn every_reason_names_its_check_and_is_seen_by_a_test() {
 
 #[test]
 fn a_check_is_a_row_of_four_cells() {
-    let check = Check::of("| 7 | what | `a`, `b` | `c` |").unwrap();
-    assert_eq!((check.id.as_str(), tests(&check.passes).count()), ("7", 2));
-    assert!(Check::of("| DP7 | what | `a` | `b` |").is_some());
-    assert!(Check::of("| O7 | rule | module | `c` |").is_none());
-    assert!(Check::of("|---|---|---|---|").is_none());
+    let check = Check::parse("| 7 | what | [`a`](a.rs), [`b`](a.rs) | [`c`](../c.rs) |").unwrap();
+    assert_eq!((check.id.as_str(), links(&check.passes).count()), ("7", 2));
+    assert!(Check::parse("| DP7 | what | [`a`](a.rs) | [`b`](a.rs) |").is_some());
+    assert!(Check::parse("| O7 | rule | [`c`](a.rs) |").is_none());
+    assert!(Check::parse("|---|---|---|---|").is_none());
+
+    let test = |name: &str, path: &str, id: &str| Test {
+        name: name.to_owned(),
+        path: path.to_owned(),
+        ids: vec![id.to_owned()],
+    };
+    let mut tests = vec![
+        test("a", "oauth-core/a.rs", "7"),
+        test("b", "oauth-core/a.rs", "7"),
+        test("c", "c.rs", "7"),
+    ];
+    assert!(check.faults(&tests).is_empty());
+    tests.pop();
+    assert_eq!(check.faults(&tests).len(), 1);
+    tests.push(test("c", "c.rs", "8"));
+    assert_eq!(check.faults(&tests).len(), 1);
+    let check = Check::parse("| 7 | what | [`a`](a.rs) | |").unwrap();
+    assert_eq!(check.faults(&tests).len(), 1);
 }

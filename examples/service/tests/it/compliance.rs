@@ -1,136 +1,180 @@
-//! Every rule of the suite stands in a `COMPLIANCE.md`, with tests that exist and say so, or with what is still open.
+//! Each rule of the suite has a section in a `COMPLIANCE.md`, which links code and tests that exist. `docs/rules` maps each
+//! rule to all of its tests.
+//!
+//! A test proves the rules that its documentation names, and the checks that it opens with: `/// O6, O10, 41: a code …`.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 pub(super) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A table of rules: its file, the folder with its tests, and the ids it must list, as ranges of numbers for a letter.
-type Table = (&'static str, &'static str, &'static [(char, RangeInclusive<u32>)]);
-
-const TABLES: [Table; 5] = [
-    ("graph-core/COMPLIANCE.md", "graph-core", &[('G', 1..=20)]),
-    (
-        "http-conventions/COMPLIANCE.md",
-        "http-conventions",
-        &[('H', 1..=22)],
-    ),
-    (
-        "oauth-core/COMPLIANCE.md",
-        "oauth-core",
-        &[('O', 1..=27), ('O', 44..=44), ('S', 1..=6)],
-    ),
-    ("webhook-core/COMPLIANCE.md", "webhook-core", &[('W', 1..=18)]),
-    ("examples/README.md", "examples", &[('X', 1..=5)]),
-];
-
-/// One row: the id, and what stands in its last cell.
-struct Row {
-    id: String,
-    tests: Vec<String>,
-    open: bool,
+/// A page with a section for each rule, and the generated map of its rules.
+struct Page {
+    path: &'static str,
+    map: &'static str,
+    ids: &'static [(&'static str, RangeInclusive<u32>)],
 }
 
-fn rows(table: &str) -> Vec<Row> {
-    let text = fs::read_to_string(root().join(table)).unwrap_or_else(|error| panic!("{table}: {error}"));
-    let cells = |line: &str| -> Vec<String> {
-        line.trim_matches('|')
-            .split(" | ")
-            .map(|cell| cell.trim().to_owned())
-            .collect()
+const PAGES: [Page; 5] = [
+    Page {
+        path: "graph-core/COMPLIANCE.md",
+        map: "docs/rules/graph-core.md",
+        ids: &[("G", 1..=20)],
+    },
+    Page {
+        path: "http-conventions/COMPLIANCE.md",
+        map: "docs/rules/http-conventions.md",
+        ids: &[("H", 1..=22)],
+    },
+    Page {
+        path: "oauth-core/COMPLIANCE.md",
+        map: "docs/rules/oauth-core.md",
+        ids: &[("O", 1..=27), ("O", 44..=44), ("S", 1..=6)],
+    },
+    Page {
+        path: "webhook-core/COMPLIANCE.md",
+        map: "docs/rules/webhook-core.md",
+        ids: &[("W", 1..=18)],
+    },
+    Page {
+        path: "examples/README.md",
+        map: "docs/rules/examples.md",
+        ids: &[("X", 1..=5)],
+    },
+];
+
+/// The checks of oauth-core, which `checklist` tests: number 64 was never given.
+pub(super) const CHECKS: [(&str, RangeInclusive<u32>); 4] =
+    [("", 1..=63), ("", 65..=116), ("DP", 1..=16), ("MT", 1..=4)];
+
+pub(super) fn ids(ranges: &[(&str, RangeInclusive<u32>)]) -> Vec<String> {
+    let numbers = |(letters, numbers): &(&str, RangeInclusive<u32>)| {
+        let letters = (*letters).to_owned();
+        numbers.clone().map(move |number| format!("{letters}{number}"))
     };
-    let is_id = |cell: &str| {
-        let mut characters = cell.chars();
-        characters.next().is_some_and(|first| "GHOSWX".contains(first))
-            && cell.len() > 1
-            && characters.all(|character| character.is_ascii_digit())
-    };
-    text.lines()
-        .filter(|line| line.starts_with('|'))
-        .map(cells)
-        .filter_map(|cells| Some((cells.first()?.clone(), cells.last()?.clone())))
-        .filter(|(id, _)| is_id(id))
-        .map(|(id, last)| {
-            let (proven, open) = last
-                .split_once("open:")
-                .map_or((last.as_str(), false), |(before, _)| (before, true));
-            let tests = proven.split('`').skip(1).step_by(2).map(str::to_owned).collect();
-            Row { id, tests, open }
-        })
-        .collect()
+    ranges.iter().flat_map(numbers).collect()
+}
+
+pub(super) fn is_id(word: &str) -> bool {
+    let digits = word.trim_start_matches(|character: char| character.is_ascii_uppercase());
+    let letters = word.strip_suffix(digits).unwrap_or_default();
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number && ["", "G", "H", "O", "S", "W", "X", "DP", "MT"].contains(&letters)
 }
 
 /// A Rust source.
 pub(super) struct Source {
+    /// Relative to the root, with slashes.
+    pub(super) path: String,
     pub(super) text: String,
-    /// Belongs to a conformance crate: the cases of a kit become tests where its macro is called.
-    is_of_kit: bool,
 }
 
-/// Every Rust source below a folder, generated ones left out.
-pub(super) fn sources(folder: &Path, found: &mut Vec<Source>) {
-    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
-        let path = entry.path();
-        if path.is_dir() && !path.ends_with("target") {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(Source {
-                text: fs::read_to_string(&path).unwrap(),
-                is_of_kit: path.ancestors().any(|folder| folder.ends_with("conformance/src")),
-            });
-        }
+impl Source {
+    /// Returns `true` in a conformance kit: its cases become tests where its macro is called.
+    fn is_of_kit(&self) -> bool {
+        self.path.contains("conformance/src/")
     }
 }
 
-/// Whether a test of this name, one that runs, says in its documentation that it proves this rule.
-pub(super) fn proves(sources: &[Source], test: &str, id: &str) -> bool {
-    let openings = [format!("fn {test}("), format!("fn {test}<")];
-    openings.iter().any(|opening| is_proven(sources, opening, id))
+/// Every Rust source below a folder of the repository in the order of paths, generated ones left out.
+pub(super) fn sources(folder: &str) -> Vec<Source> {
+    let mut entries: Vec<PathBuf> = fs::read_dir(root().join(folder))
+        .unwrap_or_else(|error| panic!("{folder}: {error}"))
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    entries.sort();
+    let mut found = Vec::new();
+    for entry in entries {
+        let name = entry.file_name().unwrap_or_default().to_string_lossy();
+        let path = format!("{folder}/{name}");
+        if entry.is_dir() && name != "target" {
+            found.extend(sources(&path));
+        } else if path.ends_with(".rs") {
+            let text = fs::read_to_string(&entry).unwrap();
+            found.push(Source { path, text });
+        }
+    }
+    found
 }
 
-fn is_proven(sources: &[Source], opening: &str, id: &str) -> bool {
-    // first the quick question: most sources do not have the name at all
-    let named = sources.iter().filter(|source| source.text.contains(opening));
-    named.into_iter().any(|source| {
-        let lines: Vec<&str> = source.text.lines().map(str::trim).collect();
-        let mut openings = lines.iter().enumerate().filter(|(_, line)| opens(line, opening));
-        openings.any(|(at, _)| {
-            let head = lines.iter().take(at).rev();
-            let head: Vec<&str> = head
-                .copied()
-                .take_while(|line| line.starts_with("///") || line.starts_with("#["))
-                .collect();
-            let is_named = source.text.contains("kit(");
-            let is_case = source.is_of_kit && is_public(lines.get(at)) && is_named;
-            let runs = is_case || head.iter().any(|line| makes_test(line));
-            runs && !head.iter().any(|line| ignores(line)) && head.iter().any(|line| bears(line, id))
-        })
-    })
+/// A test that runs.
+pub(super) struct Test {
+    pub(super) name: String,
+    pub(super) path: String,
+    /// Rules and checks that it proves.
+    pub(super) ids: Vec<String>,
 }
 
-/// Returns `true` for a line that begins a case: the attribute of a kit makes a test of each `pub async fn` and `pub fn`.
-fn is_public(line: Option<&&str>) -> bool {
-    line.is_some_and(|line| line.starts_with("pub async fn") || line.starts_with("pub fn"))
+/// Every test of the suite, by path and then as its file has them.
+pub(super) fn suite() -> Vec<Test> {
+    let folders = [
+        "examples",
+        "graph-core",
+        "http-conventions",
+        "oauth-core",
+        "ports",
+        "webhook-core",
+    ];
+    let sources: Vec<Source> = folders.iter().flat_map(|folder| sources(folder)).collect();
+    tests(&sources)
+}
+
+fn tests(sources: &[Source]) -> Vec<Test> {
+    let mut found = Vec::new();
+    for source in sources {
+        let mut head = Vec::new();
+        for line in source.text.lines().map(str::trim) {
+            if line.starts_with("///") || line.starts_with("#[") {
+                head.push(line);
+                continue;
+            }
+            if let Some(name) = function(line) {
+                let is_public = line.starts_with("pub async fn") || line.starts_with("pub fn");
+                let is_case = source.is_of_kit() && is_public && source.text.contains("kit(");
+                let runs = is_case || head.iter().any(|line| makes_test(line));
+                if runs && !head.iter().any(|line| ignores(line)) {
+                    found.push(Test {
+                        name: name.to_owned(),
+                        path: source.path.clone(),
+                        ids: borne_ids(&head),
+                    });
+                }
+            }
+            head.clear();
+        }
+    }
+    found
+}
+
+/// The name of the function that the line begins.
+fn function(line: &str) -> Option<&str> {
+    let (before, after) = line.split_once("fn ")?;
+    let is_start = before
+        .split_whitespace()
+        .all(|word| word == "async" || word.starts_with("pub"));
+    let end = after.find(['(', '<'])?;
+    after.get(..end).filter(|_| is_start)
+}
+
+/// The rules that the documentation names anywhere, and the numbered checks that one of its lines opens with.
+fn borne_ids(head: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    for line in head.iter().filter_map(|line| line.strip_prefix("///")) {
+        let (opening, _) = line.split_once(':').unwrap_or_default();
+        let opening = opening.split(',').map(str::trim);
+        let checks = opening.clone().filter(|_| opening.clone().all(is_id));
+        let rules = words(line).filter(|word| word.starts_with(|first: char| first.is_ascii_uppercase()));
+        found.extend(rules.filter(|word| is_id(word)).chain(checks).map(str::to_owned));
+    }
+    found
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character: char| !character.is_ascii_alphanumeric())
-}
-
-/// Whether the line begins that function, and is no comment.
-fn opens(line: &str, opening: &str) -> bool {
-    let (before, _) = line.split_once(opening).unwrap_or(("//", ""));
-    before
-        .split_whitespace()
-        .all(|word| word == "async" || word.starts_with("pub"))
-}
-
-fn bears(line: &str, id: &str) -> bool {
-    line.strip_prefix("///")
-        .is_some_and(|text| words(text).any(|word| word == id))
 }
 
 /// `#[test]`, and those of the runtimes, with and without arguments.
@@ -146,60 +190,207 @@ fn ignores(line: &str) -> bool {
     ignored || line.starts_with("#[ignore")
 }
 
-#[test]
-fn every_rule_is_proven_by_a_test_that_bears_its_id_or_is_said_to_be_open() {
-    let mut faults = Vec::new();
-    for (table, folder, ids) in TABLES {
-        let rows = rows(table);
-        let listed: Vec<String> = rows.iter().map(|row| row.id.clone()).collect();
-        let expected: Vec<String> = ids
-            .iter()
-            .flat_map(|(letter, numbers)| numbers.clone().map(move |number| format!("{letter}{number}")))
-            .collect();
-        if listed != expected {
-            faults.push(format!("{table} lists {listed:?}"));
-        }
-        let mut texts = Vec::new();
-        sources(&root().join(folder), &mut texts);
-        // a rule about pages, a server that dies, or a receiver that stalls, is proven where those are
-        for host in [
-            "hosts/oauth-login",
-            "hosts/protected-api",
-            "service",
-            "stores/postgres",
-            "transports/hyper",
-        ] {
-            sources(&root().join(format!("examples/{host}/tests")), &mut texts);
-        }
-        // the values that the crates share
-        sources(&root().join("ports/src"), &mut texts);
-        sources(&root().join("examples/transports/conformance/src"), &mut texts);
-        for row in rows {
-            if row.tests.is_empty() && !row.open {
-                faults.push(format!(
-                    "{table}: {} has neither a test nor a word on what is open",
-                    row.id
-                ));
-            }
-            let unproven = row.tests.iter().filter(|test| !proves(&texts, test, &row.id));
-            faults.extend(unproven.map(|test| format!("{table}: no test `{test}` bears {}", row.id)));
+/// The links of a line of Markdown whose texts are code: text and target.
+pub(super) fn links(line: &str) -> impl Iterator<Item = (&str, &str)> {
+    line.split("[`").skip(1).filter_map(|link| {
+        link.split_once("`](")
+            .and_then(|(text, rest)| Some((text, rest.split_once(')')?.0)))
+    })
+}
+
+/// The path from the root of what a page links to.
+pub(super) fn target(page: &str, link: &str) -> String {
+    let mut parts: Vec<Component<'_>> = Vec::new();
+    let folder = Path::new(page).parent().unwrap_or_else(|| Path::new(""));
+    for part in folder.components().chain(Path::new(link).components()) {
+        match part {
+            Component::ParentDir => drop(parts.pop()),
+            part => parts.push(part),
         }
     }
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    parts.iter().collect::<PathBuf>().to_string_lossy().into_owned()
+}
+
+/// A section of a page: the rule, and what proves it.
+#[derive(Default)]
+struct Section {
+    id: String,
+    rule: String,
+    code: Vec<String>,
+    /// Names and paths.
+    tests: Vec<(String, String)>,
+    status: String,
+}
+
+/// The sections of a page: headings of any level that begin with an id and `·`.
+fn sections(page: &str, text: &str) -> Vec<Section> {
+    let mut found: Vec<Section> = Vec::new();
+    let mut is_within = false;
+    for line in text.lines() {
+        if line.starts_with('#') {
+            let heading = line.trim_start_matches('#').trim();
+            let id = heading.split_once(" · ").map(|(id, _)| id).filter(|id| is_id(id));
+            is_within = id.is_some();
+            found.extend(id.map(|id| Section {
+                id: id.to_owned(),
+                ..Section::default()
+            }));
+        }
+        let Some(section) = found.last_mut().filter(|_| is_within && !line.starts_with('#')) else {
+            continue;
+        };
+        let paths = links(line).map(|(text, link)| (text.to_owned(), target(page, link)));
+        if let Some(status) = line.strip_prefix("- Status: ") {
+            status.clone_into(&mut section.status);
+        } else if line.starts_with("- Code: ") {
+            section.code.extend(paths.map(|(_, path)| path));
+        } else if line.starts_with("  - ") {
+            section.tests.extend(paths);
+        } else if !line.starts_with('-') {
+            section.rule.push_str(line);
+        }
+    }
+    found
+}
+
+/// What is wrong with the sections of a page.
+fn faults(page: &str, sections: &[Section], ids: &[String], tests: &[Test]) -> Vec<String> {
+    let mut found = Vec::new();
+    if !sections.iter().map(|section| &section.id).eq(ids) {
+        let listed: Vec<&str> = sections.iter().map(|section| section.id.as_str()).collect();
+        found.push(format!("{page} has sections for {listed:?}"));
+    }
+    for Section {
+        id,
+        rule,
+        code,
+        tests: shown,
+        status,
+    } in sections
+    {
+        let mut fault = |text: &str| found.push(format!("{page}: {id} {text}"));
+        if rule.is_empty() || code.is_empty() {
+            fault("lacks the rule or its code");
+        }
+        for path in code.iter().filter(|path| !root().join(path).exists()) {
+            fault(&format!("links {path}, which does not exist"));
+        }
+        if status != "proven" && !status.starts_with("partly: ") {
+            fault("has no status `proven` or `partly: what is missing`");
+        }
+        let all = tests.iter().filter(|test| test.ids.contains(id)).count();
+        if all == 0 {
+            fault("has no test that bears it");
+        }
+        if shown.len() < all.min(3) || shown.len() > 5 {
+            fault(&format!(
+                "shows {} of {all} tests, not three to five",
+                shown.len()
+            ));
+        }
+        for (name, path) in shown {
+            if !proves(tests, name, path, id) {
+                fault(&format!("shows `{name}`: no such test of {path} bears it"));
+            }
+        }
+    }
+    found
+}
+
+/// Returns `true` if the file has a test of this name, one that runs, and its documentation opens with the id.
+pub(super) fn proves(tests: &[Test], name: &str, path: &str, id: &str) -> bool {
+    let mut named = tests.iter().filter(|test| test.name == name && test.path == path);
+    named.any(|test| test.ids.iter().any(|borne| borne == id))
+}
+
+const UPDATE: &str = "UPDATE_RULES=1 cargo test -p service --test it compliance";
+
+/// The map of rules to tests, as a page in `docs/rules`.
+fn map(page: &str, ids: &[String], tests: &[Test]) -> String {
+    let mut text = format!(
+        "# Tests of each rule: {page}\n\nGenerated from the documentation of the tests by `{UPDATE}`; do not edit.\n\
+         The rules are in [{page}](../../{page}).\n"
+    );
+    for id in ids {
+        let _ = write!(text, "\n## {id}\n\n");
+        let mut last = "";
+        for test in tests.iter().filter(|test| test.ids.contains(id)) {
+            if test.path == last {
+                let _ = write!(text, ",\n  `{}`", test.name);
+            } else {
+                let start = if last.is_empty() { "" } else { "\n" };
+                let _ = write!(text, "{start}- [{0}](../../{0}):\n  `{1}`", test.path, test.name);
+            }
+            last = &test.path;
+        }
+        text.push_str(if last.is_empty() {
+            "No test bears this id.\n"
+        } else {
+            "\n"
+        });
+    }
+    text
+}
+
+/// The generated pages: path, page of the rules, ids.
+fn maps() -> impl Iterator<Item = (&'static str, &'static str, Vec<String>)> {
+    let checks = (
+        "docs/rules/oauth-core-checks.md",
+        "oauth-core/COMPLIANCE.md",
+        ids(&CHECKS),
+    );
+    let of_pages = PAGES.into_iter().map(|page| (page.map, page.path, ids(page.ids)));
+    of_pages.chain([checks])
 }
 
 #[test]
-fn a_rule_is_found_only_where_a_test_that_runs_says_so() {
-    let in_file = |is_of_kit, text: &str| {
-        let text = text.to_owned();
-        [Source { text, is_of_kit }]
+fn rules_have_sections_with_tests_that_bear_them() {
+    let tests = suite();
+    let mut found = Vec::new();
+    for page in PAGES {
+        let text = fs::read_to_string(root().join(page.path)).unwrap();
+        found.extend(faults(
+            page.path,
+            &sections(page.path, &text),
+            &ids(page.ids),
+            &tests,
+        ));
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn maps_of_rules_are_up_to_date() {
+    let tests = suite();
+    for (path, page, ids) in maps() {
+        let file = root().join(path);
+        let text = map(page, &ids, &tests);
+        if std::env::var_os("UPDATE_RULES").is_some() {
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, &text).unwrap();
+        }
+        let stored = fs::read_to_string(&file).unwrap_or_default();
+        assert!(stored == text, "{path} is not up to date; run {UPDATE}");
+    }
+}
+
+#[test]
+fn only_tests_that_run_bear_rules() {
+    let in_file = |path: &str, text: &str| {
+        let (path, text) = (path.to_owned(), text.to_owned());
+        tests(&[Source { path, text }])
     };
-    let text = "/// W1: the form of an id.\n#[test]\nfn ids_have_no_dot() {}\n\n#[test]\nfn other() {}\n";
-    let sources = in_file(false, text);
-    assert!(proves(&sources, "ids_have_no_dot", "W1"));
-    assert!(!proves(&sources, "ids_have_no_dot", "W11"));
-    assert!(!proves(&sources, "other", "W1"));
-    assert!(!proves(&sources, "missing", "W1"));
+    let bears = |tests: &[Test], name: &str, path: &str| proves(tests, name, path, "W1");
+    let text = "/// A rule.\n/// W1, 12: (W2) ids.\n#[test]\nfn first() {}\n\n/// Of W11, 12: no.\n#[test]\nfn second() {}\n";
+    let tests = in_file("a.rs", text);
+    assert!(bears(&tests, "first", "a.rs"));
+    assert!(proves(&tests, "first", "a.rs", "12"));
+    assert!(proves(&tests, "first", "a.rs", "W2"));
+    assert!(!proves(&tests, "first", "a.rs", "W11"));
+    assert!(!proves(&tests, "second", "a.rs", "12"));
+    assert!(!bears(&tests, "first", "b.rs"));
+    assert!(!bears(&tests, "second", "a.rs"));
+    assert!(!bears(&tests, "missing", "a.rs"));
 
     // the lines between the rule and the function, and whether the rule is proven then, outside a kit and in one
     for (head, outside, in_kit) in [
@@ -220,15 +411,74 @@ fn a_rule_is_found_only_where_a_test_that_runs_says_so() {
         ("#[cfg_attr(unix, ignore)]\n#[test]\n", false, false),
         ("#[test]\n// ", false, false),
     ] {
-        let text = format!("/// O1: a rule.\n{head}fn name() {{}}\n");
-        assert_eq!(proves(&in_file(false, &text), "name", "O1"), outside, "{head}");
-        assert_eq!(proves(&in_file(true, &text), "name", "O1"), outside, "{head}");
+        let text = format!("/// W1: a rule\n/// of two lines.\n{head}fn name() {{}}\n");
         let kit = format!("#[kit(store)]\nmod cases {{\n{text}}}\n");
-        assert_eq!(proves(&in_file(true, &kit), "name", "O1"), in_kit, "{head}");
-        assert_eq!(proves(&in_file(false, &kit), "name", "O1"), outside, "{head}");
+        let of_kit = "x/conformance/src/lib.rs";
+        assert_eq!(bears(&in_file("a.rs", &text), "name", "a.rs"), outside, "{head}");
+        assert_eq!(bears(&in_file(of_kit, &text), "name", of_kit), outside, "{head}");
+        assert_eq!(bears(&in_file(of_kit, &kit), "name", of_kit), in_kit, "{head}");
+        assert_eq!(bears(&in_file("a.rs", &kit), "name", "a.rs"), outside, "{head}");
+        let generic = kit.replace("name()", "name<S: Store>(store: &S)");
+        assert_eq!(
+            bears(&in_file(of_kit, &generic), "name", of_kit),
+            in_kit,
+            "{head}"
+        );
     }
-    let generic =
-        "#[kit(store)]\nmod cases {\n/// O1: a rule.\npub async fn name<S: Store>(store: &S) {}\n}\n";
-    assert!(proves(&in_file(true, generic), "name", "O1"));
-    assert!(!proves(&in_file(false, generic), "name", "O1"));
+}
+
+/// A page with two rules, as it should be.
+const EXAMPLE: &str = "# Page\n\n## W1 · Ids\n\nAn id has no dot.\n\n- Code: [`main`](tests/it/main.rs)\n- Tests:\n  \
+                       - [`ids_have_no_dot`](tests/it/main.rs)\n- Status: proven\n\n## W2 · Headers\n\nThere are headers.\n\n\
+                       - Code: [`main`](tests/it/main.rs)\n- Tests:\n  - [`three_headers`](tests/it/main.rs)\n- Status: \
+                       partly: no proof of order\n";
+
+#[test]
+fn flawed_sections_are_found() {
+    let page = "examples/service/PAGE.md";
+    let path = "examples/service/tests/it/main.rs".to_owned();
+    let text =
+        "/// W1: ids.\n#[test]\nfn ids_have_no_dot() {}\n/// W2: headers.\n#[test]\nfn three_headers() {}\n";
+    let tests = tests(&[Source {
+        path,
+        text: text.to_owned(),
+    }]);
+    let check = |text: &str| {
+        let expected = ["W1".to_owned(), "W2".to_owned()];
+        faults(page, &sections(page, text), &expected, &tests)
+    };
+    assert_eq!(check(EXAMPLE), Vec::<String>::new());
+    for (from, to) in [
+        ("## W2 · ", "## W3 · "),
+        ("## W2 · ", "## "),
+        ("An id has no dot.", ""),
+        ("- Code: [`main`](tests/it/main.rs)\n", ""),
+        ("[`main`](tests/it/main.rs)", "[`main`](tests/it/missing.rs)"),
+        ("- Status: proven", "- Status: open"),
+        ("- Status: proven\n", ""),
+        ("  - [`ids_have_no_dot`](tests/it/main.rs)\n", ""),
+        ("[`ids_have_no_dot`]", "[`three_headers`]"),
+        ("[`ids_have_no_dot`]", "[`missing`]"),
+        ("[`ids_have_no_dot`](tests", "[`ids_have_no_dot`](src"),
+    ] {
+        let flawed = EXAMPLE.replacen(from, to, 1);
+        assert_ne!(flawed, EXAMPLE, "{from}");
+        assert_ne!(check(&flawed), Vec::<String>::new(), "{to}");
+    }
+}
+
+#[test]
+fn maps_list_tests_by_file() {
+    let of = |name: &str, path: &str| Test {
+        name: name.to_owned(),
+        path: path.to_owned(),
+        ids: vec!["W1".to_owned()],
+    };
+    let text = map(
+        "page.md",
+        &["W1".to_owned()],
+        &[of("a", "x.rs"), of("b", "x.rs"), of("c", "y.rs")],
+    );
+    let list = "## W1\n\n- [x.rs](../../x.rs):\n  `a`,\n  `b`\n- [y.rs](../../y.rs):\n  `c`\n";
+    assert!(text.ends_with(list), "{text}");
 }
