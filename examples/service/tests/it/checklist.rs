@@ -1,5 +1,5 @@
-//! Each number of the checklist of authorization has a test that lets the right thing pass and one that stops the wrong one, and
-//! each reason that a server gives names its number and is seen by a test.
+//! Each check of oauth-core has a test that accepts the right input and one that refuses the wrong one.
+//! Each reason of a refusal names its checks and is seen by a test.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use super::compliance::{CHECKS, Source, Test, ids, is_id, links, proves, root, s
 
 const TABLE: &str = "oauth-core/COMPLIANCE.md";
 
-/// Checks that are not made yet; each is said to be open in its row.
+/// Checks that are not implemented; the row of each says `open`.
 const OPEN: [&str; 1] = ["22"];
 
 struct Check {

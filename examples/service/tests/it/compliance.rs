@@ -1,7 +1,8 @@
-//! Each rule of the suite has a section in a `COMPLIANCE.md`, which links code and tests that exist. `docs/rules` maps each
-//! rule to all of its tests.
+//! Each rule of the suite has a section in a `COMPLIANCE.md`, which links code and tests that exist.
+//! `docs/rules` maps each rule to all of its tests.
 //!
-//! A test proves the rules that its documentation names, and the checks that it opens with: `/// O6, O10, 41: a code …`.
+//! A test proves the rules that its documentation names, and the numbered checks that a line of it
+//! opens with: `/// O6, O10, 41: a replayed code …`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -80,7 +81,7 @@ impl Source {
     }
 }
 
-/// Every Rust source below a folder of the repository in the order of paths, generated ones left out.
+/// Every Rust source below a folder of the repository, in the order of paths, without `target`.
 pub(super) fn sources(folder: &str) -> Vec<Source> {
     let mut entries: Vec<PathBuf> = fs::read_dir(root().join(folder))
         .unwrap_or_else(|error| panic!("{folder}: {error}"))
@@ -160,7 +161,7 @@ fn function(line: &str) -> Option<&str> {
     after.get(..end).filter(|_| is_start)
 }
 
-/// The rules that the documentation names anywhere, and the numbered checks that one of its lines opens with.
+/// The rules that the documentation names anywhere, and the checks that a line of it opens with.
 fn borne_ids(head: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for line in head.iter().filter_map(|line| line.strip_prefix("///")) {
@@ -297,7 +298,7 @@ fn faults(page: &str, sections: &[Section], ids: &[String], tests: &[Test]) -> V
     found
 }
 
-/// Returns `true` if the file has a test of this name, one that runs, and its documentation opens with the id.
+/// Returns `true` if the file has a test of this name that runs and bears the id.
 pub(super) fn proves(tests: &[Test], name: &str, path: &str, id: &str) -> bool {
     let mut named = tests.iter().filter(|test| test.name == name && test.path == path);
     named.any(|test| test.ids.iter().any(|borne| borne == id))
@@ -392,7 +393,7 @@ fn only_tests_that_run_bear_rules() {
     assert!(!bears(&tests, "second", "a.rs"));
     assert!(!bears(&tests, "missing", "a.rs"));
 
-    // the lines between the rule and the function, and whether the rule is proven then, outside a kit and in one
+    // the lines between rule and function; if the rule is proven outside a kit, and in one
     for (head, outside, in_kit) in [
         ("#[test]\n", true, true),
         (
