@@ -1,4 +1,4 @@
-//! Each check of oauth-core has a test that accepts the right input and one that refuses the wrong one.
+//! Each check of oauth-core has a test that accepts good input and one that refuses bad input.
 //! Each reason of a refusal names its checks and is seen by a test.
 
 use std::fs;
