@@ -1,4 +1,5 @@
-//! Errors of resolvers as clients see them: a [`GraphError`](crate::GraphError) passes, a foreign error is masked and logged.
+//! Masking of resolver errors: a [`GraphError`](crate::GraphError) passes, any other error is
+//! hidden and logged.
 
 use std::any::Any;
 
@@ -8,7 +9,7 @@ use crate::error::{CODE, DETAIL, ErrorCode, MASKED, with_causes};
 use crate::ports::{Entropy, Incident, IncidentKind, IncidentLog, StoreError};
 use crate::response::{Location, PathSegment, ResponseError};
 
-/// Turns failures of one operation into what the client sees, and reports what it does not see.
+/// Converts failures of one operation into errors for the client, and reports hidden causes.
 pub(crate) struct Mask<'e> {
     entropy: &'e dyn Entropy,
     log: Option<&'e dyn IncidentLog>,
@@ -28,7 +29,7 @@ impl<'e> Mask<'e> {
         }
     }
 
-    /// What the client sees of a failed field.
+    /// Error for the client after a field failed.
     pub(crate) fn field_error(
         &mut self,
         error: &FieldError<DefaultScalarValue>,
@@ -53,7 +54,7 @@ impl<'e> Mask<'e> {
         shown.at(location).in_field(path)
     }
 
-    /// What the client sees after a panic.
+    /// Error for the client after a panic.
     pub(crate) fn panic(&mut self, payload: &(dyn Any + Send)) -> ResponseError {
         let detail = payload
             .downcast_ref::<&str>()
@@ -63,7 +64,7 @@ impl<'e> Mask<'e> {
         self.incident(IncidentKind::Panic, detail, &[])
     }
 
-    /// Reports that a store failed, which the client is not told of.
+    /// Reports a store failure to the log only.
     pub(crate) fn store(&mut self, error: &StoreError) {
         self.incident(IncidentKind::Store, with_causes(error), &[]);
     }

@@ -1,7 +1,8 @@
-//! The ports of the host: time, timers, randomness, the error of every store, and logs of what clients do not see.
+//! Ports of the host: clock, timer, randomness, store errors, and logs.
 //!
-//! All but the logs are those of [`host_ports`], which the whole suite shares. The logs have blanket implementations for closures.
-//! [`PersistedStore`](crate::persisted::PersistedStore) stands beside the logic that calls it.
+//! All except the logs come from [`host_ports`], which the whole suite shares. Each log trait is
+//! implemented for closures. The store port [`PersistedStore`](crate::persisted::PersistedStore) is
+//! in the module of its caller.
 //!
 //! ```
 //! use graph_core::ports::{Incident, IncidentLog};
@@ -18,15 +19,15 @@ pub use host_ports::{
 #[cfg(feature = "os")]
 pub use host_ports::{OsEntropy, SystemClock};
 
-/// Receives every failure that was masked in a response, and those of stores that an operation does without.
+/// Receives the cause of every masked error, and of every store failure that the engine ignores.
 ///
-/// Any `Fn(&Incident)` is a log.
+/// Implemented for every `Fn(&Incident)`.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// It returns quickly: it is called while the response is written.
+/// The method returns quickly, because it is called while the response is written.
 pub trait IncidentLog: Send + Sync {
-    /// Takes note of `incident`.
+    /// Records an incident.
     fn record(&self, incident: &Incident);
 }
 
@@ -39,36 +40,39 @@ where
     }
 }
 
-/// A failure whose cause the client does not see.
+/// Failure whose cause is hidden from the client.
 ///
-/// The client sees `INTERNAL_SERVER_ERROR` and the correlation id, which is the way from a bug report to this record.
+/// The client receives `INTERNAL_SERVER_ERROR` and the correlation id. The id connects a bug report
+/// to this record.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Incident {
-    /// What the client was told as `extensions.correlationId`.
+    /// Correlation id that the client received as `extensions.correlationId`.
     pub correlation_id: String,
-    /// The cause, with its sources; for the log only.
+    /// Cause with all its sources. For the log only.
     pub detail: String,
-    /// What happened.
+    /// Kind of the failure.
     pub kind: IncidentKind,
-    /// The field that failed, empty after a panic.
+    /// Path of the failed field; empty after a panic and for a store failure.
     pub path: Vec<PathSegment>,
 }
 
-/// What kind of failure an [`Incident`] is.
+/// Kind of failure of an [`Incident`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum IncidentKind {
-    /// A resolver returned an error that was not made for clients.
+    /// A resolver returned an error other than a [`GraphError`](crate::GraphError) for clients.
     Error,
-    /// A resolver panicked; the whole operation was lost.
+    /// A resolver panicked, and the whole operation failed.
     Panic,
-    /// A store of this crate failed. The operation went on without it, so no client was told of the correlation id.
+    /// A store failed. The operation continued without it, so the client did not receive the
+    /// correlation id.
     Store,
 }
 
-/// Receives the deprecated fields and arguments that operations name, each time one of them starts. Any `Fn(&DeprecatedUse)` is
-/// one.
+/// Receives the deprecated fields and arguments of each operation that starts.
+///
+/// Implemented for every `Fn(&DeprecatedUse)`.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -87,11 +91,11 @@ pub enum IncidentKind {
 /// # is_log(&log);
 /// ```
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// It returns quickly: it is called before the operation runs.
+/// The method returns quickly, because it is called before the operation runs.
 pub trait DeprecationLog: Send + Sync {
-    /// Takes note of `used`.
+    /// Records one use.
     fn record(&self, used: &DeprecatedUse<'_>);
 }
 
@@ -104,14 +108,16 @@ where
     }
 }
 
-/// A deprecated field or argument in an operation that starts.
+/// Use of a deprecated field or argument by an operation.
 ///
-/// No client chooses a word of it, so there are only so many: both may label a metric.
+/// Both fields come from the schema and the trusted documents, not from the client. Their number of
+/// values is bounded, so they can label a metric.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub struct DeprecatedUse<'d> {
-    /// `Type.field` or `Type.field(argument:)`, as the schema has it.
+    /// Schema coordinate: `Type.field` or `Type.field(argument:)`.
     pub coordinate: &'d str,
-    /// The operation, if it is of a trusted document: its name, or the document's id when it has none.
+    /// Name of the trusted document's operation, or the document's id if it has no name; `None` for
+    /// other documents.
     pub operation: Option<&'d str>,
 }

@@ -7,9 +7,9 @@ mod read;
 use proc_macro::TokenStream;
 use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 
-/// An object type: fields by the methods of an `impl` block.
+/// Object type whose fields are the methods of an `impl` block.
 ///
-/// The arguments are those of `juniper::graphql_object`, which gets them untouched.
+/// Takes the arguments of `juniper::graphql_object` and passes them on unchanged.
 ///
 /// ```
 /// use graph_core::http::GraphRequest;
@@ -28,7 +28,7 @@ use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 ///         self.id
 ///     }
 ///
-///     /// Who paid.
+/// The customer who paid.
 ///     #[graph(scope = "read:customers")]
 ///     async fn customer(&self, context: &Context) -> Result<Option<String>, GraphError> {
 ///         Ok(Some(format!("{} of charge {}", context.host(), self.id)))
@@ -57,7 +57,7 @@ use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 ///     serde_json::json!({ "data": { "charges": [{ "id": 1, "customer": "the customer of charge 1" }] } }),
 /// );
 ///
-/// let response = engine.execute(&request, &RequestContext::new("nobody")).await;
+/// let response = engine.execute(&request, &RequestContext::new("anonymous")).await;
 /// let response = serde_json::to_value(&response)?;
 /// assert_eq!(response["data"], serde_json::json!({ "charges": [{ "id": 1, "customer": null }] }));
 /// assert_eq!(response["errors"][0]["extensions"]["code"], "UNAUTHENTICATED");
@@ -67,20 +67,27 @@ use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 ///
 /// # Guards
 ///
-/// | on a method | who may select the field |
+/// | on a method | principals that may select the field |
 /// |---|---|
-/// | `#[graph(authenticated)]` | anybody who is known |
-/// | `#[graph(scope = "..")]`, `#[graph(role = "..")]` | whose `Principal` has it |
-/// | `#[graph(guard = Self::is_own)]` | for whom this function says `true` of the object: `fn(&self, &Context) -> bool` |
+/// | `#[graph(authenticated)]` | any principal; anonymous requests are refused |
+/// | `#[graph(scope = "..")]`, `#[graph(role = "..")]` | principals with that scope or role |
+/// | `#[graph(guard = Self::is_own)]` | those for which the function `fn(&self, &Context) -> bool` returns `true` |
 ///
-/// All that are there must let the principal pass, the function at last. The method does not run for anybody else: the field is
-/// null with `UNAUTHENTICATED` or `FORBIDDEN`, or the failure moves on to the next nullable field around it.
-/// `graph_core::guard` has the other things that can become of it, and what introspection shows to whom.
+/// - All guards of a field must allow the principal. The function is called last.
+/// - If a guard refuses, the method is not called. The field is null with `UNAUTHENTICATED` or
+///   `FORBIDDEN`; if the field is non-null, the error propagates to the nearest nullable parent
+///   field.
+/// - `graph_core::guard` describes the other guard modes and the effect of guards on introspection.
 ///
-/// On the block, or on a struct with `GraphObject`, the first three say who may have an object of the type at all: a field that
-/// returns the type is guarded by them as by its own, and where the type is one of several behind an interface or a union its
-/// object is refused at its place. At a root they are asked for each of its fields. Guard what is
-/// sensitive of an interface on each of its objects: it has no guards itself.
+/// The first three attributes also apply to a type: on the `impl` block, or on a struct with
+/// `GraphObject`.
+///
+/// - A field that returns a guarded type is guarded by the guards of the type and by its own.
+/// - If the type is a member of an interface or a union, each refused object is null at its own
+///   path.
+/// - Guards of a root type apply to each of its fields.
+/// - Interfaces have no guards. Guard sensitive fields on each object type that implements the
+///   interface.
 ///
 /// ```
 /// use graph_core::{RequestContext, graph_object};
@@ -115,22 +122,29 @@ use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 /// }
 /// ```
 ///
-/// juniper's executor knows no guards and calls methods itself, so it gets another method in the place of a guarded one, which
-/// asks first. Its signature is made from that of the guarded one: a `Result` is known by an alias whose name ends with `Result` and
-/// whose first argument is the value, such as `FieldResult<T>`.
+/// juniper's executor does not know guards and calls methods itself. The macro therefore gives
+/// juniper a replacement for each guarded method, which checks the guards first. The replacement's
+/// signature is derived from that of the guarded method. The return type counts as a `Result` if it
+/// is an alias whose name ends in `Result` and whose first argument is the value, such as
+/// `FieldResult<T>`.
 ///
 /// # Fields that only juniper can execute
 ///
-/// `#[graph(plain)]` on a method marks a field whose type has juniper's attribute only, or that takes juniper's executor. An operation
-/// that selects such a field is executed by juniper as a whole, with the same guards, masking and codes, and at its speed. Nothing
-/// falls back to juniper that is not marked. What juniper gives no means for is left out there, for every field of the operation:
+/// `#[graph(plain)]` marks a field whose type has juniper's attribute only, or that takes juniper's
+/// executor as a parameter. juniper executes every operation that selects such a field, with the
+/// same guards, masking and error codes, at juniper's speed. Operations without a marked field
+/// never use juniper's executor. An operation that juniper executes has these limitations in all
+/// its fields:
 ///
-/// - The path of an error has the response keys only, not the indices in lists: juniper hands none to whoever executes a field.
-/// - An operation that misses its deadline answers `data: null` and one `TIMEOUT` without a path: juniper shows nothing of an
-///   execution before its end.
-/// - juniper's own rules hold beside ours: a nullable variable at an argument with a default, and an input object in a variable
-///   that leaves out a non-null field with a default, are refused with `GRAPHQL_VALIDATION_FAILED` and `BAD_USER_INPUT`.
-/// - An object cannot be refused: an operation of it that selects what the guard of a type refuses does not run at all.
+/// - The `path` of an error contains response keys only, without list indices: juniper does not
+///   expose them.
+/// - An operation that misses its deadline returns `data: null` and one `TIMEOUT` error without a
+///   path: juniper does not expose partial results.
+/// - juniper's validation rules apply in addition. A nullable variable at an argument with a
+///   default is refused with `GRAPHQL_VALIDATION_FAILED`. An input object in a variable that omits
+///   a non-null field with a default is refused with `BAD_USER_INPUT`.
+/// - A single object cannot be refused. If the guard of a type refuses, the whole operation is
+///   refused.
 ///
 /// ```
 /// # use graph_core::{RequestContext, graph_object};
@@ -170,19 +184,21 @@ use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 ///
 /// # Parameters
 ///
-/// As for juniper: `context` and `ctx`, or what `#[graphql(context)]` stands on, is the context, or a part of it by
-/// `juniper::FromContext`; everything else is an argument.
+/// A parameter is the context if it is named `context` or `ctx` or is marked `#[graphql(context)]`.
+/// A part of the context is extracted with `juniper::FromContext`. Every other parameter is an
+/// argument of the field. These are juniper's rules.
 #[proc_macro_attribute]
 pub fn graph_object(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let block = parse_macro_input!(item as ItemImpl);
     expand::block::object(&arguments.into(), block).into()
 }
 
-/// A subscription root: streams by the methods of an `impl` block.
+/// Subscription root whose fields are the methods of an `impl` block.
 ///
-/// The arguments are those of `juniper::graphql_subscription`. Every method is asynchronous and returns a stream, or a `Result` of
-/// one, of values or of `Result`s; the type of the stream has a name. Guards and `#[graph(plain)]` are those of
-/// [`macro@graph_object`], asked when the stream is opened.
+/// Takes the arguments of `juniper::graphql_subscription`. Every method is async and returns a
+/// stream or a `Result` of a stream; the items are values or `Result`s. The type of the stream must
+/// be a named type, not `impl Stream`. The guards and `#[graph(plain)]` of [`macro@graph_object`]
+/// apply; guards are checked when the subscription starts.
 ///
 /// ```
 /// use std::pin::Pin;
@@ -210,10 +226,11 @@ pub fn graph_subscription(arguments: TokenStream, item: TokenStream) -> TokenStr
     expand::block::subscription(&arguments.into(), block).into()
 }
 
-/// An interface: its fields by a trait or a struct, its value by the objects that it is for.
+/// Interface whose fields are declared by a trait or a struct.
 ///
-/// The arguments are those of `juniper::graphql_interface`, which makes the enum `{Name}Value`. Guards stand on the objects and their
-/// fields, not on those of the interface.
+/// Takes the arguments of `juniper::graphql_interface`, which generates the enum `{Name}Value` of
+/// the implementing objects. An interface has no guards: put them on the objects or on their
+/// fields.
 ///
 /// ```
 /// use graph_core::{RequestContext, graph_interface, graph_object};
@@ -258,9 +275,10 @@ pub fn graph_interface(arguments: TokenStream, item: TokenStream) -> TokenStream
     expand::interface::interface(&arguments.into(), item).into()
 }
 
-/// A union: an enum with an object type in each variant.
+/// Union with one object type in each variant of an enum.
 ///
-/// The arguments are those of `#[graphql(..)]` beside `juniper::GraphQLUnion`, which the attribute derives.
+/// Takes the arguments of juniper's `#[graphql(..)]` attribute. The macro also derives
+/// `juniper::GraphQLUnion`.
 ///
 /// ```
 /// use graph_core::{GraphObject, RequestContext, graph_union};
@@ -292,9 +310,10 @@ pub fn graph_union(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand::union::union(&arguments.into(), &item).into()
 }
 
-/// The values of an enum, beside `juniper::GraphQLEnum`.
+/// Names of the values of an enum, derived beside `juniper::GraphQLEnum`.
 ///
-/// An enum with juniper's derive only is fine too; this one writes a constant where that one makes a `String` for each value.
+/// The derive is optional. With it the executor writes each value as a constant; with juniper's
+/// derive alone it allocates a `String` for each value.
 ///
 /// ```
 /// #[derive(Clone, Copy, juniper::GraphQLEnum, graph_core::GraphEnum)]
@@ -310,10 +329,10 @@ pub fn graph_enum(item: TokenStream) -> TokenStream {
     expand::derive::enumeration(&item).into()
 }
 
-/// An object type: fields by the fields of a struct, beside `juniper::GraphQLObject`.
+/// Object type whose fields are the fields of a struct, derived beside `juniper::GraphQLObject`.
 ///
-/// A field can be marked `#[graph(plain)]`, and the type with who may have its objects, as in [`macro@graph_object`]; a field with a
-/// guard of its own is a method, so the type has a block instead.
+/// A field can be marked `#[graph(plain)]`, and the struct can have the type guards of
+/// [`macro@graph_object`]. A field with a guard of its own must be a method: use an `impl` block.
 ///
 /// ```
 /// #[derive(juniper::GraphQLObject, graph_core::GraphObject)]

@@ -1,4 +1,4 @@
-//! Building an engine, with every mistake reported at once.
+//! Builder of an [`Engine`]; reports every configuration mistake at once.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::limits::{CostModel, FieldCost, LimitLog, Limits, Outline};
 use crate::persisted::{AutomaticPersistedQueries, TrustedDocuments};
 use crate::ports::{DeprecationLog, Entropy, IncidentLog, Timer};
 
-/// Options of an [`Engine`]; see [`Engine::builder`].
+/// Builder of an [`Engine`], started by [`Engine::builder`].
 pub struct EngineBuilder<Q, M, S>
 where
     Q: GraphQLType,
@@ -63,9 +63,9 @@ where
     M: Root<Host = Q::Host>,
     S: SubscriptionRoot<Host = Q::Host>,
 {
-    /// Starts an engine on the host's `schema`.
+    /// Starts a builder for an engine on the host's `schema`.
     ///
-    /// Introspection is on unless `schema` has it switched off.
+    /// Introspection is on, unless it is disabled in `schema`.
     #[must_use]
     pub fn builder(schema: RootNode<Q, M, S>) -> EngineBuilder<Q, M, S> {
         let (schema, introspection) = compat::take_introspection(schema);
@@ -103,154 +103,165 @@ where
     M: Root<Host = Q::Host>,
     S: SubscriptionRoot<Host = Q::Host>,
 {
-    /// Judges operations by `limits`.
+    /// Sets the limits of operations. Default: [`Limits::default`].
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Says what becomes of what guards refuse; by default they [filter](GuardMode::Filter).
+    /// Sets the effect of a refusal by a guard. Default: [`GuardMode::Filter`].
     #[must_use]
     pub fn with_guards(mut self, mode: GuardMode) -> Self {
         self.guards = mode;
         self
     }
 
-    /// Tells `log` of everything that a guard refuses, or would refuse in a dry run.
+    /// Reports every refusal by a guard to `log`, including those that a dry run does not enforce.
     #[must_use]
     pub fn with_guard_log(mut self, log: impl GuardLog + 'static) -> Self {
         self.guard_log = Some(Arc::new(log));
         self
     }
 
-    /// Prices the field `coordinate`, written `Type.field`.
+    /// Sets the cost of the field `coordinate`, written `Type.field`.
     ///
-    /// A price holds also when the field is selected through an interface of `Type`, and the price of an interface's field
-    /// for the types of the interface that have none of their own.
+    /// - The cost also applies when the field is selected through an interface of `Type`.
+    /// - The cost of an interface's field applies to each implementing type that has no cost of its
+    ///   own.
     #[must_use]
     pub fn with_field_cost(mut self, coordinate: impl Into<String>, cost: FieldCost) -> Self {
         self.costs.set(coordinate.into(), cost);
         self
     }
 
-    /// Reports every masked failure to `log`.
+    /// Reports the cause of every masked error to `log`.
     #[must_use]
     pub fn with_incident_log(mut self, log: impl IncidentLog + 'static) -> Self {
         self.log = Some(Arc::new(log));
         self
     }
 
-    /// Draws correlation ids from `entropy`; by default from the operating system.
+    /// Sets the source of random correlation ids. Default: the operating system (feature `os`).
     #[must_use]
     pub fn with_entropy(mut self, entropy: impl Entropy + 'static) -> Self {
         self.entropy = Some(Arc::new(entropy));
         self
     }
 
-    /// Refuses bodies above `bytes`; by default one mebibyte.
+    /// Sets the maximum size of a request body. Default: 1 MiB; larger bodies get 413.
     ///
-    /// The host must bound what it reads itself too: the engine gets a body that is already in memory.
+    /// The host must also limit the body while reading it, because the engine receives a body that
+    /// is already in memory.
     #[must_use]
     pub fn with_body_limit(mut self, bytes: usize) -> Self {
         self.http.body_limit = bytes;
         self
     }
 
-    /// Answers `__schema` and `__type` with `INTROSPECTION_DISABLED`; `__typename` stays.
+    /// Disables introspection: `__schema` and `__type` fail with `INTROSPECTION_DISABLED`.
+    /// `__typename` still works.
     #[must_use]
     pub fn without_introspection(mut self) -> Self {
         self.introspection = false;
         self
     }
 
-    /// Serves no page for people.
+    /// Disables the explorer page for browsers.
     #[must_use]
     pub fn without_explorer(mut self) -> Self {
         self.http.explorer = false;
         self
     }
 
-    /// Runs at most `resolvers` asynchronous resolvers of one operation at once; by default all that are asked for.
+    /// Limits the asynchronous resolvers of one operation that run at once. Default: no limit.
     ///
-    /// A resolver waits for its turn, and batches of [`loader`](crate::loader)s are no larger than that. Operations that juniper
-    /// executes are not limited.
+    /// Further resolvers wait for a free slot, so batches of [`loader`](crate::loader)s are not
+    /// larger than `resolvers`. The limit does not apply to operations that juniper executes.
     #[must_use]
     pub fn with_concurrency(mut self, resolvers: usize) -> Self {
         self.concurrency = Some(resolvers);
         self
     }
 
-    /// Answers a query or a mutation after `duration` without the fields that are not ready then: each is null, or bubbles, with
-    /// `TIMEOUT`. What a resolver does without waiting is not interrupted.
+    /// Sets the deadline of queries and mutations. Default: none.
+    ///
+    /// When `duration` has passed, the engine responds with the fields that are ready. Each other
+    /// field fails with `TIMEOUT`. The engine does not interrupt a resolver that blocks without
+    /// awaiting.
     #[must_use]
     pub fn with_deadline(mut self, duration: Duration, timer: impl Timer + 'static) -> Self {
         self.deadline = Some((duration, Arc::new(timer)));
         self
     }
 
-    /// Keeps compiled documents in about `bytes` of memory; by default 16 mebibytes.
+    /// Sets the approximate memory for compiled documents. Default: 16 MiB.
     #[must_use]
     pub fn with_plan_cache(mut self, bytes: usize) -> Self {
         self.plan_cache = bytes;
         self
     }
 
-    /// Serves lists of operations too, as many as [`Limits::with_batch`] says; without this such a body is a bad request.
+    /// Serves batches (JSON arrays of operations) of up to [`Limits::with_batch`] operations.
+    /// Without this a batch gets 400.
     #[must_use]
     pub fn with_batches(mut self) -> Self {
         self.batches = true;
         self
     }
 
-    /// Says in statuses what an edition of GraphQL over HTTP has them say.
+    /// Sets the HTTP status codes of responses. Default: [`StatusProfile::Audited`].
     #[must_use]
     pub fn with_status_profile(mut self, profile: StatusProfile) -> Self {
         self.http.profile = profile;
         self
     }
 
-    /// Tells `log` what every operation asks for that is judged with its variables or may run, and what a batch asks for that
-    /// exceeds a limit.
+    /// Reports the measured cost of operations to `log`.
+    ///
+    /// The log receives every operation that is checked with its variables or that may run, and
+    /// every batch that exceeds a limit as a whole.
     #[must_use]
     pub fn with_limit_log(mut self, log: impl LimitLog + 'static) -> Self {
         self.limit_log = Some(Arc::new(log));
         self
     }
 
-    /// Tells `log` of the deprecated fields and arguments in what starts, and which trusted document has them.
+    /// Reports deprecated fields and arguments of each operation that starts to `log`.
     #[must_use]
     pub fn with_deprecation_log(mut self, log: impl DeprecationLog + 'static) -> Self {
         self.deprecation_log = Some(Arc::new(log));
         self
     }
 
-    /// Tells a client that asks by the header `GraphQL-Cost: report` what its operation costs, in `extensions.cost`.
+    /// Sends the cost in `extensions.cost` to clients that send the header `GraphQL-Cost: report`.
     #[must_use]
     pub fn with_cost_reports(mut self) -> Self {
         self.cost_reports = true;
         self
     }
 
-    /// Serves operations by the hash of their text, and keeps the texts that clients register; see [`persisted`](crate::persisted).
+    /// Enables [automatic persisted queries](crate::persisted).
     ///
-    /// Where [trusted documents](Self::with_trusted_documents) are enforced nothing can be registered.
+    /// If [trusted documents](Self::with_trusted_documents) are enforced, clients cannot register
+    /// documents.
     #[must_use]
     pub fn with_automatic_persisted_queries(mut self, automatic: AutomaticPersistedQueries) -> Self {
         self.automatic = Some(automatic);
         self
     }
 
-    /// Serves the documents of `trusted` by their ids and, unless its mode says otherwise, no others.
+    /// Serves the documents of `trusted` by their ids and, by default, no other documents.
     ///
-    /// They are parsed, validated and priced by [`build`](Self::build), and stay in memory beside the plan cache.
+    /// [`build`](Self::build) parses, validates and prices the documents. They stay in memory in
+    /// addition to the plan cache.
     #[must_use]
     pub fn with_trusted_documents(mut self, trusted: TrustedDocuments) -> Self {
         self.trusted = Some(trusted);
         self
     }
 
-    /// What is wrong with the settings themselves.
+    /// Mistakes in the settings themselves.
     fn mistakes(&self) -> Vec<ConfigMistake> {
         let mut mistakes: Vec<_> = self
             .costs
@@ -271,13 +282,19 @@ where
         mistakes
     }
 
-    /// The engine.
+    /// Builds the engine.
     ///
     /// # Errors
     ///
-    /// [`ConfigError`] with every mistake: a price for a field that the schema does not have, a limit that lets nothing
-    /// through, and no entropy without the feature `os`. When there are none of these, with every trusted document
-    /// that does not fit the schema or the limits, or its hash.
+    /// [`ConfigError`] with every mistake of these kinds:
+    ///
+    /// - a cost for a field that the schema does not have;
+    /// - a limit of 0;
+    /// - a type without a resolver, or two types with one name;
+    /// - no entropy, if the feature `os` is off.
+    ///
+    /// If there are none of these: every trusted document that does not fit the schema, the limits
+    /// or its hash.
     pub fn build(self) -> Result<Engine<Q, M, S>, ConfigError> {
         let mut mistakes = self.mistakes();
         let mut registry = Registry::default();
@@ -333,7 +350,7 @@ where
 }
 
 impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
-    /// The engine, with the documents that were known before it.
+    /// Builds the engine and compiles its trusted documents.
     fn trusting(mut self, trusted: Option<TrustedDocuments>) -> Result<Engine<Q, M, S>, ConfigError> {
         if let Some(trusted) = trusted {
             let judge = |outline: &Outline| self.judge(outline);

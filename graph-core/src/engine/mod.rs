@@ -1,8 +1,11 @@
-//! The engine: one long-lived value that answers every operation on one schema.
+//! The GraphQL engine: executes every operation on one schema.
 //!
-//! A document is parsed, validated, judged by the [`limits`](crate::limits) and compiled to a plan once, and kept. An operation
-//! then goes through three steps, and only the last one runs resolvers: find the document, coerce the variables, execute the plan.
-//! What selects a field marked `#[graph(plain)]` is executed by juniper; `plain` is the seam to it.
+//! Each document is parsed, validated, checked against the [`limits`](crate::limits) and compiled
+//! to a plan once, and then cached. An operation takes three steps: find the document, coerce the
+//! variables, execute the plan. Resolvers run only in the last step.
+//!
+//! juniper executes operations that select a field marked `#[graph(plain)]`; the module `plain`
+//! contains that path.
 
 mod batch;
 mod begin;
@@ -49,9 +52,10 @@ use crate::ports::{DeprecationLog, Entropy, IncidentLog, Timer};
 use crate::response::GraphResponse;
 use crate::subscription::{Emitter, produced};
 
-/// Answers operations on one schema; cloning it is cheap.
+/// Executes operations on one schema. Cloning is cheap (one `Arc`).
 ///
-/// `Q`, `M` and `S` are the host's root types. Their juniper context is [`RequestContext<H>`](RequestContext).
+/// `Q`, `M` and `S` are the host's root types. Their juniper context is
+/// [`RequestContext<H>`](RequestContext).
 pub struct Engine<Q, M, S>
 where
     Q: GraphQLType,
@@ -73,15 +77,15 @@ where
     documents: Cache,
     trusted: Option<TrustedList>,
     automatic: Option<AutomaticPersistedQueries>,
-    /// Whether introspection is served.
+    /// Serves introspection.
     introspective: bool,
-    /// How many asynchronous resolvers of one operation run at once.
+    /// Maximum number of asynchronous resolvers of one operation that run at once.
     concurrency: Option<usize>,
     deadline: Option<(Duration, Arc<dyn Timer>)>,
     limits: Limits,
     limit_log: Option<Arc<dyn LimitLog>>,
     deprecation_log: Option<Arc<dyn DeprecationLog>>,
-    /// Whether a client may ask what its operation costs.
+    /// A client may ask for the cost of its operation.
     cost_reports: bool,
     costs: CostModel,
     guards: GuardMode,
@@ -92,12 +96,12 @@ where
 }
 
 impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
-    /// What documents are compiled by; the whole schema can be seen.
+    /// Schema data for compiling documents, with the whole schema visible.
     fn facts(&self) -> Facts<'_> {
         self.facts_of(self.introspection.whole())
     }
 
-    /// The same where `view` can be seen.
+    /// Schema data for compiling documents, limited to `view`.
     fn facts_of<'f>(&'f self, view: &'f View) -> Facts<'f> {
         Facts {
             schema: &self.schema.schema,
@@ -107,7 +111,7 @@ impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
         }
     }
 
-    /// What the principal of `context` may see of the schema.
+    /// Part of the schema that is visible to the principal of `context`.
     fn seen<H>(&self, context: &RequestContext<H>) -> Arc<View> {
         let refuses = |guard: Guard| self.guards != GuardMode::DryRun && guard.refusal(context).is_some();
         self.introspection.view(&self.index, refuses)
@@ -137,27 +141,32 @@ where
     M: Root<Host = Q::Host>,
     S: SubscriptionRoot<Host = Q::Host>,
 {
-    /// The schema in the [language of type systems](https://spec.graphql.org/September2025/#sec-Type-System), everything in the
-    /// order of its name, as graphql-js prints a sorted schema: fit for a file under version control, and for clients' builds.
+    /// Returns the schema in the [schema definition language][sdl], sorted by name as graphql-js
+    /// prints a sorted schema.
+    ///
+    /// The output is stable, so it suits version control and the builds of clients.
     ///
     /// # Security
     ///
-    /// It is the whole schema, what policies hide from some too.
+    /// The output contains the whole schema, including fields and types that guards hide from some
+    /// principals.
+    ///
+    /// [sdl]: https://spec.graphql.org/September2025/#sec-Type-System
     #[must_use]
     pub fn sdl(&self) -> String {
         compat::sdl(&self.inner.schema.schema)
     }
 
-    /// Runs a query or a mutation.
+    /// Executes a query or a mutation and returns its response.
     ///
-    /// A subscription is refused with `BAD_REQUEST`: it is for [`subscribe`](Self::subscribe).
+    /// A subscription is refused with `BAD_REQUEST`; use [`subscribe`](Self::subscribe).
     pub async fn execute(&self, request: &GraphRequest, context: &RequestContext<Q::Host>) -> GraphResponse {
         let attempted = self.attempt(request, context, Access::ReadWrite).await;
         attempted
             .unwrap_or_else(|WouldWrite| GraphResponse::refused(ErrorCode::BadRequest, WouldWrite::MESSAGE))
     }
 
-    /// Runs a query or, with [`Access::ReadWrite`], a mutation; panics of resolvers end here.
+    /// Executes a query or, with [`Access::ReadWrite`], a mutation; catches panics of resolvers.
     async fn attempt(
         &self,
         request: &GraphRequest,
@@ -175,9 +184,10 @@ where
         contained.unwrap_or_else(|payload| Ok(self.panicked(payload.as_ref(), context)))
     }
 
-    /// Runs any operation: a subscription gives a response for every event, everything else exactly one.
+    /// Executes any operation as a stream of responses.
     ///
-    /// Dropping the stream ends the subscription.
+    /// A subscription yields one response per event. A query or a mutation yields exactly one
+    /// response. Dropping the stream ends the subscription.
     pub fn subscribe(
         &self,
         request: GraphRequest,
@@ -192,7 +202,7 @@ where
         })
     }
 
-    /// As [`subscribe`](Self::subscribe), of what was prepared before.
+    /// Like [`subscribe`](Self::subscribe), for a prepared operation.
     fn stream(
         &self,
         prepared: Result<Prepared, GraphResponse>,
@@ -208,7 +218,7 @@ where
         })
     }
 
-    /// Emits what becomes of an operation; a panic ends here.
+    /// Emits the responses of an operation; catches panics of resolvers.
     async fn produce(
         &self,
         found: &Prepared,
@@ -267,7 +277,7 @@ where
             Ok(Executable::Plan(plan)) => self.planned(plan, &variables, context, watch).await,
             Ok(Executable::Plain(foreign)) => {
                 match Plain::new(&self.inner.schema, (document, foreign), context, watch) {
-                    // as in `respond`: what few operations need has no room in the future of all
+                    // boxed: keeps the rarely used future out of the size of every operation
                     Ok(plain) => Box::pin(self.run_plain(&plain, request, context)).await,
                     Err(refused) => refused,
                 }
@@ -276,7 +286,7 @@ where
         }
     }
 
-    /// Runs an operation by juniper's executor. It has no partial answer when it is late.
+    /// Executes an operation with juniper. A missed deadline yields no partial response.
     async fn run_plain(
         &self,
         plain: &Plain<'_, Q, M, Spreadable<S>>,
@@ -288,7 +298,7 @@ where
         driven.unwrap_or_else(Self::late)
     }
 
-    /// A panic ends here. No asynchronous function, which would have room for `answer` twice.
+    /// Catches panics. Not an `async fn`, which would store `answer` twice.
     fn contained(
         &self,
         answer: impl Future<Output = GraphResponse>,
@@ -306,12 +316,12 @@ where
         GraphResponse::executed(&Value::Null, vec![self.mask(context).panic(payload)])
     }
 
-    /// How the guards of `request` are asked.
+    /// Guard settings of `request`.
     fn watch(&self, request: &GraphRequest) -> Watch {
         let log = self.inner.guard_log.clone();
         Watch {
             mode: self.inner.guards,
-            // only the log asks for it
+            // only the log reads the name
             operation_name: request.operation_name().filter(|_| log.is_some()).map(Into::into),
             log,
             by_juniper: false,
@@ -327,7 +337,7 @@ where
     }
 }
 
-/// The answer to who asks for a schema of which there is nothing to be seen.
+/// Response when introspection finds no visible type.
 fn nothing_to_see<H>(context: &RequestContext<H>) -> GraphResponse {
     match context.require_principal() {
         Ok(_) => GraphResponse::refused(ErrorCode::Forbidden, "nothing of the schema is for the principal"),
@@ -335,7 +345,7 @@ fn nothing_to_see<H>(context: &RequestContext<H>) -> GraphResponse {
     }
 }
 
-/// The answer to a subscription whose field is skipped.
+/// Response to a subscription whose only field is skipped.
 fn skipped() -> GraphResponse {
     GraphResponse::refused(
         ErrorCode::GraphqlValidationFailed,
@@ -343,7 +353,7 @@ fn skipped() -> GraphResponse {
     )
 }
 
-/// What an operation may do.
+/// Operations that a request may execute.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Access {
     ReadOnly,
@@ -356,7 +366,7 @@ impl Access {
     }
 }
 
-/// A mutation was asked for where only reading is allowed.
+/// A mutation arrived where only queries are allowed.
 struct WouldWrite;
 
 impl WouldWrite {

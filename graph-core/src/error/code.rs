@@ -4,7 +4,7 @@ use std::fmt;
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident = $wire:literal,)*) => {
-        /// What went wrong, as a client reads it in `errors[].extensions.code`.
+        /// Machine-readable code of an error, sent as `errors[].extensions.code`.
         #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
         #[non_exhaustive]
         pub enum ErrorCode {
@@ -12,10 +12,10 @@ macro_rules! codes {
         }
 
         impl ErrorCode {
-            /// Every code, in the order of the documentation.
+            /// All codes, in the order of their declaration.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The code on the wire.
+            /// Returns the code as it is sent to the client.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
@@ -27,47 +27,47 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The document is not GraphQL.
+    /// The document is not valid GraphQL syntax.
     GraphqlParseFailed = "GRAPHQL_PARSE_FAILED",
-    /// The document does not fit the schema.
+    /// The document is not valid for the schema.
     GraphqlValidationFailed = "GRAPHQL_VALIDATION_FAILED",
-    /// A variable or an argument has a wrong value.
+    /// A variable or an argument has an invalid value.
     BadUserInput = "BAD_USER_INPUT",
     /// The HTTP request is not a GraphQL request.
     BadRequest = "BAD_REQUEST",
-    /// The operation asked for is not in the document, or the schema has none of its kind.
+    /// The document has no operation of that name, or the schema has no root type for its kind.
     OperationResolutionFailure = "OPERATION_RESOLUTION_FAILURE",
-    /// The hash of a persisted query is unknown; send the text too.
+    /// The hash of the persisted query is unknown; the client must send the text too.
     PersistedQueryNotFound = "PERSISTED_QUERY_NOT_FOUND",
-    /// Persisted queries are off.
+    /// Persisted queries are disabled.
     PersistedQueryNotSupported = "PERSISTED_QUERY_NOT_SUPPORTED",
-    /// The hash is not that of the text.
+    /// The hash does not match the text.
     PersistedQueryMismatch = "PERSISTED_QUERY_MISMATCH",
-    /// The hash is not in the allow-list.
+    /// The document id is not in the list of trusted documents.
     PersistedQueryNotInList = "PERSISTED_QUERY_NOT_IN_LIST",
-    /// Only registered documents are served, and the request names none.
+    /// Only trusted documents are served, and the request has no document id.
     PersistedQueryIdRequired = "PERSISTED_QUERY_ID_REQUIRED",
-    /// Introspection is switched off.
+    /// Introspection is disabled.
     IntrospectionDisabled = "INTROSPECTION_DISABLED",
-    /// The operation nests too deep.
+    /// The operation exceeds the depth limit.
     MaxDepthExceeded = "MAX_DEPTH_EXCEEDED",
-    /// The operation asks for too much.
+    /// The operation exceeds the cost limit or the limit of root fields.
     MaxCostExceeded = "MAX_COST_EXCEEDED",
-    /// The operation has too many aliases.
+    /// The operation exceeds the alias limit.
     MaxAliasesExceeded = "MAX_ALIASES_EXCEEDED",
-    /// The field needs a principal and there is none.
+    /// The field requires a principal, and the request is anonymous.
     Unauthenticated = "UNAUTHENTICATED",
-    /// The principal may not see or do this.
+    /// The principal lacks the permission.
     Forbidden = "FORBIDDEN",
-    /// The thing asked for does not exist.
+    /// The requested object does not exist.
     NotFound = "NOT_FOUND",
-    /// The state of the thing does not allow this.
+    /// The current state of the object does not allow the operation.
     Conflict = "CONFLICT",
-    /// Too many requests.
+    /// The client sent too many requests.
     RateLimited = "RATE_LIMITED",
-    /// The field was not ready in time.
+    /// The field was not ready before the deadline.
     Timeout = "TIMEOUT",
-    /// Something broke; the correlation id leads to the cause in the log.
+    /// An internal error; the incident log has the cause under the correlation id.
     InternalServerError = "INTERNAL_SERVER_ERROR",
 }
 

@@ -1,11 +1,11 @@
-//! What a resolver returns when it fails, and what of it a client sees.
+//! Errors of resolvers: [`GraphError`], its codes, and masking.
 //!
-//! A [`GraphError`] passes to the client with its code and message. Everything else (a [`FieldError`] of juniper, an error of
-//! the host converted with `?`) is masked: the client sees `INTERNAL_SERVER_ERROR` and a correlation id, the
-//! [`IncidentLog`](crate::ports::IncidentLog) sees the cause.
-//!
-//! What is refused before execution is told as it is, and that includes what the parser of a host's own scalar or input object
-//! says of a value: write it for clients.
+//! - A [`GraphError`] reaches the client with its code and message.
+//! - Every other error (a [`FieldError`] of juniper, an error converted with `?`) is masked. The
+//!   client receives `INTERNAL_SERVER_ERROR` and a correlation id; the
+//!   [`IncidentLog`](crate::ports::IncidentLog) receives the cause.
+//! - Errors before execution are not masked. This includes the error texts of the host's own scalar
+//!   and input object parsers: write them for clients.
 //!
 //! ```
 //! use graph_core::error::{ErrorCode, GraphError};
@@ -32,30 +32,32 @@ use juniper::{FieldError, IntoFieldError, Object, ScalarValue, Value};
 
 pub use self::code::ErrorCode;
 
-/// Message that a client reads instead of the cause.
+/// Message that replaces the cause of a masked error.
 pub(crate) const MASKED: &str = "internal server error";
 
-/// Keys under which a [`GraphError`] travels through juniper; no client ever sees them.
+/// Extension keys that carry a [`GraphError`] through juniper; they are never sent to the client.
 pub(crate) const CODE: &str = "\0code";
 pub(crate) const DETAIL: &str = "\0detail";
 
-/// A failure that a client may see: a code, a message and extensions.
+/// Error for the client: a code, a message and extensions.
 ///
-/// It implements neither `Display` nor [`Error`] on purpose: juniper turns anything printable into a [`FieldError`] without a
-/// code, so that `?` in a resolver that returns [`juniper::FieldResult`] would lose it. As it is, `?` keeps the code there too.
+/// The type deliberately implements neither `Display` nor [`Error`]. juniper converts every
+/// `Display` type into a [`FieldError`] without a code, so `?` in a resolver that returns
+/// [`juniper::FieldResult`] would lose the code. Without `Display`, `?` keeps it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphError {
     code: ErrorCode,
     message: String,
     extensions: Vec<(String, Value)>,
-    /// For the log only; `Some` means that the client sees a masked error.
+    /// Cause for the log; `Some` marks a masked error.
     detail: Option<String>,
 }
 
 impl GraphError {
-    /// An error with `code` that tells the client `message`.
+    /// Creates an error with a code and a message for the client.
     ///
-    /// With [`ErrorCode::InternalServerError`] the error is masked like any other internal failure, and `message` goes to the log.
+    /// [`ErrorCode::InternalServerError`] creates a masked error: `message` goes to the incident
+    /// log.
     #[must_use]
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         let message = message.into();
@@ -70,56 +72,59 @@ impl GraphError {
         }
     }
 
-    /// `BAD_USER_INPUT`: an argument has the right type and a wrong value.
+    /// `BAD_USER_INPUT`: an argument has a valid type and an invalid value.
     #[must_use]
     pub fn bad_user_input(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::BadUserInput, message)
     }
 
-    /// `UNAUTHENTICATED`: the field needs a principal.
+    /// `UNAUTHENTICATED`: the field requires a principal.
     #[must_use]
     pub fn unauthenticated(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::Unauthenticated, message)
     }
 
-    /// `FORBIDDEN`: the principal may not do this.
+    /// `FORBIDDEN`: the principal lacks the permission.
     #[must_use]
     pub fn forbidden(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::Forbidden, message)
     }
 
-    /// `NOT_FOUND`: the thing asked for does not exist.
+    /// `NOT_FOUND`: the requested object does not exist.
     #[must_use]
     pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::NotFound, message)
     }
 
-    /// `CONFLICT`: the state of the thing does not allow this.
+    /// `CONFLICT`: the current state of the object does not allow the operation.
     #[must_use]
     pub fn conflict(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::Conflict, message)
     }
 
-    /// A masked failure: the client sees `INTERNAL_SERVER_ERROR`, only the incident log sees `cause`.
+    /// Masked error: the client receives `INTERNAL_SERVER_ERROR`, the incident log receives
+    /// `cause`.
     #[must_use]
     pub fn internal(cause: impl Display) -> Self {
         Self::masked(cause.to_string())
     }
 
-    /// Adds `extensions.{key}`; `code` is ours and stays as it is, and a masked error shows none.
+    /// Adds `extensions.{key}` to the error.
+    ///
+    /// The key `code` is ignored. A masked error sends no extensions.
     #[must_use]
     pub fn with_extension(mut self, key: impl Into<String>, value: impl Into<Extension>) -> Self {
         self.extensions.push((key.into(), value.into().0));
         self
     }
 
-    /// The code that the client sees.
+    /// Code that the client receives.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         self.code
     }
 
-    /// The message that the client sees.
+    /// Message that the client receives.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
@@ -135,14 +140,14 @@ impl GraphError {
     }
 }
 
-/// Any error of the host becomes a masked one, so that `?` never shows a client what it was not meant to see.
+/// Masks any error of the host, so that `?` never leaks an internal message to the client.
 impl<E: Error> From<E> for GraphError {
     fn from(error: E) -> Self {
         Self::masked(with_causes(&error))
     }
 }
 
-/// What the log reads of an error.
+/// The error with all its sources, for the log.
 pub(crate) fn with_causes(error: &dyn Error) -> String {
     let mut detail = error.to_string();
     let mut source = error.source();
@@ -174,7 +179,7 @@ impl<S: ScalarValue> IntoFieldError<S> for GraphError {
     }
 }
 
-/// A value of `extensions`: text, a number or a truth value.
+/// Value of an extension: a string, a number, a boolean or a juniper value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Extension(Value);
 

@@ -1,4 +1,4 @@
-//! Guards that are known before an operation runs, and where an operation meets them.
+//! Guards that are known before an operation runs, and the fields and types they protect.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::RequestContext;
 use crate::error::GraphError;
 use crate::response::Location;
 
-/// Condition on the principal that is checked before an operation runs.
+/// Condition on the principal, checked before an operation runs.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "generated code writes it down")]
 pub enum Guard {
@@ -19,7 +19,7 @@ pub enum Guard {
 }
 
 impl Guard {
-    /// Why the principal of `context` may not select what is behind the guard.
+    /// Error for the principal of `context`; `None` if the guard allows it.
     pub(crate) fn refusal<H>(self, context: &RequestContext<H>) -> Option<GraphError> {
         let allowed = match self {
             Self::Principal => context.require_principal(),
@@ -30,25 +30,26 @@ impl Guard {
     }
 }
 
-/// Guards of everything that an operation selects.
+/// Guards of all fields and types that an operation selects.
 #[derive(Debug, Default)]
 pub(crate) struct Policies {
-    /// Lists of guards that all must let pass, by the number that a field of the plan bears.
+    /// Distinct lists of guards; a field of the plan refers to its list by index. All guards of a
+    /// list must allow.
     pub(crate) distinct: Box<[Box<[Guard]>]>,
-    /// The guarded fields and types.
+    /// Guarded fields and types of the operation.
     pub(crate) guarded: Box<[Guarded]>,
 }
 
 /// Guarded field or type that an operation selects.
 #[derive(Debug)]
 pub(crate) struct Guarded {
-    /// In [`Policies::distinct`].
+    /// Index into [`Policies::distinct`].
     pub(crate) policy: u16,
     pub(crate) location: Location,
     pub(crate) parent: &'static str,
-    /// `None`: it is the type `parent`, as one of several that a field can return.
+    /// `None`: the entry is the type `parent`, a member of an interface or union.
     pub(crate) field: Option<&'static str>,
-    /// A type asks for some of it: juniper, which asks what stands at the method only, does not.
+    /// Some of the guards belong to the type; juniper checks the guards of methods only.
     pub(crate) by_type: bool,
 }
 

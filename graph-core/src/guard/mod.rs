@@ -1,25 +1,35 @@
-//! Who asks, and whether they may: the context of every resolver.
+//! Authorization in resolvers: the request context, the principal, and guards on fields and types.
 //!
-//! The host authenticates the request, makes a [`Principal`] of the token, and puts it into the [`RequestContext`], which is
-//! the juniper context of all its types. A resolver can ask it before it does anything.
+//! The host authenticates the request, creates a [`Principal`] from the credentials, and stores it
+//! in the [`RequestContext`], the juniper context of all types. Resolvers read it from there.
 //!
-//! # Policies
+//! # Guards
 //!
-//! A field says by its attribute who may select it, and a type who may have its objects: [`macro@graph_object`](crate::graph_object)
-//! has the words. The engine asks once for each operation, before anything runs, and
-//! [`with_guards`](crate::engine::EngineBuilder::with_guards) says what becomes of a refusal:
+//! Guards are attributes on fields and types; see [`macro@graph_object`](crate::graph_object). The
+//! engine checks them once for each operation, before anything runs.
+//! [`with_guards`](crate::engine::EngineBuilder::with_guards) sets the effect of a refusal:
 //!
-//! | mode | what is refused | the rest | `__schema` and `__type` show |
+//! | mode | refused field | rest of the operation | introspection shows |
 //! |---|---|---|---|
-//! | [`GuardMode::Filter`] | is null with its code at its path, or bubbles; it never runs | runs | what the principal may select |
-//! | [`GuardMode::Reject`] | is told in an error each | does not run: there is no `data` | what the principal may select |
-//! | [`GuardMode::DryRun`] | runs, and a [`GuardLog`] is told | runs | everything |
+//! | [`GuardMode::Filter`] | is null with an error code, never runs | runs | fields that the principal may select |
+//! | [`GuardMode::Reject`] | has one error | does not run: no `data` | fields that the principal may select |
+//! | [`GuardMode::DryRun`] | runs, and is reported to the [`GuardLog`] | runs | the whole schema |
 //!
-//! Introspection follows the same policies: a field that the principal may not select is not there, nor are types that only such
-//! fields lead to, and what is left is a valid schema: a type without fields is gone with the fields of its type, and an interface
-//! does not have what one of its objects does not show. A guard that asks the object hides nothing, for there is none to ask.
-//! The names of what is hidden are still no secret to those who guess them: a hidden field is refused with `FORBIDDEN`, where one that does
-//! not exist is a mistake of the document. Which types are behind it no message says.
+//! Introspection applies the same guards:
+//!
+//! - It hides every field that the principal may not select, every type that is reachable only
+//!   through such fields, every type without a visible field, and the fields of that type.
+//! - An interface hides a field that one of its object types hides. The visible schema stays valid.
+//! - A guard that depends on the object (`guard = ..`) hides nothing, because introspection has no
+//!   object.
+//!
+//! # Security
+//!
+//! Names of hidden fields are not secret. A client that guesses the name of a hidden field receives
+//! `FORBIDDEN`; an unknown name is a validation error. No message names the types behind a hidden
+//! field.
+//!
+//! # Example
 //!
 //! ```
 //! use graph_core::error::ErrorCode;
@@ -46,11 +56,12 @@ pub use host_ports::{InvalidScope, Principal, Scope, Scopes};
 pub use self::policy::{GuardLog, GuardMode, Refused};
 pub(crate) use self::policy::{Watch, watch, watched};
 
-/// What every resolver of one request shares: the principal and the host's own value.
+/// Context of one request: the principal, the host's own value, and the loaders.
 ///
 /// # Security
 ///
-/// Without [`with_principal`](Self::with_principal) the request is anonymous; no default grants anything.
+/// A context without [`with_principal`](Self::with_principal) is anonymous. Anonymous requests have
+/// no permissions by default.
 #[derive(Clone, Debug)]
 pub struct RequestContext<H> {
     host: H,
@@ -63,7 +74,7 @@ pub struct RequestContext<H> {
 impl<H> juniper::Context for RequestContext<H> {}
 
 impl<H> RequestContext<H> {
-    /// An anonymous request.
+    /// Creates the context of an anonymous request.
     #[must_use]
     pub fn new(host: H) -> Self {
         Self {
@@ -75,28 +86,30 @@ impl<H> RequestContext<H> {
         }
     }
 
-    /// The request acts for `principal`.
+    /// Sets the principal of the request.
     #[must_use]
     pub fn with_principal(mut self, principal: Principal) -> Self {
         self.principal = Some(principal);
         self
     }
 
-    /// Masked errors carry `correlation_id`, such as the request's id, instead of a random one.
+    /// Sets the correlation id of masked errors, for example the request id. Default: a random id.
     #[must_use]
     pub fn with_correlation_id(mut self, correlation_id: impl Into<String>) -> Self {
         self.correlation_id = Some(correlation_id.into());
         self
     }
 
-    /// The request may read the schema, though the engine says otherwise: it acts for somebody who may. Guards hide of it what they hide.
+    /// Allows introspection for this request even if the engine disables it.
+    ///
+    /// Guards still hide fields and types.
     #[must_use]
     pub fn with_introspection(mut self) -> Self {
         self.introspection = Some(true);
         self
     }
 
-    /// The request may not read the schema, though the engine says otherwise: `INTROSPECTION_DISABLED`.
+    /// Disables introspection for this request: `INTROSPECTION_DISABLED`.
     #[must_use]
     pub fn without_introspection(mut self) -> Self {
         self.introspection = Some(false);
@@ -107,20 +120,21 @@ impl<H> RequestContext<H> {
         self.introspection
     }
 
-    /// Loads what `batch` loads for one operation; see [`loader`](crate::loader). A clone of the context shares it.
+    /// Adds a [`loader`](crate::loader), which caches values for one operation. Clones of the
+    /// context share it.
     #[must_use]
     pub fn with_loader(mut self, batch: impl Batch) -> Self {
         self.loaders.add(batch);
         self
     }
 
-    /// The value of `key`, loaded together with all that is asked for meanwhile; `None` when there is none.
+    /// Loads the value of `key` in a batch with other keys; `None` if there is no such value.
     ///
-    /// It completes only within an operation of the engine.
+    /// The future completes only within an operation of the engine.
     ///
     /// # Errors
     ///
-    /// What the batch failed with, and `INTERNAL_SERVER_ERROR` when the context has no such loader.
+    /// The error of the batch, or `INTERNAL_SERVER_ERROR` if the context has no such loader.
     pub async fn load<B: Batch>(&self, key: B::Key) -> Result<Option<B::Value>, GraphError> {
         self.loaders.load::<B>(key).await
     }
@@ -129,13 +143,13 @@ impl<H> RequestContext<H> {
         &self.loaders
     }
 
-    /// The host's own value.
+    /// Returns the host's own value.
     #[must_use]
     pub fn host(&self) -> &H {
         &self.host
     }
 
-    /// Who the request acts for; `None` is anonymous.
+    /// Returns the principal of the request; `None` if it is anonymous.
     #[must_use]
     pub fn principal(&self) -> Option<&Principal> {
         self.principal.as_ref()
@@ -145,7 +159,7 @@ impl<H> RequestContext<H> {
         self.correlation_id.as_deref()
     }
 
-    /// The principal, whoever it is.
+    /// Returns the principal.
     ///
     /// # Errors
     ///
@@ -156,7 +170,7 @@ impl<H> RequestContext<H> {
             .ok_or_else(|| GraphError::unauthenticated("authentication required"))
     }
 
-    /// The principal, if its token carries `scope`.
+    /// Returns the principal if it has `scope`.
     ///
     /// # Errors
     ///
@@ -168,7 +182,7 @@ impl<H> RequestContext<H> {
         )
     }
 
-    /// The principal, if it has `role`.
+    /// Returns the principal if it has `role`.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What becomes of what a guard refuses, and who is told.
+//! Effects of a refusal by a guard, and the guard log.
 
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -10,52 +10,57 @@ use super::{Principal, RequestContext};
 use crate::error::{ErrorCode, GraphError};
 use crate::response::{GraphResponse, ResponseError};
 
-/// What becomes of an operation that selects what its principal may not.
+/// Effect of a refusal by a guard.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "the three answers to a refusal")]
 pub enum GuardMode {
-    /// It runs without it: what is refused is null with its code, or bubbles.
+    /// The operation runs without the refused fields. Each is null with its error code; the error
+    /// of a non-null field propagates to its nearest nullable parent.
     #[default]
     Filter,
-    /// It is refused as a whole, before anything of it runs, with an error for every field.
+    /// The operation is refused before it runs, with one error for each refused field.
     ///
-    /// Where an object must be there first the guard filters: a function that asks it, and a type that is one of several behind an
-    /// interface or a union.
+    /// Two kinds of guards need an object and filter as in [`Filter`](Self::Filter): a guard
+    /// function, and the guard of a type that is a member of an interface or a union.
     Reject,
-    /// It runs with it, and the [`GuardLog`] is told: what would a new guard refuse?
+    /// The operation runs in full, and refusals are only reported to the [`GuardLog`]. For testing
+    /// new guards.
     ///
     /// # Security
     ///
-    /// No guard of a field or a type holds; what a resolver asks by itself still does. The whole schema can be read.
+    /// No guard is enforced. Checks inside resolvers, such as
+    /// [`require_scope`](RequestContext::require_scope), still apply. Introspection shows the whole
+    /// schema.
     DryRun,
 }
 
-/// Something that a guard refused, or would have.
+/// Refusal by a guard, as reported to a [`GuardLog`].
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Refused<'r> {
-    /// The field, as `Type.field`, or the type whose objects are guarded.
+    /// Field as `Type.field`, or the name of the guarded type.
     pub coordinate: &'r str,
     /// `UNAUTHENTICATED` or `FORBIDDEN`.
     pub code: ErrorCode,
-    /// What became of it.
+    /// Mode in which the engine ran; [`GuardMode::DryRun`] means that the refusal was not enforced.
     pub mode: GuardMode,
-    /// The operation of its document, if the request named it.
+    /// Operation name of the request, if any.
     pub operation_name: Option<&'r str>,
-    /// Who asked.
+    /// Principal of the request; `None` if it is anonymous.
     pub principal: Option<&'r Principal>,
 }
 
-/// Receives what guards refuse. Any `Fn(&Refused)` is one.
+/// Receives refusals by guards. Implemented for every `Fn(&Refused)`.
 ///
-/// It is told once for every selected field before the operation runs, whether or not there is an object to ask for it; and of a
-/// guard that asks the object once for every object.
+/// - A guard on the principal is reported once for each selected field, before the operation runs,
+///   even if the field is never reached.
+/// - A guard function is reported once for each object.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// It returns quickly: the operation waits for it.
+/// The method returns quickly, because the operation waits for it.
 pub trait GuardLog: Send + Sync {
-    /// Takes note of `refused`.
+    /// Records a refusal.
     fn record(&self, refused: &Refused<'_>);
 }
 
@@ -68,7 +73,7 @@ where
     }
 }
 
-/// How the guards of one operation are asked.
+/// Guard settings of one operation.
 #[derive(Clone, Default)]
 pub(crate) struct Watch {
     pub(crate) mode: GuardMode,
@@ -79,7 +84,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Tells the log that `principal` is refused what is at `coordinate`.
+    /// Reports to the log that `principal` was refused at `coordinate`.
     pub(crate) fn tell(&self, coordinate: &str, code: ErrorCode, principal: Option<&Principal>) {
         if let Some(log) = &self.log {
             log.record(&Refused {
@@ -92,11 +97,11 @@ impl Watch {
         }
     }
 
-    /// Why what is behind each of `policies` must not run, by its place there; nothing when all may.
+    /// Refusal of each policy by its index; empty if all guards allow.
     ///
     /// # Errors
     ///
-    /// The operation must not run at all.
+    /// The response, if the operation must not run at all. @117 foreseen => refused_before_run
     pub(crate) fn judge<H>(
         &self,
         policies: &Policies,
@@ -115,7 +120,8 @@ impl Watch {
         for (guarded, refused) in refused {
             self.tell(&guarded.coordinate(), refused.code(), context.principal());
             let foreseen = self.mode == GuardMode::Reject && guarded.field.is_some();
-            // what juniper would run although a type refuses it stops the operation too
+            // juniper cannot refuse a single object, so a refusal by its type stops the operation
+            // @119 foreseen => refused_before_run
             if foreseen || self.by_juniper && guarded.by_type {
                 errors.push(ResponseError::new(refused.code(), refused.message()).at(guarded.location));
             }
@@ -127,11 +133,12 @@ impl Watch {
         }
     }
 
-    /// The same for an operation that juniper executes, unless `policies` refuse it.
+    /// Checks `policies` for an operation that juniper executes.
     ///
     /// # Errors
     ///
-    /// Beside what [`judge`](Self::judge) refuses, whatever the guards of a type refuse: juniper asks those of methods only.
+    /// In addition to [`judge`](Self::judge): every refusal by a type, which juniper does not
+    /// check.
     pub(crate) fn with_juniper<H>(
         mut self,
         policies: &Policies,
@@ -142,7 +149,7 @@ impl Watch {
         Ok(self)
     }
 
-    /// What an object said of its field `parent.field`.
+    /// Result of a guard function on the object of `parent.field`.
     pub(crate) fn allowed<H>(
         &self,
         context: &RequestContext<H>,
@@ -167,12 +174,12 @@ impl Watch {
 }
 
 thread_local! {
-    /// How the guards of the operation are asked that juniper executes on this thread right now: it calls the host's methods
-    /// with the context only.
+    /// Guard settings of the operation that juniper polls on this thread; juniper passes only the
+    /// context to the host's methods.
     static WATCH: RefCell<Watch> = RefCell::default();
 }
 
-/// Asks the guards of what juniper executes in `future` as `watch` says.
+/// Runs `future` on juniper's executor with the guard settings `watch`.
 pub(crate) async fn watched<T>(watch: Watch, future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     poll_fn(|task| {
@@ -182,7 +189,7 @@ pub(crate) async fn watched<T>(watch: Watch, future: impl Future<Output = T>) ->
     .await
 }
 
-/// What was there before; put back when the poll ends, by a panic too.
+/// Settings of the outer poll, restored on drop, also after a panic.
 struct Around(Watch);
 
 impl Around {
@@ -197,7 +204,7 @@ impl Drop for Around {
     }
 }
 
-/// How guards are asked in juniper's hands: as ever where nobody said anything.
+/// Guard settings inside juniper's executor; the default outside.
 pub(crate) fn watch() -> Watch {
     WATCH.with_borrow(Clone::clone)
 }

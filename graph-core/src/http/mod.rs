@@ -1,29 +1,30 @@
-//! GraphQL over HTTP: requests, media types, statuses and the explorer page.
+//! GraphQL over HTTP: requests, media types, statuses, CSRF protection and the explorer page.
 //!
-//! See the [GraphQL-over-HTTP specification](https://graphql.github.io/graphql-over-http/draft/). The endpoint itself is
-//! [`Engine::respond`](crate::Engine::respond); this module reads its request and writes its answer.
+//! [`Engine::respond`](crate::Engine::respond) is the endpoint; this module parses its requests and
+//! writes its responses. Specification: [GraphQL over
+//! HTTP](https://graphql.github.io/graphql-over-http/draft/).
 //!
-//! | request | answer |
+//! | request | response |
 //! |---|---|
 //! | GET that prefers `text/html` | the explorer page |
-//! | GET with `?query=` | a query; a mutation is 405 with `Allow: POST` |
-//! | POST of `application/json` | a query or a mutation |
-//! | POST of a list of these, where [batches](crate::engine::EngineBuilder::with_batches) are served | a list of answers, 200 |
-//! | either, with `Accept: text/event-stream` | any operation, as server-sent events |
+//! | GET with `?query=` | result of a query; a mutation gets 405 with `Allow: POST` |
+//! | POST of `application/json` | result of a query or a mutation |
+//! | POST of a JSON array, if [batches](crate::engine::EngineBuilder::with_batches) are enabled | array of results, 200 |
+//! | GET or POST with `Accept: text/event-stream` | result of any operation, as server-sent events |
 //!
-//! | what is wrong | status |
+//! | error | status |
 //! |---|---|
-//! | not JSON, no `query`, a parameter of the wrong type | 400 |
-//! | a content type that a foreign page can send without asking, and no `GraphQL-Require-Preflight` | 400 |
-//! | a mutation by GET, another method than GET and POST | 405 with `Allow` |
-//! | nothing in `Accept` that we can send | 406 |
+//! | invalid JSON, no `query`, a parameter of the wrong type | 400 |
+//! | a content type that a browser sends cross-site without a preflight, and no `GraphQL-Require-Preflight` header | 400 |
+//! | a mutation by GET; a method other than GET and POST | 405 with `Allow` |
+//! | no supported media type in `Accept` | 406 |
 //! | a body above the limit | 413 |
-//! | another content type than `application/json`, another charset than UTF-8 | 415 |
-//! | a content coding, such as gzip | 415 with `Accept-Encoding` |
-//! | an empty batch, one that is too long, one whose operations exceed a limit together | 400 |
-//! | parsing, validation, limits, variables | 200 as `application/json`, 400 as `application/graphql-response+json` |
+//! | a content type other than `application/json`, a charset other than UTF-8 | 415 |
+//! | a content coding such as gzip | 415 with `Accept-Encoding` |
+//! | a batch that is empty, too long, or above a limit in total | 400 |
+//! | parse, validation, limit and variable errors | 200 as `application/json`, 400 as `application/graphql-response+json` |
 //!
-//! [`StatusProfile`] has the statuses of the edition of September 2026 beside these.
+//! [`StatusProfile`] lists the statuses of the September 2026 edition.
 
 mod accept;
 mod batch;
@@ -47,24 +48,24 @@ use bytes::Bytes;
 use http::header::HeaderName;
 use http::{HeaderMap, Method, Request};
 
-/// What of HTTP the engine lets the host decide.
+/// HTTP settings of the engine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HttpPolicy {
     pub(crate) body_limit: usize,
     pub(crate) explorer: bool,
-    /// How many operations a batch has at most; `None`: there are none.
+    /// Maximum number of operations of a batch; `None` disables batches.
     pub(crate) batch: Option<usize>,
     pub(crate) profile: StatusProfile,
 }
 
-/// What an HTTP request asks for.
+/// Parsed HTTP request.
 #[derive(Debug)]
 pub(crate) enum Exchange {
     Explorer,
     Operation {
         request: GraphRequest,
         rendering: Rendering,
-        /// A GET: nothing may be written.
+        /// From a GET: mutations are refused.
         read_only: bool,
     },
     Batch {
@@ -74,7 +75,7 @@ pub(crate) enum Exchange {
 }
 
 impl HttpPolicy {
-    /// Reads `request`.
+    /// Parses `request`.
     pub(crate) fn read(self, request: &Request<Bytes>) -> Result<Exchange, Refusal> {
         let read_only = match *request.method() {
             Method::GET => true,
@@ -108,7 +109,7 @@ impl HttpPolicy {
         Ok(exchange)
     }
 
-    /// What the client wants to be sent.
+    /// Media type that the client accepts.
     pub(crate) fn accepts(self, headers: &HeaderMap) -> Option<Rendering> {
         accept::negotiate(headers, false)
     }
@@ -154,7 +155,7 @@ impl Exchange {
     }
 }
 
-/// The header by which clients of Hot Chocolate ask, too.
+/// Returns `true` if the cost-report header is set; Hot Chocolate uses the same header.
 fn asks_for_cost(headers: &HeaderMap) -> bool {
     const COST: HeaderName = HeaderName::from_static("graphql-cost");
     let asked = headers.get(COST);

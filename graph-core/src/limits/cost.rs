@@ -1,4 +1,4 @@
-//! The cost of an operation.
+//! Cost of an operation.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,13 @@ use super::measure::is_introspection;
 use super::outline::{Outline, OutlineField, Shape};
 use crate::connection::PageLimits;
 
-/// What the schema does not say about the cost of a field.
-///
+/// Cost and list size of a field, where they differ from the defaults.
 /// ```
 /// use graph_core::limits::FieldCost;
 ///
-/// // a report takes as much work as fifty objects
+/// // a report is as expensive as fifty objects
 /// let report = FieldCost::weight(50);
-/// // the resolver returns 50 entries when the client names no number
+/// // the resolver returns 50 entries by default
 /// let search = FieldCost::page_size(50);
 /// # let _ = (report, search);
 /// ```
@@ -26,26 +25,27 @@ pub struct FieldCost {
 }
 
 impl FieldCost {
-    /// The field, or each entry of its list, costs `weight` instead of 1 (an object) or 0 (a scalar).
+    /// Sets the cost of the field, or of each entry of its list. Default: 1 for an object, 0 for a
+    /// scalar.
     #[must_use]
     pub fn weight(weight: u32) -> Self {
         Self::default().with_weight(weight)
     }
 
-    /// The field returns `page_size` entries when the client does not say how many.
+    /// Sets the number of entries that the field returns if the client does not ask for a size.
     #[must_use]
     pub fn page_size(page_size: u32) -> Self {
         Self::default().with_page_size(page_size)
     }
 
-    /// Sets the weight too.
+    /// Adds a weight.
     #[must_use]
     pub fn with_weight(mut self, weight: u32) -> Self {
         self.weight = Some(weight);
         self
     }
 
-    /// Sets the page size too.
+    /// Adds a page size.
     #[must_use]
     pub fn with_page_size(mut self, page_size: u32) -> Self {
         self.page_size = Some(page_size);
@@ -53,11 +53,11 @@ impl FieldCost {
     }
 }
 
-/// The costs that the host named, by type and field.
+/// Costs that the host set, by `Type.field`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CostModel {
     fields: BTreeMap<String, FieldCost>,
-    /// The object types of every interface: what runs when a field of the interface is selected.
+    /// Object types of each interface: candidates for the resolver of an interface's field.
     implementers: BTreeMap<String, Vec<String>>,
 }
 
@@ -70,8 +70,8 @@ impl CostModel {
         self.fields.keys().map(String::as_str)
     }
 
-    /// Makes the price of a field hold for whoever selects it through an interface, and the price of an interface's field for
-    /// its objects that have none of their own.
+    /// Applies the cost of an object's field to selections through its interfaces, and the cost of
+    /// an interface's field to its objects without a cost of their own.
     pub(crate) fn with_implementers(mut self, implementers: BTreeMap<String, Vec<String>>) -> Self {
         let mut inherited: BTreeMap<String, FieldCost> = BTreeMap::new();
         for (coordinate, cost) in &self.fields {
@@ -100,7 +100,7 @@ impl CostModel {
         pricing.sum(&outline.fields)
     }
 
-    /// The dearest `price` of `field` among the object types that may have to resolve it, given what the host named for each.
+    /// Highest `price` of `field` among the object types that may resolve it.
     fn dearest(&self, field: &OutlineField, price: impl Fn(FieldCost) -> u64) -> u64 {
         if self.fields.is_empty() {
             return price(FieldCost::default());
@@ -131,7 +131,7 @@ impl Pricing<'_> {
     }
 
     fn field(&self, field: &OutlineField) -> u64 {
-        // a scalar is free, running its resolver once more for nothing is not
+        // scalars cost 0, but a repeated resolver call costs 1
         let least = u64::from(field.repeated);
         if is_introspection(field) {
             return least;
@@ -151,7 +151,7 @@ impl Pricing<'_> {
         self.lists_around(field).saturating_mul(price).max(least)
     }
 
-    /// What one node of a connection costs beside its own weight, and what the connection costs beside its nodes.
+    /// Cost of one node besides its own weight, and cost of the connection besides its nodes.
     fn connection(&self, children: &[OutlineField]) -> (u64, u64) {
         let (mut entry, mut once) = (0_u64, 0_u64);
         for child in children {
@@ -172,7 +172,7 @@ impl Pricing<'_> {
         (entry, once)
     }
 
-    /// A part of a connection that is free itself, as the nodes are counted with the connection.
+    /// Cost of a part of a connection; the part itself is free, because nodes are counted once.
     fn part(&self, part: &OutlineField) -> u64 {
         self.part_weight(part).saturating_add(self.sum(&part.children))
     }
@@ -182,7 +182,7 @@ impl Pricing<'_> {
         self.model.dearest(part, weight).max(u64::from(part.repeated))
     }
 
-    /// How many entries the innermost list of `field`, or the connection, may have.
+    /// Maximum number of entries of the innermost list, or of the connection.
     fn entries(&self, field: &OutlineField, named: FieldCost) -> u64 {
         match field.shape {
             Shape { connection: true, .. } => {
@@ -193,7 +193,7 @@ impl Pricing<'_> {
         }
     }
 
-    /// How many such lists, or connections, there may be.
+    /// Maximum number of lists or connections around it.
     fn lists_around(&self, field: &OutlineField) -> u64 {
         let Shape {
             lists, connection, ..
@@ -206,7 +206,7 @@ impl Pricing<'_> {
         self.list_size.saturating_pow(around)
     }
 
-    /// How many entries `field` may return; a negative number asks for nothing that exists and is priced as if it were absent.
+    /// Number of entries that `field` may return; a negative size counts as absent.
     fn size(&self, field: &OutlineField, named: FieldCost, assumed: u64) -> u64 {
         field
             .requested(self.variables)

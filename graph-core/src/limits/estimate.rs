@@ -1,4 +1,4 @@
-//! What an operation asks for, in numbers, and which limits that exceeds.
+//! Measured size of an operation, and the limits that it exceeds.
 
 use juniper::Variables;
 
@@ -8,10 +8,10 @@ use crate::error::ErrorCode;
 use crate::guard::Principal;
 use crate::response::ResponseError;
 
-/// How many list fields of introspection may nest; graphql-js refuses the third, too.
+/// Maximum nesting of introspection lists; graphql-js also refuses the third level.
 const INTROSPECTION_LISTS: usize = 2;
 
-/// What an operation, or a batch of them, asks for, found out before anything of it runs.
+/// Size of an operation or a batch, computed before execution.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Estimate {
     depth: usize,
@@ -28,25 +28,25 @@ impl Estimate {
         self.depth
     }
 
-    /// Aliases.
+    /// Number of aliases.
     #[must_use]
     pub fn aliases(&self) -> usize {
         self.aliases
     }
 
-    /// Fields selected at the root.
+    /// Number of fields at the root.
     #[must_use]
     pub fn root_fields(&self) -> usize {
         self.root_fields
     }
 
-    /// The cost.
+    /// Cost.
     #[must_use]
     pub fn cost(&self) -> u64 {
         self.cost
     }
 
-    /// The same of introspection alone, which no mode of the limits lets run in circles.
+    /// Keeps only the introspection part, whose limit applies in every mode.
     pub(crate) fn of_introspection(&self) -> Self {
         Self {
             introspection_lists: self.introspection_lists,
@@ -54,7 +54,7 @@ impl Estimate {
         }
     }
 
-    /// What both ask for together; the deeper one is as deep as both.
+    /// Sums two estimates; depths are combined by maximum.
     pub(crate) fn with(self, other: Self) -> Self {
         Self {
             depth: self.depth.max(other.depth),
@@ -66,27 +66,27 @@ impl Estimate {
     }
 }
 
-/// One operation as the limits saw it, or all of a batch that exceed a limit together.
+/// Estimate of one operation, or of a batch that exceeds a limit as a whole.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Measured<'r> {
-    /// What it asks for.
+    /// Size of the operation or batch.
     pub estimate: Estimate,
-    /// The codes of the limits that it exceeds.
+    /// Codes of the exceeded limits.
     pub exceeded: &'r [ErrorCode],
-    /// The operation of its document, if the request named it; none of a batch.
+    /// Operation name of the request, if any; `None` for a batch.
     pub operation_name: Option<&'r str>,
-    /// Who asked.
+    /// Principal of the request; `None` if it is anonymous.
     pub principal: Option<&'r Principal>,
 }
 
-/// Receives what operations ask for. Any `Fn(&Measured)` is one.
+/// Receives the measured size of operations. Implemented for every `Fn(&Measured)`.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// It returns quickly: it is called before the operation runs.
+/// The method returns quickly, because it is called before the operation runs.
 pub trait LimitLog: Send + Sync {
-    /// Takes note of `measured`.
+    /// Records one measurement.
     fn record(&self, measured: &Measured<'_>);
 }
 
@@ -100,7 +100,7 @@ where
 }
 
 impl Limits {
-    /// What `outline` asks for with `variables`.
+    /// Computes the estimate of `outline` with `variables`.
     pub(crate) fn estimate(&self, outline: &Outline, model: &CostModel, variables: &Variables) -> Estimate {
         let counts = counts(outline);
         Estimate {
@@ -112,7 +112,7 @@ impl Limits {
         }
     }
 
-    /// Every limit that `estimate` exceeds.
+    /// One error for each limit that `estimate` exceeds.
     pub(crate) fn exceeded(&self, estimate: &Estimate) -> Vec<ResponseError> {
         let mut errors = Vec::new();
         let mut check = |exceeded: bool, code: ErrorCode, message: &dyn Fn() -> String| {

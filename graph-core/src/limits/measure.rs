@@ -1,4 +1,4 @@
-//! Counts what the limits bound.
+//! Depth, aliases and root fields of an operation.
 
 use super::outline::{Outline, OutlineField};
 
@@ -25,7 +25,7 @@ pub(super) fn counts(outline: &Outline) -> Counts {
     }
 }
 
-/// Whether `field` is `__schema`, `__type` or `__typename`.
+/// Returns `true` for `__schema`, `__type` and `__typename`.
 pub(super) fn is_introspection(field: &OutlineField) -> bool {
     field.name.starts_with("__")
 }
@@ -46,7 +46,7 @@ fn aliases(fields: &[OutlineField]) -> usize {
         .sum()
 }
 
-/// How many of the lists through which introspection can run in circles are within each other.
+/// Nesting of the introspection lists that can recurse.
 fn nested_lists(field: &OutlineField) -> usize {
     let list = matches!(
         field.name.as_str(),

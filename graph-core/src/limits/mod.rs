@@ -1,5 +1,4 @@
-//! What an operation may ask for, judged before anything of it runs.
-//!
+//! Query limits: depth, cost, aliases, root fields and tokens, checked before execution.
 //! | limit | default | code |
 //! |---|---|---|
 //! | levels of selection, without introspection | 15 | `MAX_DEPTH_EXCEEDED` |
@@ -10,22 +9,28 @@
 //! | list fields of introspection within each other | 2 | `MAX_DEPTH_EXCEEDED` |
 //! | operations of a batch | 10 | `BAD_REQUEST` |
 //!
-//! The operations of a batch are judged together, too: their costs, aliases and root fields are added up.
+//! Batches are also checked as a whole: the costs, aliases and root fields of their operations are
+//! added up.
 //!
-//! Fragments count where they are spread. `@skip` and `@include` are not looked at: every limit is an upper bound.
+//! Fragments count at each spread. `@skip` and `@include` are ignored, so every limit is an upper
+//! bound.
 //!
 //! # Cost
 //!
-//! An object costs 1 and a scalar nothing; [`FieldCost::weight`] changes that for a field. A list costs its size times an entry,
-//! where the size is the larger of `first` and `last`: as written, or the variable's value, or the operation's default for
-//! the variable, or the schema's default for the argument, or else the [`page size`](FieldCost::page_size) of the field, or else
-//! an assumed one (10; for a connection 20, the default of [`PageLimits`](crate::connection::PageLimits)). A connection costs its
-//! size once per node, with what is selected in the node; its edges and its `pageInfo` are free unless they have a weight. A
-//! connection is any object with `edges` and `pageInfo`. A field selected again under the same key costs at least 1: it is
-//! looked at again, and run again where juniper executes the operation. A field of an interface costs as much as the dearest type behind it.
+//! - An object costs 1, a scalar 0. [`FieldCost::weight`] changes that for a field.
+//! - A list costs its size times the cost of one entry.
+//! - The size is the larger of `first` and `last`. The first of these sources that exists is used:
+//!   the literal or the variable's value; the operation's default for the variable; the schema's
+//!   default for the argument; the field's [`page size`](FieldCost::page_size); the assumed size,
+//!   which is 10 for a list and 20 for a connection (the default of
+//!   [`PageLimits`](crate::connection::PageLimits)).
+//! - A connection is any object with `edges` and `pageInfo`. It costs its size times one node with
+//!   its selection. `edges` and `pageInfo` are free unless they have a weight.
+//! - A field that is selected again under the same response key costs at least 1.
+//! - A field of an interface costs as much as its most expensive implementation.
 //!
-//! Only arguments `first` and `last` of type `Int` are sizes, and only of lists and connections: give a field that is sized
-//! otherwise a weight or a page size of its own.
+//! Only `first` and `last` of type `Int`, on lists and connections, count as sizes. For a field
+//! with other size arguments, set a weight or a page size.
 //!
 //! ```
 //! use graph_core::limits::Limits;
@@ -47,7 +52,7 @@ pub use self::estimate::{Estimate, LimitLog, Measured};
 pub use self::mode::LimitMode;
 pub(crate) use self::outline::{Outline, OutlineField, outline};
 
-/// The limits of one endpoint.
+/// Limits of one endpoint.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Limits {
     depth: usize,
@@ -76,105 +81,106 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// At most `depth` levels of selection.
+    /// Limits the levels of selection. Default: 15.
     #[must_use]
     pub fn with_depth(mut self, depth: usize) -> Self {
         self.depth = depth;
         self
     }
 
-    /// At most `cost` for one operation.
+    /// Limits the cost of one operation. Default: 10,000.
     #[must_use]
     pub fn with_cost(mut self, cost: u64) -> Self {
         self.cost = cost;
         self
     }
 
-    /// At most `aliases` in one operation.
+    /// Limits the aliases of one operation. Default: 30.
     #[must_use]
     pub fn with_aliases(mut self, aliases: usize) -> Self {
         self.aliases = aliases;
         self
     }
 
-    /// At most `root_fields` selected at the root.
+    /// Limits the fields at the root of one operation. Default: 20.
     #[must_use]
     pub fn with_root_fields(mut self, root_fields: usize) -> Self {
         self.root_fields = root_fields;
         self
     }
 
-    /// At most `tokens` in one document.
+    /// Limits the tokens of one document. Default: 15,000.
     #[must_use]
     pub fn with_tokens(mut self, tokens: usize) -> Self {
         self.tokens = tokens;
         self
     }
 
-    /// At most `operations` in one batch, where [batches](crate::engine::EngineBuilder::with_batches) are served.
+    /// Limits the operations of one batch, if [batches](crate::engine::EngineBuilder::with_batches)
+    /// are enabled. Default: 10.
     #[must_use]
     pub fn with_batch(mut self, operations: usize) -> Self {
         self.batch = operations;
         self
     }
 
-    /// What becomes of an operation that exceeds one.
+    /// Sets the effect of exceeding a limit. Default: [`LimitMode::Enforce`].
     #[must_use]
     pub fn with_mode(mut self, mode: LimitMode) -> Self {
         self.mode = mode;
         self
     }
 
-    /// The size assumed for a list that nothing says more about.
+    /// Sets the assumed size of a list without another source of its size. Default: 10.
     #[must_use]
     pub fn with_list_size(mut self, list_size: u32) -> Self {
         self.list_size = list_size;
         self
     }
 
-    /// Levels of selection.
+    /// Maximum levels of selection.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.depth
     }
 
-    /// The budget of one operation.
+    /// Maximum cost of one operation.
     #[must_use]
     pub fn cost(&self) -> u64 {
         self.cost
     }
 
-    /// Aliases in one operation.
+    /// Maximum aliases of one operation.
     #[must_use]
     pub fn aliases(&self) -> usize {
         self.aliases
     }
 
-    /// Fields selected at the root.
+    /// Maximum fields at the root of one operation.
     #[must_use]
     pub fn root_fields(&self) -> usize {
         self.root_fields
     }
 
-    /// Tokens of one document.
+    /// Maximum tokens of one document.
     #[must_use]
     pub fn tokens(&self) -> usize {
         self.tokens
     }
 
-    /// Operations of one batch.
+    /// Maximum operations of one batch.
     #[must_use]
     pub fn batch(&self) -> usize {
         self.batch
     }
 
-    /// What becomes of an operation that exceeds one.
+    /// Effect of exceeding a limit.
     #[must_use]
     pub fn mode(&self) -> LimitMode {
         self.mode
     }
 
-    /// The size assumed for a list that nothing says more about.
+    /// Assumed size of a list without another source of its size.
     #[must_use]
     pub fn list_size(&self) -> u32 {
         self.list_size

@@ -1,16 +1,17 @@
-//! What becomes of an operation above a limit.
+//! Modes of the limits.
 
-/// What becomes of an operation that exceeds a limit.
+/// Effect of exceeding a limit.
 ///
-/// The limit of tokens, and what the parser refuses by itself, holds in every mode.
+/// The token limit and the parser's own limits are enforced in every mode.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "the three steps of a roll-out")]
 pub enum LimitMode {
-    /// It is refused.
+    /// The operation is refused.
     #[default]
     Enforce,
-    /// It runs, and the [`LimitLog`](super::LimitLog) is told of it: what would a limit refuse?
+    /// The operation runs, and the [`LimitLog`](super::LimitLog) receives the exceeded limits. For
+    /// testing new limits.
     Measure,
-    /// It runs, the log is told of it, and so is the client, in `extensions.cost` of every answer.
+    /// As [`Measure`](Self::Measure), and every response contains `extensions.cost`.
     Report,
 }

@@ -1,4 +1,5 @@
-//! An operation as the limits see it: fragments expanded, names resolved, sizes as far as they are known.
+//! Outline of an operation for the limits: fragments expanded, names resolved, sizes known where
+//! possible.
 
 use juniper::meta::{Field as FieldMeta, MetaType};
 use juniper::{ArcStr, DefaultScalarValue, InputValue, OperationType, SchemaType, Variables};
@@ -13,14 +14,14 @@ type Schema = SchemaType<DefaultScalarValue>;
 pub(crate) struct Outline {
     pub(crate) kind: OperationType,
     pub(crate) fields: Vec<OutlineField>,
-    /// A size depends on the variables.
+    /// Some size depends on the variables.
     pub(crate) open: bool,
-    /// The deprecated fields and arguments that it names, as coordinates.
+    /// Coordinates of the deprecated fields and arguments in the operation.
     pub(crate) deprecated: BTreeSet<String>,
 }
 
 impl Outline {
-    /// How many bytes it takes, about.
+    /// Approximate memory in bytes.
     pub(crate) fn size(&self) -> usize {
         fn of(fields: &[OutlineField]) -> usize {
             let below: usize = fields.iter().map(|field| of(&field.children)).sum();
@@ -30,14 +31,14 @@ impl Outline {
     }
 }
 
-/// A selected field; fragments around it are gone.
+/// Selected field, with fragments expanded.
 #[derive(Debug)]
 pub(crate) struct OutlineField {
-    /// The type that declares the field.
+    /// Type that declares the field.
     pub(crate) parent: ArcStr,
     pub(crate) name: ArcStr,
     pub(crate) aliased: bool,
-    /// Its response key was selected on the same type of the same object before.
+    /// The response key was already selected on the same type of the same object.
     pub(crate) repeated: bool,
     pub(crate) shape: Shape,
     pub(crate) first: Size,
@@ -46,19 +47,20 @@ pub(crate) struct OutlineField {
 }
 
 impl OutlineField {
-    /// The larger of `first` and `last`, from the document, the variables or a default; `None` when nothing says.
+    /// Larger of `first` and `last`, from the document, the variables or a default; `None` if
+    /// unset.
     pub(crate) fn requested(&self, variables: &Variables) -> Option<i32> {
         self.first.resolved(variables).max(self.last.resolved(variables))
     }
 }
 
-/// A size that a client may ask for.
+/// Page size that a client asks for.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Size {
     #[default]
     Unknown,
     Known(i32),
-    /// What is given for the variable, or else a default.
+    /// Variable name and its default; the given value takes precedence.
     Variable(Box<str>, Option<i32>),
 }
 
@@ -75,18 +77,19 @@ impl Size {
     }
 }
 
-/// What a field returns.
+/// Shape of a field's return type.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Shape {
-    /// An object, an interface or a union, perhaps in lists.
+    /// Object, interface or union, possibly in lists.
     pub(crate) composite: bool,
-    /// How many lists are around it.
+    /// Number of list wrappers.
     pub(crate) lists: u32,
-    /// A Relay connection: an object with `edges` and `pageInfo`, whatever its name.
+    /// Relay connection: an object with `edges` and `pageInfo`, regardless of its name.
     pub(crate) connection: bool,
 }
 
-/// The outline of a validated operation: fragments form no cycle, and juniper's own limits bound how far they expand.
+/// Builds the outline of a validated operation. Fragments are acyclic, and juniper limits their
+/// expansion.
 pub(crate) fn outline(schema: &Schema, syntax: &Syntax<'_>) -> Outline {
     let root = match syntax.operation.kind {
         OperationType::Query => Some(schema.concrete_query_type()),
@@ -177,7 +180,8 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// Notes what of `field` is deprecated by its [coordinate](https://spec.graphql.org/September2025/#sec-Schema-Coordinates).
+    /// Records deprecated parts of `field` by their
+    /// [coordinate](https://spec.graphql.org/September2025/#sec-Schema-Coordinates).
     fn note_deprecated(&mut self, parent: &str, meta: &FieldMeta<DefaultScalarValue>, field: &Field<'_>) {
         if meta.deprecation_status.is_deprecated() {
             self.deprecated.insert(format!("{parent}.{}", meta.name));
@@ -194,7 +198,7 @@ impl<'d> Walk<'d> {
         self.schema.concrete_type_by_name(name)
     }
 
-    /// What the argument `name` asks for: the value written, or the variable's, or the schema's default.
+    /// Size in the argument `name`: the literal, the variable, or the schema's default.
     fn size(&mut self, meta: &FieldMeta<DefaultScalarValue>, field: &Field<'_>, name: &str) -> Size {
         let declared = meta.arguments.iter().flatten();
         let Some(declared) = declared

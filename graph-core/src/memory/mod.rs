@@ -1,4 +1,4 @@
-//! Stores in memory: for one process, and for tests.
+//! In-memory store, for one process and for tests.
 
 mod persisted;
 

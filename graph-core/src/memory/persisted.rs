@@ -1,4 +1,4 @@
-//! The texts of automatic persisted queries in memory.
+//! In-memory store of automatic persisted queries.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,12 +9,13 @@ use async_trait::async_trait;
 use crate::persisted::{DocumentHash, KeepOutcome, PersistedDocument, PersistedStore};
 use crate::ports::StoreError;
 
-/// What a text takes beside its bytes: its entry and its place in the queue.
+/// Bytes per entry in addition to the text: the map entry and the queue entry.
 const OVERHEAD: usize = 256;
 
-/// Texts in about so many bytes of memory; what is asked for stays longest.
+/// In-memory [`PersistedStore`] with a byte limit.
 ///
-/// A process that starts again has forgotten them, and its clients send them again.
+/// If the store is full, it evicts expired documents and documents that were not requested
+/// recently. After a restart it is empty, and clients register their documents again.
 #[derive(Debug)]
 pub struct MemoryPersisted {
     /// In bytes.
@@ -25,7 +26,7 @@ pub struct MemoryPersisted {
 #[derive(Debug, Default)]
 struct State {
     entries: HashMap<DocumentHash, Entry>,
-    /// The hashes of the entries, in the order in which they are looked at for leaving.
+    /// Hashes of the entries in eviction order (CLOCK algorithm).
     clock: VecDeque<DocumentHash>,
     /// In bytes.
     size: usize,
@@ -35,7 +36,7 @@ struct State {
 struct Entry {
     text: Arc<str>,
     expires_at: SystemTime,
-    /// Asked for since the clock passed.
+    /// Requested since the last pass of the eviction.
     used: bool,
 }
 
@@ -46,7 +47,9 @@ impl Entry {
 }
 
 impl MemoryPersisted {
-    /// An empty store of at most `capacity` bytes. A text that takes more than a quarter of it is not kept.
+    /// Creates an empty store of at most `capacity` bytes.
+    ///
+    /// A document larger than a quarter of `capacity` is not stored.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         Self {
@@ -55,13 +58,13 @@ impl MemoryPersisted {
         }
     }
 
-    /// How many texts there are, those that have ended and were not replaced yet among them.
+    /// Number of documents, including expired ones that are not evicted yet.
     #[must_use]
     pub fn len(&self) -> usize {
         self.state().entries.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if the store has no documents.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -72,7 +75,7 @@ impl MemoryPersisted {
     }
 }
 
-/// Eight mebibytes.
+/// 8 MiB.
 impl Default for MemoryPersisted {
     fn default() -> Self {
         Self::new(8 << 20)
@@ -119,7 +122,7 @@ impl PersistedStore for MemoryPersisted {
 }
 
 impl State {
-    /// Lets texts go until they take `room` bytes at most: those that have ended, and those that nobody asked for.
+    /// Evicts expired and unused documents until the rest takes at most `room` bytes.
     fn make_room(&mut self, room: usize, now: SystemTime) {
         while self.size > room {
             let Some(oldest) = self.clock.pop_front() else {
