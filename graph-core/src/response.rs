@@ -1,4 +1,4 @@
-//! What an operation answers: `data`, `errors` and their envelope in JSON.
+//! Response of an operation: `data`, `errors`, `extensions`, and their JSON.
 //!
 //! See [GraphQL §7](https://spec.graphql.org/September2025/#sec-Response).
 //!
@@ -22,39 +22,39 @@ use serde_json::value::RawValue;
 
 use crate::error::ErrorCode;
 
-/// How many mistakes of a request are told, as in graphql-js; all of them can be many times its size.
+/// Maximum number of reported request errors, as in graphql-js.
 pub(crate) const MISTAKES: usize = 100;
 
-/// The answer to one operation, or one event of a subscription.
+/// Response to one operation, or to one event of a subscription.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphResponse {
-    /// The envelope as far as `data` goes, [`PREFIX`] in front; `None`: nothing was executed.
+    /// JSON up to the end of `data`, starting with [`PREFIX`]; `None` if nothing was executed.
     written: Option<Vec<u8>>,
     errors: Vec<ResponseError>,
     cost: Option<Box<CostReport>>,
 }
 
-/// `extensions.cost`: what the operation asks for.
+/// `extensions.cost`: cost of the operation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct CostReport {
     pub(crate) estimated: u64,
     pub(crate) limit: u64,
-    /// The codes of the limits that it exceeds.
+    /// Codes of the exceeded limits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) exceeded: Vec<ErrorCode>,
 }
 
-/// `extensions` of an envelope.
+/// `extensions` of the response.
 #[derive(Serialize)]
 struct EnvelopeExtensions<'e> {
     cost: &'e CostReport,
 }
 
-/// What an envelope with `data` starts with.
+/// Start of a response with `data`.
 pub(crate) const PREFIX: &[u8] = b"{\"data\":";
 
 impl GraphResponse {
-    /// The answer of an executed operation: its data behind a [`PREFIX`].
+    /// Response of an executed operation; `written` starts with [`PREFIX`].
     pub(crate) fn written(written: Vec<u8>, errors: Vec<ResponseError>) -> Self {
         Self {
             written: Some(written),
@@ -63,12 +63,12 @@ impl GraphResponse {
         }
     }
 
-    /// The answer of an operation that juniper executed.
+    /// Response of an operation that juniper executed.
     pub(crate) fn executed(data: &Value, errors: Vec<ResponseError>) -> Self {
         Self::executed_with(data, &[], errors)
     }
 
-    /// The same, with the values of `ours` in the place of those that juniper has for these keys.
+    /// As [`executed`](Self::executed), with `ours` replacing juniper's values of these keys.
     pub(crate) fn executed_with(
         data: &Value,
         ours: &[(Box<str>, Vec<u8>)],
@@ -93,7 +93,7 @@ impl GraphResponse {
         Self::written(written, errors)
     }
 
-    /// The answer to a request that was not executed.
+    /// Response to a request that was not executed.
     pub(crate) fn request_errors(errors: Vec<ResponseError>) -> Self {
         Self {
             written: None,
@@ -102,38 +102,38 @@ impl GraphResponse {
         }
     }
 
-    /// Says what the operation asks for.
+    /// Adds `extensions.cost`.
     pub(crate) fn with_cost(mut self, cost: Option<CostReport>) -> Self {
         self.cost = cost.map(Box::new);
         self
     }
 
-    /// The answer to a request that was not executed for one reason.
+    /// Creates the response to a request that was not executed.
     #[must_use]
     pub fn refused(code: ErrorCode, message: impl Into<String>) -> Self {
         ResponseError::new(code, message).into()
     }
 
-    /// `data` as JSON, `None` when nothing was executed; `null` when a failure reached the root.
+    /// `data` as JSON. `None` if nothing was executed; `null` if an error propagated to the root.
     #[must_use]
     pub fn data(&self) -> Option<&str> {
         let data = self.written.as_ref()?.get(PREFIX.len()..)?;
         std::str::from_utf8(data).ok()
     }
 
-    /// `errors`, in the order of the document.
+    /// `errors` in document order.
     #[must_use]
     pub fn errors(&self) -> &[ResponseError] {
         &self.errors
     }
 
-    /// Whether nothing was executed: there is no `data` at all.
+    /// Returns `true` if nothing was executed, that is, if the response has no `data`.
     #[must_use]
     pub fn is_request_error(&self) -> bool {
         self.written.is_none()
     }
 
-    /// The same with other messages.
+    /// Replaces the error messages.
     pub(crate) fn map_messages(mut self, message: impl Fn(&str) -> String) -> Self {
         for error in &mut self.errors {
             error.message = message(&error.message);
@@ -141,26 +141,26 @@ impl GraphResponse {
         self
     }
 
-    /// How many bytes it takes, about.
+    /// Approximate size in bytes.
     pub(crate) fn size(&self) -> usize {
         let errors = self.errors.iter().map(|error| error.message.len() + 128);
         self.written.as_ref().map_or(0, Vec::len) + errors.sum::<usize>()
     }
 
-    /// The envelope as JSON.
+    /// Renders the response as JSON.
     #[must_use]
     pub fn to_json(&self) -> Bytes {
         self.clone().into_json()
     }
 
-    /// The envelope as JSON, without a copy of the data.
+    /// Renders the response as JSON without copying the data.
     #[must_use]
     pub fn into_json(self) -> Bytes {
         let (mut out, mut between) = match self.written {
             Some(written) => (written, b",".as_slice()),
             None => (Vec::new(), b"{".as_slice()),
         };
-        // both serialise without failing; this keeps the promise of an envelope whatever happens
+        // neither fails to serialize; the fallback keeps the response valid in any case
         if !self.errors.is_empty() {
             out.extend_from_slice(between);
             out.extend_from_slice(b"\"errors\":");
@@ -207,7 +207,7 @@ impl Serialize for GraphResponse {
     }
 }
 
-/// One entry of `errors`.
+/// Entry of `errors`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResponseError {
     message: String,
@@ -249,13 +249,13 @@ impl ResponseError {
         &self.message
     }
 
-    /// `locations`: where in the document.
+    /// `locations`: positions in the document.
     #[must_use]
     pub fn locations(&self) -> &[Location] {
         &self.locations
     }
 
-    /// `path`: which field; empty for an error of the whole request.
+    /// `path` of the field; empty for an error of the whole request.
     #[must_use]
     pub fn path(&self) -> &[PathSegment] {
         &self.path
@@ -267,7 +267,7 @@ impl ResponseError {
         self.code
     }
 
-    /// The value of `extensions.{key}`, without `code`.
+    /// Value of `extensions.{key}` other than `code`.
     #[must_use]
     pub fn extension(&self, key: &str) -> Option<&Value> {
         self.extensions
@@ -304,7 +304,7 @@ impl Serialize for Extensions<'_> {
     }
 }
 
-/// Writes what is not written yet; the values of juniper serialise without failing.
+/// Serializes `value`; values of juniper do not fail to serialize.
 fn theirs(value: &impl Serialize, out: &mut Vec<u8>) {
     let start = out.len();
     if serde_json::to_writer(&mut *out, value).is_err() {
@@ -313,13 +313,13 @@ fn theirs(value: &impl Serialize, out: &mut Vec<u8>) {
     }
 }
 
-/// A place in the document, counted from one.
+/// Position in the document, starting from 1.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Location {
-    /// The line.
+    /// Line.
     pub line: usize,
-    /// The character in the line.
+    /// Column in characters.
     pub column: usize,
 }
 
@@ -329,13 +329,13 @@ impl Location {
     }
 }
 
-/// One step of `path`.
+/// Segment of `path`.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum PathSegment {
-    /// A response key.
+    /// Response key.
     Key(String),
-    /// A place in a list.
+    /// List index.
     Index(usize),
 }

@@ -1,7 +1,8 @@
-//! Cursors: opaque to the client, signed, and bound to one field and its arguments.
+//! Cursors: opaque, signed, and bound to a field and its arguments.
 //!
-//! A cursor is base64url of a 16-byte tag, the second in which it ends if it does, and the position. The tag is HMAC-SHA-256 over
-//! the field, what it is bound to and the position, each with its length in front, and that second, cut to 16 bytes.
+//! A cursor is the base64url encoding of a 16-byte tag, the optional expiry in seconds, and the
+//! position. The tag is HMAC-SHA-256, truncated to 16 bytes, over the length-prefixed field, bound
+//! values and position, followed by the expiry.
 
 use std::fmt::{self, Display};
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use crate::guard::Principal;
 
 const TAG: usize = 16;
 
-/// The secret that signs cursors: 32 random bytes or more, the same on every instance.
+/// Secret key that signs cursors: at least 32 random bytes, the same on every instance.
 #[derive(Clone)]
 pub struct CursorKey(Zeroizing<Vec<u8>>);
 
@@ -40,12 +41,12 @@ impl TryFrom<&[u8]> for CursorKey {
     }
 }
 
-/// A cursor key is shorter than 32 bytes.
+/// Error: a cursor key has fewer than 32 bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("a cursor key has at least 32 bytes")]
+#[error("cursor key is too short: at least 32 bytes are required")]
 pub struct InvalidCursorKey;
 
-/// Signs and checks the cursors of an endpoint; a host keeps one in the value that its resolvers share.
+/// Signs and verifies the cursors of an endpoint. The host keeps one in its own context value.
 #[derive(Clone, Debug)]
 pub struct Cursors {
     keys: Arc<Keys>,
@@ -58,7 +59,7 @@ struct Keys {
 }
 
 impl Cursors {
-    /// Cursors signed with `key`.
+    /// Signs and verifies cursors with `key`.
     #[must_use]
     pub fn new(key: CursorKey) -> Self {
         let keys = Keys {
@@ -68,14 +69,17 @@ impl Cursors {
         Self { keys: Arc::new(keys) }
     }
 
-    /// Opens cursors of this key, too. To rotate, sign with a new one and keep that of before for as long as clients page by its cursors.
+    /// Also accepts cursors signed with `key`, for key rotation.
+    ///
+    /// To rotate, sign with a new key and keep the old one here until clients no longer use its
+    /// cursors.
     #[must_use]
     pub fn with_previous(mut self, key: CursorKey) -> Self {
         Arc::make_mut(&mut self.keys).previous.push(key);
         self
     }
 
-    /// The cursors of one field, named `Type.field`.
+    /// Returns the cursors of one field, named `Type.field`.
     #[must_use]
     pub fn field(&self, coordinate: &str) -> FieldCursors {
         let mut context = Vec::new();
@@ -88,11 +92,11 @@ impl Cursors {
     }
 }
 
-/// The cursors of one field and one set of arguments.
+/// Cursors of one field and one set of arguments.
 #[derive(Clone, Debug)]
 pub struct FieldCursors {
     keys: Arc<Keys>,
-    /// What the tag covers beside the position.
+    /// Bytes covered by the tag in addition to the position.
     context: Vec<u8>,
     time: Option<Time>,
 }
@@ -101,24 +105,25 @@ pub struct FieldCursors {
 #[derive(Clone, Copy, Debug)]
 struct Time {
     now: u64,
-    /// When cursors end that are made now.
+    /// Expiry of new cursors.
     end: u64,
 }
 
-/// Why a cursor is refused.
+/// Reason to refuse a cursor.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Unopened {
-    /// Somebody else's, of another field, or of other arguments.
+    /// Forged, or of another field or other arguments.
     Foreign,
     TooOld,
 }
 
 impl FieldCursors {
-    /// Binds the cursors to the argument `name`: one made under another value is refused.
+    /// Binds the cursors to the value of the argument `name`. A cursor of another value is refused.
     ///
     /// # Security
     ///
-    /// Bind every filter and sort argument, and [who asks](Self::bound_to_principal) where the list depends on it.
+    /// Bind every filter and sort argument. If the list depends on the principal, also call
+    /// [`bind_to_principal`](Self::bind_to_principal).
     #[must_use]
     pub fn bound_to(mut self, name: &str, value: impl Display) -> Self {
         part(&mut self.context, name.as_bytes());
@@ -126,7 +131,7 @@ impl FieldCursors {
         self
     }
 
-    /// Binds the cursors to who asks: one that was made for somebody else is refused.
+    /// Binds the cursors to the principal. A cursor of another principal is refused.
     #[must_use]
     pub fn bound_to_principal(self, principal: Option<&Principal>) -> Self {
         match principal {
@@ -135,7 +140,8 @@ impl FieldCursors {
         }
     }
 
-    /// Lets the cursors that are made now end after `lifetime`, in whole seconds; and refuses those that have no end.
+    /// Sets an expiry on new cursors (now plus `lifetime`, in whole seconds) and refuses cursors
+    /// without one.
     #[must_use]
     pub fn expiring(mut self, now: SystemTime, lifetime: Duration) -> Self {
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -146,12 +152,15 @@ impl FieldCursors {
         self
     }
 
-    /// Checks the paging `arguments` of the field.
+    /// Validates the paging `arguments` of the field.
     ///
     /// # Errors
     ///
-    /// `BAD_USER_INPUT` when both `first` and `last` are given, when one is negative or above the maximum, and when a cursor is not
-    /// one of this field and these arguments, or is too old.
+    /// `BAD_USER_INPUT` in these cases:
+    ///
+    /// - both `first` and `last` are given;
+    /// - `first` or `last` is negative or above the maximum;
+    /// - a cursor is forged, expired, or of another field or other arguments.
     pub fn request(self, limits: PageLimits, arguments: PageArguments) -> Result<PageRequest, GraphError> {
         PageRequest::new(self, limits, arguments)
     }
@@ -169,7 +178,7 @@ impl FieldCursors {
         URL_SAFE_NO_PAD.encode(cursor)
     }
 
-    /// The position in `cursor`, if this field made it.
+    /// Verifies `cursor` and returns its position.
     pub(super) fn open(&self, cursor: &str) -> Result<String, Unopened> {
         let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| Unopened::Foreign)?;
         let split = |bytes: &[u8], at: usize| {
@@ -200,13 +209,13 @@ impl FieldCursors {
         mac.update(&self.context);
         mac.update(&(position.len() as u64).to_be_bytes());
         mac.update(position);
-        // behind what has a length: without an end nothing is there
+        // appended after length-prefixed parts, so an absent expiry is unambiguous
         mac.update(end);
         mac
     }
 }
 
-/// Appends `bytes` with their length in front, so that no two lists of parts look alike.
+/// Appends `bytes` with a length prefix, so that different lists of parts never collide.
 fn part(context: &mut Vec<u8>, bytes: &[u8]) {
     context.extend_from_slice(&(bytes.len() as u64).to_be_bytes());
     context.extend_from_slice(bytes);

@@ -1,9 +1,11 @@
-//! The macro that gives a connection its two named types.
+//! Macro that declares the types of a connection.
 
-/// Declares the types of a connection: `edges: [Edge!]!` and `pageInfo: PageInfo!`, `node` and `cursor`.
+/// Declares the connection and edge types of a node type, with `edges`, `pageInfo`, `node` and
+/// `cursor`.
 ///
-/// The first type is the connection, then its edge, the node and the context of the schema. juniper names a type by its
-/// Rust name, so every node type has a pair of its own. The connection is made with `From<Page<Node>>`.
+/// The arguments are the connection type, the edge type, the node type, and the context of the
+/// schema. juniper names a type by its Rust name, so each node type needs its own pair of types.
+/// Create the connection with `From<Page<Node>>`.
 ///
 /// ```
 /// use graph_core::connection::{CursorKey, Cursors, PageArguments, PageLimits};
@@ -69,12 +71,12 @@ macro_rules! connection {
 
         #[$crate::graph_object(context = $context)]
         impl $connection {
-            /// The entries of the page.
+            /// The edges of the page.
             fn edges(&self) -> &[$edge] {
                 &self.edges
             }
 
-            /// Where the page lies in the whole list.
+            /// The position of the page in the list.
             fn page_info(&self) -> &$crate::connection::PageInfo {
                 &self.page_info
             }
@@ -82,12 +84,12 @@ macro_rules! connection {
 
         #[$crate::graph_object(context = $context)]
         impl $edge {
-            /// The entry.
+            /// The node of the edge.
             fn node(&self) -> &$node {
                 self.0.node()
             }
 
-            /// The place of the entry, for `after` and `before`.
+            /// The cursor of the edge, for `after` and `before`.
             fn cursor(&self) -> &str {
                 self.0.cursor()
             }

@@ -1,8 +1,8 @@
-//! Relay connections: pages of a list with opaque, signed cursors.
+//! Relay connections: cursor pagination with opaque, signed cursors.
 //!
-//! See the [Relay cursor connections specification](https://relay.dev/graphql/connections.htm). The
-//! [`connection!`](crate::connection!) macro gives a host the two named juniper types; this module does the rest: it checks the
-//! arguments, signs the cursors and sets the four fields of [`PageInfo`].
+//! The macro [`connection!`](crate::connection!) declares the two types of a connection. This
+//! module validates the arguments, signs the cursors and computes [`PageInfo`]. Specification:
+//! [Relay cursor connections](https://relay.dev/graphql/connections.htm).
 //!
 //! ```
 //! use graph_core::connection::{CursorKey, Cursors, PageArguments, PageLimits};

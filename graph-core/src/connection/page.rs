@@ -1,10 +1,10 @@
-//! One page of a connection.
+//! Page of a connection.
 
 use juniper::GraphQLObject;
 
 use crate::GraphObject;
 
-/// A page: entries with their cursors, and where it lies in the whole list.
+/// Page of a connection: edges and page info.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Page<T> {
     edges: Vec<Edge<T>>,
@@ -16,26 +16,26 @@ impl<T> Page<T> {
         Self { edges, page_info }
     }
 
-    /// The entries with their cursors.
+    /// Returns the edges.
     #[must_use]
     pub fn edges(&self) -> &[Edge<T>] {
         &self.edges
     }
 
-    /// The entries.
+    /// Returns the nodes.
     pub fn nodes(&self) -> impl Iterator<Item = &T> {
         self.edges.iter().map(Edge::node)
     }
 
-    /// Where the page lies in the whole list.
+    /// Returns the page info.
     #[must_use]
     pub fn page_info(&self) -> &PageInfo {
         &self.page_info
     }
 
-    /// The same page of other nodes; cursors and flags stay.
+    /// Converts the nodes and keeps the cursors and the page info.
     ///
-    /// For rows whose position is no part of the node that the schema shows:
+    /// Use it if the position of a row is not part of the node:
     ///
     /// ```
     /// # use graph_core::connection::{CursorKey, Cursors, PageArguments, PageLimits};
@@ -54,14 +54,14 @@ impl<T> Page<T> {
         Page::new(edges.collect(), self.page_info)
     }
 
-    /// The parts.
+    /// Returns the edges and the page info.
     #[must_use]
     pub fn into_parts(self) -> (Vec<Edge<T>>, PageInfo) {
         (self.edges, self.page_info)
     }
 }
 
-/// An entry of a page.
+/// Edge of a page: a node with its cursor.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Edge<T> {
     cursor: String,
@@ -73,25 +73,25 @@ impl<T> Edge<T> {
         Self { cursor, node }
     }
 
-    /// The cursor, for `after` and `before`.
+    /// Returns the cursor, for `after` and `before`.
     #[must_use]
     pub fn cursor(&self) -> &str {
         &self.cursor
     }
 
-    /// The entry.
+    /// Returns the node.
     #[must_use]
     pub fn node(&self) -> &T {
         &self.node
     }
 }
 
-/// Where a page lies in the whole list.
+/// Position of a page in the list.
 #[derive(Clone, Debug, Eq, GraphObject, GraphQLObject, PartialEq)]
 pub struct PageInfo {
-    /// Whether there are entries behind the page.
+    /// True if the list has entries after the page.
     has_next_page: bool,
-    /// Whether there are entries in front of the page.
+    /// True if the list has entries before the page.
     has_previous_page: bool,
     /// The cursor of the first entry of the page.
     start_cursor: Option<String>,
@@ -110,25 +110,25 @@ impl PageInfo {
         }
     }
 
-    /// Whether there are entries behind the page.
+    /// Returns `true` if the list has entries after the page.
     #[must_use]
     pub fn has_next_page(&self) -> bool {
         self.has_next_page
     }
 
-    /// Whether there are entries in front of the page.
+    /// Returns `true` if the list has entries before the page.
     #[must_use]
     pub fn has_previous_page(&self) -> bool {
         self.has_previous_page
     }
 
-    /// The cursor of the first entry of the page.
+    /// Returns the cursor of the first entry of the page.
     #[must_use]
     pub fn start_cursor(&self) -> Option<&str> {
         self.start_cursor.as_deref()
     }
 
-    /// The cursor of the last entry of the page.
+    /// Returns the cursor of the last entry of the page.
     #[must_use]
     pub fn end_cursor(&self) -> Option<&str> {
         self.end_cursor.as_deref()

@@ -1,23 +1,23 @@
-//! The four paging arguments, checked.
+//! Validation of the four paging arguments.
 
 use super::cursor::{FieldCursors, Unopened};
 use super::page::{Edge, Page, PageInfo};
 use crate::error::GraphError;
 
-/// `first`, `after`, `last` and `before` as a resolver gets them.
+/// Paging arguments of a field: `first`, `after`, `last` and `before`.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct PageArguments {
-    /// How many entries from the start.
+    /// Number of entries from the start.
     pub first: Option<i32>,
-    /// The cursor that the page starts behind.
+    /// Cursor before the first entry of the page.
     pub after: Option<String>,
-    /// How many entries from the end.
+    /// Number of entries from the end.
     pub last: Option<i32>,
-    /// The cursor that the page ends in front of.
+    /// Cursor after the last entry of the page.
     pub before: Option<String>,
 }
 
-/// How many entries a page of a field has: by default 20, at most 100.
+/// Page sizes of a field: default 20, maximum 100.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PageLimits {
     default: u16,
@@ -31,22 +31,23 @@ impl Default for PageLimits {
 }
 
 impl PageLimits {
-    /// Pages of `default` entries, and of at most `maximum` when the client asks; a `default` above the maximum is the maximum.
+    /// Sets the default and maximum page size. A `default` above `maximum` is reduced to it.
     ///
-    /// Tell the engine too when `default` is not 20, with [`FieldCost::page_size`](crate::limits::FieldCost::page_size).
+    /// If `default` is not 20, also set
+    /// [`FieldCost::page_size`](crate::limits::FieldCost::page_size), which the cost limit uses.
     #[must_use]
     pub const fn new(default: u16, maximum: u16) -> Self {
         let default = if default < maximum { default } else { maximum };
         Self { default, maximum }
     }
 
-    /// Entries of a page when the client names no number.
+    /// Returns the page size used if the client does not set one.
     #[must_use]
     pub const fn default_size(&self) -> u16 {
         self.default
     }
 
-    /// Entries that a client may ask for.
+    /// Returns the maximum page size.
     #[must_use]
     pub const fn maximum(&self) -> u16 {
         self.maximum
@@ -60,17 +61,17 @@ impl PageLimits {
     }
 }
 
-/// Where a page starts and which way it runs.
+/// Direction of a page.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a list has two directions")]
 pub enum Direction {
-    /// From the start of the list, or from behind `after`.
+    /// From the start of the list, or from `after`.
     Forward,
-    /// From the end of the list, or from in front of `before`, towards the start.
+    /// From the end of the list, or from `before`, towards the start.
     Backward,
 }
 
-/// Paging arguments that hold: one direction, a size within the limits, and positions from our own cursors.
+/// Validated paging arguments: one direction, a size within the limits, and verified cursors.
 #[derive(Clone, Debug)]
 pub struct PageRequest {
     cursors: FieldCursors,
@@ -100,7 +101,7 @@ impl PageRequest {
             }
             (Some(first), None) => (Direction::Forward, limits.size("first", first)?),
             (None, Some(last)) => (Direction::Backward, limits.size("last", last)?),
-            // a client that only says `before` wants the entries next to that cursor
+            // a client that sends only `before` expects the entries next to that cursor
             (None, None) if before.is_some() && after.is_none() => (Direction::Backward, limits.default),
             (None, None) => (Direction::Forward, limits.default),
         };
@@ -126,43 +127,43 @@ impl PageRequest {
         })
     }
 
-    /// The position that the page starts behind, as the host's key named it.
+    /// Returns the position of `after`, as the host's key function named it.
     #[must_use]
     pub fn after(&self) -> Option<&str> {
         self.after.as_deref()
     }
 
-    /// The position that the page ends in front of, as the host's key named it.
+    /// Returns the position of `before`, as the host's key function named it.
     #[must_use]
     pub fn before(&self) -> Option<&str> {
         self.before.as_deref()
     }
 
-    /// Which way to read.
+    /// Returns the direction.
     #[must_use]
     pub fn direction(&self) -> Direction {
         self.direction
     }
 
-    /// How many entries the page has at most.
+    /// Returns the maximum number of entries of the page.
     #[must_use]
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// How many rows to read: one more than the page has, which tells whether there are more.
+    /// Returns the number of rows to fetch: one more than the page size, to detect further rows.
     #[must_use]
     pub fn fetch_limit(&self) -> usize {
         self.size + 1
     }
 
-    /// The page of a whole list in memory, in its order; `key` names an entry uniquely.
+    /// Cuts the page out of a complete, ordered list. `key` returns a unique position of an entry.
     ///
-    /// Both flags say what the whole list has around the page.
+    /// `hasNextPage` and `hasPreviousPage` are exact.
     ///
     /// # Errors
     ///
-    /// `BAD_USER_INPUT` when the entry that a cursor names has left the list.
+    /// `BAD_USER_INPUT` if the entry of a cursor is no longer in the list.
     pub fn slice<T>(&self, mut items: Vec<T>, key: impl Fn(&T) -> String) -> Result<Page<T>, GraphError> {
         let find = |argument: &str, position: &Option<String>| match position {
             Some(position) => items
@@ -181,19 +182,23 @@ impl PageRequest {
             Direction::Forward => (lowest, lowest + taken),
             Direction::Backward => (highest - taken, highest),
         };
-        // a cursor is an entry; when `after` is behind `before` both are around the empty page
+        // if `after` is behind `before`, entries exist on both sides of the empty page
         let has_previous_page = start > 0;
         let has_next_page = end < items.len() || self.before.is_some();
         items.truncate(end);
         Ok(self.page(items.split_off(start), key, has_previous_page, has_next_page))
     }
 
-    /// The page of rows that a store read from the cursor on, in [`direction`](Self::direction), up to
-    /// [`fetch_limit`](Self::fetch_limit).
+    /// Creates the page from rows that a store fetched.
     ///
-    /// Forward, that is the list's order behind `after`; backward, the reverse order in front of `before`. Rows beyond the other
-    /// cursor, if both are given, must be left out. In the direction of reading the flag says whether there was a row too many,
-    /// against it whether there is a cursor: the entry that it names is there.
+    /// Fetch up to [`fetch_limit`](Self::fetch_limit) rows in the [`direction`](Self::direction):
+    ///
+    /// - forward: in list order, starting after the position `after`;
+    /// - backward: in reverse list order, starting before the position `before`.
+    ///
+    /// Exclude rows beyond the other cursor, if both are given. In the direction of reading, the
+    /// flag of [`PageInfo`] is true if there is an extra row. In the opposite direction it is true
+    /// if there is a cursor, because the cursor's entry exists.
     #[must_use]
     pub fn rows<T>(&self, mut rows: Vec<T>, key: impl Fn(&T) -> String) -> Page<T> {
         let more = rows.len() > self.size;

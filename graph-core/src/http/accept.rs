@@ -1,13 +1,15 @@
-//! Which media type the client wants: [RFC 9110 §12.5.1](https://www.rfc-editor.org/rfc/rfc9110#section-12.5.1).
+//! Negotiation of the response's media type: [RFC 9110
+//! §12.5.1](https://www.rfc-editor.org/rfc/rfc9110#section-12.5.1).
 //!
-//! Not by the negotiation of `http-conventions`, where the server's own order decides among what is liked equally. Clients of GraphQL write
-//! both of its types without weights, the one they prefer first; and one that names a type beside `*/*` means that type.
+//! This differs from the negotiation of `http-conventions`, where the server's order decides among
+//! equally weighted types. GraphQL clients list both of its media types without weights, the
+//! preferred one first, and a client that lists a type beside `*/*` prefers that type.
 
 use host_ports::MediaRange;
 use http::HeaderMap;
 use http::header::ACCEPT;
 
-/// How an answer is written.
+/// Format of a response.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Rendering {
     Json,
@@ -17,7 +19,7 @@ pub(crate) enum Rendering {
 }
 
 impl Rendering {
-    /// What is offered, the one for `*/*` first.
+    /// Offered media types, the default for `*/*` first.
     const OFFERS: [Self; 4] = [
         Self::Json,
         Self::GraphqlResponse,
@@ -35,7 +37,7 @@ impl Rendering {
     }
 }
 
-/// The rendering that the client likes best: by weight, then by how exactly it was named, then by the client's order.
+/// Selects the preferred format: by weight, then by specificity, then by the client's order.
 pub(super) fn negotiate(headers: &HeaderMap, explorer: bool) -> Option<Rendering> {
     if !headers.contains_key(ACCEPT) {
         return Some(Rendering::Json);
@@ -49,7 +51,7 @@ pub(super) fn negotiate(headers: &HeaderMap, explorer: bool) -> Option<Rendering
         let Some(preference) = preference(&ranges, offer) else {
             continue;
         };
-        // an equal later offer does not replace an earlier one
+        // strictly greater: the earlier offer wins a tie
         if best.is_none_or(|(_, found)| preference > found) {
             best = Some((offer, preference));
         }
@@ -57,7 +59,7 @@ pub(super) fn negotiate(headers: &HeaderMap, explorer: bool) -> Option<Rendering
     best.map(|(offer, _)| offer)
 }
 
-/// Weight, precision, and how early the range stands; greater is better.
+/// Weight, specificity and position of a range; greater is better.
 type Preference = (u16, u8, std::cmp::Reverse<usize>);
 
 fn preference(ranges: &[MediaRange<'_>], offer: Rendering) -> Option<Preference> {
@@ -65,7 +67,7 @@ fn preference(ranges: &[MediaRange<'_>], offer: Rendering) -> Option<Preference>
         let precision = range.precision(offer.media_type())?;
         Some((precision, std::cmp::Reverse(at), range.weight().thousandths()))
     });
-    // the most precise range decides about an offer, also when it says no
+    // the most specific range decides, also when its weight is 0
     let (precision, at, weight) = matching.max()?;
     (weight > 0).then_some((weight, precision, at))
 }

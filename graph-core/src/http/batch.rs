@@ -1,5 +1,5 @@
-//! Reads the body of a batch: a list of requests, as the
-//! [appendix of GraphQL over HTTP](https://github.com/graphql/graphql-over-http/pull/307) has it.
+//! Parses a batch: a JSON array of requests, see the [appendix of GraphQL over
+//! HTTP](https://github.com/graphql/graphql-over-http/pull/307).
 
 use std::fmt;
 
@@ -10,7 +10,8 @@ use serde_json::value::RawValue;
 use super::refusal::Refusal;
 use super::request::GraphRequest;
 
-/// The requests of `body`, at most `limit`. One that is an object and no request is refused by itself.
+/// Parses at most `limit` requests of `body`. An object that is not a valid request is refused by
+/// itself.
 pub(super) fn read(body: &Bytes, limit: usize) -> Result<Vec<Result<GraphRequest, Refusal>>, Refusal> {
     let mut json = serde_json::Deserializer::from_slice(body);
     let entries = Entries { limit }.deserialize(&mut json);
@@ -25,7 +26,7 @@ pub(super) fn read(body: &Bytes, limit: usize) -> Result<Vec<Result<GraphRequest
     Ok(requests.collect())
 }
 
-/// A list of objects, read no further than its limit.
+/// JSON array of objects, parsed up to its limit.
 struct Entries {
     limit: usize,
 }

@@ -1,8 +1,9 @@
-//! Which bodies are read, and which a foreign page could have sent.
+//! Content type checks and CSRF protection of a POST.
 //!
-//! A browser sends a POST of `application/x-www-form-urlencoded`, `multipart/form-data`, `text/plain` or of no type at all to
-//! any site without asking it first. Such a request must show that a script of an allowed origin made it, by a header that
-//! needs a preflight. A GET needs none: it never runs a mutation.
+//! A browser sends a cross-site POST of `application/x-www-form-urlencoded`, `multipart/form-data`,
+//! `text/plain` or without a content type without a preflight. Such a request needs a header that
+//! requires a preflight, which proves that a script of an allowed origin sent it. A GET needs no
+//! such header, because it never executes a mutation.
 
 use host_ports::ContentType;
 use http::HeaderMap;
@@ -12,14 +13,14 @@ use super::refusal::Refusal;
 
 const PREFLIGHT: [&str; 2] = ["graphql-require-preflight", "apollo-require-preflight"];
 
-/// Whether the body of a POST may be read as JSON.
+/// Checks that the body of a POST may be parsed as JSON.
 pub(super) fn check(headers: &HeaderMap) -> Result<(), Refusal> {
     let mut values = headers.get_all(CONTENT_TYPE).into_iter();
     let declared = values.next().map(|value| value.as_bytes()).unwrap_or_default();
     if values.next().is_some() {
         return Err(Refusal::bad_request("more than one content type"));
     }
-    // the common form
+    // fast path for the most common value
     if declared != b"application/json" {
         json(ContentType::new(declared), headers)?;
     }

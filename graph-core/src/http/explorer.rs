@@ -1,4 +1,5 @@
-//! The page for people: write an operation, run it, read the schema. It loads nothing from anywhere else.
+//! Explorer page for browsers: edits and runs operations, shows the schema. It loads no external
+//! resources.
 
 use std::sync::LazyLock;
 
@@ -13,7 +14,8 @@ use super::response::{HTML, response};
 
 const PAGE: &str = include_str!("explorer.html");
 
-/// Allows the page's own script and style by their hashes, and requests to its own origin; nothing else, and no frame.
+/// Content security policy: allows the page's script and style by hash, requests to its own origin,
+/// and no frames.
 static POLICY: LazyLock<Option<HeaderValue>> = LazyLock::new(|| {
     let script = hash(between("<script>", "</script>")?);
     let style = hash(between("<style>", "</style>")?);

@@ -1,4 +1,4 @@
-//! Reads a [`GraphRequest`] from a body or a query string.
+//! Parses a [`GraphRequest`] from a body or a query string.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,11 +13,11 @@ use super::refusal::Refusal;
 use super::request::{GraphRequest, Text};
 use crate::persisted::DocumentId;
 
-/// The only version of `extensions.persistedQuery`.
+/// Supported version of `extensions.persistedQuery`.
 const VERSION: u64 = 1;
 
 impl GraphRequest {
-    /// Reads the body of a POST, or the payload of a message.
+    /// Parses the body of a POST or the payload of a message.
     pub(crate) fn from_json(body: &Bytes) -> Result<Self, Refusal> {
         let parameters: Parameters<'_> = from_json("the body", body)?;
         let query = parameters.query.map(|query| Text::from_json(query.get(), body));
@@ -34,7 +34,7 @@ impl GraphRequest {
         )
     }
 
-    /// Reads the query string of a GET.
+    /// Parses the query string of a GET.
     pub(super) fn from_query(text: &str) -> Result<Self, Refusal> {
         let mut parameters = HashMap::new();
         for (name, value) in form_urlencoded::parse(text.as_bytes()) {
@@ -75,7 +75,7 @@ impl GraphRequest {
         ids: Ids<'_>,
     ) -> Result<Self, Refusal> {
         let document_id = ids.read(query.is_some())?;
-        // some clients leave the text empty instead of out
+        // some clients send an empty text instead of none
         let query = query.filter(|text| document_id.is_none() || !text.is_empty());
         if query.is_none() && document_id.is_none() {
             return Err(Refusal::parameters("`query` is missing"));
@@ -92,7 +92,7 @@ impl GraphRequest {
 
 impl Text {
     fn from_json(json: &str, body: &Bytes) -> Result<Self, Refusal> {
-        // half a character is the only mistake left in a string that was passed over
+        // an unpaired surrogate is the only error that skipping the string does not detect
         let halves = json.contains('\\') && json.contains("\\u");
         if json.starts_with('"') && !halves {
             return Ok(Self::Json(body.slice_ref(json.as_bytes())));
@@ -108,7 +108,7 @@ impl Text {
     }
 }
 
-/// The body of a POST.
+/// Body of a POST.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Parameters<'b> {
@@ -127,7 +127,7 @@ struct Parameters<'b> {
     id: Option<Lenient<'b>>,
 }
 
-/// `extensions`: an object, of which one entry is read.
+/// `extensions`; other members are ignored.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Extensions<'b> {
@@ -135,7 +135,7 @@ struct Extensions<'b> {
     persisted_query: Option<PersistedQuery<'b>>,
 }
 
-/// `extensions.persistedQuery`; a client may add members.
+/// `extensions.persistedQuery`; other members are ignored.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct PersistedQuery<'b> {
@@ -144,7 +144,7 @@ struct PersistedQuery<'b> {
     sha256_hash: Cow<'b, str>,
 }
 
-/// A text, or what others may mean by the name.
+/// String, or any other value, which is ignored.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Lenient<'b> {
@@ -161,11 +161,12 @@ impl<'b> Lenient<'b> {
     }
 }
 
-/// Every way in which a document can be named.
+/// All document ids of one request.
 struct Ids<'b> {
     document_id: Option<Cow<'b, str>>,
     persisted: Option<PersistedQuery<'b>>,
-    /// Of a request without any other: the word is not ours alone.
+    /// `doc_id` or `id`; used only without another id, because other clients use these names
+    /// differently.
     relay: Option<Cow<'b, str>>,
 }
 

@@ -1,4 +1,4 @@
-//! An HTTP request that is no GraphQL request.
+//! Response to an HTTP request that is not a valid GraphQL request.
 
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, ALLOW, HeaderName, HeaderValue};
@@ -10,15 +10,15 @@ use super::response::{of, response};
 use crate::error::ErrorCode;
 use crate::response::GraphResponse;
 
-/// Why nothing is served: a status and an envelope with one error.
+/// Status and message of a refused request.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     status: StatusCode,
     message: String,
-    /// What the status owes the client: what it may do instead.
+    /// Response header that the status requires, such as `Allow`.
     instead: Option<(HeaderName, &'static str)>,
     rendering: Rendering,
-    /// It is JSON, and no request.
+    /// The body is JSON, but not a valid request.
     parameters: bool,
 }
 
@@ -33,7 +33,7 @@ impl Refusal {
         }
     }
 
-    /// What can be read and is no request.
+    /// The request has invalid parameters.
     pub(crate) fn parameters(message: impl Into<String>) -> Self {
         Self {
             parameters: true,
@@ -79,7 +79,7 @@ impl Refusal {
         }
     }
 
-    /// Written as the client asked, unless it asked for a stream: there is none.
+    /// Sets the media type; a refusal is never an event stream.
     pub(crate) fn rendered(mut self, rendering: Rendering) -> Self {
         self.rendering = rendering;
         self
@@ -89,7 +89,7 @@ impl Refusal {
         &self.message
     }
 
-    /// The envelope alone, for one operation of several.
+    /// Converts the refusal to a response of one operation in a batch.
     pub(crate) fn into_envelope(self) -> GraphResponse {
         GraphResponse::refused(ErrorCode::BadRequest, self.message)
     }

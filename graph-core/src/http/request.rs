@@ -1,4 +1,5 @@
-//! One operation as a client asks for it: [request parameters](https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters).
+//! GraphQL request parameters: see [the
+//! specification](https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +9,7 @@ use juniper::Variables;
 
 use crate::persisted::{DocumentHash, DocumentId};
 
-/// A document or what it is known by, which of its operations to run, and the variables.
+/// GraphQL request: a document or its id, the operation name, and the variables.
 ///
 /// ```
 /// use graph_core::http::GraphRequest;
@@ -26,7 +27,7 @@ use crate::persisted::{DocumentHash, DocumentId};
 /// assert_eq!(persisted.query(), None);
 /// ```
 ///
-/// `Debug` shows neither the document nor a value: a password may be in either.
+/// `Debug` omits the document and the variable values, because both can contain secrets.
 #[derive(Clone, PartialEq)]
 pub struct GraphRequest {
     pub(super) query: Option<Text>,
@@ -37,7 +38,7 @@ pub struct GraphRequest {
 }
 
 impl GraphRequest {
-    /// The only operation of the document `query`.
+    /// Creates a request for the only operation of the document `query`.
     #[must_use]
     pub fn new(query: impl Into<String>) -> Self {
         Self {
@@ -49,7 +50,7 @@ impl GraphRequest {
         }
     }
 
-    /// The only operation of the document known by `id`.
+    /// Creates a request for the only operation of the document with the id `id`.
     #[must_use]
     pub fn persisted(id: impl Into<DocumentId>) -> Self {
         Self {
@@ -61,28 +62,30 @@ impl GraphRequest {
         }
     }
 
-    /// The document is to be known by `id`: registers it where persisted queries are automatic.
+    /// Sets the document id. With automatic persisted queries the engine stores the document under
+    /// it.
     #[must_use]
     pub fn with_document_id(mut self, id: impl Into<DocumentId>) -> Self {
         self.document_id = Some(id.into());
         self
     }
 
-    /// Runs the operation `name`.
+    /// Selects the operation `name` of the document.
     #[must_use]
     pub fn with_operation_name(mut self, name: impl Into<String>) -> Self {
         self.operation_name = Some(name.into());
         self
     }
 
-    /// With `variables`.
+    /// Sets the variables.
     #[must_use]
     pub fn with_variables(mut self, variables: Variables) -> Self {
         self.variables = variables;
         self
     }
 
-    /// Asks what the operation costs, where [reports](crate::engine::EngineBuilder::with_cost_reports) are given.
+    /// Requests the cost of the operation, if [cost
+    /// reports](crate::engine::EngineBuilder::with_cost_reports) are enabled.
     #[must_use]
     pub fn with_cost_report(mut self) -> Self {
         self.cost_report = true;
@@ -93,17 +96,17 @@ impl GraphRequest {
         self.cost_report
     }
 
-    /// The document; `None` when only its id was given.
+    /// Returns the document; `None` if the request has only its id.
     #[must_use]
     pub fn query(&self) -> Option<Cow<'_, str>> {
         Some(match self.query.as_ref()? {
             Text::Plain(text) => Cow::Borrowed(text),
-            // it was read as JSON before
+            // already validated as JSON
             Text::Json(json) => serde_json::from_slice(json).unwrap_or_default(),
         })
     }
 
-    /// The same, holding nothing of the body that it was read from.
+    /// Copies the document out of the request body, so that the body can be freed.
     pub(crate) fn detached(mut self) -> Self {
         if let Some(Text::Json(json)) = &mut self.query {
             *json = Bytes::copy_from_slice(json);
@@ -115,17 +118,17 @@ impl GraphRequest {
         self.query.is_some()
     }
 
-    /// What the document is known by, if the client named it.
+    /// Returns the document id, if the client sent one.
     #[must_use]
     pub fn document_id(&self) -> Option<&DocumentId> {
         self.document_id.as_ref()
     }
 
-    /// What the plan of a text is known by: the text as it came, and the operation of it.
+    /// Cache key of the plan: the document as sent, and the operation name.
     pub(crate) fn key(&self) -> Cow<'_, [u8]> {
         let (text, tag): (&[u8], Option<u8>) = match &self.query {
             Some(Text::Json(json)) => (json, None),
-            // only the other kind starts with a quote
+            // JSON text starts with a quote, so plain text that does needs a tag
             Some(Text::Plain(text)) => (text.as_bytes(), text.starts_with('"').then_some(TAG)),
             None => (&[], None),
         };
@@ -135,7 +138,7 @@ impl GraphRequest {
         Cow::Owned(self.of_operation([tag.as_slice(), text]))
     }
 
-    /// What the plan of the text with `hash` is known by: nothing that a text is known by.
+    /// Cache key of the document with `hash`; never equal to the key of a text.
     pub(crate) fn key_of(&self, hash: &DocumentHash) -> Vec<u8> {
         self.of_operation([[TAG, TAG].as_slice(), hash.as_bytes()])
     }
@@ -149,13 +152,13 @@ impl GraphRequest {
         parts.concat()
     }
 
-    /// Which operation of the document.
+    /// Returns the operation name, if the client sent one.
     #[must_use]
     pub fn operation_name(&self) -> Option<&str> {
         self.operation_name.as_deref()
     }
 
-    /// The variables.
+    /// Returns the variables.
     #[must_use]
     pub fn variables(&self) -> &Variables {
         &self.variables
@@ -174,13 +177,13 @@ impl fmt::Debug for GraphRequest {
     }
 }
 
-/// A document as it came: JSON is not decoded when the document is known.
+/// Document as received. JSON is decoded only if the document is not cached.
 #[derive(Clone, PartialEq)]
 pub(super) enum Text {
     Plain(String),
-    /// A string with its quotes.
+    /// JSON string including its quotes.
     Json(Bytes),
 }
 
-/// No byte of a text.
+/// Byte that does not occur in UTF-8.
 const TAG: u8 = 0xff;

@@ -1,4 +1,4 @@
-//! HTTP responses of the endpoint: whole, or a stream of server-sent events.
+//! HTTP responses of the endpoint: a complete body, or a stream of server-sent events.
 
 use std::fmt;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ use super::status::StatusProfile;
 use crate::error::ErrorCode;
 use crate::response::GraphResponse;
 
-/// The fields of an answer by its media type: made once, since to copy them takes a fraction of the time.
+/// Response headers by media type. Cloning them is faster than building them for each response.
 static JSON: LazyLock<HeaderMap> = LazyLock::new(|| fields("application/json; charset=utf-8"));
 static GRAPHQL_RESPONSE: LazyLock<HeaderMap> =
     LazyLock::new(|| fields("application/graphql-response+json; charset=utf-8"));
@@ -23,28 +23,28 @@ static EVENT_STREAM: LazyLock<HeaderMap> = LazyLock::new(|| fields("text/event-s
 static TEXT: LazyLock<HeaderMap> = LazyLock::new(|| fields("text/plain; charset=utf-8"));
 pub(super) static HTML: LazyLock<HeaderMap> = LazyLock::new(|| fields("text/html; charset=utf-8"));
 
-/// A comment that keeps a connection alive.
+/// Server-sent events comment that keeps a connection open.
 ///
-/// A host that wants it writes it between two items of an [`EventStream`] whenever its own timer says that nothing was sent
-/// for a while; 15 seconds are usual. This crate has no timers.
+/// The host writes it between two items of an [`EventStream`] when nothing was sent for some time,
+/// usually 15 seconds. This crate has no timers.
 pub const KEEP_ALIVE: &[u8] = b":\n\n";
 
 /// HTTP response of [`Engine::respond`](crate::Engine::respond).
 #[derive(Debug)]
 #[expect(
     clippy::exhaustive_enums,
-    reason = "a host that did not know of a way to answer must not compile"
+    reason = "a host must handle every variant"
 )]
 pub enum HttpResponse {
-    /// A response with its whole body.
+    /// Response with a complete body.
     Full(Response<Bytes>),
-    /// Server-sent events; the response ends when the stream does.
+    /// Response with server-sent events, complete when the stream ends.
     Stream(Response<EventStream>),
 }
 
-/// The body of a response of `text/event-stream`, one event an item.
+/// Body of a `text/event-stream` response; each item is one event.
 ///
-/// Dropping it ends the operation behind it.
+/// Dropping it stops the operation.
 pub struct EventStream {
     events: Pin<Box<dyn Stream<Item = Bytes> + Send>>,
 }
@@ -71,13 +71,13 @@ impl Stream for EventStream {
     }
 }
 
-/// Writes `answer` as a whole response.
+/// Renders `answer` as a complete response.
 pub(crate) fn json(answer: GraphResponse, rendering: Rendering, profile: StatusProfile) -> Response<Bytes> {
     let status = profile.status(&answer, rendering);
     response(status, of(rendering), answer.into_json())
 }
 
-/// Writes the answers to a batch, or why there is one for all of them.
+/// Renders the responses of a batch, or the one refusal of the whole batch.
 pub(crate) fn list(
     answered: Result<Vec<GraphResponse>, GraphResponse>,
     rendering: Rendering,
@@ -98,17 +98,18 @@ pub(crate) fn list(
     }
 }
 
-/// Refuses with one error.
+/// Response with one error.
 pub(crate) fn refused(status: StatusCode, code: ErrorCode, message: &str) -> Response<Bytes> {
     response(status, &JSON, GraphResponse::refused(code, message).into_json())
 }
 
-/// A response that is no envelope.
+/// Plain text response.
 pub(crate) fn text(status: StatusCode, body: Bytes) -> Response<Bytes> {
     response(status, &TEXT, body)
 }
 
-/// The fields of an envelope that is written as the client asked, unless it asked for a stream or the page.
+/// Headers of a JSON response in the requested media type; streams and the explorer fall back to
+/// JSON.
 pub(super) fn of(rendering: Rendering) -> &'static HeaderMap {
     match rendering {
         Rendering::GraphqlResponse => &GRAPHQL_RESPONSE,
@@ -116,17 +117,17 @@ pub(super) fn of(rendering: Rendering) -> &'static HeaderMap {
     }
 }
 
-/// Writes `answers` as server-sent events of
-/// [distinct connections mode](https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md#distinct-connections-mode).
+/// Renders `answers` as server-sent events in [distinct connections
+/// mode](https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md#distinct-connections-mode).
 pub(crate) fn events(answers: impl Stream<Item = GraphResponse> + Send + 'static) -> Response<EventStream> {
     let complete = stream::iter([Bytes::from_static(COMPLETE)]);
     event_stream(EventStream::new(answers.map(next_event).chain(complete)))
 }
 
-/// End of a response with one operation.
+/// Final event of a response with one operation.
 const COMPLETE: &[u8] = b"event: complete\ndata:\n\n";
 
-/// One result of the only operation.
+/// Event with one result of the only operation.
 fn next_event(response: GraphResponse) -> Bytes {
     let json = response.into_json();
     [b"event: next\ndata: ".as_slice(), &json, b"\n\n"]
@@ -134,10 +135,10 @@ fn next_event(response: GraphResponse) -> Bytes {
         .into()
 }
 
-/// The response whose body is `events`.
+/// Response with the body `events`.
 pub(crate) fn event_stream(events: EventStream) -> Response<EventStream> {
     let mut response = response(StatusCode::OK, &EVENT_STREAM, events);
-    // a proxy that collects the response would hold the events back
+    // a buffering proxy would delay the events
     let buffering = HeaderName::from_static("x-accel-buffering");
     response
         .headers_mut()
@@ -155,7 +156,7 @@ pub(super) fn response<B>(status: StatusCode, fields: &HeaderMap, body: B) -> Re
 fn fields(media_type: &'static str) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(4);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
-    // an answer depends on who asks
+    // responses depend on the principal
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
     headers.insert(VARY, HeaderValue::from_static("accept"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

@@ -1,4 +1,4 @@
-//! Which status an answer has.
+//! HTTP status codes of responses.
 
 use http::StatusCode;
 
@@ -6,32 +6,37 @@ use super::accept::Rendering;
 use crate::error::ErrorCode;
 use crate::response::{GraphResponse, ResponseError};
 
-/// Which edition of [GraphQL over HTTP](https://graphql.github.io/graphql-over-http/draft/#sec-Status-Codes) says what the status of
-/// `application/graphql-response+json` is. As `application/json` everything well-formed is 200 in both.
+/// Edition of [GraphQL over
+/// HTTP](https://graphql.github.io/graphql-over-http/draft/#sec-Status-Codes) that defines the
+/// status codes.
 ///
-/// | answer | `Audited` | `September2026` |
+/// The profile applies to `application/graphql-response+json`. As `application/json` every
+/// well-formed request gets 200 in both profiles.
+///
+/// | response | `Audited` | `September2026` |
 /// |---|---|---|
 /// | data without errors | 200 | 200 |
-/// | data, perhaps null, with errors | 200 | 294 |
-/// | no JSON, or a document that cannot be parsed | 400 | 400 |
-/// | parameters, validation, limits, the operation's name, variables | 400 | 422 |
-/// | an unknown hash | 200 | 404 |
-/// | persisted queries are off | 200 | 422 |
-/// | a text of another hash | 400 | 400 |
+/// | data (possibly null) with errors | 200 | 294 |
+/// | invalid JSON or GraphQL syntax | 400 | 400 |
+/// | invalid parameters, validation, limits, operation name or variables | 400 | 422 |
+/// | unknown hash of a persisted query | 200 | 404 |
+/// | persisted queries disabled | 200 | 422 |
+/// | hash does not match the text | 400 | 400 |
 ///
-/// 405, 406, 413 and 415 are the same in both.
+/// 405, 406, 413 and 415 are the same in both profiles.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum StatusProfile {
-    /// What the audits of npm `graphql-http` ask for, and what clients expect that were written before 2026.
+    /// Statuses that the audits of npm `graphql-http` check and that clients from before 2026
+    /// expect.
     #[default]
     Audited,
-    /// The edition of September 2026, with 294 for partial success.
+    /// Statuses of the September 2026 edition, with 294 for partial success.
     September2026,
 }
 
 impl StatusProfile {
-    /// Partial Success; a client that does not know it takes it for 200.
+    /// Partial success. Clients that do not know 294 treat it as 200.
     const PARTIAL: u16 = 294;
 
     pub(super) fn status(self, answer: &GraphResponse, rendering: Rendering) -> StatusCode {
@@ -47,7 +52,8 @@ impl StatusProfile {
         match (code, rendering, self) {
             (Some(ErrorCode::PersistedQueryMismatch), _, _) => StatusCode::BAD_REQUEST,
             (Some(code), Rendering::GraphqlResponse, Self::September2026) => refused(code),
-            // as Apollo Server: a browser notes every other status of a miss, which is no failure
+            // as Apollo Server: browsers log other statuses as failures, and a cache miss is not a
+            // failure
             (Some(ErrorCode::PersistedQueryNotFound | ErrorCode::PersistedQueryNotSupported), _, _) => {
                 StatusCode::OK
             }
@@ -56,7 +62,7 @@ impl StatusProfile {
         }
     }
 
-    /// The status of parameters that are JSON and no request.
+    /// Status of a request with invalid parameters.
     pub(super) fn parameters(self, rendering: Rendering) -> StatusCode {
         match (self, rendering) {
             (Self::September2026, Rendering::GraphqlResponse) => StatusCode::UNPROCESSABLE_ENTITY,

@@ -1,4 +1,4 @@
-//! One loader: what is queued, who waits, and what was loaded.
+//! Loader: queued keys, waiting resolvers, and cached values.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -21,7 +21,7 @@ pub(super) struct Loader<B: Batch> {
 struct State<B: Batch> {
     queued: Vec<B::Key>,
     keys: HashMap<B::Key, Asked<B::Value>>,
-    /// Counts how often everything was forgotten: what was asked for before is not for those who ask after.
+    /// Incremented when the cache is cleared; batches of an earlier epoch are discarded.
     epoch: u64,
 }
 
@@ -64,7 +64,7 @@ impl<B: Batch> Loader<B> {
                 vacant.insert(Asked::Waiting(vec![context.waker().clone()]));
                 state.queued.push(key.clone());
                 drop(state);
-                // a task of the host's may ask while nobody is at work here
+                // the caller may be a task outside the operation while the driver is idle
                 self.drivers.queued();
                 Poll::Pending
             }
@@ -115,7 +115,7 @@ impl<B: Batch> Flush for Loader<B> {
         let forgotten = std::mem::take(&mut state.keys);
         state.epoch += 1;
         drop(state);
-        // who still waits asks again
+        // waiting resolvers queue their keys again
         for asked in forgotten.into_values() {
             if let Asked::Waiting(wakers) = asked {
                 wakers.into_iter().for_each(Waker::wake);

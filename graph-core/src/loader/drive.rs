@@ -1,4 +1,4 @@
-//! Runs an operation, and flushes its loaders exactly when nothing else of it can go on.
+//! Runs an operation, and starts its batches when nothing else of it can make progress.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -12,17 +12,17 @@ use futures_util::task::AtomicWaker;
 
 use super::Loaders;
 
-/// How often an operation goes on at once before other tasks get their turn.
+/// Maximum consecutive polls before the task yields to other tasks.
 const ROUNDS: usize = 64;
 
 /// The operations that a request's loaders work for: one, or several at once that share its context.
-#[derive(Debug, Default)]
+# Drivers of the operations that share a request's loaders.
 pub(super) struct Drivers {
     at_work: Mutex<Vec<Arc<Signal>>>,
 }
 
 impl Drivers {
-    /// A key was queued: whoever rests looks.
+    /// Wakes idle drivers after a key was queued.
     pub(super) fn queued(&self) {
         for signal in self.lock().iter() {
             signal.notify();
@@ -34,7 +34,7 @@ impl Drivers {
     }
 }
 
-/// An operation at work; dropping it lets go of what it waits for.
+/// Registration of a running operation; on drop it releases its pending keys.
 struct AtWork<'l> {
     loaders: &'l Loaders,
     drivers: &'l Drivers,
@@ -61,23 +61,23 @@ impl Drop for AtWork<'_> {
         let mut at_work = self.drivers.lock();
         at_work.retain(|known| !Arc::ptr_eq(known, signal));
         drop(at_work);
-        // its batches are gone: whoever else waits for a key of them asks again
+        // its batches are dropped: other waiting operations queue their keys again
         self.loaders.let_go();
     }
 }
 
-/// Tells the driver that something can go on.
+/// Waker of a driver.
 #[derive(Debug, Default)]
 struct Signal {
-    /// Something was woken since it was looked at.
+    /// Woken since the last poll.
     woken: AtomicBool,
-    /// The driver is at work and looks at `woken`, and at what is queued, before it rests.
+    /// The driver is running and checks `woken` and the queues before it becomes idle.
     working: AtomicBool,
     outer: AtomicWaker,
 }
 
 impl Signal {
-    /// Within the driver's own work it needs no sign.
+    /// Wakes the task, unless the driver is running.
     fn notify(&self) {
         if !self.working.load(Ordering::SeqCst) {
             self.outer.wake();
@@ -96,16 +96,16 @@ impl Wake for Signal {
     }
 }
 
-/// What ends an operation that takes too long.
+/// Deadline of an operation.
 pub(crate) struct Deadline<'d> {
     pub(crate) passes: BoxFuture<'static, ()>,
-    /// Called once; the operation must end when it is polled after that.
+    /// Called once; the operation must complete at its next poll.
     pub(crate) expire: &'d (dyn Fn() + Send + Sync),
 }
 
 /// Runs `operation` with its loaders until its deadline.
 ///
-/// `None`: it did not end when the deadline had passed.
+/// Returns `None` if the operation did not complete after the deadline.
 pub(crate) async fn drive<T>(
     operation: impl Future<Output = T> + Send,
     loaders: &Loaders,
@@ -159,7 +159,7 @@ fn rounds<T>(
             return polled;
         }
         while let Poll::Ready(Some(())) = Pin::new(&mut *batches).poll_next(&mut inner) {}
-        // whoever comes from here on wakes the task; who came before is seen below
+        // a key queued from here on wakes the task; an earlier one is checked below
         signal.working.store(false, Ordering::SeqCst);
         if signal.woken.load(Ordering::SeqCst) {
             continue;

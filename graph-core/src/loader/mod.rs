@@ -1,8 +1,9 @@
-//! Loads what many resolvers of one operation ask for in one go.
+//! Batched loading of keys (DataLoader): many resolvers, one query.
 //!
-//! A resolver asks for a key and waits. When nothing else of the operation can go on, the keys asked for so far are loaded
-//! together: no timer, and no batch is smaller than it has to be. A key that was loaded stays with the context, until it goes or the next
-//! event of a subscription comes.
+//! A resolver requests a key and awaits its value. When nothing else of the operation can make
+//! progress, all requested keys are loaded in one batch. No timer is involved, so a batch is as
+//! large as possible. Loaded values are cached in the context. For a subscription the cache is
+//! cleared before each event.
 //!
 //! ```
 //! use std::collections::HashMap;
@@ -44,27 +45,28 @@ use crate::error::GraphError;
 
 /// Loads many keys at once.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// A key that is not in the answer has no value. An error is the answer to every key.
+/// - A key that is missing in the result has no value.
+/// - An error applies to every key of the batch.
 pub trait Batch: Send + Sync + 'static {
-    /// What a value is asked for by.
+    /// Key of a value.
     type Key: Clone + Eq + Hash + Send + Sync + 'static;
-    /// What is loaded; cheap to clone, for every resolver that asks for it gets one.
+    /// Loaded value. It should be cheap to clone, because each resolver receives a clone.
     type Value: Clone + Send + Sync + 'static;
 
-    /// Loads the values of `keys`, each of which is there once, in the order in which they were asked for.
+    /// Loads the values of `keys`. The keys are distinct and in the order of the requests.
     fn load(
         &self,
         keys: Vec<Self::Key>,
     ) -> impl Future<Output = Result<HashMap<Self::Key, Self::Value>, GraphError>> + Send;
 }
 
-/// The loaders of one request.
+/// Loaders of one request.
 #[derive(Clone, Default)]
 pub(crate) struct Loaders {
     all: Vec<(TypeId, Arc<dyn Flush>)>,
-    /// `None` without loaders: most requests have none.
+    /// `None` without loaders, the most common case.
     drivers: Option<Arc<Drivers>>,
 }
 
@@ -74,13 +76,13 @@ impl std::fmt::Debug for Loaders {
     }
 }
 
-/// A loader, whatever it loads.
+/// Type-erased loader.
 trait Flush: Any + Send + Sync {
-    /// Loads what is queued; `None` when nothing is.
+    /// Starts a batch of the queued keys; `None` if there are none.
     fn flush(self: Arc<Self>) -> Option<BoxFuture<'static, ()>>;
-    /// Forgets what was loaded.
+    /// Clears the cache.
     fn clear(&self);
-    /// Forgets what is asked for and not there; who still waits asks again.
+    /// Drops pending keys; resolvers that still wait queue them again.
     fn let_go(&self);
 }
 
@@ -92,14 +94,14 @@ impl Loaders {
         self.all.push((TypeId::of::<B>(), loader));
     }
 
-    /// Forgets what was loaded, in front of another event.
+    /// Clears the caches before the next event of a subscription.
     pub(crate) fn clear(&self) {
         for (_, loader) in &self.all {
             loader.clear();
         }
     }
 
-    /// Forgets what is asked for and not there, when the operation that asked has ended.
+    /// Drops pending keys after the operation that requested them ended.
     fn let_go(&self) {
         for (_, loader) in &self.all {
             loader.let_go();
@@ -121,7 +123,7 @@ impl Loaders {
         }
     }
 
-    /// What is queued in all of them.
+    /// Batches of the queued keys of all loaders.
     fn queued(&self) -> impl Iterator<Item = BoxFuture<'static, ()>> {
         self.all
             .iter()

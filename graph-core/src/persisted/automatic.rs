@@ -1,4 +1,4 @@
-//! Automatic persisted queries.
+//! Automatic persisted queries (APQ).
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,10 +7,11 @@ use std::time::Duration;
 use super::{DocumentHash, PersistedDocument, PersistedStore};
 use crate::ports::{Clock, StoreError};
 
-/// A century: additions of it to any clock's time are in range.
+/// 100 years: the maximum lifetime that fits every clock's range.
 const LONGEST: Duration = Duration::from_secs(100 * 365 * 86_400);
 
-/// Serves operations by the hash of their text, and keeps what clients register.
+/// Settings of automatic persisted queries: the client registers a document and then sends only its
+/// hash.
 ///
 /// ```
 /// use std::time::Duration;
@@ -28,8 +29,10 @@ const LONGEST: Duration = Duration::from_secs(100 * 365 * 86_400);
 ///
 /// # Security
 ///
-/// Anybody may register a document that fits the schema and the limits; this saves bytes and is no allow-list. What can be
-/// registered is what could be run anyway, and a hash is answered only with the text that it is the hash of.
+/// - Automatic persisted queries are not an allow-list. Any client can register any document that
+///   passes validation and the limits, and could also send it in full.
+/// - A hash only returns the text that has this hash.
+/// - For an allow-list use [`TrustedDocuments`](super::TrustedDocuments).
 #[derive(Clone)]
 pub struct AutomaticPersistedQueries {
     store: Arc<dyn PersistedStore>,
@@ -39,7 +42,7 @@ pub struct AutomaticPersistedQueries {
 }
 
 impl AutomaticPersistedQueries {
-    /// Keeps texts in `store`, for a day after they were registered last, unless they are longer than 64 KiB.
+    /// Stores documents in `store`. Default lifetime: 1 day. Default maximum size: 64 KiB.
     #[must_use]
     pub fn new(store: impl PersistedStore + 'static, clock: impl Clock + 'static) -> Self {
         Self {
@@ -50,23 +53,26 @@ impl AutomaticPersistedQueries {
         }
     }
 
-    /// A text ends `lifetime` after it was registered last; a century is the longest.
+    /// Sets the lifetime of a document after its last registration. Default: 1 day; maximum: 100
+    /// years.
     ///
-    /// An engine that has compiled a document may serve it longer: a text never changes under its hash.
+    /// A compiled document can be served from the engine's plan cache after its lifetime. This is
+    /// safe, because the text of a hash never changes.
     #[must_use]
     pub fn with_lifetime(mut self, lifetime: Duration) -> Self {
         self.lifetime = lifetime.min(LONGEST);
         self
     }
 
-    /// A text of more than `bytes` runs when it is sent, and is not kept.
+    /// Sets the maximum size of a stored document. Default: 64 KiB. A larger document is executed
+    /// but not stored.
     #[must_use]
     pub fn with_text_limit(mut self, bytes: usize) -> Self {
         self.text_limit = bytes;
         self
     }
 
-    /// The text of `hash`, if there is one that fits it.
+    /// Loads the text of `hash` and verifies its hash.
     pub(crate) async fn text(&self, hash: &DocumentHash) -> Result<Option<Arc<str>>, StoreError> {
         let text = self.store.text(hash, self.clock.now()).await?;
         match text {
@@ -77,7 +83,7 @@ impl AutomaticPersistedQueries {
         }
     }
 
-    /// Keeps `text`, whose hash is `hash`.
+    /// Stores `text`, whose hash is `hash`.
     pub(crate) async fn keep(&self, hash: DocumentHash, text: &str) -> Result<(), StoreError> {
         if text.len() > self.text_limit {
             return Ok(());
@@ -88,7 +94,7 @@ impl AutomaticPersistedQueries {
             text: text.into(),
             expires_at: now.checked_add(self.lifetime).unwrap_or(now),
         };
-        // whether it was there, or there is room for it, makes no difference to this request
+        // the outcome does not affect this request
         self.store.keep(&document, now).await.map(drop)
     }
 }

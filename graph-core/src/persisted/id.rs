@@ -1,14 +1,14 @@
-//! What a document is known by.
+//! Ids of documents.
 
 use std::fmt;
 use std::str::FromStr;
 
 use sha2::{Digest as _, Sha256};
 
-/// What an id that is a SHA-256 starts with in `documentId`.
+/// Prefix of a SHA-256 in `documentId`.
 const PREFIX: &str = "sha256:";
 
-/// The SHA-256 of a document's text in UTF-8, byte for byte.
+/// SHA-256 of a document's UTF-8 text.
 ///
 /// ```
 /// use graph_core::persisted::DocumentHash;
@@ -22,19 +22,19 @@ const PREFIX: &str = "sha256:";
 pub struct DocumentHash([u8; 32]);
 
 impl DocumentHash {
-    /// The hash of `text`.
+    /// Computes the hash of `text`.
     #[must_use]
     pub fn of(text: &str) -> Self {
         Self(Sha256::digest(text).into())
     }
 
-    /// From its 32 bytes.
+    /// Creates the hash from its 32 bytes.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// Its 32 bytes.
+    /// Returns the 32 bytes.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
@@ -80,15 +80,15 @@ fn digit(character: u8) -> Result<u8, InvalidDocumentHash> {
     }
 }
 
-/// A text is not 64 lower-case hexadecimal digits.
+/// Error: the text is not 64 lower-case hexadecimal digits.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not 64 lower-case hexadecimal digits")]
 pub struct InvalidDocumentHash;
 
-/// What a request names a document by.
+/// Id of a document in a request.
 ///
-/// A hash is the same id with and without its prefix; every other text is an id that only a
-/// [`Manifest`](super::Manifest) gives a meaning.
+/// A hash with and without its prefix is the same id. Any other text is a custom id, which a
+/// [`Manifest`](super::Manifest) defines.
 ///
 /// ```
 /// use graph_core::persisted::{DocumentHash, DocumentId};
@@ -101,12 +101,12 @@ pub struct InvalidDocumentHash;
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 #[expect(
     clippy::exhaustive_enums,
-    reason = "an id says what its text is, or it does not"
+    reason = "an id is a hash or it is not"
 )]
 pub enum DocumentId {
-    /// The hash of the text.
+    /// SHA-256 of the document.
     Sha256(DocumentHash),
-    /// Any other.
+    /// Custom id.
     Custom(Box<str>),
 }
 
@@ -132,7 +132,7 @@ impl From<DocumentHash> for DocumentId {
     }
 }
 
-/// As in `documentId`.
+/// The form of `documentId`.
 impl fmt::Display for DocumentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

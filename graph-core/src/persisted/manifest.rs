@@ -1,4 +1,4 @@
-//! What the build of a client writes of the documents that it uses.
+//! Manifests of documents, written by the build of a client.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -10,12 +10,17 @@ use super::DocumentId;
 
 const APOLLO: &str = "apollo-persisted-query-manifest";
 
-/// Documents and their ids, in the order of the file.
+/// Documents with their ids, in file order.
 ///
-/// Reads [Apollo's manifest](https://www.apollographql.com/docs/graphos/platform/security/persisted-queries#manifest-format)
-/// (`{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"id", "body", …}]}`), and the plain
-/// `{"id": "text"}` which [relay-compiler](https://relay.dev/docs/guides/persisted-queries/) and the client preset of
-/// GraphQL Code Generator write.
+/// Two formats are supported:
+///
+/// - [Apollo's
+///   manifest](https://www.apollographql.com/docs/graphos/platform/security/persisted-queries#manifest-format):
+///   `{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"id", "body",
+///   …}]}`
+/// - A JSON object `{"id": "text"}`, as written by
+///   [relay-compiler](https://relay.dev/docs/guides/persisted-queries/) and by the client preset of
+///   GraphQL Code Generator.
 ///
 /// ```
 /// use graph_core::persisted::Manifest;
@@ -34,24 +39,24 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// An empty one.
+    /// Creates an empty manifest.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds `text` under `id`.
+    /// Adds the document `text` with the id `id`.
     #[must_use]
     pub fn with_document(mut self, id: impl Into<DocumentId>, text: impl Into<Box<str>>) -> Self {
         self.documents.push((id.into(), text.into()));
         self
     }
 
-    /// Reads a file.
+    /// Parses a manifest file.
     ///
     /// # Errors
     ///
-    /// [`InvalidManifest`] when it is neither of the two shapes, or has one key twice.
+    /// [`InvalidManifest`] if the file has neither format, or has a duplicate key.
     pub fn from_json(json: &[u8]) -> Result<Self, InvalidManifest> {
         let Entries(entries) = serde_json::from_slice(json)?;
         let documents = entries
@@ -67,12 +72,12 @@ impl Manifest {
     }
 }
 
-/// A file is no manifest of a known shape.
+/// Error: the file is not a manifest in a supported format.
 #[derive(Debug, thiserror::Error)]
-#[error("the manifest cannot be read")]
+#[error("cannot parse the manifest: expected Apollo's format, version 1, or an object of ids and texts")]
 pub struct InvalidManifest(#[from] serde_json::Error);
 
-/// Ids and texts, whichever the shape.
+/// Ids and texts of either format.
 struct Entries(Vec<(String, String)>);
 
 impl<'de> Deserialize<'de> for Entries {
@@ -95,7 +100,7 @@ impl<'de> Visitor<'de> for Shapes {
         let (mut version, mut operations) = (None, None::<Vec<Operation>>);
         while let Some(key) = map.next_key::<String>()? {
             if !keys.insert(key.clone()) {
-                return Err(A::Error::custom(format_args!("`{key}` is there twice")));
+                return Err(A::Error::custom(format_args!("duplicate key `{key}`")));
             }
             match key.as_str() {
                 "version" => version = Some(map.next_value::<u64>()?),
@@ -117,7 +122,7 @@ impl<'de> Visitor<'de> for Shapes {
     }
 }
 
-/// An operation of Apollo's manifest; its name and type are in its text too.
+/// Operation of Apollo's manifest; its name and type are also in its text.
 #[derive(Deserialize)]
 struct Operation {
     id: String,

@@ -1,30 +1,41 @@
-//! Operations that a client names by a hash instead of sending their text.
+//! Persisted queries: the client sends the id or the SHA-256 of a document instead of its text.
 //!
-//! Two things share the wire form and differ in trust:
+//! There are two kinds, with the same wire format:
 //!
-//! - **Automatic persisted queries** save bytes: [`AutomaticPersistedQueries`]. A client sends the SHA-256 of a text; when it is
-//!   unknown the client is told so, sends text and hash once, and the text is kept in a [`PersistedStore`].
-//! - **Trusted documents** are an allow-list: [`TrustedDocuments`]. The texts of the host's own clients are known before the
-//!   engine starts, from the [`Manifest`]s that their build wrote. Each is parsed, validated and priced when the engine is
-//!   built, and the engine is not built when one of them does not fit. Under [`TrustedMode::Enforce`] nothing else runs.
+//! - **Automatic persisted queries** ([`AutomaticPersistedQueries`]) reduce the size of requests.
+//!   The client sends the SHA-256 of a document. If the hash is unknown, the client sends the
+//!   document and the hash once, and the engine stores the document in a [`PersistedStore`].
+//! - **Trusted documents** ([`TrustedDocuments`]) are an allow-list. The host loads the documents
+//!   of its own clients from [`Manifest`]s when it builds the engine. Every document is parsed,
+//!   validated and priced then; if one is invalid, building fails. [`TrustedMode::Enforce`] refuses
+//!   all other documents.
 //!
-//! A request names a document by `extensions.persistedQuery` (`{"version": 1, "sha256Hash": …}`), or by `documentId` as in the
-//! [appendix of GraphQL over HTTP](https://github.com/graphql/graphql-over-http/pull/264), where a SHA-256 is written
-//! `sha256:` and 64 hexadecimal digits; `doc_id` and `id`, as the documentation of Relay has it, mean the same. All of them
-//! work by POST and, for queries, by GET.
+//! # Request format
 //!
-//! | request | answer |
+//! - `extensions.persistedQuery`: `{"version": 1, "sha256Hash": …}`
+//! - `documentId`: `sha256:` and 64 hexadecimal digits, or a custom id; see the [appendix of
+//!   GraphQL over HTTP](https://github.com/graphql/graphql-over-http/pull/264)
+//! - `doc_id` or `id`: as in Relay's documentation
+//!
+//! All of them work by POST and, for queries, by GET.
+//!
+//! # Responses
+//!
+//! | request | response |
 //! |---|---|
-//! | a hash that is known | the operation runs, its text is neither sent, hashed nor parsed |
-//! | a hash that is unknown | `PersistedQueryNotFound`, `PERSISTED_QUERY_NOT_FOUND`, 200, never cached |
-//! | a text with its hash | the operation runs, and its text is kept when it fits the schema and the limits |
-//! | a text with another hash, where texts are kept or the hash is listed | `PERSISTED_QUERY_MISMATCH`, 400 |
-//! | a text with any hash, where neither is so | the text runs, and nobody looks at the hash |
-//! | a hash, where nothing is persisted | `PersistedQueryNotSupported`, `PERSISTED_QUERY_NOT_SUPPORTED`, 200 |
-//! | an id outside the list, under enforcement | `PERSISTED_QUERY_NOT_IN_LIST` |
-//! | a text without an id, under enforcement | `PERSISTED_QUERY_ID_REQUIRED` |
+//! | known hash | result of the operation |
+//! | unknown hash | `PersistedQueryNotFound`, `PERSISTED_QUERY_NOT_FOUND`, 200, not cacheable |
+//! | text with its hash | result of the operation; the text is stored if it passes validation and the limits |
+//! | text with another hash, if texts are stored or the hash is trusted | `PERSISTED_QUERY_MISMATCH`, 400 |
+//! | text with another hash, otherwise | result of the text; the hash is ignored |
+//! | hash, if neither kind is enabled | `PersistedQueryNotSupported`, `PERSISTED_QUERY_NOT_SUPPORTED`, 200 |
+//! | id that is not trusted, if enforced | `PERSISTED_QUERY_NOT_IN_LIST` |
+//! | text without an id, if enforced | `PERSISTED_QUERY_ID_REQUIRED` |
 //!
-//! The two messages are compared letter by letter by the persisted-query link of Apollo Client and the persisted exchange of
+//! Apollo Client's persisted-query link and urql's persisted exchange compare the messages
+//! `PersistedQueryNotFound` and `PersistedQueryNotSupported` literally. An enforced allow-list does
+//! not answer `PersistedQueryNotFound`, because the client would then send a text that is refused
+//! anyway.
 //! urql. A client that misses in an enforced list is not told `PersistedQueryNotFound`: it would send a text that may not run.
 
 mod automatic;

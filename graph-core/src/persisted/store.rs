@@ -1,4 +1,4 @@
-//! Where the texts of automatic persisted queries are kept.
+//! Store of automatic persisted queries.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,20 +9,20 @@ use async_trait::async_trait;
 use super::DocumentHash;
 use crate::ports::StoreError;
 
-/// A text that a client registered under its hash.
+/// Document that a client registered under its hash.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "a store writes all of it")]
 pub struct PersistedDocument {
-    /// The SHA-256 of the text; the engine has compared them.
+    /// SHA-256 of the text, verified by the engine.
     pub hash: DocumentHash,
-    /// The document, byte for byte as the client sent it.
+    /// Document as the client sent it.
     pub text: Arc<str>,
-    /// From when on the text may not be served.
+    /// Expiry: the text must not be served at or after this time.
     pub expires_at: SystemTime,
 }
 
 impl PersistedDocument {
-    /// `text` under its hash, served until `expires_at`.
+    /// Creates a document with the hash of `text` that expires at `expires_at`.
     #[must_use]
     pub fn new(text: &str, expires_at: SystemTime) -> Self {
         Self {
@@ -38,45 +38,47 @@ impl PersistedDocument {
 #[must_use]
 #[non_exhaustive]
 pub enum KeepOutcome {
-    /// It was not there, and is now.
+    /// The document was absent and is now stored.
     New,
-    /// It was there already, and stays until the later of the two ends.
+    /// The document was already stored and now expires at the later of the two times.
     Known,
-    /// It takes more room than the store has for one text. Nothing changed.
+    /// The document is too large for the store. Nothing changed.
     TooLarge,
 }
 
-/// The texts of documents by their hash.
+/// Store of documents by their hash.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// - A text comes back byte for byte, or not at all, whatever is in it. The engine hashes what it gets; a text that does not
-///   fit its hash is an incident, and is not run.
-/// - It is bounded, in bytes or by the end of each text. Forgetting is allowed at any time: a client that misses sends its
-///   text again. Serving a text at or after its `expires_at` is not.
-/// - Each verb is one atomic step. Of any number of callers that keep one hash while it is not there exactly one gets
-///   [`KeepOutcome::New`]; none of them shortens how long it is there.
-/// - Times have nanoseconds: an end is stored without rounding.
+/// - A text is returned byte for byte or not at all. The engine verifies the hash; a mismatch is
+///   reported as an incident and the text is not executed.
+/// - The store is bounded, by size or by expiry. It may evict any document at any time: the client
+///   registers it again. It must not return a text at or after its `expires_at`.
+/// - Each method is one atomic step. If several callers store an absent document concurrently,
+///   exactly one of them gets [`KeepOutcome::New`]. No call shortens the lifetime of a stored
+///   document.
+/// - Times have nanosecond precision; `expires_at` is stored without rounding.
 ///
-/// The kit `persisted_store!` of `graph-core-conformance` checks this.
+/// The macro `persisted_store!` of `graph-core-conformance` tests this contract.
 #[async_trait]
 pub trait PersistedStore: Send + Sync {
-    /// The text of `hash`, if it is there and `now` is before its end.
+    /// Returns the text of `hash`, if it is stored and `now` is before its expiry.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot answer; the client is told that the hash is unknown then.
+    /// [`StoreError`] if the store is unavailable. The engine then treats the hash as unknown.
     async fn text(&self, hash: &DocumentHash, now: SystemTime) -> Result<Option<Arc<str>>, StoreError>;
 
-    /// Keeps `document`. One that is there and has ended by `now` is as good as none.
+    /// Stores `document`. A stored document that expired at or before `now` counts as absent.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot answer; the operation runs all the same. Calling again is safe.
+    /// [`StoreError`] if the store is unavailable. The operation is executed anyway. The call can
+    /// be retried.
     async fn keep(&self, document: &PersistedDocument, now: SystemTime) -> Result<KeepOutcome, StoreError>;
 }
 
-// written out: an `async fn` would box the future of the store once more
+// expanded by hand: an `async fn` would box the store's future a second time
 impl<S: PersistedStore + ?Sized> PersistedStore for Arc<S> {
     fn text<'life0, 'life1, 'async_trait>(
         &'life0 self,

@@ -1,4 +1,4 @@
-//! The allow-list.
+//! Trusted documents: the allow-list of operations.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{DocumentId, Manifest};
 use crate::guard::Principal;
 
-/// The documents that the host's own clients use, and what becomes of every other.
+/// Documents of the host's own clients, and the mode for all other documents.
 ///
 /// ```
 /// use graph_core::persisted::{Manifest, TrustedDocuments, TrustedMode, Untrusted};
@@ -14,7 +14,7 @@ use crate::guard::Principal;
 /// let manifest = Manifest::new().with_document("ping-1", "{ ping }");
 /// let trusted = TrustedDocuments::new([manifest])
 ///     .with_mode(TrustedMode::Log)
-///     .with_log(|asked: &Untrusted<'_>| eprintln!("not in the list: {:?} {:?}", asked.id, asked.text));
+///     .with_log(|request: &Untrusted<'_>| eprintln!("not trusted: {:?} {:?}", request.id, request.text));
 /// # drop(trusted);
 /// ```
 #[derive(Clone)]
@@ -25,7 +25,7 @@ pub struct TrustedDocuments {
 }
 
 impl TrustedDocuments {
-    /// The documents of `manifests`, and nothing else: [`TrustedMode::Enforce`].
+    /// Trusts the documents of `manifests` and refuses all others ([`TrustedMode::Enforce`]).
     #[must_use]
     pub fn new(manifests: impl IntoIterator<Item = Manifest>) -> Self {
         Self {
@@ -35,14 +35,14 @@ impl TrustedDocuments {
         }
     }
 
-    /// What becomes of other documents.
+    /// Sets the mode for other documents. Default: [`TrustedMode::Enforce`].
     #[must_use]
     pub fn with_mode(mut self, mode: TrustedMode) -> Self {
         self.mode = mode;
         self
     }
 
-    /// Tells `log` of every request for another document, unless the mode is [`TrustedMode::Off`].
+    /// Reports each request for another document to `log`, unless the mode is [`TrustedMode::Off`].
     #[must_use]
     pub fn with_log(mut self, log: impl UntrustedLog + 'static) -> Self {
         self.log = Some(Arc::new(log));
@@ -59,40 +59,40 @@ impl fmt::Debug for TrustedDocuments {
     }
 }
 
-/// What becomes of a document that is in no manifest.
+/// Treatment of documents that are not trusted.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "the three steps of a roll-out")]
 pub enum TrustedMode {
-    /// It runs. The list only lets clients send ids.
+    /// Other documents run. Trusted documents can be requested by id.
     Off,
-    /// It runs, and the log is told: is the list complete?
+    /// Other documents run and are reported to the log. For checking that the list is complete.
     Log,
-    /// It is refused, and the log is told.
+    /// Other documents are refused and reported to the log.
     #[default]
     Enforce,
 }
 
-/// A request for a document that is in no manifest.
+/// Request for a document that is not trusted.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Untrusted<'r> {
-    /// The id that the request named, if any.
+    /// Document id of the request, if any.
     pub id: Option<&'r DocumentId>,
-    /// The text that the request had, if any. It is the client's, of any length.
+    /// Document text of the request, if any. Sent by the client, of any length.
     pub text: Option<&'r str>,
-    /// The operation of it, if it was named.
+    /// Operation name of the request, if any.
     pub operation_name: Option<&'r str>,
-    /// Who asked.
+    /// Principal of the request; `None` if it is anonymous.
     pub principal: Option<&'r Principal>,
 }
 
-/// Receives every request for a document that is in no manifest. Any `Fn(&Untrusted)` is one.
+/// Receives requests for documents that are not trusted. Implemented for every `Fn(&Untrusted)`.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// It returns quickly: it is called before the operation runs.
+/// The method returns quickly, because it is called before the operation runs.
 pub trait UntrustedLog: Send + Sync {
-    /// Takes note of `asked`.
+    /// Records one request.
     fn record(&self, asked: &Untrusted<'_>);
 }
 

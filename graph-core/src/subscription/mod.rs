@@ -1,8 +1,8 @@
-//! Subscriptions on the wire: [`graphql-transport-ws`](transport_ws) over WebSocket, and both modes of
-//! [`graphql-sse`](sse) over server-sent events.
+//! Subscriptions: [`graphql-transport-ws`](transport_ws) over WebSocket, and [`graphql-sse`](sse)
+//! over server-sent events.
 //!
-//! Neither opens a socket, starts a task or reads a clock. What an operation answers comes from
-//! [`Engine::subscribe`](crate::Engine::subscribe) in each of them.
+//! Neither opens a socket, spawns a task or reads a clock. The responses of an operation come from
+//! [`Engine::subscribe`](crate::Engine::subscribe).
 
 mod operation_id;
 mod produced;

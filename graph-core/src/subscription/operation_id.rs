@@ -1,17 +1,17 @@
-//! What a client calls an operation.
+//! Operation ids of clients.
 
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Longest id in bytes: each event repeats it.
+/// Maximum length in bytes; each event repeats the id.
 const MAX: usize = 256;
 
-/// The id that a client gives to an operation, to know its events by: 1 to 256 bytes of anything, cheap to clone.
+/// Id that a client assigns to an operation: 1 to 256 bytes, cheap to clone.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(crate) struct OperationId(Arc<str>);
 
-/// Why a text is no id.
+/// Reason to refuse an id.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum InvalidOperationId {
     Missing,
@@ -23,7 +23,8 @@ impl OperationId {
         &self.0
     }
 
-    /// As JSON, which has no line breaks but escaped ones: nothing in an id starts a line of its own.
+    /// The id as a JSON string. Line breaks are escaped, so the id cannot inject lines into an
+    /// event.
     pub(crate) fn quoted(&self) -> String {
         serde_json::Value::from(self.as_str()).to_string()
     }
@@ -54,7 +55,7 @@ impl fmt::Display for InvalidOperationId {
 mod tests {
     use super::*;
 
-    /// G10: an id has up to 256 bytes, and whatever it is made of, it stays on its line.
+    /// G10: an id has at most 256 bytes and stays on one line for any content.
     #[test]
     fn an_id_is_up_to_256_bytes_on_one_line() {
         let id: OperationId = "\u{e9}".repeat(128).parse().unwrap();

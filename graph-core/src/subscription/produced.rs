@@ -1,7 +1,7 @@
-//! A stream written as an async block: the block owns what its items borrow from.
+//! Stream from an async block that owns the data its items borrow.
 //!
-//! juniper's streams borrow the document, the schema and the context. An async block can own all three and drive the stream;
-//! [`produced`] hands out what the block emits.
+//! juniper's streams borrow the document, the schema and the context. An async block owns all three
+//! and drives the stream; [`produced`] yields the items that the block emits.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -10,13 +10,13 @@ use std::task::{Context, Poll};
 
 use futures_util::stream::Stream;
 
-/// Where the block puts its items.
+/// Output of the async block.
 pub(crate) struct Emitter<T> {
     slot: Arc<Mutex<Option<T>>>,
 }
 
 impl<T> Emitter<T> {
-    /// Hands out `item`; goes on when the next one is asked for.
+    /// Yields `item` and resumes at the next poll of the stream.
     pub(crate) async fn emit(&self, item: T) {
         *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(item);
         let mut handed_out = false;
@@ -31,7 +31,7 @@ impl<T> Emitter<T> {
     }
 }
 
-/// The stream of what the future of `produce` emits.
+/// Creates the stream of the items that the future of `produce` emits.
 pub(crate) fn produced<T, F>(produce: impl FnOnce(Emitter<T>) -> F) -> Produced<T>
 where
     F: Future<Output = ()> + Send + 'static,
@@ -46,9 +46,9 @@ where
     }
 }
 
-/// See [`produced`].
+/// Stream of [`produced`].
 pub(crate) struct Produced<T> {
-    /// `None` when it has ended.
+    /// `None` after the end.
     producer: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     slot: Arc<Mutex<Option<T>>>,
 }

@@ -1,4 +1,4 @@
-//! How events are written.
+//! Format of the events.
 
 use bytes::Bytes;
 
@@ -6,10 +6,10 @@ use crate::http::KEEP_ALIVE;
 use crate::response::GraphResponse;
 use crate::subscription::OperationId;
 
-/// Some browsers see the head of a response only when its body starts.
+/// Sent at once, because some browsers process the response head only after the first body bytes.
 pub(super) const GREETING: &[u8] = KEEP_ALIVE;
 
-/// One response of the operation `id`.
+/// Event with one response of the operation `id`.
 pub(super) fn next_of(id: &OperationId, response: GraphResponse) -> Bytes {
     let json = response.into_json();
     [
@@ -23,7 +23,7 @@ pub(super) fn next_of(id: &OperationId, response: GraphResponse) -> Bytes {
     .into()
 }
 
-/// The end of the operation `id`.
+/// Final event of the operation `id`.
 pub(super) fn complete_of(id: &OperationId) -> Bytes {
     format!("event: complete\ndata: {{\"id\":{}}}\n\n", id.quoted()).into()
 }

@@ -1,43 +1,49 @@
-//! Server-sent events as [`graphql-sse`](https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md) has them.
+//! Server-sent events by the
+//! [`graphql-sse`](https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md) protocol.
 //!
-//! *Distinct connections*, one response for each operation, is what [`Engine::respond`](crate::Engine::respond) answers to
-//! `Accept: text/event-stream`. *Single connection* is for browsers over HTTP/1.1, which open six connections to a host at most: one
-//! response carries the events of all operations, and [`Engine::respond_single`](crate::Engine::respond_single) is its endpoint,
-//! beside the other, such as `/graphql/stream`.
+//! - **Distinct connections mode**, one response per operation:
+//!   [`Engine::respond`](crate::Engine::respond) serves it for `Accept: text/event-stream`.
+//! - **Single connection mode**, one response for the events of all operations:
+//!   [`Engine::respond_single`](crate::Engine::respond_single) serves it at an endpoint of its own,
+//!   such as `/graphql/stream`. It is for browsers over HTTP/1.1, which open at most six
+//!   connections to a host.
 //!
-//! | request | answer |
+//! # Single connection mode
+//!
+//! | request | response |
 //! |---|---|
-//! | PUT | 201 with the token of a stream, to be opened soon |
+//! | PUT | 201 with the token of a reserved stream |
 //! | GET with the token and `Accept: text/event-stream` | the stream |
-//! | POST with the token, of an operation with `extensions.operationId` | 202; its events come by the stream |
+//! | POST with the token, of an operation with `extensions.operationId` | 202; the events arrive on the stream |
 //! | DELETE `?operationId=` with the token | 200; the operation is stopped |
 //!
-//! The token is in `X-GraphQL-Event-Stream-Token`, or in the query as `token`.
+//! The token is sent in the header `X-GraphQL-Event-Stream-Token` or the query parameter `token`.
 //!
-//! | what is wrong | status |
+//! | error | status |
 //! |---|---|
-//! | no `operationId`, or what is wrong with any request of [`http`](crate::http) | 400 and the others there |
-//! | no such token, or one that somebody else was given | 404 |
-//! | the stream is open already, or an operation comes before it is; an operation has the id of one that runs | 409 |
-//! | an operation is longer than [allowed](StreamLimits::with_operation) | 413 |
-//! | too many streams or operations: `RATE_LIMITED` | 429 |
+//! | no `operationId`, or any error of a request in [`http`](crate::http) | 400, or the status listed there |
+//! | unknown token, or token of another principal | 404 |
+//! | the stream is already open, or not yet open for an operation; the operation id is in use | 409 |
+//! | the operation is larger than [allowed](StreamLimits::with_operation) | 413 |
+//! | too many streams or operations (`RATE_LIMITED`) | 429 |
 //!
-//! An operation that does not fit the schema is answered at once with 400, as everywhere. What fails later is an event.
+//! An operation that fails validation gets 400 at once. A later failure is an event.
 //!
-//! A stream ends with its response, and with it what ran on it. All of this is in the memory of one process: a host of several sends a
-//! client always to the same one.
+//! A stream ends with its response, and its operations end with it. All state is in the memory of
+//! one process: a host with several processes needs sticky routing.
 //!
 //! # Security
 //!
-//! What clients can make grow has a bound: [`StreamLimits`]. A stream that nobody has opened keeps no operation, and an operation nothing of
-//! the request that it came by but its document and variables. Whoever is anonymous shares the streams of one principal with everybody
-//! else who is, so that one client can take them all: a host refuses anonymous requests before they come here, or counts them by
-//! their addresses.
+//! - [`StreamLimits`] bounds everything that a client can allocate.
+//! - A reserved stream that is not open holds no operations. An operation keeps only its document
+//!   and variables, not the request body.
+//! - All anonymous clients together count as one principal, so one of them can exhaust the streams
+//!   of all. A host refuses anonymous requests, or limits them by address, before this endpoint.
 //!
-//! # Slow consumers
+//! # Performance
 //!
-//! Nothing is queued: an operation is asked for its next response when the one before is taken. What a slow consumer then misses is
-//! for the source of the events to decide.
+//! Nothing is queued. The next response of an operation is polled after the previous one was taken.
+//! With a slow consumer the source of the events decides which events are lost.
 
 mod event;
 mod stream;

@@ -1,4 +1,4 @@
-//! The body of the response that carries every operation of a client.
+//! Body of the response that carries all operations of a client.
 
 use std::fmt;
 use std::mem;
@@ -17,9 +17,10 @@ use crate::subscription::OperationId;
 pub(super) type Responses = Pin<Box<dyn Stream<Item = GraphResponse> + Send>>;
 pub(super) type End = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// The operations of one stream, which requests start and stop while the response is polled.
+/// Operations of one stream. Requests start and stop them while the response is polled.
 ///
-/// They are host code, which is polled and dropped for as long as it takes: never under the lock that requests wait for.
+/// Operations are host code and may be slow to poll or drop. Neither happens under the lock that
+/// requests take.
 #[derive(Clone, Default)]
 pub(super) struct Operations {
     shared: Arc<Mutex<Board>>,
@@ -28,21 +29,21 @@ pub(super) struct Operations {
 #[derive(Default)]
 struct Board {
     running: Vec<Arc<Operation>>,
-    /// The stream has not seen yet what runs.
+    /// `running` changed since the stream last read it.
     changed: bool,
     waker: Option<Waker>,
 }
 
-/// One run of an operation: a client may use an id again.
+/// One run of an operation; the client may reuse its id later.
 struct Operation {
     id: OperationId,
-    /// Locked while it is polled; `None` once it has ended. Whoever locks it holds no other lock.
+    /// Locked while polled; `None` after the end. The holder of this lock takes no other lock.
     task: Mutex<Option<Task>>,
 }
 
 struct Task {
     responses: Responses,
-    /// Completes when the credentials it was started with are worth nothing any more.
+    /// Completes when the credentials of the operation expire.
     end: End,
 }
 
@@ -57,7 +58,7 @@ impl Operations {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether one more may be started, as `id`, when there are at most `limit`.
+    /// Checks that an operation `id` may start, with at most `limit` operations.
     pub(super) fn check(&self, id: &OperationId, limit: usize) -> Result<(), Missing> {
         self.lock().check(id, limit)
     }
@@ -70,13 +71,13 @@ impl Operations {
         end: End,
     ) -> Result<(), Missing> {
         let mut board = self.lock();
-        // it may have been started since it was checked
+        // checked again: a concurrent request may have started it
         board.check(&id, limit)?;
         let task = Mutex::new(Some(Task { responses, end }));
         board.running.push(Arc::new(Operation { id, task }));
         board.changed = true;
         let waker = board.waker.take();
-        // who is woken may come at once
+        // unlocked first: the woken task may poll at once
         drop(board);
         if let Some(waker) = waker {
             waker.wake();
@@ -84,14 +85,15 @@ impl Operations {
         Ok(())
     }
 
-    /// Drops the operation at once, or when the poll ends that is under way. It has no event any more.
+    /// Stops the operation and drops it, or lets the running poll drop it. It yields no further
+    /// events.
     pub(super) fn stop(&self, id: &OperationId) {
         let mut board = self.lock();
         let at = board.running.iter().position(|operation| operation.id == *id);
         let stopped = at.map(|at| board.running.remove(at));
         board.changed |= stopped.is_some();
         drop(board);
-        // who polls it looks afterwards whether it still runs
+        // if it is being polled, the poller checks afterwards and drops it
         let task = stopped
             .as_ref()
             .and_then(|stopped| match stopped.task.try_lock() {
@@ -99,11 +101,11 @@ impl Operations {
                 Err(TryLockError::Poisoned(task)) => task.into_inner().take(),
                 Err(TryLockError::WouldBlock) => None,
             });
-        // what it drops is the host's, and may take a while
+        // dropped without the lock: it is host code
         drop(task);
     }
 
-    /// What runs, if that has changed; who polls it is to be woken by `cx`.
+    /// Returns the running operations if they changed, and registers the waker.
     fn look(&self, cx: &Context<'_>) -> Option<Vec<Arc<Operation>>> {
         let mut board = self.lock();
         board.waker = Some(cx.waker().clone());
@@ -117,7 +119,7 @@ impl Operations {
             .any(|running| Arc::ptr_eq(running, operation))
     }
 
-    /// Whether the operation ran until now.
+    /// Removes the operation; returns `true` if it was still running.
     fn remove(&self, operation: &Arc<Operation>) -> bool {
         let mut board = self.lock();
         let at = board
@@ -145,7 +147,7 @@ impl Operation {
         self.task.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next response; `None` at the end. An operation that was stopped has ended.
+    /// Polls the next response; `None` at the end and after a stop.
     fn poll_next(&self, cx: &mut Context<'_>) -> Poll<Option<GraphResponse>> {
         match &mut *self.task() {
             Some(task) => task.responses.as_mut().poll_next(cx),
@@ -160,23 +162,24 @@ impl Operation {
         }
     }
 
-    /// Drops what runs.
+    /// Drops the operation's stream.
     fn end(&self) {
         let task = self.task().take();
         drop(task);
     }
 }
 
-/// The operations as the stream drives them.
+/// Operations as the stream polls them.
 struct Driven {
     shared: Operations,
     operations: Vec<Arc<Operation>>,
-    /// Whose turn it is: an operation that always has a response must not hold up the others.
+    /// Index of the next operation to poll (round robin), so that a busy operation does not starve
+    /// others.
     turn: usize,
 }
 
 impl Driven {
-    /// The next event; `None` when the credentials of an operation have ended.
+    /// Polls the next event; `None` when the credentials of an operation expired.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if let Some(running) = self.shared.look(cx) {
             self.operations = running;
@@ -200,12 +203,12 @@ impl Driven {
                 }
                 Poll::Pending if self.shared.runs(operation) => continue,
                 Poll::Ready(None) if self.shared.remove(operation) => Some(event::complete_of(&operation.id)),
-                // it was stopped while it was polled
+                // stopped while it was polled
                 _ => None,
             };
             operation.end();
             self.operations.remove(at);
-            // the one behind it has its place now
+            // the next operation moved to this index
             self.turn = at;
             if event.is_some() {
                 return Poll::Ready(event);
@@ -215,9 +218,10 @@ impl Driven {
     }
 }
 
-/// The events of all operations. It ends without a word when credentials do: a client that lost its stream opens another.
+/// Events of all operations. If credentials expire, the stream ends without an event, and the
+/// client reconnects.
 pub(super) struct Events<D> {
-    /// Both are dropped when it ends, or with it.
+    /// Both are dropped at the end.
     open: Option<(Driven, D)>,
     end: End,
     greeted: bool,
@@ -270,7 +274,7 @@ mod tests {
 
     use super::*;
 
-    /// Host code that runs when it is dropped or woken: how often the operations were free for others then.
+    /// Host code that runs on drop or wake, and counts how often the operations were unlocked then.
     #[derive(Default)]
     struct HostCode {
         operations: Operations,
@@ -298,7 +302,7 @@ mod tests {
         }
     }
 
-    /// What a host answers by, each time it is polled.
+    /// Responses of the host, produced at each poll.
     fn responses(
         host: &Arc<HostCode>,
         answer: impl Fn() -> Option<GraphResponse> + Send + 'static,
@@ -327,7 +331,7 @@ mod tests {
         }
     }
 
-    /// G10: what the host does when it is polled or woken, or when its operation ends, may take a while, and holds up no request.
+    /// G10: slow host code in a poll, a wake-up or a drop does not block requests.
     #[test]
     fn host_code_holds_up_no_request() {
         let host = Arc::new(HostCode::default());
@@ -343,7 +347,7 @@ mod tests {
         assert_eq!(host.free.load(Ordering::SeqCst), 3, "polled and dropped");
     }
 
-    /// G10: an operation that is stopped while it is polled has no event any more, and its id is free.
+    /// G10: an operation stopped during its poll sends no event, and its id is free.
     #[test]
     fn what_is_stopped_while_it_is_polled_sends_nothing() {
         let host = Arc::new(HostCode::default());
@@ -360,7 +364,8 @@ mod tests {
         assert_eq!(host.operations.check(&id("1"), 1), Ok(()));
     }
 
-    /// G10: a stream that is not read drops what is stopped all the same, so that starting and stopping makes nothing grow.
+    /// G10: stopped operations of an unread stream are dropped, so that repeated starts do not grow
+    /// memory.
     #[test]
     fn what_is_stopped_is_dropped_whoever_reads_the_stream() {
         let host = Arc::new(HostCode::default());

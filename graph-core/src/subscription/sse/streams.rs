@@ -1,4 +1,4 @@
-//! The streams of all clients, each reserved first and opened then.
+//! Registry of the streams of all clients: reserved first, then opened.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::http::EventStream;
 use crate::ports::{Clock, Entropy};
 use crate::subscription::OperationId;
 
-/// The bounds of [`EventStreams`].
+/// Limits of [`EventStreams`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct StreamLimits {
     streams: usize,
@@ -25,7 +25,8 @@ pub struct StreamLimits {
 }
 
 impl Default for StreamLimits {
-    /// 10,000 streams, 32 of one principal, 100 operations a stream, 256 KiB an operation, 30 s from the reservation to the stream.
+    /// Defaults: 10,000 streams, 32 per principal, 100 operations per stream, 256 KiB per
+    /// operation, and 30 s to open a reserved stream.
     fn default() -> Self {
         Self {
             streams: 10_000,
@@ -38,35 +39,38 @@ impl Default for StreamLimits {
 }
 
 impl StreamLimits {
-    /// How many streams there may be, open ones and reserved ones.
+    /// Limits the total number of streams, open and reserved. Default: 10,000.
     #[must_use]
     pub fn with_streams(mut self, streams: usize) -> Self {
         self.streams = streams;
         self
     }
 
-    /// How many streams one principal may have; all who are anonymous are one, and so can lock each other out.
+    /// Limits the streams of one principal. Default: 32.
+    ///
+    /// All anonymous clients together count as one principal.
     #[must_use]
     pub fn with_streams_of_one(mut self, streams: usize) -> Self {
         self.streams_of_one = streams;
         self
     }
 
-    /// How many operations may run on one stream.
+    /// Limits the concurrent operations of one stream. Default: 100.
     #[must_use]
     pub fn with_operations(mut self, operations: usize) -> Self {
         self.operations = operations;
         self
     }
 
-    /// How many bytes the request of an operation may have; the limit of every body applies, too.
+    /// Limits the size of an operation's request. Default: 256 KiB. The body limit of the engine
+    /// also applies.
     #[must_use]
     pub fn with_operation(mut self, bytes: usize) -> Self {
         self.operation = bytes;
         self
     }
 
-    /// How long a stream stays reserved without being opened.
+    /// Sets the time until a reserved stream must be opened. Default: 30 s.
     #[must_use]
     pub fn with_reservation(mut self, reservation: Duration) -> Self {
         self.reservation = reservation;
@@ -74,15 +78,17 @@ impl StreamLimits {
     }
 }
 
-/// The streams of single connection mode that one process serves; see the [module](super). One value for as long as the host runs.
+/// Streams of single connection mode in one process; see the [module](super).
+///
+/// The host creates one value and keeps it.
 ///
 /// # Security
 ///
-/// A token is 256 bits of the host's randomness, and is kept as its hash. It opens nothing by itself: each request with it must act
-/// for the principal who reserved the stream, so that a token in a log or in the history of a browser is worth nothing.
-///
-/// All who are anonymous are one: a token that was reserved anonymously works for every anonymous caller who has it, and is a secret
-/// of its client. A host whose anonymous streams must not be shared authenticates the endpoint.
+/// - A token is 256 random bits from [`Entropy`]. Only its hash is stored.
+/// - A token alone grants nothing: each request must also have the principal that reserved the
+///   stream. A token in a log or a browser history is therefore useless to others.
+/// - All anonymous clients count as one principal, so an anonymous stream can be used by every
+///   anonymous client that knows its token. Authenticate the endpoint if that is not acceptable.
 #[derive(Clone)]
 pub struct EventStreams {
     limits: StreamLimits,
@@ -96,12 +102,12 @@ type Key = [u8; 32];
 
 struct Place {
     owner: Option<String>,
-    /// Until when it must be opened; `None`: it is open.
+    /// Deadline to open the stream; `None` if it is open.
     until: Option<SystemTime>,
     operations: Operations,
 }
 
-/// A stream as a request names it, and who asks.
+/// Stream named by a request, and the principal of the request.
 pub(crate) struct Wanted<'w> {
     streams: &'w EventStreams,
     token: &'w str,
@@ -109,18 +115,18 @@ pub(crate) struct Wanted<'w> {
     now: SystemTime,
 }
 
-/// Why there is no stream or no operation.
+/// Reason why a stream or operation is unavailable.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Missing {
-    /// There is no such stream.
+    /// The stream does not exist.
     Unknown,
-    /// It is open already.
+    /// The stream is already open.
     Open,
-    /// It is not open yet.
+    /// The stream is not open yet.
     NotOpen,
-    /// An operation with the id runs on it.
+    /// An operation with this id is running.
     Runs,
-    /// There are too many.
+    /// A limit is reached.
     TooMany,
 }
 
@@ -133,7 +139,7 @@ impl fmt::Debug for EventStreams {
 }
 
 impl EventStreams {
-    /// No streams yet; `entropy` makes their tokens, and reservations end by `clock`.
+    /// Creates an empty registry. `entropy` generates the tokens, `clock` expires reservations.
     #[must_use]
     pub fn new(limits: StreamLimits, entropy: impl Entropy + 'static, clock: impl Clock + 'static) -> Self {
         Self {
@@ -144,13 +150,13 @@ impl EventStreams {
         }
     }
 
-    /// How many streams there are, open ones and reserved ones.
+    /// Number of streams, open and reserved.
     #[must_use]
     pub fn len(&self) -> usize {
         self.places().len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no streams.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.places().is_empty()
@@ -160,7 +166,7 @@ impl EventStreams {
         locked(&self.places)
     }
 
-    /// The stream of `token`, for `owner`.
+    /// Selects the stream of `token` for `owner`.
     pub(crate) fn wanted<'w>(&'w self, token: &'w str, owner: Option<&'w str>) -> Wanted<'w> {
         Wanted {
             streams: self,
@@ -172,12 +178,12 @@ impl EventStreams {
 }
 
 impl Wanted<'_> {
-    /// How many bytes the request of an operation may have.
+    /// Maximum size of an operation's request in bytes.
     pub(crate) fn operation(&self) -> usize {
         self.streams.limits.operation
     }
 
-    /// A token for a new stream.
+    /// Reserves a stream and returns its token.
     pub(crate) fn reserve(&self) -> Result<String, Missing> {
         let limits = &self.streams.limits;
         let mut random = [0; 32];
@@ -205,7 +211,7 @@ impl Wanted<'_> {
         if full { Err(Missing::TooMany) } else { Ok(token) }
     }
 
-    /// The events of a reserved stream, until `end`.
+    /// Opens a reserved stream until `end`.
     pub(crate) fn open(&self, end: End) -> Result<EventStream, Missing> {
         let mut places = self.streams.places();
         let place = self.among(&mut places)?;
@@ -220,7 +226,7 @@ impl Wanted<'_> {
         Ok(EventStream::new(events))
     }
 
-    /// Whether an operation `id` may be started.
+    /// Checks that an operation `id` may start.
     pub(crate) fn check(&self, id: &OperationId) -> Result<(), Missing> {
         self.opened()?.check(id, self.streams.limits.operations)
     }
@@ -237,7 +243,7 @@ impl Wanted<'_> {
         Ok(())
     }
 
-    /// The operations of a stream that is open: what nobody listens to is not kept.
+    /// Operations of the stream; an error if it is not open, because no client reads its events.
     fn opened(&self) -> Result<Operations, Missing> {
         match self.among(&mut self.streams.places())? {
             Place { until: Some(_), .. } => Err(Missing::NotOpen),
@@ -245,7 +251,7 @@ impl Wanted<'_> {
         }
     }
 
-    /// The operations of the stream, to be looked at when the streams are free for others again.
+    /// Operations of the stream, returned so that the caller uses them without the registry's lock.
     fn operations(&self) -> Result<Operations, Missing> {
         Ok(self.among(&mut self.streams.places())?.operations.clone())
     }
@@ -265,13 +271,13 @@ impl Place {
     }
 }
 
-/// The place of an open stream.
+/// Entry of an open stream; removes it on drop.
 struct Held {
     key: Key,
     places: Weak<Mutex<Places>>,
 }
 
-/// The stream is over: its operations are dropped, and its token is no longer known.
+/// Removes the stream and its token, and drops its operations.
 impl Drop for Held {
     fn drop(&mut self) {
         if let Some(places) = self.places.upgrade() {

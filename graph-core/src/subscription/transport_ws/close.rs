@@ -1,8 +1,8 @@
-//! Why a connection ends.
+//! Close frames.
 
 use std::borrow::Cow;
 
-/// The code and the reason of a close frame; see the [table](super).
+/// Code and reason of a close frame; see the [table](super).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Close {
     code: u16,
@@ -22,7 +22,7 @@ impl Close {
     pub(super) const TOO_MANY_INITS: Self = Self::new(4429, "Too many initialisation requests");
     pub(super) const INTERNAL: Self = Self::new(4500, "Internal server error");
 
-    /// What the payload of a close frame leaves beside the code.
+    /// Maximum length of the reason in a close frame's payload.
     const REASON: usize = 123;
 
     const fn new(code: u16, reason: &'static str) -> Self {
@@ -46,20 +46,20 @@ impl Close {
         }
     }
 
-    /// The code.
+    /// Returns the close code.
     #[must_use]
     pub fn code(&self) -> u16 {
         self.code
     }
 
-    /// The reason, of 123 bytes at most.
+    /// Returns the reason, at most 123 bytes.
     #[must_use]
     pub fn reason(&self) -> &str {
         &self.reason
     }
 }
 
-/// A longer reason would make the frame invalid, and the peer would see 1006 instead of the code.
+/// Truncates the reason. A longer one is an invalid frame, and the peer would see 1006.
 fn shortened(mut reason: String) -> String {
     let mut end = reason.len().min(Close::REASON);
     while !reason.is_char_boundary(end) {

@@ -1,4 +1,4 @@
-//! The state of one connection.
+//! State machine of one connection.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,35 +12,36 @@ use crate::http::GraphRequest;
 use crate::response::GraphResponse;
 use crate::subscription::OperationId;
 
-/// What happened.
+/// Event that the host reports to a [`Connection`].
 #[non_exhaustive]
 pub enum Input<'i> {
     /// The peer sent a text message.
     Text(&'i str),
-    /// The peer sent a binary message, which the protocol has no use for.
+    /// The peer sent a binary message, which the protocol does not allow.
     Binary,
-    /// The host accepts the credentials of [`Action::Authenticate`], until `expires_at`.
+    /// The host accepts the credentials of [`Action::Authenticate`] until `expires_at`.
     Accepted {
-        /// When the connection ends; the client then comes back with fresh credentials.
+        /// Time at which the connection is closed; the client then reconnects with fresh
+        /// credentials.
         expires_at: Option<SystemTime>,
     },
-    /// The host refuses the credentials, or takes back that it accepted them.
+    /// The host refuses the credentials, or revokes accepted ones.
     Refused,
-    /// The host cannot tell what the credentials are worth.
+    /// The host failed to verify the credentials.
     Failed,
-    /// An operation gave a response.
+    /// An operation yielded a response.
     Response(Operation, GraphResponse),
-    /// The stream of an operation has ended.
+    /// The stream of an operation ended.
     Ended(Operation),
-    /// The peer took the oldest frame that waited for it.
+    /// The peer accepted the oldest unsent frame.
     Sent,
-    /// It is [`Connection::next_timeout`].
+    /// The time of [`Connection::next_timeout`] has come.
     Timeout,
     /// The host shuts down.
     Shutdown,
 }
 
-/// Without what it holds: a text may be credentials.
+/// Omits the content, because a text can contain credentials.
 impl fmt::Debug for Input<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -58,19 +59,21 @@ impl fmt::Debug for Input<'_> {
     }
 }
 
-/// What is to be done.
+/// Action that the host must perform.
 #[derive(PartialEq)]
 #[non_exhaustive]
 pub enum Action {
-    /// Send this text message; say [`Input::Sent`] when the peer took it.
+    /// Send this text message. Report [`Input::Sent`] when the peer has accepted it.
     Send(String),
-    /// Find out what these credentials are worth: [`Input::Accepted`], [`Input::Refused`] or [`Input::Failed`].
+    /// Verify these credentials. Report [`Input::Accepted`], [`Input::Refused`] or
+    /// [`Input::Failed`].
     Authenticate(ConnectionInit),
-    /// Start this operation: [`Input::Response`] for each response, [`Input::Ended`] after the last.
+    /// Start this operation. Report [`Input::Response`] for each response and [`Input::Ended`] at
+    /// the end.
     Start {
-        /// What its responses are known by.
+        /// Operation to name in each report.
         operation: Operation,
-        /// What it asks for.
+        /// GraphQL request of the operation.
         request: Box<GraphRequest>,
     },
     /// Drop the stream of this operation.
@@ -79,7 +82,7 @@ pub enum Action {
     Close(Close),
 }
 
-/// Without the messages, which have what the operations answer.
+/// Omits the text of messages, because it contains response data.
 impl fmt::Debug for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -98,41 +101,44 @@ impl fmt::Debug for Action {
 
 /// One run of an operation.
 ///
-/// A client may use an id again; what is left of the run before it is not taken for the new one's.
+/// A client may reuse an id. Late responses of an earlier run are not attributed to the new run.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Operation {
     id: OperationId,
     number: u64,
 }
 
-/// One connection; see the [module](super).
+/// Connection state machine of `graphql-transport-ws`, without I/O; see the [module](super).
 ///
-/// # What a host must do
+/// # Contract
 ///
-/// - Do each [`Action`], in order.
-/// - While there is no [`room`](Self::has_room), neither read messages nor ask the operations for responses. A slow peer then holds
-///   up its own operations and nothing else, and what they miss is for their source to decide. A host that cannot wait finds
-///   the connection closed with 1013 when the queue overflows.
-/// - Say [`Input::Timeout`] at [`next_timeout`](Self::next_timeout), which changes with each input.
+/// The host must:
+///
+/// - perform each [`Action`] in order;
+/// - while [`has_room`](Self::has_room) is false, read no messages and poll no operations. A slow
+///   peer then delays only its own operations, and the source of the events decides which are lost.
+///   If the host ignores this, the queue overflows and the connection is closed with 1013;
+/// - report [`Input::Timeout`] at [`next_timeout`](Self::next_timeout), which changes with each
+///   input.
 #[derive(Debug)]
 pub struct Connection {
     limits: ConnectionLimits,
     phase: Phase,
-    /// The number of each operation that runs, by the client's id.
+    /// Number of each running operation, by the client's id.
     operations: HashMap<OperationId, u64>,
     started: u64,
-    /// Frames that the peer did not take yet.
+    /// Frames that the peer has not accepted yet.
     unsent: usize,
-    /// Since when the first of them waits.
+    /// Time since which the oldest unsent frame waits.
     waiting_since: SystemTime,
-    /// When the peer was heard, or else sent a ping.
+    /// Time of the last message from the peer, or of the last ping to it.
     quiet_since: SystemTime,
     pinged: bool,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Phase {
-    /// The subprotocol was not offered.
+    /// The client did not offer the subprotocol.
     Unacceptable,
     Opened {
         until: Option<SystemTime>,
@@ -146,7 +152,7 @@ enum Phase {
     Closed,
 }
 
-/// What is to be done, or why the connection ends.
+/// Actions to perform, or the reason to close the connection.
 type Step = Result<Vec<Action>, Close>;
 
 impl Connection {
@@ -168,8 +174,9 @@ impl Connection {
         }
     }
 
-    /// Takes note of `input`. After [`Action::Close`] there is nothing more to do.
-    #[must_use = "the actions are what the protocol consists of"]
+    /// Processes `input` and returns the actions to perform. After [`Action::Close`] it returns
+    /// none.
+    #[must_use = "the host must perform the actions"]
     pub fn handle(&mut self, input: Input<'_>, now: SystemTime) -> Vec<Action> {
         if self.phase == Phase::Closed {
             return Vec::new();
@@ -182,7 +189,7 @@ impl Connection {
         })
     }
 
-    /// When [`Input::Timeout`] is due.
+    /// Returns the time at which [`Input::Timeout`] is due.
     #[must_use]
     pub fn next_timeout(&self) -> Option<SystemTime> {
         let phase = match self.phase {
@@ -195,19 +202,19 @@ impl Connection {
         timeouts.into_iter().flatten().min()
     }
 
-    /// Whether messages may be read, and operations asked for responses.
+    /// Returns `true` while the host may read messages and poll operations.
     #[must_use]
     pub fn has_room(&self) -> bool {
         self.unsent < self.limits.queue
     }
 
-    /// How many operations run.
+    /// Returns the number of running operations.
     #[must_use]
     pub fn operations(&self) -> usize {
         self.operations.len()
     }
 
-    /// Nothing happens on a connection whose time is over, however late the timer is.
+    /// Refuses input after a deadline, even if the host's timer is late.
     fn in_time(&self, now: SystemTime) -> Result<(), Close> {
         let passed = |time: Option<SystemTime>| time.is_some_and(|time| time <= now);
         match self.phase {
@@ -261,7 +268,7 @@ impl Connection {
                 self.subscribe(id, request, now)
             }
             (ClientMessage::Subscribe { .. }, _) => Err(Close::UNAUTHORIZED),
-            // the operation may have ended meanwhile
+            // the operation may have ended already
             (ClientMessage::Complete { id }, _) => Ok(match self.operations.remove(&id) {
                 Some(number) => vec![Action::Stop(Operation { id, number })],
                 None => Vec::new(),
@@ -274,8 +281,8 @@ impl Connection {
             return Err(Close::subscriber_exists(id.as_str()));
         }
         if self.operations.len() >= self.limits.operations {
-            let told = format!("at most {} operations run at once", self.limits.operations);
-            let refused = GraphResponse::refused(ErrorCode::RateLimited, told);
+            let message = format!("at most {} operations run at once", self.limits.operations);
+            let refused = GraphResponse::refused(ErrorCode::RateLimited, message);
             return self.send(message::error(&id, refused.errors()), now);
         }
         self.started += 1;
@@ -302,7 +309,7 @@ impl Connection {
         if !response.is_request_error() {
             return self.send(message::next(&operation.id, response), now);
         }
-        // an `error` ends the operation, and no `complete` comes after it
+        // an `error` message ends the operation; no `complete` follows
         self.operations.remove(&operation.id);
         let mut actions = self.send(message::error(&operation.id, response.errors()), now)?;
         actions.push(Action::Stop(operation));
@@ -326,7 +333,7 @@ impl Connection {
 
     fn sent(&mut self, now: SystemTime) {
         if !self.has_room() {
-            // the peer could not be heard
+            // the queue was full, so the host did not read from the peer
             self.quiet_since = now;
         }
         self.unsent = self.unsent.saturating_sub(1);
@@ -349,13 +356,13 @@ impl Connection {
         self.send(message::PING.to_owned(), now)
     }
 
-    /// Until when the peer must take the frame that waits.
+    /// Deadline for the peer to accept the oldest unsent frame.
     fn taken_until(&self) -> Option<SystemTime> {
         let waits = self.unsent > 0;
         waits.then(|| self.waiting_since.checked_add(self.limits.patience))?
     }
 
-    /// Until when the peer must be heard, before the ping and after it.
+    /// Deadline for a message from the peer, before or after the ping.
     fn quiet_until(&self) -> Option<SystemTime> {
         let wait: Duration = match self.pinged {
             true => self.limits.patience,

@@ -1,4 +1,4 @@
-//! Who may open a connection, and for which subprotocol.
+//! WebSocket handshake: origin check and subprotocol negotiation.
 
 use std::collections::BTreeSet;
 use std::net::Ipv6Addr;
@@ -14,21 +14,25 @@ use super::limits::ConnectionLimits;
 use crate::error::ErrorCode;
 use crate::http::refused;
 
-/// The name of the subprotocol in `Sec-WebSocket-Protocol`.
+/// Name of the subprotocol in `Sec-WebSocket-Protocol`.
 pub const SUBPROTOCOL: &str = "graphql-transport-ws";
 
-/// The origins whose pages may open a connection.
+/// Origins whose pages may open a connection.
 ///
-/// Programs that are no browsers send no `Origin` and are not bound by this.
+/// Clients other than browsers send no `Origin` header and are always allowed.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct AllowedOrigins(BTreeSet<String>);
 
 impl AllowedOrigins {
-    /// These `origins`, each as a browser writes it: scheme, host, and the port unless it is the scheme's own; or `null`.
+    /// Creates the set from `origins`.
+    ///
+    /// Each origin is `scheme://host`, with the port unless it is the default of the scheme, or
+    /// `null`.
     ///
     /// # Errors
     ///
-    /// One is not written so (`*`, a slash at the end, a port that goes without saying) and no page could ever be of it.
+    /// [`InvalidOrigin`] if a browser never sends an origin in this form, for example `*`, a
+    /// trailing slash or an explicit default port.
     pub fn new<T: Into<String>>(origins: impl IntoIterator<Item = T>) -> Result<Self, InvalidOrigin> {
         let lower = |origin: T| {
             let origin = origin.into().to_ascii_lowercase();
@@ -53,7 +57,7 @@ impl AllowedOrigins {
     }
 }
 
-/// Whether this is `scheme://host[:port]` without the port that goes without saying.
+/// Returns `true` for `scheme://host[:port]` without a default port.
 fn is_origin(text: &str) -> bool {
     let Ok(uri) = text.parse::<Uri>() else {
         return false;
@@ -72,7 +76,7 @@ fn is_origin(text: &str) -> bool {
         _ => String::new(),
     };
     let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
-    // it has several spellings, and a browser sends one of them
+    // an IPv6 address has several spellings; browsers send the canonical one
     let is_spelt = |address: &str| {
         let parsed = address.parse::<Ipv6Addr>();
         parsed.is_ok_and(|parsed| parsed.to_string() == address)
@@ -83,42 +87,45 @@ fn is_origin(text: &str) -> bool {
         && text == format!("{scheme}://{host}{port}")
 }
 
-/// This is no origin as a browser writes it.
+/// Error: the text is not an origin in the form that browsers send.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
-#[error("`{0}` is no origin as a browser writes it")]
+#[error("invalid origin `{0}`: expected scheme://host[:port] without a default port, or null")]
 pub struct InvalidOrigin(String);
 
-/// A page of this origin may not open a connection.
+/// Error: pages of this origin may not open a connection.
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
 #[error("this origin may not open a connection")]
 #[non_exhaustive]
 pub struct ForeignOrigin;
 
 impl ForeignOrigin {
-    /// What the page is told: 403.
+    /// Converts the error to a 403 response.
     #[must_use]
     pub fn into_response(self) -> Response<Bytes> {
         refused(StatusCode::FORBIDDEN, ErrorCode::Forbidden, &self.to_string())
     }
 }
 
-/// A handshake that may go on.
+/// Accepted handshake.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Handshake {
     agreed: bool,
 }
 
 impl Handshake {
-    /// Reads the headers of a request that asks for a WebSocket; what WebSocket itself asks of them is for the host's library.
+    /// Checks the `Origin` and reads the offered subprotocols of a WebSocket request.
+    ///
+    /// The host's WebSocket library checks the other headers.
     ///
     /// # Errors
     ///
-    /// For a page whose origin is not allowed.
+    /// [`ForeignOrigin`] if the origin is not allowed.
     ///
     /// # Security
     ///
-    /// This is the only check there is on where a connection comes from: a WebSocket is not bound by the same-origin policy, and
-    /// there is no preflight. `null`, the origin of sandboxed pages and files, is allowed only if it is listed.
+    /// This is the only protection against cross-site WebSocket connections: browsers apply neither
+    /// the same-origin policy nor a preflight to WebSockets. The origin `null`, sent by sandboxed
+    /// pages and local files, is refused unless it is listed.
     pub fn read(headers: &HeaderMap, origins: &AllowedOrigins) -> Result<Self, ForeignOrigin> {
         if !origins.allow(headers) {
             return Err(ForeignOrigin);
@@ -132,14 +139,16 @@ impl Handshake {
         })
     }
 
-    /// What to answer as `Sec-WebSocket-Protocol`, if anything.
+    /// Returns the `Sec-WebSocket-Protocol` of the response, if any.
     #[must_use]
     pub fn subprotocol(self) -> Option<&'static str> {
         self.agreed.then_some(SUBPROTOCOL)
     }
 
-    /// The connection, once the handshake is answered. Without the subprotocol it does nothing but close with 4406: a status of
-    /// HTTP is not shown to the application behind a WebSocket.
+    /// Creates the connection after the handshake response.
+    ///
+    /// Without the subprotocol the connection only closes with 4406, because browsers do not expose
+    /// the HTTP status of a failed handshake.
     #[must_use]
     pub fn open(self, limits: ConnectionLimits, now: SystemTime) -> Connection {
         Connection::new(self.agreed, limits, now)

@@ -1,8 +1,8 @@
-//! What one connection may ask for.
+//! Limits of one connection.
 
 use std::time::Duration;
 
-/// The bounds of one connection.
+/// Limits of one connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ConnectionLimits {
     pub(super) message: usize,
@@ -14,7 +14,8 @@ pub struct ConnectionLimits {
 }
 
 impl Default for ConnectionLimits {
-    /// 256 KiB a message, 100 operations, 16 frames, 10 s until the acknowledgement, a ping after 25 s, 20 s of patience.
+    /// Defaults: 256 KiB per message, 100 operations, 16 unsent frames, 10 s to initialize, a ping
+    /// after 25 s of silence, 20 s of patience.
     fn default() -> Self {
         Self {
             message: 256 << 10,
@@ -28,49 +29,50 @@ impl Default for ConnectionLimits {
 }
 
 impl ConnectionLimits {
-    /// How many bytes a message of the client may have.
+    /// Limits the size of a client message. Default: 256 KiB.
     #[must_use]
     pub fn with_message(mut self, bytes: usize) -> Self {
         self.message = bytes;
         self
     }
 
-    /// How many operations may run at once; one more is answered with `RATE_LIMITED`.
+    /// Limits the concurrent operations. Default: 100. A further operation gets `RATE_LIMITED`.
     #[must_use]
     pub fn with_operations(mut self, operations: usize) -> Self {
         self.operations = operations;
         self
     }
 
-    /// How many frames may wait for the peer to take them; at least one does.
+    /// Limits the unsent frames. Default: 16; minimum: 1.
     #[must_use]
     pub fn with_queue(mut self, frames: usize) -> Self {
         self.queue = frames.max(1);
         self
     }
 
-    /// How long a new connection may take until it is acknowledged.
+    /// Sets the time until the connection must be acknowledged. Default: 10 s.
     #[must_use]
     pub fn with_init_timeout(mut self, timeout: Duration) -> Self {
         self.init = timeout;
         self
     }
 
-    /// How long the peer may say nothing before it is sent a ping.
+    /// Sets the silence of the peer after which a ping is sent. Default: 25 s.
     #[must_use]
     pub fn with_silence(mut self, silence: Duration) -> Self {
         self.silence = silence;
         self
     }
 
-    /// How long the peer may take to answer a ping, and to take the next frame that waits for it.
+    /// Sets the time for the peer to answer a ping and to accept the oldest unsent frame. Default:
+    /// 20 s.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// The limit of a message, for the WebSocket library of the host.
+    /// Returns the maximum message size, for the host's WebSocket library.
     #[must_use]
     pub fn message(&self) -> usize {
         self.message

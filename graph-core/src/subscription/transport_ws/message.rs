@@ -1,4 +1,4 @@
-//! The messages: the client's are read, the server's are written.
+//! Messages: parses those of the client, renders those of the server.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,28 +13,30 @@ use crate::http::GraphRequest;
 use crate::response::{GraphResponse, ResponseError};
 use crate::subscription::OperationId;
 
-/// The payload of `connection_init`: what the client says of itself, such as its credentials.
+/// Payload of `connection_init`, which usually carries credentials.
 #[derive(Clone, Eq, PartialEq)]
 pub struct ConnectionInit {
     payload: Option<Box<str>>,
 }
 
 impl ConnectionInit {
-    /// The payload, a JSON object; `None` when the client sent none.
+    /// Returns the payload as a JSON object; `None` if the client sent none.
     #[must_use]
     pub fn json(&self) -> Option<&str> {
         self.payload.as_deref()
     }
 
-    /// The text that the payload has under `name`, in whatever case; `None` when it has nothing there.
+    /// Returns the string member `name`, ignoring ASCII case; `None` if it is absent.
     ///
     /// # Errors
     ///
-    /// For a value that is no text, `null` too, and for a name that comes twice, in the same case or in another.
+    /// [`Ambiguous`] if the value is not a string (`null` included), or if the name occurs twice,
+    /// also in different cases.
     ///
     /// # Security
     ///
-    /// A host that reads credentials refuses the connection then: the client meant somebody, and is not to be taken for nobody.
+    /// A host that reads credentials must refuse the connection on this error, and not treat the
+    /// client as anonymous.
     pub fn text(&self, name: &str) -> Result<Option<String>, Ambiguous> {
         let Some(json) = self.json() else {
             return Ok(None);
@@ -45,13 +47,13 @@ impl ConnectionInit {
     }
 }
 
-/// What stands under a name is no text, or stands there twice.
+/// Error: the member is not a string, or occurs more than once.
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
-#[error("the payload has no text there, or more than one")]
+#[error("the payload member is not a string, or occurs more than once")]
 #[non_exhaustive]
 pub struct Ambiguous;
 
-/// Reads the only text of an object that has this name.
+/// Deserializes the only string member with this name.
 struct Named<'n>(&'n str);
 
 impl<'de> DeserializeSeed<'de> for Named<'_> {
@@ -75,7 +77,7 @@ impl<'de> Visitor<'de> for Named<'_> {
             if !name.eq_ignore_ascii_case(self.0) {
                 members.next_value::<IgnoredAny>()?;
             } else if found.replace(members.next_value::<String>()?).is_some() {
-                // which of two credentials is meant, nobody can say
+                // two credentials are ambiguous
                 return Err(A::Error::custom("twice"));
             }
         }
@@ -83,14 +85,14 @@ impl<'de> Visitor<'de> for Named<'_> {
     }
 }
 
-/// It holds credentials.
+/// Omits the payload, which can contain credentials.
 impl fmt::Debug for ConnectionInit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ConnectionInit").finish_non_exhaustive()
     }
 }
 
-/// What a client says.
+/// Parsed message of a client.
 pub(super) enum ClientMessage {
     Init(ConnectionInit),
     Ping {
@@ -117,7 +119,7 @@ struct Envelope<'m> {
 }
 
 impl ClientMessage {
-    /// Reads `text`; the error says what is wrong with it.
+    /// Parses `text`; the error describes the mistake.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
         Ok(match &*envelope.kind {
@@ -174,7 +176,7 @@ pub(super) fn pong(payload: Option<&str>) -> String {
 
 pub(super) fn next(id: &OperationId, response: GraphResponse) -> String {
     let json = response.into_json();
-    // a response is UTF-8
+    // responses are always UTF-8
     let payload = std::str::from_utf8(&json).unwrap_or(r#"{"data":null}"#);
     format!(r#"{{"id":{},"type":"next","payload":{payload}}}"#, id.quoted())
 }

@@ -1,7 +1,10 @@
-//! One connection of [`graphql-transport-ws`](https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md), without the socket.
+//! State machine of
+//! [`graphql-transport-ws`](https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md),
+//! without a socket.
 //!
-//! A [`Connection`] is told what happens, one [`Input`] at a time, and says what is to be done about it. The host owns the rest: the
-//! WebSocket, a timer for [`next_timeout`](Connection::next_timeout), and the streams of the operations.
+//! The host reports each event to a [`Connection`] as an [`Input`] and performs the [`Action`]s
+//! that it returns. The host owns the WebSocket, a timer for
+//! [`next_timeout`](Connection::next_timeout), and the streams of the operations.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -37,29 +40,31 @@
 //! assert_eq!((close.code(), close.reason()), (4403, "The credentials have expired"));
 //! ```
 //!
-//! # How a connection is closed
+//! # Close codes
 //!
-//! | code | when | npm `graphql-ws` then |
+//! | code | cause | npm `graphql-ws` then |
 //! |---|---|---|
-//! | 1001 | the host [shuts down](Input::Shutdown) | connects again |
+//! | 1001 | the host [shuts down](Input::Shutdown) | reconnects |
 //! | 1009 | a message is longer than [allowed](ConnectionLimits::with_message) | gives up |
-//! | 1013 | the peer takes nothing of what is sent, or leaves a ping unanswered | connects again |
-//! | 4400 | what comes is no message of the protocol | gives up |
+//! | 1013 | the peer does not accept frames, or does not answer a ping | reconnects |
+//! | 4400 | an invalid message | gives up |
 //! | 4401 | an operation before the connection is acknowledged | gives up |
-//! | 4403 | the host [refuses](Input::Refused) the credentials, or they have expired | connects again |
-//! | 4406 | the handshake did not offer `graphql-transport-ws` | gives up |
-//! | 4408 | no `connection_init` in time, or nobody could say in time what it is worth | connects again |
-//! | 4409 | an operation has the id of one that runs | gives up |
+//! | 4403 | the host [refuses](Input::Refused) the credentials, or they expired | reconnects |
+//! | 4406 | the client did not offer `graphql-transport-ws` | gives up |
+//! | 4408 | no `connection_init` in time, or its credentials were not verified in time | reconnects |
+//! | 4409 | the id of a new operation is in use | gives up |
 //! | 4429 | a second `connection_init` | gives up |
-//! | 4500 | the host [could not tell](Input::Failed) what the credentials are worth | gives up |
+//! | 4500 | the host [failed](Input::Failed) to verify the credentials | gives up |
 //!
-//! Expired credentials are 4403 and not 4401 for that last column: a client that connects again asks its application for
-//! `connectionParams` again, and so comes back with fresh credentials. A reason has 123 bytes at most, as a frame has no room for more.
+//! Expired credentials close with 4403, not 4401, because the client then reconnects and asks its
+//! application for new `connectionParams`. A reason has at most 123 bytes, the limit of a close
+//! frame.
 //!
 //! # Security
 //!
-//! A browser lets every page open a WebSocket to every host, and sends the cookies of that host along. [`Handshake::read`] refuses
-//! pages that are not [allowed](AllowedOrigins). Everything that a peer can make grow has a bound: [`ConnectionLimits`].
+//! Browsers let any page open a WebSocket to any host and send the host's cookies.
+//! [`Handshake::read`] refuses pages of origins that are not [allowed](AllowedOrigins).
+//! [`ConnectionLimits`] bounds everything that a peer can allocate.
 
 mod close;
 mod connection;

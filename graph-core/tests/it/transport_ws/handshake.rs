@@ -115,7 +115,9 @@ fn an_origin_that_no_page_has_is_refused() {
         let refused = AllowedOrigins::new(["https://desk.example", origin]).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            format!("`{origin}` is no origin as a browser writes it")
+            format!(
+                "invalid origin `{origin}`: expected scheme://host[:port] without a default port, or null"
+            )
         );
     }
     for origin in [
