@@ -1,5 +1,5 @@
-//! [Coerces the arguments](https://spec.graphql.org/September2025/#sec-Coercing-Field-Arguments) of a field: at once when no
-//! variable is in them, otherwise once an execution.
+//! [Argument coercion](https://spec.graphql.org/September2025/#sec-Coercing-Field-Arguments): at
+//! compile time without variables, otherwise in each execution.
 
 use juniper::meta::Field as FieldMeta;
 use juniper::{DefaultScalarValue, InputValue};
@@ -11,7 +11,7 @@ use crate::error::GraphError;
 use crate::executor::plan::{SlotPlan, SlotValue};
 use crate::executor::{Arguments, FieldInfo};
 
-/// The arguments of a field.
+/// Compiled arguments of a field.
 pub(super) enum Prepared {
     None,
     Const(Arguments),
@@ -19,7 +19,7 @@ pub(super) enum Prepared {
     Slot(SlotPlan),
 }
 
-/// Prepares the arguments of `field`.
+/// Compiles the arguments of `field`.
 pub(super) fn prepare(
     info: &'static FieldInfo,
     meta: &FieldMeta<DefaultScalarValue>,
@@ -71,7 +71,7 @@ fn has_variable(value: &InputValue) -> bool {
     }
 }
 
-/// The arguments of `slot` with the variables of one execution.
+/// Coerces the arguments of `slot` with the variables of one execution.
 pub(crate) fn coerced(slot: &SlotPlan, variables: &Coerced<'_>) -> Result<Arguments, GraphError> {
     let values: Result<Vec<_>, GraphError> = slot.values.iter().map(|value| with(value, variables)).collect();
     match slot.info.coerce {

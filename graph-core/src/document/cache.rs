@@ -1,4 +1,4 @@
-//! Documents by their text, bounded in bytes.
+//! Cache of compiled documents, bounded in bytes.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,20 +7,20 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use super::Document;
 use crate::response::GraphResponse;
 
-/// What an operation is known by.
+/// Text and operation name of a document.
 #[derive(Debug)]
 pub(crate) struct Source<'s> {
     pub(crate) text: &'s str,
     pub(crate) operation: Option<&'s str>,
 }
 
-/// What an entry takes beside its document: the maps that it is in.
+/// Bytes per entry in addition to the document: the map entries.
 const OVERHEAD: usize = 256;
 
-/// What became of a text: a document, or why there is none.
+/// Compiled document, or the response with its errors.
 pub(crate) type Read = Result<Arc<Document>, Arc<GraphResponse>>;
 
-/// What was read before.
+/// Cache of documents by key, with CLOCK eviction.
 #[derive(Debug)]
 pub(crate) struct Cache {
     /// In bytes.
@@ -31,17 +31,17 @@ pub(crate) struct Cache {
 #[derive(Debug, Default)]
 struct State {
     entries: HashMap<Arc<[u8]>, Arc<Entry>>,
-    /// The keys and their bytes in the order in which they are looked at for leaving.
+    /// Keys and sizes in eviction order.
     clock: VecDeque<(Arc<[u8]>, usize)>,
-    /// Of the entries that are read, in bytes.
+    /// Size of the completed entries in bytes.
     size: usize,
 }
 
-/// A text that is read once, whoever asks at the same time.
+/// Document that is read once (single-flight).
 #[derive(Debug, Default)]
 struct Entry {
     read: OnceLock<Read>,
-    /// Asked for since the clock passed.
+    /// Requested since the last pass of the eviction.
     used: AtomicBool,
 }
 
@@ -53,18 +53,18 @@ impl Cache {
         }
     }
 
-    /// What became of the text known by `key`, if it was read before.
+    /// Returns the document of `key`, if it is cached.
     pub(crate) fn peek(&self, key: &[u8]) -> Option<Read> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         let known = state.entries.get(key)?;
-        // every writing takes the line of it from the other processors
+        // written only once: each store would take the cache line from other processors
         if !known.used.load(Ordering::Relaxed) {
             known.used.store(true, Ordering::Relaxed);
         }
         known.read.get().cloned()
     }
 
-    /// What became of the text known by `key`, which `read` finds out unless it is known.
+    /// Returns the document of `key`, calling `read` if it is not cached.
     pub(crate) fn get(&self, key: &[u8], read: impl FnOnce() -> (Read, usize)) -> Read {
         if let Some(read) = self.peek(key) {
             return read;
@@ -98,7 +98,8 @@ impl Cache {
         entry
     }
 
-    /// Makes room for an entry that was read, or lets it go when it takes too much of it.
+    /// Accounts for a completed entry: evicts others, or drops the entry if it exceeds a quarter of
+    /// the capacity.
     fn account(&self, key: &[u8], entry: &Arc<Entry>, size: usize) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let Some((key, known)) = state.entries.get_key_value(key) else {
@@ -130,7 +131,7 @@ impl Cache {
     }
 }
 
-/// Takes an entry out again whose reading panicked: nothing would ever push it out.
+/// Removes an entry if its `read` panics; nothing else would evict it.
 struct Unread<'c> {
     cache: &'c Cache,
     key: &'c [u8],
@@ -163,7 +164,7 @@ mod tests {
         (state.entries.len(), state.size)
     }
 
-    /// G19: however many texts are asked for, the cache stays within its bytes, and what is asked for again and again stays.
+    /// G19: a flood of documents stays within the memory bound and keeps the documents in use.
     #[test]
     fn a_flood_of_texts_does_not_fill_the_memory_nor_push_out_what_is_used() {
         let cache = Cache::new(20_000);
@@ -180,7 +181,7 @@ mod tests {
         assert_eq!(reads.load(Ordering::SeqCst), 1);
     }
 
-    /// G19: what takes a quarter of the memory or more is not kept.
+    /// G19: a document above a quarter of the memory is not cached.
     #[test]
     fn a_giant_is_not_kept() {
         let cache = Cache::new(20_000);
@@ -188,7 +189,7 @@ mod tests {
         assert_eq!(kept(&cache), (0, 0));
     }
 
-    /// G19: a text that cannot be read without a panic leaves nothing behind, and is read again by the next.
+    /// G19: a panic while reading leaves no entry; the next caller reads again.
     #[test]
     fn a_panic_leaves_nothing_behind() {
         let cache = Cache::new(20_000);
@@ -199,7 +200,7 @@ mod tests {
         assert_eq!(kept(&cache).0, 1);
     }
 
-    /// G19: a text that many ask for at once is read once.
+    /// G19: concurrent requests for one document read it once.
     #[test]
     fn a_text_is_read_once_whoever_asks_at_the_same_time() {
         let (cache, reads, start) = (Cache::new(20_000), AtomicUsize::new(0), Barrier::new(8));

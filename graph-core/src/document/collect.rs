@@ -1,5 +1,5 @@
-//! [Collects the fields](https://spec.graphql.org/September2025/#sec-Field-Collection) of one object type: fragments expanded,
-//! `@skip` and `@include` decided, equal response keys merged.
+//! [Field collection](https://spec.graphql.org/September2025/#sec-Field-Collection) of one object
+//! type: expands fragments, evaluates `@skip` and `@include`, merges response keys.
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
@@ -9,27 +9,27 @@ use juniper::{DefaultScalarValue, InputValue, SchemaType, Variables};
 
 use crate::compat::syntax::{Condition, Field, Selection, Syntax};
 
-/// The fields of one response key.
+/// Fields of one response key.
 #[derive(Debug)]
 pub(super) struct Group<'t> {
     pub(super) key: &'t str,
-    /// The first of them: all call the same field with the same arguments.
+    /// First of the fields; validation ensures that all have the same name and arguments.
     pub(super) field: &'t Field<'t>,
-    /// What is selected below any of them.
+    /// Selections below all the fields.
     pub(super) sets: Vec<&'t [Selection<'t>]>,
 }
 
-/// What a selection is collected by.
+/// Inputs of the field collection.
 pub(super) struct Collector<'t> {
     pub(super) schema: &'t SchemaType<DefaultScalarValue>,
     pub(super) syntax: &'t Syntax<'t>,
     pub(super) variables: &'t dyn Fn(&str) -> Option<InputValue>,
-    /// Whatever variables could leave out stays: how much can it be?
+    /// Keeps everything that a variable could skip, to compute the maximum size.
     pub(super) everything: bool,
 }
 
 impl<'t> Collector<'t> {
-    /// The fields that `sets` select on an object of the type `name`, in the order of the response.
+    /// Collects the fields of `sets` on the object type `name`, in response order.
     pub(super) fn collect(&self, name: &str, sets: &[&'t [Selection<'t>]]) -> Vec<Group<'t>> {
         let mut collection = Collection {
             collector: self,
@@ -43,7 +43,7 @@ impl<'t> Collector<'t> {
         collection.groups.into_values().collect()
     }
 
-    /// The value of a truth value that may be a variable.
+    /// Evaluates a boolean that may be a variable.
     pub(super) fn truth(&self, value: &InputValue) -> bool {
         let resolved = match value {
             InputValue::Variable(name) => (self.variables)(name),
@@ -69,7 +69,7 @@ struct Collection<'c, 't> {
     collector: &'c Collector<'t>,
     name: &'c str,
     groups: IndexMap<ResponseKey<'t>, Group<'t>>,
-    /// The fragments that were spread already.
+    /// Fragments that were already spread.
     spread: HashSet<&'t str>,
 }
 
@@ -116,7 +116,7 @@ impl<'t> Collection<'_, 't> {
     }
 }
 
-/// What a group is found by.
+/// Response key, with comparisons counted in tests.
 #[derive(Clone, Copy, Debug, Eq)]
 struct ResponseKey<'t>(&'t str);
 
@@ -134,7 +134,7 @@ impl Hash for ResponseKey<'_> {
     }
 }
 
-/// The names of the variables that decide what is selected, in the order of the document.
+/// Names of the variables used in `@skip` and `@include`, in document order.
 pub(super) fn deciding(syntax: &Syntax<'_>) -> Box<[Box<str>]> {
     let mut names = IndexSet::new();
     in_set(&syntax.operation.selections, &mut names);
@@ -166,7 +166,7 @@ fn in_set<'t>(set: &'t [Selection<'_>], names: &mut IndexSet<&'t str>) {
     }
 }
 
-/// What is known of the variables before they are coerced: enough to decide what is selected.
+/// Value of a variable before coercion, which is enough for `@skip` and `@include`.
 pub(super) fn given(syntax: &Syntax<'_>, variables: &Variables, name: &str) -> Option<InputValue> {
     let given = variables.get(name).cloned();
     given.or_else(|| syntax.operation.variables.get(name)?.default.clone())

@@ -22,34 +22,34 @@ use crate::executor::plan::{ArgRef, Field, FieldMeta as Meta, Place, Plan, Selec
 use crate::executor::write::Key;
 use crate::response::GraphResponse;
 
-/// How many fields a plan has at most: an interface has a list of them for each of its types.
+/// Maximum number of fields of a plan; an interface has one list of fields per object type.
 pub(super) const FIELDS: usize = 20_000;
 
-/// How many bytes of introspection a plan has at most: aliases within lists within lists say the same over and over.
+/// Maximum bytes of introspection in a plan; nested aliases can repeat the same data.
 const CONSTANTS: usize = 16 << 20;
 
-/// How many bytes the first execution of a plan starts with.
+/// Initial buffer capacity of the first execution.
 const FIRST: usize = 64;
 
-/// What a schema is to the compiler.
+/// Schema data for the compiler.
 #[derive(Debug)]
 pub(crate) struct Facts<'s> {
     pub(crate) schema: &'s SchemaType<DefaultScalarValue>,
     pub(crate) index: &'s Index,
     pub(crate) introspection: &'s Introspection,
-    /// What of it is shown.
+    /// Visible part of the schema.
     pub(crate) view: &'s View,
 }
 
-/// A compiled operation.
+/// Compiled operation.
 #[derive(Debug)]
 pub(super) struct Compiled {
     pub(super) executable: Executable,
-    /// It holds for the variables that it was compiled with only.
+    /// Valid only for the variables that it was compiled with.
     pub(super) depends: bool,
-    /// How many fields it has.
+    /// Number of fields.
     pub(super) fields: usize,
-    /// Bytes of constants in it.
+    /// Bytes of constants.
     pub(super) constants: usize,
 }
 
@@ -118,34 +118,35 @@ struct Compiler<'c, 't> {
     places: Vec<Place>,
     known_places: HashMap<(Option<u32>, &'t str), u32>,
     policies: PolicyList,
-    /// The values of `__schema` and `__type`, by their response keys.
+    /// Values of `__schema` and `__type` by response key.
     introspection: Vec<(Box<str>, Vec<u8>)>,
-    /// A field was selected that only juniper can execute: there is no plan, and what is compiled only tells what is guarded.
+    /// A selected field can only be executed by juniper. The result is no plan, only guards and
+    /// introspection.
     plain: bool,
     slots: Vec<SlotPlan>,
-    /// What was selected of a place on one object type holds for the next when the same is selected of it.
+    /// Compiled selections of one position, reused for object types with the same selection.
     shared: HashMap<Below<'t>, (Selection, bool)>,
-    /// How many interfaces and unions are around.
+    /// Nesting of interfaces and unions.
     abstracts: usize,
     fields: usize,
     constants: usize,
     depends: bool,
 }
 
-/// A field in the schema, and in the table of its type.
+/// Field in the schema and in the table of its type.
 struct Found<'f> {
     meta: &'f FieldMeta<DefaultScalarValue>,
     entry: Option<&'f Entry>,
     info: Option<(u16, &'static FieldInfo)>,
 }
 
-/// A place, the type of its value and what is selected of it.
+/// Position, type and selection of a value.
 type Below<'t> = (u32, Box<str>, Vec<*const Set<'t>>);
 
 type Sets<'t> = [&'t [Set<'t>]];
 
 impl<'t> Compiler<'_, 't> {
-    /// The fields that `sets` select on the object type `name`, behind `entrance`.
+    /// Compiles the fields of `sets` on the object type `name`, after the optional guard entry.
     fn object(
         &mut self,
         name: &str,
@@ -229,7 +230,7 @@ impl<'t> Compiler<'_, 't> {
         }
     }
 
-    /// A field that a resolver stands behind.
+    /// Compiles a field with a resolver.
     fn resolved(
         &mut self,
         found: &Found<'_>,
@@ -283,12 +284,13 @@ impl<'t> Compiler<'_, 't> {
         }
     }
 
-    /// What stands in front of a field: its own guards, those of the type that it returns, and at the root those of the root.
+    /// Guards of a field: its own, those of its return type, and at the root those of the root
+    /// type.
     fn policy(&mut self, found: &Found<'_>, group: &Group<'t>, parent: Option<u32>) -> Option<u16> {
         let returned = self.facts.index.get(found.meta.field_type.innermost_name());
         let location = group.field.location;
         let (Some(entry), Some((_, info))) = (found.entry, found.info) else {
-            // of a type that only juniper knows
+            // the parent type is only known to juniper
             return self.policies.object(returned?.info, location);
         };
         let of_root = if parent.is_none() { entry.info.guards } else { &[] };
@@ -298,7 +300,7 @@ impl<'t> Compiler<'_, 't> {
             .field([of_root, returned], info.guards, name, location)
     }
 
-    /// What stands in front of an object of the type `entry` where others could be: nothing is written for it.
+    /// Guard entry of an object type in an interface or union; it writes nothing.
     fn entrance(&mut self, entry: &Entry, place: u32) -> Option<Field> {
         let mut metas = self.metas.iter();
         let location = metas.find(|meta| meta.place == place)?.location;
@@ -324,7 +326,7 @@ impl<'t> Compiler<'_, 't> {
         known
     }
 
-    /// What is selected of a value of the type `name`, and whether something of it is asynchronous.
+    /// Compiles the selection on a value of type `name`; the flag tells if it is asynchronous.
     fn below(&mut self, name: &str, sets: &Sets<'t>, place: u32) -> Result<(Selection, bool), GraphResponse> {
         let Some(meta) = self
             .facts
@@ -337,7 +339,7 @@ impl<'t> Compiler<'_, 't> {
         if self.abstracts == 0 {
             return self.composite(name, meta, sets, place);
         }
-        // implementers of an interface may narrow the type of a field, each in its own way
+        // implementing types may narrow a field's type differently, so the type is part of the key
         let key = (place, name.into(), sets.iter().map(|set| set.as_ptr()).collect());
         if let Some(shared) = self.shared.get(&key) {
             return Ok(shared.clone());

@@ -1,4 +1,4 @@
-//! The tables of a schema's object types, with their fields by name.
+//! Tables of the schema's object types, with fields by name.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use juniper::{DefaultScalarValue, SchemaType};
 
 use crate::executor::{FieldInfo, Guard, Registry, TypeInfo};
 
-/// The object types that have a table.
+/// Object types that have a table.
 #[derive(Debug)]
 pub(crate) struct Index {
     types: HashMap<&'static str, Entry>,
@@ -15,7 +15,7 @@ pub(crate) struct Index {
     guards: Vec<Guard>,
 }
 
-/// An object type: its table, and the places of its fields.
+/// Table of an object type, and the indices of its fields.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(super) info: &'static TypeInfo,
@@ -23,7 +23,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// The field `name`, and its place.
+    /// Index and table entry of the field `name`.
     pub(super) fn field(&self, name: &str) -> Option<(u16, &'static FieldInfo)> {
         let at = *self.fields.get(name)?;
         Some((at, self.info.fields.get(usize::from(at))?))
@@ -55,7 +55,7 @@ impl Index {
         &self.guards
     }
 
-    /// What the table of the type `name` says of it.
+    /// Guards of the type `name`.
     pub(super) fn type_guards(&self, name: &str) -> &'static [Guard] {
         self.get(name).map_or(&[], |entry| entry.info.guards)
     }
@@ -64,7 +64,7 @@ impl Index {
         self.types.get(name)
     }
 
-    /// The fields of `schema` that no table has, as `Type.field`, though there is a table for their type.
+    /// Fields of `schema` as `Type.field` that the table of their type lacks.
     pub(crate) fn missing(&self, schema: &SchemaType<DefaultScalarValue>) -> Vec<String> {
         let mut missing = Vec::new();
         for ty in schema.concrete_type_list() {

@@ -1,5 +1,5 @@
-//! [Introspection](https://spec.graphql.org/September2025/#sec-Schema-Introspection): juniper is asked once for all of it, and
-//! what an operation selects is read from its answer while the operation is compiled.
+//! [Introspection](https://spec.graphql.org/September2025/#sec-Schema-Introspection) at compile
+//! time, from juniper's complete introspection result.
 
 use std::collections::HashMap;
 
@@ -11,17 +11,17 @@ use super::view::{View, Views};
 use crate::compat::syntax::{Field, Selection};
 use crate::executor::write;
 
-/// A schema as it describes itself.
+/// Complete introspection result of a schema.
 #[derive(Debug, Default)]
 pub(crate) struct Introspection {
     pub(super) schema: Value,
-    /// Places in `__schema.types` by name.
+    /// Indices into `__schema.types` by name.
     types: HashMap<String, usize>,
     pub(super) views: Views,
 }
 
 impl Introspection {
-    /// From what `__schema` answers to a query that asks for everything.
+    /// Creates it from the response to a complete `__schema` query.
     pub(crate) fn new(mut answer: Value) -> Self {
         let schema = answer.get_mut("__schema").map(Value::take).unwrap_or_default();
         let types = schema.get("types").and_then(Value::as_array);
@@ -44,19 +44,19 @@ impl Introspection {
     }
 }
 
-/// Reads what one operation asks of the schema.
+/// Evaluates the introspection fields of one operation.
 pub(super) struct Reader<'r, 't> {
     pub(super) introspection: &'r Introspection,
     pub(super) view: &'r View,
     pub(super) collector: &'r Collector<'t>,
-    /// An argument was a variable: the answer holds for these variables only.
+    /// An argument is a variable: the result is valid for these variables only.
     pub(super) depends: bool,
-    /// How many bytes are written at most; when it is more there is no end to it.
+    /// Maximum bytes to write; writing stops beyond it.
     pub(super) room: usize,
 }
 
 impl<'t> Reader<'_, 't> {
-    /// The value of the root field `__schema` or `__type`, with `sets` selected below it.
+    /// Value of the root field `__schema` or `__type` with the selection `sets`.
     pub(super) fn root(&mut self, field: &'t Field<'t>, sets: &[&'t [Selection<'t>]]) -> Vec<u8> {
         let introspection = self.introspection;
         let mut out = Vec::new();
@@ -119,7 +119,7 @@ impl<'t> Reader<'_, 't> {
     }
 
     fn object(&mut self, ty: &str, value: &Value, sets: &[&'t [Selection<'t>]], out: &mut Vec<u8>) {
-        // a type within another is named only
+        // nested types contain only their name
         let value = match name_of(value) {
             Some(name) if ty == "__Type" => self.introspection.type_named(name),
             _ => value,
@@ -152,7 +152,7 @@ impl<'t> Reader<'_, 't> {
         };
         let read = value.get(field.name).unwrap_or(&Value::Null);
         let Value::Array(entries) = read else {
-            // a root that is hidden
+            // hidden root type
             let hidden = below == "__Type" && name_of(read).is_some_and(|name| self.view.hides(name));
             return self.value(below, if hidden { &Value::Null } else { read }, sets, out);
         };
@@ -181,7 +181,7 @@ fn name_of(value: &Value) -> Option<&str> {
     value.get("name")?.as_str()
 }
 
-/// The former words of `locations`.
+/// Deprecated introspection fields that `locations` replaced.
 fn directive_on(directive: &Value, name: &str) -> bool {
     let wanted: &[&str] = match name {
         "onOperation" => &["QUERY", "MUTATION", "SUBSCRIPTION"],

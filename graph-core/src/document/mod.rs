@@ -1,8 +1,9 @@
-//! Documents as the engine keeps them: parsed, validated, judged and compiled once.
+//! Cached documents: parsed, validated, checked against the limits, and compiled.
 //!
-//! - `index` the tables of the schema's types · `collect` which fields an object is asked for · `compile` the plan of them
-//! - `policies` what a principal needs for it · `arguments`, `variables` values from outside
-//! - `introspection` what is asked of the schema · `view` how much of it is shown to whom · `cache` documents by their text
+//! - `index`: tables of the schema's types · `collect`: field collection · `compile`: plans
+//! - `policies`: guards · `arguments`, `variables`: coercion
+//! - `introspection`: schema queries · `view`: visible part of the schema · `cache`: documents by
+//!   key
 
 mod arguments;
 mod cache;
@@ -40,17 +41,17 @@ use crate::guard::demand::Policies;
 use crate::limits::{Estimate, Outline, outline};
 use crate::response::GraphResponse;
 
-/// How many plans of one document are kept.
+/// Maximum number of cached plans per document.
 const VARIANTS: usize = 8;
 
-/// How many characters of an operation's name are told.
+/// Maximum length of an operation name in a span, in characters.
 #[cfg(feature = "tracing")]
 const NAME: usize = 64;
 
-/// How many bytes a field of a plan takes, with its key, its place and its arguments beside it.
+/// Approximate bytes of a field in a plan, with its key, position and arguments.
 const FIELD: usize = size_of::<Field>() + 96;
 
-/// How many bytes a value takes that stays as it was written.
+/// Approximate bytes of an input value.
 fn size_of_value(value: &InputValue) -> usize {
     let below: usize = match value {
         InputValue::List(values) => values.iter().map(|value| size_of_value(&value.item)).sum(),
@@ -68,54 +69,54 @@ fn size_of_value(value: &InputValue) -> usize {
     below + VALUE
 }
 
-/// A value with its name, and where both stand.
+/// Approximate bytes of a value with its name and source positions.
 const VALUE: usize = 2 * size_of::<juniper::Spanning<InputValue>>();
 
-/// What holds for every request that asks for a document.
+/// Results that hold for every request of a document.
 #[derive(Debug, Default)]
 pub(crate) struct Judged {
-    /// What it asks for, as far as it does not depend on the variables.
+    /// Estimate, as far as it does not depend on the variables.
     pub(crate) estimate: Estimate,
-    /// The first `__schema` or `__type` that it selects.
+    /// First `__schema` or `__type` field of the operation.
     pub(crate) introspection: Option<Box<str>>,
 }
 
-/// An operation that fits the schema.
+/// Valid operation.
 #[derive(Debug)]
 pub(crate) struct Document {
     pub(crate) kind: OperationType,
     pub(crate) text: Box<str>,
     pub(crate) operation: Option<Box<str>>,
-    /// What the operation calls itself, cut where it is long.
+    /// Operation name, truncated.
     #[cfg(feature = "tracing")]
     pub(crate) name: Option<Box<str>>,
-    /// What it is known by in a list of trusted documents: never a word of a client.
+    /// Label in the list of trusted documents; never chosen by a client.
     pub(crate) listed_as: Option<Box<str>>,
-    /// The deprecated fields and arguments that it names.
+    /// Coordinates of the deprecated fields and arguments.
     pub(crate) deprecated: Box<[Box<str>]>,
     pub(crate) variables: Box<[VariableDefinition]>,
     pub(crate) judged: Judged,
-    /// Its limits, when they depend on the variables.
+    /// Outline, if the limits depend on the variables.
     pub(crate) outline: Option<Outline>,
-    /// The variables that decide what is selected.
+    /// Variables used in `@skip` and `@include`.
     deciding: Box<[Box<str>]>,
-    /// What is executed whatever the variables are.
+    /// Plan that is valid for all variables.
     only: Option<Executable>,
-    /// The plans for the values that the deciding variables had last.
+    /// Cached plans by the values of the deciding variables.
     plans: RwLock<VecDeque<Variant>>,
-    /// How many bytes it takes, its plans included.
+    /// Approximate size in bytes, including all plans.
     pub(crate) size: usize,
 }
 
-/// A plan for some values of the deciding variables.
+/// Plan for given values of the deciding variables.
 #[derive(Debug)]
 struct Variant {
-    /// The values, a bit for each.
+    /// Values of the deciding variables, one bit each.
     mask: u64,
-    /// The guards that hide something of the schema in it.
+    /// Refusing guards of the view that the plan was compiled for.
     hidden: Box<[bool]>,
     executable: Arc<Executable>,
-    /// Asked for since it was looked at for leaving.
+    /// Requested since the last pass of the eviction.
     used: AtomicBool,
 }
 
@@ -125,23 +126,23 @@ impl Variant {
     }
 }
 
-/// How an operation is executed.
+/// Compiled form of an operation.
 #[derive(Debug)]
 pub(crate) enum Executable {
     Plan(Plan),
-    /// By juniper: it selects a field of a plain type of juniper's.
+    /// Executed by juniper, because it selects a field marked `#[graph(plain)]`.
     Plain(Foreign),
 }
 
-/// What is ours of an operation that juniper executes.
+/// Data for an operation that juniper executes.
 #[derive(Debug)]
 pub(crate) struct Foreign {
     pub(crate) policies: Policies,
-    /// The values of `__schema` and `__type`, by their response keys.
+    /// Values of `__schema` and `__type` by response key.
     pub(crate) introspection: Box<[(Box<str>, Vec<u8>)]>,
 }
 
-/// What is executed with the variables of one request.
+/// Executable for the variables of one request.
 #[derive(Debug)]
 pub(crate) enum Chosen<'d> {
     Only(&'d Executable),
@@ -160,7 +161,8 @@ impl Deref for Chosen<'_> {
 }
 
 impl Document {
-    /// Parses, validates, judges and compiles; `variables` are those of the first request.
+    /// Parses, validates, checks and compiles the document; `variables` are those of the first
+    /// request.
     pub(crate) fn new(
         facts: &Facts<'_>,
         source: &Source<'_>,
@@ -201,16 +203,16 @@ impl Document {
                     None => {}
                 }
             }
-            // with other variables it may be fine: what one caller is refused must not be kept for all
+            // not cached: the error may not occur with other variables
             Err(refused) if document.deciding.is_empty() => return Err(refused),
             Err(_) => {}
         }
-        // whoever asks first must not say how much room those take who leave out less
+        // accounts for the largest variant, so that the first request cannot understate the size
         let most = most.unwrap_or_else(|| {
             let whole = document.compiled(facts, &syntax, &value, true);
             whole.map_or(FIELDS * FIELD, |(_, size, _)| size)
         });
-        // what is seen of the schema depends on who asks
+        // the visible schema depends on the principal
         let variants = if document.introspects() && !facts.index.guards().is_empty() {
             VARIANTS
         } else {
@@ -228,7 +230,7 @@ impl Document {
         Ok(document)
     }
 
-    /// What to execute with these variables.
+    /// Selects or compiles the plan for these variables.
     pub(crate) fn executable(
         &self,
         facts: &Facts<'_>,
@@ -273,7 +275,7 @@ impl Document {
         Ok((compiled.executable, size, compiled.depends))
     }
 
-    /// The values of the deciding variables; `None` when there are too many of them.
+    /// Bit mask of the deciding variables; `None` if there are more than 64.
     fn mask(&self, value: impl Fn(&str) -> Option<InputValue>) -> Option<u64> {
         if self.deciding.len() > 64 {
             return None;
@@ -284,12 +286,12 @@ impl Document {
         }))
     }
 
-    /// Whether it selects `__schema` or `__type`.
+    /// Returns `true` if the operation selects `__schema` or `__type`.
     pub(crate) fn introspects(&self) -> bool {
         self.judged.introspection.is_some()
     }
 
-    /// What of `view` makes a difference to it.
+    /// Part of `view` that affects this document.
     fn hidden<'v>(&self, view: &'v View) -> &'v [bool] {
         if self.introspects() { view.denied() } else { &[] }
     }
@@ -300,7 +302,7 @@ impl Document {
         if plans.iter().any(|known| known.is(mask, hidden)) {
             return;
         }
-        // each is used at most once more while this goes around
+        // terminates: each variant is kept at most once per pass
         while plans.len() >= VARIANTS {
             match plans.pop_front() {
                 Some(known) if known.used.swap(false, Ordering::Relaxed) => plans.push_back(known),
@@ -316,7 +318,7 @@ impl Document {
     }
 }
 
-/// As much of a name as is told.
+/// Truncates an operation name for a span.
 #[cfg(feature = "tracing")]
 fn cut(name: &str) -> Box<str> {
     let cut: String = name.chars().take(NAME).collect();

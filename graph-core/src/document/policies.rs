@@ -1,10 +1,10 @@
-//! Gathers what an operation needs a principal to be allowed.
+//! Collects the guards of an operation.
 
 use crate::executor::TypeInfo;
 use crate::guard::demand::{Guard, Guarded, Policies};
 use crate::response::Location;
 
-/// The policies found so far.
+/// Guards found so far.
 #[derive(Debug, Default)]
 pub(super) struct PolicyList {
     distinct: Vec<Box<[Guard]>>,
@@ -12,7 +12,7 @@ pub(super) struct PolicyList {
 }
 
 impl PolicyList {
-    /// A field with guards of its own, and those of types around and behind it.
+    /// Adds a field with its own guards and those of its parent and return types.
     pub(super) fn field(
         &mut self,
         of_types: [&[Guard]; 2],
@@ -37,7 +37,7 @@ impl PolicyList {
         Some(policy)
     }
 
-    /// An object of a type that is one of several.
+    /// Adds an object type of an interface or union.
     pub(super) fn object(&mut self, info: &'static TypeInfo, location: Location) -> Option<u16> {
         let policy = self.known(info.guards.to_vec())?;
         self.guarded.push(Guarded {
@@ -50,7 +50,7 @@ impl PolicyList {
         Some(policy)
     }
 
-    /// `None`: anybody passes.
+    /// Index of a list of guards; `None` for an empty list.
     fn known(&mut self, guards: Vec<Guard>) -> Option<u16> {
         if guards.is_empty() {
             return None;
@@ -60,7 +60,7 @@ impl PolicyList {
             self.distinct.push(guards.into());
             self.distinct.len() - 1
         });
-        // there are fewer than a plan has fields
+        // bounded by the number of fields of a plan
         Some(u16::try_from(at).unwrap_or(u16::MAX))
     }
 }

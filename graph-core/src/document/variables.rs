@@ -1,6 +1,7 @@
-//! [Coerces the variables](https://spec.graphql.org/September2025/#sec-Coercing-Variable-Values) of a request.
+//! [Variable coercion](https://spec.graphql.org/September2025/#sec-Coercing-Variable-Values).
 //!
-//! juniper's own way refuses an input object that leaves out a non-null field with a default; messages are the same otherwise.
+//! juniper's coercion refuses an input object that omits a non-null field with a default. Otherwise
+//! the messages are the same.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ use crate::response::{GraphResponse, Location, MISTAKES, ResponseError};
 
 type Schema = SchemaType<DefaultScalarValue>;
 
-/// A variable that an operation declares.
+/// Variable of an operation.
 #[derive(Debug)]
 pub(crate) struct VariableDefinition {
     pub(crate) name: Box<str>,
@@ -23,7 +24,7 @@ pub(crate) struct VariableDefinition {
     pub(crate) location: Location,
 }
 
-/// The values of the variables that have one.
+/// Coerced variables that have a value.
 #[derive(Debug, Default)]
 pub(crate) struct Coerced<'d> {
     values: BTreeMap<&'d str, InputValue>,
@@ -34,12 +35,12 @@ impl Coerced<'_> {
         self.values.get(name)
     }
 
-    /// A value with its variables replaced; `None` when it is a variable without a value.
+    /// Replaces the variables in a value; `None` for a variable without a value.
     pub(crate) fn resolved(&self, value: &InputValue) -> Option<InputValue> {
         Some(match value {
             InputValue::Variable(name) => self.get(name)?.clone(),
             InputValue::List(values) => {
-                // the specification has null for a variable without a value here
+                // the specification requires null for an absent variable in a list
                 let resolve =
                     |value: &Spanning<InputValue>| self.resolved(&value.item).unwrap_or(InputValue::Null);
                 InputValue::list(values.iter().map(resolve).collect())
@@ -58,11 +59,11 @@ impl Coerced<'_> {
     }
 }
 
-/// The values of the variables `defined`.
+/// Coerces the variables `defined`.
 ///
 /// # Errors
 ///
-/// What is wrong with what was given, up to a hundred mistakes, as one response.
+/// A response with up to 100 errors.
 pub(crate) fn coerce<'d>(
     schema: &Schema,
     defined: &'d [VariableDefinition],
@@ -162,7 +163,7 @@ impl Coercion<'_> {
         value: &InputValue,
         path: &str,
     ) -> Option<InputValue> {
-        // an id may be written as any integer, and JSON's are not of 32 bits
+        // an ID may be any integer, and JSON integers can exceed 32 bits
         let identifier = if name == "ID" { integral(value) } else { None };
         let value = identifier.as_ref().unwrap_or(value);
         let parse = meta.input_value_parse_fn()?;
@@ -242,7 +243,7 @@ impl Coercion<'_> {
         self.parsed(meta, coerced, path)
     }
 
-    /// What the type itself says of an object whose fields are right.
+    /// Calls the parser of an input object type after its fields were coerced.
     fn parsed(
         &mut self,
         meta: &InputObjectMeta<DefaultScalarValue>,
@@ -267,7 +268,7 @@ impl Coercion<'_> {
         None
     }
 
-    /// Whether so much is wrong that nobody needs to know the rest.
+    /// Returns `true` when the maximum number of errors is reached.
     fn is_enough(&self) -> bool {
         self.mistakes.len() >= MISTAKES
     }
@@ -281,7 +282,7 @@ impl Coercion<'_> {
     }
 }
 
-/// The digits of an integer beyond 32 bits, as long as all of them are known.
+/// Digits of an integer beyond 32 bits, if the `f64` represents it exactly.
 fn integral(value: &InputValue) -> Option<InputValue> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match value {

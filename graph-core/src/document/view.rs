@@ -1,8 +1,13 @@
-//! What a principal may see of the schema.
+//! Visible part of the schema for a principal.
 //!
-//! A field is there when its guards, and those of its type, let the principal pass. What cannot stand without it goes too: types without
-//! fields, fields of types that are not there, fields of an interface that one of its objects does not show, and at last
-//! every type that nothing which is left leads to. So what is left is a valid schema, or none at all.
+//! A field is visible if its guards and those of its type allow the principal. Hidden in
+//! consequence:
+//!
+//! - types without visible fields, and fields of hidden types;
+//! - fields of an interface that one of its object types hides;
+//! - types that are no longer reachable.
+//!
+//! The result is a valid schema or empty.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -13,13 +18,13 @@ use super::index::Index;
 use super::introspection::Introspection;
 use crate::executor::Guard;
 
-/// How many views are kept.
+/// Maximum number of cached views.
 const VIEWS: usize = 16;
 
-/// What is hidden from those whom the same guards refuse.
+/// Hidden types and fields for one combination of refusing guards.
 #[derive(Debug, Default)]
 pub(crate) struct View {
-    /// By the place of a guard in [`Index::guards`]; empty when none of them refuses.
+    /// By index in [`Index::guards`]; empty if all guards allow.
     denied: Box<[bool]>,
     types: HashSet<Box<str>>,
     fields: HashMap<Box<str>, HashSet<Box<str>>>,
@@ -28,7 +33,7 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// What the guards say that it is for.
+    /// Refusing guards of this view.
     pub(super) fn denied(&self) -> &[bool] {
         &self.denied
     }
@@ -41,18 +46,18 @@ impl View {
         self.fields.get(ty).is_some_and(|fields| fields.contains(field))
     }
 
-    /// Whether there is nothing that is hidden.
+    /// Returns `true` if nothing is hidden.
     pub(crate) fn is_whole(&self) -> bool {
         self.denied.is_empty()
     }
 
-    /// Whether there is nothing to be seen.
+    /// Returns `true` if everything is hidden.
     pub(crate) fn is_nothing(&self) -> bool {
         self.nothing
     }
 }
 
-/// The views of those who asked last.
+/// Recently used views.
 #[derive(Debug, Default)]
 pub(super) struct Views {
     whole: Arc<View>,
@@ -60,12 +65,12 @@ pub(super) struct Views {
 }
 
 impl Introspection {
-    /// The whole schema.
+    /// View of the whole schema.
     pub(crate) fn whole(&self) -> &Arc<View> {
         &self.views.whole
     }
 
-    /// What is to be seen by somebody whom some guards refuse.
+    /// View for a principal that some guards refuse.
     pub(crate) fn view(&self, index: &Index, refuses: impl Fn(Guard) -> bool) -> Arc<View> {
         let denied: Box<[bool]> = index.guards().iter().map(|guard| refuses(*guard)).collect();
         if !denied.contains(&true) {
@@ -91,22 +96,22 @@ impl Introspection {
     }
 }
 
-/// A type as far as others depend on it.
+/// Type with its dependencies.
 #[derive(Default)]
 struct Node<'s> {
-    /// The fields of an object or an interface, by name: the type of their value, and those of their arguments.
+    /// Fields of an object or interface: name, type and argument types.
     fields: Vec<(&'s str, &'s str, Vec<&'s str>)>,
     interfaces: Vec<&'s str>,
-    /// The objects of a union or an interface.
+    /// Object types of a union or interface.
     objects: Vec<&'s str>,
     is_union: bool,
-    /// The types of the fields of an input object.
+    /// Types of an input object's fields.
     inputs: Vec<&'s str>,
-    /// Guarded as a whole.
+    /// The guards of the type refuse.
     barred: bool,
 }
 
-/// Takes out of a schema what cannot stay.
+/// Computes the hidden types and fields.
 struct Sieve<'s> {
     schema: &'s Value,
     nodes: HashMap<&'s str, Node<'s>>,
@@ -153,7 +158,7 @@ impl<'s> Sieve<'s> {
         }
     }
 
-    /// Takes out what stood on what was taken out. Whether there was anything.
+    /// Hides types and fields that depend on hidden ones. Returns `true` if there were any.
     fn round(&mut self) -> bool {
         let before = (self.types.len(), self.fields.len());
         for (name, node) in &self.nodes {
@@ -175,7 +180,7 @@ impl<'s> Sieve<'s> {
         before != (self.types.len(), self.fields.len())
     }
 
-    /// The fields of interfaces that the type `name` should have and does not show.
+    /// Fields of interfaces that the type `name` hides.
     fn broken(&self, name: &'s str, node: &Node<'s>) -> Vec<(&'s str, &'s str)> {
         if node.barred {
             return Vec::new();
@@ -190,7 +195,7 @@ impl<'s> Sieve<'s> {
         broken
     }
 
-    /// Takes out what nothing leads to any more.
+    /// Hides unreachable types.
     fn unreachable(&mut self) {
         let roots = ["queryType", "mutationType", "subscriptionType"].into_iter();
         let roots = roots
@@ -248,12 +253,12 @@ fn names<'s>(of: &'s Value, key: &str) -> Vec<&'s str> {
     entries(of, key).map(|ty| text(ty, "name")).collect()
 }
 
-/// The types of arguments, or of the fields of an input object.
+/// Types of arguments or of input object fields.
 fn types_of<'s>(of: &'s Value, key: &str) -> Vec<&'s str> {
     entries(of, key).map(innermost).collect()
 }
 
-/// The name of the type of a field or an argument.
+/// Innermost named type of a field or argument.
 fn innermost(field: &Value) -> &str {
     let mut ty = field.get("type").unwrap_or(&Value::Null);
     while let Some(inner) = ty.get("ofType").filter(|inner| !inner.is_null()) {

@@ -1,4 +1,4 @@
-//! One execution of a plan: what all its fields share.
+//! State shared by all fields of one execution.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,28 +13,29 @@ use super::{Bubble, Flow, Path, Trail};
 use crate::error::GraphError;
 use crate::guard::{RequestContext, Watch};
 
-/// One execution of a plan.
+/// State of one execution of a plan.
 ///
-/// It must stay covariant in `'x`: a future borrows it for as long as the value that it writes.
+/// The type must stay covariant in `'x`, because each future borrows it for the lifetime of its
+/// value.
 pub struct Cx<'x, C> {
     context: &'x C,
     plan: &'x Plan,
-    /// By [`ArgRef::Slot`].
+    /// Indexed by [`ArgRef::Slot`].
     pub(crate) arguments: Vec<Result<Arguments, GraphError>>,
-    /// By [`Field::policy`]: why the fields behind it must not run. Empty when all may.
+    /// Refusals indexed by [`Field::policy`]; empty if all guards allow.
     pub(crate) denied: Vec<Option<GraphError>>,
-    /// How guards are asked that need an object.
+    /// Guard settings for guard functions.
     watch: Watch,
-    /// Touched only by what fails.
+    /// Errors so far; locked only on failure.
     faults: Mutex<Vec<Fault>>,
     expired: AtomicBool,
     gate: Option<Gate>,
 }
 
-/// A field that failed.
+/// Failed field.
 #[derive(Debug)]
 pub(crate) struct Fault {
-    /// The field, as [`Plan::metas`] knows it.
+    /// Index into [`Plan::metas`].
     pub(crate) meta: u32,
     pub(crate) trail: Trail,
     pub(crate) error: FieldError,
@@ -62,7 +63,7 @@ impl<'x, C> Cx<'x, C> {
         }
     }
 
-    /// The host's context.
+    /// Returns the host's context.
     #[inline]
     #[must_use]
     pub fn context(&self) -> &'x C {
@@ -74,11 +75,11 @@ impl<'x, C> Cx<'x, C> {
         self.plan
     }
 
-    /// The coerced arguments of `field`: the tuple of their types.
+    /// Returns the coerced arguments of `field` as a tuple of their types.
     ///
     /// # Errors
     ///
-    /// When `T` is not the tuple that the table of the type makes, which is noted.
+    /// If `T` is not the tuple of the field's table. The mismatch is recorded as an internal error.
     pub fn args<'s, T: Any>(&'s self, field: &'s Field) -> Result<&'s T, Bubble> {
         let arguments = match &field.args {
             ArgRef::Const(arguments) => Some(arguments),
@@ -93,7 +94,7 @@ impl<'x, C> Cx<'x, C> {
             .ok_or_else(|| self.misuse(field))
     }
 
-    /// Waits until fewer resolvers run than the engine allows, and holds a place among them.
+    /// Waits for a slot under the concurrency limit and holds it until the permit is dropped.
     #[inline]
     pub async fn enter(&self) -> Option<Permit<'_>> {
         match &self.gate {
@@ -102,7 +103,7 @@ impl<'x, C> Cx<'x, C> {
         }
     }
 
-    /// Notes that `field` failed.
+    /// Records the failure of `field`.
     pub(crate) fn note(&self, field: &Field, trail: Trail, error: impl IntoFieldError) -> Bubble {
         self.note_meta(field.meta, trail, error.into_field_error())
     }
@@ -113,7 +114,7 @@ impl<'x, C> Cx<'x, C> {
         Bubble
     }
 
-    /// Notes that the resolver of `field` failed, and writes null where that is allowed.
+    /// Records the failure of `field` and writes null if the field is nullable.
     pub(crate) fn fail(
         &self,
         field: &Field,
@@ -129,7 +130,7 @@ impl<'x, C> Cx<'x, C> {
         Ok(())
     }
 
-    /// Why `field` must not run: its guard, or arguments that do not fit.
+    /// Refusal of `field` by a guard or by its arguments.
     pub(crate) fn refusal(&self, field: &Field) -> Option<GraphError> {
         let denied = field
             .policy
@@ -148,18 +149,18 @@ impl<'x, C> Cx<'x, C> {
         }
     }
 
-    /// Notes that generated code and the plan do not belong together.
+    /// Records that generated code and the plan do not match.
     pub(crate) fn misuse(&self, field: &Field) -> Bubble {
         let error = GraphError::internal("the plan does not fit the table of the type");
         self.note(field, Path::Root(&Trail::ROOT).trail(), error)
     }
 
-    /// What failed since it was asked last.
+    /// Takes the failures recorded since the last call.
     pub(crate) fn take_faults(&self) -> Vec<Fault> {
         std::mem::take(&mut *self.faults.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether the time is up: what is not ready is answered without.
+    /// Returns `true` after the deadline: pending fields fail with `TIMEOUT`.
     #[inline]
     pub(crate) fn is_expired(&self) -> bool {
         self.expired.load(Ordering::Relaxed)
@@ -171,11 +172,11 @@ impl<'x, C> Cx<'x, C> {
 }
 
 impl<H> Cx<'_, RequestContext<H>> {
-    /// What an object said of its field `parent.field`.
+    /// Applies the result of a guard function for `parent.field`.
     ///
     /// # Errors
     ///
-    /// It does not let the principal select it.
+    /// If the guard refuses the principal.
     pub fn allowed(&self, parent: &str, field: &str, allowed: bool) -> Result<(), GraphError> {
         self.watch.allowed(self.context, parent, field, allowed)
     }

@@ -1,14 +1,14 @@
-//! How many resolvers of one operation run at once.
+//! Concurrency limit for the resolvers of one operation.
 //!
-//! A resolver holds its place only while it runs itself, not while what it returned is written: no resolver waits for another
-//! with its place in hand, so that any limit lets everything through in the end.
+//! A resolver holds its permit only while it runs, not while its value is written. It never waits
+//! for another resolver while holding a permit, so no limit can deadlock.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-/// The places of one operation.
+/// Semaphore of one operation, first in, first out.
 #[derive(Debug)]
 pub(crate) struct Gate {
     state: Mutex<State>,
@@ -17,15 +17,15 @@ pub(crate) struct Gate {
 #[derive(Debug)]
 struct State {
     free: usize,
-    /// Who waits, first come first served.
+    /// Waiting tickets in order of arrival.
     waiting: VecDeque<(u64, Waker)>,
-    /// Who was given a place and has not taken it up yet.
+    /// Tickets that were granted a permit and have not been polled since.
     granted: Vec<u64>,
     next: u64,
 }
 
 impl State {
-    /// Where `id` waits; numbers only grow, so those who wait are in their order.
+    /// Index of the ticket `id`; ids increase, so `waiting` is sorted.
     fn place(&self, id: u64) -> Option<usize> {
         self.waiting
             .binary_search_by_key(&id, |(waiting, _)| *waiting)
@@ -33,7 +33,7 @@ impl State {
     }
 }
 
-/// A place among the running resolvers; dropping it gives it back.
+/// Permit of a running resolver, released on drop.
 #[derive(Debug)]
 pub struct Permit<'g> {
     gate: &'g Gate,
@@ -80,10 +80,10 @@ impl Drop for Permit<'_> {
     }
 }
 
-/// Somebody who waits for a place.
+/// Request for a permit.
 struct Ticket<'g> {
     gate: &'g Gate,
-    /// `None` before it waits, and when it has its place.
+    /// `None` before the first poll and after the permit is granted.
     id: Option<u64>,
 }
 
@@ -125,7 +125,7 @@ impl Drop for Ticket<'_> {
         if let Some(at) = granted {
             state.granted.swap_remove(at);
             drop(state);
-            // the place was given and never taken up: the next one gets it
+            // granted, but never polled: pass the permit on
             self.gate.leave();
         }
     }

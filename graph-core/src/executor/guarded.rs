@@ -1,4 +1,4 @@
-//! What generated code does with guards: those that ask the object, and all of them where juniper executes.
+//! Guards in generated code: guard functions, and all guards of fields that juniper executes.
 
 use juniper::{FieldError, IntoFieldError};
 
@@ -6,11 +6,11 @@ use super::{Bubble, Cx, Field, Flow, Guard, Path, SegResult, Trail};
 use crate::error::GraphError;
 use crate::guard::{GuardMode, RequestContext, watch};
 
-/// Writes a field that its object `refused`.
+/// Writes the refusal of a field by its guard function.
 ///
 /// # Errors
 ///
-/// The field cannot be null.
+/// If the field is non-null.
 #[cold]
 pub fn refused<C>(
     refused: GraphError,
@@ -22,11 +22,11 @@ pub fn refused<C>(
     cx.fail(field, path.trail(), refused, out)
 }
 
-/// Writes an asynchronous field that its object `refused`.
+/// Writes the refusal of an asynchronous field by its guard function.
 ///
 /// # Errors
 ///
-/// The field cannot be null.
+/// If the field is non-null.
 #[cold]
 pub fn refused_async<C>(refused: GraphError, field: &Field, cx: &Cx<'_, C>, trail: Trail) -> SegResult {
     let mut out = Vec::new();
@@ -34,30 +34,30 @@ pub fn refused_async<C>(refused: GraphError, field: &Field, cx: &Cx<'_, C>, trai
     Ok(out.into())
 }
 
-/// Does not open a stream that its root `refused`.
+/// Records the refusal of a subscription by its guard function.
 #[cold]
 pub fn refused_stream<C>(refused: GraphError, field: &Field, cx: &Cx<'_, C>) -> Bubble {
     cx.note(field, Trail::ROOT, refused)
 }
 
-/// Asks `guards` in front of a field that juniper executes.
+/// Checks `guards` before a field that juniper executes.
 ///
 /// # Errors
 ///
-/// The principal may not select it.
+/// If a guard refuses the principal.
 pub fn admitted_plain<H>(context: &RequestContext<H>, guards: &[Guard]) -> Result<(), FieldError> {
     match guards.iter().find_map(|guard| guard.refusal(context)) {
-        // the log was told before the operation ran
+        // already reported to the log before execution
         Some(refused) if watch().mode != GuardMode::DryRun => Err(refused.into_field_error()),
         _ => Ok(()),
     }
 }
 
-/// What an object said of its field `parent.field`, which juniper executes.
+/// Applies the result of a guard function for `parent.field`, which juniper executes.
 ///
 /// # Errors
 ///
-/// It does not let the principal select it.
+/// If the guard refuses the principal.
 pub fn allowed_plain<H>(
     context: &RequestContext<H>,
     parent: &str,

@@ -1,4 +1,4 @@
-//! Scalars.
+//! Built-in scalars.
 
 use std::borrow::Cow;
 
@@ -35,8 +35,8 @@ leaves! {
     bool: value, out => out.extend_from_slice(if *value { b"true" } else { b"false" });
 }
 
-/// A number that JSON has no word for is a failure of the field, as [Float](https://spec.graphql.org/September2025/#sec-Float)
-/// asks.
+/// A number without a JSON form (NaN, infinity) fails the field, see
+/// [Float](https://spec.graphql.org/September2025/#sec-Float).
 impl<C> Output<C> for f64 {
     fn register(_: &mut Registry) {}
 
@@ -50,7 +50,7 @@ impl<C> Output<C> for f64 {
     }
 }
 
-/// The value of an enum that `#[graphql(ignore)]` keeps out of the schema.
+/// Records an enum value that is hidden from the schema by `#[graphql(ignore)]`.
 ///
 /// # Errors
 ///

@@ -1,17 +1,20 @@
-//! Runs plans: what the attributes of this crate generate code against.
+//! Executes plans; target of the code that the macros generate.
 //!
-//! A document is compiled once to a [`plan`](Plan), which owns everything it needs; [`Object`] and [`Output`] are implemented
-//! for the host's types by the attributes and write JSON straight into a buffer. Everything here is public for generated code
-//! only and exempt from semantic versioning.
+//! A document is compiled once to a [`Plan`], which owns its data. The macros implement [`Object`]
+//! and [`Output`] for the host's types; both write JSON directly into a buffer.
 //!
-//! - `table` what a type says about its fields · `plan` a compiled operation · `context` one execution of it
-//! - `object`, `output`, `leaf` the values · `tag` how a resolver's return type is treated
-//! - `write` JSON · `path` where a field is in the response
-//! - `segment`, `pending` what is not ready yet · `gate` how many resolvers run at once · `guarded` guards in generated code
+//! The items are public for generated code only and are exempt from semantic versioning.
+//!
+//! - `table`: names, arguments and guards of a type · `plan`: a compiled operation · `context`: one
+//!   execution
+//! - `object`, `output`, `leaf`: values · `tag`: dispatch on a resolver's return type
+//! - `write`: JSON · `path`: position in the response
+//! - `segment`, `pending`: values that are not ready · `gate`: concurrency limit · `guarded`:
+//!   guards in generated code
 
 #![expect(
     clippy::too_many_arguments,
-    reason = "what is handed down from value to value: bundled, it would be unpacked again at each of them"
+    reason = "these are passed from value to value; a struct would be unpacked at each of them"
 )]
 
 mod context;
@@ -50,9 +53,9 @@ pub use self::segment::{Seg, SegResult};
 pub use self::table::{Arguments, Coerce, FieldInfo, Registry, TypeInfo, argument};
 pub use self::tag::{Returned, Tag, via};
 
-/// A failure on its way to the next nullable value; what happened is noted in [`Cx`] already.
+/// Failure that propagates to the nearest nullable value; the error is already recorded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Bubble;
 
-/// Whether a value was written.
+/// Result of writing a value.
 pub type Flow = Result<(), Bubble>;

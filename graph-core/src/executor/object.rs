@@ -1,4 +1,4 @@
-//! Objects: a field by its place in a table.
+//! Object types: fields by index.
 
 use juniper::{EmptyMutation, EmptySubscription};
 
@@ -6,23 +6,23 @@ use super::plan::Field;
 use super::table::TypeInfo;
 use super::{BoxFuture, BoxStream, Bubble, Cx, Flow, Path, Pend, Seg, SegResult, Trail};
 
-/// An object type of the schema. Implemented by `#[graph_object]` and its like.
+/// Object type of the schema, implemented by `#[graph_object]` and the other macros.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no object of the graph with the context `{C}`",
+    message = "`{Self}` is not an object of the graph with the context `{C}`",
     label = "write `#[graph_core::graph_object(context = ..)]` above its `impl` block, with the context of the schema"
 )]
 pub trait Object<C>: Sync {
-    /// The names, arguments and guards of the fields.
+    /// Names, arguments and guards of the fields.
     const INFO: &'static TypeInfo;
 
-    /// Writes the value of a field that is ready, with everything below it.
+    /// Writes the value of a synchronous field with its selection.
     ///
     /// # Errors
     ///
-    /// A failure that the field cannot be null for.
+    /// If a failure propagates beyond the field.
     fn field(&self, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow;
 
-    /// Writes the value of a field that is not ready, or has something below it that is not.
+    /// Writes the value of a field that is asynchronous or has an asynchronous selection.
     fn field_async<'p>(
         &'p self,
         field: &'p Field,
@@ -31,27 +31,27 @@ pub trait Object<C>: Sync {
     ) -> BoxFuture<'p, SegResult>;
 }
 
-/// A subscription root. Implemented by `#[graph_subscription]`.
+/// Subscription root, implemented by `#[graph_subscription]`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no subscription root of the graph with the context `{C}`",
+    message = "`{Self}` is not a subscription root of the graph with the context `{C}`",
     label = "write `#[graph_core::graph_subscription(context = ..)]` above its `impl` block, with the context of the schema"
 )]
 pub trait Source<C>: Sync {
-    /// The names, arguments and guards of the fields.
+    /// Names, arguments and guards of the fields.
     const INFO: &'static TypeInfo;
 
-    /// Opens the stream behind a field.
+    /// Opens the stream of a field.
     fn open<'p>(&'p self, field: &'p Field, cx: &'p Cx<'p, C>) -> BoxFuture<'p, Opened<'p>>;
 }
 
-/// The values of a subscription's field.
+/// Stream of a subscription field.
 pub type Opened<'p> = Result<BoxStream<'p, SegResult>, Bubble>;
 
 /// Writes the object `value` with `fields`.
 ///
 /// # Errors
 ///
-/// A failure that the object cannot exist with; nothing is left written.
+/// If a failure propagates beyond the object. The output is then incomplete.
 #[inline]
 pub fn write_object<C, T: Object<C> + ?Sized>(
     value: &T,
@@ -73,11 +73,11 @@ pub fn write_object<C, T: Object<C> + ?Sized>(
     Ok(())
 }
 
-/// Writes the object `value` with `fields`, and leaves holes for those that are not ready.
+/// Writes the object `value` with `fields` and leaves holes for asynchronous fields.
 ///
 /// # Errors
 ///
-/// A failure that the object cannot exist with.
+/// If a failure propagates beyond the object.
 #[inline]
 pub fn write_object_async<'p, C, T: Object<C> + ?Sized>(
     value: &'p T,
@@ -106,13 +106,13 @@ pub fn write_object_async<'p, C, T: Object<C> + ?Sized>(
     Ok(())
 }
 
-/// Why a field must not run.
+/// Refusal of a field by a guard or by its arguments.
 #[inline]
 pub(crate) fn checked<C>(field: &Field, cx: &Cx<'_, C>) -> Option<crate::error::GraphError> {
     if field.checked { cx.refusal(field) } else { None }
 }
 
-/// Makes an object of keys that each have a comma in front.
+/// Completes an object whose members each start with a comma.
 pub(crate) fn close(start: usize, out: &mut Vec<u8>) {
     match out.get_mut(start) {
         Some(comma) => *comma = b'{',
@@ -121,7 +121,7 @@ pub(crate) fn close(start: usize, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// The end of `match field.index()` in [`Object::field`].
+/// Default arm of `match field.index()` in [`Object::field`].
 ///
 /// # Errors
 ///
@@ -131,21 +131,21 @@ pub fn no_such_field<C>(field: &Field, cx: &Cx<'_, C>) -> Flow {
     Err(cx.misuse(field))
 }
 
-/// The end of `match field.index()` in [`Object::field_async`].
+/// Default arm of `match field.index()` in [`Object::field_async`].
 #[cold]
 pub fn no_such_future<'p, C: Sync>(field: &'p Field, cx: &'p Cx<'p, C>) -> BoxFuture<'p, SegResult> {
     let bubble = cx.misuse(field);
     Box::pin(async move { Err(bubble) })
 }
 
-/// The end of `match field.index()` in [`Source::open`].
+/// Default arm of `match field.index()` in [`Source::open`].
 #[cold]
 pub fn no_such_stream<'p, C: Sync>(field: &'p Field, cx: &'p Cx<'p, C>) -> BoxFuture<'p, Opened<'p>> {
     let bubble = cx.misuse(field);
     Box::pin(async move { Err(bubble) })
 }
 
-/// juniper's name for the mutations that a schema does not have.
+/// The name is juniper's, for a schema without mutations.
 impl<C: Sync> Object<C> for EmptyMutation<C> {
     const INFO: &'static TypeInfo = &TypeInfo {
         name: "_EmptyMutation",
@@ -162,7 +162,7 @@ impl<C: Sync> Object<C> for EmptyMutation<C> {
     }
 }
 
-/// juniper's name for the subscriptions that a schema does not have.
+/// The name is juniper's, for a schema without subscriptions.
 impl<C: Sync> Source<C> for EmptySubscription<C> {
     const INFO: &'static TypeInfo = &TypeInfo {
         name: "_EmptySubscription",

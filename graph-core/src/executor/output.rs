@@ -1,4 +1,4 @@
-//! Values of fields: leaves, objects, and what is around them.
+//! Values of fields: leaves, objects, and their wrappers.
 
 use std::sync::Arc;
 
@@ -6,29 +6,29 @@ use super::plan::Field;
 use super::table::Registry;
 use super::{Cx, Flow, Path, Pend, Seg};
 
-/// What a field can return.
+/// Type that a field can return.
 #[diagnostic::on_unimplemented(
     message = "a field of the graph with the context `{C}` cannot return `{Self}`",
-    label = "no type of this graph",
-    note = "write `#[graph_object(context = ..)]`, `#[graph_interface(..)]` or `#[graph_union(..)]` in the place of juniper's attribute, or `#[derive(GraphObject)]` beside its derive, with the context of the schema",
+    label = "not a type of this graph",
+    note = "write `#[graph_object(context = ..)]`, `#[graph_interface(..)]` or `#[graph_union(..)]` instead of juniper's attribute, or `#[derive(GraphObject)]` beside its derive, with the context of the schema",
     note = "or mark the field `#[graph(plain)]`, and operations that select it are executed by juniper"
 )]
 pub trait Output<C> {
-    /// Registers the object types behind the value.
+    /// Registers the object types of the value.
     fn register(registry: &mut Registry);
 
-    /// Writes the value of `field`, everything in it being ready.
+    /// Writes the value of `field` when its selection is synchronous.
     ///
     /// # Errors
     ///
-    /// A failure that the value cannot be null for.
+    /// If a failure propagates beyond the value.
     fn write(&self, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow;
 
-    /// Writes the value of `field`, and leaves holes for what is not ready.
+    /// Writes the value of `field` and leaves holes for asynchronous fields.
     ///
     /// # Errors
     ///
-    /// A failure that the value cannot be null for.
+    /// If a failure propagates beyond the value.
     #[inline]
     fn write_async<'p>(
         &'p self,
@@ -114,7 +114,7 @@ impl<C, T: Output<C>> Output<C> for [T] {
             return Ok(());
         }
         let start = seg.buf.len();
-        // an entry leaves one hole at least, or nothing here would be asynchronous
+        // each entry leaves at least one hole, because its selection is asynchronous
         let likely = self.len().min(MANY);
         seg.reserve(likely);
         pend.reserve(likely);
@@ -127,10 +127,10 @@ impl<C, T: Output<C>> Output<C> for [T] {
     }
 }
 
-/// For how many entries of a list room is made before they are written.
+/// Maximum number of list entries for which space is reserved.
 const MANY: usize = 1024;
 
-/// Makes a list of values that each have a comma in front.
+/// Completes a list whose entries each start with a comma.
 fn close(start: usize, out: &mut Vec<u8>) {
     if let Some(comma) = out.get_mut(start) {
         *comma = b'[';
@@ -138,7 +138,7 @@ fn close(start: usize, out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// What is only around a value.
+/// Implements [`Output`] for wrappers by delegation.
 macro_rules! around {
     ($([$($generics:tt)*] $around:ty, $inner:ty;)*) => {$(
         impl<C, $($generics)*> Output<C> for $around

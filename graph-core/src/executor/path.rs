@@ -1,19 +1,20 @@
-//! Where in the response a value is: only list indices are known while it is written, response keys are in the plan.
+//! Position in the response. While a value is written only its list indices are tracked; the
+//! response keys are in the plan.
 
 use std::sync::Arc;
 
-/// The list indices from the root of the response to a value; lives on the stack of the pass that writes it.
+/// List indices from the root to a value, linked on the stack of the writing pass.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "generated code only hands it on")]
 pub enum Path<'a> {
-    /// Where a future started to write.
+    /// Position at which a future started to write.
     Root(&'a Trail),
-    /// An entry of the innermost list.
+    /// Entry of the innermost list.
     Index(&'a Self, u32),
 }
 
 impl Path<'_> {
-    /// The indices, to be moved into a future.
+    /// Copies the indices for a future.
     #[must_use]
     pub fn trail(&self) -> Trail {
         match self {
@@ -23,11 +24,11 @@ impl Path<'_> {
     }
 }
 
-/// The list indices from the root of the response to the field of a future.
+/// Owned list indices from the root to the field of a future.
 #[derive(Clone, Debug)]
 pub struct Trail(Indices);
 
-/// Most fields lie in few lists, and a future is moved.
+/// Inline for up to four lists, because trails are moved often.
 #[derive(Clone, Debug)]
 enum Indices {
     Inline(u8, [u32; INLINE]),
@@ -37,10 +38,10 @@ enum Indices {
 const INLINE: usize = 4;
 
 impl Trail {
-    /// The root.
+    /// Root of the response.
     pub const ROOT: Self = Self(Indices::Inline(0, [0; INLINE]));
 
-    /// This place, and then an entry of a list.
+    /// Appends a list index.
     fn then(mut self, index: u32) -> Self {
         if let Indices::Inline(length, indices) = &mut self.0
             && let Some(next) = indices.get_mut(usize::from(*length))

@@ -1,6 +1,6 @@
-//! The futures that fill the holes of a segment.
+//! Futures that fill the holes of a segment.
 //!
-//! They borrow the value that the segment was written from; both live in one future, which is how nothing outlives anything.
+//! They borrow the value that the segment was written from. One future owns both.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -12,14 +12,14 @@ use futures_util::stream::{FuturesUnordered, Stream};
 use super::{Bubble, Cx, Flow, Seg, SegResult};
 use crate::error::{ErrorCode, GraphError};
 
-/// How many futures are polled all together at each wake-up; more of them get a waker each.
+/// Maximum number of futures that are polled together; beyond it each future gets its own waker.
 const FEW: usize = 8;
 
-/// How often many of them are polled all together before that: what waits for one thing, such as a batch, is ready at the second
-/// time, and a waker costs more than to be polled once for nothing.
+/// Number of joint polls before that. Futures that wait for one batch are ready at the second poll,
+/// and a spurious poll is cheaper than a waker.
 const ROUNDS: u32 = 2;
 
-/// The futures that fill the holes of a segment, in the order of the holes.
+/// Futures of the holes of a segment, in order of the holes.
 #[derive(Default)]
 pub struct Pend<'p> {
     tasks: Vec<Task<'p>>,
@@ -31,7 +31,7 @@ impl std::fmt::Debug for Pend<'_> {
     }
 }
 
-/// The future of a hole; `None` when it was cancelled.
+/// Future of a hole; `None` if cancelled.
 struct Task<'p> {
     hole: usize,
     future: Option<BoxFuture<'p, SegResult>>,
@@ -57,7 +57,7 @@ impl<'p> Pend<'p> {
         });
     }
 
-    /// Makes room for so many futures.
+    /// Reserves space for `futures`.
     pub(crate) fn reserve(&mut self, futures: usize) {
         if self.tasks.is_empty() {
             self.tasks.reserve_exact(futures);
@@ -66,12 +66,12 @@ impl<'p> Pend<'p> {
         }
     }
 
-    /// Drops the futures of the holes from `hole` on.
+    /// Drops the futures of all holes from `hole` on.
     pub(crate) fn truncate(&mut self, hole: usize) {
         self.tasks.truncate(hole);
     }
 
-    /// Runs the futures at once and fills the holes of `seg`.
+    /// Runs the futures concurrently and fills the holes of `seg`.
     pub(crate) async fn run<C>(mut self, seg: &mut Seg, cx: &Cx<'_, C>) -> Flow {
         if self.tasks.is_empty() {
             return Ok(());
@@ -84,7 +84,7 @@ impl<'p> Pend<'p> {
         .await
     }
 
-    /// Polls the futures all together: when there are many and one waits still, each gets a waker of its own.
+    /// Polls all futures together. If many are still pending, gives each its own waker.
     fn wait<C>(
         &mut self,
         set: &mut Option<Box<Many<'p>>>,
@@ -104,7 +104,7 @@ impl<'p> Pend<'p> {
         if *rounds < ROUNDS || self.tasks.len() <= FEW {
             return Poll::Pending;
         }
-        // every future is polled again as it enters the set: that is what gives it its waker
+        // inserting polls each future once more, which registers its waker
         let many = Many {
             alive: self.tasks.len(),
             set: self.tasks.drain(..).collect(),
@@ -112,7 +112,7 @@ impl<'p> Pend<'p> {
         set.insert(Box::new(many)).poll(seg, cx, task)
     }
 
-    /// Polls every future once, in the order of the document.
+    /// Polls every future once, in document order.
     fn round(&mut self, context: &mut Context<'_>, seg: &mut Seg) -> Flow {
         let (mut flow, mut nulled) = (Ok(()), false);
         self.tasks.retain_mut(|task| {
@@ -131,7 +131,7 @@ impl<'p> Pend<'p> {
         flow
     }
 
-    /// Answers without what is not ready.
+    /// Fails pending fields with `TIMEOUT`.
     fn time_out<C>(&mut self, seg: &mut Seg, cx: &Cx<'_, C>) -> Flow {
         for task in self.tasks.drain(..) {
             late(seg, task.hole, cx)?;
@@ -140,7 +140,8 @@ impl<'p> Pend<'p> {
     }
 }
 
-/// Fills a hole. Whether a value around it became null: the futures of its other holes are of no use.
+/// Fills a hole. Returns `true` if a value around it became null, so that its other futures are
+/// useless.
 fn settle(seg: &mut Seg, hole: usize, result: SegResult) -> Result<bool, Bubble> {
     match result {
         Ok(segment) => {
@@ -163,10 +164,10 @@ fn late<C>(seg: &mut Seg, hole: usize, cx: &Cx<'_, C>) -> Flow {
     seg.null_around(hole)
 }
 
-/// Many futures, each with a waker of its own.
+/// Futures with a waker each.
 struct Many<'p> {
     set: FuturesUnordered<Task<'p>>,
-    /// How many of them were not cancelled.
+    /// Number of futures that are not cancelled.
     alive: usize,
 }
 
@@ -190,7 +191,7 @@ impl Many<'_> {
         Poll::Ready(Ok(()))
     }
 
-    /// Drops the futures of holes in values that are null.
+    /// Drops the futures of holes in null values.
     fn cancel_dead(&mut self, seg: &Seg) {
         for task in self.set.iter_mut() {
             if task.future.is_some() && seg.is_dead(task.hole) {
@@ -200,7 +201,8 @@ impl Many<'_> {
         }
     }
 
-    /// Polls every future a last time, so that those within it can answer without what is not ready in them.
+    /// Polls every future once more after the deadline, so that nested values can fail their own
+    /// pending fields.
     fn last_round<C>(&mut self, seg: &mut Seg, cx: &Cx<'_, C>, context: &mut Context<'_>) -> Flow {
         for task in self.set.iter_mut() {
             let hole = task.hole;

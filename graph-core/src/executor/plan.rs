@@ -1,4 +1,4 @@
-//! A compiled operation: it owns everything it needs and borrows nothing.
+//! Compiled operation, which owns all its data.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,25 +10,26 @@ use super::write::Key;
 use crate::guard::demand::Policies;
 use crate::response::Location;
 
-/// An operation with its fragments expanded, its response keys merged, and `@skip` and `@include` decided.
+/// Operation with expanded fragments, merged response keys, and decided `@skip` and `@include`.
 pub struct Plan {
     pub(crate) kind: OperationType,
-    /// The fields at the root, in the order of the response.
+    /// Fields at the root, in response order.
     pub(crate) fields: Arc<[Field]>,
-    /// What of a field is needed when it fails, by [`Field::meta`].
+    /// Error locations by [`Field::meta`].
     pub(crate) metas: Box<[FieldMeta]>,
     pub(crate) policies: Policies,
-    /// Arguments with variables in them, by [`ArgRef::Slot`].
+    /// Arguments with variables, by [`ArgRef::Slot`].
     pub(crate) slots: Box<[SlotPlan]>,
-    /// Where in the response fields are, by [`FieldMeta::place`].
+    /// Response positions by [`FieldMeta::place`].
     pub(crate) places: Box<[Place]>,
     pub(crate) has_async: bool,
-    /// How long the buffer became that an execution starts with, at most: in bytes, with what ends the envelope.
+    /// Largest response so far in bytes; initial capacity of the next execution.
     pub(crate) size_hint: AtomicUsize,
 }
 
 impl Plan {
-    /// Notes how long the buffer became. To write only what is new spares the other processors.
+    /// Records the size of a response. Stores only a new maximum, to avoid contention on the cache
+    /// line.
     pub(crate) fn took(&self, bytes: usize) {
         if bytes > self.size_hint.load(Ordering::Relaxed) {
             self.size_hint.store(bytes, Ordering::Relaxed);
@@ -45,20 +46,20 @@ impl std::fmt::Debug for Plan {
     }
 }
 
-/// A selected field of one object type.
+/// Selected field of one object type.
 pub struct Field {
     pub(crate) key: Key,
-    /// Its place in the table of its type, or [`Field::CONST`].
+    /// Index in the table of its type, or [`Field::CONST`].
     pub(crate) idx: u16,
-    /// The schema says that it is never null.
+    /// The field is non-null in the schema.
     pub(crate) non_null: bool,
-    /// It, or something below it, is asynchronous.
+    /// The field or its selection is asynchronous.
     pub(crate) has_async: bool,
-    /// Something below it is asynchronous.
+    /// The selection is asynchronous.
     pub(crate) sel_async: bool,
-    /// It has a guard, or arguments that may not have been coerced.
+    /// The field has a guard, or arguments that can fail.
     pub(crate) checked: bool,
-    /// In [`Policies::distinct`].
+    /// Index into [`Policies::distinct`].
     pub(crate) policy: Option<u16>,
     pub(crate) args: ArgRef,
     pub(crate) selection: Selection,
@@ -66,17 +67,19 @@ pub struct Field {
 }
 
 impl Field {
-    /// The key is written with its value, if there is one: `__typename`, introspection, and what guards an object.
+    /// Marks a field without a resolver, whose key includes its value: `__typename`, introspection,
+    /// type guards.
     pub(crate) const CONST: u16 = u16::MAX;
 
-    /// The place of the field in the table of its type.
+    /// Returns the index of the field in the table of its type.
     #[inline]
     #[must_use]
     pub fn index(&self) -> u16 {
         self.idx
     }
 
-    /// Whether something below it is asynchronous: the value must be kept until that is done.
+    /// Returns `true` if the selection is asynchronous, so that the value must be kept until it is
+    /// written.
     #[inline]
     #[must_use]
     pub fn is_deep(&self) -> bool {
@@ -88,7 +91,7 @@ impl Field {
         matches!(self.selection, Selection::Leaf)
     }
 
-    /// What is selected of the value when it is of the object type `name`.
+    /// Returns the fields selected on the object type `name`.
     #[inline]
     #[must_use]
     pub fn selected(&self, name: &str) -> &[Self] {
@@ -115,38 +118,38 @@ impl std::fmt::Debug for Field {
     }
 }
 
-/// What is selected of a field.
+/// Selection of a field.
 #[derive(Clone, Debug)]
 pub(crate) enum Selection {
     Leaf,
     Object(Arc<[Field]>),
-    /// Of an interface or a union: the complete fields for every object type.
+    /// Interface or union: the fields of each object type.
     Abstract(Arc<[PerType]>),
 }
 
-/// The fields of one object type.
+/// Object type and its fields.
 pub(crate) type PerType = (&'static str, Arc<[Field]>);
 
-/// The arguments of a field.
+/// Arguments of a field.
 pub(crate) enum ArgRef {
     None,
     /// Without variables, coerced once for all executions.
     Const(Arguments),
-    /// In [`Plan::slots`], coerced once an execution.
+    /// Index into [`Plan::slots`], coerced in each execution.
     Slot(u32),
-    /// Nothing that the type of the argument takes.
+    /// Invalid arguments, with the message.
     Refused(Arc<str>),
 }
 
-/// The arguments of a field with variables in them.
+/// Arguments of a field with variables.
 #[derive(Debug)]
 pub(crate) struct SlotPlan {
     pub(crate) info: &'static FieldInfo,
-    /// For every argument: what is written, or else the default of the schema; and whether the argument takes a null.
+    /// Literal, default and nullability of each argument.
     pub(crate) values: Box<[SlotValue]>,
 }
 
-/// One argument of a field.
+/// Argument of a field.
 #[derive(Debug)]
 pub(crate) struct SlotValue {
     pub(crate) name: &'static str,
@@ -155,21 +158,21 @@ pub(crate) struct SlotValue {
     pub(crate) non_null: bool,
 }
 
-/// What of a field is needed when it fails.
+/// Data to report the failure of a field.
 #[derive(Debug)]
 pub(crate) struct FieldMeta {
-    /// In [`Plan::places`].
+    /// Index into [`Plan::places`].
     pub(crate) place: u32,
     pub(crate) location: Location,
 }
 
-/// Where in the response a field is: on every type of an interface's objects the same.
+/// Position in the response, shared by the object types of an interface.
 #[derive(Debug)]
 pub(crate) struct Place {
-    /// The field around it.
+    /// Parent field.
     pub(crate) parent: Option<u32>,
-    /// The response key.
+    /// Response key.
     pub(crate) key: Box<str>,
-    /// How many lists its type has.
+    /// Number of lists in the field's type.
     pub(crate) lists: u32,
 }

@@ -1,33 +1,33 @@
-//! A piece of the response with holes where something is not ready yet.
+//! Part of the response, with holes for values that are not ready.
 
 use super::{Bubble, Trail};
 
-/// What a future wrote.
+/// Output of a future.
 pub type SegResult = Result<Seg, Bubble>;
 
-/// A piece of JSON with holes.
+/// Part of the JSON response with holes.
 #[derive(Debug, Default)]
 pub struct Seg {
     pub(crate) buf: Vec<u8>,
     holes: Vec<Hole>,
-    /// `None` until a nullable value is written: a segment is moved often.
+    /// `None` until a nullable value is written; boxed because segments are moved often.
     regions: Option<Box<Regions>>,
 }
 
-/// A place in [`Seg::buf`] that a future will fill.
+/// Position in the buffer that a future will fill.
 #[derive(Debug)]
 struct Hole {
     at: usize,
-    /// The innermost nullable value around it.
+    /// Innermost nullable value around the hole.
     region: Option<u32>,
     nullable: bool,
-    /// The field, as [`Plan::metas`](super::Plan) knows it.
+    /// Index into [`Plan::metas`](super::Plan).
     meta: u32,
     trail: Trail,
     fill: Option<Seg>,
 }
 
-/// A nullable value of [`Seg::buf`] with holes in it.
+/// Nullable value in the buffer that contains holes.
 #[derive(Debug)]
 struct Region {
     start: usize,
@@ -36,16 +36,16 @@ struct Region {
     nulled: bool,
 }
 
-/// The nullable values of a segment, in the order of the document.
+/// Nullable values of a segment in document order.
 #[derive(Debug, Default)]
 struct Regions {
     all: Vec<Region>,
-    /// The innermost one that is being written.
+    /// Innermost value that is being written.
     open: Option<u32>,
 }
 
 impl Regions {
-    /// Takes the region of `mark` back, and those within it.
+    /// Removes the region of `mark` and its inner regions.
     fn forget(&mut self, mark: Mark) {
         self.all
             .truncate(usize::try_from(mark.region).unwrap_or(usize::MAX));
@@ -60,12 +60,12 @@ impl Regions {
     }
 }
 
-/// Where a nullable value started.
+/// Start of a nullable value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     start: usize,
     holes: usize,
-    /// Its region.
+    /// Region of the value.
     region: u32,
     around: Option<u32>,
 }
@@ -80,7 +80,7 @@ impl From<Vec<u8>> for Seg {
 }
 
 impl Seg {
-    /// Leaves a hole for a field, and names it.
+    /// Leaves a hole for a field and returns its index.
     pub(crate) fn leave(&mut self, nullable: bool, meta: u32, trail: Trail) -> usize {
         self.holes.push(Hole {
             at: self.buf.len(),
@@ -93,7 +93,7 @@ impl Seg {
         self.holes.len() - 1
     }
 
-    /// Makes room for so many holes.
+    /// Reserves space for `holes`.
     pub(crate) fn reserve(&mut self, holes: usize) {
         if self.holes.is_empty() {
             self.holes.reserve_exact(holes);
@@ -108,7 +108,7 @@ impl Seg {
         let mark = Mark {
             start: self.buf.len(),
             holes: self.holes.len(),
-            // a document of so many nullable values would not fit into memory
+            // unreachable: the document would not fit into memory
             region: u32::try_from(regions.all.len()).unwrap_or(u32::MAX),
             around: regions.open,
         };
@@ -122,7 +122,7 @@ impl Seg {
         mark
     }
 
-    /// Ends a nullable value that was written.
+    /// Ends a nullable value.
     pub(crate) fn end(&mut self, mark: Mark) {
         let Some(regions) = &mut self.regions else { return };
         regions.open = mark.around;
@@ -133,7 +133,7 @@ impl Seg {
         }
     }
 
-    /// Takes a nullable value back, with its holes, and writes null for it. Returns how many holes are left.
+    /// Replaces a nullable value and its holes by null. Returns the number of remaining holes.
     pub(crate) fn take_back(&mut self, mark: Mark) -> usize {
         self.buf.truncate(mark.start);
         self.buf.extend_from_slice(b"null");
@@ -151,7 +151,7 @@ impl Seg {
         }
     }
 
-    /// Whether a hole is in a value that is null by now.
+    /// Returns `true` if the hole is inside a value that is null.
     pub(crate) fn is_dead(&self, hole: usize) -> bool {
         let Some(regions) = &self.regions else {
             return false;
@@ -166,7 +166,7 @@ impl Seg {
         false
     }
 
-    /// Nulls the value around a hole that cannot be filled.
+    /// Replaces the nullable value around a failed hole by null.
     pub(crate) fn null_around(&mut self, hole: usize) -> Result<(), Bubble> {
         let region = self.holes.get(hole).and_then(|hole| hole.region).ok_or(Bubble)?;
         let regions = self.regions.as_mut().ok_or(Bubble)?;
@@ -176,7 +176,7 @@ impl Seg {
         Ok(())
     }
 
-    /// The field of a hole: its meta, its place, and whether it may be null.
+    /// Meta, trail and nullability of the hole's field.
     pub(crate) fn field_of(&self, hole: usize) -> Option<(u32, Trail, bool)> {
         let hole = self.holes.get(hole)?;
         Some((hole.meta, hole.trail.clone(), hole.nullable))
@@ -187,12 +187,12 @@ impl Seg {
         self.buf.len() + filled.map(Self::len).sum::<usize>()
     }
 
-    /// The whole piece, when every hole is filled or dead.
+    /// Joins the parts when every hole is filled or inside a null value.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         if self.holes.is_empty() {
             return self.buf;
         }
-        // and what ends the envelope: with nothing to spare the bytes are handed on as they are
+        // one extra byte for the closing brace of the response
         let mut out = Vec::with_capacity(self.len() + 1);
         self.stitch(&mut out);
         out

@@ -1,4 +1,4 @@
-//! What a type says about itself: names, arguments and guards of its fields, as constants.
+//! Constant tables of a type: names, arguments and guards of its fields.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -11,46 +11,46 @@ use super::{Object, Source};
 
 use crate::guard::demand::Guard;
 
-/// The coerced arguments of a field: an `Arc` of the tuple of their Rust types.
+/// Coerced arguments of a field: an `Arc` of the tuple of their Rust types.
 pub type Arguments = Arc<dyn Any + Send + Sync>;
 
-/// Makes the tuple of a field's arguments of their values; `None` is an argument that nobody gave.
+/// Coerces the values of a field's arguments to their tuple; `None` is an absent argument.
 pub type Coerce = fn(&[Option<InputValue>]) -> Result<Arguments, String>;
 
-/// An object type of the schema.
+/// Object type of the schema.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "generated code writes it down")]
 pub struct TypeInfo {
-    /// The GraphQL name.
+    /// GraphQL name.
     pub name: &'static str,
-    /// Who may have an object of the type: all of them must let it pass.
+    /// Guards of the objects of this type; all must allow.
     pub guards: &'static [Guard],
-    /// The fields; a plan refers to them by their place.
+    /// Fields; a plan refers to them by index.
     pub fields: &'static [FieldInfo],
 }
 
-/// A field of an object type.
+/// Field of an object type.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "generated code writes it down")]
 pub struct FieldInfo {
-    /// The GraphQL name.
+    /// GraphQL name.
     pub name: &'static str,
-    /// Whether the resolver is an `async fn`.
+    /// The resolver is an `async fn`.
     pub is_async: bool,
-    /// The GraphQL names of the arguments, in the order of the tuple.
+    /// GraphQL names of the arguments, in tuple order.
     pub args: &'static [&'static str],
-    /// Makes the tuple of the arguments, one value for each of `args`; `None` for a field without arguments.
+    /// Coerces the arguments; `None` for a field without arguments.
     pub coerce: Option<Coerce>,
-    /// Who may select the field: all of them must let it pass.
+    /// Guards of the field; all must allow.
     pub guards: &'static [Guard],
-    /// Whether the field returns a type that only juniper can execute: `#[graph(plain)]`.
+    /// Marked `#[graph(plain)]`: only juniper can execute the returned type.
     pub plain: bool,
-    /// Registers the object types behind the field.
+    /// Registers the object types of the field.
     pub register: fn(&mut Registry),
 }
 
 impl FieldInfo {
-    /// A field without a name, for the rest of a struct expression.
+    /// Unnamed field, for struct update syntax.
     pub const EMPTY: Self = Self {
         name: "",
         is_async: false,
@@ -62,21 +62,21 @@ impl FieldInfo {
     };
 }
 
-/// The object types of a schema that have a table, by GraphQL name.
+/// Object types of a schema that have a table, by GraphQL name.
 #[derive(Debug, Default)]
 pub struct Registry {
     types: HashMap<&'static str, &'static TypeInfo>,
-    /// Names that two types of different tables claim.
+    /// Names used by two types with different tables.
     clashes: Vec<&'static str>,
 }
 
 impl Registry {
-    /// Registers an object type and everything behind its fields.
+    /// Registers an object type and the types of its fields.
     pub fn object<C, T: Object<C> + ?Sized>(&mut self) {
         self.table(T::INFO);
     }
 
-    /// Registers a subscription root and everything behind its fields.
+    /// Registers a subscription root and the types of its fields.
     pub fn source<C, T: Source<C> + ?Sized>(&mut self) {
         self.table(T::INFO);
     }
@@ -84,7 +84,7 @@ impl Registry {
     fn table(&mut self, info: &'static TypeInfo) {
         match self.types.entry(info.name) {
             Entry::Occupied(known) => {
-                // a constant may be in several places: its address says nothing
+                // addresses of constants are not unique: compare the field names
                 let names = |info: &TypeInfo| info.fields.iter().map(|field| field.name).collect::<Vec<_>>();
                 if names(known.get()) != names(info) {
                     self.clashes.push(info.name);
@@ -108,11 +108,11 @@ impl Registry {
     }
 }
 
-/// The argument at the place `at` of a field's arguments.
+/// Coerces the argument at index `at`.
 ///
 /// # Errors
 ///
-/// What the parser of the type said, for clients.
+/// The message of the type's parser, for the client.
 pub fn argument<T>(values: &[Option<InputValue>], at: usize) -> Result<T, String>
 where
     T: FromInputValue,

@@ -1,9 +1,10 @@
-//! How the return type of a resolver is treated, found out by the compiler: no name of a type is looked at.
+//! Dispatch on the return type of a resolver, resolved by the compiler without looking at type
+//! names.
 //!
-//! Generated code calls `(&&&&&Tag::of(&value, cx)).emit(value, ..)`. Method resolution takes the implementation with the most
-//! references that fits: a `Result` of a value, a `Result` of a leaf of juniper's, a value, a leaf of juniper's (what implements
-//! [`ToInputValue`], such as its enums and custom scalars), and at last anything at all, whose bound [`Returned`] then tells
-//! what is missing.
+//! Generated code calls `(&&&&&Tag::of(&value, cx)).emit(value, ..)`. Method resolution selects the
+//! first matching implementation in this order: `Result` of a value, `Result` of a juniper leaf,
+//! value, juniper leaf (any [`ToInputValue`], such as juniper's enums and custom scalars), and any
+//! other type. The last one is an error whose bound [`Returned`] explains the cause.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -16,7 +17,7 @@ use super::table::Registry;
 use super::{BoxFuture, Bubble, Cx, Flow, Path, Pend, Seg, SegResult, Trail, write};
 use crate::error::GraphError;
 
-/// The return type `T` of a resolver in a graph with the context `C`.
+/// Return type `T` of a resolver in a graph with the context `C`.
 pub struct Tag<T, C>(PhantomData<fn(&T, &C)>);
 
 impl<T, C> std::fmt::Debug for Tag<T, C> {
@@ -26,21 +27,22 @@ impl<T, C> std::fmt::Debug for Tag<T, C> {
 }
 
 impl<T, C> Tag<T, C> {
-    /// The type itself.
+    /// The tag of `T`.
     pub const NEW: Self = Self(PhantomData);
 
-    /// The type of `value`.
+    /// Tag of the type of `value`.
     #[inline]
     pub fn of(_value: &T, _cx: &Cx<'_, C>) -> Self {
         Self::NEW
     }
 }
 
-/// What a resolver can return: [`Output`], or a `Result` of it. Only what cannot be returned is asked for it.
+/// Type that a resolver can return: [`Output`], or a `Result` of it. Used for compiler messages
+/// only.
 #[diagnostic::on_unimplemented(
     message = "a field of the graph with the context `{C}` cannot return `{Self}`",
-    label = "no type of this graph",
-    note = "write `#[graph_object(context = ..)]`, `#[graph_interface(..)]` or `#[graph_union(..)]` in the place of juniper's attribute, or `#[derive(GraphObject)]` beside its derive, with the context of the schema",
+    label = "not a type of this graph",
+    note = "write `#[graph_object(context = ..)]`, `#[graph_interface(..)]` or `#[graph_union(..)]` instead of juniper's attribute, or `#[derive(GraphObject)]` beside its derive, with the context of the schema",
     note = "or mark the field `#[graph(plain)]`, and operations that select it are executed by juniper"
 )]
 pub trait Returned<C> {}
@@ -49,7 +51,7 @@ impl<C, T: Output<C> + Send + Sync, E: IntoFieldError + Send> Returned<C> for Re
 impl<C, T: Output<C> + Send + Sync> Returned<C> for Option<T> {}
 impl<C, T: Output<C> + Send + Sync> Returned<C> for Vec<T> {}
 
-/// A leaf of juniper's: written by way of the value that it converts to.
+/// Leaf of juniper, written through the `InputValue` that it converts to.
 #[derive(Debug)]
 struct Leaf<T>(T);
 
@@ -62,11 +64,15 @@ impl<C, T: ToInputValue> Output<C> for Leaf<T> {
             return Ok(());
         }
         out.truncate(start);
-        Err(cx.note(field, path.trail(), GraphError::internal("no number of JSON")))
+        Err(cx.note(
+            field,
+            path.trail(),
+            GraphError::internal("the number has no JSON form"),
+        ))
     }
 }
 
-/// Writes what an asynchronous resolver returned.
+/// Writes the result of an asynchronous resolver.
 async fn written<'p, C, T, E>(
     result: Result<T, E>,
     field: &'p Field,
@@ -79,7 +85,7 @@ where
     E: IntoFieldError,
 {
     match result {
-        // boxed: the state of a leaf would be as large as that of an object
+        // boxed: otherwise the future of a leaf would be as large as that of an object
         Ok(value) if field.sel_async => Box::pin(deep(Fine::Ok(value), field, cx, trail)).await,
         Ok(value) => {
             let mut out = Vec::with_capacity(if field.is_leaf() { LEAF } else { OBJECT });
@@ -96,12 +102,12 @@ fn failed<C>(error: impl IntoFieldError, field: &Field, cx: &Cx<'_, C>, trail: T
     Ok(out.into())
 }
 
-/// How many bytes are kept ready for a value that is not written in one go with others: most fit, and growing costs more.
+/// Initial buffer capacities in bytes, chosen so that most values need no reallocation.
 const LEAF: usize = 24;
 const OBJECT: usize = 96;
 const AROUND: usize = 256;
 
-/// Writes a value that fields are pending on: it stays here until they are done.
+/// Writes a value with asynchronous fields and keeps it until they are done.
 async fn deep<C, T, E>(result: Result<T, E>, field: &Field, cx: &Cx<'_, C>, trail: Trail) -> SegResult
 where
     C: Sync,
@@ -113,7 +119,7 @@ where
         Err(error) => return failed(error, field, cx, trail),
     };
     let mut seg = Seg::from(Vec::with_capacity(AROUND));
-    // declared behind what it borrows
+    // declared after the value that it borrows
     let mut pend = Pend::default();
     value.write_async(field, cx, &Path::Root(&trail), &mut seg, &mut pend)?;
     pend.run(&mut seg, cx).await?;
@@ -133,7 +139,7 @@ fn write_result<C, T: Output<C>, E: IntoFieldError>(
     }
 }
 
-/// Never there.
+/// Infallible result.
 type Fine<T> = Result<T, std::convert::Infallible>;
 
 macro_rules! level {
@@ -145,17 +151,17 @@ macro_rules! level {
     ) => {
         $(#[$doc])*
         pub trait $name<C, V> {
-            /// Registers the object types behind the type.
+            /// Registers the object types of the return type.
             fn register(&self, registry: &mut Registry);
 
-            /// Writes what a resolver returned, everything in it being ready.
+            /// Writes the result of a resolver with a synchronous selection.
             ///
             /// # Errors
             ///
-            /// A failure that the field cannot be null for.
+            /// If a failure propagates beyond the field.
             fn emit(&self, value: V, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow;
 
-            /// Writes what a resolver returned, and waits for what is not ready.
+            /// Writes the result of a resolver and awaits asynchronous fields.
             fn emit_async<'p>(
                 &self,
                 value: V,
@@ -166,7 +172,7 @@ macro_rules! level {
             where
                 V: 'p;
 
-            /// The same where [`Field::is_deep`] is true.
+            /// Like `emit_async`, for fields with [`Field::is_deep`].
             fn emit_deep<'p>(
                 &self,
                 value: V,
@@ -228,7 +234,7 @@ macro_rules! level {
     };
 }
 
-/// The ways to treat a return type; in scope where generated code asks a [`Tag`].
+/// Traits of the dispatch; generated code imports them.
 pub mod via {
     use super::{
         BoxFuture, Bubble, Cx, Field, Fine, Flow, Future, IntoFieldError, Leaf, Output, Path, Registry,
@@ -236,48 +242,49 @@ pub mod via {
     };
 
     level! {
-        /// A `Result` of a value.
+        /// `Result` of a value.
         Fallible [T, E] &&&&Tag<Result<T, E>, C>, Result<T, E>, T
         where [T: Output<C> + Send + Sync, E: IntoFieldError + Send];
         value => value
     }
 
     level! {
-        /// A `Result` of a leaf of juniper's.
+        /// `Result` of a juniper leaf.
         FallibleLeaf [T, E] &&&Tag<Result<T, E>, C>, Result<T, E>, Leaf<T>
         where [T: ToInputValue + Send + Sync, E: IntoFieldError + Send];
         value => value.map(Leaf)
     }
 
     level! {
-        /// A value.
+        /// Value.
         Plain [T] &&Tag<T, C>, T, T
         where [T: Output<C> + Send + Sync];
         value => Fine::Ok(value)
     }
 
     level! {
-        /// A leaf of juniper's.
+        /// Juniper leaf.
         PlainLeaf [T] &Tag<T, C>, T, Leaf<T>
         where [T: ToInputValue + Send + Sync];
         value => Fine::Ok(Leaf(value))
     }
 
-    /// Nothing that a field can return: the bound of [`register`](Self::register), which is asked once for each field, says why.
+    /// Type that a field cannot return. The bound of [`register`](Self::register) explains the
+    /// cause once per field.
     pub trait Unknown<C, V> {
         /// Does not compile.
         fn register(&self, registry: &mut Registry)
         where
             V: Returned<C>;
 
-        /// For nothing.
+        /// Placeholder that is never called.
         ///
         /// # Errors
         ///
         /// Always.
         fn emit(&self, value: V, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow;
 
-        /// For nothing.
+        /// Placeholder that is never called.
         fn emit_async<'p>(
             &self,
             value: V,
@@ -286,7 +293,7 @@ pub mod via {
             trail: Trail,
         ) -> BoxFuture<'p, SegResult>;
 
-        /// For nothing.
+        /// Placeholder that is never called.
         fn emit_deep<'p>(
             &self,
             value: V,
@@ -329,13 +336,13 @@ pub mod via {
         }
     }
 
-    /// A `Result` of a stream.
+    /// `Result` of a stream.
     pub trait FallibleStream<C, S, E> {
-        /// The stream of a subscription's field.
+        /// Returns the stream of a subscription field.
         ///
         /// # Errors
         ///
-        /// The resolver failed.
+        /// If the resolver failed.
         fn stream(&self, value: Result<S, E>, field: &Field, cx: &Cx<'_, C>) -> Result<S, Bubble>;
     }
 
@@ -345,9 +352,9 @@ pub mod via {
         }
     }
 
-    /// A stream.
+    /// Stream.
     pub trait PlainStream<C, S> {
-        /// The stream of a subscription's field.
+        /// Returns the stream of a subscription field.
         ///
         /// # Errors
         ///

@@ -1,14 +1,14 @@
-//! JSON, byte by byte.
+//! JSON serialization.
 
 use juniper::{DefaultScalarValue, InputValue};
 
-/// How many bytes of a key are copied at once.
+/// Bytes of an inline key.
 const INLINE: usize = 24;
 
-/// `,"name":` as it stands in front of a value.
+/// Member name with its comma: `,"name":`.
 #[derive(Clone)]
 pub(crate) enum Key {
-    /// A short key: a copy of fixed size and a cut are one store, not a call.
+    /// Inline key, copied with one fixed-size store.
     Short(u8, [u8; INLINE]),
     Long(Box<[u8]>),
 }
@@ -22,14 +22,14 @@ impl std::fmt::Debug for Key {
 }
 
 impl Key {
-    /// Nothing at all.
+    /// Empty key.
     pub(crate) const NONE: Self = Self::Short(0, [0; INLINE]);
 
     pub(crate) fn new(name: &str) -> Self {
         Self::with_value(name, b"")
     }
 
-    /// A key with its value behind it.
+    /// Key followed by a constant value.
     pub(crate) fn with_value(name: &str, value: &[u8]) -> Self {
         let mut bytes = vec![b','];
         string(name, &mut bytes);
@@ -65,7 +65,7 @@ impl Key {
     }
 }
 
-/// Writes an integer: its digits at the end of a block, which is copied as a whole.
+/// Writes an integer; the digits are built in a block that is copied as a whole.
 #[inline]
 pub(crate) fn integer(value: i32, out: &mut Vec<u8>) {
     let mut block = [0_u8; 16];
@@ -85,7 +85,7 @@ pub(crate) fn integer(value: i32, out: &mut Vec<u8>) {
     out.extend_from_slice(block.get(block.len() - count..).unwrap_or_default());
 }
 
-/// Writes a number, if JSON has a word for it.
+/// Writes a number; returns `false` if it has no JSON form.
 #[inline]
 pub(crate) fn float(value: f64, out: &mut Vec<u8>) -> bool {
     value.is_finite() && serde_json::to_writer(out, &value).is_ok()
@@ -114,7 +114,7 @@ fn escaped(value: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// Whether a byte of a string must not stand in JSON as it is.
+/// Returns `true` if a byte must be escaped in JSON.
 #[inline]
 fn needs_escape(bytes: &[u8]) -> bool {
     let (words, rest) = bytes.as_chunks::<8>();
@@ -128,12 +128,12 @@ fn needs_escape(bytes: &[u8]) -> bool {
             .any(|byte| *byte < 0x20 || *byte == b'"' || *byte == b'\\')
 }
 
-/// Eight bytes at once: a bit in every byte that is a control character, a quote or a backslash.
+/// Sets a bit in every byte of `word` that is a control character, a quote or a backslash.
 #[inline]
 const fn escapes_in(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;
-    // a byte above 0x7f is part of a longer character and never one of the three; `!word` takes it out
+    // `!word` excludes bytes above 0x7f, which belong to multi-byte characters
     let control = word.wrapping_sub(ONES * 0x20) & !word;
     let quote = word ^ (ONES * 0x22);
     let quote = quote.wrapping_sub(ONES) & !quote;
@@ -142,7 +142,7 @@ const fn escapes_in(word: u64) -> u64 {
     (control | quote | backslash) & HIGH
 }
 
-/// Writes a value of juniper's: an enum by its name, a custom scalar by what it makes of itself.
+/// Writes a juniper value; returns `false` if a number has no JSON form.
 pub(crate) fn input_value(value: &InputValue, out: &mut Vec<u8>) -> bool {
     match value {
         InputValue::Null | InputValue::Variable(_) => out.extend_from_slice(b"null"),

@@ -31,10 +31,7 @@ pub const KEEP_ALIVE: &[u8] = b":\n\n";
 
 /// HTTP response of [`Engine::respond`](crate::Engine::respond).
 #[derive(Debug)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "a host must handle every variant"
-)]
+#[expect(clippy::exhaustive_enums, reason = "a host must handle every variant")]
 pub enum HttpResponse {
     /// Response with a complete body.
     Full(Response<Bytes>),

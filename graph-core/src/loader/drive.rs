@@ -15,8 +15,8 @@ use super::Loaders;
 /// Maximum consecutive polls before the task yields to other tasks.
 const ROUNDS: usize = 64;
 
-/// The operations that a request's loaders work for: one, or several at once that share its context.
-# Drivers of the operations that share a request's loaders.
+/// Drivers of the operations that share the loaders of a request.
+#[derive(Debug, Default)]
 pub(super) struct Drivers {
     at_work: Mutex<Vec<Arc<Signal>>>,
 }

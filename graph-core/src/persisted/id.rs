@@ -99,10 +99,7 @@ pub struct InvalidDocumentHash;
 /// assert_eq!(DocumentId::from("ping-1"), DocumentId::Custom("ping-1".into()));
 /// ```
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "an id is a hash or it is not"
-)]
+#[expect(clippy::exhaustive_enums, reason = "an id is a hash or it is not")]
 pub enum DocumentId {
     /// SHA-256 of the document.
     Sha256(DocumentHash),

@@ -36,7 +36,6 @@
 //! `PersistedQueryNotFound` and `PersistedQueryNotSupported` literally. An enforced allow-list does
 //! not answer `PersistedQueryNotFound`, because the client would then send a text that is refused
 //! anyway.
-//! urql. A client that misses in an enforced list is not told `PersistedQueryNotFound`: it would send a text that may not run.
 
 mod automatic;
 mod id;
