@@ -1,4 +1,4 @@
-//! Cases of [`PersistedStore`].
+//! Conformance cases of [`PersistedStore`].
 #![expect(clippy::expect_used, reason = "a case fails by panicking")]
 
 use std::time::{Duration, SystemTime};
@@ -7,7 +7,7 @@ use graph_core::persisted::{DocumentHash, KeepOutcome, PersistedDocument, Persis
 
 const NANOSECOND: Duration = Duration::from_nanos(1);
 
-/// Not a whole second, so that a store which rounds fails.
+/// Time with a fractional second, so that a store that rounds fails.
 fn start() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::new(1_800_000_000, 123_456_789)
 }
@@ -31,15 +31,15 @@ async fn find(store: &dyn PersistedStore, hash: &DocumentHash, now: SystemTime) 
     found.map(|text| text.to_string())
 }
 
-/// Returns `true` if `text` is served; a store must not answer with another one.
+/// Returns `true` if `text` is served. A store must not return another text.
 async fn is_served(store: &dyn PersistedStore, text: &str, now: SystemTime) -> bool {
     let found = find(store, &DocumentHash::of(text), now).await;
     assert!(found.as_deref().is_none_or(|found| found == text), "{found:?}");
     found.is_some()
 }
 
-/// Documents whose hashes have a byte at their ends, or inside, that a store could take for the end of a text, for a separator
-/// or for a pattern, and pairs whose hashes start or end alike.
+/// Documents whose hashes contain bytes with a special meaning for a store (terminator, separator,
+/// pattern), and pairs of hashes with equal first or last bytes.
 fn documents_with_hostile_hashes() -> Vec<String> {
     let texts = || (0..).map(|number| format!("{{ a{number} }}"));
     let bytes = |text: &String| *DocumentHash::of(text).as_bytes();
@@ -70,14 +70,14 @@ mod cases {
 
     use super::{NANOSECOND, documents_with_hostile_hashes, end, find, is_served, keep, start};
 
-    /// G13: also before anything was kept.
+    /// G13: an unknown hash has no text, before and after other documents are stored.
     pub async fn hash_that_was_never_kept_is_unknown(store: &Arc<dyn PersistedStore>) {
         assert!(!is_served(store, "{ ping }", start()).await);
         assert_eq!(keep(store, "{ ping }", end(), start()).await, KeepOutcome::New);
         assert!(!is_served(store, "{ pong }", start()).await);
     }
 
-    /// G13: whatever characters GraphQL allows, at any length up to the default limit of the engine.
+    /// G13: any characters that GraphQL allows, up to the engine's default size limit (64 KiB).
     pub async fn text_comes_back_byte_for_byte(store: &Arc<dyn PersistedStore>) {
         let unit = "\u{1f680} 'x' \\\"y\\\" ";
         let repeats = ((64 << 10) - 16) / unit.len();
@@ -103,7 +103,7 @@ mod cases {
         }
     }
 
-    /// All 32 bytes of a hash count, whatever they are. A client may ask for any hash.
+    /// All 32 bytes of a hash are significant. A client may request any hash.
     pub async fn hashes_that_differ_in_one_byte_are_distinct(store: &Arc<dyn PersistedStore>) {
         let documents = documents_with_hostile_hashes();
         for text in &documents {
@@ -126,7 +126,7 @@ mod cases {
         }
     }
 
-    /// G13: to the nanosecond.
+    /// G13: the expiry has nanosecond precision.
     pub async fn text_ends_at_its_exact_instant(store: &Arc<dyn PersistedStore>) {
         assert_eq!(keep(store, "{ a }", end(), start()).await, KeepOutcome::New);
         assert!(is_served(store, "{ a }", end() - NANOSECOND).await);
@@ -134,7 +134,7 @@ mod cases {
         assert!(!is_served(store, "{ a }", end() + Duration::from_secs(3_600)).await);
     }
 
-    /// A registration with an earlier end shortens nothing.
+    /// A registration with an earlier expiry does not shorten the lifetime.
     pub async fn keeping_again_extends_and_never_shortens(store: &Arc<dyn PersistedStore>) {
         let later = end() + NANOSECOND;
         for (expires_at, outcome, latest) in [
@@ -149,7 +149,7 @@ mod cases {
         }
     }
 
-    /// An expired text counts as absent.
+    /// An expired document counts as absent.
     pub async fn expired_text_is_kept_as_new(store: &Arc<dyn PersistedStore>) {
         assert_eq!(keep(store, "{ a }", end(), start()).await, KeepOutcome::New);
         let later = end() + Duration::from_secs(60);
@@ -165,7 +165,7 @@ mod cases {
         assert!(!is_served(store, "{ a }", later + NANOSECOND).await);
     }
 
-    /// A lifetime of zero; also of a process whose clock is behind.
+    /// Lifetime of zero, also from a process with a slow clock.
     pub async fn text_that_ends_at_once_is_never_served(store: &Arc<dyn PersistedStore>) {
         for now in [start(), start() - NANOSECOND, start() - Duration::from_secs(60)] {
             let text = format!("{{ a{} }}", nanoseconds(now));
@@ -180,7 +180,7 @@ mod cases {
         since.expect("the kit's times are after 1970").as_nanos()
     }
 
-    /// G13: exactly one of 32 concurrent calls is told that the text is new.
+    /// G13: exactly one of 32 concurrent calls gets [`KeepOutcome::New`].
     pub async fn one_of_32_keepers_is_first(store: &Arc<dyn PersistedStore>) {
         let outcomes = race(store, async |store, _| {
             keep(&store, "{ a }", end(), start()).await
@@ -196,7 +196,7 @@ mod cases {
         assert!(is_served(store, "{ a }", start()).await);
     }
 
-    /// G13: the same where an expired text is in its place.
+    /// G13: exactly one of 32 concurrent calls replaces an expired document.
     pub async fn one_of_32_keepers_of_expired_text_is_first(store: &Arc<dyn PersistedStore>) {
         assert_eq!(keep(store, "{ a }", end(), start()).await, KeepOutcome::New);
         let later = end() + Duration::from_secs(60);
@@ -209,7 +209,7 @@ mod cases {
         assert!(is_served(store, "{ a }", later - NANOSECOND).await);
     }
 
-    /// An end is not lost to an earlier one that is written after it.
+    /// The latest of 32 concurrent expiry times is kept.
     pub async fn latest_of_32_ends_holds(store: &Arc<dyn PersistedStore>) {
         let ends = race(store, async |store, number| {
             let seconds = u64::try_from(number * 7 % 32).unwrap_or_default();
@@ -224,7 +224,7 @@ mod cases {
         assert!(!is_served(store, "{ a }", latest).await);
     }
 
-    /// Half of the racers read: each gets the text of the hash, or none.
+    /// Half of the racers read; each gets the complete text or none.
     pub async fn readers_see_whole_text_or_none(store: &Arc<dyn PersistedStore>) {
         let text: Arc<str> = format!("{{ a{} }}", " ".repeat(63 << 10)).into();
         let racing = Arc::clone(&text);

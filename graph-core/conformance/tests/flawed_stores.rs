@@ -1,4 +1,4 @@
-//! The kit accepts the store in memory and catches stores that break one rule each.
+//! The kit accepts the in-memory store and rejects stores that each break one rule.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ mod memory {
     );
 }
 
-/// Also through the `Arc` that hosts share, and where making the store takes an `await`.
+/// Stores behind an `Arc`, and an asynchronous constructor.
 mod shared {
     graph_core_conformance::persisted_store!(
         #[tokio::test]
@@ -48,7 +48,7 @@ type Entries = HashMap<Vec<u8>, (String, SystemTime)>;
 struct Flawed {
     flaw: Flaw,
     entries: Mutex<Entries>,
-    /// All racers have read before the first one writes.
+    /// Barrier between the reads of all racers and the first write.
     between: Barrier,
 }
 
@@ -152,7 +152,7 @@ caught! {
     catches_get_then_set: GetThenSet by one_of_32_keepers_is_first;
 }
 
-/// A record can be built, read and written back by a store of another crate (O44).
+/// A record can be built, read and written by a store in another crate (O44).
 #[test]
 fn record_is_built_and_read_outside_the_crate() {
     let end = SystemTime::UNIX_EPOCH + Duration::from_secs(60);

@@ -8,7 +8,7 @@ use juniper::{Definition, InputValue, SchemaType};
 
 use super::Scalar;
 
-/// A declared variable with a default, whose own type cannot be named.
+/// Declared variable with a default. juniper's own type cannot be named.
 struct Defaulted<'d> {
     ty: &'d str,
     at: SourcePosition,
@@ -34,8 +34,8 @@ fn variables<'d>(document: &'d [Definition<'d, Scalar>]) -> impl Iterator<Item =
     })
 }
 
-/// What the declarations name that the schema does not have, where they have a default: juniper's rules for defaults panic there,
-/// before the one that would tell.
+/// Unknown types of variables with a default. juniper's rule for defaults panics on them before the
+/// rule that would report them.
 pub(super) fn unknown_types(
     schema: &SchemaType<Scalar>,
     document: &[Definition<'_, Scalar>],
@@ -49,8 +49,10 @@ pub(super) fn unknown_types(
         .collect()
 }
 
-/// `text` without the defaults that are null, when it has any: juniper takes every default for one that a non-null place can do
-/// with, [the specification](https://spec.graphql.org/September2025/#IsVariableUsageAllowed()) does not. All else stays where it is.
+/// Blanks out the `null` defaults in `text`, if there are any. juniper accepts any default at a
+/// non-null position, [the
+/// specification](https://spec.graphql.org/September2025/#IsVariableUsageAllowed()) does not. All
+/// other characters keep their position.
 pub(super) fn without_null_defaults(text: &str, document: &[Definition<'_, Scalar>]) -> Option<String> {
     let nulls = variables(document).filter(|variable| variable.default.item.is_null());
     // in the order of the text, which is gone through once

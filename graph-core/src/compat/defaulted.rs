@@ -1,9 +1,9 @@
-//! A nullable variable at a place that is not nullable and has a default: the specification
-//! [allows it](https://spec.graphql.org/September2025/#IsVariableUsageAllowed()), juniper refuses it.
+//! Nullable variables at a non-null position with a default, which the specification
+//! [allows](https://spec.graphql.org/September2025/#IsVariableUsageAllowed()) and juniper refuses.
 //!
-//! juniper's rules cannot be run one by one, and the last of them runs only when the others found nothing. So where it is
-//! nothing but this, the document is validated once more as if those variables were declared without null. A null that is
-//! given for one of them is refused when the arguments are coerced.
+//! juniper's rules cannot be run one by one, and its last rule runs only if the others found no
+//! mistake. If these are the only mistakes, the document is validated again as if the variables
+//! were declared non-null. Argument coercion refuses a null that is given for one of them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,7 +16,7 @@ use super::Scalar;
 use super::read::mistakes;
 use super::syntax::TypeRef;
 
-/// What is left of `found` without the mistakes that are none.
+/// Removes the mistakes that the specification allows from `found`.
 pub(super) fn without_excused(
     schema: &SchemaType<Scalar>,
     text: &str,
@@ -48,7 +48,7 @@ pub(super) fn without_excused(
     let strict = with_marks(text, &declarations);
     match parse_document_source(&strict, schema) {
         Ok(document) => mistakes(schema, &document),
-        // one token more than allowed: the rest of the rules stays unknown, and the document is not let through
+        // one token above the limit: the last rule cannot run, so the document is refused
         Err(_) => vec![RuleError::new(
             "the document has too many tokens",
             &[SourcePosition::new_origin()],
@@ -56,10 +56,10 @@ pub(super) fn without_excused(
     }
 }
 
-/// What juniper says of a variable whose type does not fit its place.
+/// Message of juniper for a variable whose type does not fit its position.
 const USED: &str = "used in position expecting type";
 
-/// `text` with `!` at each of `places`, which count characters.
+/// Inserts `!` into `text` at each of `places`, counted in characters.
 fn with_marks(text: &str, places: &BTreeSet<usize>) -> String {
     let mut marked = String::with_capacity(text.len() + places.len());
     for (at, character) in text.chars().enumerate() {
@@ -71,10 +71,10 @@ fn with_marks(text: &str, places: &BTreeSet<usize>) -> String {
     marked
 }
 
-/// The places of variables that have a default.
+/// Search for the positions of variables that have a default.
 struct Search<'d> {
     schema: &'d SchemaType<Scalar>,
-    /// The type of the place, by where the variable stands in the text.
+    /// Type of the position by the variable's index in the text.
     usages: HashMap<usize, TypeRef>,
 }
 
@@ -126,7 +126,7 @@ impl<'d> Search<'d> {
         }
     }
 
-    /// Looks at a value given for `name`, one of the arguments or input fields `declared`.
+    /// Records the position of a value given for `name`, one of `declared`.
     fn place(&mut self, declared: &'d [Argument<Scalar>], name: &str, value: &'d Spanning<InputValue>) {
         let Some(declared) = declared.iter().find(|argument| argument.name == *name) else {
             return;
@@ -158,7 +158,7 @@ impl<'d> Search<'d> {
         }
     }
 
-    /// Where the type of the variable ends whose use `error` refuses, if the specification allows the use.
+    /// End of the variable's type whose use `error` refuses, if the specification allows the use.
     fn excuse(&self, document: &[Definition<'_, Scalar>], error: &RuleError) -> Option<usize> {
         let [declared, used] = error.locations() else {
             return None;
@@ -175,14 +175,14 @@ impl<'d> Search<'d> {
             let mut variables = variables.item.items.iter();
             let (_, variable) = variables.find(|(name, _)| name.span.start == *declared)?;
             let ty = TypeRef::new(&variable.var_type.item);
-            // without its null the variable must fit; what is within a list is not looked through
+            // without null the variable must fit; the elements of a list are not considered
             let fits = !matches!(ty, TypeRef::NonNull(_)) && subtype(&ty, place.nullable());
             fits.then(|| variable.var_type.span.end.index())
         })
     }
 }
 
-/// Whether a value of `ty` can stand for one of `expected`.
+/// Returns `true` if a value of `ty` is valid for `expected`.
 fn subtype(ty: &TypeRef, expected: &TypeRef) -> bool {
     match (ty, expected) {
         (TypeRef::NonNull(ty), TypeRef::NonNull(expected)) | (TypeRef::List(ty), TypeRef::List(expected)) => {

@@ -1,4 +1,4 @@
-//! Asks juniper what the schema says of itself, before there is a request and its context.
+//! Runs the complete introspection query when the engine is built.
 
 use juniper::meta::MetaType;
 use juniper::{
@@ -8,7 +8,7 @@ use juniper::{
 
 use super::Scalar;
 
-/// A query root without fields of its own, by the name of the host's.
+/// Query root without fields, named like the host's.
 struct Stub;
 
 impl GraphQLType<Scalar> for Stub {
@@ -34,7 +34,7 @@ impl GraphQLValue<Scalar> for Stub {
     }
 }
 
-/// The same root node, and everything that its schema says of itself.
+/// Returns the root node and its complete introspection result.
 pub(crate) fn introspected<Q, M, S>(root: RootNode<Q, M, S>) -> (RootNode<Q, M, S>, serde_json::Value)
 where
     Q: GraphQLType<Scalar>,

@@ -37,9 +37,9 @@ use crate::response::Location;
 
 type Scalar = DefaultScalarValue;
 
-/// Takes introspection out of the hands of `root`, which can only switch it off without a code.
+/// Disables introspection in `root`, because juniper's own switch reports no error code.
 ///
-/// Returns whether `root` had it switched on.
+/// Returns `true` if it was enabled.
 pub(crate) fn take_introspection<Q, M, S>(root: RootNode<Q, M, S>) -> (RootNode<Q, M, S>, bool)
 where
     Q: GraphQLType<Scalar>,
@@ -50,7 +50,7 @@ where
     (root.enable_introspection(), enabled)
 }
 
-/// Whether the schema has the field `Type.field`.
+/// Returns `true` if the schema has the field `Type.field`.
 pub(crate) fn has_field<Q, M, S>(root: &RootNode<Q, M, S>, coordinate: &str) -> bool
 where
     Q: GraphQLType<Scalar>,
@@ -63,7 +63,7 @@ where
     })
 }
 
-/// The object types behind every interface of the schema, by name.
+/// Object types of each interface, by name.
 pub(crate) fn implementers<Q, M, S>(root: &RootNode<Q, M, S>) -> BTreeMap<String, Vec<String>>
 where
     Q: GraphQLType<Scalar>,
@@ -82,7 +82,7 @@ where
     implementers
 }
 
-/// A place in a document as clients count.
+/// Converts a position to the 1-based location of a response.
 pub(crate) fn location(position: &SourcePosition) -> Location {
     Location::new(position.line() + 1, position.column() + 1)
 }

@@ -11,7 +11,7 @@ use super::{Scalar, declared, defaulted, location};
 use crate::error::ErrorCode;
 use crate::response::{GraphResponse, MISTAKES, ResponseError};
 
-/// The operation `name` of `text`, or its only one, if it fits the schema.
+/// Parses `text` and validates the operation `name`, or the only operation.
 pub(crate) fn read<'t>(
     schema: &SchemaType<Scalar>,
     text: &'t str,
@@ -35,7 +35,7 @@ pub(crate) fn read<'t>(
     narrow(document, name).map_err(|why| GraphResponse::refused(ErrorCode::OperationResolutionFailure, why))
 }
 
-/// What of a document does not fit the schema, but for what juniper is wrong about.
+/// Validation errors without those that the specification does not have.
 fn misfits(schema: &SchemaType<Scalar>, text: &str, document: &[Definition<'_, Scalar>]) -> Vec<RuleError> {
     let found = mistakes(schema, document);
     if found.is_empty() {
@@ -44,7 +44,7 @@ fn misfits(schema: &SchemaType<Scalar>, text: &str, document: &[Definition<'_, S
     defaulted::without_excused(schema, text, document, found)
 }
 
-/// The names of the operations of `text`, in their order.
+/// Names of the operations of `text`, in document order.
 pub(crate) fn operations(
     schema: &SchemaType<Scalar>,
     text: &str,
@@ -57,14 +57,14 @@ pub(crate) fn operations(
     Ok(names.collect())
 }
 
-/// What of a document does not fit the schema, in the order of the document.
+/// Validation errors of juniper, in document order.
 pub(super) fn mistakes(schema: &SchemaType<Scalar>, document: &[Definition<'_, Scalar>]) -> Vec<RuleError> {
     let mut validator = ValidatorContext::new(schema, document);
     visit_all_rules(&mut validator, document);
     validator.into_errors()
 }
 
-/// What juniper refused; `code` is that of its validation errors, which mean something else after validation.
+/// Converts juniper's error; `code` replaces that of validation errors after validation.
 pub(crate) fn refused(error: &GraphQLError, code: ErrorCode) -> GraphResponse {
     match error {
         GraphQLError::ParseError(error) => unparsed(error),
@@ -99,7 +99,7 @@ fn invalid(errors: &[RuleError], code: ErrorCode) -> GraphResponse {
     GraphResponse::request_errors(told.collect())
 }
 
-/// Notes every directive of a list that stands in it already; the type of a list cannot be named.
+/// Reports repeated directives of a list, whose type cannot be named.
 macro_rules! unique {
     ($directives:expr, $repeated:expr) => {
         let mut known = HashSet::new();
@@ -113,8 +113,9 @@ macro_rules! unique {
     };
 }
 
-/// [A directive stands at most once at a place](https://spec.graphql.org/September2025/#sec-Directives-Are-Unique-per-Location),
-/// which juniper does not ask for.
+/// Reports directives that are [repeated at one
+/// location](https://spec.graphql.org/September2025/#sec-Directives-Are-Unique-per-Location), which
+/// juniper does not check.
 fn repeated_directives(document: &[Definition<'_, Scalar>]) -> Vec<RuleError> {
     let mut repeated = Vec::new();
     for definition in document {
@@ -158,7 +159,7 @@ fn in_selections(selections: &[Selection<'_, Scalar>], repeated: &mut Vec<RuleEr
     }
 }
 
-/// The operation of a text that [`read`] took before.
+/// Parses a text that [`read`] accepted before.
 pub(crate) fn again<'t>(
     schema: &SchemaType<Scalar>,
     text: &'t str,

@@ -1,8 +1,9 @@
-//! A subscription behind a named fragment, which juniper refuses with a panic.
+//! Workaround for a panic of juniper: a subscription field that is refused inside a named fragment.
 //!
-//! juniper's walk over the root of a subscription takes it that a named fragment always comes to an object. One whose field is
-//! refused comes to null; its error is noted by then, and lost in the panic. So the engine's subscription root is the host's in
-//! a wrapper that gives an empty object in the place of that null, as juniper itself does for an inline fragment.
+//! juniper assumes that a named fragment at the root of a subscription resolves to an object. A
+//! refused field makes it null; the error is recorded, but lost in the panic. The engine wraps the
+//! host's subscription root and replaces that null by an empty object, as juniper does for inline
+//! fragments.
 
 use juniper::meta::MetaType;
 use juniper::{
@@ -12,17 +13,17 @@ use juniper::{
 
 use super::Scalar;
 
-/// The host's subscription root, whose named fragments can be refused.
+/// Wrapper of the host's subscription root.
 pub(crate) struct Spreadable<S>(S);
 
 impl<S> Spreadable<S> {
-    /// The host's root.
+    /// Returns the host's root.
     pub(crate) fn root(&self) -> &S {
         &self.0
     }
 }
 
-/// The same schema with a [`Spreadable`] subscription root.
+/// Wraps the subscription root of a schema in [`Spreadable`].
 pub(crate) fn spreadable<Q, M, S>(root: RootNode<Q, M, S>) -> RootNode<Q, M, Spreadable<S>>
 where
     Q: GraphQLType<Scalar>,
@@ -85,7 +86,7 @@ where
         self.0.resolve_field_into_stream(info, name, arguments, executor)
     }
 
-    /// A subscription root is an object: a fragment on it is on its own type.
+    /// A subscription root is an object, so a fragment on it has the root's own type.
     fn resolve_into_type_stream<'s, 'i, 'tn, 'e, 'ref_e, 'res, 'f>(
         &'s self,
         info: &'i S::TypeInfo,

@@ -93,7 +93,7 @@ pub(crate) enum TypeRef {
 }
 
 impl TypeRef {
-    /// What juniper says a type is.
+    /// Converts juniper's type.
     pub(crate) fn new(ty: &Type<impl AsRef<str>>) -> Self {
         // a modifier can be compared but not named outside juniper
         let sample: Type = Type::nullable("").wrap_non_null();
@@ -115,7 +115,7 @@ impl TypeRef {
         }
     }
 
-    /// How many lists there are.
+    /// Number of nested lists.
     pub(crate) fn lists(&self) -> u32 {
         match self {
             Self::Named(_) => 0,
@@ -181,7 +181,7 @@ pub(crate) fn narrow<'t>(
     })
 }
 
-/// `@skip` and `@include` of a list of directives; every other has no meaning here.
+/// Reads `@skip` and `@include` of a list of directives and ignores others.
 macro_rules! conditions {
     ($directives:expr) => {
         $directives

@@ -1,4 +1,4 @@
-//! Several operations in one request.
+//! Batches: several operations in one request.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -15,10 +15,10 @@ where
     M: Root<Host = Q::Host>,
     S: SubscriptionRoot<Host = Q::Host>,
 {
-    /// Answers each of `requests`, or refuses all of them when together they exceed a limit.
+    /// Executes each of `requests`, or refuses all if together they exceed a limit.
     ///
-    /// All are judged before the first one runs. They run one after another, so that what one writes the next one reads, and each
-    /// with loaders that remember nothing of the one before.
+    /// All are checked before the first one runs. They run in sequence, so each sees the writes of
+    /// the previous one. The loader caches are cleared in between.
     pub(super) async fn batch(
         &self,
         requests: Vec<Result<GraphRequest, Refusal>>,
@@ -34,7 +34,7 @@ where
                 Err(refusal) => Err(refusal.into_envelope()),
             });
         }
-        // the host's log is told of it
+        // contained, because the host's log may panic
         let judged = AssertUnwindSafe(|| self.inner.within_together(&sum, context.principal()));
         match catch_unwind(judged) {
             Ok(judged) => judged?,

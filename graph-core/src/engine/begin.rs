@@ -1,4 +1,4 @@
-//! What an operation that starts leaves behind: its text in a store, its deprecated fields in a log, and a span.
+//! Start of an operation: registration of its text, deprecation log, and tracing span.
 
 use super::Engine;
 use super::root::{Root, SubscriptionRoot};
@@ -13,7 +13,7 @@ where
     M: Root<Host = Q::Host>,
     S: SubscriptionRoot<Host = Q::Host>,
 {
-    /// Takes note of an operation, now that nothing speaks against running it.
+    /// Records an operation that passed all checks and is about to run.
     pub(super) async fn begin(
         &self,
         request: &GraphRequest,
@@ -32,9 +32,10 @@ where
     }
 }
 
-/// Runs `work` in a span that has the type of the operation and its name, cut where it is long: no text, no variable, nobody.
+/// Runs `work` in a span with the operation's type and truncated name, without text, variables or
+/// principal.
 ///
-/// No asynchronous function, which would have room for `work` twice.
+/// Not an `async fn`, which would store `work` twice.
 #[cfg(feature = "tracing")]
 pub(super) fn traced<F: Future>(document: &Document, work: F) -> tracing::instrument::Instrumented<F> {
     use juniper::OperationType;

@@ -1,4 +1,4 @@
-//! Subscriptions: every event runs through the plan.
+//! Subscriptions: executes the plan for every event.
 
 use futures_util::stream::StreamExt as _;
 
@@ -100,7 +100,7 @@ where
     }
 }
 
-/// The data of one event.
+/// Writes the data of one event.
 fn written(field: &Field, event: SegResult) -> Vec<u8> {
     let mut out = PREFIX.to_vec();
     let start = out.len();

@@ -1,11 +1,11 @@
-//! What the fields of an execution noted, as the client reads it.
+//! Converts the failures of an execution to errors of the response.
 
 use crate::executor::plan::Plan;
 use crate::executor::{Fault, Trail};
 use crate::mask::Mask;
 use crate::response::{PathSegment, ResponseError};
 
-/// The errors of a response, in the order of the document whatever was ready first.
+/// Errors of a response in document order, independent of the order of completion.
 pub(super) fn told(plan: &Plan, mut faults: Vec<Fault>, mask: &mut Mask<'_>) -> Vec<ResponseError> {
     faults.sort_by(|one, other| {
         let place = |fault: &Fault| fault.meta;
@@ -23,7 +23,7 @@ pub(super) fn told(plan: &Plan, mut faults: Vec<Fault>, mask: &mut Mask<'_>) -> 
     told.collect()
 }
 
-/// The response keys from the root to a field, and the list indices between them.
+/// Path of a field: response keys with list indices between them.
 fn path(plan: &Plan, place: u32, trail: &Trail) -> Vec<PathSegment> {
     let mut around = Vec::new();
     let mut at = Some(place);
@@ -35,7 +35,7 @@ fn path(plan: &Plan, place: u32, trail: &Trail) -> Vec<PathSegment> {
     let mut path = Vec::with_capacity(around.len() + indices.len());
     for (above, place) in around.iter().enumerate().rev() {
         path.push(PathSegment::Key(place.key.to_string()));
-        // a field around the failed one has all its lists behind it
+        // all list indices of a parent field precede the failed field
         let lists = if above == 0 {
             usize::MAX
         } else {

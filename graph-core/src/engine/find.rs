@@ -1,4 +1,4 @@
-//! Which document a request means: by its text, by its hash, or by its id in the allow-list.
+//! Finds the document of a request by its text, its hash, or its id in the allow-list.
 
 use std::sync::Arc;
 
@@ -18,7 +18,8 @@ where
     M: Root<Host = Q::Host>,
     S: SubscriptionRoot<Host = Q::Host>,
 {
-    /// The document of `request`, parsed and validated, and judged as far as it does not depend on variables.
+    /// Finds the document of `request`, parsed, validated, and checked as far as it does not depend
+    /// on variables.
     pub(super) async fn find(
         &self,
         request: &GraphRequest,
@@ -37,10 +38,10 @@ where
             (Some(DocumentId::Sha256(hash)), Some(automatic)) => {
                 self.by_hash(hash, automatic, request, context).await
             }
-            // what is no hash is nobody's
+            // custom ids exist in the allow-list only
             (Some(DocumentId::Custom(_)), Some(_)) if request.has_query() => Err(mismatch()),
             (Some(DocumentId::Custom(_)), Some(_)) => Err(not_found()),
-            // the text says it all
+            // without persisted queries the id is ignored
             (_, None) if request.has_query() => self.by_text(request),
             (None, _) => self.by_text(request),
             (Some(_), None) if self.inner.trusted.is_some() => Err(not_in_list()),
@@ -83,7 +84,7 @@ where
         read.map_err(|refused| (*refused).clone())
     }
 
-    /// Keeps the text of a request that came with its hash, now that nothing speaks against running it.
+    /// Stores the text of a request with its hash, after the operation passed all checks.
     pub(super) async fn register(
         &self,
         request: &GraphRequest,
@@ -95,7 +96,7 @@ where
         else {
             return;
         };
-        // what is listed is known to every process
+        // trusted documents need no registration
         let trusted = self.inner.trusted.as_ref();
         if trusted.is_some_and(|trusted| trusted.get(id).is_some()) {
             return;
@@ -106,12 +107,12 @@ where
     }
 }
 
-/// Letter by letter what clients look for: they send the text then.
+/// Clients compare this message literally and then send the text.
 fn not_found() -> GraphResponse {
     GraphResponse::refused(ErrorCode::PersistedQueryNotFound, "PersistedQueryNotFound")
 }
 
-/// Letter by letter what clients look for: they send no hashes any more.
+/// Clients compare this message literally and then stop sending hashes.
 fn not_supported() -> GraphResponse {
     GraphResponse::refused(
         ErrorCode::PersistedQueryNotSupported,

@@ -1,15 +1,15 @@
-//! What can be wrong with the description of an engine.
+//! Configuration errors of an engine.
 
 use std::fmt;
 
-/// An engine cannot be built as it was described.
+/// Error of [`EngineBuilder::build`](super::EngineBuilder::build) with every configuration mistake.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ConfigError {
     pub(super) mistakes: Vec<ConfigMistake>,
 }
 
 impl ConfigError {
-    /// Every mistake.
+    /// Returns every mistake.
     #[must_use]
     pub fn mistakes(&self) -> &[ConfigMistake] {
         &self.mistakes
@@ -18,7 +18,7 @@ impl ConfigError {
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the engine cannot be built")?;
+        f.write_str("cannot build the engine")?;
         for (at, mistake) in self.mistakes.iter().enumerate() {
             write!(f, "{} {mistake}", if at == 0 { ":" } else { "," })?;
         }
@@ -28,34 +28,35 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// One mistake in the description of an engine.
+/// Configuration mistake.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigMistake {
-    /// A price for a field that the schema does not have.
+    /// A cost for a field that the schema does not have.
     #[error("the schema has no field `{0}`")]
     UnknownField(String),
-    /// A limit that lets nothing through.
-    #[error("the limit of {0} allows nothing")]
+    /// A limit of 0.
+    #[error("the limit of {0} is 0")]
     NothingAllowed(&'static str),
-    /// A field of the schema that its type has no table entry for: the type was not made by an attribute of this crate.
-    #[error("nothing of this crate resolves the field `{0}`")]
+    /// A field without a resolver: its type was not declared with a macro of this crate.
+    #[error("the field `{0}` has no resolver: declare its type with a macro of graph-core")]
     NoResolver(String),
-    /// Two types of different fields have one name.
+    /// Two types with different fields have the same name.
     #[error("two types are named `{0}`")]
     TwoTypes(String),
-    /// A trusted document does not fit the schema or the limits, or its id is not the hash of its text.
-    #[error("the trusted document `{id}` does not fit: {why}")]
+    /// A trusted document that is not valid for the schema or the limits, or whose id is not its
+    /// hash.
+    #[error("the trusted document `{id}` is invalid: {why}")]
     TrustedDocument {
-        /// Its id.
+        /// Id of the document.
         id: String,
-        /// What is wrong with it.
+        /// Reason.
         why: String,
     },
-    /// Two trusted documents of different texts have one id.
-    #[error("two trusted documents are known by `{0}`")]
+    /// Two trusted documents with different texts have the same id.
+    #[error("two trusted documents have the id `{0}`")]
     TwoDocuments(String),
-    /// The feature `os` is off and no entropy was given.
-    #[error("no entropy was given")]
+    /// The feature `os` is off and no entropy was configured.
+    #[error("no source of entropy: enable the feature `os` or call `with_entropy`")]
     NoEntropy,
 }

@@ -1,4 +1,4 @@
-//! Operations that juniper executes: those that select a field of a plain type of its own.
+//! Operations that juniper executes, because they select a field marked `#[graph(plain)]`.
 
 use futures_util::stream::StreamExt as _;
 use juniper::{
@@ -14,7 +14,7 @@ use crate::guard::{RequestContext, Watch, watched};
 use crate::mask::Mask;
 use crate::response::{GraphResponse, PathSegment, ResponseError};
 
-/// An operation in juniper's hands.
+/// Operation that juniper executes.
 pub(super) struct Plain<'r, Q, M, S>
 where
     Q: GraphQLType,
@@ -32,7 +32,7 @@ where
     M: Root<Host = Q::Host>,
     S: juniper::GraphQLSubscriptionType<Context = RequestContext<Q::Host>, TypeInfo = ()> + Send + Sync,
 {
-    /// Unless a guard refuses it as a whole.
+    /// Prepares the operation, unless a guard refuses it as a whole.
     pub(super) fn new(
         schema: &'r RootNode<Q, M, S>,
         (document, foreign): (&'r Document, &'r Foreign),
@@ -50,7 +50,7 @@ where
         }
     }
 
-    /// Runs a query or a mutation.
+    /// Executes a query or a mutation.
     pub(super) async fn execute(
         &self,
         variables: &Variables,
@@ -67,7 +67,7 @@ where
         }
     }
 
-    /// Opens a subscription: the response key of its field, and its events.
+    /// Starts a subscription; returns the response key of its field and its events.
     pub(super) async fn open(
         &self,
         variables: &Variables,
@@ -87,16 +87,16 @@ where
         }
     }
 
-    /// The next event of an opened subscription.
+    /// Next event of a subscription.
     pub(super) async fn next(&self, events: &mut ValuesStream<'r>) -> Option<Event> {
         watched(self.watch.clone(), events.next()).await
     }
 }
 
-/// What juniper makes of an event.
+/// Event as juniper returns it.
 type Event = Result<Value, Vec<ExecutionError<juniper::DefaultScalarValue>>>;
 
-/// The response to one event of the subscription field `key`.
+/// Response to one event of the subscription field `key`.
 pub(super) fn event(key: &str, event: Event, mut mask: Mask<'_>) -> GraphResponse {
     match event {
         Ok(value) => {

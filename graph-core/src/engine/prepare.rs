@@ -1,4 +1,4 @@
-//! Finds the document of a request and judges it, before anything of it runs.
+//! Finds the document of a request and checks it before execution.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use crate::http::GraphRequest;
 use crate::limits::{Estimate, LimitMode, Measured, Outline, OutlineField};
 use crate::response::{CostReport, GraphResponse, ResponseError};
 
-/// A document that may run, and what it asks for with the variables of the request.
+/// Document that may run, with its estimate for the variables of the request.
 pub(super) struct Prepared {
     pub(super) document: Arc<Document>,
     pub(super) estimate: Estimate,
-    /// What the answer says of it.
+    /// Cost report for the response.
     pub(super) report: Option<CostReport>,
 }
 
@@ -29,7 +29,7 @@ where
     M: Root<Host = Q::Host>,
     S: SubscriptionRoot<Host = Q::Host>,
 {
-    /// The document of `request`, judged; no resolver runs.
+    /// Finds and checks the document of `request`; no resolver runs.
     pub(super) async fn prepare(
         &self,
         request: &GraphRequest,
@@ -54,7 +54,7 @@ where
         })
     }
 
-    /// As [`prepare`](Self::prepare), with a panic as what is refused.
+    /// As [`prepare`](Self::prepare), with a panic converted to a response.
     pub(super) async fn prepared(
         &self,
         request: &GraphRequest,
@@ -65,7 +65,8 @@ where
         whole.unwrap_or_else(|payload| Err(self.panicked(payload.as_ref(), context)))
     }
 
-    /// Parses, validates and judges a text that was not asked for before. Also how many bytes the outcome takes.
+    /// Parses, validates and checks a text that is not cached. Also returns the size of the result
+    /// in bytes.
     pub(super) fn read(&self, text: &str, request: &GraphRequest) -> (Read, usize) {
         let source = Source {
             text,
@@ -86,7 +87,7 @@ where
 }
 
 impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
-    /// What holds for every request that asks for it.
+    /// Checks the parts that do not depend on the request.
     pub(super) fn judge(&self, outline: &Outline) -> Result<Judged, GraphResponse> {
         let invalid = |message: String| {
             Err(GraphResponse::refused(
@@ -94,7 +95,8 @@ impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
                 message,
             ))
         };
-        // a query root can be a field of other types; juniper validates it there and cannot resolve it
+        // a query root can be a field of other types, where juniper validates introspection but
+        // cannot resolve it
         let mut roots = outline.fields.iter();
         if let Some(field) = roots.find_map(|root| introspection(&root.children)) {
             if !self.introspective {
@@ -109,12 +111,13 @@ impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
             }
         }
         let estimate = self.limits.estimate(outline, &self.costs, &Variables::new());
-        // the answer is written while the document is compiled, before a request is judged by its variables
+        // checked now, because the compiler writes the introspection result before the variables
+        // are known
         let circles = self.limits.exceeded(&estimate.of_introspection());
         if !circles.is_empty() {
             return Err(GraphResponse::request_errors(circles));
         }
-        // with sizes that depend on variables every request is judged by itself
+        // if sizes depend on variables, each request is checked separately
         if !outline.open {
             self.refused(self.limits.exceeded(&estimate))?;
         }
@@ -124,7 +127,7 @@ impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
         })
     }
 
-    /// What the answer says of an operation that asks for `estimate`, if it may run; tells the log of it.
+    /// Checks `estimate` against the limits, reports it to the log, and returns the cost report.
     fn within(
         &self,
         estimate: &Estimate,
@@ -152,8 +155,7 @@ impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
         )
     }
 
-    /// Refuses a batch whose operations ask for `sum` together when that exceeds a limit, unless limits are only measured;
-    /// tells the log of it in any case.
+    /// Checks the sum of a batch against the limits and reports an excess to the log.
     pub(super) fn within_together(
         &self,
         sum: &Estimate,
@@ -171,7 +173,7 @@ impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
         self.refused(exceeded)
     }
 
-    /// Refuses what has `exceeded` a limit, unless limits are only measured.
+    /// Refuses the operation if it `exceeded` a limit, unless limits are only measured.
     fn refused(&self, exceeded: Vec<ResponseError>) -> Result<(), GraphResponse> {
         match self.limits.mode() {
             LimitMode::Enforce if !exceeded.is_empty() => Err(GraphResponse::request_errors(exceeded)),
@@ -187,11 +189,11 @@ fn codes(exceeded: &[ResponseError]) -> Vec<ErrorCode> {
 }
 
 fn switched_off(field: &str) -> GraphResponse {
-    let message = format!("introspection is switched off, `{field}` is not served");
+    let message = format!("introspection is disabled: `{field}` is not served");
     GraphResponse::refused(ErrorCode::IntrospectionDisabled, message)
 }
 
-/// The first `__schema` or `__type` of `fields`, at any depth.
+/// First `__schema` or `__type` of `fields`, at any depth.
 fn introspection(fields: &[OutlineField]) -> Option<&str> {
     fields.iter().find_map(|field| match field.name.as_str() {
         name @ ("__schema" | "__type") => Some(name),

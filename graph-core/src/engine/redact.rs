@@ -1,4 +1,4 @@
-//! Keeps the names of types that a principal may not see out of what is said of a document.
+//! Removes the names of hidden types from error messages.
 
 use juniper::GraphQLType;
 
@@ -6,13 +6,14 @@ use super::Inner;
 use crate::guard::RequestContext;
 use crate::response::GraphResponse;
 
-/// What stands in the place of a name.
+/// Replacement of a hidden name.
 const HIDDEN: &str = "(hidden)";
 
 impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
-    /// `refused` without the types that are hidden from the principal of `context`.
+    /// Replaces the types that are hidden from the principal of `context` in the messages of
+    /// `refused`.
     ///
-    /// Those that the document names are replaced too: who guesses a name is not told where it belongs.
+    /// Names that the document itself contains are also replaced, so that a guess is not confirmed.
     pub(super) fn redacted<H>(&self, refused: GraphResponse, context: &RequestContext<H>) -> GraphResponse {
         let view = self.seen(context);
         if view.is_whole() {
@@ -30,7 +31,7 @@ fn is_name(character: char) -> bool {
     character.is_ascii_alphanumeric() || character == '_'
 }
 
-/// What could be names in `text`.
+/// Possible names in `text`.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character| !is_name(character))
         .filter(|word| !word.is_empty())

@@ -1,4 +1,4 @@
-//! The whole HTTP endpoint as one method.
+//! HTTP endpoint of the engine.
 
 use bytes::Bytes;
 use http::Request;
@@ -14,14 +14,14 @@ where
     M: Root<Host = Q::Host>,
     S: SubscriptionRoot<Host = Q::Host>,
 {
-    /// Answers an HTTP request for `/graphql`, whatever its method; see [`http`](crate::http) for what is served how.
+    /// Executes an HTTP request for `/graphql`; see [`http`](crate::http) for methods and statuses.
     ///
     /// # Security
     ///
-    /// The host authenticates the request and puts the principal into `context`; headers about credentials are not read here.
-    ///
-    /// Nor does a stream know when they end: the host drops an [`HttpResponse::Stream`] when the token that it was asked for with expires, or
-    /// its events go on to whoever held that token. A client that wants more asks again with a fresh one.
+    /// - The host authenticates the request and sets the principal in `context`. This method reads
+    ///   no credentials.
+    /// - A stream does not end when the client's token expires. The host must drop an
+    ///   [`HttpResponse::Stream`] at that time; the client sends a new request with a fresh token.
     pub async fn respond(&self, request: Request<Bytes>, context: RequestContext<Q::Host>) -> HttpResponse {
         let profile = self.inner.http.profile;
         let (request, rendering, access) = match self.inner.http.read(&request) {
@@ -40,7 +40,7 @@ where
                 },
             ),
             Ok(Exchange::Batch { requests, rendering }) => {
-                // rare, and every request would have room for it
+                // boxed: keeps the rare batch out of the size of every request's future
                 let answers = Box::pin(self.batch(requests, &context)).await;
                 return HttpResponse::Full(wire::list(answers, rendering));
             }
@@ -49,7 +49,8 @@ where
         let attempted = match rendering {
             Rendering::EventStream => match self.prepared(&request, &context).await {
                 Ok(found) if access.refuses(found.document.kind) => Err(WouldWrite),
-                // what is judged here is what runs: a hash that is unknown now may be a mutation in a moment
+                // the prepared result is executed: looked up again, an unknown hash could become a
+                // mutation
                 prepared => {
                     return HttpResponse::Stream(wire::events(self.stream(prepared, request, context)));
                 }

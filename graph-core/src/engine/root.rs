@@ -1,13 +1,14 @@
-//! What the engine asks of a host's root types.
+//! Requirements on the root types of the host.
 
 use juniper::{DefaultScalarValue, GraphQLSubscriptionType, GraphQLTypeAsync};
 
 use crate::executor::{Object, Source};
 use crate::guard::RequestContext;
 
-/// A query or mutation root, as `#[graph_core::graph_object(context = RequestContext<H>)]` makes it.
+/// Query or mutation root, declared with `#[graph_core::graph_object(context =
+/// RequestContext<H>)]`.
 ///
-/// Implemented for every type that fits, `juniper::EmptyMutation<RequestContext<H>>` among them; there is nothing to write.
+/// Implemented for every suitable type, including `juniper::EmptyMutation<RequestContext<H>>`.
 pub trait Root:
     GraphQLTypeAsync<DefaultScalarValue, Context = RequestContext<<Self as Root>::Host>, TypeInfo = ()>
     + Object<RequestContext<<Self as Root>::Host>>
@@ -15,7 +16,7 @@ pub trait Root:
     + Sync
     + 'static
 {
-    /// The host's own value in the context.
+    /// Host's own value in the context.
     type Host: Send + Sync + 'static;
 }
 
@@ -31,9 +32,10 @@ where
     type Host = H;
 }
 
-/// A subscription root, as `#[graph_core::graph_subscription(context = RequestContext<H>)]` makes it.
+/// Subscription root, declared with `#[graph_core::graph_subscription(context =
+/// RequestContext<H>)]`.
 ///
-/// Implemented for every type that fits, `juniper::EmptySubscription<RequestContext<H>>` among them; there is nothing to write.
+/// Implemented for every suitable type, including `juniper::EmptySubscription<RequestContext<H>>`.
 pub trait SubscriptionRoot:
     GraphQLSubscriptionType<
         DefaultScalarValue,
@@ -44,7 +46,7 @@ pub trait SubscriptionRoot:
     + Sync
     + 'static
 {
-    /// The host's own value in the context.
+    /// Host's own value in the context.
     type Host: Send + Sync + 'static;
 }
 

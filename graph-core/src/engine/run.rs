@@ -22,7 +22,7 @@ where
     M: Root<Host = Q::Host>,
     S: SubscriptionRoot<Host = Q::Host>,
 {
-    /// Runs a query or a mutation.
+    /// Executes a query or a mutation.
     pub(super) async fn planned(
         &self,
         plan: &Plan,
@@ -53,7 +53,7 @@ where
         }
     }
 
-    /// Everything is ready as soon as it is asked for.
+    /// Executes a plan without asynchronous fields.
     fn ready(&self, cx: &Cx<'_, RequestContext<Q::Host>>, mut out: Vec<u8>) -> Result<Vec<u8>, Bubble> {
         let (root, path) = (&self.inner.schema, Path::Root(&Trail::ROOT));
         match cx.plan().kind {
@@ -75,7 +75,7 @@ where
         }
     }
 
-    /// One execution of `plan`, unless a guard refuses it as a whole.
+    /// Creates the execution of `plan`, unless a guard refuses the operation as a whole.
     pub(super) fn execution<'x>(
         &self,
         plan: &'x Plan,
@@ -93,7 +93,7 @@ where
         Ok(cx)
     }
 
-    /// The errors noted since they were asked for last.
+    /// Errors recorded since the last call.
     pub(super) fn noted(&self, cx: &Cx<'_, RequestContext<Q::Host>>) -> Vec<ResponseError> {
         let noted = cx.take_faults();
         if noted.is_empty() {
@@ -110,14 +110,14 @@ where
         })
     }
 
-    /// The answer of an operation that had nothing to show in time.
+    /// Response of an operation without a partial result at its deadline.
     pub(super) fn late() -> GraphResponse {
         let error = ResponseError::new(ErrorCode::Timeout, "the operation was not ready in time");
         GraphResponse::written([PREFIX, b"null"].concat(), vec![error])
     }
 }
 
-/// Runs the root fields of a query at once.
+/// Executes the root fields of a query concurrently.
 async fn at_once<C: Sync>(root: &impl Object<C>, cx: &Cx<'_, C>, out: Vec<u8>) -> Result<Vec<u8>, Bubble> {
     let mut seg = Seg::from(out);
     let mut pend = Pend::default();
@@ -128,8 +128,8 @@ async fn at_once<C: Sync>(root: &impl Object<C>, cx: &Cx<'_, C>, out: Vec<u8>) -
     Ok(seg.into_bytes())
 }
 
-/// Runs the root fields of a mutation [one after another](https://spec.graphql.org/September2025/#sec-Normal-and-Serial-Execution),
-/// each with everything below it.
+/// Executes the root fields of a mutation [in
+/// series](https://spec.graphql.org/September2025/#sec-Normal-and-Serial-Execution).
 async fn in_series<C: Sync>(
     root: &impl Object<C>,
     cx: &Cx<'_, C>,
@@ -137,7 +137,7 @@ async fn in_series<C: Sync>(
 ) -> Result<Vec<u8>, Bubble> {
     let start = out.len();
     for field in cx.plan().fields.iter() {
-        // when the time is up nothing more is started, not even what needs none
+        // after the deadline nothing more is started, not even synchronous fields
         let ready = !field.has_async && !cx.is_expired();
         if ready || field.idx == Field::CONST || checked(field, cx).is_some() {
             one(root, field, cx, &mut out)?;
@@ -160,7 +160,7 @@ async fn in_series<C: Sync>(
     Ok(out)
 }
 
-/// Writes one root field that is ready.
+/// Writes one synchronous root field.
 fn one<C>(root: &impl Object<C>, field: &Field, cx: &Cx<'_, C>, out: &mut Vec<u8>) -> Flow {
     field.key.write(out);
     let path = Path::Root(&Trail::ROOT);

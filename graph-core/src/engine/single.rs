@@ -1,4 +1,4 @@
-//! The endpoint of single connection mode as one method.
+//! HTTP endpoint of single connection mode.
 
 use std::borrow::Cow;
 
@@ -21,14 +21,16 @@ where
     M: Root<Host = Q::Host>,
     S: SubscriptionRoot<Host = Q::Host>,
 {
-    /// Answers an HTTP request for the endpoint of [single connection mode](crate::subscription::sse), whatever its method.
+    /// Executes an HTTP request for the endpoint of [single connection
+    /// mode](crate::subscription::sse).
     ///
-    /// `end` completes when the credentials of `request` are worth nothing any more, or the host shuts down. With it ends the stream
-    /// that the request opened or started an operation on; the client opens another.
+    /// `end` must complete when the credentials of `request` expire or the host shuts down. The
+    /// stream that the request opened or started an operation on then ends, and the client opens a
+    /// new one.
     ///
     /// # Security
     ///
-    /// As for [`respond`](Self::respond). The principal of `context` decides whose stream it is.
+    /// As for [`respond`](Self::respond). The principal of `context` owns the stream.
     pub async fn respond_single(
         &self,
         streams: &EventStreams,
@@ -93,12 +95,12 @@ where
             Err(answer) if answer.is_request_error() => {
                 let mut response = wire::json(answer, rendering, profile);
                 if response.status().is_success() {
-                    // a client takes every success for an accepted operation
+                    // clients treat any success status as an accepted operation
                     *response.status_mut() = StatusCode::BAD_REQUEST;
                 }
                 return Err(response);
             }
-            // what is judged here is what runs; a panic is an event, as whatever else fails
+            // the prepared result is executed; a panic becomes an event, as any later failure
             prepared => prepared,
         };
         let responses = Box::pin(self.stream(prepared, operation.detached(), context));
@@ -162,7 +164,7 @@ fn refused(missing: Missing) -> Response<Bytes> {
     };
     let mut response = wire::refused(status, code, message);
     if missing == Missing::TooMany {
-        // what runs now may end at any time
+        // a running operation may end at any time
         response
             .headers_mut()
             .insert(RETRY_AFTER, HeaderValue::from_static("1"));
@@ -170,7 +172,7 @@ fn refused(missing: Missing) -> Response<Bytes> {
     response
 }
 
-/// The token of the stream; what is none is the token of no stream.
+/// Token of the stream; an empty token matches no stream.
 fn token(request: &Request<Bytes>) -> String {
     match request.headers().get("x-graphql-event-stream-token") {
         Some(token) => token.to_str().unwrap_or_default().to_owned(),
@@ -178,7 +180,7 @@ fn token(request: &Request<Bytes>) -> String {
     }
 }
 
-/// A parameter of the query, unless it is empty.
+/// Query parameter, unless it is empty.
 fn parameter(request: &Request<Bytes>, wanted: &str) -> Option<String> {
     let query = request.uri().query().unwrap_or_default();
     let mut parameters = form_urlencoded::parse(query.as_bytes());
@@ -186,7 +188,7 @@ fn parameter(request: &Request<Bytes>, wanted: &str) -> Option<String> {
     Some(found.1.into_owned()).filter(|value| !value.is_empty())
 }
 
-/// The body of an operation once more, which was read as one before.
+/// Operation id in the body of a parsed operation.
 #[derive(Deserialize)]
 struct Numbered<'b> {
     #[serde(borrow)]

@@ -1,4 +1,4 @@
-//! How much room documents are said to take.
+//! Size estimates of cached documents.
 
 use juniper::{EmptyMutation, EmptySubscription, InputValue, RootNode, Variables};
 
@@ -42,7 +42,7 @@ fn size(text: &str, variables: &Variables) -> usize {
     document.map_err(|refused| refused.to_json()).unwrap().size
 }
 
-/// G19: who asks first and leaves everything out does not make those for nothing who leave nothing out.
+/// G19: the size covers the largest plan, even if the first request skips most fields.
 #[test]
 fn a_document_takes_the_room_of_its_largest_plan() {
     let fields: String = (0..500).map(|at| format!("a{at}: __typename ")).collect();
@@ -59,7 +59,7 @@ fn a_document_takes_the_room_of_its_largest_plan() {
     assert!(with(false) > 2 * 500 * 150, "{}", with(false));
 }
 
-/// G19: the outline that limits are judged by has every field of every spread, where the plan has one of them.
+/// G19: the size covers the outline, which has every field of every fragment spread.
 #[test]
 fn a_document_takes_the_room_of_its_outline() {
     let spread = "...A ".repeat(50);
@@ -74,7 +74,7 @@ fn a_document_takes_the_room_of_its_outline() {
     assert!(open > closed + 50 * 4 * 100, "{open} {closed}");
 }
 
-/// G19: a value that is kept as it was written takes many times the room of its text.
+/// G19: the size covers literals and defaults, which need far more memory than their text.
 #[test]
 fn a_document_takes_the_room_of_its_values() {
     let numbers = "1,".repeat(1000);

@@ -1,4 +1,4 @@
-//! The documents of the allow-list, compiled before the engine is.
+//! Trusted documents, compiled when the engine is built.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::limits::Outline;
 use crate::persisted::{DocumentHash, DocumentId, TrustedDocuments, TrustedMode, Untrusted, UntrustedLog};
 use crate::response::GraphResponse;
 
-/// The list, and what becomes of everything else.
+/// Trusted documents and the mode for others.
 pub(super) struct TrustedList {
     mode: TrustedMode,
     log: Option<Arc<dyn UntrustedLog>>,
@@ -32,16 +32,16 @@ impl fmt::Debug for TrustedList {
     }
 }
 
-/// A document of the list.
+/// Trusted document.
 #[derive(Debug)]
 pub(super) struct Listed {
     text: Box<str>,
-    /// By their names.
+    /// Operations by name.
     operations: Vec<(Option<Box<str>>, Arc<Document>)>,
 }
 
 impl TrustedList {
-    /// Reads every document; `judge` says which of them do not fit.
+    /// Parses every document; `judge` checks it.
     pub(super) fn new(
         trusted: TrustedDocuments,
         facts: &Facts<'_>,
@@ -83,7 +83,8 @@ impl TrustedList {
         self.documents.get(id)
     }
 
-    /// Why `request`, which names no document of the list, does not run; tells the log of it.
+    /// Response to `request` for a document that is not trusted, if it must not run; reports it to
+    /// the log.
     pub(super) fn refusal(
         &self,
         request: &GraphRequest,
@@ -118,10 +119,10 @@ impl Listed {
         judge: &dyn Fn(&Outline) -> Result<Judged, GraphResponse>,
     ) -> Result<Self, String> {
         if matches!(id, DocumentId::Sha256(hash) if DocumentHash::of(&text) != *hash) {
-            return Err("it is not the SHA-256 of its text".to_owned());
+            return Err("the id is not the SHA-256 of the text".to_owned());
         }
         let names = compat::operations(facts.schema, &text).map_err(|refused| told(&refused))?;
-        // none at all is a mistake that reading tells
+        // a document without operations fails below
         let names = if names.is_empty() { vec![None] } else { names };
         let alone = names.len() == 1;
         let mut operations = Vec::with_capacity(names.len());
@@ -138,7 +139,7 @@ impl Listed {
         Ok(Self { text, operations })
     }
 
-    /// The operation of it that `request` asks for.
+    /// Selects the operation of `request`.
     pub(super) fn operation(&self, request: &GraphRequest) -> Result<Arc<Document>, GraphResponse> {
         if request.query().is_some_and(|text| *text != *self.text) {
             return Err(mismatch());
@@ -156,7 +157,7 @@ impl Listed {
     }
 }
 
-/// The mistakes of a document in one line.
+/// Errors of a document in one line.
 fn told(refused: &GraphResponse) -> String {
     let messages: Vec<_> = refused.errors().iter().map(|error| error.message()).collect();
     messages.join("; ")
@@ -169,7 +170,7 @@ pub(super) fn not_in_list() -> GraphResponse {
     )
 }
 
-/// In the words of Apollo Server.
+/// The message is that of Apollo Server.
 pub(super) fn mismatch() -> GraphResponse {
     GraphResponse::refused(
         ErrorCode::PersistedQueryMismatch,

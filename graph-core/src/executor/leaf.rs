@@ -45,7 +45,7 @@ impl<C> Output<C> for f64 {
         if write::float(*self, out) {
             return Ok(());
         }
-        let error = GraphError::internal(format_args!("{self} is no number of JSON"));
+        let error = GraphError::internal(format_args!("{self} has no JSON form"));
         Err(cx.note(field, path.trail(), error))
     }
 }

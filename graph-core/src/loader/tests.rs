@@ -1,4 +1,5 @@
-//! Loaders under stress: many keys, wake-ups from other threads, futures that are dropped, batches that fail or panic.
+//! Loaders under stress: many keys, wake-ups from other threads, dropped futures, failing and
+//! panicking batches.
 
 use std::collections::{HashMap, HashSet};
 use std::future::Future;
@@ -14,7 +15,7 @@ use tokio::sync::oneshot;
 use super::{Batch, Loaders, drive};
 use crate::error::GraphError;
 
-/// A thread that wakes whoever sends to it, the last one first.
+/// Thread that wakes its senders, the last one first.
 #[derive(Clone)]
 struct Elsewhere(Sender<oneshot::Sender<()>>);
 
@@ -27,7 +28,7 @@ impl Elsewhere {
                 held.push(first);
                 held.extend(receiver.try_iter());
                 while let Some(last) = held.pop() {
-                    // whoever was dropped does not listen any more
+                    // a dropped future no longer receives
                     let _ = last.send(());
                 }
             }
@@ -44,7 +45,7 @@ impl Elsewhere {
     }
 }
 
-/// Fails where a key says so, and is woken by another thread in between.
+/// Batch that fails for certain keys and waits for another thread.
 struct Squares {
     elsewhere: Elsewhere,
     batches: Arc<Mutex<Vec<Vec<u32>>>>,
@@ -121,7 +122,7 @@ fn mix(number: u32) -> u32 {
     word ^ (word >> 12)
 }
 
-/// G8: of thousands that ask at moments of their own, everyone gets its value, and no key is loaded twice.
+/// G8: thousands of keys requested at random times are each loaded exactly once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn keys_that_are_asked_for_at_any_moment_are_loaded_once() {
     let world = World::new();
@@ -147,7 +148,7 @@ async fn keys_that_are_asked_for_at_any_moment_are_loaded_once() {
     assert_eq!(loaded.iter().collect::<HashSet<_>>().len(), loaded.len());
 }
 
-/// G8: a resolver that gives up does not keep the others from the keys that it asked for too.
+/// G8: a resolver that gives up does not block others that requested the same keys.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_gives_up_does_not_stall_the_rest() {
     for round in 0..20 {
@@ -158,7 +159,7 @@ async fn whoever_gives_up_does_not_stall_the_rest() {
                 let key = mix(number + round) % 90;
                 let load = std::pin::pin!(world.square(key));
                 if number % 2 == 0 {
-                    // dropped while it waits, or when it has its value: whichever comes first
+                    // dropped while waiting or after its value arrived, whichever is first
                     let gone = std::pin::pin!(world.elsewhere.wakes(mix(number) % 3));
                     if let Either::Left((value, _)) = select(load, gone).await {
                         assert_eq!(value.unwrap(), Some(u64::from(key).pow(2)));
@@ -172,7 +173,7 @@ async fn whoever_gives_up_does_not_stall_the_rest() {
     }
 }
 
-/// G8: a batch that fails is the answer to its own keys, for as long as the context lives, and to no others.
+/// G8: the error of a batch applies to its own keys for the life of the context, and to no others.
 #[tokio::test]
 async fn a_failed_batch_leaves_the_next_one_alone() {
     let world = World::new();
@@ -188,7 +189,8 @@ async fn a_failed_batch_leaves_the_next_one_alone() {
     assert_eq!(*world.batches.lock().unwrap(), [vec![1, FAILS, 2], vec![3]]);
 }
 
-/// G8, G19: a batch that panics ends the operation that drove it; its keys are loaded for the next operation of the context.
+/// G8, G19: a panicking batch fails its operation; the next operation of the context loads the keys
+/// again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_panicking_batch_takes_no_key_with_it() {
     let world = World::new();
@@ -200,7 +202,7 @@ async fn a_panicking_batch_takes_no_key_with_it() {
     assert_eq!(world.batches.lock().unwrap().len(), 2);
 }
 
-/// G8: operations of one context that are dropped at any moment do not stall those that go on.
+/// G8: dropped operations do not block other operations of the same context.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn operations_that_are_dropped_do_not_stall_the_others_of_their_context() {
     for round in 0..20 {

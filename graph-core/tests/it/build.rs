@@ -27,8 +27,8 @@ fn every_mistake_is_reported_at_once() {
     assert_eq!(refused.mistakes(), expected);
     assert_eq!(
         refused.to_string(),
-        "the engine cannot be built: the schema has no field `Query`, the schema has no field `Query.itmes`, \
-         the limit of depth allows nothing"
+        "cannot build the engine: the schema has no field `Query`, the schema has no field `Query.itmes`, \
+         the limit of depth is 0"
     );
 }
 

@@ -8,7 +8,7 @@ use syn::spanned::Spanned;
 use crate::read::field::Field;
 use crate::read::parameter::Parameter;
 
-/// Where a field gets its value from.
+/// Source of a field's value.
 #[derive(Clone, Copy)]
 pub(crate) enum From {
     /// The method called like the field.
@@ -17,7 +17,7 @@ pub(crate) enum From {
     Struct,
 }
 
-/// Statements that end with `value`, what the resolver of `field` returned.
+/// Statements that end with `value`, the result of the resolver of `field`.
 pub(crate) fn call(field: &Field, from: From) -> TokenStream {
     let ident = &field.ident;
     if matches!(from, From::Struct) {
@@ -42,14 +42,14 @@ pub(crate) fn call(field: &Field, from: From) -> TokenStream {
     }
 }
 
-/// What the guard of `field` that sees the object is asked by, if it has one: the type's name, the field's, and the answer.
+/// Call of the guard function of `field`, if it has one: type name, field name and result.
 pub(crate) fn predicate(parent: &str, field: &Field) -> Option<TokenStream> {
     let (predicate, name) = (field.marks.predicate.as_ref()?, &field.name);
     let allowed = asked(predicate, &quote!(cx.context()));
     Some(quote!(#parent, #name, #allowed))
 }
 
-/// The call of a function that asks the object; where it is written the compiler tells what it should return.
+/// Call of a guard function; its span makes the compiler report a wrong return type there.
 pub(crate) fn asked(predicate: &ExprPath, context: &TokenStream) -> TokenStream {
     quote_spanned! { predicate.span()=> {
         let allowed: bool = #predicate(self, #context);
@@ -57,7 +57,7 @@ pub(crate) fn asked(predicate: &ExprPath, context: &TokenStream) -> TokenStream 
     } }
 }
 
-/// `arguments`, the tuple that the table made.
+/// `arguments`: the tuple of coerced arguments.
 fn arguments(field: &Field) -> Option<TokenStream> {
     let mut types = field.arguments().map(|(_, ty)| ty).peekable();
     types
@@ -66,7 +66,7 @@ fn arguments(field: &Field) -> Option<TokenStream> {
         .then(|| quote!(let arguments = cx.args::<(#(#types,)*)>(field)?;))
 }
 
-/// What the resolver is called with, `self` aside.
+/// Arguments of the resolver call, without `self`.
 fn parameters(field: &Field) -> Vec<TokenStream> {
     let mut place = 0;
     let pass = |parameter: &Parameter| match parameter {
@@ -75,7 +75,7 @@ fn parameters(field: &Field) -> Vec<TokenStream> {
             place += 1;
             quote_spanned!(ty.span()=> ::core::clone::Clone::clone(&arguments.#at))
         }
-        // the executor is refused where the field is not left to juniper
+        // an executor parameter is only accepted on fields that juniper executes
         Parameter::Context(_) | Parameter::Executor(_) => quote!(::juniper::FromContext::from(cx.context())),
     };
     field.parameters.iter().map(pass).collect()

@@ -1,4 +1,4 @@
-//! `Output` of an enum without fields: the names of its values, quoted.
+//! `Output` of an enum without fields: the quoted names of its values.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,7 +6,7 @@ use syn::Ident;
 
 use super::{Target, write_parameters};
 
-/// The implementation; `None` for a value that juniper is told to leave out.
+/// Implements `Output`; a `None` is a value that juniper ignores.
 pub(crate) fn enumeration(target: &Target<'_>, values: &[(&Ident, Option<String>)]) -> TokenStream {
     let parameters = write_parameters(&target.context);
     let arms = values.iter().map(|(ident, name)| match name {

@@ -1,7 +1,7 @@
-//! The code that graph-core's executor runs.
+//! Code for graph-core's executor.
 //!
-//! Every path is absolute or starts with `__graph`, and traits come into scope without their names: a type of the host's may be
-//! called as it likes.
+//! Every path is absolute or starts with `__graph`, and traits are imported without a name, so that
+//! the host's types may have any name.
 
 pub(crate) mod call;
 pub(crate) mod enumeration;
@@ -15,7 +15,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Generics, Type, parse_quote};
 
-/// What an implementation is for.
+/// Type of an implementation, with its generics and context.
 pub(crate) struct Target<'a> {
     pub(crate) ty: &'a dyn ToTokens,
     generics: Generics,
@@ -24,7 +24,8 @@ pub(crate) struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// The type `ty` with the generics of its block, in schemas with `context`, or with any when there is none.
+    /// Target for the type `ty` with the generics of its block; generic over the context if there
+    /// is none.
     pub(crate) fn new(ty: &'a dyn ToTokens, generics: &Generics, context: Option<&Type>) -> Self {
         let mut generics = generics.clone();
         let context = match context {
@@ -57,7 +58,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// `items` where `__graph` is the executor, and the ways to treat a return type are in scope.
+/// Puts `items` into a scope with `__graph` as the executor and the dispatch traits.
 pub(crate) fn in_scope(items: &TokenStream) -> TokenStream {
     quote! {
         const _: () = {

@@ -9,7 +9,7 @@ use crate::read::field::Field;
 use crate::read::graph::Guard;
 use crate::read::scalar::is_scalar;
 
-/// Both implementations for the object type called `name`, which `guards` are asked for.
+/// Both implementations for the object type `name` with `guards`.
 pub(crate) fn object(
     target: &Target<'_>,
     name: &str,
@@ -57,12 +57,12 @@ fn methods(target: &Target<'_>, name: &str, fields: &[Field], from: From) -> Tok
                 })
             }
         };
-        // each in a future of its own: the state of one would be as large as that of both
+        // separate futures: a shared one would need the size of both
         let (flat, deep) = (future(&quote!(emit_async)), future(&quote!(emit_deep)));
         match (field.is_async, is_scalar(&field.ty)) {
             (true, true) => Some(flat),
             (true, false) => Some(quote!(if field.is_deep() { #deep } else { #flat })),
-            // it is not here for its own sake
+            // only needed for its selection
             (false, false) => Some(deep),
             (false, true) => None,
         }
@@ -90,7 +90,7 @@ fn methods(target: &Target<'_>, name: &str, fields: &[Field], from: From) -> Tok
     }
 }
 
-/// `place => ..` for the fields that `arm` has something for; none for those that are left to juniper.
+/// `index => ..` arms for the fields that `arm` handles.
 pub(crate) fn arms(fields: &[Field], arm: impl Fn(&Field) -> Option<TokenStream>) -> Vec<TokenStream> {
     let places = (0..).map(Literal::u16_unsuffixed);
     let arm = |(field, place): (&Field, Literal)| {

@@ -1,4 +1,5 @@
-//! Guards in juniper's executor, which knows none: a method in the place of a guarded one asks first.
+//! Guards in juniper's executor: a generated method replaces each guarded one and checks the guards
+//! first.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
@@ -13,11 +14,11 @@ use crate::read::parameter::Parameter;
 use crate::read::scalar::first_argument;
 use crate::read::words::{Word, in_parentheses, is};
 
-/// The items of a block with a shadow in front of each guarded method, which is itself no field of juniper's any more.
+/// Items of a block with a replacement before each guarded method, which is hidden from juniper.
 pub(crate) fn shadowed(items: &[ImplItem], block: &Block) -> syn::Result<Vec<ImplItem>> {
     let guarded = |method: &Ident| {
         let field = block.fields.iter().find(|field| field.ident == *method)?;
-        // a guard without a context was refused
+        // a guard without a context was refused before
         let context = block.context.as_ref()?;
         field.marks.guarded().then_some((field, context))
     };
@@ -35,7 +36,7 @@ pub(crate) fn shadowed(items: &[ImplItem], block: &Block) -> syn::Result<Vec<Imp
     Ok(shadowed)
 }
 
-/// Takes what juniper reads off `method`, and tells juniper to leave it out.
+/// Removes juniper's attributes from `method` and marks it as ignored.
 fn hide(method: &mut ImplItemFn) {
     remove(&mut method.attrs, "graphql");
     method.attrs.push(parse_quote!(#[graphql(ignore)]));
@@ -94,7 +95,7 @@ fn shadow_of(method: &ImplItemFn, parent: &str, field: &Field, context: &Type) -
     })
 }
 
-/// The attributes of a guarded method that juniper reads, with the name of the field.
+/// Attributes of a guarded method for juniper, with the name of the field.
 fn attributes(attributes: &[Attribute], name: &str) -> syn::Result<Vec<Attribute>> {
     let kept = attributes
         .iter()
@@ -105,14 +106,14 @@ fn attributes(attributes: &[Attribute], name: &str) -> syn::Result<Vec<Attribute
     Ok(kept)
 }
 
-/// The words for juniper beside the name.
+/// Arguments of juniper's attribute other than the name.
 fn others(attributes: &[Attribute]) -> syn::Result<Vec<TokenStream>> {
     let words = Word::of(attributes, "graphql")?;
     let others = words.iter().filter(|word| !word.is("name"));
     Ok(others.map(Word::written).collect())
 }
 
-/// Calls a parameter `name`, and tells juniper what it was.
+/// Renames a parameter to `name` and keeps its meaning for juniper.
 fn rename(parameter: &mut PatType, read: &Parameter, name: &Ident) -> syn::Result<()> {
     let words = match read {
         Parameter::Argument(name, _) => {
@@ -128,9 +129,9 @@ fn rename(parameter: &mut PatType, read: &Parameter, name: &Ident) -> syn::Resul
     Ok(())
 }
 
-/// The type of the value in a return type, and whether that is a `Result`: juniper takes no `Result` in a `Result`.
+/// Value type of a return type, and `true` if it is a `Result`; juniper accepts no nested `Result`.
 ///
-/// An alias counts as a `Result` when its name ends with that word and its first argument is the value.
+/// An alias counts as a `Result` if its name ends in `Result` and its first argument is the value.
 fn value(ty: &Type) -> syn::Result<(TokenStream, bool)> {
     let last = match ty {
         Type::Path(path) => path.path.segments.last(),
@@ -142,14 +143,14 @@ fn value(ty: &Type) -> syn::Result<(TokenStream, bool)> {
             Some(value) => Ok((value.to_token_stream(), true)),
             None => Err(syn::Error::new(
                 last.ident.span(),
-                "a guarded field shows its value: write `Result<Value, Error>`, or an alias with the value as its argument",
+                "cannot find the value type of a guarded field: write `Result<Value, Error>`, or an alias with the value as its argument",
             )),
         },
     }
 }
 
 impl Field {
-    /// The type behind the arrow of a signature of this field.
+    /// Return type in a signature of this field.
     fn ty_of(&self, output: &ReturnType) -> Type {
         match output {
             ReturnType::Type(_, ty) => (**ty).clone(),

@@ -8,7 +8,7 @@ use super::object::arms;
 use super::{Target, table};
 use crate::read::block::Block;
 
-/// The implementation for the root that `block` describes.
+/// Implementation for the subscription root in `block`.
 pub(crate) fn source(target: &Target<'_>, block: &Block) -> TokenStream {
     let context = &target.context;
     let info = table::table(

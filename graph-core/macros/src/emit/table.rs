@@ -1,4 +1,4 @@
-//! `INFO`: what a type says about its fields.
+//! `INFO`: the constant table of a type.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -9,7 +9,7 @@ use crate::read::field::Field;
 use crate::read::graph::Guard;
 use crate::read::lifetimes::inferred;
 
-/// The table of the type called `name`; `behind` is the type whose objects are registered for a field.
+/// Table of the type `name`; `behind` maps a field's type to the type to register.
 pub(crate) fn table(
     name: &str,
     guards: &[Guard],
@@ -33,7 +33,7 @@ fn entry(field: &Field, context: &TokenStream, behind: fn(&Type) -> TokenStream)
     let rest = (!plain).then(|| {
         let arguments = arguments(field);
         let ty = behind(&inferred(&field.ty));
-        // where the type is written: here the compiler tells that it is none of the graph's
+        // spanned at the type, so that the compiler reports an unsuitable type there
         let register =
             quote_spanned!(field.ty.span()=> (&&&&&__graph::Tag::<#ty, #context>::NEW).register(registry));
         quote! {
@@ -53,7 +53,7 @@ fn entry(field: &Field, context: &TokenStream, behind: fn(&Type) -> TokenStream)
     }
 }
 
-/// The names of the arguments, and how their tuple is made.
+/// Names of the arguments, and the coercion to their tuple.
 fn arguments(field: &Field) -> Option<TokenStream> {
     let (names, types): (Vec<_>, Vec<_>) = field.arguments().unzip();
     let places = 0..names.len();
@@ -68,12 +68,12 @@ fn arguments(field: &Field) -> Option<TokenStream> {
     })
 }
 
-/// The type that a resolver returns.
+/// Return type of a resolver.
 pub(crate) fn returned(ty: &Type) -> TokenStream {
     quote!(#ty)
 }
 
-/// The type of the events of a stream that a resolver returns.
+/// Item type of the stream that a resolver returns.
 pub(crate) fn streamed(ty: &Type) -> TokenStream {
     quote!(<#ty as ::juniper::ExtractTypeFromStream<_, ::juniper::DefaultScalarValue>>::Item)
 }

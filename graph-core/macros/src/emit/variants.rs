@@ -1,4 +1,4 @@
-//! `Output` of an enum with an object type in each variant: a union, and the value of an interface.
+//! `Output` of an enum with an object type in each variant: a union, or the value of an interface.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -6,13 +6,13 @@ use syn::Ident;
 
 use super::{Target, write_async_parameters, write_parameters};
 
-/// A variant: its name, and the type of its only field.
+/// Variant with its name and the type of its only field.
 pub(crate) struct Variant<'a> {
     pub(crate) ident: &'a Ident,
     pub(crate) ty: &'a dyn ToTokens,
 }
 
-/// The implementation; `rest` when the enum has variants beside `variants`.
+/// Implements `Output`; `rest` if the enum has other variants.
 pub(crate) fn variants(target: &Target<'_>, variants: &[Variant<'_>], rest: bool) -> TokenStream {
     let context = &target.context;
     let (write, write_async) = (write_parameters(context), write_async_parameters(context));

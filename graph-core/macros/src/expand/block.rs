@@ -10,14 +10,14 @@ use crate::emit::{Target, in_scope, object, shadow, source};
 use crate::read::block::{Block, bare, refuse_shape, without_marks};
 use crate::read::deprecated;
 
-/// The block for juniper, and the object for the executor.
+/// Expands to juniper's block and the executor's object.
 pub(crate) fn object(arguments: &TokenStream, item: ItemImpl) -> TokenStream {
     expand(arguments, item, "graphql_object", |target, block| {
         object::object(target, &block.name, &block.guards, &block.fields, From::Method)
     })
 }
 
-/// The block for juniper, and the subscription root for the executor.
+/// Expands to juniper's block and the executor's subscription root.
 pub(crate) fn subscription(arguments: &TokenStream, item: ItemImpl) -> TokenStream {
     expand(arguments, item, "graphql_subscription", source::source)
 }

@@ -15,7 +15,7 @@ use crate::read::item::ItemWords;
 use crate::read::rename::Rename;
 use crate::read::words::Word;
 
-/// The object for the executor.
+/// Expands to the executor's object.
 pub(crate) fn object(item: &DeriveInput) -> TokenStream {
     or_mistake(read_object(item))
 }
@@ -54,7 +54,7 @@ fn read_object(item: &DeriveInput) -> syn::Result<TokenStream> {
     )))
 }
 
-/// The values for the executor.
+/// Expands to the executor's enum values.
 pub(crate) fn enumeration(item: &DeriveInput) -> TokenStream {
     or_mistake(read_enumeration(item))
 }
@@ -75,7 +75,7 @@ fn read_enumeration(item: &DeriveInput) -> syn::Result<TokenStream> {
     Ok(in_scope(&emit_enumeration::enumeration(&target, &values)))
 }
 
-/// The GraphQL name of a value; `None` when juniper is told to leave it out.
+/// GraphQL name of a value; `None` if juniper ignores it.
 fn value(variant: &Variant, rename: Rename) -> syn::Result<Option<String>> {
     let words = Word::of(&variant.attrs, "graphql")?;
     if is_ignored(&variant.attrs)? {
@@ -85,7 +85,7 @@ fn value(variant: &Variant, rename: Rename) -> syn::Result<Option<String>> {
     if !variant.fields.is_empty() {
         return Err(syn::Error::new(
             variant.fields.span(),
-            "a value of an enum has no fields; an enum of objects is a union, `#[graph_union]`",
+            "the value of an enum cannot have fields; for an enum of object types use `#[graph_union]`",
         ));
     }
     match words.iter().find(|word| word.is("name")) {

@@ -13,13 +13,13 @@ use crate::read::item::{ItemWords, refuse_juniper};
 use crate::read::parameter::Parameter;
 use crate::read::rename::Rename;
 
-/// The trait for juniper, and the value of the interface for the executor.
+/// Expands to juniper's trait and the executor's interface value.
 pub(crate) fn interface(arguments: &TokenStream, mut item: Item) -> TokenStream {
     let made = translate(&mut item).and_then(|()| read(arguments, &item));
     let mut tokens = quote!(#[::juniper::graphql_interface(#arguments)] #item);
     match made {
         Ok(made) => tokens.extend(made),
-        // without juniper's attribute, which would not know ours
+        // omits juniper's attribute, which does not know ours
         Err(mistake) => tokens = mistake.into_compile_error(),
     }
     tokens
@@ -32,7 +32,7 @@ fn read(arguments: &TokenStream, item: &Item) -> syn::Result<TokenStream> {
         other => {
             return Err(syn::Error::new(
                 other.span(),
-                "an interface is a trait, or a struct of its fields",
+                "an interface must be a trait or a struct",
             ));
         }
     };
@@ -64,11 +64,11 @@ fn emit(words: &ItemWords, alias: &Ident, generics: &Generics) -> TokenStream {
     let (_, parameters, _) = generics.split_for_impl();
     let ty = quote!(#alias #parameters);
     let target = Target::new(&ty, generics, words.context.as_ref());
-    // juniper adds a variant that holds the parameters
+    // juniper adds a variant that holds the type parameters
     in_scope(&variants(&target, &listed, !generics.params.is_empty()))
 }
 
-/// The context that the methods take, if they take one; no method has a mark of ours.
+/// Context of the methods, if they take one; methods with our attribute are refused.
 fn methods(item: &Item) -> syn::Result<Option<Type>> {
     let mut context = None;
     match item {
@@ -114,10 +114,10 @@ fn context_of(signature: &Signature) -> syn::Result<Option<Type>> {
     Ok(None)
 }
 
-const OBJECTS: &str = "mark the objects instead: an interface resolves nothing itself";
-const FIELDS: &str = "mark the field of each object instead: an interface resolves nothing itself";
+const OBJECTS: &str = "mark the object types instead: an interface has no resolvers";
+const FIELDS: &str = "mark the field of each object type instead: an interface has no resolvers";
 
-/// Refuses marks of ours, saying `instead`.
+/// Refuses our attributes and suggests `instead`.
 pub(super) fn unmarked(attributes: &[Attribute], instead: &str) -> syn::Result<()> {
     match Marks::read(attributes)?.at {
         None => Ok(()),

@@ -1,4 +1,4 @@
-//! Each attribute and derive from what the host wrote to what the compiler gets.
+//! Expansion of each attribute and derive.
 
 pub(crate) mod block;
 pub(crate) mod derive;
@@ -7,7 +7,7 @@ pub(crate) mod union;
 
 use proc_macro2::TokenStream;
 
-/// What was made, or the mistake where it was made.
+/// Generated code, or a compile error at the mistake.
 fn or_mistake(made: syn::Result<TokenStream>) -> TokenStream {
     made.unwrap_or_else(|mistake| mistake.into_compile_error())
 }

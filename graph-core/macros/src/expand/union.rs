@@ -13,7 +13,7 @@ use crate::read::block::remove;
 use crate::read::item::{ItemWords, derives};
 use crate::read::words::Word;
 
-/// The enum for juniper, and the union for the executor.
+/// Expands to juniper's enum and the executor's union.
 pub(crate) fn union(arguments: &TokenStream, item: &ItemEnum) -> TokenStream {
     if let Err(mistake) = refuse(item) {
         let mut item = item.clone();
@@ -37,7 +37,7 @@ fn refuse(item: &ItemEnum) -> syn::Result<()> {
     }
     unmarked(
         &item.attrs,
-        "mark the objects instead: a union resolves nothing itself",
+        "mark the object types instead: a union has no resolvers",
     )
 }
 

@@ -1,4 +1,4 @@
-//! An `impl` block whose methods are fields.
+//! `impl` block whose methods are fields.
 
 use proc_macro2::TokenStream;
 use syn::spanned::Spanned;
@@ -9,19 +9,19 @@ use super::graph::{Guard, Marks};
 use super::item::{ItemWords, refuse_juniper};
 use super::rename::Rename;
 
-/// The object type that a block describes.
+/// Object type of a block.
 pub(crate) struct Block {
-    /// The GraphQL name.
+    /// GraphQL name.
     pub(crate) name: String,
-    /// `None`: the type is the same with every context.
+    /// `None`: the type is generic over the context.
     pub(crate) context: Option<Type>,
-    /// What is asked of whoever gets an object of the type at all.
+    /// Guards of the type.
     pub(crate) guards: Vec<Guard>,
     pub(crate) fields: Vec<Field>,
 }
 
 impl Block {
-    /// Reads `block`, which our attribute stands on with `arguments`.
+    /// Parses `block` and the `arguments` of our attribute.
     pub(crate) fn read(arguments: &TokenStream, block: &ItemImpl) -> syn::Result<Self> {
         let words = ItemWords::read(arguments, &block.attrs)?;
         let rename = words.rename.unwrap_or(Rename::CamelCase);
@@ -38,7 +38,7 @@ impl Block {
         if let (None, Some(span)) = (&context, guarded.and_then(|field| field.marks.at)) {
             return Err(syn::Error::new(
                 span,
-                "a guard asks the context: name it, `context = ..`",
+                "a guard needs the context: add `context = ..`",
             ));
         }
         Ok(Self {
@@ -50,12 +50,12 @@ impl Block {
     }
 }
 
-/// Refuses what juniper's attribute, called `attribute`, cannot stand on either.
+/// Refuses blocks that juniper's attribute `attribute` also refuses.
 pub(crate) fn refuse_shape(block: &ItemImpl, attribute: &str) -> syn::Result<()> {
     if let Some((path, _)) = &block.trait_ {
         return Err(syn::Error::new(
             path.span(),
-            "the methods of a trait are no fields: write a block of the type itself",
+            "methods of a trait cannot be fields: write an `impl` block of the type itself",
         ));
     }
     refuse_juniper(&block.attrs, attribute)?;
@@ -65,7 +65,7 @@ pub(crate) fn refuse_shape(block: &ItemImpl, attribute: &str) -> syn::Result<()>
     })
 }
 
-/// The GraphQL name of a type: the one that is written, or that of the Rust type.
+/// GraphQL name of a type: the given one, or the name of the Rust type.
 fn named(name: Option<LitStr>, ty: &Type) -> syn::Result<String> {
     if let Some(name) = name {
         return Ok(name.value());
@@ -80,7 +80,7 @@ fn named(name: Option<LitStr>, ty: &Type) -> syn::Result<String> {
     }
 }
 
-/// Takes our own attributes off the block and its methods.
+/// Removes our attributes from the block and its methods.
 pub(crate) fn without_marks(block: &mut ItemImpl) {
     remove(&mut block.attrs, "graph");
     for item in &mut block.items {
@@ -90,7 +90,7 @@ pub(crate) fn without_marks(block: &mut ItemImpl) {
     }
 }
 
-/// Takes every attribute off that only means something to an attribute macro around the block.
+/// Removes attributes that only the outer macro understands.
 pub(crate) fn bare(block: &mut ItemImpl) {
     without_marks(block);
     remove(&mut block.attrs, "graphql");
@@ -106,7 +106,7 @@ pub(crate) fn bare(block: &mut ItemImpl) {
     }
 }
 
-/// Takes the attributes called `name` away.
+/// Removes the attributes `name`.
 pub(crate) fn remove(attributes: &mut Vec<Attribute>, name: &str) {
     attributes.retain(|attribute| !super::words::is(attribute, name));
 }

@@ -1,5 +1,7 @@
-//! `#[deprecated]` as Rust has it. juniper reads `#[deprecated]` and `#[deprecated(note = "..")]` only: it passes over
-//! `#[deprecated = ".."]`, and takes no `since` in front of a note.
+//! `#[deprecated]` in all forms of Rust.
+//!
+//! juniper reads only `#[deprecated]` and `#[deprecated(note = "..")]`: it ignores `#[deprecated =
+//! ".."]` and refuses `since` before a note.
 
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, parse_quote};
@@ -7,7 +9,7 @@ use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, parse_quote};
 use super::field::is_ignored;
 use super::words::{Word, is};
 
-/// Says in juniper's words why a field is deprecated, when it is said in Rust's only.
+/// Converts Rust's `#[deprecated]` to juniper's attribute.
 pub(crate) fn translate(attributes: &mut Vec<Attribute>) -> syn::Result<()> {
     let words = Word::of(attributes, "graphql")?;
     if is_ignored(attributes)? || words.iter().any(|word| word.is("deprecated")) {
@@ -25,7 +27,7 @@ pub(crate) fn translate(attributes: &mut Vec<Attribute>) -> syn::Result<()> {
     Ok(())
 }
 
-/// Refuses the form that juniper's derives pass over: what they read cannot be written anew by another derive.
+/// Refuses the form that juniper's derives ignore; a derive cannot rewrite another derive's input.
 pub(crate) fn refuse_unread(attributes: &[Attribute]) -> syn::Result<()> {
     let unread =
         |attribute: &&Attribute| is(attribute, "deprecated") && matches!(attribute.meta, Meta::NameValue(_));
@@ -38,7 +40,7 @@ pub(crate) fn refuse_unread(attributes: &[Attribute]) -> syn::Result<()> {
     }
 }
 
-/// The reason in a `deprecated` attribute, if it has one.
+/// Reason in a `deprecated` attribute, if any.
 fn reason(attribute: &Meta) -> syn::Result<Option<LitStr>> {
     match attribute {
         Meta::Path(_) => Ok(None),

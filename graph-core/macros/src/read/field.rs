@@ -1,4 +1,4 @@
-//! A field of an object: a resolver, or a field of a struct.
+//! Field of an object: a resolver method or a struct field.
 
 use syn::spanned::Spanned;
 use syn::{Attribute, FnArg, Ident, LitStr, Pat, ReceiverKind, ReturnType, Signature, Type, parse_quote};
@@ -9,11 +9,11 @@ use super::parameter::Parameter;
 use super::rename::Rename;
 use super::words::Word;
 
-/// A field of an object.
+/// Field of an object.
 pub(crate) struct Field {
-    /// The method or the field of the struct.
+    /// Method or struct field.
     pub(crate) ident: Ident,
-    /// The GraphQL name.
+    /// GraphQL name.
     pub(crate) name: String,
     pub(crate) is_async: bool,
     pub(crate) has_receiver: bool,
@@ -23,7 +23,7 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    /// The field that the method with `signature` resolves; `None` when juniper is told to leave it out.
+    /// Field of the method with `signature`; `None` if juniper ignores it.
     pub(crate) fn of_method(
         attributes: &[Attribute],
         signature: &Signature,
@@ -47,7 +47,7 @@ impl Field {
         if let (Some(predicate), false) = (&marks.predicate, has_receiver) {
             return Err(syn::Error::new(
                 predicate.span(),
-                "the function asks the object: let the method take `&self`",
+                "a guard function needs the object: add `&self` to the method",
             ));
         }
         let ty = match &signature.output {
@@ -65,7 +65,7 @@ impl Field {
         }))
     }
 
-    /// The field that a field of a struct is; `None` when juniper is told to leave it out.
+    /// Field of a struct field; `None` if juniper ignores it.
     pub(crate) fn of_struct(field: &syn::Field, rename: Rename) -> syn::Result<Option<Self>> {
         let Some(ident) = &field.ident else {
             return Err(syn::Error::new(field.span(), "name the fields of the struct"));
@@ -77,7 +77,7 @@ impl Field {
         if let (true, Some(span)) = (marks.guarded(), marks.at) {
             return Err(syn::Error::new(
                 span,
-                "a guarded field is a method: write `#[graph_object] impl` with it in the place of the derive",
+                "a field with a guard must be a method: write `#[graph_object] impl` instead of the derive",
             ));
         }
         Ok(Some(Self {
@@ -91,7 +91,7 @@ impl Field {
         }))
     }
 
-    /// The GraphQL names and the types of the arguments.
+    /// GraphQL names and types of the arguments.
     pub(crate) fn arguments(&self) -> impl Iterator<Item = (&str, &Type)> {
         self.parameters.iter().filter_map(|parameter| match parameter {
             Parameter::Argument(name, ty) => Some((name.as_str(), &**ty)),
@@ -99,7 +99,7 @@ impl Field {
         })
     }
 
-    /// The first type that is taken as the context.
+    /// Type of the first context parameter.
     pub(crate) fn context(&self) -> Option<&Type> {
         self.parameters.iter().find_map(|parameter| match parameter {
             Parameter::Context(ty) => Some(&**ty),
@@ -108,7 +108,7 @@ impl Field {
     }
 }
 
-/// The GraphQL name and the marks of a field; `None` for one that juniper is told to leave out.
+/// GraphQL name and attributes of a field; `None` if juniper ignores it.
 fn named(attributes: &[Attribute], ident: &Ident, rename: Rename) -> syn::Result<Option<(String, Marks)>> {
     let words = Word::of(attributes, "graphql")?;
     let marks = Marks::read(attributes)?;
@@ -128,13 +128,13 @@ fn named(attributes: &[Attribute], ident: &Ident, rename: Rename) -> syn::Result
     Ok(Some((name, marks)))
 }
 
-/// Whether juniper is told to leave a field or a value of an enum out.
+/// Returns `true` if juniper ignores the field or enum value.
 pub(crate) fn is_ignored(attributes: &[Attribute]) -> syn::Result<bool> {
     let words = Word::of(attributes, "graphql")?;
     Ok(words.iter().any(|word| word.is("ignore") || word.is("skip")))
 }
 
-/// A resolver takes `&self`, or nothing at all, and returns a type that has a name.
+/// Checks that a resolver takes `&self` or no receiver and returns a named type.
 pub(crate) fn refuse_signature(signature: &Signature) -> syn::Result<()> {
     if let ReturnType::Type(_, ty) = &signature.output
         && let Type::ImplTrait(ty) = &**ty

@@ -1,4 +1,4 @@
-//! Our own attribute on a field: `#[graph(scope = "read:email")]`, `#[graph(plain)]`.
+//! Our own attribute: `#[graph(scope = "read:email")]`, `#[graph(plain)]`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -6,7 +6,7 @@ use syn::{Attribute, ExprPath, LitStr};
 
 use super::words::{Word, is};
 
-/// Who may select a field, as far as it is known before anything runs.
+/// Guard on the principal.
 #[derive(Clone)]
 pub(crate) enum Guard {
     Principal,
@@ -15,7 +15,7 @@ pub(crate) enum Guard {
 }
 
 impl ToTokens for Guard {
-    /// The constant in the table of the type.
+    /// Constant in the table of the type.
     fn to_tokens(&self, tokens: &mut TokenStream) {
         tokens.extend(match self {
             Self::Principal => quote!(::graph_core::executor::Guard::Principal),
@@ -25,21 +25,21 @@ impl ToTokens for Guard {
     }
 }
 
-/// What `#[graph(..)]` says about a field.
+/// Parsed `#[graph(..)]` of a field.
 #[derive(Clone, Default)]
 pub(crate) struct Marks {
-    /// Everything that is asked of the principal.
+    /// Guards on the principal.
     pub(crate) guards: Vec<Guard>,
-    /// What asks the object whether its field may be selected.
+    /// Guard function.
     pub(crate) predicate: Option<ExprPath>,
-    /// Only juniper can execute what the field returns.
+    /// Only juniper can execute the returned type.
     pub(crate) plain: bool,
-    /// Where a mark is, for what takes none.
+    /// Position of an attribute, for items that accept none.
     pub(crate) at: Option<Span>,
 }
 
 impl Marks {
-    /// Reads the `graph` attributes among `attributes`.
+    /// Parses the `graph` attributes among `attributes`.
     pub(crate) fn read(attributes: &[Attribute]) -> syn::Result<Self> {
         let mut marks = Self::default();
         for attribute in attributes.iter().filter(|attribute| is(attribute, "graph")) {
@@ -58,19 +58,19 @@ impl Marks {
         Ok(marks)
     }
 
-    /// Reads those of a whole type.
+    /// Parses the `graph` attributes of a type.
     pub(crate) fn of_type(attributes: &[Attribute]) -> syn::Result<Vec<Guard>> {
         let marks = Self::read(attributes)?;
         match marks.at {
             Some(span) if marks.plain || marks.predicate.is_some() => Err(syn::Error::new(
                 span,
-                "a type is guarded by a scope, a role or `authenticated`: mark its fields with the rest",
+                "only `scope`, `role` and `authenticated` can guard a type: mark its fields with the others",
             )),
             _ => Ok(marks.guards),
         }
     }
 
-    /// Whether anything asks before the field runs.
+    /// Returns `true` if the field has a guard.
     pub(crate) fn guarded(&self) -> bool {
         self.predicate.is_some() || !self.guards.is_empty()
     }
@@ -91,7 +91,7 @@ impl Marks {
             "guard" => {
                 return Err(syn::Error::new(
                     span,
-                    "a field asks one function: call the other from it",
+                    "a field has at most one guard function: call the other one from it",
                 ));
             }
             _ => return Err(unknown(span)),

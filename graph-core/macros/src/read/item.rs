@@ -1,4 +1,4 @@
-//! What juniper's attributes say about a whole type.
+//! juniper's attributes on a type.
 
 use proc_macro2::{Span, TokenStream};
 use syn::spanned::Spanned;
@@ -7,7 +7,7 @@ use syn::{Attribute, Ident, LitStr, Type, TypePath};
 use super::rename::Rename;
 use super::words::{Word, is};
 
-/// The words of an item's attribute that we read too.
+/// Arguments of juniper's attribute that our macros need.
 pub(crate) struct ItemWords {
     pub(crate) name: Option<LitStr>,
     pub(crate) context: Option<Type>,
@@ -16,12 +16,12 @@ pub(crate) struct ItemWords {
     pub(crate) implementers: Vec<TypePath>,
     /// `enum = ..` of an interface.
     pub(crate) alias: Option<Ident>,
-    /// Words of a union that take a function.
+    /// Position of a union argument that takes a function.
     pub(crate) resolvers: Option<Span>,
 }
 
 impl ItemWords {
-    /// Reads the arguments of our attribute and the `#[graphql(..)]` beside it.
+    /// Parses the arguments of our attribute and the `#[graphql(..)]` beside it.
     pub(crate) fn read(arguments: &TokenStream, attributes: &[Attribute]) -> syn::Result<Self> {
         let mut read = Self {
             name: None,
@@ -47,14 +47,14 @@ impl ItemWords {
             "enum" => self.alias = Some(word.value("enum = Name")?),
             "on" => self.resolvers = Some(word.name.span()),
             "scalar" | "Scalar" | "ScalarValue" => only_default(word)?,
-            // `impl`, `description` and what juniper refuses
+            // `impl`, `description`, and arguments that juniper refuses
             _ => {}
         }
         Ok(())
     }
 }
 
-/// The engine executes schemas of juniper's own scalar value.
+/// Refuses a scalar value other than juniper's default.
 fn only_default(word: &Word) -> syn::Result<()> {
     let scalar: Option<TypePath> = word.value("scalar = juniper::DefaultScalarValue").ok();
     let last = scalar.as_ref().and_then(|scalar| scalar.path.segments.last());
@@ -67,7 +67,7 @@ fn only_default(word: &Word) -> syn::Result<()> {
     ))
 }
 
-/// Refuses an item that has juniper's attribute beside ours, by `name` or in a derive.
+/// Refuses an item that also has juniper's attribute `name` or derive.
 pub(crate) fn refuse_juniper(attributes: &[Attribute], name: &str) -> syn::Result<()> {
     let mut paths = attributes.iter().map(Attribute::path);
     match paths.find(|path| path.segments.last().is_some_and(|last| last.ident == name)) {
@@ -79,7 +79,7 @@ pub(crate) fn refuse_juniper(attributes: &[Attribute], name: &str) -> syn::Resul
     }
 }
 
-/// Whether one of the derives among `attributes` is called `name`.
+/// Position of the derive `name` among `attributes`.
 pub(crate) fn derives(attributes: &[Attribute], name: &str) -> Option<Span> {
     let derives = attributes.iter().filter(|attribute| is(attribute, "derive"));
     derives
@@ -91,7 +91,7 @@ pub(crate) fn derives(attributes: &[Attribute], name: &str) -> Option<Span> {
                 }
                 Ok(())
             });
-            // another mistake of the host's, which the compiler tells
+            // a syntax error that the compiler reports
             read.ok().and(found)
         })
         .next()

@@ -1,4 +1,4 @@
-//! Lifetimes of a resolver's signature, where they cannot stay as they were written.
+//! Lifetimes of a resolver's signature that generated code must change.
 
 use proc_macro2::Span;
 use syn::visit_mut::{self, VisitMut};
@@ -7,7 +7,7 @@ use syn::{
     TypeReference,
 };
 
-/// `ty` with its named lifetimes left to inference, for a type in the body of a function.
+/// Replaces named lifetimes of `ty` by `'_`, for use inside a function.
 pub(crate) fn inferred(ty: &Type) -> Type {
     let mut ty = ty.clone();
     Inferred.visit_type_mut(&mut ty);
@@ -24,8 +24,7 @@ impl VisitMut for Inferred {
     }
 }
 
-/// Names the lifetime that the return type of a signature without a receiver leaves out, so that the signature can take one more
-/// reference.
+/// Names the elided lifetime of a return type, so that the signature can take one more reference.
 pub(crate) fn name_elided(signature: &mut Signature) {
     if signature.receiver().is_some() {
         return;
@@ -40,16 +39,16 @@ pub(crate) fn name_elided(signature: &mut Signature) {
         let parameter = GenericParam::Lifetime(LifetimeParam::new(inputs.name.clone()));
         signature.generics.params.insert(0, parameter);
     }
-    // a signature that compiles has one lifetime in its parameters when its return type leaves one out
+    // an elided lifetime implies exactly one lifetime in the parameters
     let name = inputs.seen.unwrap_or(inputs.name);
     Elided::new(name).visit_return_type_mut(&mut signature.output);
 }
 
-/// Gives a name to lifetimes that have none.
+/// Names the elided lifetimes.
 struct Elided {
     name: Lifetime,
     named_any: bool,
-    /// A lifetime that has a name of its own.
+    /// First named lifetime.
     seen: Option<Lifetime>,
 }
 
@@ -81,7 +80,7 @@ impl VisitMut for Elided {
         }
     }
 
-    // functions have lifetimes of their own
+    // function types have lifetimes of their own
     fn visit_type_fn_ptr_mut(&mut self, _: &mut TypeFnPtr) {}
 
     fn visit_parenthesized_generic_arguments_mut(&mut self, _: &mut ParenthesizedGenericArguments) {}

@@ -1,4 +1,4 @@
-//! What the host wrote: attributes of juniper's and ours, methods, types.
+//! Parsing of the host's code: juniper's attributes, ours, methods and types.
 
 pub(crate) mod block;
 pub(crate) mod deprecated;

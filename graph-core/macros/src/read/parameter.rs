@@ -1,4 +1,4 @@
-//! The parameters of a resolver: arguments of the field, the context.
+//! Parameters of a resolver: arguments and context.
 
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -7,18 +7,18 @@ use syn::{LitStr, Pat, PatType, Type};
 use super::rename::Rename;
 use super::words::Word;
 
-/// A parameter of a resolver.
+/// Parameter of a resolver.
 pub(crate) enum Parameter {
-    /// An argument: its GraphQL name, and its Rust type.
+    /// Argument with its GraphQL name and Rust type.
     Argument(String, Box<Type>),
-    /// The context, or a part of it by `FromContext`.
+    /// Context, or a part of it through `FromContext`.
     Context(Box<Type>),
-    /// juniper's executor, which only juniper has.
+    /// juniper's executor.
     Executor(proc_macro2::Span),
 }
 
 impl Parameter {
-    /// Where the executor of juniper is asked for.
+    /// Position of the executor parameter.
     pub(crate) fn executor(&self) -> Option<proc_macro2::Span> {
         match self {
             Self::Executor(span) => Some(*span),
@@ -26,7 +26,7 @@ impl Parameter {
         }
     }
 
-    /// Tells them apart as juniper does: by the word in `#[graphql(..)]`, or else by their names.
+    /// Classifies a parameter as juniper does: by `#[graphql(..)]`, or else by its name.
     pub(crate) fn read(parameter: &PatType, rename: Rename) -> syn::Result<Self> {
         let words = Word::of(&parameter.attrs, "graphql")?;
         let has = |names: &[&str]| words.iter().any(|word| names.iter().any(|name| word.is(name)));
@@ -57,7 +57,7 @@ impl Parameter {
     }
 }
 
-/// What `ty` refers to.
+/// Target of a reference type.
 fn referred(ty: &Type) -> &Type {
     match ty {
         Type::Reference(reference) => referred(&reference.elem),

@@ -1,4 +1,4 @@
-//! GraphQL names of Rust names, by juniper's policies.
+//! GraphQL names of Rust identifiers, by juniper's policies.
 
 use syn::ext::IdentExt;
 use syn::{Ident, LitStr};
@@ -13,7 +13,7 @@ pub(crate) enum Rename {
 }
 
 impl Rename {
-    /// The policy that `word` names.
+    /// Parses a policy.
     pub(crate) fn parse(word: &LitStr) -> syn::Result<Self> {
         match word.value().as_str() {
             "none" => Ok(Self::None),
@@ -27,7 +27,7 @@ impl Rename {
         }
     }
 
-    /// The GraphQL name of `name`.
+    /// GraphQL name of `name`.
     pub(crate) fn apply(self, name: &Ident) -> String {
         let name = name.unraw().to_string();
         match self {
@@ -54,7 +54,7 @@ fn camel_case(name: &str) -> String {
     })
 }
 
-/// An underscore in front of each upper-case letter that follows a lower-case one.
+/// Inserts an underscore before each upper-case letter that follows a lower-case one.
 fn snake_case(name: &str) -> String {
     let (mut made, mut after_lower) = (String::new(), false);
     for letter in name.chars() {
@@ -77,7 +77,7 @@ mod tests {
 
     use super::*;
 
-    /// What juniper 0.18 makes of them, by its own tests and source.
+    /// Expected names from juniper 0.18's tests and source.
     #[test]
     fn names_are_those_of_juniper() {
         let cases = [

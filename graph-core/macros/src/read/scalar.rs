@@ -1,11 +1,10 @@
-//! Types that are scalars by the way they are written.
+//! Types that are recognized as scalars by their name.
 
 use syn::{GenericArgument, PathArguments, Type, TypePath};
 
-/// Whether nothing below a field of the type `ty` can be asynchronous, as far as its words tell.
+/// Returns `true` if `ty` is known to be a scalar, so that its selection cannot be asynchronous.
 ///
-/// A field whose type is not known to be a scalar gets the code to wait for what is below it, which a scalar never runs; so
-/// `false` costs only time to compile.
+/// `false` is always safe: it only generates code that a scalar never runs.
 pub(crate) fn is_scalar(ty: &Type) -> bool {
     match ty {
         Type::Reference(reference) => is_scalar(&reference.elem),
@@ -31,7 +30,7 @@ fn is_scalar_path(path: &TypePath) -> bool {
     }
 }
 
-/// The `T` of `Name<'a, T, ..>`.
+/// `T` of `Name<'a, T, ..>`.
 pub(crate) fn first_argument(arguments: &PathArguments) -> Option<&Type> {
     let PathArguments::AngleBracketed(arguments) = arguments else {
         return None;

@@ -1,4 +1,4 @@
-//! The words of an attribute: `name = "User", context = Context, async`.
+//! Arguments of an attribute: `name = "User", context = Context, async`.
 
 use proc_macro2::{Delimiter, Group, Ident, Spacing, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -6,9 +6,9 @@ use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Attribute, Expr, Lit, Meta, Token};
 
-/// A word with what stands behind its `=`.
+/// Argument of an attribute with its value.
 ///
-/// juniper's attributes take keywords (`impl = ..`, `for = ..`), so [`Meta`] does not know them.
+/// juniper's attributes use keywords (`impl = ..`, `for = ..`), which [`Meta`] does not support.
 #[derive(Clone)]
 pub(crate) struct Word {
     pub(crate) name: Ident,
@@ -16,7 +16,7 @@ pub(crate) struct Word {
 }
 
 impl Word {
-    /// The words in `tokens`, commas between them.
+    /// Parses comma-separated arguments.
     pub(crate) fn list(tokens: TokenStream) -> syn::Result<Vec<Self>> {
         let words = |input: ParseStream<'_>| {
             let mut words = Vec::new();
@@ -29,7 +29,7 @@ impl Word {
         words.parse2(tokens)
     }
 
-    /// The words of the attributes called `name`, such as `graphql`.
+    /// Arguments of the attributes `name`, such as `graphql`.
     pub(crate) fn of(attributes: &[Attribute], name: &str) -> syn::Result<Vec<Self>> {
         let mut words = Vec::new();
         for attribute in attributes.iter().filter(|attribute| is(attribute, name)) {
@@ -43,7 +43,7 @@ impl Word {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let name = input.call(Ident::parse_any)?;
         let value = if input.parse::<Option<Token![=]>>()?.is_none() {
-            // `on Type = function` of a union has a value too
+            // `on Type = function` of a union also has a value
             let rest = up_to_comma(input)?;
             (!rest.is_empty()).then_some(rest)
         } else if name == "default" {
@@ -64,13 +64,13 @@ impl Word {
         self.value.is_some()
     }
 
-    /// The value as a `T`; `like` shows how the word is written.
+    /// Parses the value as `T`; `like` is an example for the error message.
     pub(crate) fn value<T: Parse>(&self, like: &str) -> syn::Result<T> {
         let mistake = || syn::Error::new(self.name.span(), format!("write `{like}`"));
         syn::parse2(self.value.clone().ok_or_else(mistake)?).map_err(|_| mistake())
     }
 
-    /// The value as a list: `[A, B]`, or a single `A`.
+    /// Parses the value as a list: `[A, B]`, or a single `A`.
     pub(crate) fn values<T: Parse>(&self, like: &str) -> syn::Result<Vec<T>> {
         let value = self.value.clone().unwrap_or_default();
         let mut tokens = value.clone().into_iter();
@@ -93,7 +93,7 @@ impl Word {
         list.parse2(tokens)?.into_iter().map(parse).collect()
     }
 
-    /// The word as it was written.
+    /// Returns the argument as written.
     pub(crate) fn written(&self) -> TokenStream {
         let name = &self.name;
         match &self.value {
@@ -103,12 +103,12 @@ impl Word {
     }
 }
 
-/// Whether `attribute` is `#[name]`, with or without arguments.
+/// Returns `true` if `attribute` is `#[name]`, with or without arguments.
 pub(crate) fn is(attribute: &Attribute, name: &str) -> bool {
     attribute.path().is_ident(name)
 }
 
-/// The tokens in front of the next comma that stands in no `<..>`.
+/// Tokens before the next comma outside `<..>`.
 fn up_to_comma(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let mut tokens = TokenStream::new();
     let (mut depth, mut arrow) = (0_u32, false);
@@ -127,7 +127,7 @@ fn up_to_comma(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     Ok(tokens)
 }
 
-/// Whether `token` makes an arrow of a `>` behind it.
+/// Returns `true` if a `>` after `token` is part of an arrow.
 fn starts_arrow(token: &TokenTree) -> bool {
     let TokenTree::Punct(punct) = token else {
         return false;
@@ -135,7 +135,7 @@ fn starts_arrow(token: &TokenTree) -> bool {
     punct.spacing() == Spacing::Joint && matches!(punct.as_char(), '-' | '=')
 }
 
-/// `tokens` in parentheses, as an attribute holds them.
+/// Wraps `tokens` in parentheses.
 pub(crate) fn in_parentheses(tokens: TokenStream) -> Group {
     Group::new(Delimiter::Parenthesis, tokens)
 }

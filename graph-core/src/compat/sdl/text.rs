@@ -1,4 +1,4 @@
-//! Strings and descriptions, as graphql-js writes them.
+//! Strings and descriptions in the format of graphql-js.
 
 use juniper::ArcStr;
 
@@ -25,7 +25,8 @@ pub(super) fn described(description: Option<&ArcStr>, indent: &str, first: bool,
     text.push('\n');
 }
 
-/// Whether a block string reads back as what it was written from: it loses outer empty lines, common indents and line ends.
+/// Returns `true` if a block string preserves `text`: it loses outer blank lines, common
+/// indentation and line endings.
 fn keeps_its_lines(text: &str) -> bool {
     if text.is_empty() {
         return true;
@@ -78,7 +79,7 @@ mod tests {
         assert_eq!(text, expected);
     }
 
-    /// What graphql-js 16 prints of each.
+    /// Output of graphql-js 16.
     #[test]
     fn descriptions_are_written_as_by_graphql_js() {
         let long = "a".repeat(71);

@@ -6,7 +6,7 @@ use juniper::validation::{RuleError, ValidatorContext, visit_all_rules};
 use super::{contract, root};
 use crate::compat::read;
 
-/// What juniper's own rules say of a document.
+/// Messages of juniper's own rules.
 fn judged(text: &str) -> Vec<RuleError> {
     let root = root();
     let document = parse_document_source(text, &root.schema).unwrap();
@@ -54,8 +54,8 @@ fn overlapping_fields_are_looked_at_last() {
     assert!(both[0].contains("nothing"));
 }
 
-/// What a variable at the wrong place is told by: the words, and two places, its declaration and its use. juniper does not see
-/// that an argument with a default may be left out.
+/// Message and locations (declaration and use) of a variable at a position of another type. juniper
+/// ignores that an argument with a default may be omitted.
 #[test]
 fn a_variable_at_a_place_with_a_default_is_refused_by_juniper() {
     let _contract = contract("the words and places of `RuleError`");
@@ -70,20 +70,20 @@ fn a_variable_at_a_place_with_a_default_is_refused_by_juniper() {
     assert!(ours(text).is_empty());
 }
 
-/// juniper takes a default of null for one that a non-null place can do with.
+/// juniper accepts a `null` default for a non-null position.
 #[test]
 fn a_default_of_null_is_let_through_by_juniper() {
     let _contract = contract("the rules for defaults");
     let text = "query ($n: Int = null) { item(first: $n) { name } }";
     assert!(messages(text).is_empty());
-    // the place has a default of its own, and so may be left out
+    // the position has a default, so the argument may be omitted
     assert!(ours(text).is_empty());
     let text = "query ($s: Boolean = null) { old @skip(if: $s) }";
     assert!(messages(text).is_empty());
     assert_eq!(ours(text).len(), 1);
 }
 
-/// juniper's rules for defaults panic at a type that the schema does not have.
+/// juniper's rules for defaults panic on an unknown type.
 #[test]
 fn a_default_of_an_unknown_type_is_a_panic_of_juniper() {
     let _contract = contract("the rules for defaults");
@@ -92,7 +92,7 @@ fn a_default_of_an_unknown_type_is_a_panic_of_juniper() {
     assert_eq!(ours(text), ["Unknown type \"Nothing\""]);
 }
 
-/// juniper does not ask whether a directive stands once at its place.
+/// juniper does not check that a directive is unique at its location.
 #[test]
 fn a_directive_that_stands_twice_is_let_through_by_juniper() {
     let _contract = contract("the rules for directives");

@@ -1,6 +1,9 @@
-//! What is taken for granted of juniper, one test each: a release that changes it fails here and not at a client.
+//! Behaviour of juniper that this module depends on, one test each.
 //!
-//! - `parsed` the parser and the types of the syntax tree · `judged` the rules of validation · `schema` the root node and its meta data
+//! A juniper release that changes it fails here.
+//!
+//! - `parsed`: parser and syntax tree · `judged`: validation rules · `schema`: root node and
+//!   metadata
 
 mod judged;
 mod parsed;

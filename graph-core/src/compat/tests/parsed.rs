@@ -8,7 +8,8 @@ fn refused(text: &str, root: &super::Root) -> ParseError {
     parse_document_source(text, &root.schema).unwrap_err().item
 }
 
-/// `parse_document_source` gives a literal the type of its place: a whole number is a float there; but an id of digits stays one.
+/// `parse_document_source` types a literal by its position: an integer becomes a float there, but
+/// an ID of digits does not.
 #[test]
 fn literals_have_the_type_of_their_place() {
     let _contract = contract("`parser::parse_document_source`");
@@ -23,7 +24,8 @@ fn literals_have_the_type_of_their_place() {
     assert_eq!(field.argument("first"), Some(&InputValue::scalar(3)));
 }
 
-/// `limit_tokens`, `limit_fields` and `limit_depth` of a schema are kept by its parser, each with an error of its own.
+/// The parser enforces `limit_tokens`, `limit_fields` and `limit_depth` of a schema, each with its
+/// own error.
 #[test]
 fn the_parser_keeps_the_limits_of_the_schema() {
     let _contract = contract("the limits of `parser::parse_document_source`");
@@ -47,7 +49,7 @@ fn the_parser_keeps_the_limits_of_the_schema() {
     ));
 }
 
-/// A position counts characters from nought, in the text and in its line, and lines likewise; the end of a span is behind it.
+/// A position counts characters from 0 in the text and in the line; the end of a span is exclusive.
 #[test]
 fn positions_count_characters() {
     let _contract = contract("`parser::SourcePosition` and `Span`");

@@ -11,7 +11,7 @@ use juniper::{
 use super::{contract, root};
 use crate::compat::{has_field, implementers, introspected, spreadable, take_introspection};
 
-/// The fields of a `RootNode` can be taken apart and put together: another root with the same schema describes it as the first.
+/// The fields of a `RootNode` can be moved out and reassembled; the schema stays the same.
 #[test]
 fn a_root_node_can_be_taken_apart() {
     let _contract = contract("the fields of `RootNode`");
@@ -50,8 +50,8 @@ fn introspection_can_be_taken_out_of_its_hands() {
     assert!(!enabled && !open.introspection_disabled);
 }
 
-/// The meta data has arguments with their types and defaults, the interfaces of objects, the objects of interfaces, the values
-/// of enums, and the parser of every input type.
+/// The metadata contains arguments with types and defaults, interfaces of objects, objects of
+/// interfaces, enum values, and the parser of every input type.
 #[test]
 fn the_meta_data_of_a_schema_is_there() {
     let _contract = contract("`meta`, `MetaType` and `SchemaType`");
@@ -120,7 +120,7 @@ impl Refusing {
     }
 }
 
-/// juniper panics at a subscription that is refused behind a named fragment; in our wrapper it is refused as any other.
+/// juniper panics if a subscription is refused inside a named fragment; the wrapper prevents it.
 #[tokio::test]
 async fn a_refusal_behind_a_named_fragment_is_a_panic_of_juniper() {
     let _contract = contract("`GraphQLSubscriptionValue::resolve_into_type_stream`");

@@ -1,4 +1,4 @@
-//! Values of variables: beside what juniper says of them, and beside a check of the shape that must come out.
+//! Variable coercion, compared with juniper's and with the expected shape.
 
 use juniper::meta::MetaType;
 use juniper::parser::{Spanning, parse_document_source};
@@ -11,7 +11,7 @@ use crate::compat::TypeRef;
 use crate::compat::syntax::{Syntax, narrow};
 use crate::document::{coerce, definitions};
 
-/// An operation with a variable of the type `ty`, which nothing uses: that is a mistake, but not of the value.
+/// Operation with an unused variable of type `ty`: a validation error, but not one of the value.
 fn operation(ty: &str) -> String {
     format!("query ($v: {ty}) {{ user {{ id }} }}")
 }
@@ -20,7 +20,7 @@ fn syntax<'t>(graph: &Graph, text: &'t str) -> Syntax<'t> {
     narrow(parse_document_source(text, &graph.root.schema).unwrap(), None).unwrap()
 }
 
-/// What is coerced of `value` for a variable of the type `ty`, or the messages.
+/// Coerced `value` of a variable of type `ty`, or the error messages.
 fn coerced(graph: &Graph, ty: &str, value: Option<&InputValue>) -> Result<Option<InputValue>, Vec<String>> {
     let text = operation(ty);
     let defined = definitions(&syntax(graph, &text));
@@ -38,7 +38,7 @@ fn coerced(graph: &Graph, ty: &str, value: Option<&InputValue>) -> Result<Option
     }
 }
 
-/// What juniper says of the same.
+/// juniper's messages for the same value.
 fn theirs(graph: &Graph, ty: &str, value: &InputValue) -> Vec<String> {
     let text = operation(ty);
     let document = parse_document_source(&text, &graph.root.schema).unwrap();
@@ -119,7 +119,7 @@ fn a_value_becomes_one_of_its_type() {
     );
 }
 
-/// G3, G7: what is refused, everything at once and each with its place.
+/// G3, G7: all invalid parts of a value are reported, each with its position.
 #[test]
 fn what_is_no_value_of_its_type_is_refused_with_its_place() {
     refused("Int!", None, &["of required type \"Int!\" was not provided"]);
@@ -174,7 +174,7 @@ fn what_is_no_value_of_its_type_is_refused_with_its_place() {
     );
 }
 
-/// Whether `value` has the shape that a resolver's argument is made of.
+/// Returns `true` if `value` has the shape of the type `ty`.
 fn conforms(graph: &Graph, ty: &TypeRef, value: &InputValue) -> bool {
     match (ty, value) {
         (TypeRef::NonNull(inner), value) => !value.is_null() && conforms(graph, inner, value),
@@ -233,7 +233,7 @@ fn object(fields: Vec<(&'static str, InputValue)>) -> InputValue {
     InputValue::Object(fields.map(located).collect())
 }
 
-/// Anything at all, of names and words that the types know.
+/// Arbitrary values with names that the types use.
 fn value() -> impl Strategy<Value = InputValue> {
     let leaf = prop_oneof![
         Just(InputValue::Null),
@@ -252,7 +252,7 @@ fn value() -> impl Strategy<Value = InputValue> {
     })
 }
 
-/// What fits more often: an outer object of the right fields, now and then with another value in it.
+/// Mostly valid values: an outer object with the right fields.
 fn outer() -> impl Strategy<Value = InputValue> {
     let inner = prop::collection::vec(
         prop_oneof![
@@ -282,7 +282,7 @@ fn outer() -> impl Strategy<Value = InputValue> {
         })
 }
 
-/// juniper's wrong answer: a field that is left out and has a default.
+/// Known deviation of juniper: a missing field that has a default.
 fn is_wrong(message: &str) -> bool {
     message.ends_with("In field \"a\": Expected \"Int!\", found null.")
 }
@@ -311,7 +311,7 @@ fn beside_juniper(graph: &Graph, ty: &str, value: &InputValue) -> Result<(), Tes
         ty,
         coerced_once
     );
-    // what came out is a value of the type as well
+    // the result is itself a valid value of the type
     prop_assert_eq!(
         coerced(graph, ty, Some(&coerced_once)),
         Ok(Some(coerced_once.clone()))
@@ -320,14 +320,14 @@ fn beside_juniper(graph: &Graph, ty: &str, value: &InputValue) -> Result<(), Tes
 }
 
 proptest! {
-    /// G3, G7: any value of any type is refused where juniper refuses it and in its words, but for what juniper is wrong about;
-    /// and what is not refused has the shape of its type.
+    /// G3, G7: every value is refused when juniper refuses it, with the same message, except for
+    /// juniper's known deviation. Accepted values have the shape of their type.
     #[test]
     fn any_value_is_judged_as_juniper_judges_it(ty in ty(), value in value()) {
         beside_juniper(&Graph::new(), &ty, &value)?;
     }
 
-    /// G3, G7: and so is a value that nearly fits.
+    /// G3, G7: the same for values that are nearly valid.
     #[test]
     fn a_value_that_nearly_fits_is_judged_as_juniper_judges_it(value in outer()) {
         let graph = Graph::new();

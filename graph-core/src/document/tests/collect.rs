@@ -1,4 +1,4 @@
-//! What the collecting of a selection costs, however wide it is.
+//! Cost of field collection for wide selections.
 
 use std::cell::Cell;
 
@@ -8,7 +8,7 @@ use super::{Collector, given};
 use crate::compat::read;
 
 thread_local! {
-    /// How often two response keys were compared on this thread.
+    /// Number of comparisons of response keys on this thread.
     static COMPARED: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -21,7 +21,7 @@ struct Query {
     sum: i32,
 }
 
-/// How many groups `text` selects, and how often keys were compared for them.
+/// Number of groups that `text` selects, and number of key comparisons.
 fn collected(text: &str) -> (usize, usize) {
     let root = Query { sum: 1 };
     let root = RootNode::new(root, EmptyMutation::<()>::new(), EmptySubscription::<()>::new());
@@ -39,12 +39,12 @@ fn collected(text: &str) -> (usize, usize) {
     (groups.len(), COMPARED.get())
 }
 
-/// G19: a wide selection costs by its width, not by the square of it: a key is compared with hardly more than one other.
+/// G19: the cost of field collection is linear in the width of the selection.
 #[test]
 fn a_wide_selection_is_collected_in_linear_work() {
     for width in [10, 1_000, 8_000] {
         let once: String = (0..width).map(|at| format!("a{at}: sum ")).collect();
-        // no key is there before, and then every one is
+        // first without, then with repeated keys
         for (text, found) in [
             (format!("{{ {once} }}"), 0),
             (format!("{{ {once} {once} }}"), width),

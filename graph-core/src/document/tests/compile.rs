@@ -1,4 +1,4 @@
-//! What is compiled of a selection, as a text; and that the same selection written in other ways is the same plan.
+//! Compiled plans as text; equivalent selections give equal plans.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,8 @@ use crate::error::ErrorCode;
 use crate::executor::Plan;
 use crate::executor::plan::{ArgRef, Field, Selection};
 
-/// A plan as a text: `!` never null, `~` asynchronous, `~~` something below is, `@n` its policy, `(..)` its arguments.
+/// Plan as text: `!` non-null, `~` asynchronous, `~~` asynchronous selection, `@n` policy, `(..)`
+/// arguments.
 fn written(plan: &Plan) -> String {
     fields(&plan.fields)
 }
@@ -17,7 +18,7 @@ fn fields(selected: &[Field]) -> String {
     format!("{{ {} }}", fields.join(" "))
 }
 
-/// The response key; with its value where that is a constant.
+/// Response key, with its value if it is constant.
 fn key(field: &Field) -> String {
     let written = format!("{:?}", field.key).replace(['"', '\\'], "");
     written.trim_matches([',', ':']).to_owned()
@@ -63,7 +64,7 @@ fn compiled(text: &str) -> String {
     }
 }
 
-/// G1: fragments are gone, equal keys are one field with what is selected below any of them, in the order of the first.
+/// G1: fragments are expanded; equal response keys are merged, in order of first appearance.
 #[test]
 fn a_selection_becomes_the_fields_of_the_response() {
     for (text, expected) in [
@@ -99,7 +100,8 @@ fn a_selection_becomes_the_fields_of_the_response() {
     }
 }
 
-/// G1: `@skip` and `@include` are decided, with the defaults of variables; what nobody gives is not true.
+/// G1: `@skip` and `@include` are evaluated with variable defaults; a missing variable counts as
+/// false.
 #[test]
 fn what_is_skipped_is_not_in_the_plan() {
     for (text, expected) in [
@@ -126,7 +128,8 @@ fn what_is_skipped_is_not_in_the_plan() {
     }
 }
 
-/// G7, G15: arguments are coerced once for all executions unless a variable is in them; equal guards are one.
+/// G7, G15: arguments without variables are coerced once for all executions; equal guard lists are
+/// shared.
 #[test]
 fn arguments_and_guards_are_made_ready() {
     for (text, expected) in [
@@ -156,7 +159,7 @@ fn arguments_and_guards_are_made_ready() {
     }
 }
 
-/// G4: a place is the same on every type of an interface, and knows its lists.
+/// G4: a position is shared by the types of an interface and knows its lists.
 #[test]
 fn places_are_shared_between_the_types_of_an_interface() {
     let graph = Graph::new();
@@ -179,7 +182,7 @@ fn places_are_shared_between_the_types_of_an_interface() {
     assert_eq!(plan.metas.len(), 5);
 }
 
-/// G19: a plan has twenty thousand fields at most, those of each type of an interface counted.
+/// G19: a plan has at most 20,000 fields, counting those of each type of an interface.
 #[test]
 fn a_plan_has_an_end() {
     let selected = |count: usize| (0..count).map(|at| format!("a{at}: id ")).collect::<String>();
@@ -195,7 +198,7 @@ fn a_plan_has_an_end() {
     assert_eq!(refused.errors()[0].code(), ErrorCode::MaxCostExceeded);
 }
 
-/// A selection on a user, and how it is written.
+/// Selection on a user, and its notation.
 #[derive(Clone, Debug)]
 enum Part {
     Leaf(u8),
@@ -219,7 +222,7 @@ fn parts() -> impl Strategy<Value = Vec<Part>> {
     prop::collection::vec(part, 1..6)
 }
 
-/// The selection as it is, with its fragments, or with their contents in their place.
+/// Text of the selection, with named fragments or with their contents inline.
 fn text(parts: &[Part], fragments: &mut Option<Vec<String>>) -> String {
     let mut written = String::new();
     for part in parts {
@@ -248,8 +251,8 @@ fn unique(selected: &[Field]) -> bool {
 }
 
 proptest! {
-    /// G1: however a selection is divided into fragments, and however often it is written, the plan is the same, and no key is
-    /// twice in one object of it.
+    /// G1: the plan does not depend on how a selection is divided into fragments or repeated, and
+    /// no object has a response key twice.
     #[test]
     fn a_plan_does_not_depend_on_how_its_selection_is_written(parts in parts()) {
         let mut fragments = Some(Vec::new());

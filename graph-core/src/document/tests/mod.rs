@@ -115,7 +115,7 @@ impl Query {
 
 type Root = RootNode<Query, EmptyMutation<Context>, EmptySubscription<Context>>;
 
-/// A schema, and what the compiler knows of it.
+/// Schema with its compiler data.
 struct Graph {
     root: Root,
     index: Index,
@@ -144,7 +144,7 @@ impl Graph {
         }
     }
 
-    /// The plan of `text`; `None` when juniper is to execute it.
+    /// Plan of `text`; `None` if juniper executes it.
     fn plan(&self, text: &str) -> Result<Option<Plan>, GraphResponse> {
         let syntax = read(&self.root.schema, text, None)?;
         let none = juniper::Variables::new();

@@ -1,15 +1,15 @@
-//! Which plans of a document are kept, and which make room.
+//! Cached plans of a document and their eviction.
 
 use juniper::{InputValue, Variables};
 
 use super::Graph;
 use crate::document::{Chosen, Document, Judged, Source, VARIANTS, coerce};
 
-/// A document that four variables decide: sixteen plans.
+/// Document with four deciding variables and therefore sixteen plans.
 const FOUR: &str = "query ($a: Boolean!, $b: Boolean!, $c: Boolean!, $d: Boolean!) { user { id } x: user @include(if: $a) { id } \
     y: user @include(if: $b) { id } z: user @skip(if: $c) { id } w: user @include(if: $d) { id } }";
 
-/// How many fields it has for the values in `mask`.
+/// Expected number of fields for the values in `mask`.
 fn expected(mask: u64) -> usize {
     let skipped = usize::from(mask & 4 != 0);
     2 - skipped + usize::try_from((mask & !4).count_ones()).unwrap()
@@ -23,7 +23,7 @@ fn document(graph: &Graph, text: &str) -> Document {
     Document::new(&graph.facts(), &source, &values(0, 4), |_| Ok(Judged::default())).unwrap()
 }
 
-/// The variables whose truth is a bit of `mask` each.
+/// Variables with one bit of `mask` each.
 fn values(mask: u64, count: u8) -> Variables {
     let bit = |at: u8| {
         (
@@ -34,7 +34,7 @@ fn values(mask: u64, count: u8) -> Variables {
     (0..count).map(bit).collect()
 }
 
-/// How many fields the plan for `mask` has.
+/// Number of fields of the plan for `mask`.
 fn keys(graph: &Graph, document: &Document, mask: u64) -> usize {
     let given = values(mask, 4);
     let variables = coerce(&graph.root.schema, &document.variables, &given).unwrap();
@@ -49,7 +49,7 @@ fn kept(document: &Document) -> Vec<u64> {
     plans.iter().map(|variant| variant.mask).collect()
 }
 
-/// G19: a document without variables that decide has one plan, and nothing is searched for it.
+/// G19: a document without deciding variables has exactly one plan.
 #[test]
 fn a_document_that_nothing_decides_has_one_plan() {
     let graph = Graph::new();
@@ -65,7 +65,7 @@ fn a_document_that_nothing_decides_has_one_plan() {
     ));
 }
 
-/// G19: a plan that depends on the arguments of introspection is kept for nobody.
+/// G19: a plan that depends on an introspection argument is not cached.
 #[test]
 fn a_plan_that_depends_on_an_argument_is_not_kept() {
     let graph = Graph::new();
@@ -77,7 +77,7 @@ fn a_plan_that_depends_on_an_argument_is_not_kept() {
     assert!(kept(&document).is_empty() && document.only.is_none());
 }
 
-/// G19: with more values than plans are kept, those that are asked for again stay, and the longest unused ones go.
+/// G19: with more variants than cached plans, the least recently used are evicted.
 #[test]
 fn the_plans_that_are_asked_for_again_stay() {
     let graph = Graph::new();
@@ -87,16 +87,16 @@ fn the_plans_that_are_asked_for_again_stay() {
     }
     assert_eq!(kept(&document), (0..8).collect::<Vec<_>>());
     assert_eq!(VARIANTS, 8);
-    // asked for again
+    // requested again
     for mask in [0, 2, 7] {
         keys(&graph, &document, mask);
     }
-    // 0 is passed over once, 1 goes; 2 is passed over, 3 goes
+    // 0 is kept once and 1 evicted; 2 is kept and 3 evicted
     keys(&graph, &document, 8);
     assert_eq!(kept(&document), [2, 3, 4, 5, 6, 7, 0, 8]);
     keys(&graph, &document, 9);
     assert_eq!(kept(&document), [4, 5, 6, 7, 0, 8, 2, 9]);
-    // whoever comes and goes, what is asked for each time stays
+    // a plan that is requested in every round stays
     for mask in (10..16).chain(1..8) {
         keys(&graph, &document, 0);
         keys(&graph, &document, mask);
@@ -107,7 +107,7 @@ fn the_plans_that_are_asked_for_again_stay() {
     }
 }
 
-/// G1: a plan that made room is compiled again, and is the same.
+/// G1: an evicted plan is compiled again and is equal.
 #[test]
 fn a_plan_that_went_comes_back() {
     let graph = Graph::new();

@@ -1,4 +1,4 @@
-//! Futures that other threads wake, in an order of their own.
+//! Futures that other threads wake in a pseudo-random order.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -15,7 +15,7 @@ use crate::executor::{BoxFuture, Bubble, Cx, Seg, SegResult, Trail};
 use crate::guard::Watch;
 use crate::guard::demand::Policies;
 
-/// More than are polled all together, and fewer.
+/// Widths below and above the limit of joint polls.
 const WIDTHS: [u32; 4] = [1, 5, 9, 40];
 
 fn plan() -> Plan {
@@ -37,7 +37,7 @@ fn mix(seed: u32, number: u32) -> u32 {
     word ^ (word >> 12)
 }
 
-/// A thread that completes what it is sent, the last one first and some at once.
+/// Thread that completes what it receives, the last one first and some at once.
 fn completer() -> Sender<oneshot::Sender<()>> {
     let (sender, receiver): (_, Receiver<oneshot::Sender<()>>) = mpsc::channel();
     thread::spawn(move || {
@@ -46,7 +46,7 @@ fn completer() -> Sender<oneshot::Sender<()>> {
             held.push(first);
             held.extend(receiver.try_iter());
             while let Some(last) = held.pop() {
-                // a future that was cancelled has dropped its end
+                // a cancelled future has dropped its receiver
                 let _ = last.send(());
                 held.extend(receiver.try_iter().take(2));
             }
@@ -55,7 +55,7 @@ fn completer() -> Sender<oneshot::Sender<()>> {
     sender
 }
 
-/// What the futures of one run share.
+/// State shared by the futures of one run.
 struct World {
     completers: Vec<Sender<oneshot::Sender<()>>>,
     running: AtomicUsize,
@@ -71,7 +71,7 @@ impl World {
         }
     }
 
-    /// Is woken by another thread as often as the seed says.
+    /// Is woken by another thread a number of times derived from the seed.
     async fn resolve(&self, seed: u32) {
         let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(running, Ordering::SeqCst);
@@ -106,7 +106,7 @@ fn width(seed: u32, depth: u32) -> u32 {
     }
 }
 
-/// A list of lists, each inner one in the hole of a future of its own; every third of them is in a value that may be null.
+/// Nested lists, each inner list in a future of its own; every third one is nullable.
 fn list<'p>(cx: &'p Cx<'p, World>, seed: u32, depth: u32) -> BoxFuture<'p, SegResult> {
     Box::pin(async move {
         let permit = cx.enter().await;
@@ -154,7 +154,7 @@ fn expected(seed: u32, depth: u32) -> Result<String, Bubble> {
     Ok(text)
 }
 
-/// Runs the lists of a seed, and returns how many resolvers ran at once.
+/// Runs the lists of a seed and returns the maximum number of concurrent resolvers.
 async fn run(seed: u32, places: Option<usize>) -> usize {
     let (world, plan) = (World::new(), plan());
     let cx = Cx::new(&world, &plan, places.map(Gate::new), Watch::default());

@@ -1,22 +1,22 @@
-//! Segments beside a tree that says what must come out: values that may be null, holes that are filled in any order, and
-//! holes that fail.
+//! Segments compared with a tree model: nullable values, holes filled in any order, and failing
+//! holes.
 
 use proptest::prelude::*;
 
 use super::{Seg, SegResult};
 use crate::executor::{Bubble, Trail};
 
-/// What a segment is made of.
+/// Part of a segment.
 #[derive(Clone, Debug)]
 enum Part {
     Leaf(u8),
-    /// A list that may be null.
+    /// Nullable list.
     Nullable(Vec<Self>),
-    /// A list that may not.
+    /// Non-null list.
     List(Vec<Self>),
-    /// A hole, and the list that fills it.
+    /// Hole, and the list that fills it.
     Later(Vec<Self>),
-    /// A hole that fails and cannot be null.
+    /// Hole that fails and is non-null.
     Fails,
 }
 
@@ -33,7 +33,7 @@ fn parts() -> impl Strategy<Value = Vec<Part>> {
     prop::collection::vec(part, 0..6)
 }
 
-/// The text of a list, or that it cannot be.
+/// Expected text of a list; an error if the failure propagates.
 fn expected(parts: &[Part]) -> Result<String, Bubble> {
     let parts: Result<Vec<_>, _> = parts.iter().map(expected_part).collect();
     Ok(format!("[{}]", parts?.join(",")))
@@ -48,7 +48,7 @@ fn expected_part(part: &Part) -> Result<String, Bubble> {
     }
 }
 
-/// Writes a list as the pass does: `holes` are what is to be filled afterwards.
+/// Writes a list like the executor; `holes` collects the holes to fill.
 fn write<'p>(parts: &'p [Part], seg: &mut Seg, holes: &mut Vec<(usize, &'p Part)>) {
     seg.buf.push(b'[');
     for (number, part) in parts.iter().enumerate() {
@@ -69,7 +69,7 @@ fn write<'p>(parts: &'p [Part], seg: &mut Seg, holes: &mut Vec<(usize, &'p Part)
     seg.buf.push(b']');
 }
 
-/// Fills the holes, the last ones first when `number` is odd, and goes on as `Pend` does after a failure.
+/// Fills the holes, in reverse order for an odd `number`, and handles failures like the executor.
 fn filled(parts: &[Part], number: u32) -> SegResult {
     let (mut seg, mut holes) = (Seg::default(), Vec::new());
     write(parts, &mut seg, &mut holes);
@@ -106,7 +106,7 @@ proptest! {
         let mark = seg.begin();
         write(&parts, &mut seg, &mut holes);
         prop_assert_eq!(seg.take_back(mark), before + 1);
-        // the places of what comes after are counted anew
+        // holes after a replaced value are numbered from its start
         seg.buf.push(b',');
         let mut holes = Vec::new();
         write(&after, &mut seg, &mut holes);

@@ -1,4 +1,4 @@
-//! The writer beside `serde_json`.
+//! JSON serialization compared with `serde_json`.
 
 use juniper::{InputValue, ToInputValue as _};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::{Key, escapes_in, float, input_value, integer, needs_escape, string};
 
 fn written(write: impl FnOnce(&mut Vec<u8>)) -> String {
-    // what stands before must stay
+    // existing bytes must stay
     let mut out = b"before".to_vec();
     write(&mut out);
     String::from_utf8(out)
@@ -23,7 +23,7 @@ fn check_string(text: &str) {
 
 #[test]
 fn every_byte_at_every_place_of_a_string_is_written_as_by_serde_json() {
-    // around the blocks of eight that are looked at together
+    // lengths around the blocks of eight bytes
     for length in 0..=24 {
         for place in 0..length {
             for byte in 0..0x80_u8 {
