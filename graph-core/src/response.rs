@@ -6,7 +6,7 @@
 //! use graph_core::response::GraphResponse;
 //! use graph_core::error::ErrorCode;
 //!
-//! let response = GraphResponse::refused(ErrorCode::BadRequest, "no `query`");
+//! let response = GraphResponse::request_error(ErrorCode::BadRequest, "no `query`");
 //! assert!(response.is_request_error());
 //! assert_eq!(
 //!     response.to_json(),
@@ -110,7 +110,7 @@ impl GraphResponse {
 
     /// Creates the response to a request that was not executed.
     #[must_use]
-    pub fn refused(code: ErrorCode, message: impl Into<String>) -> Self {
+    pub fn request_error(code: ErrorCode, message: impl Into<String>) -> Self {
         ResponseError::new(code, message).into()
     }
 

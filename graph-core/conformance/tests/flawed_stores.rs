@@ -168,5 +168,5 @@ fn record_is_built_and_read_outside_the_crate() {
         expires_at,
     };
     assert_eq!(read, made);
-    assert_eq!(hash, DocumentHash::of("{ a }"));
+    assert_eq!(hash, DocumentHash::digest("{ a }"));
 }

@@ -32,7 +32,8 @@ pub(crate) fn read<'t>(
     if !mistakes.is_empty() {
         return Err(invalid(&mistakes, ErrorCode::GraphqlValidationFailed));
     }
-    narrow(document, name).map_err(|why| GraphResponse::refused(ErrorCode::OperationResolutionFailure, why))
+    narrow(document, name)
+        .map_err(|why| GraphResponse::request_error(ErrorCode::OperationResolutionFailure, why))
 }
 
 /// Validation errors without those that the specification does not have.
@@ -75,7 +76,7 @@ pub(crate) fn refused(error: &GraphQLError, code: ErrorCode) -> GraphResponse {
         | GraphQLError::IsSubscription
         | GraphQLError::NotSubscription
         | GraphQLError::NotSupported(_) => {
-            GraphResponse::refused(ErrorCode::OperationResolutionFailure, error.to_string())
+            GraphResponse::request_error(ErrorCode::OperationResolutionFailure, error.to_string())
         }
     }
 }
@@ -166,5 +167,6 @@ pub(crate) fn again<'t>(
     name: Option<&str>,
 ) -> Result<Syntax<'t>, GraphResponse> {
     let document = parse_document_source(text, schema).map_err(|error| unparsed(&error))?;
-    narrow(document, name).map_err(|why| GraphResponse::refused(ErrorCode::OperationResolutionFailure, why))
+    narrow(document, name)
+        .map_err(|why| GraphResponse::request_error(ErrorCode::OperationResolutionFailure, why))
 }

@@ -125,7 +125,7 @@ impl FieldCursors {
     /// Bind every filter and sort argument. If the list depends on the principal, also call
     /// [`bind_to_principal`](Self::bind_to_principal).
     #[must_use]
-    pub fn bound_to(mut self, name: &str, value: impl Display) -> Self {
+    pub fn bind_to(mut self, name: &str, value: impl Display) -> Self {
         part(&mut self.context, name.as_bytes());
         part(&mut self.context, value.to_string().as_bytes());
         self
@@ -133,17 +133,17 @@ impl FieldCursors {
 
     /// Binds the cursors to the principal. A cursor of another principal is refused.
     #[must_use]
-    pub fn bound_to_principal(self, principal: Option<&Principal>) -> Self {
+    pub fn bind_to_principal(self, principal: Option<&Principal>) -> Self {
         match principal {
-            Some(principal) => self.bound_to("\0subject", principal.subject()),
-            None => self.bound_to("\0anonymous", ""),
+            Some(principal) => self.bind_to("\0subject", principal.subject()),
+            None => self.bind_to("\0anonymous", ""),
         }
     }
 
     /// Sets an expiry on new cursors (now plus `lifetime`, in whole seconds) and refuses cursors
     /// without one.
     #[must_use]
-    pub fn expiring(mut self, now: SystemTime, lifetime: Duration) -> Self {
+    pub fn expire_after(mut self, now: SystemTime, lifetime: Duration) -> Self {
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         self.time = Some(Time {
             now,

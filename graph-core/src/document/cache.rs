@@ -156,7 +156,10 @@ mod tests {
     use crate::error::ErrorCode;
 
     fn refused() -> Read {
-        Err(Arc::new(GraphResponse::refused(ErrorCode::BadRequest, "no")))
+        Err(Arc::new(GraphResponse::request_error(
+            ErrorCode::BadRequest,
+            "no",
+        )))
     }
 
     fn kept(cache: &Cache) -> (usize, usize) {

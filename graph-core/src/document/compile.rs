@@ -63,7 +63,7 @@ pub(super) fn compile(facts: &Facts<'_>, collector: &Collector<'_>) -> Result<Co
     };
     let Some(name) = root.and_then(MetaType::name) else {
         let message = "the schema has no operations of this kind";
-        return Err(GraphResponse::refused(
+        return Err(GraphResponse::request_error(
             ErrorCode::OperationResolutionFailure,
             message,
         ));
@@ -178,7 +178,7 @@ impl<'t> Compiler<'_, 't> {
         self.fields += 1;
         if self.fields > FIELDS {
             let message = "the operation selects too many fields of interfaces";
-            return Err(GraphResponse::refused(ErrorCode::MaxCostExceeded, message));
+            return Err(GraphResponse::request_error(ErrorCode::MaxCostExceeded, message));
         }
         match group.field.name {
             "__typename" => {
@@ -197,7 +197,7 @@ impl<'t> Compiler<'_, 't> {
                 self.depends |= reader.depends;
                 if value.len() > CONSTANTS.saturating_sub(self.constants) {
                     let message = "the operation asks for too much of the schema";
-                    return Err(GraphResponse::refused(ErrorCode::MaxCostExceeded, message));
+                    return Err(GraphResponse::request_error(ErrorCode::MaxCostExceeded, message));
                 }
                 self.introspection.push((group.key.into(), value.clone()));
                 return Ok(self.constant(group.key, &value));

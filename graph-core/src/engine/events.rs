@@ -8,7 +8,7 @@ use super::{Engine, skipped};
 use crate::compat::Spreadable;
 use crate::document::{Document, Executable, coerce};
 use crate::executor::plan::{Field, Plan};
-use crate::executor::{Bubble, Cx, SegResult, Trail, checked, close};
+use crate::executor::{Bubble, Execution, SegmentResult, Trail, checked, close};
 use crate::guard::RequestContext;
 use crate::http::GraphRequest;
 use crate::loader::drive;
@@ -49,7 +49,7 @@ where
     async fn follow_plan(
         &self,
         plan: &Plan,
-        cx: &Cx<'_, RequestContext<Q::Host>>,
+        cx: &Execution<'_, RequestContext<Q::Host>>,
         emitter: &Emitter<GraphResponse>,
     ) -> Result<(), GraphResponse> {
         let Some(field) = plan.fields.first() else {
@@ -101,7 +101,7 @@ where
 }
 
 /// Writes the data of one event.
-fn written(field: &Field, event: SegResult) -> Vec<u8> {
+fn written(field: &Field, event: SegmentResult) -> Vec<u8> {
     let mut out = PREFIX.to_vec();
     let start = out.len();
     let Ok(seg) = event else {

@@ -70,7 +70,7 @@ where
         let read = match (known, request.query()) {
             (Some(read), None) => read,
             (Some(Ok(document)), Some(text)) if *document.text == *text => Ok(document),
-            (_, Some(text)) if DocumentHash::of(&text) != *hash => return Err(mismatch()),
+            (_, Some(text)) if DocumentHash::digest(&text) != *hash => return Err(mismatch()),
             (_, Some(text)) => self.inner.documents.get(&key, || self.read(&text, request)),
             (None, None) => {
                 let kept = automatic.text(hash).await.unwrap_or_else(|error| {
@@ -109,12 +109,12 @@ where
 
 /// Clients compare this message literally and then send the text.
 fn not_found() -> GraphResponse {
-    GraphResponse::refused(ErrorCode::PersistedQueryNotFound, "PersistedQueryNotFound")
+    GraphResponse::request_error(ErrorCode::PersistedQueryNotFound, "PersistedQueryNotFound")
 }
 
 /// Clients compare this message literally and then stop sending hashes.
 fn not_supported() -> GraphResponse {
-    GraphResponse::refused(
+    GraphResponse::request_error(
         ErrorCode::PersistedQueryNotSupported,
         "PersistedQueryNotSupported",
     )

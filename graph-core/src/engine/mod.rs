@@ -162,8 +162,9 @@ where
     /// A subscription is refused with `BAD_REQUEST`; use [`subscribe`](Self::subscribe).
     pub async fn execute(&self, request: &GraphRequest, context: &RequestContext<Q::Host>) -> GraphResponse {
         let attempted = self.attempt(request, context, Access::ReadWrite).await;
-        attempted
-            .unwrap_or_else(|WouldWrite| GraphResponse::refused(ErrorCode::BadRequest, WouldWrite::MESSAGE))
+        attempted.unwrap_or_else(|WouldWrite| {
+            GraphResponse::request_error(ErrorCode::BadRequest, WouldWrite::MESSAGE)
+        })
     }
 
     /// Executes a query or, with [`Access::ReadWrite`], a mutation; catches panics of resolvers.
@@ -260,7 +261,7 @@ where
     ) -> GraphResponse {
         if document.kind == OperationType::Subscription {
             let message = "a subscription is served as `text/event-stream` only";
-            return GraphResponse::refused(ErrorCode::BadRequest, message);
+            return GraphResponse::request_error(ErrorCode::BadRequest, message);
         }
         let seen = document.introspects().then(|| self.inner.seen(context));
         let facts = match &seen {
@@ -340,14 +341,16 @@ where
 /// Response when introspection finds no visible type.
 fn nothing_to_see<H>(context: &RequestContext<H>) -> GraphResponse {
     match context.require_principal() {
-        Ok(_) => GraphResponse::refused(ErrorCode::Forbidden, "nothing of the schema is for the principal"),
-        Err(unknown) => GraphResponse::refused(unknown.code(), unknown.message()),
+        Ok(_) => {
+            GraphResponse::request_error(ErrorCode::Forbidden, "nothing of the schema is for the principal")
+        }
+        Err(unknown) => GraphResponse::request_error(unknown.code(), unknown.message()),
     }
 }
 
 /// Response to a subscription whose only field is skipped.
 fn skipped() -> GraphResponse {
-    GraphResponse::refused(
+    GraphResponse::request_error(
         ErrorCode::GraphqlValidationFailed,
         "the field of the subscription is skipped",
     )

@@ -90,7 +90,7 @@ impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
     /// Checks the parts that do not depend on the request.
     pub(super) fn judge(&self, outline: &Outline) -> Result<Judged, GraphResponse> {
         let invalid = |message: String| {
-            Err(GraphResponse::refused(
+            Err(GraphResponse::request_error(
                 ErrorCode::GraphqlValidationFailed,
                 message,
             ))
@@ -190,7 +190,7 @@ fn codes(exceeded: &[ResponseError]) -> Vec<ErrorCode> {
 
 fn switched_off(field: &str) -> GraphResponse {
     let message = format!("introspection is disabled: `{field}` is not served");
-    GraphResponse::refused(ErrorCode::IntrospectionDisabled, message)
+    GraphResponse::request_error(ErrorCode::IntrospectionDisabled, message)
 }
 
 /// First `__schema` or `__type` of `fields`, at any depth.

@@ -10,7 +10,8 @@ use crate::document::{Coerced, coerced_arguments};
 use crate::error::ErrorCode;
 use crate::executor::plan::{Field, Plan};
 use crate::executor::{
-    Bubble, Cx, Flow, Gate, Object, Path, Pend, Seg, Trail, checked, close, write_object, write_object_async,
+    Bubble, Execution, Flow, Gate, Object, Path, PendingFields, Segment, Trail, checked, close, write_object,
+    write_object_async,
 };
 use crate::guard::{RequestContext, Watch};
 use crate::loader::{Deadline, drive};
@@ -54,7 +55,11 @@ where
     }
 
     /// Executes a plan without asynchronous fields.
-    fn ready(&self, cx: &Cx<'_, RequestContext<Q::Host>>, mut out: Vec<u8>) -> Result<Vec<u8>, Bubble> {
+    fn ready(
+        &self,
+        cx: &Execution<'_, RequestContext<Q::Host>>,
+        mut out: Vec<u8>,
+    ) -> Result<Vec<u8>, Bubble> {
         let (root, path) = (&self.inner.schema, Path::Root(&Trail::ROOT));
         match cx.plan().kind {
             OperationType::Mutation => {
@@ -67,7 +72,11 @@ where
         Ok(out)
     }
 
-    async fn pending(&self, cx: &Cx<'_, RequestContext<Q::Host>>, out: Vec<u8>) -> Result<Vec<u8>, Bubble> {
+    async fn pending(
+        &self,
+        cx: &Execution<'_, RequestContext<Q::Host>>,
+        out: Vec<u8>,
+    ) -> Result<Vec<u8>, Bubble> {
         let root = &self.inner.schema;
         match cx.plan().kind {
             OperationType::Mutation => in_series(&root.mutation_type, cx, out).await,
@@ -82,9 +91,9 @@ where
         variables: &Coerced<'_>,
         context: &'x RequestContext<Q::Host>,
         watch: Watch,
-    ) -> Result<Cx<'x, RequestContext<Q::Host>>, GraphResponse> {
+    ) -> Result<Execution<'x, RequestContext<Q::Host>>, GraphResponse> {
         let denied = watch.judge(&plan.policies, context)?;
-        let mut cx = Cx::new(context, plan, self.inner.concurrency.map(Gate::new), watch);
+        let mut cx = Execution::new(context, plan, self.inner.concurrency.map(Gate::new), watch);
         cx.denied = denied;
         if !plan.slots.is_empty() {
             let slots = plan.slots.iter();
@@ -94,7 +103,7 @@ where
     }
 
     /// Errors recorded since the last call.
-    pub(super) fn noted(&self, cx: &Cx<'_, RequestContext<Q::Host>>) -> Vec<ResponseError> {
+    pub(super) fn noted(&self, cx: &Execution<'_, RequestContext<Q::Host>>) -> Vec<ResponseError> {
         let noted = cx.take_faults();
         if noted.is_empty() {
             return Vec::new();
@@ -118,9 +127,13 @@ where
 }
 
 /// Executes the root fields of a query concurrently.
-async fn at_once<C: Sync>(root: &impl Object<C>, cx: &Cx<'_, C>, out: Vec<u8>) -> Result<Vec<u8>, Bubble> {
-    let mut seg = Seg::from(out);
-    let mut pend = Pend::default();
+async fn at_once<C: Sync>(
+    root: &impl Object<C>,
+    cx: &Execution<'_, C>,
+    out: Vec<u8>,
+) -> Result<Vec<u8>, Bubble> {
+    let mut seg = Segment::from(out);
+    let mut pend = PendingFields::default();
     let path = Path::Root(&Trail::ROOT);
     write_object_async(root, &cx.plan().fields, cx, &path, &mut seg, &mut pend)?;
     cx.plan().took(seg.buf.len());
@@ -132,7 +145,7 @@ async fn at_once<C: Sync>(root: &impl Object<C>, cx: &Cx<'_, C>, out: Vec<u8>) -
 /// series](https://spec.graphql.org/September2025/#sec-Normal-and-Serial-Execution).
 async fn in_series<C: Sync>(
     root: &impl Object<C>,
-    cx: &Cx<'_, C>,
+    cx: &Execution<'_, C>,
     mut out: Vec<u8>,
 ) -> Result<Vec<u8>, Bubble> {
     let start = out.len();
@@ -143,10 +156,10 @@ async fn in_series<C: Sync>(
             one(root, field, cx, &mut out)?;
             continue;
         }
-        let mut seg = Seg::default();
+        let mut seg = Segment::default();
         field.key.write(&mut seg.buf);
         let hole = seg.leave(!field.non_null, field.meta, Trail::ROOT);
-        let mut pend = Pend::default();
+        let mut pend = PendingFields::default();
         if cx.is_expired() {
             pend.push(hole, Box::pin(std::future::pending()));
         } else {
@@ -161,7 +174,7 @@ async fn in_series<C: Sync>(
 }
 
 /// Writes one synchronous root field.
-fn one<C>(root: &impl Object<C>, field: &Field, cx: &Cx<'_, C>, out: &mut Vec<u8>) -> Flow {
+fn one<C>(root: &impl Object<C>, field: &Field, cx: &Execution<'_, C>, out: &mut Vec<u8>) -> Flow {
     field.key.write(out);
     let path = Path::Root(&Trail::ROOT);
     if field.idx == Field::CONST {

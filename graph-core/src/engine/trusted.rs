@@ -103,7 +103,7 @@ impl TrustedList {
         }
         (self.mode == TrustedMode::Enforce).then(|| match request.document_id() {
             Some(_) => not_in_list(),
-            None => GraphResponse::refused(
+            None => GraphResponse::request_error(
                 ErrorCode::PersistedQueryIdRequired,
                 "only documents of a list are served, by their id",
             ),
@@ -118,7 +118,7 @@ impl Listed {
         facts: &Facts<'_>,
         judge: &dyn Fn(&Outline) -> Result<Judged, GraphResponse>,
     ) -> Result<Self, String> {
-        if matches!(id, DocumentId::Sha256(hash) if DocumentHash::of(&text) != *hash) {
+        if matches!(id, DocumentId::Sha256(hash) if DocumentHash::digest(&text) != *hash) {
             return Err("the id is not the SHA-256 of the text".to_owned());
         }
         let names = compat::operations(facts.schema, &text).map_err(|refused| told(&refused))?;
@@ -152,7 +152,7 @@ impl Listed {
                 .find_map(|(known, document)| (known.as_deref() == Some(name)).then_some(document))
                 .ok_or("Unknown operation name"),
         };
-        let refused = |why| GraphResponse::refused(ErrorCode::OperationResolutionFailure, why);
+        let refused = |why| GraphResponse::request_error(ErrorCode::OperationResolutionFailure, why);
         found.map(Arc::clone).map_err(refused)
     }
 }
@@ -164,7 +164,7 @@ fn told(refused: &GraphResponse) -> String {
 }
 
 pub(super) fn not_in_list() -> GraphResponse {
-    GraphResponse::refused(
+    GraphResponse::request_error(
         ErrorCode::PersistedQueryNotInList,
         "the document is not in the list",
     )
@@ -172,7 +172,7 @@ pub(super) fn not_in_list() -> GraphResponse {
 
 /// The message is that of Apollo Server.
 pub(super) fn mismatch() -> GraphResponse {
-    GraphResponse::refused(
+    GraphResponse::request_error(
         ErrorCode::PersistedQueryMismatch,
         "provided sha does not match query",
     )

@@ -17,7 +17,7 @@ use crate::guard::{RequestContext, Watch};
 ///
 /// The type must stay covariant in `'x`, because each future borrows it for the lifetime of its
 /// value.
-pub struct Cx<'x, C> {
+pub struct Execution<'x, C> {
     context: &'x C,
     plan: &'x Plan,
     /// Indexed by [`ArgRef::Slot`].
@@ -41,15 +41,15 @@ pub(crate) struct Fault {
     pub(crate) error: FieldError,
 }
 
-impl<C> std::fmt::Debug for Cx<'_, C> {
+impl<C> std::fmt::Debug for Execution<'_, C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cx")
+        f.debug_struct("Execution")
             .field("plan", &self.plan)
             .finish_non_exhaustive()
     }
 }
 
-impl<'x, C> Cx<'x, C> {
+impl<'x, C> Execution<'x, C> {
     pub(crate) fn new(context: &'x C, plan: &'x Plan, gate: Option<Gate>, watch: Watch) -> Self {
         Self {
             context,
@@ -171,13 +171,13 @@ impl<'x, C> Cx<'x, C> {
     }
 }
 
-impl<H> Cx<'_, RequestContext<H>> {
+impl<H> Execution<'_, RequestContext<H>> {
     /// Applies the result of a guard function for `parent.field`.
     ///
     /// # Errors
     ///
     /// If the guard refuses the principal.
-    pub fn allowed(&self, parent: &str, field: &str, allowed: bool) -> Result<(), GraphError> {
+    pub fn apply_guard(&self, parent: &str, field: &str, allowed: bool) -> Result<(), GraphError> {
         self.watch.allowed(self.context, parent, field, allowed)
     }
 }

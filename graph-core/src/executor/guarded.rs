@@ -2,7 +2,7 @@
 
 use juniper::{FieldError, IntoFieldError};
 
-use super::{Bubble, Cx, Field, Flow, Guard, Path, SegResult, Trail};
+use super::{Bubble, Execution, Field, Flow, Guard, Path, SegmentResult, Trail};
 use crate::error::GraphError;
 use crate::guard::{GuardMode, RequestContext, watch};
 
@@ -12,10 +12,10 @@ use crate::guard::{GuardMode, RequestContext, watch};
 ///
 /// If the field is non-null.
 #[cold]
-pub fn refused<C>(
+pub fn write_refusal<C>(
     refused: GraphError,
     field: &Field,
-    cx: &Cx<'_, C>,
+    cx: &Execution<'_, C>,
     path: &Path<'_>,
     out: &mut Vec<u8>,
 ) -> Flow {
@@ -28,7 +28,12 @@ pub fn refused<C>(
 ///
 /// If the field is non-null.
 #[cold]
-pub fn refused_async<C>(refused: GraphError, field: &Field, cx: &Cx<'_, C>, trail: Trail) -> SegResult {
+pub fn write_refusal_async<C>(
+    refused: GraphError,
+    field: &Field,
+    cx: &Execution<'_, C>,
+    trail: Trail,
+) -> SegmentResult {
     let mut out = Vec::new();
     cx.fail(field, trail, refused, &mut out)?;
     Ok(out.into())
@@ -36,7 +41,7 @@ pub fn refused_async<C>(refused: GraphError, field: &Field, cx: &Cx<'_, C>, trai
 
 /// Records the refusal of a subscription by its guard function.
 #[cold]
-pub fn refused_stream<C>(refused: GraphError, field: &Field, cx: &Cx<'_, C>) -> Bubble {
+pub fn record_refusal<C>(refused: GraphError, field: &Field, cx: &Execution<'_, C>) -> Bubble {
     cx.note(field, Trail::ROOT, refused)
 }
 
@@ -45,7 +50,7 @@ pub fn refused_stream<C>(refused: GraphError, field: &Field, cx: &Cx<'_, C>) -> 
 /// # Errors
 ///
 /// If a guard refuses the principal.
-pub fn admitted_plain<H>(context: &RequestContext<H>, guards: &[Guard]) -> Result<(), FieldError> {
+pub fn check_guards_plain<H>(context: &RequestContext<H>, guards: &[Guard]) -> Result<(), FieldError> {
     match guards.iter().find_map(|guard| guard.refusal(context)) {
         // already reported to the log before execution
         Some(refused) if watch().mode != GuardMode::DryRun => Err(refused.into_field_error()),
@@ -58,7 +63,7 @@ pub fn admitted_plain<H>(context: &RequestContext<H>, guards: &[Guard]) -> Resul
 /// # Errors
 ///
 /// If the guard refuses the principal.
-pub fn allowed_plain<H>(
+pub fn apply_guard_plain<H>(
     context: &RequestContext<H>,
     parent: &str,
     field: &str,

@@ -8,7 +8,7 @@ use super::output::Output;
 use super::plan::Field;
 use super::table::Registry;
 use super::write;
-use super::{Cx, Flow, Path};
+use super::{Execution, Flow, Path};
 use crate::error::GraphError;
 
 macro_rules! leaves {
@@ -17,7 +17,7 @@ macro_rules! leaves {
             fn register(_: &mut Registry) {}
 
             #[inline]
-            fn write(&self, _: &Field, _: &Cx<'_, C>, _: &Path<'_>, $out: &mut Vec<u8>) -> Flow {
+            fn write(&self, _: &Field, _: &Execution<'_, C>, _: &Path<'_>, $out: &mut Vec<u8>) -> Flow {
                 let $value = self;
                 $write;
                 Ok(())
@@ -41,7 +41,7 @@ impl<C> Output<C> for f64 {
     fn register(_: &mut Registry) {}
 
     #[inline]
-    fn write(&self, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow {
+    fn write(&self, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow {
         if write::float(*self, out) {
             return Ok(());
         }
@@ -56,7 +56,7 @@ impl<C> Output<C> for f64 {
 ///
 /// Always.
 #[cold]
-pub fn no_such_value<C>(field: &Field, cx: &Cx<'_, C>, path: &Path<'_>) -> Flow {
+pub fn no_such_value<C>(field: &Field, cx: &Execution<'_, C>, path: &Path<'_>) -> Flow {
     let error = GraphError::internal("the schema does not have this value of the enum");
     Err(cx.note(field, path.trail(), error))
 }

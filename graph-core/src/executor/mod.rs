@@ -35,11 +35,13 @@ pub use crate::guard::demand::Guard;
 pub use futures_util::future::BoxFuture;
 pub use futures_util::stream::{BoxStream, Stream, StreamExt};
 
-pub use self::context::Cx;
+pub use self::context::Execution;
 pub(crate) use self::context::Fault;
 pub(crate) use self::gate::Gate;
 pub use self::gate::Permit;
-pub use self::guarded::{admitted_plain, allowed_plain, refused, refused_async, refused_stream};
+pub use self::guarded::{
+    apply_guard_plain, check_guards_plain, record_refusal, write_refusal, write_refusal_async,
+};
 pub use self::leaf::no_such_value;
 pub use self::object::{
     Object, Opened, Source, no_such_field, no_such_future, no_such_stream, write_object, write_object_async,
@@ -47,9 +49,9 @@ pub use self::object::{
 pub(crate) use self::object::{checked, close};
 pub use self::output::Output;
 pub use self::path::{Path, Trail};
-pub use self::pending::Pend;
+pub use self::pending::PendingFields;
 pub use self::plan::{Field, Plan};
-pub use self::segment::{Seg, SegResult};
+pub use self::segment::{Segment, SegmentResult};
 pub use self::table::{Arguments, Coerce, FieldInfo, Registry, TypeInfo, argument};
 pub use self::tag::{Returned, Tag, via};
 

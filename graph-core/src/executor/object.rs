@@ -4,7 +4,9 @@ use juniper::{EmptyMutation, EmptySubscription};
 
 use super::plan::Field;
 use super::table::TypeInfo;
-use super::{BoxFuture, BoxStream, Bubble, Cx, Flow, Path, Pend, Seg, SegResult, Trail};
+use super::{
+    BoxFuture, BoxStream, Bubble, Execution, Flow, Path, PendingFields, Segment, SegmentResult, Trail,
+};
 
 /// Object type of the schema, implemented by `#[graph_object]` and the other macros.
 #[diagnostic::on_unimplemented(
@@ -20,15 +22,15 @@ pub trait Object<C>: Sync {
     /// # Errors
     ///
     /// If a failure propagates beyond the field.
-    fn field(&self, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow;
+    fn field(&self, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow;
 
     /// Writes the value of a field that is asynchronous or has an asynchronous selection.
     fn field_async<'p>(
         &'p self,
         field: &'p Field,
-        cx: &'p Cx<'p, C>,
+        cx: &'p Execution<'p, C>,
         trail: Trail,
-    ) -> BoxFuture<'p, SegResult>;
+    ) -> BoxFuture<'p, SegmentResult>;
 }
 
 /// Subscription root, implemented by `#[graph_subscription]`.
@@ -41,11 +43,11 @@ pub trait Source<C>: Sync {
     const INFO: &'static TypeInfo;
 
     /// Opens the stream of a field.
-    fn open<'p>(&'p self, field: &'p Field, cx: &'p Cx<'p, C>) -> BoxFuture<'p, Opened<'p>>;
+    fn open<'p>(&'p self, field: &'p Field, cx: &'p Execution<'p, C>) -> BoxFuture<'p, Opened<'p>>;
 }
 
 /// Stream of a subscription field.
-pub type Opened<'p> = Result<BoxStream<'p, SegResult>, Bubble>;
+pub type Opened<'p> = Result<BoxStream<'p, SegmentResult>, Bubble>;
 
 /// Writes the object `value` with `fields`.
 ///
@@ -56,7 +58,7 @@ pub type Opened<'p> = Result<BoxStream<'p, SegResult>, Bubble>;
 pub fn write_object<C, T: Object<C> + ?Sized>(
     value: &T,
     fields: &[Field],
-    cx: &Cx<'_, C>,
+    cx: &Execution<'_, C>,
     path: &Path<'_>,
     out: &mut Vec<u8>,
 ) -> Flow {
@@ -82,10 +84,10 @@ pub fn write_object<C, T: Object<C> + ?Sized>(
 pub fn write_object_async<'p, C, T: Object<C> + ?Sized>(
     value: &'p T,
     fields: &'p [Field],
-    cx: &'p Cx<'p, C>,
+    cx: &'p Execution<'p, C>,
     path: &Path<'_>,
-    seg: &mut Seg,
-    pend: &mut Pend<'p>,
+    seg: &mut Segment,
+    pend: &mut PendingFields<'p>,
 ) -> Flow {
     let start = seg.buf.len();
     for field in fields {
@@ -108,7 +110,7 @@ pub fn write_object_async<'p, C, T: Object<C> + ?Sized>(
 
 /// Refusal of a field by a guard or by its arguments.
 #[inline]
-pub(crate) fn checked<C>(field: &Field, cx: &Cx<'_, C>) -> Option<crate::error::GraphError> {
+pub(crate) fn checked<C>(field: &Field, cx: &Execution<'_, C>) -> Option<crate::error::GraphError> {
     if field.checked { cx.refusal(field) } else { None }
 }
 
@@ -127,20 +129,23 @@ pub(crate) fn close(start: usize, out: &mut Vec<u8>) {
 ///
 /// Always.
 #[cold]
-pub fn no_such_field<C>(field: &Field, cx: &Cx<'_, C>) -> Flow {
+pub fn no_such_field<C>(field: &Field, cx: &Execution<'_, C>) -> Flow {
     Err(cx.misuse(field))
 }
 
 /// Default arm of `match field.index()` in [`Object::field_async`].
 #[cold]
-pub fn no_such_future<'p, C: Sync>(field: &'p Field, cx: &'p Cx<'p, C>) -> BoxFuture<'p, SegResult> {
+pub fn no_such_future<'p, C: Sync>(
+    field: &'p Field,
+    cx: &'p Execution<'p, C>,
+) -> BoxFuture<'p, SegmentResult> {
     let bubble = cx.misuse(field);
     Box::pin(async move { Err(bubble) })
 }
 
 /// Default arm of `match field.index()` in [`Source::open`].
 #[cold]
-pub fn no_such_stream<'p, C: Sync>(field: &'p Field, cx: &'p Cx<'p, C>) -> BoxFuture<'p, Opened<'p>> {
+pub fn no_such_stream<'p, C: Sync>(field: &'p Field, cx: &'p Execution<'p, C>) -> BoxFuture<'p, Opened<'p>> {
     let bubble = cx.misuse(field);
     Box::pin(async move { Err(bubble) })
 }
@@ -153,11 +158,16 @@ impl<C: Sync> Object<C> for EmptyMutation<C> {
         fields: &[],
     };
 
-    fn field(&self, field: &Field, cx: &Cx<'_, C>, _: &Path<'_>, _: &mut Vec<u8>) -> Flow {
+    fn field(&self, field: &Field, cx: &Execution<'_, C>, _: &Path<'_>, _: &mut Vec<u8>) -> Flow {
         no_such_field(field, cx)
     }
 
-    fn field_async<'p>(&'p self, field: &'p Field, cx: &'p Cx<'p, C>, _: Trail) -> BoxFuture<'p, SegResult> {
+    fn field_async<'p>(
+        &'p self,
+        field: &'p Field,
+        cx: &'p Execution<'p, C>,
+        _: Trail,
+    ) -> BoxFuture<'p, SegmentResult> {
         no_such_future(field, cx)
     }
 }
@@ -170,7 +180,7 @@ impl<C: Sync> Source<C> for EmptySubscription<C> {
         fields: &[],
     };
 
-    fn open<'p>(&'p self, field: &'p Field, cx: &'p Cx<'p, C>) -> BoxFuture<'p, Opened<'p>> {
+    fn open<'p>(&'p self, field: &'p Field, cx: &'p Execution<'p, C>) -> BoxFuture<'p, Opened<'p>> {
         no_such_stream(field, cx)
     }
 }

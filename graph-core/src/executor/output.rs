@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::plan::Field;
 use super::table::Registry;
-use super::{Cx, Flow, Path, Pend, Seg};
+use super::{Execution, Flow, Path, PendingFields, Segment};
 
 /// Type that a field can return.
 #[diagnostic::on_unimplemented(
@@ -22,7 +22,7 @@ pub trait Output<C> {
     /// # Errors
     ///
     /// If a failure propagates beyond the value.
-    fn write(&self, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow;
+    fn write(&self, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow;
 
     /// Writes the value of `field` and leaves holes for asynchronous fields.
     ///
@@ -33,10 +33,10 @@ pub trait Output<C> {
     fn write_async<'p>(
         &'p self,
         field: &'p Field,
-        cx: &'p Cx<'p, C>,
+        cx: &'p Execution<'p, C>,
         path: &Path<'_>,
-        seg: &mut Seg,
-        _pend: &mut Pend<'p>,
+        seg: &mut Segment,
+        _pend: &mut PendingFields<'p>,
     ) -> Flow {
         self.write(field, cx, path, &mut seg.buf)
     }
@@ -48,7 +48,7 @@ impl<C, T: Output<C>> Output<C> for Option<T> {
     }
 
     #[inline]
-    fn write(&self, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow {
+    fn write(&self, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow {
         let start = out.len();
         if let Some(value) = self {
             if value.write(field, cx, path, out).is_ok() {
@@ -63,10 +63,10 @@ impl<C, T: Output<C>> Output<C> for Option<T> {
     fn write_async<'p>(
         &'p self,
         field: &'p Field,
-        cx: &'p Cx<'p, C>,
+        cx: &'p Execution<'p, C>,
         path: &Path<'_>,
-        seg: &mut Seg,
-        pend: &mut Pend<'p>,
+        seg: &mut Segment,
+        pend: &mut PendingFields<'p>,
     ) -> Flow {
         let Some(value) = self else {
             seg.buf.extend_from_slice(b"null");
@@ -87,7 +87,7 @@ impl<C, T: Output<C>> Output<C> for [T] {
     }
 
     #[inline]
-    fn write(&self, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow {
+    fn write(&self, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow {
         if self.is_empty() {
             out.extend_from_slice(b"[]");
             return Ok(());
@@ -104,10 +104,10 @@ impl<C, T: Output<C>> Output<C> for [T] {
     fn write_async<'p>(
         &'p self,
         field: &'p Field,
-        cx: &'p Cx<'p, C>,
+        cx: &'p Execution<'p, C>,
         path: &Path<'_>,
-        seg: &mut Seg,
-        pend: &mut Pend<'p>,
+        seg: &mut Segment,
+        pend: &mut PendingFields<'p>,
     ) -> Flow {
         if self.is_empty() {
             seg.buf.extend_from_slice(b"[]");
@@ -150,7 +150,7 @@ macro_rules! around {
             }
 
             #[inline]
-            fn write(&self, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow {
+            fn write(&self, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow {
                 <$inner as Output<C>>::write(self, field, cx, path, out)
             }
 
@@ -158,10 +158,10 @@ macro_rules! around {
             fn write_async<'p>(
                 &'p self,
                 field: &'p Field,
-                cx: &'p Cx<'p, C>,
+                cx: &'p Execution<'p, C>,
                 path: &Path<'_>,
-                seg: &mut Seg,
-                pend: &mut Pend<'p>,
+                seg: &mut Segment,
+                pend: &mut PendingFields<'p>,
             ) -> Flow {
                 <$inner as Output<C>>::write_async(self, field, cx, path, seg, pend)
             }

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, Stream};
 
-use super::{Bubble, Cx, Flow, Seg, SegResult};
+use super::{Bubble, Execution, Flow, Segment, SegmentResult};
 use crate::error::{ErrorCode, GraphError};
 
 /// Maximum number of futures that are polled together; beyond it each future gets its own waker.
@@ -21,24 +21,26 @@ const ROUNDS: u32 = 2;
 
 /// Futures of the holes of a segment, in order of the holes.
 #[derive(Default)]
-pub struct Pend<'p> {
+pub struct PendingFields<'p> {
     tasks: Vec<Task<'p>>,
 }
 
-impl std::fmt::Debug for Pend<'_> {
+impl std::fmt::Debug for PendingFields<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Pend").field("tasks", &self.tasks.len()).finish()
+        f.debug_struct("PendingFields")
+            .field("tasks", &self.tasks.len())
+            .finish()
     }
 }
 
 /// Future of a hole; `None` if cancelled.
 struct Task<'p> {
     hole: usize,
-    future: Option<BoxFuture<'p, SegResult>>,
+    future: Option<BoxFuture<'p, SegmentResult>>,
 }
 
 impl Future for Task<'_> {
-    type Output = Option<(usize, SegResult)>;
+    type Output = Option<(usize, SegmentResult)>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let hole = self.hole;
@@ -49,8 +51,8 @@ impl Future for Task<'_> {
     }
 }
 
-impl<'p> Pend<'p> {
-    pub(crate) fn push(&mut self, hole: usize, future: BoxFuture<'p, SegResult>) {
+impl<'p> PendingFields<'p> {
+    pub(crate) fn push(&mut self, hole: usize, future: BoxFuture<'p, SegmentResult>) {
         self.tasks.push(Task {
             hole,
             future: Some(future),
@@ -72,7 +74,7 @@ impl<'p> Pend<'p> {
     }
 
     /// Runs the futures concurrently and fills the holes of `seg`.
-    pub(crate) async fn run<C>(mut self, seg: &mut Seg, cx: &Cx<'_, C>) -> Flow {
+    pub(crate) async fn run<C>(mut self, seg: &mut Segment, cx: &Execution<'_, C>) -> Flow {
         if self.tasks.is_empty() {
             return Ok(());
         }
@@ -89,8 +91,8 @@ impl<'p> Pend<'p> {
         &mut self,
         set: &mut Option<Box<Many<'p>>>,
         rounds: &mut u32,
-        seg: &mut Seg,
-        cx: &Cx<'_, C>,
+        seg: &mut Segment,
+        cx: &Execution<'_, C>,
         task: &mut Context<'_>,
     ) -> Poll<Flow> {
         self.round(task, seg)?;
@@ -113,7 +115,7 @@ impl<'p> Pend<'p> {
     }
 
     /// Polls every future once, in document order.
-    fn round(&mut self, context: &mut Context<'_>, seg: &mut Seg) -> Flow {
+    fn round(&mut self, context: &mut Context<'_>, seg: &mut Segment) -> Flow {
         let (mut flow, mut nulled) = (Ok(()), false);
         self.tasks.retain_mut(|task| {
             if flow.is_err() {
@@ -132,7 +134,7 @@ impl<'p> Pend<'p> {
     }
 
     /// Fails pending fields with `TIMEOUT`.
-    fn time_out<C>(&mut self, seg: &mut Seg, cx: &Cx<'_, C>) -> Flow {
+    fn time_out<C>(&mut self, seg: &mut Segment, cx: &Execution<'_, C>) -> Flow {
         for task in self.tasks.drain(..) {
             late(seg, task.hole, cx)?;
         }
@@ -142,7 +144,7 @@ impl<'p> Pend<'p> {
 
 /// Fills a hole. Returns `true` if a value around it became null, so that its other futures are
 /// useless.
-fn settle(seg: &mut Seg, hole: usize, result: SegResult) -> Result<bool, Bubble> {
+fn settle(seg: &mut Segment, hole: usize, result: SegmentResult) -> Result<bool, Bubble> {
     match result {
         Ok(segment) => {
             seg.fill(hole, segment);
@@ -152,7 +154,7 @@ fn settle(seg: &mut Seg, hole: usize, result: SegResult) -> Result<bool, Bubble>
     }
 }
 
-fn late<C>(seg: &mut Seg, hole: usize, cx: &Cx<'_, C>) -> Flow {
+fn late<C>(seg: &mut Segment, hole: usize, cx: &Execution<'_, C>) -> Flow {
     let Some((meta, trail, nullable)) = seg.field_of(hole).filter(|_| !seg.is_dead(hole)) else {
         return Ok(());
     };
@@ -172,7 +174,7 @@ struct Many<'p> {
 }
 
 impl Many<'_> {
-    fn poll<C>(&mut self, seg: &mut Seg, cx: &Cx<'_, C>, context: &mut Context<'_>) -> Poll<Flow> {
+    fn poll<C>(&mut self, seg: &mut Segment, cx: &Execution<'_, C>, context: &mut Context<'_>) -> Poll<Flow> {
         if cx.is_expired() {
             return Poll::Ready(self.last_round(seg, cx, context));
         }
@@ -192,7 +194,7 @@ impl Many<'_> {
     }
 
     /// Drops the futures of holes in null values.
-    fn cancel_dead(&mut self, seg: &Seg) {
+    fn cancel_dead(&mut self, seg: &Segment) {
         for task in self.set.iter_mut() {
             if task.future.is_some() && seg.is_dead(task.hole) {
                 task.future = None;
@@ -203,7 +205,7 @@ impl Many<'_> {
 
     /// Polls every future once more after the deadline, so that nested values can fail their own
     /// pending fields.
-    fn last_round<C>(&mut self, seg: &mut Seg, cx: &Cx<'_, C>, context: &mut Context<'_>) -> Flow {
+    fn last_round<C>(&mut self, seg: &mut Segment, cx: &Execution<'_, C>, context: &mut Context<'_>) -> Flow {
         for task in self.set.iter_mut() {
             let hole = task.hole;
             let polled = Pin::new(&mut *task).poll(context);

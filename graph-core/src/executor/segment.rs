@@ -3,11 +3,11 @@
 use super::{Bubble, Trail};
 
 /// Output of a future.
-pub type SegResult = Result<Seg, Bubble>;
+pub type SegmentResult = Result<Segment, Bubble>;
 
 /// Part of the JSON response with holes.
 #[derive(Debug, Default)]
-pub struct Seg {
+pub struct Segment {
     pub(crate) buf: Vec<u8>,
     holes: Vec<Hole>,
     /// `None` until a nullable value is written; boxed because segments are moved often.
@@ -24,7 +24,7 @@ struct Hole {
     /// Index into [`Plan::metas`](super::Plan).
     meta: u32,
     trail: Trail,
-    fill: Option<Seg>,
+    fill: Option<Segment>,
 }
 
 /// Nullable value in the buffer that contains holes.
@@ -70,7 +70,7 @@ pub(crate) struct Mark {
     around: Option<u32>,
 }
 
-impl From<Vec<u8>> for Seg {
+impl From<Vec<u8>> for Segment {
     fn from(buf: Vec<u8>) -> Self {
         Self {
             buf,
@@ -79,7 +79,7 @@ impl From<Vec<u8>> for Seg {
     }
 }
 
-impl Seg {
+impl Segment {
     /// Leaves a hole for a field and returns its index.
     pub(crate) fn leave(&mut self, nullable: bool, meta: u32, trail: Trail) -> usize {
         self.holes.push(Hole {

@@ -14,7 +14,7 @@ use juniper::{IntoFieldError, ToInputValue};
 use super::output::Output;
 use super::plan::Field;
 use super::table::Registry;
-use super::{BoxFuture, Bubble, Cx, Flow, Path, Pend, Seg, SegResult, Trail, write};
+use super::{BoxFuture, Bubble, Execution, Flow, Path, PendingFields, Segment, SegmentResult, Trail, write};
 use crate::error::GraphError;
 
 /// Return type `T` of a resolver in a graph with the context `C`.
@@ -32,7 +32,7 @@ impl<T, C> Tag<T, C> {
 
     /// Tag of the type of `value`.
     #[inline]
-    pub fn of(_value: &T, _cx: &Cx<'_, C>) -> Self {
+    pub fn of(_value: &T, _cx: &Execution<'_, C>) -> Self {
         Self::NEW
     }
 }
@@ -58,7 +58,7 @@ struct Leaf<T>(T);
 impl<C, T: ToInputValue> Output<C> for Leaf<T> {
     fn register(_: &mut Registry) {}
 
-    fn write(&self, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow {
+    fn write(&self, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow {
         let start = out.len();
         if write::input_value(&self.0.to_input_value(), out) {
             return Ok(());
@@ -76,9 +76,9 @@ impl<C, T: ToInputValue> Output<C> for Leaf<T> {
 async fn written<'p, C, T, E>(
     result: Result<T, E>,
     field: &'p Field,
-    cx: &'p Cx<'p, C>,
+    cx: &'p Execution<'p, C>,
     trail: Trail,
-) -> SegResult
+) -> SegmentResult
 where
     C: Sync,
     T: Output<C> + Send + Sync,
@@ -96,7 +96,12 @@ where
     }
 }
 
-fn failed<C>(error: impl IntoFieldError, field: &Field, cx: &Cx<'_, C>, trail: Trail) -> SegResult {
+fn failed<C>(
+    error: impl IntoFieldError,
+    field: &Field,
+    cx: &Execution<'_, C>,
+    trail: Trail,
+) -> SegmentResult {
     let mut out = Vec::new();
     cx.fail(field, trail, error, &mut out)?;
     Ok(out.into())
@@ -108,7 +113,12 @@ const OBJECT: usize = 96;
 const AROUND: usize = 256;
 
 /// Writes a value with asynchronous fields and keeps it until they are done.
-async fn deep<C, T, E>(result: Result<T, E>, field: &Field, cx: &Cx<'_, C>, trail: Trail) -> SegResult
+async fn deep<C, T, E>(
+    result: Result<T, E>,
+    field: &Field,
+    cx: &Execution<'_, C>,
+    trail: Trail,
+) -> SegmentResult
 where
     C: Sync,
     T: Output<C> + Send + Sync,
@@ -118,9 +128,9 @@ where
         Ok(value) => value,
         Err(error) => return failed(error, field, cx, trail),
     };
-    let mut seg = Seg::from(Vec::with_capacity(AROUND));
+    let mut seg = Segment::from(Vec::with_capacity(AROUND));
     // declared after the value that it borrows
-    let mut pend = Pend::default();
+    let mut pend = PendingFields::default();
     value.write_async(field, cx, &Path::Root(&trail), &mut seg, &mut pend)?;
     pend.run(&mut seg, cx).await?;
     Ok(seg)
@@ -129,7 +139,7 @@ where
 fn write_result<C, T: Output<C>, E: IntoFieldError>(
     result: Result<T, E>,
     field: &Field,
-    cx: &Cx<'_, C>,
+    cx: &Execution<'_, C>,
     path: &Path<'_>,
     out: &mut Vec<u8>,
 ) -> Flow {
@@ -159,16 +169,16 @@ macro_rules! level {
             /// # Errors
             ///
             /// If a failure propagates beyond the field.
-            fn emit(&self, value: V, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow;
+            fn emit(&self, value: V, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow;
 
             /// Writes the result of a resolver and awaits asynchronous fields.
             fn emit_async<'p>(
                 &self,
                 value: V,
                 field: &'p Field,
-                cx: &'p Cx<'p, C>,
+                cx: &'p Execution<'p, C>,
                 trail: Trail,
-            ) -> impl Future<Output = SegResult> + Send
+            ) -> impl Future<Output = SegmentResult> + Send
             where
                 V: 'p;
 
@@ -177,9 +187,9 @@ macro_rules! level {
                 &self,
                 value: V,
                 field: &'p Field,
-                cx: &'p Cx<'p, C>,
+                cx: &'p Execution<'p, C>,
                 trail: Trail,
-            ) -> impl Future<Output = SegResult> + Send
+            ) -> impl Future<Output = SegmentResult> + Send
             where
                 V: 'p;
         }
@@ -196,7 +206,7 @@ macro_rules! level {
                 &self,
                 $bound: $value,
                 field: &Field,
-                cx: &Cx<'_, C>,
+                cx: &Execution<'_, C>,
                 path: &Path<'_>,
                 out: &mut Vec<u8>,
             ) -> Flow {
@@ -208,9 +218,9 @@ macro_rules! level {
                 &self,
                 $bound: $value,
                 field: &'p Field,
-                cx: &'p Cx<'p, C>,
+                cx: &'p Execution<'p, C>,
                 trail: Trail,
-            ) -> impl Future<Output = SegResult> + Send
+            ) -> impl Future<Output = SegmentResult> + Send
             where
                 $value: 'p,
             {
@@ -222,9 +232,9 @@ macro_rules! level {
                 &self,
                 $bound: $value,
                 field: &'p Field,
-                cx: &'p Cx<'p, C>,
+                cx: &'p Execution<'p, C>,
                 trail: Trail,
-            ) -> impl Future<Output = SegResult> + Send
+            ) -> impl Future<Output = SegmentResult> + Send
             where
                 $value: 'p,
             {
@@ -237,8 +247,8 @@ macro_rules! level {
 /// Traits of the dispatch; generated code imports them.
 pub mod via {
     use super::{
-        BoxFuture, Bubble, Cx, Field, Fine, Flow, Future, IntoFieldError, Leaf, Output, Path, Registry,
-        Returned, SegResult, Tag, ToInputValue, Trail, deep, write_result, written,
+        BoxFuture, Bubble, Execution, Field, Fine, Flow, Future, IntoFieldError, Leaf, Output, Path,
+        Registry, Returned, SegmentResult, Tag, ToInputValue, Trail, deep, write_result, written,
     };
 
     level! {
@@ -282,25 +292,32 @@ pub mod via {
         /// # Errors
         ///
         /// Always.
-        fn emit(&self, value: V, field: &Field, cx: &Cx<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow;
+        fn emit(
+            &self,
+            value: V,
+            field: &Field,
+            cx: &Execution<'_, C>,
+            path: &Path<'_>,
+            out: &mut Vec<u8>,
+        ) -> Flow;
 
         /// Placeholder that is never called.
         fn emit_async<'p>(
             &self,
             value: V,
             field: &'p Field,
-            cx: &'p Cx<'p, C>,
+            cx: &'p Execution<'p, C>,
             trail: Trail,
-        ) -> BoxFuture<'p, SegResult>;
+        ) -> BoxFuture<'p, SegmentResult>;
 
         /// Placeholder that is never called.
         fn emit_deep<'p>(
             &self,
             value: V,
             field: &'p Field,
-            cx: &'p Cx<'p, C>,
+            cx: &'p Execution<'p, C>,
             trail: Trail,
-        ) -> BoxFuture<'p, SegResult>;
+        ) -> BoxFuture<'p, SegmentResult>;
     }
 
     impl<C: Sync, T> Unknown<C, T> for Tag<T, C> {
@@ -310,7 +327,7 @@ pub mod via {
         {
         }
 
-        fn emit(&self, _: T, field: &Field, cx: &Cx<'_, C>, _: &Path<'_>, _: &mut Vec<u8>) -> Flow {
+        fn emit(&self, _: T, field: &Field, cx: &Execution<'_, C>, _: &Path<'_>, _: &mut Vec<u8>) -> Flow {
             Err(cx.misuse(field))
         }
 
@@ -318,9 +335,9 @@ pub mod via {
             &self,
             _: T,
             field: &'p Field,
-            cx: &'p Cx<'p, C>,
+            cx: &'p Execution<'p, C>,
             _: Trail,
-        ) -> BoxFuture<'p, SegResult> {
+        ) -> BoxFuture<'p, SegmentResult> {
             let bubble = cx.misuse(field);
             Box::pin(async move { Err(bubble) })
         }
@@ -329,9 +346,9 @@ pub mod via {
             &self,
             value: T,
             field: &'p Field,
-            cx: &'p Cx<'p, C>,
+            cx: &'p Execution<'p, C>,
             trail: Trail,
-        ) -> BoxFuture<'p, SegResult> {
+        ) -> BoxFuture<'p, SegmentResult> {
             self.emit_async(value, field, cx, trail)
         }
     }
@@ -343,11 +360,11 @@ pub mod via {
         /// # Errors
         ///
         /// If the resolver failed.
-        fn stream(&self, value: Result<S, E>, field: &Field, cx: &Cx<'_, C>) -> Result<S, Bubble>;
+        fn stream(&self, value: Result<S, E>, field: &Field, cx: &Execution<'_, C>) -> Result<S, Bubble>;
     }
 
     impl<C, S, E: IntoFieldError> FallibleStream<C, S, E> for &Tag<Result<S, E>, C> {
-        fn stream(&self, value: Result<S, E>, field: &Field, cx: &Cx<'_, C>) -> Result<S, Bubble> {
+        fn stream(&self, value: Result<S, E>, field: &Field, cx: &Execution<'_, C>) -> Result<S, Bubble> {
             value.map_err(|error| cx.note(field, Trail::ROOT, error))
         }
     }
@@ -359,11 +376,11 @@ pub mod via {
         /// # Errors
         ///
         /// Never.
-        fn stream(&self, value: S, field: &Field, cx: &Cx<'_, C>) -> Result<S, Bubble>;
+        fn stream(&self, value: S, field: &Field, cx: &Execution<'_, C>) -> Result<S, Bubble>;
     }
 
     impl<C, S> PlainStream<C, S> for Tag<S, C> {
-        fn stream(&self, value: S, _: &Field, _: &Cx<'_, C>) -> Result<S, Bubble> {
+        fn stream(&self, value: S, _: &Field, _: &Execution<'_, C>) -> Result<S, Bubble> {
             Ok(value)
         }
     }

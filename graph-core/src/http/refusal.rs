@@ -91,7 +91,7 @@ impl Refusal {
 
     /// Converts the refusal to a response of one operation in a batch.
     pub(crate) fn into_envelope(self) -> GraphResponse {
-        GraphResponse::refused(ErrorCode::BadRequest, self.message)
+        GraphResponse::request_error(ErrorCode::BadRequest, self.message)
     }
 
     pub(crate) fn into_response(self, profile: StatusProfile) -> Response<Bytes> {

@@ -21,7 +21,7 @@ use crate::persisted::{DocumentHash, DocumentId};
 ///     .with_variables(graphql_vars! { "n": 3 });
 /// assert_eq!(request.operation_name(), Some("Q"));
 ///
-/// let hash = DocumentHash::of("{ ping }");
+/// let hash = DocumentHash::digest("{ ping }");
 /// let persisted = GraphRequest::persisted(hash);
 /// assert_eq!(persisted.document_id(), Some(&DocumentId::Sha256(hash)));
 /// assert_eq!(persisted.query(), None);

@@ -97,7 +97,11 @@ pub(crate) fn list(
 
 /// Response with one error.
 pub(crate) fn refused(status: StatusCode, code: ErrorCode, message: &str) -> Response<Bytes> {
-    response(status, &JSON, GraphResponse::refused(code, message).into_json())
+    response(
+        status,
+        &JSON,
+        GraphResponse::request_error(code, message).into_json(),
+    )
 }
 
 /// Plain text response.

@@ -13,7 +13,7 @@ const PREFIX: &str = "sha256:";
 /// ```
 /// use graph_core::persisted::DocumentHash;
 ///
-/// let hash = DocumentHash::of("query($id:ID!){user(id:$id){name}}");
+/// let hash = DocumentHash::digest("query($id:ID!){user(id:$id){name}}");
 /// let hex = "71f7dc5758652baac68e4a10c50be732b741c892ade2883a99358f52b555286b";
 /// assert_eq!(hash.to_string(), hex);
 /// assert_eq!(hex.parse(), Ok(hash));
@@ -24,7 +24,7 @@ pub struct DocumentHash([u8; 32]);
 impl DocumentHash {
     /// Computes the hash of `text`.
     #[must_use]
-    pub fn of(text: &str) -> Self {
+    pub fn digest(text: &str) -> Self {
         Self(Sha256::digest(text).into())
     }
 
@@ -93,7 +93,7 @@ pub struct InvalidDocumentHash;
 /// ```
 /// use graph_core::persisted::{DocumentHash, DocumentId};
 ///
-/// let hash = DocumentHash::of("{ ping }");
+/// let hash = DocumentHash::digest("{ ping }");
 /// assert_eq!(DocumentId::from(hash.to_string()), DocumentId::Sha256(hash));
 /// assert_eq!(DocumentId::from(format!("sha256:{hash}")), DocumentId::Sha256(hash));
 /// assert_eq!(DocumentId::from("ping-1"), DocumentId::Custom("ping-1".into()));
@@ -147,7 +147,7 @@ mod tests {
     fn a_hash_is_64_lower_case_digits() {
         let hex = "7dba4bd717b41f10434822356a93c32b1fb4907b983e854300ad839f84cdcd6e";
         let text = "query ($id: ID!) {\n  user(id: $id) {\n    name\n  }\n}";
-        assert_eq!(hex.parse(), Ok(DocumentHash::of(text)));
+        assert_eq!(hex.parse(), Ok(DocumentHash::digest(text)));
         let short = hex.strip_prefix("7").unwrap();
         let faulty = [
             String::new(),

@@ -26,7 +26,7 @@ impl PersistedDocument {
     #[must_use]
     pub fn new(text: &str, expires_at: SystemTime) -> Self {
         Self {
-            hash: DocumentHash::of(text),
+            hash: DocumentHash::digest(text),
             text: text.into(),
             expires_at,
         }

@@ -150,7 +150,7 @@ fn a_cursor_is_bound_to_its_field_and_arguments() {
         ..PageArguments::default()
     };
     let limits = PageLimits::default();
-    let paid = || cursors().field("Query.charges").bound_to("status", "paid");
+    let paid = || cursors().field("Query.charges").bind_to("status", "paid");
     let page = paid().request(limits, PageArguments::default()).unwrap();
     let page = page.slice(vec!["a", "b"], |item| (*item).to_owned()).unwrap();
     let cursor = page.edges()[0].cursor();
@@ -159,11 +159,11 @@ fn a_cursor_is_bound_to_its_field_and_arguments() {
     let other_key = Cursors::new(CursorKey::try_from([4; 32].as_slice()).unwrap());
     for field in [
         cursors().field("Query.charges"),
-        cursors().field("Query.charges").bound_to("status", "open"),
-        cursors().field("Query.charges").bound_to("state", "paid"),
-        cursors().field("Query.charges").bound_to("statusp", "aid"),
-        cursors().field("Query.refunds").bound_to("status", "paid"),
-        other_key.field("Query.charges").bound_to("status", "paid"),
+        cursors().field("Query.charges").bind_to("status", "open"),
+        cursors().field("Query.charges").bind_to("state", "paid"),
+        cursors().field("Query.charges").bind_to("statusp", "aid"),
+        cursors().field("Query.refunds").bind_to("status", "paid"),
+        other_key.field("Query.charges").bind_to("status", "paid"),
     ] {
         let refused = field.request(limits, after(cursor)).unwrap_err();
         assert_eq!(refused.code(), ErrorCode::BadUserInput);
@@ -208,7 +208,7 @@ fn a_cursor_ends() {
     let minute = Duration::from_secs(60);
     let at = |seconds: u64| {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-        cursors().field("Query.charges").expiring(now, minute)
+        cursors().field("Query.charges").expire_after(now, minute)
     };
     let cursor_of = |field: FieldCursors| {
         let made = field
@@ -248,7 +248,9 @@ fn a_cursor_ends() {
     }
     // the clock is before 1970, or a lifetime is without end
     let early = SystemTime::UNIX_EPOCH - minute;
-    let eternal = cursors().field("Query.charges").expiring(early, Duration::MAX);
+    let eternal = cursors()
+        .field("Query.charges")
+        .expire_after(early, Duration::MAX);
     assert_eq!(refused(eternal.clone(), &cursor_of(eternal)), None);
 }
 
@@ -258,8 +260,7 @@ fn a_cursor_is_bound_to_who_asks() {
     let (ada, bob, empty) = (Principal::new("ada"), Principal::new("bob"), Principal::new(""));
     let everybody = [Some(&ada), Some(&bob), Some(&empty), None];
     for (made_for, maker) in everybody.iter().enumerate() {
-        let field =
-            |principal: Option<&Principal>| cursors().field("Query.own").bound_to_principal(principal);
+        let field = |principal: Option<&Principal>| cursors().field("Query.own").bind_to_principal(principal);
         let made = field(*maker)
             .request(PageLimits::default(), PageArguments::default())
             .unwrap();

@@ -95,7 +95,7 @@ async fn an_operation_is_a_span_with_its_name() {
     let null = || json!(null);
     let long = "N".repeat(100);
     let hashed = json!({ "query": "{ ping }", "extensions": {
-        "persistedQuery": { "version": 1, "sha256Hash": DocumentHash::of("{ ping }").to_string() }, "token": SECRET } });
+        "persistedQuery": { "version": 1, "sha256Hash": DocumentHash::digest("{ ping }").to_string() }, "token": SECRET } });
     let followed = accepting(
         get("subscription Live { added(count: 1) { id } }"),
         "text/event-stream",

@@ -63,7 +63,7 @@ async fn the_desk_knows_what_was_registered() {
     let token = bearer(&app, ALL_SCOPES).await;
     let query = "{ viewer { subject } charges(first: 1) { edges { node { id } } } }";
     let extensions =
-        json!({ "persistedQuery": { "version": 1, "sha256Hash": DocumentHash::of(query).to_string() } });
+        json!({ "persistedQuery": { "version": 1, "sha256Hash": DocumentHash::digest(query).to_string() } });
     let hashed = json!({ "extensions": extensions });
     let miss = post(&app, &token, &hashed).await;
     assert_eq!(miss["errors"][0]["message"], "PersistedQueryNotFound");

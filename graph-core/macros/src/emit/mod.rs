@@ -79,7 +79,7 @@ pub(crate) fn write_parameters(context: &TokenStream) -> TokenStream {
     quote! {
         &self,
         field: &__graph::Field,
-        cx: &__graph::Cx<'_, #context>,
+        cx: &__graph::Execution<'_, #context>,
         path: &__graph::Path<'_>,
         out: &mut ::std::vec::Vec<u8>,
     }
@@ -90,9 +90,9 @@ pub(crate) fn write_async_parameters(context: &TokenStream) -> TokenStream {
     quote! {
         &'p self,
         field: &'p __graph::Field,
-        cx: &'p __graph::Cx<'p, #context>,
+        cx: &'p __graph::Execution<'p, #context>,
         path: &__graph::Path<'_>,
-        seg: &mut __graph::Seg,
-        pend: &mut __graph::Pend<'p>,
+        seg: &mut __graph::Segment,
+        pend: &mut __graph::PendingFields<'p>,
     }
 }

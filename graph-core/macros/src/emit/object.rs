@@ -31,8 +31,8 @@ fn methods(target: &Target<'_>, name: &str, fields: &[Field], from: From) -> Tok
             let call = call(field, from);
             let asked = predicate(name, field).map(|allowed| {
                 quote! {
-                    if let ::core::result::Result::Err(refused) = cx.allowed(#allowed) {
-                        return __graph::refused(refused, field, cx, path, out);
+                    if let ::core::result::Result::Err(refused) = cx.apply_guard(#allowed) {
+                        return __graph::write_refusal(refused, field, cx, path, out);
                     }
                 }
             });
@@ -43,8 +43,8 @@ fn methods(target: &Target<'_>, name: &str, fields: &[Field], from: From) -> Tok
         let call = call(field, from);
         let asked = predicate(name, field).map(|allowed| {
             quote! {
-                if let ::core::result::Result::Err(refused) = cx.allowed(#allowed) {
-                    return __graph::refused_async(refused, field, cx, trail);
+                if let ::core::result::Result::Err(refused) = cx.apply_guard(#allowed) {
+                    return __graph::write_refusal_async(refused, field, cx, trail);
                 }
             }
         });
@@ -79,9 +79,9 @@ fn methods(target: &Target<'_>, name: &str, fields: &[Field], from: From) -> Tok
         fn field_async<'p>(
             &'p self,
             field: &'p __graph::Field,
-            cx: &'p __graph::Cx<'p, #context>,
+            cx: &'p __graph::Execution<'p, #context>,
             trail: __graph::Trail,
-        ) -> __graph::BoxFuture<'p, __graph::SegResult> {
+        ) -> __graph::BoxFuture<'p, __graph::SegmentResult> {
             match field.index() {
                 #(#pending)*
                 _ => __graph::no_such_future(field, cx),

@@ -80,7 +80,7 @@ fn shadow_of(method: &ImplItemFn, parent: &str, field: &Field, context: &Type) -
     let judged = field.marks.predicate.as_ref().map(|predicate| {
         let allowed = asked(predicate, &quote!(__graph_context));
         quote! {
-            ::graph_core::executor::allowed_plain(__graph_context, #parent, #name, #allowed)?;
+            ::graph_core::executor::apply_guard_plain(__graph_context, #parent, #name, #allowed)?;
         }
     });
     let attributes = attributes(&method.attrs, &field.name)?;
@@ -88,7 +88,7 @@ fn shadow_of(method: &ImplItemFn, parent: &str, field: &Field, context: &Type) -
         #(#attributes)*
         #[allow(clippy::all, clippy::pedantic, deprecated, reason = "generated")]
         #signature {
-            ::graph_core::executor::admitted_plain(__graph_context, &[#(#guards),*])?;
+            ::graph_core::executor::check_guards_plain(__graph_context, &[#(#guards),*])?;
             #judged
             #answer
         }

@@ -22,8 +22,8 @@ pub(crate) fn source(target: &Target<'_>, block: &Block) -> TokenStream {
         let call = call(field, From::Method);
         let asked = predicate(&block.name, field).map(|allowed| {
             quote! {
-                if let ::core::result::Result::Err(refused) = cx.allowed(#allowed) {
-                    return ::core::result::Result::Err(__graph::refused_stream(refused, field, cx));
+                if let ::core::result::Result::Err(refused) = cx.apply_guard(#allowed) {
+                    return ::core::result::Result::Err(__graph::record_refusal(refused, field, cx));
                 }
             }
         });
@@ -45,7 +45,7 @@ pub(crate) fn source(target: &Target<'_>, block: &Block) -> TokenStream {
         fn open<'p>(
             &'p self,
             field: &'p __graph::Field,
-            cx: &'p __graph::Cx<'p, #context>,
+            cx: &'p __graph::Execution<'p, #context>,
         ) -> __graph::BoxFuture<'p, __graph::Opened<'p>> {
             match field.index() {
                 #(#arms)*

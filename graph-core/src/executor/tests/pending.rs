@@ -8,10 +8,10 @@ use std::time::Duration;
 use juniper::OperationType;
 use tokio::sync::oneshot;
 
-use super::Pend;
+use super::PendingFields;
 use crate::executor::gate::Gate;
 use crate::executor::plan::Plan;
-use crate::executor::{BoxFuture, Bubble, Cx, Seg, SegResult, Trail};
+use crate::executor::{BoxFuture, Bubble, Execution, Segment, SegmentResult, Trail};
 use crate::guard::Watch;
 use crate::guard::demand::Policies;
 
@@ -107,7 +107,7 @@ fn width(seed: u32, depth: u32) -> u32 {
 }
 
 /// Nested lists, each inner list in a future of its own; every third one is nullable.
-fn list<'p>(cx: &'p Cx<'p, World>, seed: u32, depth: u32) -> BoxFuture<'p, SegResult> {
+fn list<'p>(cx: &'p Execution<'p, World>, seed: u32, depth: u32) -> BoxFuture<'p, SegmentResult> {
     Box::pin(async move {
         let permit = cx.enter().await;
         cx.context().resolve(seed).await;
@@ -115,7 +115,7 @@ fn list<'p>(cx: &'p Cx<'p, World>, seed: u32, depth: u32) -> BoxFuture<'p, SegRe
         if fails(seed) {
             return Err(Bubble);
         }
-        let (mut seg, mut pend) = (Seg::default(), Pend::default());
+        let (mut seg, mut pend) = (Segment::default(), PendingFields::default());
         seg.buf.extend_from_slice(format!("[{seed}").as_bytes());
         for number in 0..width(seed, depth) {
             seg.buf.push(b',');
@@ -157,7 +157,7 @@ fn expected(seed: u32, depth: u32) -> Result<String, Bubble> {
 /// Runs the lists of a seed and returns the maximum number of concurrent resolvers.
 async fn run(seed: u32, places: Option<usize>) -> usize {
     let (world, plan) = (World::new(), plan());
-    let cx = Cx::new(&world, &plan, places.map(Gate::new), Watch::default());
+    let cx = Execution::new(&world, &plan, places.map(Gate::new), Watch::default());
     let done = tokio::time::timeout(Duration::from_secs(60), list(&cx, seed, 2)).await;
     let text = done
         .expect("no wake-up is lost")

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use super::{Seg, SegResult};
+use super::{Segment, SegmentResult};
 use crate::executor::{Bubble, Trail};
 
 /// Part of a segment.
@@ -49,7 +49,7 @@ fn expected_part(part: &Part) -> Result<String, Bubble> {
 }
 
 /// Writes a list like the executor; `holes` collects the holes to fill.
-fn write<'p>(parts: &'p [Part], seg: &mut Seg, holes: &mut Vec<(usize, &'p Part)>) {
+fn write<'p>(parts: &'p [Part], seg: &mut Segment, holes: &mut Vec<(usize, &'p Part)>) {
     seg.buf.push(b'[');
     for (number, part) in parts.iter().enumerate() {
         if number > 0 {
@@ -70,8 +70,8 @@ fn write<'p>(parts: &'p [Part], seg: &mut Seg, holes: &mut Vec<(usize, &'p Part)
 }
 
 /// Fills the holes, in reverse order for an odd `number`, and handles failures like the executor.
-fn filled(parts: &[Part], number: u32) -> SegResult {
-    let (mut seg, mut holes) = (Seg::default(), Vec::new());
+fn filled(parts: &[Part], number: u32) -> SegmentResult {
+    let (mut seg, mut holes) = (Segment::default(), Vec::new());
     write(parts, &mut seg, &mut holes);
     if number % 2 == 1 {
         holes.reverse();
@@ -101,7 +101,7 @@ proptest! {
 
     #[test]
     fn a_value_that_is_taken_back_leaves_null_and_no_hole(parts in parts(), after in parts()) {
-        let (mut seg, mut holes) = (Seg::default(), Vec::new());
+        let (mut seg, mut holes) = (Segment::default(), Vec::new());
         let before = seg.leave(true, 0, Trail::ROOT);
         let mark = seg.begin();
         write(&parts, &mut seg, &mut holes);

@@ -282,7 +282,7 @@ impl Connection {
         }
         if self.operations.len() >= self.limits.operations {
             let message = format!("at most {} operations run at once", self.limits.operations);
-            let refused = GraphResponse::refused(ErrorCode::RateLimited, message);
+            let refused = GraphResponse::request_error(ErrorCode::RateLimited, message);
             return self.send(message::error(&id, refused.errors()), now);
         }
         self.started += 1;

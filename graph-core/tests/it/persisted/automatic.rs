@@ -247,7 +247,7 @@ async fn a_subscription_is_started_by_its_hash() {
 async fn a_request_in_process_may_name_a_hash() {
     let (shop, store) = automatic();
     let context = shop.anonymous();
-    let hash = DocumentHash::of(PING);
+    let hash = DocumentHash::digest(PING);
     let ask =
         async |request: GraphRequest| -> GraphResponse { shop.engine.execute(&request, &context).await };
     assert!(ask(GraphRequest::persisted(hash)).await.is_request_error());

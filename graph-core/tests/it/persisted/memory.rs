@@ -11,7 +11,7 @@ fn start() -> SystemTime {
 
 fn document(text: &str) -> PersistedDocument {
     PersistedDocument {
-        hash: DocumentHash::of(text),
+        hash: DocumentHash::digest(text),
         text: text.into(),
         expires_at: start() + Duration::from_secs(60),
     }
@@ -22,7 +22,7 @@ async fn keep(store: &MemoryPersisted, text: &str) -> KeepOutcome {
 }
 
 async fn served(store: &MemoryPersisted, text: &str, now: SystemTime) -> bool {
-    let found = store.text(&DocumentHash::of(text), now).await;
+    let found = store.text(&DocumentHash::digest(text), now).await;
     found.unwrap().is_some()
 }
 

@@ -34,7 +34,7 @@ fn automatic() -> (Fixture, Arc<MemoryPersisted>) {
 }
 
 fn hash(text: &str) -> String {
-    DocumentHash::of(text).to_string()
+    DocumentHash::digest(text).to_string()
 }
 
 /// `extensions` as Apollo Client and urql send them.

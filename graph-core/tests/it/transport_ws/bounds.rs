@@ -180,7 +180,7 @@ fn endless_limits_never_time_out() {
     assert_eq!(peer.told(Input::Accepted { expires_at: None }), "ack");
     assert_eq!(peer.connection.next_timeout(), None);
     peer.now = SystemTime::UNIX_EPOCH;
-    let refused = GraphResponse::refused(ErrorCode::NotFound, "");
+    let refused = GraphResponse::request_error(ErrorCode::NotFound, "");
     let operation = peer.start("1");
     assert_eq!(peer.told(Input::Response(operation, refused)), "error stop");
 }

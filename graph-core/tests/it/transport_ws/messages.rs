@@ -182,7 +182,7 @@ fn an_id_is_taken_while_its_operation_runs() {
         "stop"
     );
     // an event of the first run was on its way
-    let late = GraphResponse::refused(ErrorCode::NotFound, "late");
+    let late = GraphResponse::request_error(ErrorCode::NotFound, "late");
     let second = peer.start(&id);
     assert_eq!(peer.told(Input::Response(first.clone(), late)), "-");
     assert_eq!(peer.told(Input::Ended(first)), "-");
@@ -244,7 +244,7 @@ fn neither_a_password_in_an_operation_nor_its_answer_is_printed() {
         "{printed}"
     );
     assert!(request.query().unwrap().contains("s3cret"));
-    let answer = GraphResponse::refused(ErrorCode::NotFound, "s3cret");
+    let answer = GraphResponse::request_error(ErrorCode::NotFound, "s3cret");
     let told = peer.handle(Input::Response(operation.clone(), answer));
     assert!(matches!(told.as_slice(), [Action::Send(message), ..] if message.contains("s3cret")));
     assert!(!format!("{told:?}").contains("s3cret"), "{told:?}");

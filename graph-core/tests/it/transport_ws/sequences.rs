@@ -129,7 +129,7 @@ fn run(steps: Vec<Step>) -> Result<(), TestCaseError> {
             Step::Respond(at, fine) => match picked(at) {
                 Some(operation) if fine => peer.handle(Input::Response(operation, good())),
                 Some(operation) => {
-                    let refused = GraphResponse::refused(ErrorCode::BadUserInput, "no");
+                    let refused = GraphResponse::request_error(ErrorCode::BadUserInput, "no");
                     peer.handle(Input::Response(operation, refused))
                 }
                 None => Vec::new(),

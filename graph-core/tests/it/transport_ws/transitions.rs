@@ -91,7 +91,7 @@ fn told(state: &str, input: &str) -> String {
     if let Some((_, text)) = messages.iter().find(|(name, _)| *name == input) {
         return peer.told(Input::Text(text));
     }
-    let refused = GraphResponse::refused(ErrorCode::BadUserInput, "no");
+    let refused = GraphResponse::request_error(ErrorCode::BadUserInput, "no");
     let input = match input {
         "binary" => Input::Binary,
         "accepted" => Input::Accepted { expires_at: None },

@@ -163,7 +163,7 @@ impl Query {
             .host()
             .cursors
             .field("Query.charges")
-            .bound_to("status", status.map_or("", ChargeStatus::as_str))
+            .bind_to("status", status.map_or("", ChargeStatus::as_str))
             .request(
                 PageLimits::default(),
                 PageArguments {

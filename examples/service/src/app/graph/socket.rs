@@ -98,7 +98,8 @@ impl Connected {
                     match counted {
                         Ok(_counted) => app.graph.subscribe(operation, context).left_stream(),
                         Err(_refused) => {
-                            let refused = GraphResponse::refused(ErrorCode::RateLimited, "too many requests");
+                            let refused =
+                                GraphResponse::request_error(ErrorCode::RateLimited, "too many requests");
                             stream::once(future::ready(refused)).right_stream()
                         }
                     }

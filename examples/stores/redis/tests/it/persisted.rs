@@ -10,7 +10,7 @@ use crate::support::{LEASE, START};
 
 fn document(text: &str) -> PersistedDocument {
     PersistedDocument {
-        hash: DocumentHash::of(text),
+        hash: DocumentHash::digest(text),
         text: text.into(),
         expires_at: START + LEASE,
     }
