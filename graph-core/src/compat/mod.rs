@@ -1,18 +1,19 @@
-//! The only module that touches what juniper exports without documenting it.
+//! The only module that uses undocumented exports of juniper.
 //!
-//! What is used here may move in any release of juniper 0.18. What comes out is [`Syntax`](syntax::Syntax): a validated
-//! operation in types of our own. Each of these has a test in `tests` that fails when it behaves in another way:
+//! Any 0.18 release of juniper may change these items. The module converts them to
+//! [`Syntax`](syntax::Syntax), a validated operation in our own types. Each item has a test in `tests`
+//! that fails when its behaviour changes:
 //!
-//! | juniper's | what is taken for granted |
+//! | item of juniper | assumption |
 //! |---|---|
-//! | `parser::parse_document_source` | types literals by the schema, keeps its limits, tells which one was exceeded |
-//! | `parser::SourcePosition`, `Span` | count characters, not bytes; an end is behind the last one |
+//! | `parser::parse_document_source` | types literals by the schema, enforces its limits, reports which limit was exceeded |
+//! | `parser::SourcePosition`, `Span` | count characters, not bytes; the end is exclusive |
 //! | `Definition`, `Selection` and the fields of the tree, whose types cannot be named | every part of an operation |
 //! | `Type::modifiers` | from the inside out |
-//! | `validation::{ValidatorContext, visit_all_rules}`, `RuleError` | in the order of the document; overlapping fields last; five mistakes that `read`, `declared` and `defaulted` mend |
-//! | the fields of `RootNode`, `introspect` | can be taken apart and put together; all of the schema |
-//! | `meta::{Field, Argument, EnumMeta, InputObjectMeta, ObjectMeta}`, `MetaType`, `SchemaType` | what the schema says |
-//! | `GraphQLSubscriptionValue::resolve_into_type_stream` | panics where [`Spreadable`] does not |
+//! | `validation::{ValidatorContext, visit_all_rules}`, `RuleError` | errors in document order; overlapping fields last; five deviations that `read`, `declared` and `defaulted` correct |
+//! | the fields of `RootNode`, `introspect` | can be moved out and reassembled; complete introspection |
+//! | `meta::{Field, Argument, EnumMeta, InputObjectMeta, ObjectMeta}`, `MetaType`, `SchemaType` | metadata of the schema |
+//! | `GraphQLSubscriptionValue::resolve_into_type_stream` | panics in a case that [`Spreadable`] handles |
 
 mod declared;
 mod defaulted;

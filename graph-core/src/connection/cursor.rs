@@ -69,7 +69,7 @@ impl Cursors {
         Self { keys: Arc::new(keys) }
     }
 
-    /// Also accepts cursors signed with `key`, for key rotation.
+    /// Accepts cursors signed with `key` in addition, for key rotation.
     ///
     /// To rotate, sign with a new key and keep the old one here until clients no longer use its
     /// cursors.

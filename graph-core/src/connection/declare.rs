@@ -33,9 +33,14 @@
 ///
 /// #[graph_core::graph_object(context = Context)]
 /// impl Query {
-///     fn charges(context: &Context, first: Option<i32>, after: Option<String>) -> Result<ChargeConnection, GraphError> {
+///     fn charges(
+///         context: &Context,
+///         first: Option<i32>,
+///         after: Option<String>,
+///     ) -> Result<ChargeConnection, GraphError> {
 ///         let arguments = PageArguments { first, after, ..PageArguments::default() };
-///         let request = context.host().field("Query.charges").request(PageLimits::default(), arguments)?;
+///         let cursors = context.host().field("Query.charges");
+///         let request = cursors.request(PageLimits::default(), arguments)?;
 ///         let charges = (1..=3).map(|id| Charge { id }).collect();
 ///         Ok(request.slice(charges, |charge| charge.id.to_string())?.into())
 ///     }

@@ -11,7 +11,8 @@
 //! let months = vec!["January", "February", "March", "April"];
 //! let page_of = |first, after| {
 //!     let arguments = PageArguments { first, after, ..PageArguments::default() };
-//!     let request = cursors.field("Query.months").request(PageLimits::default(), arguments).unwrap();
+//!     let field = cursors.field("Query.months");
+//!     let request = field.request(PageLimits::default(), arguments).unwrap();
 //!     request.slice(months.clone(), |month| (*month).to_owned()).unwrap()
 //! };
 //!

@@ -40,7 +40,8 @@ impl<T> Page<T> {
     /// ```
     /// # use graph_core::connection::{CursorKey, Cursors, PageArguments, PageLimits};
     /// # let cursors = Cursors::new(CursorKey::try_from([7; 32].as_slice()).unwrap());
-    /// let request = cursors.field("Query.names").request(PageLimits::default(), PageArguments::default()).unwrap();
+    /// let field = cursors.field("Query.names");
+    /// let request = field.request(PageLimits::default(), PageArguments::default()).unwrap();
     /// let rows = vec![(1, "Ada"), (2, "Grace")];
     /// let page = request.rows(rows, |(position, _)| position.to_string()).map(|(_, name)| name);
     /// assert!(page.nodes().eq(&["Ada", "Grace"]));

@@ -169,7 +169,7 @@ mod tests {
 
     /// G19: a flood of documents stays within the memory bound and keeps the documents in use.
     #[test]
-    fn a_flood_of_texts_does_not_fill_the_memory_nor_push_out_what_is_used() {
+    fn flood_of_texts_is_bounded_and_keeps_texts_in_use() {
         let cache = Cache::new(20_000);
         let reads = AtomicUsize::new(0);
         for at in 0..10_000 {
@@ -205,7 +205,7 @@ mod tests {
 
     /// G19: concurrent requests for one document read it once.
     #[test]
-    fn a_text_is_read_once_whoever_asks_at_the_same_time() {
+    fn concurrent_reads_of_a_text_read_it_once() {
         let (cache, reads, start) = (Cache::new(20_000), AtomicUsize::new(0), Barrier::new(8));
         std::thread::scope(|scope| {
             for _ in 0..8 {

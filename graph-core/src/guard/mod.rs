@@ -39,7 +39,8 @@
 //! let denied = anonymous.require_scope("write:refunds").unwrap_err();
 //! assert_eq!(denied.code(), ErrorCode::Unauthenticated);
 //!
-//! let reader = anonymous.with_principal(Principal::new("ada").with_scopes("read:charges".parse()?));
+//! let ada = Principal::new("ada").with_scopes("read:charges".parse()?);
+//! let reader = anonymous.with_principal(ada);
 //! assert_eq!(reader.require_scope("read:charges").unwrap().subject(), "ada");
 //! assert_eq!(reader.require_scope("write:refunds").unwrap_err().code(), ErrorCode::Forbidden);
 //! # Ok::<(), graph_core::guard::InvalidScope>(())

@@ -150,7 +150,7 @@ async fn keys_that_are_asked_for_at_any_moment_are_loaded_once() {
 
 /// G8: a resolver that gives up does not block others that requested the same keys.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_gives_up_does_not_stall_the_rest() {
+async fn abandoned_load_does_not_stall_the_rest() {
     for round in 0..20 {
         let world = World::new();
         let asked = (0..400).map(|number| {
@@ -204,7 +204,7 @@ async fn a_panicking_batch_takes_no_key_with_it() {
 
 /// G8: dropped operations do not block other operations of the same context.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn operations_that_are_dropped_do_not_stall_the_others_of_their_context() {
+async fn dropped_operations_do_not_stall_others_of_their_context() {
     for round in 0..20 {
         let world = Arc::new(World::new());
         let operations: Vec<_> = (0..12_u32)

@@ -14,7 +14,9 @@ use crate::guard::Principal;
 /// let manifest = Manifest::new().with_document("ping-1", "{ ping }");
 /// let trusted = TrustedDocuments::new([manifest])
 ///     .with_mode(TrustedMode::Log)
-///     .with_log(|request: &Untrusted<'_>| eprintln!("not trusted: {:?} {:?}", request.id, request.text));
+///     .with_log(|request: &Untrusted<'_>| {
+///         eprintln!("not trusted: {:?} {:?}", request.id, request.text);
+///     });
 /// # drop(trusted);
 /// ```
 #[derive(Clone)]

@@ -1,4 +1,4 @@
-//! Several operations in one request (G18).
+//! Batches: several operations in one request (G18).
 
 use graph_core::limits::Limits;
 use http::StatusCode;
@@ -19,7 +19,7 @@ async fn ask(shop: &Fixture, batch: &Value) -> (StatusCode, Value) {
     (response.status(), envelope(&response))
 }
 
-/// G1, G18: each operation has its own answer, in their order, whatever becomes of the others.
+/// G1, G18: each operation has its own response, in order, independent of the others.
 #[tokio::test]
 async fn a_batch_has_an_answer_for_each_operation() {
     let shop = batching(Limits::default());
@@ -57,7 +57,7 @@ async fn a_batch_has_an_answer_for_each_operation() {
     }
 }
 
-/// G8: what one operation writes the next one reads.
+/// G8: each operation sees the writes of the previous one.
 #[tokio::test]
 async fn operations_of_a_batch_run_one_after_another() {
     let shop = batching(Limits::default());
@@ -67,7 +67,7 @@ async fn operations_of_a_batch_run_one_after_another() {
     assert_eq!(*shop.shop.order.lock().unwrap(), [1, 9, 5]);
 }
 
-/// G18: there are no batches unless the host wants them, and never by GET or as events.
+/// G18: batches are off by default, and never served by GET or as events.
 #[tokio::test]
 async fn batches_are_off_by_default() {
     let batch = list(&["{ ping }"]);
@@ -86,7 +86,8 @@ async fn batches_are_off_by_default() {
     assert_eq!(off.shop.calls() + on.shop.calls(), 0);
 }
 
-/// G18, G19: ten operations pass, eleven do not, and a list of anything but objects is no batch.
+/// G18, G19: ten operations pass, eleven do not; a list with an entry other than an object is
+/// refused.
 #[tokio::test]
 async fn a_batch_has_ten_operations_at_most() {
     let shop = batching(Limits::default());
@@ -116,7 +117,7 @@ async fn a_batch_has_ten_operations_at_most() {
     assert_eq!(shop.shop.calls(), 0);
 }
 
-/// G18, G3: costs, aliases and root fields are added up, and nothing runs of a batch that is above a limit together.
+/// G18, G3: costs, aliases and root fields are summed; a batch above a limit in total runs nothing.
 #[tokio::test]
 async fn the_operations_of_a_batch_are_judged_together() {
     let dear = "query { search(first: 4) { ... on Item { id } } }";

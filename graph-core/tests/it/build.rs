@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::fixture::{Context, Query, Shop, ShopEngine, builder, codes};
 
-/// G18: a price for a field that does not exist would protect nothing, so that no engine is built with it.
+/// G18: a cost for an unknown field protects nothing, so the engine is not built.
 #[test]
 fn every_mistake_is_reported_at_once() {
     let cost = FieldCost::weight(1);
@@ -60,7 +60,7 @@ async fn a_schema_may_have_queries_only() {
     }
 }
 
-/// The engine is shared between threads by cloning.
+/// The engine can be cloned and shared between threads.
 #[test]
 fn an_engine_is_clone_send_and_sync() {
     fn is<T: Clone + Send + Sync + 'static>() {}

@@ -1,4 +1,4 @@
-//! The kits against the stores of this crate (X5).
+//! Conformance kits for the stores of this crate (X5).
 
 mod persisted {
     graph_core_conformance::persisted_store!(

@@ -19,7 +19,7 @@ fn request(arguments: PageArguments) -> Result<PageRequest, GraphError> {
         .request(PageLimits::default(), arguments)
 }
 
-/// The cursor of item `id`.
+/// Cursor of the item `id`.
 fn cursor(id: i32) -> String {
     let arguments = PageArguments {
         first: Some(100),
@@ -32,7 +32,7 @@ fn cursor(id: i32) -> String {
     page.edges()[usize::try_from(id).unwrap() - 1].cursor().to_owned()
 }
 
-/// G12: a connection has the shape of Relay.
+/// G12: a connection has the shape that Relay requires.
 #[tokio::test]
 async fn a_connection_has_edges_nodes_cursors_and_page_info() {
     let shop = fixture();
@@ -56,7 +56,8 @@ async fn a_connection_has_edges_nodes_cursors_and_page_info() {
     assert_eq!(stock["pageInfo"], expected);
 }
 
-/// G12: a client walks the whole list by cursors, forwards and backwards, over slices and over rows of a store.
+/// G12: a client pages through the whole list, forwards and backwards, over slices and over rows of
+/// a store.
 #[tokio::test]
 async fn a_client_walks_the_whole_list_both_ways() {
     let shop = fixture();
@@ -95,7 +96,7 @@ async fn a_client_walks_the_whole_list_both_ways() {
     }
 }
 
-/// G12: without a number a page has the field's default; the default page of `rows` is five.
+/// G12: without a size a page has the field's default; the default of `rows` is five.
 #[tokio::test]
 async fn a_page_has_a_default_size() {
     let shop = fixture();
@@ -106,7 +107,8 @@ async fn a_page_has_a_default_size() {
     assert_eq!(answer["data"]["rows"]["edges"].as_array().unwrap().len(), 5);
 }
 
-/// G12: both `first` and `last`, a negative number, one above the maximum and a cursor that is none are BAD_USER_INPUT.
+/// G12: `first` with `last`, a negative size, a size above the maximum and an invalid cursor are
+/// BAD_USER_INPUT.
 #[tokio::test]
 async fn wrong_paging_arguments_are_bad_user_input() {
     let shop = fixture();
@@ -125,7 +127,7 @@ async fn wrong_paging_arguments_are_bad_user_input() {
         let answer = shop
             .ask(&format!("{{ ping stock({arguments}) {{ edges {{ cursor }} }} }}"))
             .await;
-        // the price of the largest page is above the budget of the operation
+        // the cost of the largest page exceeds the budget of the operation
         let expected = if arguments == "first: 2147483647" {
             "MAX_COST_EXCEEDED"
         } else {
@@ -142,7 +144,8 @@ async fn wrong_paging_arguments_are_bad_user_input() {
     );
 }
 
-/// G12: a cursor of another field, of other arguments or of another key is refused, and so is one with any bit changed.
+/// G12: a cursor of another field, other arguments or another key is refused, also with any single
+/// bit flipped.
 #[test]
 fn a_cursor_is_bound_to_its_field_and_arguments() {
     let after = |cursor: &str| PageArguments {
@@ -176,7 +179,7 @@ fn a_cursor_is_bound_to_its_field_and_arguments() {
     }
 }
 
-/// G12: the key rotates without a client losing its place, and what it signed ends when the host drops it.
+/// G12: after a key rotation old cursors work until the host drops the old key.
 #[test]
 fn a_cursor_of_the_key_of_before_is_opened() {
     let key = |byte: u8| CursorKey::try_from([byte; 32].as_slice()).unwrap();
@@ -202,7 +205,7 @@ fn a_cursor_of_the_key_of_before_is_opened() {
     assert!(!opens(&Cursors::new(key(4)), &made(&before)));
 }
 
-/// G12: a cursor ends when it should, to the second, and its end cannot be moved, left out or made up.
+/// G12: a cursor expires to the second; its expiry cannot be changed, removed or added.
 #[test]
 fn a_cursor_ends() {
     let minute = Duration::from_secs(60);
@@ -234,7 +237,7 @@ fn a_cursor_ends() {
     assert_eq!(refused(at(1059), &cursor), None);
     assert!(refused(at(1060), &cursor).unwrap().contains("too old"));
     let foreign = |why: Option<String>| why.unwrap().contains("not a cursor");
-    // an end for one that has none, and none for one that has
+    // with an expiry for a cursor that has none, and without one for a cursor that has it
     assert!(foreign(refused(cursors().field("Query.charges"), &cursor)));
     assert!(foreign(refused(
         at(1000),
@@ -246,7 +249,7 @@ fn a_cursor_ends() {
         let forged = String::from_utf8(forged).unwrap();
         assert!(foreign(refused(at(1060), &forged)), "{forged}");
     }
-    // the clock is before 1970, or a lifetime is without end
+    // a clock before 1970, and an unlimited lifetime
     let early = SystemTime::UNIX_EPOCH - minute;
     let eternal = cursors()
         .field("Query.charges")
@@ -254,7 +257,7 @@ fn a_cursor_ends() {
     assert_eq!(refused(eternal.clone(), &cursor_of(eternal)), None);
 }
 
-/// G12: a cursor made for one principal is none for another, and none for nobody.
+/// G12: a cursor of one principal is refused for another and for anonymous clients.
 #[test]
 fn a_cursor_is_bound_to_who_asks() {
     let (ada, bob, empty) = (Principal::new("ada"), Principal::new("bob"), Principal::new(""));
@@ -277,7 +280,7 @@ fn a_cursor_is_bound_to_who_asks() {
     }
 }
 
-/// G12: a key shorter than 32 bytes is refused, and a key does not show itself.
+/// G12: a key shorter than 32 bytes is refused, and `Debug` does not show the key.
 #[test]
 fn a_cursor_key_is_long_and_secret() {
     assert!(CursorKey::try_from([0; 31].as_slice()).is_err());
@@ -286,7 +289,7 @@ fn a_cursor_key_is_long_and_secret() {
     assert!(!shown.contains("65") && !shown.contains("AAAA"), "{shown}");
 }
 
-/// G12: a cursor whose entry has left a list in memory is said to be gone, not taken for the start of the list.
+/// G12: a cursor of a removed entry is an error, and not the start of the list.
 #[test]
 fn a_cursor_of_a_gone_entry_is_refused() {
     let gone = request(PageArguments {
@@ -299,7 +302,8 @@ fn a_cursor_of_a_gone_entry_is_refused() {
     assert_eq!(refused.code(), ErrorCode::BadUserInput);
 }
 
-/// What the Relay specification takes out of a list: edges after and before, then the first or last of them.
+/// Reference algorithm of the Relay specification: edges after and before, then the first or last
+/// of them.
 fn relay(
     after: Option<i32>,
     before: Option<i32>,
@@ -321,7 +325,8 @@ fn relay(
 }
 
 proptest! {
-    /// G12: slices and rows give what the Relay algorithm gives; the flag against the direction says what lies around.
+    /// G12: slices and rows match the Relay algorithm; the flag in the opposite direction reflects
+    /// the cursor.
     #[test]
     fn pages_are_those_of_the_relay_algorithm(
         after in proptest::option::of(1..=30_i32),
@@ -359,7 +364,7 @@ proptest! {
         }
     }
 
-    /// G12, G19: no cursor makes a page panic, and none but ours is taken.
+    /// G12, G19: no text makes a page panic, and only signed cursors are accepted.
     #[test]
     fn no_text_is_a_cursor(text in "\\PC{0,80}", encoded in "[A-Za-z0-9_-]{0,80}") {
         for cursor in [text, encoded] {
@@ -369,7 +374,7 @@ proptest! {
     }
 }
 
-/// G12: a client that only says `before` gets the entries next to that cursor.
+/// G12: a client that sends only `before` gets the entries next to that cursor.
 #[test]
 fn before_alone_reads_backwards() {
     let page = request(PageArguments {
@@ -384,7 +389,7 @@ fn before_alone_reads_backwards() {
     );
 }
 
-/// G12: a null page argument is as good as none.
+/// G12: a null page argument counts as absent.
 #[tokio::test]
 async fn null_paging_arguments_are_absent() {
     let answer: Value = fixture()

@@ -1,4 +1,4 @@
-//! What an operation costs. The price is read from the message of an engine whose budget is nothing.
+//! Cost of an operation, read from the error message of an engine with a budget of 0.
 
 use graph_core::limits::{FieldCost, Limits};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ async fn check(query: &str, expected: u64) {
     );
 }
 
-/// G18: an object costs one, a scalar nothing, a list its size times an entry.
+/// G18: an object costs 1, a scalar 0, a list its size times an entry.
 #[tokio::test]
 async fn a_list_costs_its_size_times_an_entry() {
     check("{ ping viewer }", 0).await;
@@ -38,7 +38,7 @@ async fn a_list_costs_its_size_times_an_entry() {
     check("{ item(id: 1) { parent { parent { id } } } }", 3).await;
     check("{ items(first: 7) { id } }", 7).await;
     check("{ items(first: 7) { parent { id } } }", 14).await;
-    // a list that nobody knows the size of counts as ten
+    // a list of unknown size counts as ten entries
     check("{ item(id: 1) { parts { id } } }", 11).await;
     check(
         "{ items(first: 2) { parts { parts { id } } } }",
@@ -49,7 +49,7 @@ async fn a_list_costs_its_size_times_an_entry() {
     check("{ grid { id } }", 10 * 10).await;
 }
 
-/// G18: fragments and aliases are paid as often as they are selected.
+/// G18: fragments and aliases count at each selection.
 #[tokio::test]
 async fn fragments_and_aliases_are_paid_where_they_are_selected() {
     check(
@@ -64,7 +64,7 @@ async fn fragments_and_aliases_are_paid_where_they_are_selected() {
     .await;
 }
 
-/// G18: what is selected on the types of a union is added up.
+/// G18: the selections on the types of a union are summed.
 #[tokio::test]
 async fn the_types_of_a_union_are_added_up() {
     let query =
@@ -79,7 +79,7 @@ async fn the_types_of_a_union_are_added_up() {
     );
 }
 
-/// G18: the size is the variable's, else the operation's default for it, else the schema's for the argument.
+/// G18: the size is the variable's, else the operation's default, else the schema's default.
 #[tokio::test]
 async fn variables_and_defaults_are_resolved() {
     let query = "query ($n: Int! = 50) { items(first: $n) { id } }";
@@ -94,7 +94,7 @@ async fn variables_and_defaults_are_resolved() {
     );
 }
 
-/// G18: a connection is counted once; its edges and its `pageInfo` are free, and so is nothing that it fetches.
+/// G18: a connection is counted once; its edges and `pageInfo` are free.
 #[tokio::test]
 async fn a_connection_is_counted_once() {
     check("{ stock(first: 10) { edges { node { id } } } }", 10).await;
@@ -105,13 +105,13 @@ async fn a_connection_is_counted_once() {
     .await;
     check("{ stock(first: 10) { pageInfo { hasNextPage } } }", 10).await;
     check("{ stock(first: 10) { edges { node { parent { id } } } } }", 20).await;
-    // a small `first` does not hide a large `last`, nor the other way round
+    // the larger of `first` and `last` counts
     check("{ stock(first: 2, last: 50) { edges { cursor } } }", 50).await;
     check("{ stock(first: 50, last: 2) { edges { cursor } } }", 50).await;
     check("{ stock(last: 10) { edges { node { parts { id } } } } }", 10 * 11).await;
 }
 
-/// G18: the default page of a connection is known, and a host can name another one.
+/// G18: the default page size of a connection is known, and the host can set another.
 #[tokio::test]
 async fn the_default_page_of_a_field_is_resolved() {
     check("{ stock { edges { node { id } } } }", 20).await;
@@ -127,7 +127,7 @@ async fn the_default_page_of_a_field_is_resolved() {
     );
 }
 
-/// G18: a host gives a field its own weight, also a scalar.
+/// G18: the host can set the weight of a field, also of a scalar.
 #[tokio::test]
 async fn a_field_has_the_weight_that_the_host_gives_it() {
     let weighted = || {
@@ -146,7 +146,7 @@ async fn a_field_has_the_weight_that_the_host_gives_it() {
     );
 }
 
-/// G18, G3: the budget of 10,000 is kept to the point, and more is refused before anything runs.
+/// G18, G3: an operation of exactly 10,000 runs; one above is refused before anything runs.
 #[tokio::test]
 async fn the_budget_is_kept_to_the_point() {
     let shop = fixture();
@@ -165,7 +165,8 @@ async fn the_budget_is_kept_to_the_point() {
     assert_eq!(shop.shop.calls(), calls);
 }
 
-/// G18: a price that no number holds is above every budget, and a negative size buys nothing off.
+/// G18: a cost beyond the range of numbers exceeds every budget, and a negative size reduces
+/// nothing.
 #[tokio::test]
 async fn a_price_cannot_overflow_or_go_below_zero() {
     let levels = (0..8).fold("id".to_owned(), |inner, _| format!("parts {{ {inner} }}"));

@@ -1,4 +1,4 @@
-//! Documents: what is refused of them beyond juniper's rules, and what is kept of them.
+//! Documents: validation beyond juniper's rules, and the document cache.
 
 use graph_core::engine::ConfigMistake;
 use graph_core::http::GraphRequest;
@@ -59,8 +59,8 @@ async fn ask(request: &GraphRequest) -> Value {
     json!(engine().execute(request, &RequestContext::new(())).await)
 }
 
-/// G7: a nullable variable may stand for a required argument with a default: left out it is the default, null it is refused
-/// where it stands.
+/// G7: a nullable variable may be used for a required argument with a default. Absent it is the
+/// default; null is refused at its position.
 #[tokio::test]
 async fn a_nullable_variable_may_stand_for_an_argument_with_a_default() {
     let request = |variables| {
@@ -78,7 +78,7 @@ async fn a_nullable_variable_may_stand_for_an_argument_with_a_default() {
     assert_eq!(codes(&refused), ["BAD_USER_INPUT"]);
     assert_eq!(refused["data"], Value::Null);
     assert_eq!(refused["errors"][0]["path"], json!(["sum"]));
-    // what else is wrong is still wrong
+    // other mistakes are still reported
     for wrong in [
         "query ($n: Int, $m: Int) { sum(first: $n, second: $m) window(window: { from: $m }) { x } }",
         "query ($n: String) { sum(first: $n) }",
@@ -92,7 +92,8 @@ async fn a_nullable_variable_may_stand_for_an_argument_with_a_default() {
     }
 }
 
-/// G7: an input field that is left out takes its default, in the document and in a variable, and so does one whose variable is.
+/// G7: a missing input field takes its default, in the document, in a variable, and through an
+/// absent variable.
 #[tokio::test]
 async fn an_input_field_left_out_takes_its_default() {
     for (query, expected) in [
@@ -117,7 +118,7 @@ async fn an_input_field_left_out_takes_its_default() {
     }
 }
 
-/// G3: a directive stands once at a place.
+/// G3: a directive may occur once at a location.
 #[tokio::test]
 async fn a_directive_stands_once_at_a_place() {
     for query in [
@@ -132,7 +133,7 @@ async fn a_directive_stands_once_at_a_place() {
     assert_eq!(both, json!({ "data": { "sum": 3 } }));
 }
 
-/// G11: introspection takes variables, and gives them their due in each execution of a kept document.
+/// G11: introspection takes variables, which apply to each execution of a cached document.
 #[tokio::test]
 async fn introspection_takes_variables() {
     let engine = engine();
@@ -163,7 +164,7 @@ async fn introspection_takes_variables() {
     }
 }
 
-/// G11: what juniper says of the schema is what we say, in the order and with the names that are asked for.
+/// G11: introspection equals juniper's, in the requested order and with the requested names.
 #[tokio::test]
 async fn introspection_says_what_juniper_says() {
     let root = RootNode::new(
@@ -192,7 +193,8 @@ async fn introspection_says_what_juniper_says() {
     assert!(theirs.to_string().contains("Grüße, 日本 🦀"));
 }
 
-/// G19: a selection of very many keys is answered to the last; `a_wide_selection_is_collected_in_linear_work` counts the work.
+/// G19: a selection with many keys is served; `a_wide_selection_is_collected_in_linear_work`
+/// measures the cost.
 #[tokio::test]
 async fn a_wide_selection_is_answered() {
     let wide: String = (0..14_000).map(|at| format!("a{at}: sum ")).collect();
@@ -202,7 +204,8 @@ async fn a_wide_selection_is_answered() {
     assert_eq!(answer["data"]["a13999"], 3, "{}", answer["errors"]);
 }
 
-/// G1: `@skip` and `@include` hold for the variables of each request of a kept document, however many of them there are.
+/// G1: `@skip` and `@include` follow the variables of each request of a cached document, with any
+/// number of variables.
 #[tokio::test]
 async fn what_is_skipped_follows_the_variables() {
     let declared: String = (0..70).map(|at| format!("$v{at}: Boolean! ")).collect();
@@ -233,7 +236,7 @@ async fn what_is_skipped_follows_the_variables() {
     }
 }
 
-/// G19: what a caller is refused for its variables is not kept for the callers after it.
+/// G19: a refusal that depends on variables is not cached for other callers.
 #[tokio::test]
 async fn a_refusal_that_depends_on_variables_is_not_kept() {
     let limits = Limits::default().with_aliases(100_000).with_tokens(100_000);
@@ -252,7 +255,8 @@ async fn a_refusal_that_depends_on_variables_is_not_kept() {
     }
 }
 
-/// G1: the text of a document is what the client meant, with escapes or without, by JSON, by GET and by value.
+/// G1: the text of a document is decoded correctly, with and without escapes, by JSON, GET and
+/// value.
 #[tokio::test]
 async fn a_text_is_what_the_client_meant() {
     let engine = engine();
@@ -281,7 +285,7 @@ async fn a_text_is_what_the_client_meant() {
         (response.status().as_u16(), codes(&envelope(&response))),
         (400, vec!["BAD_REQUEST"])
     );
-    // a name tells documents of one text apart
+    // the operation name distinguishes documents of equal text
     let both = "query A { sum } query B { sum(first: 1) }";
     for (name, expected) in [("A", 3), ("B", 1), ("A", 3)] {
         let answer = json!(
@@ -296,7 +300,7 @@ async fn a_text_is_what_the_client_meant() {
     }
 }
 
-/// G19: with hardly any memory for documents every one is still answered.
+/// G19: documents are served even if the cache is too small for any.
 #[tokio::test]
 async fn documents_need_not_be_kept() {
     let shop = Fixture::new(builder().with_plan_cache(0));
@@ -341,7 +345,7 @@ mod twice {
     }
 }
 
-/// G3: two types that claim one name are a mistake of the engine's description.
+/// G3: two types with one name are a configuration mistake.
 #[test]
 fn two_types_of_one_name_are_a_mistake() {
     let root = RootNode::new(twice::Query, EmptyMutation::new(), EmptySubscription::new());
@@ -349,8 +353,8 @@ fn two_types_of_one_name_are_a_mistake() {
     assert_eq!(refused.mistakes(), [ConfigMistake::TwoTypes("Node".to_owned())]);
 }
 
-/// G19: variables of nothing but mistakes are not answered with many times their size, be they elements of a list, fields of an
-/// object, or missing.
+/// G19: the response to many invalid variables (list elements, object fields, missing ones) is
+/// bounded.
 #[tokio::test]
 async fn a_hundred_mistakes_of_variables_are_enough() {
     let numbers = vec!["x"; 2_000];

@@ -1,4 +1,4 @@
-//! What a client sees of a failure, and what only the log sees.
+//! Errors: the client's view and the incident log.
 
 use graph_core::http::GraphRequest;
 use graph_core::limits::{Limits, Measured};
@@ -12,7 +12,7 @@ use crate::fixture::{
     with_panicking_logs,
 };
 
-/// G4: an error has its message, where it is in the document, the path of its field and a code; the data beside it lives.
+/// G4: an error has a message, its location, the path of its field and a code; other data is kept.
 #[tokio::test]
 async fn an_error_names_its_field_beside_the_data() {
     let shop = fixture();
@@ -31,7 +31,7 @@ async fn an_error_names_its_field_beside_the_data() {
     );
 }
 
-/// G6: every code of the list is on the wire under its name, and names no other.
+/// G6: every code has its own wire name.
 #[test]
 fn the_codes_are_those_of_the_list() {
     let list = "GRAPHQL_PARSE_FAILED GRAPHQL_VALIDATION_FAILED BAD_USER_INPUT BAD_REQUEST OPERATION_RESOLUTION_FAILURE \
@@ -42,7 +42,7 @@ fn the_codes_are_those_of_the_list() {
     assert_eq!(ours, list.split_whitespace().collect::<Vec<_>>());
 }
 
-/// G6: an error of the host is masked; the log gets the cause under the same correlation id.
+/// G6: an error of the host is masked; the log has the cause under the same correlation id.
 #[tokio::test]
 async fn an_error_of_the_host_is_masked_and_logged() {
     let shop = fixture();
@@ -69,7 +69,7 @@ async fn an_error_of_the_host_is_masked_and_logged() {
     }
 }
 
-/// G6: failures of one operation share a correlation id, and the host's request id is taken when there is one.
+/// G6: the failures of one operation share a correlation id; the host's request id is used if set.
 #[tokio::test]
 async fn one_operation_has_one_correlation_id() {
     let shop = fixture();
@@ -115,7 +115,7 @@ impl Leaky {
     }
 }
 
-/// G6: neither an extension nor a code in the way of juniper lifts the mask, and no extension replaces a code.
+/// G6: extensions and juniper-style codes do not unmask an error, and cannot replace its code.
 #[tokio::test]
 async fn extensions_do_not_lift_the_mask() {
     let schema = RootNode::new(Leaky, EmptyMutation::new(), EmptySubscription::new());
@@ -139,7 +139,7 @@ async fn extensions_do_not_lift_the_mask() {
     }
 }
 
-/// G19: a panic of a resolver is an error of its operation, and the engine goes on.
+/// G19: a panic of a resolver is an error of its operation; the engine continues.
 #[tokio::test]
 async fn a_panicking_resolver_is_contained() {
     let shop = fixture();
@@ -155,7 +155,7 @@ async fn a_panicking_resolver_is_contained() {
     assert_eq!(shop.ask("{ ping }").await, json!({ "data": { "ping": "pong" } }));
 }
 
-/// G19: a log of the host that panics before anything runs is an error of the operation that it is told of.
+/// G19: a host log that panics before execution is an error of that operation.
 #[tokio::test]
 async fn a_panicking_log_is_contained() {
     let pings = json!([{ "query": "{ ping }" }, { "query": "{ ping }" }]);
@@ -181,7 +181,7 @@ async fn a_panicking_log_is_contained() {
     }
 }
 
-/// G19: a log that panics at what a batch asks for together leaves every operation its answer, and runs none.
+/// G19: a log that panics on a batch gives every operation a response and runs none.
 #[tokio::test]
 async fn a_log_that_panics_at_a_batch_is_contained() {
     let engine = builder()
@@ -202,7 +202,7 @@ async fn a_log_that_panics_at_a_batch_is_contained() {
     assert_eq!(shop.incidents.lock().unwrap().len(), 1);
 }
 
-/// G3, G6: what is wrong before execution has its own code, no `data`, and no resolver ran.
+/// G3, G6: an error before execution has its own code and no `data`; no resolver runs.
 #[tokio::test]
 async fn nothing_runs_of_what_does_not_fit() {
     let shop = fixture();
@@ -240,7 +240,7 @@ async fn nothing_runs_of_what_does_not_fit() {
     assert_eq!(shop.shop.calls(), 0);
 }
 
-/// G3, G18: a document of more tokens than allowed is refused while it is read.
+/// G3, G18: a document with too many tokens is refused while it is parsed.
 #[tokio::test]
 async fn a_document_of_too_many_tokens_is_not_parsed() {
     let limits = Limits::default().with_tokens(10);
@@ -252,7 +252,7 @@ async fn a_document_of_too_many_tokens_is_not_parsed() {
     assert_eq!(shop.shop.calls(), 0);
 }
 
-/// G19: a document of nothing but mistakes is not answered with many times its size.
+/// G19: the response to a document with many mistakes is bounded.
 #[tokio::test]
 async fn a_hundred_mistakes_are_enough() {
     let shop = fixture();

@@ -1,10 +1,10 @@
-//! What an operation answers.
+//! Data of a response.
 
 use serde_json::json;
 
 use crate::fixture::{fixture, json as body, post_body};
 
-/// G1: the response mirrors the tree of the operation, in the order it was selected.
+/// G1: the response mirrors the operation, in the order of its selections.
 #[tokio::test]
 async fn the_response_mirrors_the_operation_in_its_order() {
     let shop = fixture();
@@ -16,7 +16,7 @@ async fn the_response_mirrors_the_operation_in_its_order() {
     );
 }
 
-/// G1: `operationName` chooses the operation, `variables` fill it, `extensions` may be there.
+/// G1: `operationName` selects the operation, `variables` apply, `extensions` are accepted.
 #[tokio::test]
 async fn the_operation_named_runs_with_its_variables() {
     let shop = fixture();
@@ -30,7 +30,7 @@ async fn the_operation_named_runs_with_its_variables() {
     assert_eq!(body(&response), json!({ "data": { "item": { "id": 4 } } }));
 }
 
-/// G2, G9: a mutation writes and returns what it changed.
+/// G2, G9: a mutation returns the changed object.
 #[tokio::test]
 async fn a_mutation_returns_what_it_changed() {
     let shop = fixture();
@@ -42,7 +42,7 @@ async fn a_mutation_returns_what_it_changed() {
     assert_eq!(*shop.shop.order.lock().unwrap(), [5]);
 }
 
-/// G8: top-level fields of a mutation run one after another, top to bottom.
+/// G8: the top-level fields of a mutation run in series.
 #[tokio::test]
 async fn the_fields_of_a_mutation_run_in_series() {
     let shop = fixture();
@@ -51,7 +51,7 @@ async fn the_fields_of_a_mutation_run_in_series() {
     assert_eq!(*shop.shop.order.lock().unwrap(), [1, 9, 5]);
 }
 
-/// G2: a subscription is not run unless events are asked for.
+/// G2: a subscription requires the event stream.
 #[tokio::test]
 async fn a_subscription_needs_the_event_stream() {
     let shop = fixture();
@@ -61,7 +61,7 @@ async fn a_subscription_needs_the_event_stream() {
     assert_eq!(shop.shop.calls(), 0);
 }
 
-/// G7: an argument left out takes its default from the schema.
+/// G7: an absent argument takes its default from the schema.
 #[tokio::test]
 async fn an_argument_left_out_takes_its_default() {
     let shop = fixture();
@@ -72,7 +72,7 @@ async fn an_argument_left_out_takes_its_default() {
     );
 }
 
-/// G7, G5: a required field that fails makes its parent null.
+/// G7, G5: a failed non-null field makes its parent null.
 #[tokio::test]
 async fn a_failed_required_field_nulls_its_parent() {
     let shop = fixture();
@@ -83,7 +83,7 @@ async fn a_failed_required_field_nulls_its_parent() {
     assert_eq!(answer["errors"][0]["path"], json!(["item", "weight"]));
 }
 
-/// A server has room for an answer in each of its connections: the future must not grow by what few operations need.
+/// The future of a response must stay small, because a server holds one per connection.
 #[test]
 fn an_answer_under_way_takes_four_kilobytes_at_most() {
     let shop = fixture();

@@ -1,4 +1,4 @@
-//! A small shop as a host would write it, and helpers to ask it.
+//! Small shop schema of a host, and helpers to query it.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,12 +27,12 @@ pub(crate) type Context = RequestContext<Arc<Shop>>;
 pub(crate) type ShopEngine = Engine<Query, Mutation, Subscription>;
 pub(crate) type ShopBuilder = EngineBuilder<Query, Mutation, Subscription>;
 
-/// The host's own value: how often a resolver ran, and what it sells.
+/// Host's own value: the number of resolver calls, and the items.
 pub(crate) struct Shop {
     pub(crate) calls: AtomicUsize,
     pub(crate) order: Mutex<Vec<i32>>,
     pub(crate) cursors: Cursors,
-    /// The events of `live`, until it is subscribed to.
+    /// Events of `live`, until the client subscribes.
     pub(crate) feed: Mutex<Option<UnboundedReceiver<i32>>>,
 }
 
@@ -213,7 +213,7 @@ pub(crate) fn stock() -> Vec<Item> {
     (1..=30).map(|id| Item { id }).collect()
 }
 
-/// What a store does with a request: read from the cursor on, in the direction, one row more than the page.
+/// Rows of a store: from the cursor on, in the direction, one more than the page size.
 pub(crate) fn read_rows(request: &graph_core::connection::PageRequest) -> Page<Item> {
     let position = |cursor: Option<&str>| cursor.map(|cursor| cursor.parse::<i32>().unwrap());
     let (after, before) = (position(request.after()), position(request.before()));
@@ -236,7 +236,7 @@ pub(crate) struct Mutation;
 impl Mutation {
     async fn add(context: &Context, id: i32) -> Item {
         context.host().called();
-        // a later field that did not wait would be first
+        // a later field that does not wait would finish first
         for _ in 0..(10 - id.clamp(0, 10)) {
             tokio::task::yield_now().await;
         }
@@ -295,7 +295,7 @@ impl Subscription {
     }
 }
 
-/// An engine, the shop behind it and what it logged.
+/// Engine with its shop and log.
 pub(crate) struct Fixture {
     pub(crate) engine: ShopEngine,
     pub(crate) shop: Arc<Shop>,
@@ -310,12 +310,12 @@ pub(crate) fn fixture() -> Fixture {
     Fixture::new(builder())
 }
 
-/// What a log does that cannot take any more.
+/// Panic of a log.
 pub(crate) fn full_log() {
     panic!("the log is full");
 }
 
-/// A log that panics before anything runs: that of the limits, and that of the allow-list.
+/// Logs that panic before execution: the limit log and the allow-list log.
 pub(crate) fn with_panicking_logs() -> [ShopBuilder; 2] {
     let trusted = TrustedDocuments::new([Manifest::new()])
         .with_mode(TrustedMode::Log)
@@ -351,7 +351,7 @@ impl Fixture {
             .with_principal(Principal::new("ada").with_scopes("read:items".parse().unwrap()))
     }
 
-    /// Sends `request` anonymously and collects the whole answer.
+    /// Sends `request` anonymously and collects the complete response.
     pub(crate) async fn send(&self, request: Request<Bytes>) -> Response<Bytes> {
         self.send_in(request, self.anonymous()).await
     }
@@ -367,7 +367,7 @@ impl Fixture {
         }
     }
 
-    /// The envelope of `query`, posted as JSON.
+    /// Response to `query`, posted as JSON.
     pub(crate) async fn ask(&self, query: &str) -> Value {
         self.ask_with(query, Value::Null).await
     }

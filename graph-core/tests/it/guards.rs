@@ -1,11 +1,11 @@
-//! Who may see and do what.
+//! Guards by scope and role.
 
 use graph_core::Principal;
 use serde_json::json;
 
 use crate::fixture::{codes, fixture};
 
-/// G15: a guarded field is null with UNAUTHENTICATED without a principal, with FORBIDDEN without the scope; its siblings live.
+/// G15: a guarded field is null with UNAUTHENTICATED or FORBIDDEN; its siblings have data.
 #[tokio::test]
 async fn a_refused_field_is_null_with_its_code_and_its_siblings_live() {
     let shop = fixture();
@@ -20,7 +20,7 @@ async fn a_refused_field_is_null_with_its_code_and_its_siblings_live() {
     assert_eq!(shop.shop.calls(), 2);
 }
 
-/// G15: the principal with the scope passes.
+/// G15: a principal with the scope gets the field.
 #[tokio::test]
 async fn the_scope_opens_the_field() {
     let shop = fixture();
@@ -31,7 +31,7 @@ async fn the_scope_opens_the_field() {
     assert_eq!(answer, json!({ "data": { "refund": { "id": 2 } } }));
 }
 
-/// G15: a guard works below the root, and by role.
+/// G15: a role guard works on a nested field.
 #[tokio::test]
 async fn a_role_opens_a_nested_field() {
     let shop = fixture();
@@ -47,7 +47,7 @@ async fn a_role_opens_a_nested_field() {
     assert_eq!(answer, json!({ "data": { "item": { "id": 3, "margin": 3 } } }));
 }
 
-/// G16: the host's principal reaches the resolvers; without one the request is anonymous.
+/// G16: the host's principal reaches the resolvers; without it the request is anonymous.
 #[tokio::test]
 async fn the_principal_of_the_host_reaches_the_resolvers() {
     let shop = fixture();

@@ -1,4 +1,4 @@
-//! Input that was not made by a client library.
+//! Hostile input.
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Request};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::fixture::{Fixture, codes, fixture, json as envelope, post_body};
 
-/// Answers `request`: never a panic, never a 500, always an envelope.
+/// Serves `request`: no panic, no 500, always a GraphQL response.
 fn serve(shop: &Fixture, request: Request<Bytes>) -> Result<Value, TestCaseError> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let response = runtime.block_on(shop.send(request));
@@ -22,7 +22,7 @@ fn serve(shop: &Fixture, request: Request<Bytes>) -> Result<Value, TestCaseError
     Ok(Value::Null)
 }
 
-/// Pieces that GraphQL documents are made of.
+/// Fragments of GraphQL documents.
 fn document() -> impl Strategy<Value = String> {
     let pieces = [
         "{",
@@ -101,14 +101,14 @@ fn value() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    /// G19: no bytes in a body make it panic or fail.
+    /// G19: no body causes a panic or a 500.
     #[test]
     fn no_body_breaks_the_endpoint(body in proptest::collection::vec(any::<u8>(), 0..200)) {
         let answer = serve(&fixture(), post_body(body))?;
         prop_assert_eq!(codes(&answer), ["BAD_REQUEST"]);
     }
 
-    /// G19: no document and no variables make it panic or fail.
+    /// G19: no document and variables cause a panic or a 500.
     #[test]
     fn no_document_breaks_the_endpoint(query in document(), variables in value(), name in proptest::option::of("[AB]?")) {
         let body = serde_json::json!({ "query": query, "variables": variables, "operationName": name });
@@ -117,7 +117,7 @@ proptest! {
         prop_assert!(!codes(&answer).contains(&"INTERNAL_SERVER_ERROR"), "{}", answer);
     }
 
-    /// G19: no variables for a field that takes them make it panic or fail.
+    /// G19: no variables of a field with arguments cause a panic or a 500.
     #[test]
     fn no_variable_breaks_the_endpoint(id in value(), first in value()) {
         let query = "query ($id: Int!, $first: Int) { item(id: $id) { id } stock(first: $first) { edges { cursor } } }";
@@ -127,7 +127,7 @@ proptest! {
         prop_assert!(!codes(&answer).contains(&"INTERNAL_SERVER_ERROR"), "{}", answer);
     }
 
-    /// G19: no headers make it panic or fail.
+    /// G19: no headers cause a panic or a 500.
     #[test]
     fn no_header_breaks_the_endpoint(
         post: bool,
@@ -152,7 +152,7 @@ proptest! {
         serve(&fixture(), request)?;
     }
 
-    /// G19: no query string makes it panic or fail.
+    /// G19: no query string causes a panic or a 500.
     #[test]
     fn no_query_string_breaks_the_endpoint(query in "[a-zA-Z0-9%&=+{}()$:!]{0,60}", known: bool) {
         let query = if known { format!("query={query}&variables={query}") } else { query };
@@ -162,7 +162,7 @@ proptest! {
     }
 }
 
-/// G19: fragments that double at each step are refused, not expanded.
+/// G19: fragments that double at each level are refused, not expanded.
 #[tokio::test]
 async fn fragments_that_explode_are_refused() {
     let shop = fixture();
@@ -176,7 +176,7 @@ async fn fragments_that_explode_are_refused() {
     assert_eq!(shop.shop.calls(), 0);
 }
 
-/// G19: JSON that would exhaust the stack is refused, wherever it stands, or passed over without being built.
+/// G19: JSON nested deep enough to exhaust the stack is refused or skipped.
 #[tokio::test]
 async fn deep_json_is_refused() {
     let shop = fixture();

@@ -14,7 +14,7 @@ fn content_type(response: &Response<Bytes>) -> &str {
     response.headers()["content-type"].to_str().unwrap()
 }
 
-/// Sends `body` as `content_type`, with `preflight` as an extra header.
+/// Request with `body`, `content_type` and the extra header `preflight`.
 fn raw(content_type: Option<&str>, preflight: Option<&str>, body: &'static str) -> Request<Bytes> {
     let mut request = Request::post("/graphql");
     if let Some(content_type) = content_type {
@@ -47,7 +47,7 @@ async fn a_query_is_served_by_get() {
     assert_eq!(envelope(&response), json!({ "data": { "item": { "id": 4 } } }));
 }
 
-/// G1, G20: a mutation by GET is 405 with `Allow: POST`, as events too, and does not run.
+/// G1, G20: a mutation by GET is 405 with `Allow: POST`, also as events, and does not run.
 #[tokio::test]
 async fn a_mutation_by_get_is_refused() {
     let shop = fixture();
@@ -71,7 +71,8 @@ async fn only_get_and_post_are_served() {
     assert_eq!(response.headers()["allow"], "GET, POST");
 }
 
-/// G5: as `application/json` everything well-formed is 200; as `application/graphql-response+json` a request error is 400.
+/// G5: as `application/json` any well-formed request is 200; as `application/graphql-response+json`
+/// a request error is 400.
 #[tokio::test]
 async fn the_status_depends_on_the_media_type() {
     let shop = fixture();
@@ -108,7 +109,7 @@ async fn the_status_depends_on_the_media_type() {
     assert_eq!(response.headers()["cache-control"], "private, no-store");
 }
 
-/// G19: a body that is no request is 400, whatever the media type.
+/// G19: an invalid request body is 400 in every media type.
 #[tokio::test]
 async fn a_body_that_is_no_request_is_a_bad_request() {
     let shop = fixture();
@@ -152,7 +153,7 @@ async fn a_body_that_is_no_request_is_a_bad_request() {
     assert_eq!(shop.shop.calls(), 0);
 }
 
-/// G1, G19: null parameters are as good as absent ones, and parameters that nobody knows are ignored.
+/// G1, G19: null parameters count as absent, and unknown parameters are ignored.
 #[tokio::test]
 async fn null_and_unknown_parameters_are_ignored() {
     let body = r#"{"query":"{ ping }","operationName":null,"variables":null,"extensions":null,"id":"x"}"#;
@@ -160,7 +161,7 @@ async fn null_and_unknown_parameters_are_ignored() {
     assert_eq!(envelope(&response), json!({ "data": { "ping": "pong" } }));
 }
 
-/// G19: only JSON in UTF-8 is read.
+/// G19: only JSON in UTF-8 is accepted.
 #[tokio::test]
 async fn another_content_type_is_unsupported() {
     let shop = fixture();
@@ -179,7 +180,7 @@ async fn another_content_type_is_unsupported() {
     }
 }
 
-/// G19: a body in a content coding is 415, and says which is taken.
+/// G19: a body with a content coding is 415 with `Accept-Encoding`.
 #[tokio::test]
 async fn a_coded_body_is_unsupported() {
     let shop = fixture();
@@ -202,7 +203,7 @@ async fn a_coded_body_is_unsupported() {
     }
 }
 
-/// G20: what a foreign page can send without a preflight is 400, and 415 once it shows that it was preflighted.
+/// G20: a content type that needs no preflight is 400, and 415 with the preflight header.
 #[tokio::test]
 async fn a_simple_request_needs_a_preflight_header() {
     let shop = fixture();
@@ -231,7 +232,7 @@ async fn a_simple_request_needs_a_preflight_header() {
     assert_eq!(shop.shop.calls(), 0);
 }
 
-/// G19: nothing is served to a client that accepts nothing we can send.
+/// G19: an `Accept` header without a supported type is 406.
 #[tokio::test]
 async fn an_accept_without_our_types_is_not_acceptable() {
     let shop = fixture();
@@ -248,7 +249,7 @@ async fn an_accept_without_our_types_is_not_acceptable() {
     assert_eq!(shop.shop.calls(), 0);
 }
 
-/// G19: a body above the limit is 413, one of exactly the limit is read.
+/// G19: a body above the limit is 413; a body of exactly the limit is accepted.
 #[tokio::test]
 async fn a_body_above_the_limit_is_too_large() {
     let body = r#"{"query":"{ ping }"}"#;
@@ -260,7 +261,7 @@ async fn a_body_above_the_limit_is_too_large() {
     assert_eq!(fixture().send(post_body(mebibyte + body)).await.status(), 413);
 }
 
-/// G1: a browser gets the explorer page, which loads nothing from elsewhere.
+/// G1: a browser gets the explorer page, which loads no external resources.
 #[tokio::test]
 async fn a_browser_gets_the_explorer() {
     let shop = fixture();

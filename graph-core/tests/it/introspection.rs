@@ -1,4 +1,4 @@
-//! Reading the schema, or not.
+//! Introspection and its limits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::fixture::{Fixture, Mutation, Query, Subscription, builder, codes, fixture};
 
-/// G11: the schema can be read, and says what the host declared.
+/// G11: introspection describes the host's schema.
 #[tokio::test]
 async fn the_schema_can_be_read() {
     let shop = fixture();
@@ -25,7 +25,8 @@ async fn the_schema_can_be_read() {
     );
 }
 
-/// G11: switched off, `__schema` and `__type` are refused with their code, wherever they are; `__typename` stays.
+/// G11: if disabled, `__schema` and `__type` are refused with their code at any position;
+/// `__typename` works.
 #[tokio::test]
 async fn introspection_can_be_switched_off() {
     let by_schema = Engine::builder(RootNode::new(Query, Mutation, Subscription).disable_introspection());
@@ -57,8 +58,8 @@ impl Looping {
     }
 }
 
-/// G11, G3: a query root that can be selected again is no way around the switch; and what juniper cannot answer there is
-/// refused before anything runs.
+/// G11, G3: a nested query root does not bypass the switch, and introspection there, which juniper
+/// cannot execute, is refused before anything runs.
 #[tokio::test]
 async fn introspection_is_served_at_the_root_only() {
     for (switched_on, code) in [
@@ -85,7 +86,7 @@ async fn introspection_is_served_at_the_root_only() {
     }
 }
 
-/// G11, G17: the usual introspection query passes the limits, one that runs in circles does not.
+/// G11, G17: the usual introspection query passes the limits, a recursive one does not.
 #[tokio::test]
 async fn introspection_is_free_but_not_endless() {
     let shop = fixture();
@@ -94,7 +95,7 @@ async fn introspection_is_free_but_not_endless() {
         inputFields { name } interfaces { name } possibleTypes { name } } } }";
     let answer = shop.ask(usual).await;
     assert!(answer.get("errors").is_none(), "{}", answer["errors"]);
-    // neither depth nor cost: one level and a budget of nothing are enough
+    // neither depth nor cost: one level and a budget of 0 are enough
     let frugal = Fixture::new(builder().with_limits(Limits::default().with_depth(1).with_cost(0)));
     assert!(frugal.ask(usual).await.get("errors").is_none());
     let level = |inner: String| format!("fields {{ type {{ name {inner} }} }}");
@@ -109,8 +110,8 @@ async fn introspection_is_free_but_not_endless() {
     assert_eq!(shop.shop.calls(), 0);
 }
 
-/// G11, G17, G19: introspection in circles is refused before a word of its answer is written, also where limits are only
-/// measured, and where they depend on variables.
+/// G11, G17, G19: recursive introspection is refused before its response is computed, also in
+/// measuring modes and with variables.
 #[tokio::test]
 async fn introspection_in_circles_is_refused_in_every_mode() {
     let told = Arc::new(AtomicUsize::new(0));
@@ -133,7 +134,7 @@ async fn introspection_in_circles_is_refused_in_every_mode() {
             assert!(answer.get("data").is_none());
         }
     }
-    // it was refused before a request was judged by its variables
+    // refused before the check that depends on variables
     assert_eq!(told.load(Ordering::SeqCst), 0);
 }
 

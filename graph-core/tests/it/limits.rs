@@ -1,11 +1,11 @@
-//! Depth, aliases and root fields.
+//! Limits of depth, aliases and root fields.
 
 use graph_core::limits::Limits;
 use serde_json::Value;
 
 use crate::fixture::{Fixture, builder, codes, fixture};
 
-/// `levels` of selection below a field of the counting resolver.
+/// `levels` of selection below a counting resolver.
 fn nested(levels: usize) -> String {
     let inner = (0..levels - 2).fold("id".to_owned(), |inner, _| format!("parent {{ {inner} }}"));
     format!("{{ ping item(id: 1) {{ {inner} }} }}")
@@ -24,7 +24,7 @@ async fn an_operation_has_fifteen_levels_at_most() {
     assert_eq!(shop.shop.calls(), calls);
 }
 
-/// G17: levels behind fragments count, the fragments themselves do not.
+/// G17: levels inside fragments count, fragments themselves do not.
 #[tokio::test]
 async fn depth_is_counted_through_fragments() {
     let shop = Fixture::new(builder().with_limits(Limits::default().with_depth(4)));
@@ -40,7 +40,8 @@ async fn depth_is_counted_through_fragments() {
     }
 }
 
-/// G17, G19: nesting that would exhaust the stack is refused while it is read, in selections, values and lists of types.
+/// G17, G19: nesting that would exhaust the stack is refused by the parser, in selections, values
+/// and list types.
 #[tokio::test]
 async fn deep_nesting_is_refused_by_the_parser() {
     let shop = fixture();
@@ -57,7 +58,8 @@ async fn deep_nesting_is_refused_by_the_parser() {
     assert_eq!(shop.shop.calls(), 0);
 }
 
-/// G18, G3: thirty aliases pass, thirty-one are refused before anything runs, also when a fragment brings them.
+/// G18, G3: thirty aliases pass, thirty-one are refused before anything runs, also through
+/// fragments.
 #[tokio::test]
 async fn an_operation_has_thirty_aliases_at_most() {
     let shop = fixture();
@@ -74,7 +76,7 @@ async fn an_operation_has_thirty_aliases_at_most() {
     assert_eq!(shop.shop.calls(), calls);
 }
 
-/// G18: twenty fields at the root pass, twenty-one are refused.
+/// G18: twenty root fields pass, twenty-one are refused.
 #[tokio::test]
 async fn an_operation_has_twenty_root_fields_at_most() {
     let shop = fixture();
@@ -88,7 +90,7 @@ async fn an_operation_has_twenty_root_fields_at_most() {
     assert_eq!(codes(&shop.ask(&root(21)).await), ["MAX_COST_EXCEEDED"]);
 }
 
-/// G3: every limit that is exceeded is named at once, and as a request error the answer has no data.
+/// G3: all exceeded limits are reported at once, in a request error without data.
 #[tokio::test]
 async fn every_exceeded_limit_is_named() {
     let limits = Limits::default()

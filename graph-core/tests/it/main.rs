@@ -1,4 +1,4 @@
-//! The behaviour of the endpoint, one file each.
+//! Integration tests, one file per behaviour.
 
 #![expect(
     clippy::unwrap_used,

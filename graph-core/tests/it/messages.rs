@@ -1,7 +1,7 @@
-//! What the compiler says about types that the executor cannot run: each message names what to write.
+//! Compile errors for types that the executor cannot run; each message names the alternative.
 
-/// `TRYBUILD=overwrite` writes the messages down.
+/// `TRYBUILD=overwrite` updates the expected messages.
 #[test]
-fn what_is_not_ours_does_not_compile_and_is_told_what_to_do() {
+fn foreign_types_do_not_compile_with_a_helpful_message() {
     trybuild::TestCases::new().compile_fail("tests/messages/*.rs");
 }

@@ -1,4 +1,4 @@
-//! Limits that are enforced, measured or reported, statuses by edition, and introspection by request.
+//! Limit modes, status profiles, and introspection per request.
 
 use std::sync::{Arc, Mutex};
 
@@ -21,7 +21,8 @@ fn tight(mode: LimitMode) -> Limits {
         .with_mode(mode)
 }
 
-/// G18: enforced, an operation above a limit is refused; measured and reported it runs, and the log is told of each.
+/// G18: in enforcing mode an operation above a limit is refused; in the other modes it runs and is
+/// logged.
 #[tokio::test]
 async fn limits_are_enforced_measured_or_reported() {
     for (mode, runs, reports) in [
@@ -57,7 +58,7 @@ async fn limits_are_enforced_measured_or_reported() {
     }
 }
 
-/// G18: a size from a variable is refused, and told to the log, each time that it is too large.
+/// G18: a size from a variable is checked and logged for each request.
 #[tokio::test]
 async fn what_variables_ask_for_is_measured_each_time() {
     let measured = Arc::new(Mutex::new(Vec::new()));
@@ -78,7 +79,7 @@ async fn what_variables_ask_for_is_measured_each_time() {
     );
 }
 
-/// G18: what a batch asks for together is told when it exceeds a limit, enforced or not; a stream is told of once.
+/// G18: the sum of a batch is logged if it exceeds a limit, in every mode; a stream is logged once.
 #[tokio::test]
 async fn a_batch_is_measured_as_one() {
     let pings = json!([{ "query": "{ ping }" }, { "query": "{ ping }" }]);
@@ -105,7 +106,8 @@ async fn a_batch_is_measured_as_one() {
     }
 }
 
-/// G18: a client that asks is told what its operation costs, where the host allows it, beside data and errors.
+/// G18: a client can request the cost of its operation if the host allows it, with data and with
+/// errors.
 #[tokio::test]
 async fn a_client_may_ask_what_an_operation_costs() {
     let asking = |query: &str| {
@@ -138,14 +140,14 @@ async fn a_client_may_ask_what_an_operation_costs() {
     );
 }
 
-/// G11: who may read the schema is said by request, over what the engine says; `__typename` is always served.
+/// G11: a request setting overrides the engine's introspection setting; `__typename` always works.
 #[tokio::test]
 async fn introspection_is_switched_by_request() {
     let (on, off) = (fixture(), Fixture::new(builder().without_introspection()));
     let query = "{ __typename __schema { queryType { name } } }";
     let allowed =
         json!({ "data": { "__typename": "Query", "__schema": { "queryType": { "name": "Query" } } } });
-    // in turns: a plan that is kept decides nothing
+    // alternating: a cached plan must not decide
     for _ in 0..2 {
         assert_eq!(on.ask_in(query, on.anonymous()).await, allowed);
         let hidden = on.ask_in(query, on.anonymous().without_introspection()).await;
@@ -160,7 +162,7 @@ async fn introspection_is_switched_by_request() {
     }
 }
 
-/// G5: the statuses of both editions, and of both media types.
+/// G5: the statuses of both profiles in both media types.
 #[tokio::test]
 async fn statuses_are_those_of_the_edition() {
     let automatic = || {
@@ -173,7 +175,7 @@ async fn statuses_are_those_of_the_edition() {
     let hash = |hash: &str| json!({ "version": 1, "sha256Hash": hash });
     let zeroes = "0".repeat(64);
     let query = |query: &str| json!({ "query": query }).to_string();
-    // body; as JSON; as a GraphQL response by the audits, by the edition
+    // body; status as JSON; status as a GraphQL response by the audits and by the edition
     for (body, json_status, strict, of_edition) in [
         (query("{ ping }"), 200, 200, 200),
         (query("{ ping item(id: 0) { id } }"), 200, 200, 294),

@@ -1,4 +1,5 @@
-//! Prices that must not depend on the way a field is reached: interfaces, connections of any name, fields selected again.
+//! Costs that must not depend on the way a field is reached: interfaces, connections of any name,
+//! repeated fields.
 
 use graph_core::limits::{FieldCost, Limits};
 use graph_core::{Engine, RequestContext, graph_interface, graph_object};
@@ -63,7 +64,7 @@ impl Query {
     }
 }
 
-/// The price of `query` when the host named `costs`.
+/// Cost of `query` with the host's `costs`.
 async fn price(query: &str, costs: &[(&str, FieldCost)]) -> u64 {
     let schema = RootNode::new(Query, EmptyMutation::new(), EmptySubscription::new());
     let limits = Limits::default().with_cost(0);
@@ -86,7 +87,7 @@ async fn price(query: &str, costs: &[(&str, FieldCost)]) -> u64 {
     price.split(',').next().unwrap().parse().unwrap()
 }
 
-/// G18: an interface is no way around the price of a field, nor a type around the price of its interface.
+/// G18: an interface does not bypass the cost of a field, nor a type the cost of its interface.
 #[tokio::test]
 async fn a_price_holds_through_an_interface() {
     let through = "{ document { copies { size } } }";
@@ -107,7 +108,7 @@ async fn a_price_holds_through_an_interface() {
             "{priced}: {query}"
         );
     }
-    // a type of its own price keeps it, and a cheap type does not make the others cheap
+    // a type with its own cost keeps it, and a cheap type does not reduce the cost of others
     let cheap = FieldCost::weight(0).with_page_size(1);
     let both = [("Document.copies", dear), ("Note.copies", cheap)];
     assert_eq!(price(direct, &both).await, 1);
@@ -115,7 +116,7 @@ async fn a_price_holds_through_an_interface() {
     assert_eq!(price(through, &[("Note.copies", cheap)]).await, 1 + 10);
 }
 
-/// G18: a connection is known by its fields, not by its name, and several of them cost several times.
+/// G18: a connection is detected by its fields, not by its name, and several cost several times.
 #[tokio::test]
 async fn a_connection_of_any_name_costs_its_page() {
     let page = "edges { cursor node { copies { size } } } pageInfo { hasNextPage }";
@@ -130,7 +131,7 @@ async fn a_connection_of_any_name_costs_its_page() {
     );
 }
 
-/// G18: what the host says about the parts of a connection is not passed over.
+/// G18: weights of the parts of a connection apply.
 #[tokio::test]
 async fn the_parts_of_a_connection_can_have_weights() {
     let query = "{ notes(first: 10) { edges { cursor node { size } } pageInfo { hasNextPage } } }";
@@ -150,7 +151,7 @@ async fn the_parts_of_a_connection_can_have_weights() {
     }
 }
 
-/// G18: a field selected again under the same key runs again, and is not free the second time.
+/// G18: a field that is selected again under the same key costs again.
 #[tokio::test]
 async fn a_field_selected_again_is_not_free() {
     assert_eq!(price("{ document { size size size } }", &[]).await, 1 + 2);

@@ -1,7 +1,7 @@
-//! graphql-relay as the oracle of pages.
+//! Comparison of pages with graphql-relay.
 //!
-//! `tests/oracle/connections.mjs` invents lists and asks graphql-relay for pages of them. Ours are the same but for what is listed
-//! in [`check`]: where the specification lets a server say more, and what is refused here.
+//! `tests/oracle/connections.mjs` generates lists and records graphql-relay's pages. [`check`]
+//! lists the differences: cases in which the specification allows more, or in which we refuse.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn integers(of: &Value, key: &str) -> Vec<i32> {
         .collect()
 }
 
-/// The cursor of the entry `id`.
+/// Cursor of the entry `id`.
 fn cursor(id: i32) -> String {
     let request = field().request(LIMITS, PageArguments::default()).unwrap();
     request.rows(vec![id], i32::to_string).edges()[0]
@@ -38,7 +38,7 @@ fn cursor(id: i32) -> String {
         .to_owned()
 }
 
-/// What a store reads: behind `after`, in front of `before`, in the direction, one more than the page.
+/// Rows of a store: between `after` and `before`, in the direction, one more than the page size.
 fn rows(request: &PageRequest, list: &[i32]) -> Page<i32> {
     let position = |cursor: Option<&str>| cursor.map(|cursor| cursor.parse::<i32>().unwrap());
     let (after, before) = (position(request.after()), position(request.before()));
@@ -54,12 +54,13 @@ fn rows(request: &PageRequest, list: &[i32]) -> Page<i32> {
     request.rows(inside, i32::to_string)
 }
 
-/// The page that graphql-relay makes, and where ours differ:
+/// Compares with the page of graphql-relay, except for these differences:
 ///
-/// 1. behind an `after`, and in front of a `before`, there is a page: the entry of the cursor. graphql-relay says so only in the
-///    direction of paging;
-/// 2. `first` beside `last`, and a size above the maximum, is refused;
-/// 3. in a list in memory the entry of a cursor must be there: graphql-relay, whose cursors are places, takes what moved there.
+/// 1. With `after` or `before`, the flag in that direction is true, because the cursor's entry
+///    exists. graphql-relay sets only the flag in the direction of paging.
+/// 2. `first` with `last`, and a size above the maximum, are refused.
+/// 3. In an in-memory list the entry of a cursor must exist. graphql-relay's cursors are positions,
+///    so it uses the entry that moved there.
 fn check(case: &Value) {
     let (after, before) = (integer(case, "after"), integer(case, "before"));
     let arguments = PageArguments {
@@ -115,7 +116,7 @@ fn check_all(file: &Path) {
     }
 }
 
-/// G12: entries, all four fields of `pageInfo`, both directions, entries that are gone.
+/// G12: entries, all four fields of `pageInfo`, both directions, removed entries.
 #[test]
 fn pages_are_those_of_graphql_relay() {
     let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle/vectors");

@@ -1,4 +1,4 @@
-//! The schema as text, and what of it is on its way out.
+//! Schema as SDL, and deprecated fields.
 
 use std::sync::{Arc, Mutex};
 
@@ -18,7 +18,7 @@ type Context = RequestContext<()>;
 #[derive(juniper::GraphQLObject, GraphObject)]
 #[graphql(context = Context)]
 struct Place {
-    /// What people call it.
+    /// The common name.
     name: String,
     #[graphql(deprecated = "say \"name\"\nin place of it")]
     label: String,
@@ -26,7 +26,7 @@ struct Place {
 
 #[derive(Clone, Copy, juniper::GraphQLEnum, GraphEnum)]
 enum Side {
-    /// Where the heart is.
+    /// The side of the heart.
     Left,
     #[graphql(deprecated = "No longer supported")]
     Middle,
@@ -35,7 +35,7 @@ enum Side {
 
 #[derive(Clone, GraphQLInputObject)]
 struct Window {
-    /// How wide.
+    /// The width.
     #[graphql(default = 3)]
     width: i32,
     #[graphql(default = 1.0)]
@@ -91,10 +91,11 @@ fn root() -> RootNode<Root, Change, EmptySubscription<Context>> {
     RootNode::new(Root, Change, EmptySubscription::new())
 }
 
-/// What graphql-js prints of the schema built from it: `printSchema(lexicographicSortSchema(buildSchema(text)))`.
+/// Output of graphql-js for the schema: `printSchema(lexicographicSortSchema(buildSchema(text)))`.
 const EXPECTED: &str = include_str!("../vectors/schema.graphqls");
 
-/// G11: descriptions, defaults, deprecations and roots of other names stand in the text, in the order of their names.
+/// G11: the SDL contains descriptions, defaults, deprecations and custom root names, sorted by
+/// name.
 #[test]
 fn the_schema_is_told_as_text() {
     let engine = Engine::builder(root()).build().unwrap();
@@ -119,7 +120,8 @@ fn counting(manifest: Manifest) -> (Engine<Root, Change, EmptySubscription<Conte
 const OLD: &str =
     "query Mine { old a: old ...F } fragment F on Root { place(id: 1, exact: true) { label name } }";
 
-/// G11: each start of an operation tells once of every deprecated field and argument in it, through fragments and aliases.
+/// G11: each start of an operation reports each of its deprecated fields and arguments once,
+/// through fragments and aliases.
 #[tokio::test]
 async fn deprecated_fields_are_told_of_when_they_are_used() {
     let manifest = Manifest::new()
@@ -137,7 +139,7 @@ async fn deprecated_fields_are_told_of_when_they_are_used() {
         assert_eq!(used, all.map(|at| (at.to_owned(), Some("Mine".to_owned()))));
         let (_, used) = ask(GraphRequest::persisted("listed-2")).await;
         assert_eq!(used, [("Root.old".to_owned(), Some("listed-2".to_owned()))]);
-        // what a client calls its operation would be a label without end
+        // the client's operation name would be an unbounded label
         let (_, used) = ask(GraphRequest::new(OLD).with_operation_name("Mine")).await;
         assert_eq!(used, all.map(|at| (at.to_owned(), None)));
         let (_, used) = ask(GraphRequest::new("{ side place(id: 1) { name } }")).await;

@@ -1,4 +1,4 @@
-//! What a subscriber of `tracing` sees of operations, and what it never does.
+//! Tracing spans of operations, and secrets that they must not contain.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -16,7 +16,7 @@ use tracing::{Event, Metadata, Subscriber};
 
 use crate::fixture::{Context, Fixture, accepting, builder, get, post, post_body};
 
-/// Keeps everything that it is told.
+/// Records all spans and events.
 #[derive(Clone, Default)]
 struct Everything {
     seen: Arc<Mutex<Vec<BTreeMap<String, String>>>>,
@@ -77,7 +77,7 @@ fn shop() -> Fixture {
     Fixture::new(builder().with_automatic_persisted_queries(automatic))
 }
 
-/// Of somebody whose every word is secret.
+/// Context of a principal whose every value is secret.
 fn context(shop: &Fixture) -> Context {
     let principal = Principal::new(SECRET).with_scopes(SECRET.parse().unwrap());
     RequestContext::new(Arc::clone(&shop.shop))
@@ -87,7 +87,8 @@ fn context(shop: &Fixture) -> Context {
 
 const BY_VARIABLE: &str = "query Items($id: Int!) { item(id: $id) { id } }";
 
-/// G6: an operation is a span with its type and its name, cut at 64 letters, and nothing else, whatever becomes of it.
+/// G6: an operation is a span with its type and its name, truncated to 64 characters, in every
+/// outcome.
 #[tokio::test]
 async fn an_operation_is_a_span_with_its_name() {
     let (subscriber, shop) = (Everything::default(), shop());
@@ -132,7 +133,7 @@ async fn an_operation_is_a_span_with_its_name() {
     }
 }
 
-/// G6: what is refused shows no text, no variable, no name that the client made up, and nobody.
+/// G6: a refused operation shows no text, variable, unknown operation name or principal.
 #[tokio::test]
 async fn a_span_shows_no_secret() {
     let (subscriber, shop) = (Everything::default(), shop());

@@ -14,7 +14,7 @@ fn text(response: &Response<bytes::Bytes>) -> &str {
     std::str::from_utf8(response.body()).unwrap()
 }
 
-/// G10, G2: every event is a payload of `event: next`, the end is `event: complete`.
+/// G10, G2: every event is the payload of `event: next`; the end is `event: complete`.
 #[tokio::test]
 async fn events_are_pushed_until_the_stream_is_complete() {
     let shop = fixture();
@@ -37,7 +37,7 @@ async fn events_are_pushed_until_the_stream_is_complete() {
     }
 }
 
-/// G10: an operation without events is one payload.
+/// G10: a query as an event stream is one event.
 #[tokio::test]
 async fn a_query_as_events_is_one_payload() {
     let shop = fixture();
@@ -48,7 +48,7 @@ async fn a_query_as_events_is_one_payload() {
     }
 }
 
-/// G10, G3: what does not fit the schema is a payload too, and nothing ran; what is no request is not a stream.
+/// G10, G3: an invalid operation is an event and runs nothing; an invalid request gets no stream.
 #[tokio::test]
 async fn request_errors_are_payloads() {
     let shop = fixture();
@@ -102,7 +102,7 @@ async fn a_guarded_subscription_does_not_start() {
     assert_eq!(shop.shop.calls(), 0);
 }
 
-/// G10: variables, aliases and the defaults of the schema work as in a query.
+/// G10: variables, aliases and schema defaults work as in a query.
 #[tokio::test]
 async fn a_subscription_takes_variables_and_aliases() {
     let shop = fixture();
@@ -119,7 +119,7 @@ async fn a_subscription_takes_variables_and_aliases() {
     assert_eq!(responses.count().await, 3);
 }
 
-/// G10, G6: an event that fails is masked, and the events after it still come.
+/// G10, G6: a failed event is masked, and later events still arrive.
 #[tokio::test]
 async fn a_failed_event_is_masked_and_the_stream_goes_on() {
     let shop = fixture();
@@ -137,7 +137,7 @@ async fn a_failed_event_is_masked_and_the_stream_goes_on() {
     );
 }
 
-/// G19: a stream that panics ends with an error; the engine goes on.
+/// G19: a panicking stream ends with an error; the engine continues.
 #[tokio::test]
 async fn a_panicking_stream_ends_with_an_error() {
     let shop = fixture();
@@ -150,7 +150,7 @@ async fn a_panicking_stream_ends_with_an_error() {
     assert_eq!(shop.ask("{ ping }").await, json!({ "data": { "ping": "pong" } }));
 }
 
-/// G10: a payload is pushed each time the event fires, and the stream waits in between.
+/// G10: each event is sent when it fires; the stream waits in between.
 #[tokio::test]
 async fn a_payload_is_pushed_when_the_event_fires() {
     let shop = fixture();
@@ -160,7 +160,7 @@ async fn a_payload_is_pushed_when_the_event_fires() {
     let mut responses = Box::pin(shop.engine.subscribe(request, shop.anonymous()));
     assert!(responses.next().now_or_never().is_none());
     for id in [4, 2] {
-        // woken from another task, not by being polled again
+        // woken from another task, not by another poll
         let next = tokio::spawn(async move {
             let response = responses.next().await;
             (response, responses)
@@ -177,7 +177,7 @@ async fn a_payload_is_pushed_when_the_event_fires() {
     assert_eq!(responses.next().await, None);
 }
 
-/// G10, G4: a subscription whose only field is skipped has nothing to stream; it is refused, not answered with an empty envelope.
+/// G10, G4: a subscription whose only field is skipped is refused.
 #[tokio::test]
 async fn a_subscription_without_its_field_is_refused() {
     let shop = fixture();
@@ -197,7 +197,7 @@ async fn a_subscription_without_its_field_is_refused() {
     assert_eq!(shop.shop.calls(), 0);
 }
 
-/// G10, G6: a subscription refused behind fragments keeps its code, as one without them.
+/// G10, G6: a subscription refused inside fragments keeps its code.
 #[tokio::test]
 async fn a_subscription_refused_in_a_fragment_keeps_its_code() {
     let shop = fixture();
@@ -221,7 +221,7 @@ async fn a_subscription_refused_in_a_fragment_keeps_its_code() {
     assert_eq!(shop.shop.calls(), 0);
 }
 
-/// G10: behind fragments a subscription streams as without them.
+/// G10: a subscription inside fragments streams normally.
 #[tokio::test]
 async fn a_subscription_behind_fragments_streams() {
     let shop = fixture();
@@ -238,7 +238,7 @@ async fn a_subscription_behind_fragments_streams() {
     assert_eq!(nested.len(), 2);
 }
 
-/// G10: nothing of a subscription runs ahead of the client, and dropping the stream drops the host's.
+/// G10: a subscription runs only when polled, and dropping the stream drops the host's stream.
 #[tokio::test]
 async fn a_dropped_stream_ends_the_subscription() {
     let shop = fixture();
@@ -249,7 +249,7 @@ async fn a_dropped_stream_ends_the_subscription() {
     let mut events = response.into_body();
     assert!(events.next().await.unwrap().starts_with(b"event: next"));
     drop(events);
-    // the second event, which panics, was never asked for
+    // the second event, which panics, was never polled
     assert!(shop.incidents.lock().unwrap().is_empty());
 
     let (feed, receiver) = tokio::sync::mpsc::unbounded_channel();

@@ -1,4 +1,4 @@
-//! Requests as clients send them, and answers as they read them.
+//! Requests and responses as clients see them.
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -34,7 +34,7 @@ pub(crate) fn json(response: &Response<Bytes>) -> Value {
     serde_json::from_slice(response.body()).unwrap()
 }
 
-/// The codes of `errors`.
+/// Codes of `errors`.
 pub(crate) fn codes(envelope: &Value) -> Vec<&str> {
     let errors = envelope["errors"]
         .as_array()

@@ -49,7 +49,7 @@ impl Both {
 }
 
 #[graph_interface]
-trait Nobody {
+trait Lonely {
     fn id(&self) -> i32;
 }
 

@@ -68,7 +68,7 @@ export function rustOf(schema, { twin = false } = {}) {
   const head = (what, uses) => `//! ${what} of \`${schema.name}${twin ? "_twin" : ""}\`, written by \`tests/oracle/run schemas\`.\n\n${uses}\n\n`;
   const mutation = schema.byName.has("Mutation");
   const files = {
-    "inputs.rs": head("What fields take", "use juniper::{GraphQLEnum, GraphQLInputObject, Nullable};\n\nuse crate::oracle::prelude::*;") + of(["enum", "input"], (it) => inputs[it.kind](it)),
+    "inputs.rs": head("Inputs", "use juniper::{GraphQLEnum, GraphQLInputObject, Nullable};\n\nuse crate::oracle::prelude::*;") + of(["enum", "input"], (it) => inputs[it.kind](it)),
     "objects.rs": head("The objects", "use super::*;") + of(["object"], object),
     "mod.rs": head("The types", "") + [
       "mod inputs;", "mod objects;", "",

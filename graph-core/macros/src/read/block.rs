@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_juniper_can_pass_and_a_guard_of_no_field_are_refused() {
+    fn executor_parameters_and_misplaced_guards_are_refused() {
         let refused: [ItemImpl; 3] = [
             parse_quote!(impl Item { fn id(&self, executor: &Executor) -> i32 { 1 } }),
             parse_quote!(impl Item { #[graph(plain)] #[graphql(ignore)] fn id(&self) -> i32 { 1 } }),

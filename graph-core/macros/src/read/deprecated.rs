@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_juniper_reads_itself_and_what_is_no_field_stay_as_they_are() {
+    fn attributes_that_juniper_reads_are_unchanged() {
         let kept: [Vec<Attribute>; 3] = [
             vec![parse_quote!(#[deprecated])],
             vec![

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_context_and_executor_are_told_apart_as_juniper_does() {
+    fn parameters_are_classified_as_by_juniper() {
         let read = read(parse_quote!(fn f(
             &self,
             first_name: i32,

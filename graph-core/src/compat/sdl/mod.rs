@@ -1,7 +1,7 @@
-//! The schema as text, in the [language of type systems](https://spec.graphql.org/September2025/#sec-Type-System).
+//! Prints the schema in the [schema definition language](https://spec.graphql.org/September2025/#sec-Type-System).
 //!
-//! Everything stands in the order of its name, in the words of graphql-js's printer: a change of the text is a change of the schema.
-//! juniper's own printer, a feature of it, panics on what it does not know.
+//! Sorted by name and formatted like graphql-js's printer, so that the text changes only with the
+//! schema. juniper's own printer panics on kinds that it does not support.
 
 mod text;
 

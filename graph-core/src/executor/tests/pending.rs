@@ -180,7 +180,7 @@ async fn futures_that_other_threads_wake_fill_their_holes() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_more_resolvers_run_than_there_are_places_and_all_come_to_an_end() {
+async fn concurrency_limit_is_kept_and_all_resolvers_end() {
     for (seed, places) in (0..300).zip([1, 2, 7, 50].into_iter().cycle()) {
         assert!(run(seed, Some(places)).await <= places);
     }

@@ -94,7 +94,7 @@ fn filled(parts: &[Part], number: u32) -> SegmentResult {
 
 proptest! {
     #[test]
-    fn holes_are_filled_and_values_nulled_in_whatever_order_they_come(parts in parts(), number in any::<u32>()) {
+    fn holes_are_filled_and_values_nulled_in_any_order(parts in parts(), number in any::<u32>()) {
         let text = filled(&parts, number).map(|seg| String::from_utf8(seg.into_bytes()).unwrap());
         prop_assert_eq!(text.ok(), expected(&parts).ok());
     }

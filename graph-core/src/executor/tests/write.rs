@@ -22,7 +22,7 @@ fn check_string(text: &str) {
 }
 
 #[test]
-fn every_byte_at_every_place_of_a_string_is_written_as_by_serde_json() {
+fn every_byte_of_a_string_is_written_as_by_serde_json() {
     // lengths around the blocks of eight bytes
     for length in 0..=24 {
         for place in 0..length {

@@ -367,7 +367,7 @@ mod tests {
     /// G10: stopped operations of an unread stream are dropped, so that repeated starts do not grow
     /// memory.
     #[test]
-    fn what_is_stopped_is_dropped_whoever_reads_the_stream() {
+    fn stopped_operation_of_unread_stream_is_dropped() {
         let host = Arc::new(HostCode::default());
         let mut cx = Context::from_waker(Waker::noop());
         let mut stream = driven(&host.operations);

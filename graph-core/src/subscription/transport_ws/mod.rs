@@ -9,13 +9,16 @@
 //! ```
 //! use std::time::{Duration, SystemTime};
 //!
-//! use graph_core::subscription::transport_ws::{Action, AllowedOrigins, ConnectionLimits, Handshake, Input};
+//! use graph_core::subscription::transport_ws::{
+//!     Action, AllowedOrigins, ConnectionLimits, Handshake, Input,
+//! };
 //! use http::{HeaderMap, HeaderValue};
 //!
 //! let mut headers = HeaderMap::new();
 //! headers.insert("origin", HeaderValue::from_static("https://desk.example"));
 //! headers.insert("sec-websocket-protocol", HeaderValue::from_static("graphql-transport-ws"));
-//! let handshake = Handshake::read(&headers, &AllowedOrigins::new(["https://desk.example"]).unwrap()).unwrap();
+//! let origins = AllowedOrigins::new(["https://desk.example"]).unwrap();
+//! let handshake = Handshake::read(&headers, &origins).unwrap();
 //! assert_eq!(handshake.subprotocol(), Some("graphql-transport-ws"));
 //!
 //! let now = SystemTime::UNIX_EPOCH;
@@ -31,8 +34,9 @@
 //! let actions = connection.handle(Input::Accepted { expires_at }, now);
 //! assert_eq!(actions, [Action::Send(r#"{"type":"connection_ack"}"#.to_owned())]);
 //!
-//! let subscribe = r#"{"id":"1","type":"subscribe","payload":{"query":"subscription { ticked }"}}"#;
-//! let actions = connection.handle(Input::Text(subscribe), now);
+//! let payload = r#"{"query":"subscription { ticked }"}"#;
+//! let subscribe = format!(r#"{{"id":"1","type":"subscribe","payload":{payload}}}"#);
+//! let actions = connection.handle(Input::Text(&subscribe), now);
 //! assert!(matches!(actions.as_slice(), [Action::Start { .. }]));
 //!
 //! let actions = connection.handle(Input::Timeout, now + Duration::from_secs(300));

@@ -1,11 +1,11 @@
-//! Objects, an interface in both of its forms, and a union, over types that only juniper knows.
+//! Objects, an interface in both forms, and a union, over types that only juniper knows.
 
 use graph_core::{GraphObject, graph_interface, graph_object, graph_union};
 use juniper::{GraphQLObject, ID};
 
 use super::forms::{Context, Field, Mood, Path, User, Weather};
 
-/// An object without an attribute of ours.
+/// Object without our attribute.
 #[derive(GraphQLObject)]
 pub(crate) struct Legacy {
     pub(super) year: i32,
@@ -29,7 +29,7 @@ pub(crate) struct Team {
     hidden: Field,
 }
 
-/// The same in every context.
+/// Object without a context, usable in every schema.
 #[derive(GraphQLObject, GraphObject)]
 pub(crate) struct Everywhere {
     pub(super) id: i32,
@@ -58,7 +58,7 @@ impl Robot {
 #[expect(dead_code, reason = "juniper reads the signatures only")]
 pub(crate) trait Node {
     fn id(&self) -> ID;
-    #[deprecated = "ask somebody"]
+    #[deprecated = "ask support"]
     fn code(&self) -> Option<i32>;
 }
 

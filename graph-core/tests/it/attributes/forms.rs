@@ -1,4 +1,5 @@
-//! A graph with every form that the attributes know, and with types that are called like those of the runtime.
+//! Schema with every form that the attributes support, and with types named like those of the
+//! runtime.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -26,14 +27,14 @@ impl Host {
     }
 }
 
-/// Names that the runtime has too.
+/// Name that the runtime also uses.
 pub(crate) struct Field;
 #[derive(Clone)]
 pub(crate) struct Path;
 #[derive(Clone)]
 pub(crate) struct Plain;
 
-/// A part of the context.
+/// Part of the context.
 pub(crate) struct Part(i32);
 
 impl juniper::FromContext<Context> for Part {
@@ -81,7 +82,7 @@ impl Field {
         1
     }
 
-    // names of what is generated
+    // names used by generated code
     fn field(&self) -> i32 {
         2
     }
@@ -102,12 +103,12 @@ impl Path {
     }
 }
 
-/// A scalar of the host's.
+/// Custom scalar.
 #[derive(Clone, GraphQLScalar)]
 #[graphql(transparent)]
 pub(crate) struct Cents(i32);
 
-/// A name for each type that is wrapped.
+/// Generic type with one GraphQL name per parameter.
 pub(crate) struct Pair<T>(T, T);
 
 #[graph_object(context = Context, name = "PathPair")]

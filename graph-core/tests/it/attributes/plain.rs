@@ -1,4 +1,4 @@
-//! What an operation lacks that selects a field of `#[graph(plain)]`: juniper executes all of it, and gives no means for more.
+//! Limitations of operations with a `#[graph(plain)]` field, which juniper executes.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use super::{callers, engine, schema};
 use crate::fixture::codes;
 
-/// The same selection in our hands, and in juniper's.
+/// Two requests with one selection: for our executor and for juniper's.
 fn both(selection: &str) -> [GraphRequest; 2] {
     ["", "plain: observer { executed }"].map(|plain| GraphRequest::new(format!("{{ {selection} {plain} }}")))
 }
 
-/// G4: the path of an error has no places in lists there; everything else of the error is the same.
+/// G4: paths of errors have no list indices there; the rest of the error is the same.
 #[tokio::test]
 async fn paths_of_juniper_have_no_places_in_lists() {
     let [anonymous, ..] = callers();
@@ -29,11 +29,11 @@ async fn paths_of_juniper_have_no_places_in_lists() {
     assert_eq!(ours["errors"], theirs["errors"]);
 }
 
-/// G5: what is late has no data there, not even what was ready.
+/// G5: a late operation has no data there, not even the fields that were ready.
 #[tokio::test]
 async fn what_juniper_executes_has_no_partial_answer() {
     let [anonymous, ..] = callers();
-    // the deadline has passed when it is looked at first
+    // the deadline has passed at its first poll
     let late = Engine::builder(schema())
         .with_deadline(Duration::from_millis(1), timer_fn(|_| std::future::ready(())))
         .build()
@@ -51,7 +51,7 @@ async fn what_juniper_executes_has_no_partial_answer() {
     );
 }
 
-/// G7: juniper's own rules about defaults hold there.
+/// G7: juniper's own rules for defaults apply there.
 #[tokio::test]
 async fn defaults_are_those_of_juniper() {
     let [anonymous, ..] = callers();

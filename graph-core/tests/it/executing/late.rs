@@ -1,4 +1,4 @@
-//! Time and number.
+//! Deadlines and the concurrency limit.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,12 +10,13 @@ use serde_json::{Value, json};
 use super::{Log, ask, builder, yields};
 use crate::fixture::codes;
 
-/// Time passes as often as the operation comes to rest.
+/// Sleep that ends after a number of polls.
 async fn rests(_: Duration) {
     yields(60).await;
 }
 
-/// G5: a deadline answers with what is ready; what is not is null, or bubbles, with `TIMEOUT`, and is dropped.
+/// G5: at the deadline the response has all ready fields; others fail with `TIMEOUT` and are
+/// dropped.
 #[tokio::test]
 async fn a_deadline_answers_with_what_is_ready() {
     let engine = builder()
@@ -41,7 +42,7 @@ async fn a_deadline_answers_with_what_is_ready() {
     assert_eq!(log.running.load(Ordering::SeqCst), 0);
 }
 
-/// G5, G8: a mutation that is late starts nothing more.
+/// G5, G8: a late mutation starts no further root field.
 #[tokio::test]
 async fn a_late_mutation_starts_nothing_more() {
     let engine = builder()
@@ -57,7 +58,7 @@ async fn a_late_mutation_starts_nothing_more() {
     assert_eq!(answer["data"], Value::Null);
 }
 
-/// G5, G8: nor does it start what would have been ready at once: it writes, and nobody waits for it any more.
+/// G5, G8: this includes synchronous root fields, whose writes the client would not see.
 #[tokio::test]
 async fn a_late_mutation_writes_nothing_more() {
     let engine = builder()
@@ -74,7 +75,8 @@ async fn a_late_mutation_writes_nothing_more() {
     assert_eq!(answer["data"]["__typename"], "Mutation");
 }
 
-/// G8: with a limit no more resolvers run at once, on all levels together, and all of them run in the end.
+/// G8: the limit bounds the concurrent resolvers of all levels together, and all of them run
+/// eventually.
 #[tokio::test]
 async fn a_limit_bounds_how_many_resolvers_run() {
     let query = "{ nodes(count: 30) { slow children(count: 2) { slow } } }";

@@ -1,4 +1,4 @@
-//! Keys that are loaded together.
+//! Batched loading.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -15,7 +15,7 @@ use serde_json::json;
 use super::{Log, Names, answer, ask, batches, builder};
 use crate::fixture::{codes, post_body};
 
-/// G8: resolvers that ask for keys are one batch, each key in it once; a level further down is one more.
+/// G8: concurrent resolvers share one batch with distinct keys; each nesting level adds one batch.
 #[tokio::test]
 async fn keys_are_loaded_in_one_batch() {
     batches();
@@ -25,12 +25,12 @@ async fn keys_are_loaded_in_one_batch() {
     assert_eq!(answer["data"]["nodes"][3]["name"], "name 3");
     assert_eq!(answer["data"]["nodes"][11]["children"][1]["name"], "name 111");
     let batches = batches();
-    // a child is there with its node; children are not before the names of the nodes have been asked for
+    // children exist only after their nodes' names were requested
     let children = 12 * 2 - 4;
     assert_eq!(batches.iter().map(Vec::len).collect::<Vec<_>>(), [13, children]);
 }
 
-/// G8: a failure of a batch is the answer to all of its keys, and a key without a value is null.
+/// G8: the error of a batch applies to all of its keys; a key without a value is null.
 #[tokio::test]
 async fn a_batch_fails_as_a_whole() {
     let failed = answer("{ a: node(id: 1300) { name } b: node(id: 5) { name } }").await;
@@ -43,7 +43,7 @@ async fn a_batch_fails_as_a_whole() {
     assert_eq!(absent, json!({ "data": { "node": { "name": null } } }));
 }
 
-/// G8: a key that a task of its own asks for, while nothing else goes on, is loaded.
+/// G8: a key requested by another task while the operation is idle is loaded.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_key_asked_for_from_another_task_is_loaded() {
     let (engine, log) = (builder().build().unwrap(), Arc::<Log>::default());
@@ -60,7 +60,7 @@ async fn a_key_asked_for_from_another_task_is_loaded() {
     );
 }
 
-/// G8: an operation of a batch reads what the one before it wrote, and not what that one had loaded.
+/// G8: an operation of a batch sees the writes of the previous one, but not its loader cache.
 #[tokio::test]
 async fn operations_of_a_batch_load_for_themselves() {
     batches();
@@ -75,7 +75,7 @@ async fn operations_of_a_batch_load_for_themselves() {
     assert_eq!(batches(), [[1], [1]]);
 }
 
-/// G10: an event has its own errors and its own loads.
+/// G10: each event has its own errors and loads.
 #[tokio::test]
 async fn an_event_runs_through_the_plan() {
     batches();
@@ -92,11 +92,11 @@ async fn an_event_runs_through_the_plan() {
     );
     assert_eq!(events[0]["errors"][0]["path"], json!(["t", "odd"]));
     assert!(events[1].get("errors").is_none());
-    // 2 is asked for again
+    // 2 is requested again
     assert_eq!(batches(), [vec![1, 2], vec![2, 3]]);
 }
 
-/// G8: an operation that ended while its keys were being loaded does not keep the next one of its context from them.
+/// G8: an operation dropped during a load does not block the next one of its context.
 #[tokio::test]
 async fn what_was_given_up_is_loaded_for_the_next() {
     let rests = timer_fn(|_| super::yields(1));
@@ -116,7 +116,7 @@ async fn what_was_given_up_is_loaded_for_the_next() {
     );
 }
 
-/// G8: operations of one context at the same time all get what they ask for.
+/// G8: concurrent operations of one context all get their values.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn operations_of_one_context_do_not_stall_each_other() {
     let engine = builder().build().unwrap();

@@ -1,4 +1,4 @@
-//! How the executor goes about resolvers that wait: order, merging, failure, time and number.
+//! Execution of asynchronous resolvers: order, merging, failures, deadlines and limits.
 
 mod late;
 mod loads;
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// What happened, in its order.
+/// Events in order.
 #[derive(Default)]
 struct Log {
     lines: Mutex<Vec<String>>,
@@ -43,7 +43,7 @@ impl Log {
     }
 }
 
-/// Counts itself as running until it is dropped.
+/// Counts as running until it is dropped.
 struct Running<'l>(&'l Log);
 
 impl<'l> Running<'l> {
@@ -83,7 +83,7 @@ impl Node {
         self.id
     }
 
-    /// Nullable, and fails where the id is odd.
+    /// Nullable; fails for odd ids.
     async fn odd(&self) -> Result<Option<i32>, GraphError> {
         yields(self.id % 3).await;
         if self.id % 2 == 1 {
@@ -92,7 +92,7 @@ impl Node {
         Ok(Some(self.id))
     }
 
-    /// Never null, and fails where the id is odd.
+    /// Non-null; fails for odd ids.
     async fn even(&self) -> Result<i32, GraphError> {
         yields(self.id % 3).await;
         if self.id % 2 == 1 {
@@ -121,7 +121,7 @@ impl Node {
         vec![vec![node(2), None], vec![node(1), node(4)]]
     }
 
-    /// Waits for ever.
+    /// Never completes.
     async fn never(&self, context: &Context) -> Result<Option<i32>, GraphError> {
         let _running = Running::new(context.host());
         std::future::pending().await
@@ -136,7 +136,7 @@ impl Node {
         context.load::<Names>(self.id).await
     }
 
-    /// Asks from a task of its own.
+    /// Requests the key from another task.
     async fn spawned_name(&self, context: &Context) -> Result<Option<String>, GraphError> {
         let (context, id) = (context.clone(), self.id);
         let asked = tokio::spawn(async move {
@@ -176,7 +176,7 @@ impl Batch for Names {
 }
 
 thread_local! {
-    /// The batches of the test on this thread.
+    /// Batches of the test on this thread.
     static BATCHES: Mutex<Vec<Vec<i32>>> = const { Mutex::new(Vec::new()) };
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{answer, ask, builder};
 
-/// G8: fields that wait do so at once, and stand in the order of the document whichever is ready first.
+/// G8: asynchronous fields run concurrently and appear in document order.
 #[tokio::test]
 async fn fields_wait_at_once_and_stand_in_their_order() {
     let log = Arc::default();
@@ -19,7 +19,7 @@ async fn fields_wait_at_once_and_stand_in_their_order() {
     assert_eq!(log.lines(), expected);
 }
 
-/// G8: fragments do not make fields wait for one another.
+/// G8: fragments do not serialize fields.
 #[tokio::test]
 async fn fragments_do_not_make_fields_wait() {
     let log = Arc::default();
@@ -28,7 +28,7 @@ async fn fragments_do_not_make_fields_wait() {
     assert_eq!(log.lines(), ["start 9", "start 1", "end 1", "end 9"]);
 }
 
-/// G8: one response key runs its resolver once, and what is selected below it anywhere is merged in the order of the document.
+/// G8: one response key runs its resolver once; its selections are merged in document order.
 #[tokio::test]
 async fn a_response_key_runs_once_and_is_merged() {
     let log = Arc::default();
@@ -42,7 +42,7 @@ async fn a_response_key_runs_once_and_is_merged() {
     assert_eq!(log.lines(), ["start a", "end a"]);
 }
 
-/// G8: the fields of a mutation run one after another, each with everything below it.
+/// G8: the fields of a mutation run in series, each with its whole selection.
 #[tokio::test]
 async fn mutations_run_in_series() {
     let log = Arc::default();
@@ -55,7 +55,8 @@ async fn mutations_run_in_series() {
     assert_eq!(log.lines(), ["start a", "end a", "q", "start b", "end b"]);
 }
 
-/// G4, G5: a failure of a field that waits has its indices, nulls what it must and nothing beside it.
+/// G4, G5: the error of an asynchronous field has its list indices and nulls only its nearest
+/// nullable parent.
 #[tokio::test]
 async fn failures_bubble_to_the_next_nullable_value() {
     let failing = answer("{ nodes(count: 4) { id odd even child { id } } }").await;
@@ -68,7 +69,7 @@ async fn failures_bubble_to_the_next_nullable_value() {
         .map(|error| error["path"].to_string())
         .collect();
     paths.dedup();
-    // the order is that of the document, whatever failed first
+    // document order, independent of the order of failures
     assert_eq!(
         paths,
         [
@@ -95,7 +96,7 @@ async fn failures_bubble_to_the_next_nullable_value() {
     assert_eq!(last["path"], json!(["node", "children", 11, "children", 1, "x"]));
 }
 
-/// G5: what waits beside a failure that nulls both is not waited for.
+/// G5: a pending field inside a value that became null is cancelled.
 #[tokio::test]
 async fn what_became_null_is_cancelled() {
     for (count, selected) in [(1, "even never"), (20, "even never certainlyNever")] {
@@ -109,7 +110,7 @@ async fn what_became_null_is_cancelled() {
         };
         let asked = tokio::time::timeout(Duration::from_millis(200), asked).await;
         if count == 1 {
-            // id 3: odd, and its `never` is dropped with it
+            // id 3 is odd, and its `never` is dropped with it
             let answer = asked.unwrap();
             assert_eq!(
                 answer["data"]["node"],
@@ -117,14 +118,14 @@ async fn what_became_null_is_cancelled() {
             );
             assert_eq!(log.running.load(Ordering::SeqCst), 0);
         } else {
-            // even ids wait for ever
+            // even ids never complete
             assert!(asked.is_err());
             assert_eq!(log.running.load(Ordering::SeqCst), 0);
         }
     }
 }
 
-/// G8: many fields that wait fill their places, also when other threads wake them.
+/// G8: many asynchronous fields complete, also when other threads wake them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_fields_are_woken_from_anywhere() {
     let query = "{ nodes(count: 300) { id slow children(count: 3) { slow child { slow } } spawnedName } }";

@@ -1,8 +1,8 @@
-//! Coerced arguments as texts; `canon` of `tests/oracle/world.mjs`.
+//! Coerced arguments as text; see `canon` in `tests/oracle/world.mjs`.
 
 use juniper::{ID, Nullable};
 
-/// A coerced argument as a text, absent and null told apart where the type can.
+/// Coerced argument as text; absent and null differ if the type distinguishes them.
 pub(crate) trait Canon: Sync {
     fn canon(&self) -> String;
 }

@@ -1,4 +1,4 @@
-//! Whether an answer is one that graphql-js's allows; `tests/oracle/judge.mjs` writes the cases and explains them.
+//! Compares a response with graphql-js's; `tests/oracle/judge.mjs` writes and explains the cases.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -8,11 +8,11 @@ use serde_json::value::RawValue;
 pub(crate) struct Case {
     pub(crate) schema: String,
     pub(crate) request: Value,
-    /// The text of `data`; `None` where nothing is executed.
+    /// Text of `data`; `None` if nothing was executed.
     data: Option<String>,
     #[serde(default)]
     errors: Vec<Vec<Failure>>,
-    /// As it stands in its file.
+    /// Line in its file.
     #[serde(skip)]
     pub(crate) line: String,
 }
@@ -27,7 +27,7 @@ impl Case {
     }
 }
 
-/// One entry of `errors`; of a case, `None` may be anything.
+/// Entry of `errors`; `None` in a case matches any value.
 #[derive(Deserialize)]
 struct Failure {
     path: Value,
@@ -51,7 +51,7 @@ struct Executed<'a> {
     errors: Vec<Failure>,
 }
 
-/// Compares the bytes of a response to what a case allows.
+/// Compares a response with a case.
 pub(crate) fn judge(case: &Case, answered: &[u8]) -> Result<(), String> {
     let envelope: Value = serde_json::from_slice(answered).map_err(|error| error.to_string())?;
     let is_refusal = envelope.get("data").is_none() && envelope.get("errors").is_some();

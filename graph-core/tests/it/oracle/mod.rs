@@ -1,7 +1,8 @@
-//! graphql-js as the oracle: generated schemas answer random operations as it did, by the byte of `data` and by every error.
+//! Comparison with graphql-js: generated schemas and random operations give the same `data` bytes
+//! and errors.
 //!
-//! `tests/oracle` invents the schemas and the operations and asks graphql-js. What it answered to some of them is in
-//! `tests/oracle/vectors`; `tests/oracle/run` asks thousands more.
+//! `tests/oracle` generates the schemas and operations and records graphql-js's responses.
+//! `tests/oracle/vectors` contains some of them; `tests/oracle/run` checks thousands more.
 
 mod canon;
 mod judge;
@@ -50,7 +51,7 @@ use self::judge::{Case, judge};
 use self::world::{World, elsewhere};
 use crate::wire::post_body;
 
-/// The engines, built once.
+/// Engines, built once.
 macro_rules! engines {
     ($($schema:ident),+) => {
         struct Engines {
@@ -62,7 +63,7 @@ macro_rules! engines {
                 Self { $($schema: $schema::engine(),)+ }
             }
 
-            /// The bytes of the response of `schema` to a request.
+            /// Response of `schema` to a request.
             async fn answer(&self, schema: &str, body: String, world: World) -> Vec<u8> {
                 let (request, context) = (post_body(body), RequestContext::new(world));
                 let answer = match schema {
@@ -71,11 +72,11 @@ macro_rules! engines {
                 };
                 match answer {
                     HttpResponse::Full(response) => response.into_body().to_vec(),
-                    HttpResponse::Stream(_) => panic!("nobody subscribed"),
+                    HttpResponse::Stream(_) => panic!("unexpected subscription"),
                 }
             }
 
-            /// What is wrong with the answer of `schema` to a case.
+            /// Difference between the response of `schema` and a case.
             async fn mistake(&self, schema: &str, case: &Case, world: World) -> Option<String> {
                 let answered = self.answer(schema, case.request.to_string(), world).await;
                 let why = judge(case, &answered).err()?;
@@ -87,7 +88,7 @@ macro_rules! engines {
 }
 engines!(schema_0, schema_1, schema_1_twin, schema_2, schema_3);
 
-/// The cases of a file, one line of JSON each.
+/// Cases of a file, one JSON line each.
 fn cases(file: &Path) -> Vec<Case> {
     let text = fs::read_to_string(file).unwrap();
     text.lines().map(Case::new).collect()
@@ -101,7 +102,8 @@ fn vectors(name: &str) -> Vec<Case> {
     )
 }
 
-/// Asks the cases one after the other; the twin of the first schema has no asynchronous fields and answers the same.
+/// Runs the cases in sequence; the twin of the first schema has no asynchronous fields and must
+/// respond the same.
 async fn check(cases: &[Case]) {
     assert!(cases.len() > 10, "only {} cases", cases.len());
     let engines = Engines::new();
@@ -124,7 +126,7 @@ fn report(mistakes: &[String]) {
     );
 }
 
-/// G11: the text of a schema is the one that graphql-js prints of it, sorted.
+/// G11: the SDL equals graphql-js's sorted output.
 #[test]
 fn the_schemas_are_written_as_by_graphql_js() {
     let engines = Engines::new();
@@ -139,7 +141,7 @@ fn the_schemas_are_written_as_by_graphql_js() {
     }
 }
 
-/// G7, G19: what an argument is offered is taken, changed or refused.
+/// G7, G19: argument values are accepted, coerced or refused as in graphql-js.
 #[tokio::test]
 async fn values_are_coerced_and_refused_as_graphql_js_does() {
     check(&vectors("coercion.jsonl")).await;
@@ -147,31 +149,31 @@ async fn values_are_coerced_and_refused_as_graphql_js_does() {
 
 /// G1, G4, G5: data, nulls and errors, with and without asynchronous fields.
 #[tokio::test]
-async fn operations_on_the_first_schema_are_answered_as_by_graphql_js() {
+async fn first_schema_responds_as_graphql_js() {
     check(&vectors("schema_1.jsonl")).await;
 }
 
 /// G1, G4, G5: data, nulls and errors.
 #[tokio::test]
-async fn operations_on_the_second_schema_are_answered_as_by_graphql_js() {
+async fn second_schema_responds_as_graphql_js() {
     check(&vectors("schema_2.jsonl")).await;
 }
 
 /// G1, G4, G5: data, nulls and errors.
 #[tokio::test]
-async fn operations_on_the_third_schema_are_answered_as_by_graphql_js() {
+async fn third_schema_responds_as_graphql_js() {
     check(&vectors("schema_3.jsonl")).await;
 }
 
-/// G3, G19: what does not fit is refused before anything runs.
+/// G3, G19: invalid operations are refused before anything runs.
 #[tokio::test]
-async fn operations_that_were_spoiled_are_refused_or_answered_as_by_graphql_js() {
+async fn invalid_operations_respond_as_graphql_js() {
     check(&vectors("spoiled.jsonl")).await;
 }
 
-/// G8: no wake-up is lost, and nobody sees what another asked.
+/// G8: no wake-up is lost, and no response is mixed with another.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn operations_at_the_same_time_that_other_threads_wake_are_answered_the_same() {
+async fn concurrent_operations_woken_by_threads_respond_the_same() {
     let engines = Arc::new(Engines::new());
     let cases: Arc<Vec<Case>> = Arc::new(
         ["schema_1.jsonl", "schema_2.jsonl", "schema_3.jsonl"]
@@ -180,7 +182,7 @@ async fn operations_at_the_same_time_that_other_threads_wake_are_answered_the_sa
             .collect(),
     );
     let elsewhere = elsewhere();
-    // each goes through them all from a place and by a step of its own
+    // each task visits all cases in its own order
     let askers = [1, 7, 11, 13, 17, 19].map(|step| {
         let (engines, cases, elsewhere) = (Arc::clone(&engines), Arc::clone(&cases), elsewhere.clone());
         tokio::spawn(async move {

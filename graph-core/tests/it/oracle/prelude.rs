@@ -1,4 +1,4 @@
-//! What the generated sources use.
+//! Imports and macros of the generated sources.
 
 use graph_core::limits::Limits;
 pub(crate) use graph_core::{
@@ -12,7 +12,7 @@ use super::world::World;
 
 pub(crate) type Context = RequestContext<World>;
 
-/// A type of objects that know nothing but their seed.
+/// Object type whose only state is its seed.
 macro_rules! object {
     ($name:ident) => {
         pub(crate) struct $name {
@@ -28,7 +28,7 @@ macro_rules! object {
 }
 pub(crate) use object;
 
-/// An interface or a union: one of its members.
+/// Interface or union value: one of its members.
 macro_rules! make_abstract {
     ($name:ident: $($member:ident),+) => {
         impl Make for $name {
@@ -41,7 +41,7 @@ macro_rules! make_abstract {
 }
 pub(crate) use make_abstract;
 
-/// A struct that holds its values.
+/// Struct that holds its values.
 macro_rules! record {
     ($name:ident: $($field:ident),+) => {
         impl Make for $name {
@@ -106,7 +106,7 @@ macro_rules! schema {
 }
 pub(crate) use schema;
 
-/// Nothing here is about limits.
+/// No limits in these tests.
 pub(crate) fn unlimited() -> Limits {
     let limits = Limits::default().with_depth(1000).with_cost(u64::MAX);
     limits

@@ -1,10 +1,10 @@
-//! Values out of seeds; `Roll` and `make` of `tests/oracle/world.mjs`.
+//! Values from seeds; see `Roll` and `make` in `tests/oracle/world.mjs`.
 
 use std::sync::Arc;
 
 use juniper::ID;
 
-/// 32 bits out of two words.
+/// Mixes two words to 32 bits.
 pub(crate) fn mix(left: u32, right: u32) -> u32 {
     let mut word = left.wrapping_add(0x9e37_79b9) ^ right.wrapping_mul(0x9e37_79b1);
     word = (word ^ (word >> 16)).wrapping_mul(0x85eb_ca6b);
@@ -49,7 +49,7 @@ const TEXTS: [&str; 12] = [
     "\u{2028}\u{2029}",
 ];
 
-/// Makes a value out of rolls.
+/// Creates a value from rolls.
 pub(crate) trait Make {
     fn make(roll: &mut Roll) -> Self;
 }

@@ -1,5 +1,5 @@
-//! The data behind the generated schemas, the same as in `tests/oracle/world.mjs`: what a field answers follows from its object's
-//! seed, its name and its arguments alone.
+//! Data of the generated schemas, as in `tests/oracle/world.mjs`: a field's value depends only on
+//! its object's seed, its name and its arguments.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,15 +12,15 @@ use super::roll::{Make, Roll, digest, mix};
 use graph_core::GraphError;
 use tokio::sync::oneshot;
 
-/// What the host hands to every resolver; mutations count themselves.
+/// Host value of every resolver; mutations increment a counter.
 #[derive(Default)]
 pub(crate) struct World {
     count: AtomicU32,
-    /// Another thread, which wakes what waits.
+    /// Thread that wakes pending fields.
     elsewhere: Option<Sender<oneshot::Sender<()>>>,
 }
 
-/// A thread that wakes whoever is sent to it, the last one first.
+/// Thread that wakes its senders, the last one first.
 pub(crate) fn elsewhere() -> Sender<oneshot::Sender<()>> {
     let (sender, receiver) = mpsc::channel::<oneshot::Sender<()>>();
     thread::spawn(move || {
@@ -39,7 +39,7 @@ pub(crate) fn elsewhere() -> Sender<oneshot::Sender<()>> {
 }
 
 impl World {
-    /// Fields that wait are woken by the thread behind `elsewhere`.
+    /// World whose pending fields are woken by another thread.
     pub(crate) fn woken(elsewhere: &Sender<oneshot::Sender<()>>) -> Self {
         Self {
             elsewhere: Some(elsewhere.clone()),
@@ -47,7 +47,7 @@ impl World {
         }
     }
 
-    /// Waits not at all, once or twice, by a field's place and seed.
+    /// Waits zero, one or two times, depending on a field's position and seed.
     async fn wait(&self, place: &str, seed: u32) {
         let times = mix(digest(place), seed) % 3;
         let Some(elsewhere) = &self.elsewhere else {
@@ -60,7 +60,7 @@ impl World {
         }
     }
 
-    /// The start of a mutation's root field, seen by whatever runs after it.
+    /// Start of a mutation's root field, visible to all later fields.
     pub(crate) async fn change(&self) {
         self.count.fetch_add(1, Ordering::SeqCst);
         Pause(1).await;
@@ -104,7 +104,7 @@ impl World {
     }
 }
 
-/// Is pending so many times, and wakes itself each time.
+/// Is pending the given number of times and wakes itself each time.
 struct Pause(u32);
 
 impl Future for Pause {

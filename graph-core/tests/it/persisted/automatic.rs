@@ -19,7 +19,8 @@ fn pinged() -> serde_json::Value {
     json!({ "data": { "ping": "pong" } })
 }
 
-/// G13: miss, text and hash, hit; the miss is 200 in every media type, has the words that clients look for, and is not cached.
+/// G13: miss, registration, hit. The miss is 200 in every media type, has the exact message that
+/// clients compare, and is not cacheable.
 #[tokio::test]
 async fn a_hash_is_unknown_until_its_text_was_sent() {
     let (shop, store) = automatic();
@@ -40,7 +41,8 @@ async fn a_hash_is_unknown_until_its_text_was_sent() {
     assert_eq!(shop.shop.calls(), 2);
 }
 
-/// G13, G1: hash and text by GET, as urql and the CDN mode of Apollo Client send them; a registered mutation is 405 by GET.
+/// G13, G1: hash and text by GET, as urql and Apollo's CDN mode send them; a registered mutation is
+/// 405 by GET.
 #[tokio::test]
 async fn hashes_are_served_by_get() {
     let (shop, _) = automatic();
@@ -68,7 +70,8 @@ async fn hashes_are_served_by_get() {
     assert_eq!(shop.shop.calls(), calls);
 }
 
-/// G13: a text under another hash is 400 in every media type, runs nothing and is not kept, though the hash is known.
+/// G13: a text with another hash is 400 in every media type, runs nothing and is not stored, even
+/// if the hash is known.
 #[tokio::test]
 async fn a_text_of_another_hash_is_refused() {
     let (shop, store) = automatic();
@@ -100,7 +103,7 @@ async fn a_text_of_another_hash_is_refused() {
     assert_eq!(viewer, json!({ "data": { "viewer": null } }));
 }
 
-/// G13, G3: only what validates and is within the limits is kept, also when the limits depend on variables.
+/// G13, G3: only valid texts within the limits are stored, also if the limits depend on variables.
 #[tokio::test]
 async fn only_what_may_run_is_kept() {
     let (shop, store) = automatic();
@@ -127,7 +130,7 @@ async fn only_what_may_run_is_kept() {
     assert_eq!(store.len(), 1);
 }
 
-/// G13, G18: a hash opens no way around the limits.
+/// G13, G18: a hash does not bypass the limits.
 #[tokio::test]
 async fn limits_hold_for_hashes() {
     let (shop, _) = automatic();
@@ -138,7 +141,7 @@ async fn limits_hold_for_hashes() {
     assert_eq!(codes(&answer), ["MAX_COST_EXCEEDED"]);
 }
 
-/// G13: a document of several operations is one text, and each request names its operation.
+/// G13: a document with several operations is one text; each request names its operation.
 #[tokio::test]
 async fn each_operation_of_a_text_has_its_own_plan() {
     let (shop, _) = automatic();
@@ -157,12 +160,12 @@ async fn each_operation_of_a_text_has_its_own_plan() {
     assert_eq!(codes(&neither), ["OPERATION_RESOLUTION_FAILURE"]);
 }
 
-/// G13: a text is served until its end, by processes that never saw it too, and registering it again moves the end.
+/// G13: a text is served until its expiry, also by other processes; a new registration extends it.
 #[tokio::test]
 async fn a_text_lives_as_long_as_it_should() {
     let (store, clock) = (Arc::new(MemoryPersisted::new(1 << 20)), clock());
     let day = Duration::from_secs(86_400);
-    // a process that has compiled nothing yet
+    // a process without compiled documents
     let process = || {
         let automatic = AutomaticPersistedQueries::new(store.clone(), clock.clone()).with_lifetime(day);
         Fixture::new(builder().with_automatic_persisted_queries(automatic))
@@ -183,7 +186,7 @@ async fn a_text_lives_as_long_as_it_should() {
     assert_eq!(envelope(&process().send(hashed(PING)).await), pinged());
 }
 
-/// G13, G19: a text above the limit runs and is not kept, and neither is one that the store has no room for.
+/// G13, G19: a text above the size limit, or too large for the store, runs but is not stored.
 #[tokio::test]
 async fn a_long_text_runs_and_is_not_kept() {
     let long = format!("{PING}{}", " ".repeat(4_096));
@@ -198,7 +201,8 @@ async fn a_long_text_runs_and_is_not_kept() {
     }
 }
 
-/// G13: where nothing is persisted the client is told so in the words that it looks for, and a text runs all the same.
+/// G13: without persisted queries a hash gets the exact message that clients compare; a text runs
+/// anyway.
 #[tokio::test]
 async fn an_endpoint_without_persisted_queries_says_so() {
     let shop = fixture();
@@ -220,7 +224,7 @@ async fn an_endpoint_without_persisted_queries_says_so() {
     assert_eq!(envelope(&shop.send(registering(PING)).await), pinged());
 }
 
-/// G13, G2: a subscription is started by its hash, and a miss is a payload of the stream.
+/// G13, G2: a subscription starts by its hash; a miss is an event of the stream.
 #[tokio::test]
 async fn a_subscription_is_started_by_its_hash() {
     let (shop, _) = automatic();
@@ -242,7 +246,7 @@ async fn a_subscription_is_started_by_its_hash() {
     }
 }
 
-/// G13: a request in process names a hash too.
+/// G13: an in-process request can use a hash.
 #[tokio::test]
 async fn a_request_in_process_may_name_a_hash() {
     let (shop, store) = automatic();
@@ -260,7 +264,7 @@ async fn a_request_in_process_may_name_a_hash() {
     );
 }
 
-/// G13, G3: a hash whose text is known not to fit says why, as often as it is asked.
+/// G13, G3: the hash of an invalid text returns its errors each time.
 #[tokio::test]
 async fn a_known_mistake_is_told_by_its_hash() {
     let store = Arc::new(MemoryPersisted::new(1 << 20));
@@ -282,7 +286,7 @@ async fn a_known_mistake_is_told_by_its_hash() {
     assert_eq!(shop.shop.calls(), 0);
 }
 
-/// G13, G1: what its method or its batch keeps from running is not kept either.
+/// G13, G1: an operation refused for its method or its batch is not stored.
 #[tokio::test]
 async fn what_is_refused_later_is_not_kept() {
     let add = "mutation { add(id: 1) { id } }";

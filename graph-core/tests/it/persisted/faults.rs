@@ -1,4 +1,4 @@
-//! A store that fails, or lies, breaks no operation (G13, G19).
+//! A failing or corrupt store breaks no operation (G13, G19).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use serde_json::json;
 use super::{extensions, got, hash, hashed, over, registering};
 use crate::fixture::{Fixture, accepting, builder, codes, json as envelope};
 
-/// Away.
+/// Unavailable store.
 struct Broken;
 
 #[async_trait]
@@ -28,7 +28,7 @@ impl PersistedStore for Broken {
     }
 }
 
-/// Somebody else wrote into it.
+/// Store with a text of another hash.
 struct Poisoned;
 
 #[async_trait]
@@ -42,7 +42,7 @@ impl PersistedStore for Poisoned {
     }
 }
 
-/// G13: hashes are unknown and texts run; the log knows why, the client does not.
+/// G13: hashes are unknown and texts run; the incident log has the cause, the client does not.
 #[tokio::test]
 async fn a_broken_store_is_a_miss() {
     let shop = Fixture::new(builder().with_automatic_persisted_queries(over(Arc::new(Broken))));
@@ -58,7 +58,7 @@ async fn a_broken_store_is_a_miss() {
     }
 }
 
-/// G13: a text that is not that of the hash never runs, whoever put it there.
+/// G13: a text that does not match its hash never runs.
 #[tokio::test]
 async fn a_poisoned_store_runs_nothing() {
     let shop = Fixture::new(builder().with_automatic_persisted_queries(over(Arc::new(Poisoned))));
@@ -74,7 +74,7 @@ async fn a_poisoned_store_runs_nothing() {
     );
 }
 
-/// Counts what it is asked for.
+/// Counts the calls.
 #[derive(Default)]
 struct Counting {
     kept: MemoryPersisted,
@@ -93,7 +93,7 @@ impl PersistedStore for Counting {
     }
 }
 
-/// G13: a hash leads to its plan: the store is asked once, by a process that did not see the text, and then no more.
+/// G13: a process without the text asks the store once per hash, and then uses its plan cache.
 #[tokio::test]
 async fn a_plan_is_found_by_its_hash() {
     let store = Arc::new(Counting::default());
@@ -109,7 +109,7 @@ async fn a_plan_is_found_by_its_hash() {
 
 const ADD: &str = "mutation { add(id: 1) { id } }";
 
-/// Asked once in vain, then somebody has registered a mutation.
+/// Misses once; then another client registers a mutation.
 #[derive(Default)]
 struct Meanwhile {
     asked: AtomicUsize,
@@ -127,7 +127,8 @@ impl PersistedStore for Meanwhile {
     }
 }
 
-/// G20, G1, G13: what a GET was judged by is what runs: a mutation that is registered between the two does not slip through.
+/// G20, G1, G13: a GET executes the document that was checked: a mutation registered in between
+/// does not run.
 #[tokio::test]
 async fn a_mutation_registered_meanwhile_does_not_run_by_get() {
     let store = Arc::new(Meanwhile::default());

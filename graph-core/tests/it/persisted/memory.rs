@@ -1,4 +1,4 @@
-//! The store in memory is bounded.
+//! Bounds of the in-memory store.
 
 use std::time::{Duration, SystemTime};
 
@@ -26,7 +26,7 @@ async fn served(store: &MemoryPersisted, text: &str, now: SystemTime) -> bool {
     found.unwrap().is_some()
 }
 
-/// G13: a flood of texts takes no more than the store has, and does not drive out what is asked for meanwhile.
+/// G13: a flood of texts stays within the capacity and does not evict texts in use.
 #[tokio::test]
 async fn a_flood_of_texts_is_bounded() {
     let store = MemoryPersisted::new(64 << 10);
@@ -41,7 +41,7 @@ async fn a_flood_of_texts_is_bounded() {
     assert!(served(&store, "{ a9999 }", start()).await);
 }
 
-/// G13: one text may not take the room of all others.
+/// G13: a single text may use at most a quarter of the capacity.
 #[tokio::test]
 async fn a_text_takes_a_quarter_at_most() {
     let store = MemoryPersisted::new(4_096);
@@ -52,7 +52,7 @@ async fn a_text_takes_a_quarter_at_most() {
     assert_eq!(keep(&MemoryPersisted::new(0), "").await, KeepOutcome::TooLarge);
 }
 
-/// G13: what has ended makes room, though it was asked for, before what may still be asked for.
+/// G13: expired texts are evicted first, even if they were requested recently.
 #[tokio::test]
 async fn what_has_ended_leaves_first() {
     let store = MemoryPersisted::new(2_048);

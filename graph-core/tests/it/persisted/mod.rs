@@ -1,4 +1,4 @@
-//! Operations named by a hash: automatic persisted queries and trusted documents.
+//! Persisted queries: automatic persisted queries and trusted documents.
 
 mod automatic;
 mod faults;
@@ -26,7 +26,7 @@ fn over(store: Arc<dyn PersistedStore>) -> AutomaticPersistedQueries {
     AutomaticPersistedQueries::new(store, clock())
 }
 
-/// A shop whose clients may register what they ask.
+/// Shop with automatic persisted queries.
 fn automatic() -> (Fixture, Arc<MemoryPersisted>) {
     let store = Arc::new(MemoryPersisted::new(1 << 20));
     let shop = Fixture::new(builder().with_automatic_persisted_queries(over(store.clone())));
@@ -54,7 +54,7 @@ fn by_id(id: &str) -> Request<Bytes> {
     post_body(json!({ "documentId": id }).to_string())
 }
 
-/// A GET with these parameters.
+/// GET request with these parameters.
 fn got(parameters: &[(&str, &str)]) -> Request<Bytes> {
     let query = form_urlencoded::Serializer::new(String::new())
         .extend_pairs(parameters)

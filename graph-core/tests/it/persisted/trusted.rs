@@ -14,7 +14,7 @@ use crate::fixture::{Fixture, accepting, builder, codes, json as envelope, post,
 const PING: &str = "query Ping { ping }";
 const ADD: &str = "mutation Add { add(id: 1) { id } }";
 
-/// The list of one client: by hash as Apollo has it, by a digest of another kind as Relay has it.
+/// Manifests of one client: by SHA-256 as Apollo, by another digest as Relay.
 fn manifests() -> [Manifest; 2] {
     let apollo = json!({
         "format": "apollo-persisted-query-manifest",
@@ -30,7 +30,8 @@ fn trusting(mode: TrustedMode) -> Fixture {
     Fixture::new(builder().with_trusted_documents(TrustedDocuments::new(manifests()).with_mode(mode)))
 }
 
-/// G14: enforced, a listed document runs by its id in every form, by POST and GET, with its operation named or not.
+/// G14: in enforcing mode a trusted document runs by its id in every form, by POST and GET, with or
+/// without operation name.
 #[tokio::test]
 async fn a_listed_document_runs_by_its_id() {
     let shop = trusting(TrustedMode::Enforce);
@@ -62,7 +63,8 @@ async fn a_listed_document_runs_by_its_id() {
     }
 }
 
-/// G14: enforced, nothing else runs, and no client is told to send its text: neither as JSON nor as events, by POST or GET.
+/// G14: in enforcing mode nothing else runs, and the client is not told to send its text, as JSON
+/// or events, by POST or GET.
 #[tokio::test]
 async fn nothing_outside_an_enforced_list_runs() {
     let shop = trusting(TrustedMode::Enforce);
@@ -94,7 +96,7 @@ async fn nothing_outside_an_enforced_list_runs() {
     assert_eq!(shop.shop.calls(), 0);
 }
 
-/// G14: enforcement leaves nothing to register, though a store is there.
+/// G14: in enforcing mode clients cannot register documents, even with a store.
 #[tokio::test]
 async fn nothing_is_registered_beside_an_enforced_list() {
     let store = Arc::new(MemoryPersisted::new(1 << 20));
@@ -111,7 +113,7 @@ async fn nothing_is_registered_beside_an_enforced_list() {
     assert!(store.is_empty());
 }
 
-/// G14: a listed id with another text is a mistake of the client, and runs neither.
+/// G14: a trusted id with another text is refused.
 #[tokio::test]
 async fn a_listed_id_with_another_text_is_refused() {
     for mode in [TrustedMode::Off, TrustedMode::Log, TrustedMode::Enforce] {
@@ -124,7 +126,7 @@ async fn a_listed_id_with_another_text_is_refused() {
     }
 }
 
-/// G14: logging runs everything and tells the host what enforcement would refuse; off tells nothing.
+/// G14: logging mode runs everything and reports untrusted documents; off mode reports nothing.
 #[tokio::test]
 async fn a_dry_run_tells_what_would_be_refused() {
     for (mode, told) in [
@@ -158,7 +160,8 @@ async fn a_dry_run_tells_what_would_be_refused() {
     }
 }
 
-/// G14, G3: the engine is not built when the list does not fit the schema, the limits or its hashes, and every mistake is told.
+/// G14, G3: an engine is not built with documents that violate the schema, the limits or their
+/// hash; all mistakes are reported.
 #[tokio::test]
 async fn an_engine_does_not_start_with_a_list_that_drifted() {
     let deep = "{ item(id: 1) { parent { id } } }";
@@ -199,7 +202,7 @@ async fn an_engine_does_not_start_with_a_list_that_drifted() {
     assert!(told.contains("removed"), "{told}");
 }
 
-/// G14, G18: being listed is no way around a limit that depends on the variables.
+/// G14, G18: a trusted document is subject to limits that depend on variables.
 #[tokio::test]
 async fn a_listed_document_is_priced_by_its_variables() {
     let sized = "query ($n: Int) { search(first: $n) { ... on Item { id } } }";
@@ -211,7 +214,7 @@ async fn a_listed_document_is_priced_by_its_variables() {
     assert_eq!(codes(&dear), ["MAX_COST_EXCEEDED"]);
 }
 
-/// G14, G18: a batch is no way around the list: each of its operations is looked up by itself, whatever stands beside it.
+/// G14, G18: a batch does not bypass the allow-list: each operation is looked up separately.
 #[tokio::test]
 async fn a_batch_is_no_way_around_the_list() {
     let trusted = TrustedDocuments::new(manifests());

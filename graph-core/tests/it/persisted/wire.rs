@@ -1,4 +1,4 @@
-//! How a request names a document (G13, G14, G19).
+//! Wire format of document ids (G13, G14, G19).
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,8 @@ async fn status_and_codes(shop: &Fixture, body: &Value) -> (u16, Vec<String>) {
     )
 }
 
-/// G13: `sha256:` and the digits in `documentId`, also with the text, and the words of Relay's documentation.
+/// G13: `sha256:` and digits in `documentId`, also with the text, and the parameters of Relay's
+/// documentation.
 #[tokio::test]
 async fn every_way_to_name_a_hash_means_the_same() {
     let (shop, store) = automatic();
@@ -36,7 +37,7 @@ async fn every_way_to_name_a_hash_means_the_same() {
         json!({ "documentId": prefixed, "extensions": extensions(&hex) }),
         json!({ "query": "", "documentId": prefixed }),
         json!({ "query": null, "documentId": prefixed, "id": 7, "doc_id": null }),
-        // what urql adds when it comes again
+        // as urql sends it on a retry
         json!({ "extensions": { "persistedQuery": { "version": 1, "sha256Hash": hex, "miss": true }, "other": [] } }),
     ] {
         let answer = envelope(&shop.send(post_body(named.to_string())).await);
@@ -51,7 +52,7 @@ async fn every_way_to_name_a_hash_means_the_same() {
     }
 }
 
-/// G1: a text needs no id, and what else a client means by `id` is its own affair.
+/// G1: a text needs no id, and `id` may have another meaning for other clients.
 #[tokio::test]
 async fn a_text_is_not_named_by_relays_words() {
     let shop = fixture();
@@ -62,7 +63,7 @@ async fn a_text_is_not_named_by_relays_words() {
     }
 }
 
-/// G13, G19: what is no id is a bad request, and so are two.
+/// G13, G19: an invalid id, or two different ids, are a bad request.
 #[tokio::test]
 async fn a_malformed_id_is_a_bad_request() {
     let (shop, _) = automatic();

@@ -1,4 +1,4 @@
-//! A desk whose fields and types are guarded in every way there is.
+//! Payments schema with every kind of guard on fields and types.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use graph_core::{
 use juniper::RootNode;
 use serde_json::{Value, json};
 
-/// How often a resolver ran that a guard stands in front of, or that writes.
+/// Number of calls of resolvers that are guarded or write.
 #[derive(Default)]
 pub(crate) struct Counts(AtomicUsize);
 
@@ -51,7 +51,7 @@ impl User {
         Some(format!("{}@example.com", self.id))
     }
 
-    /// Both are asked for.
+    /// Both are required.
     #[graph(scope = "read:email", role = "owner")]
     async fn phone(&self, context: &Context) -> Option<String> {
         context.host().count();
@@ -91,20 +91,20 @@ impl User {
     }
 }
 
-/// Reached by `User.keyring` only.
+/// Reachable through `User.keyring` only.
 #[derive(juniper::GraphQLObject, GraphObject)]
 #[graphql(context = Context)]
 pub(crate) struct Keyring {
     size: i32,
 }
 
-/// An argument of `User.keyring` only.
+/// Argument of `User.keyring` only.
 #[derive(Clone, Copy, juniper::GraphQLEnum)]
 pub(crate) enum KeyKind {
     Master,
 }
 
-/// Guarded as a whole.
+/// Guarded type.
 pub(crate) struct Audit {
     id: i32,
 }
@@ -126,7 +126,7 @@ impl Audit {
     }
 }
 
-/// A struct guarded as a whole.
+/// Guarded struct type.
 #[derive(juniper::GraphQLObject, GraphObject)]
 #[graphql(context = Context)]
 #[graph(authenticated)]
@@ -134,7 +134,7 @@ pub(crate) struct Badge {
     number: i32,
 }
 
-/// Has nothing but what is guarded, and is not guarded itself.
+/// Unguarded type with guarded fields only.
 pub(crate) struct Vault;
 
 #[graph_object(context = Context)]
@@ -172,13 +172,13 @@ pub(crate) enum Found {
     Audit(Audit),
 }
 
-/// Has nothing but what an auditor may see.
+/// Union of guarded types only.
 #[graph_union(context = Context)]
 pub(crate) enum Finding {
     Audit(Audit),
 }
 
-/// Known to juniper only, with a way back to what is guarded.
+/// Type known to juniper only, with a field that leads back to guarded types.
 pub(crate) struct Legacy;
 
 #[juniper::graphql_object(context = Context)]
@@ -324,7 +324,7 @@ pub(crate) fn builder() -> DeskBuilder {
     Engine::builder(RootNode::new(Query, Mutation, Subscription))
 }
 
-/// An engine, what ran in it and what its guards refused.
+/// Engine with its call counts and refusals.
 pub(crate) struct Desk {
     pub(crate) engine: DeskEngine,
     pub(crate) counts: Arc<Counts>,
@@ -340,7 +340,7 @@ impl Desk {
         let told = Arc::new(Mutex::new(Vec::new()));
         let log = Arc::clone(&told);
         let note = move |refused: &Refused<'_>| {
-            let who = refused.principal.map_or("nobody", Principal::subject);
+            let who = refused.principal.map_or("anonymous", Principal::subject);
             let line = format!("{} {} {who}", refused.coordinate, refused.code);
             log.lock().unwrap().push(line);
         };
@@ -376,7 +376,7 @@ impl Desk {
         events.map(|event| json!(event)).collect().await
     }
 
-    /// What the log was told since it was asked last.
+    /// Refusals logged since the last call.
     pub(crate) fn told(&self) -> Vec<String> {
         std::mem::take(&mut *self.told.lock().unwrap())
     }

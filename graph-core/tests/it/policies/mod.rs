@@ -1,4 +1,4 @@
-//! Guards as policies: filter, reject and dry run, in both executors.
+//! Guard modes: filter, reject and dry run, in both executors.
 
 #[expect(dead_code, reason = "a trait is there for its attribute")]
 mod desk;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use self::desk::{Context, Desk};
 use crate::fixture::codes;
 
-/// Every way to select `email` of a user, and whether it is selected at all.
+/// Ways to select `email` of a user, and whether it is selected.
 const WAYS: [(&str, bool); 8] = [
     ("{ user { email } }", true),
     ("{ user { open: email } }", true),
@@ -36,7 +36,7 @@ const WAYS: [(&str, bool); 8] = [
     ("{ user { id email @skip(if: true) } }", false),
 ];
 
-/// G15: however a field is selected, its guard stands in front of it, and of nothing that is not selected.
+/// G15: the guard of a field applies to every way of selecting it, and only if it is selected.
 #[tokio::test]
 async fn a_guard_stands_in_front_of_every_way_to_its_field() {
     let filter = Desk::new(GuardMode::Filter);
@@ -70,7 +70,7 @@ fn owned(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// G15: several guards of a field must all let the principal pass.
+/// G15: all guards of a field must allow the principal.
 #[tokio::test]
 async fn all_guards_of_a_field_are_asked() {
     let desk = Desk::new(GuardMode::Filter);
@@ -89,7 +89,7 @@ async fn all_guards_of_a_field_are_asked() {
     assert_eq!(codes(&answer), ["UNAUTHENTICATED"]);
 }
 
-/// G15: a field that returns a guarded type is guarded by it, whatever lists are around: one error, nothing runs.
+/// G15: a field is guarded by its return type through any lists: one error, and nothing runs.
 #[tokio::test]
 async fn a_field_is_guarded_by_the_type_that_it_returns() {
     let desk = Desk::new(GuardMode::Filter);
@@ -105,8 +105,8 @@ async fn a_field_is_guarded_by_the_type_that_it_returns() {
     assert_eq!(
         desk.told(),
         [
-            "Query.audits UNAUTHENTICATED nobody",
-            "Query.badge UNAUTHENTICATED nobody"
+            "Query.audits UNAUTHENTICATED anonymous",
+            "Query.badge UNAUTHENTICATED anonymous"
         ]
     );
     let answer = desk.ask(query, &desk.who("ada", &[], &[])).await;
@@ -124,7 +124,8 @@ async fn a_field_is_guarded_by_the_type_that_it_returns() {
     );
 }
 
-/// G15: one of several types behind a field is refused where it is met, and not even its name is told.
+/// G15: an object of a guarded type in an interface or union is refused at its path, and not even
+/// its type name is sent.
 #[tokio::test]
 async fn an_object_of_a_guarded_type_is_refused_where_others_could_be() {
     let desk = Desk::new(GuardMode::Filter);
@@ -158,7 +159,7 @@ async fn an_object_of_a_guarded_type_is_refused_where_others_could_be() {
     assert!(answer.get("errors").is_none());
 }
 
-/// G15: a guard that asks the object lets the owner pass and nobody else, object by object.
+/// G15: a guard function allows only the owner, object by object.
 #[tokio::test]
 async fn an_object_is_asked_for_its_owner() {
     let desk = Desk::new(GuardMode::Filter);
@@ -182,7 +183,7 @@ async fn an_object_is_asked_for_its_owner() {
         (codes(&answer), desk.counts.taken()),
         (vec!["UNAUTHENTICATED"; 4], 0)
     );
-    // not nullable: the object is lost
+    // non-null: the error propagates to the object
     let answer = desk
         .ask("{ user(id: 2) { id pin } }", &desk.who("ada", &[], &[]))
         .await;
@@ -190,7 +191,7 @@ async fn an_object_is_asked_for_its_owner() {
         (codes(&answer), &answer["data"]),
         (vec!["FORBIDDEN"], &json!({ "user": null }))
     );
-    // where operations are rejected there is no object to ask before they run
+    // in reject mode a guard function still filters, because it needs an object
     let desk = Desk::new(GuardMode::Reject);
     let query = "{ user(id: 2) { id note } finding { __typename } nodes { id } }";
     let answer = desk.ask(query, &desk.who("ada", &[], &[])).await;
@@ -199,7 +200,7 @@ async fn an_object_is_asked_for_its_owner() {
     assert_eq!(answer["data"], expected);
 }
 
-/// G15: a rejected operation runs nothing, not even what stands in front of what is refused, and names every field.
+/// G15: a rejected operation runs nothing and reports every refused field.
 #[tokio::test]
 async fn a_rejected_operation_runs_nothing() {
     let desk = Desk::new(GuardMode::Reject);
@@ -226,7 +227,7 @@ async fn a_rejected_operation_runs_nothing() {
     );
 }
 
-/// G15: in a dry run everything runs, and the host learns what would not have.
+/// G15: in a dry run everything runs, and refusals are reported.
 #[tokio::test]
 async fn a_dry_run_refuses_nothing_and_tells() {
     let desk = Desk::new(GuardMode::DryRun);
@@ -250,7 +251,7 @@ async fn a_dry_run_refuses_nothing_and_tells() {
     ];
     assert_eq!(
         told,
-        expected.map(|coordinate| format!("{coordinate} UNAUTHENTICATED nobody"))
+        expected.map(|coordinate| format!("{coordinate} UNAUTHENTICATED anonymous"))
     );
     let _answer = desk.ask(query, &desk.all()).await;
     assert_eq!(desk.told(), ["User.note FORBIDDEN ada"]);
@@ -258,7 +259,7 @@ async fn a_dry_run_refuses_nothing_and_tells() {
     assert_eq!(answer, json!({ "data": { "refund": 2 } }));
 }
 
-/// G15: the plan of an operation serves every principal; what one may see is not served to another.
+/// G15: one cached plan serves every principal, without mixing their data.
 #[tokio::test]
 async fn principals_share_a_plan_and_nothing_else() {
     let desk = Desk::new(GuardMode::Filter);
@@ -274,7 +275,7 @@ async fn principals_share_a_plan_and_nothing_else() {
     }
 }
 
-/// G15: a refusal in one list does not move into another, and each error has the path of its field.
+/// G15: refusals in lists stay in their list, each with the path of its field.
 #[tokio::test]
 async fn refusals_are_at_their_paths_in_lists() {
     let desk = Desk::new(GuardMode::Filter);
@@ -292,7 +293,7 @@ async fn refusals_are_at_their_paths_in_lists() {
     assert_eq!(paths, [path(0), path(1)]);
 }
 
-/// G15: operations of a batch are rejected one by one.
+/// G15: operations of a batch are rejected separately.
 #[tokio::test]
 async fn operations_of_a_batch_are_rejected_by_themselves() {
     let desk = Desk::with(desk::builder().with_batches().with_guards(GuardMode::Reject));
@@ -308,7 +309,7 @@ async fn operations_of_a_batch_are_rejected_by_themselves() {
     assert_eq!(desk.counts.taken(), 1);
 }
 
-/// Somebody for each subset of what the guards ask for.
+/// Principals with each subset of the permissions.
 fn everybody(desk: &Desk) -> Vec<Context> {
     const SCOPES: [&str; 4] = ["read:email", "read:users", "read:robots", "write:refunds"];
     const ROLES: [&str; 2] = ["owner", "auditor"];

@@ -1,4 +1,4 @@
-//! The same policies where juniper executes the operation.
+//! Guard modes in juniper's executor.
 
 use graph_core::guard::GuardMode;
 use juniper::{RootNode, Variables};
@@ -7,7 +7,8 @@ use serde_json::json;
 use super::desk::{Desk, Mutation, Query, Subscription};
 use crate::fixture::codes;
 
-/// G15: what juniper executes is filtered by the guards of fields, also behind types that only juniper knows.
+/// G15: juniper's executor filters by the guards of fields, also behind types that only juniper
+/// knows.
 #[tokio::test]
 async fn juniper_runs_nothing_that_a_guard_refuses() {
     let desk = Desk::new(GuardMode::Filter);
@@ -34,7 +35,7 @@ async fn juniper_runs_nothing_that_a_guard_refuses() {
         told,
         expected.map(|coordinate| format!("{coordinate} FORBIDDEN bob"))
     );
-    // each of several guards is asked
+    // each of several guards is checked
     let ada = desk.who("ada", &["read:email"], &[]);
     let answer = desk.ask("{ legacy { user { email phone } } }", &ada).await;
     assert_eq!(codes(&answer), ["FORBIDDEN"]);
@@ -44,7 +45,7 @@ async fn juniper_runs_nothing_that_a_guard_refuses() {
     assert_eq!(answer["data"]["legacy"]["user"]["email"], "1@example.com");
 }
 
-/// G15: juniper does not know that a type is guarded, so what selects it is not run at all for those who may not have it.
+/// G15: juniper does not know guards of types, so an operation with a refused type does not run.
 #[tokio::test]
 async fn what_juniper_cannot_filter_is_refused() {
     let desk = Desk::new(GuardMode::Filter);
@@ -68,7 +69,7 @@ async fn what_juniper_cannot_filter_is_refused() {
     }
 }
 
-/// G15: an operation of juniper's is rejected as one of ours is.
+/// G15: reject mode also applies to operations that juniper executes.
 #[tokio::test]
 async fn juniper_is_not_asked_to_run_what_is_rejected() {
     let desk = Desk::new(GuardMode::Reject);
@@ -91,8 +92,8 @@ async fn juniper_is_not_asked_to_run_what_is_rejected() {
     assert_eq!(answer, json!({ "data": { "legacy": { "year": 1999 } } }));
 }
 
-/// G15: a dry run is one in juniper's hands too, and ends with its operation: what runs on the same thread meanwhile, or
-/// juniper's own executor on another schema, is guarded.
+/// G15: a dry run in juniper's executor ends with its operation: concurrent operations on the same
+/// thread, and juniper's executor on another schema, are guarded.
 #[tokio::test]
 async fn juniper_refuses_nothing_in_a_dry_run() {
     let desk = Desk::new(GuardMode::DryRun);
@@ -120,9 +121,9 @@ async fn juniper_refuses_nothing_in_a_dry_run() {
     ];
     assert_eq!(
         told,
-        expected.map(|coordinate| format!("{coordinate} UNAUTHENTICATED nobody"))
+        expected.map(|coordinate| format!("{coordinate} UNAUTHENTICATED anonymous"))
     );
-    // and after it, whoever executes
+    // and afterwards, in either executor
     desk.ask(query, &free).await;
     let schema = RootNode::new(Query, Mutation, Subscription);
     let (none, context) = (Variables::new(), strict.anonymous());
@@ -132,7 +133,7 @@ async fn juniper_refuses_nothing_in_a_dry_run() {
     assert_eq!(errors.len(), 2);
 }
 
-/// G15, G11: a plain field beside introspection is no way to read what is hidden.
+/// G15, G11: a plain field beside introspection does not reveal hidden types.
 #[tokio::test]
 async fn introspection_beside_a_plain_field_is_filtered() {
     let desk = Desk::new(GuardMode::Filter);

@@ -1,4 +1,4 @@
-//! What a principal may read of the schema.
+//! Visible schema of each principal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use super::desk::Desk;
 use super::everybody;
 use crate::fixture::codes;
 
-/// The query that clients send.
+/// Introspection query of common clients.
 const USUAL: &str = "query IntrospectionQuery { __schema { queryType { name kind } mutationType { name kind } \
     subscriptionType { name kind } types { ...FullType } directives { name description locations args { ...InputValue } } } } \
     fragment FullType on __Type { kind name description \
@@ -34,7 +34,7 @@ fn names<'v>(of: &'v Value, key: &str) -> BTreeSet<&'v str> {
         .collect()
 }
 
-/// Every type that is named anywhere below.
+/// All type names below a value.
 fn named<'v>(of: &'v Value, found: &mut BTreeSet<&'v str>) {
     match of {
         Value::Array(entries) => entries.iter().for_each(|entry| named(entry, found)),
@@ -48,7 +48,7 @@ fn named<'v>(of: &'v Value, found: &mut BTreeSet<&'v str>) {
     }
 }
 
-/// What makes `schema` a valid one: nothing dangles, no type is empty, and interfaces are kept.
+/// Checks that `schema` is valid: no dangling names, no empty types, interfaces implemented.
 fn assert_valid(schema: &Value, who: &str) {
     let types: BTreeMap<_, _> = entries(schema, "types")
         .map(|ty| (ty["name"].as_str().unwrap(), ty))
@@ -91,9 +91,9 @@ fn coordinates(schema: &Value) -> BTreeSet<String> {
     shown
 }
 
-/// G15, G11: whoever asks gets a schema that is valid, and in which everything that is there can be selected.
+/// G15, G11: each principal sees a valid schema in which it may select every field.
 #[tokio::test]
-async fn everybody_sees_a_valid_schema_of_what_they_may_select() {
+async fn each_principal_sees_a_valid_schema() {
     let desk = Desk::new(GuardMode::Filter);
     for context in everybody(&desk) {
         let who = format!("{:?}", context.principal());
@@ -127,7 +127,7 @@ async fn everybody_sees_a_valid_schema_of_what_they_may_select() {
             ("Subscription", context.principal().is_some()),
             ("Subscription.joined", context.principal().is_some()),
             ("Robot.code", may("read:robots")),
-            // an interface has what all its objects show
+            // an interface has the fields that all its objects show
             ("Node.code", may("read:robots")),
             ("Node.id", true),
             ("User.code", true),
@@ -144,7 +144,7 @@ async fn everybody_sees_a_valid_schema_of_what_they_may_select() {
     }
 }
 
-/// The answers to everybody, for the oracle: graphql-js builds a schema of each and validates it.
+/// Schemas of all principals, for the oracle: graphql-js builds and validates each of them.
 #[expect(clippy::disallowed_methods, reason = "a script reads it")]
 #[tokio::test]
 #[ignore = "tests/oracle/run looks at them"]
@@ -158,7 +158,7 @@ async fn the_schemas_of_everybody_are_written_down() {
     std::fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join("views.jsonl"), lines).unwrap();
 }
 
-/// G15, G11: no way of asking shows what is hidden, and no answer is kept for the next.
+/// G15, G11: no query reveals hidden types, and no response is cached for another principal.
 #[tokio::test]
 async fn every_way_to_ask_for_the_schema_is_filtered() {
     let desk = Desk::new(GuardMode::Filter);
@@ -189,7 +189,8 @@ async fn every_way_to_ask_for_the_schema_is_filtered() {
     }
 }
 
-/// G15, G11: a dry run hides nothing, a rejecting engine what a filtering one does, and nothing is hidden that is not guarded.
+/// G15, G11: a dry run hides nothing; reject mode hides the same as filter mode; unguarded types
+/// are visible.
 #[tokio::test]
 async fn the_schema_follows_the_mode() {
     let of = async |mode| {
@@ -203,7 +204,8 @@ async fn the_schema_follows_the_mode() {
     assert!(coordinates(&filtered["data"]["__schema"]).is_subset(&coordinates(&whole["data"]["__schema"])));
 }
 
-/// G15: what is wrong with a document tells no names of types that are hidden, whatever stands in its comments, strings and fragments.
+/// G15: validation errors do not reveal names of hidden types, for any comments, strings and
+/// fragments.
 #[tokio::test]
 async fn mistakes_do_not_tell_what_is_hidden() {
     let desk = Desk::new(GuardMode::Filter);
@@ -233,7 +235,7 @@ async fn mistakes_do_not_tell_what_is_hidden() {
                 assert!(!told.contains(hidden), "{hidden} in {told}");
             }
         }
-        // who may see it is told
+        // a principal with access sees the name
         let all = desk.ask(query, &desk.all()).await;
         assert_eq!(codes(&all)[0], "GRAPHQL_VALIDATION_FAILED");
     }
@@ -251,9 +253,9 @@ impl Locked {
     }
 }
 
-/// G15, G11: who may see nothing at all is refused: no schema is without a query.
+/// G15, G11: a principal without a visible field is refused, because a schema needs a query type.
 #[tokio::test]
-async fn who_may_see_nothing_is_refused() {
+async fn principal_without_visible_fields_is_refused() {
     let schema = RootNode::new(Locked, EmptyMutation::new(), EmptySubscription::new());
     let engine = Engine::builder(schema).build().unwrap();
     for (query, code) in [

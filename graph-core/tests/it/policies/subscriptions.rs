@@ -1,4 +1,4 @@
-//! Subscriptions that a guard refuses, and that a dry run opens.
+//! Subscriptions that a guard refuses, and in a dry run.
 
 use graph_core::guard::GuardMode;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::desk::Desk;
 use crate::fixture::codes;
 
-/// G15: a subscription that its root, its field or a function of it refuses is not opened.
+/// G15: a subscription refused by the guards of its root, its field or its function does not start.
 #[tokio::test]
 async fn a_refused_subscription_is_not_opened() {
     for mode in [GuardMode::Filter, GuardMode::Reject] {
@@ -58,7 +58,7 @@ async fn a_refused_subscription_is_not_opened() {
     }
 }
 
-/// G15: a subscription is opened in a dry run, and what it would have been refused is told.
+/// G15: in a dry run the subscription starts, and the refusal is reported.
 #[tokio::test]
 async fn a_dry_run_opens_subscriptions() {
     let desk = Desk::new(GuardMode::DryRun);
@@ -81,7 +81,7 @@ async fn a_dry_run_opens_subscriptions() {
     ] {
         assert!(told.contains(coordinate), "{coordinate} in {told}");
     }
-    // by its scope, and by its root of those whose names are odd
+    // refused by its scope, and by a root guard for odd names
     for (subject, scopes, refusals) in [
         ("ada", &[][..], 2),
         ("ada", &["read:users"], 1),

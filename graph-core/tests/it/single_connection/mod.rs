@@ -1,4 +1,5 @@
-//! Single connection mode of graphql-sse: a stream that is reserved, opened, and carries every operation of its client.
+//! Single connection mode of graphql-sse: reserve and open a stream that carries all operations of
+//! a client.
 
 mod operations;
 mod streams;
@@ -15,7 +16,7 @@ use serde_json::json;
 
 use crate::fixture::{Context, Fixture, fixture};
 
-/// Longer than any step takes, so that what never comes is a failure and no hang.
+/// Longer than any step takes, so that a missing event fails the test instead of hanging it.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 struct Desk {

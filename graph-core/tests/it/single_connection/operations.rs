@@ -1,4 +1,4 @@
-//! What is started on a stream, and what its client hears of it.
+//! Operations on a stream, and their events.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +11,8 @@ use http::Method;
 use super::{Desk, PATIENCE, operation, request, text};
 use crate::fixture::{Fixture, builder, codes, json as envelope, with_panicking_logs};
 
-/// G10: operations are accepted by requests of their own, and their events come by the one stream, each under its id, in turns.
+/// G10: operations are started by separate requests; their events arrive on one stream, each with
+/// its id, in turns.
 #[tokio::test]
 async fn one_stream_carries_the_events_of_every_operation() {
     let desk = Desk::new(StreamLimits::default());
@@ -47,7 +48,7 @@ async fn one_stream_carries_the_events_of_every_operation() {
     );
 }
 
-/// G10: an operation that always has an event does not hold up the others.
+/// G10: a busy operation does not starve the others.
 #[tokio::test]
 async fn a_busy_operation_leaves_the_others_their_turn() {
     let desk = Desk::new(StreamLimits::default());
@@ -65,7 +66,7 @@ async fn a_busy_operation_leaves_the_others_their_turn() {
     assert_eq!(of_other, 5);
 }
 
-/// G10: a client that waits is woken by an operation that is started meanwhile, and by its events.
+/// G10: a waiting stream is woken by a new operation and by its events.
 #[tokio::test]
 async fn a_waiting_stream_is_woken_by_a_new_operation() {
     let desk = Desk::new(StreamLimits::default());
@@ -90,7 +91,7 @@ async fn a_waiting_stream_is_woken_by_a_new_operation() {
     assert_eq!(desk.full(stop, desk.shop.ada()).await.status(), 200);
     assert!(
         feed.is_closed(),
-        "the operation is dropped at once, whoever polls the stream"
+        "the operation is dropped at once, without a poll of the stream"
     );
     assert!(
         events.next().now_or_never().is_none(),
@@ -101,7 +102,7 @@ async fn a_waiting_stream_is_woken_by_a_new_operation() {
     assert!(text(events.next().await).contains("pong"));
 }
 
-/// G10: what does not fit the schema is refused with 400 and starts nothing; what fails later is an event.
+/// G10: an invalid operation is refused with 400 and starts nothing; a later failure is an event.
 #[tokio::test]
 async fn an_operation_that_cannot_run_is_not_accepted() {
     let desk = Desk::new(StreamLimits::default());
@@ -138,7 +139,7 @@ async fn an_operation_that_cannot_run_is_not_accepted() {
     assert!(text(events.next().await).starts_with("event: complete"));
 }
 
-/// G10, G18: what was judged when an operation was accepted is what runs, so that the logs are told of it once.
+/// G10, G18: the accepted operation is executed as checked, so the logs record it once.
 #[tokio::test]
 async fn an_accepted_operation_is_judged_once() {
     let told = Arc::new(Mutex::new(Vec::new()));
@@ -158,7 +159,8 @@ async fn an_accepted_operation_is_judged_once() {
     assert_eq!(*told.lock().unwrap(), ["untrusted", "measured"]);
 }
 
-/// G10, G19: an operation that a log of the host panics at fails by itself, in the stream, and is reported once.
+/// G10, G19: if a host log panics, only that operation fails, as an event, and one incident is
+/// reported.
 #[tokio::test]
 async fn a_panicking_log_is_an_event() {
     for engine in with_panicking_logs() {
@@ -174,7 +176,7 @@ async fn a_panicking_log_is_an_event() {
     }
 }
 
-/// G10: each request that fits no stream has its status.
+/// G10: each request without a usable stream has its status.
 #[tokio::test]
 async fn what_fits_no_stream_is_refused() {
     let desk = Desk::new(StreamLimits::default());
@@ -230,7 +232,7 @@ async fn what_fits_no_stream_is_refused() {
     assert!(!feed.is_closed());
 }
 
-/// G10, G20: a body that a foreign page can send without asking starts nothing.
+/// G10, G20: a body that needs no preflight starts nothing.
 #[tokio::test]
 async fn a_simple_request_starts_nothing() {
     let desk = Desk::new(StreamLimits::default());

@@ -1,4 +1,4 @@
-//! Whose a stream is, how many there are, and when one ends.
+//! Ownership, limits and end of streams.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use tokio::sync::oneshot;
 use super::{Desk, PATIENCE, operation, request};
 use crate::fixture::{codes, json as envelope};
 
-/// G10, G15: a token in a log or in the history of a browser is worth nothing to somebody else.
+/// G10, G15: a leaked token is useless to another principal.
 #[tokio::test]
-async fn a_token_works_for_who_reserved_it_only() {
+async fn token_works_for_its_principal_only() {
     let desk = Desk::new(StreamLimits::default());
     let token = desk.reserve().await;
     let eve = || {
@@ -31,7 +31,7 @@ async fn a_token_works_for_who_reserved_it_only() {
             assert_eq!(desk.full(asked, thief.clone()).await.status(), 404);
         }
     }
-    // the owner may have it in the query
+    // the owner may send the token in the query
     let asked = request(Method::GET, "", &format!("?token={token}"), "");
     assert!(matches!(
         desk.answer(asked, desk.shop.ada()).await,
@@ -39,7 +39,7 @@ async fn a_token_works_for_who_reserved_it_only() {
     ));
 }
 
-/// G10: no token can be guessed from another.
+/// G10: tokens are long and random.
 #[tokio::test]
 async fn tokens_are_long_and_never_the_same() {
     let desk = Desk::new(StreamLimits::default());
@@ -49,10 +49,10 @@ async fn tokens_are_long_and_never_the_same() {
     assert!(!format!("{:?}", desk.streams).contains(&one));
 }
 
-/// G10: the stream ends without a word when the credentials end that opened it, or that started an operation on it; what ran on it
-/// is dropped and the token is unknown from then on.
+/// G10: the stream ends without an event when the credentials expire that opened it or started an
+/// operation on it; its operations are dropped and its token becomes unknown.
 #[tokio::test]
-async fn a_stream_ends_with_the_credentials_it_was_opened_with_or_operated_with() {
+async fn stream_ends_when_credentials_of_any_request_expire() {
     for of_operation in [false, true] {
         let desk = Desk::new(StreamLimits::default());
         let (feed, receiver) = tokio::sync::mpsc::unbounded_channel();
@@ -88,7 +88,7 @@ async fn a_stream_ends_with_the_credentials_it_was_opened_with_or_operated_with(
     }
 }
 
-/// G10: a client that leaves takes its operations with it.
+/// G10: a client that disconnects ends its operations.
 #[tokio::test]
 async fn a_dropped_stream_drops_its_operations() {
     let desk = Desk::new(StreamLimits::default());
@@ -110,7 +110,7 @@ async fn a_dropped_stream_drops_its_operations() {
     assert_eq!(desk.operate(&token, "2", "{ ping }").await.status(), 404);
 }
 
-/// G10, G19: what is reserved and not opened is forgotten, and nothing is kept on it, nor ever runs.
+/// G10, G19: a reserved stream that is not opened expires and runs nothing.
 #[tokio::test]
 async fn a_reservation_that_is_not_taken_up_is_forgotten() {
     let desk = Desk::new(StreamLimits::default().with_reservation(Duration::from_secs(5)));
@@ -129,12 +129,12 @@ async fn a_reservation_that_is_not_taken_up_is_forgotten() {
     assert_eq!(desk.shop.shop.calls(), 0);
     desk.clock.advance(Duration::from_secs(4));
     let _open = desk.open(&other).await;
-    // an open stream has no such end
+    // an open stream does not expire
     desk.clock.advance(Duration::from_secs(3600));
     assert_eq!(desk.operate(&other, "1", "{ ping }").await.status(), 202);
 }
 
-/// G10: streams and operations are bounded, and nobody takes the streams of everybody.
+/// G10: streams and operations are limited in total and per principal.
 #[tokio::test]
 async fn streams_and_operations_are_bounded() {
     let limits = StreamLimits::default()
@@ -171,7 +171,7 @@ async fn streams_and_operations_are_bounded() {
     assert_eq!(desk.operate(&token, "3", "{ ping }").await.status(), 202);
 }
 
-/// G10, G19: an operation that runs holds nothing of the body that it came by, and a body has a bound of its own.
+/// G10, G19: a running operation does not keep its request body, and the body has its own limit.
 #[tokio::test]
 async fn a_running_operation_holds_no_body() {
     let desk = Desk::new(StreamLimits::default().with_operation(1000));

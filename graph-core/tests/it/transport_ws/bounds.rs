@@ -1,4 +1,4 @@
-//! Time, and what one peer may make grow.
+//! Timeouts and limits per connection.
 
 use std::time::{Duration, SystemTime};
 
@@ -15,7 +15,8 @@ fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// G10: who says nothing of itself is closed with 4408, and so is who waits for a host that does not answer.
+/// G10: 4408 for a client that sends no `connection_init`, and for a host that does not
+/// authenticate in time.
 #[test]
 fn a_connection_that_is_not_acknowledged_in_time_is_4408() {
     for authenticating in [false, true] {
@@ -43,7 +44,8 @@ fn an_acknowledged_connection_outlives_the_init_timeout() {
     peer.start("1");
 }
 
-/// G10: at the instant the credentials expire the connection is 4403, whatever comes first and however late the timer is.
+/// G10: when the credentials expire the connection closes with 4403, for any next input and a late
+/// timer.
 #[test]
 fn expired_credentials_start_nothing_more() {
     for late in [0, 3600] {
@@ -67,7 +69,7 @@ fn expired_credentials_start_nothing_more() {
     assert_eq!(peer.told(Input::Accepted { expires_at }), "4403");
 }
 
-/// G10: one operation too many is refused by itself; the others and the connection live.
+/// G10: an operation above the limit is refused; other operations and the connection continue.
 #[test]
 fn one_operation_too_many_is_rate_limited() {
     let mut peer = Peer::ready(ConnectionLimits::default().with_operations(2));
@@ -86,7 +88,7 @@ fn one_operation_too_many_is_rate_limited() {
     peer.start("3");
 }
 
-/// G10: a peer that takes nothing holds up its own operations, and is closed when its patience is over.
+/// G10: a slow peer delays its own operations, and is closed after the patience.
 #[test]
 fn a_slow_peer_is_waited_for_and_then_closed() {
     let mut peer = Peer::ready(ConnectionLimits::default().with_queue(2));
@@ -96,7 +98,7 @@ fn a_slow_peer_is_waited_for_and_then_closed() {
     peer.pass(seconds(5));
     assert_eq!(peer.told(PING), "pong");
     assert!(!peer.connection.has_room());
-    // the first of them has been waiting for five seconds
+    // the first frame has waited for five seconds
     assert_eq!(peer.connection.next_timeout(), Some(peer.now + seconds(15)));
     peer.pass(seconds(14));
     assert_eq!(peer.told(Input::Timeout), "-");
@@ -116,7 +118,7 @@ fn a_slow_peer_is_waited_for_and_then_closed() {
     assert_eq!(peer.connection.operations(), 0);
 }
 
-/// G10: a host that does not wait for room cannot make the queue grow.
+/// G10: a host that ignores `has_room` cannot grow the queue.
 #[test]
 fn a_queue_that_overflows_closes_the_connection() {
     let mut peer = Peer::ready(ConnectionLimits::default().with_queue(3));
@@ -126,7 +128,8 @@ fn a_queue_that_overflows_closes_the_connection() {
     assert_eq!(peer.told(PING), "1013");
 }
 
-/// G10: a silent peer is sent a ping, and closed when it does not answer; anything it says is an answer.
+/// G10: a silent peer is sent a ping and closed if it sends nothing; any message counts as an
+/// answer.
 #[test]
 fn a_silent_peer_is_pinged_and_then_closed() {
     let mut peer = Peer::ready(ConnectionLimits::default());
@@ -155,9 +158,9 @@ fn a_silent_peer_is_pinged_and_then_closed() {
     );
 }
 
-/// G10: a peer that could not be heard, because what it was sent filled the queue, is not taken for silent.
+/// G10: a peer whose full queue stopped the host from reading is not treated as silent.
 #[test]
-fn who_could_not_be_heard_is_not_silent() {
+fn peer_that_could_not_be_read_is_not_silent() {
     let mut peer = Peer::ready(ConnectionLimits::default().with_queue(1));
     peer.pass(seconds(24));
     assert_eq!(peer.told(PING), "pong");
@@ -167,7 +170,7 @@ fn who_could_not_be_heard_is_not_silent() {
     assert_eq!(peer.connection.next_timeout(), Some(peer.now + seconds(25)));
 }
 
-/// G19: times that no clock can tell are no reason to panic.
+/// G19: durations beyond the range of the clock do not panic.
 #[test]
 fn endless_limits_never_time_out() {
     let limits = ConnectionLimits::default()

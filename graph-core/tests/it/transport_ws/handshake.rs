@@ -1,4 +1,4 @@
-//! Who may open a connection.
+//! Origin check and subprotocol negotiation.
 
 use graph_core::subscription::transport_ws::{AllowedOrigins, ConnectionLimits, Handshake, Input};
 use http::header::{ORIGIN, SEC_WEBSOCKET_PROTOCOL};
@@ -14,7 +14,7 @@ fn headers(pairs: &[(http::HeaderName, &'static str)]) -> HeaderMap {
     headers
 }
 
-/// G10, G20: a page of another site opens no connection with the cookies of this one.
+/// G10, G20: a page of another origin cannot open a connection with this site's cookies.
 #[test]
 fn a_page_of_another_origin_is_refused() {
     let allowed = AllowedOrigins::new(["https://Desk.example", "http://127.0.0.1:8080"]).unwrap();
@@ -56,11 +56,11 @@ fn a_page_of_another_origin_is_refused() {
             "{origin}"
         );
     }
-    // no browser
+    // not a browser
     assert!(Handshake::read(&HeaderMap::new(), &allowed).is_ok());
 }
 
-/// G10: the subprotocol is agreed on if it is among those offered, and nothing else is.
+/// G10: the subprotocol is selected if the client offers it, and no other is.
 #[test]
 fn the_subprotocol_is_agreed_on_or_4406() {
     for (offered, agreed) in [
@@ -89,7 +89,7 @@ fn the_subprotocol_is_agreed_on_or_4406() {
     }
 }
 
-/// G10: what no browser ever sends is a mistake of the host's, and told when it is made.
+/// G10: an origin that browsers never send is a configuration error.
 #[test]
 fn an_origin_that_no_page_has_is_refused() {
     for origin in [

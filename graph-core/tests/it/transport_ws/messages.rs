@@ -1,4 +1,4 @@
-//! The exact messages.
+//! Exact messages.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ fn sent(actions: &[Action]) -> &str {
     text
 }
 
-/// G10: an operation of the engine as the client sees it, from `subscribe` to `complete`.
+/// G10: an operation of the engine from `subscribe` to `complete`.
 #[tokio::test]
 async fn the_events_of_an_operation_are_next_until_complete() {
     let shop = fixture();
@@ -47,7 +47,7 @@ async fn the_events_of_an_operation_are_next_until_complete() {
     assert_eq!(peer.connection.operations(), 0);
 }
 
-/// G10: what is refused before it ran is an `error`, with its codes, and no `complete` comes after it.
+/// G10: an operation refused before execution is an `error` with its codes, without a `complete`.
 #[tokio::test]
 async fn a_refused_operation_is_an_error_and_nothing_after_it() {
     let shop = fixture();
@@ -72,7 +72,7 @@ async fn a_refused_operation_is_an_error_and_nothing_after_it() {
     }
 }
 
-/// G10: a pong has the payload of its ping, byte for byte; a ping without one has a pong without one.
+/// G10: a pong repeats the payload of its ping byte for byte, or has none.
 #[test]
 fn a_pong_answers_with_the_payload_of_its_ping() {
     let mut peer = Peer::opened(ConnectionLimits::default());
@@ -88,7 +88,7 @@ fn a_pong_answers_with_the_payload_of_its_ping() {
     }
 }
 
-/// What is no message, and how the reason for the close starts.
+/// Invalid messages, and the start of the close reason.
 const INVALID: &[(&str, &str)] = &[
     (
         r#"{"type":"ping","payload":1}"#,
@@ -143,7 +143,7 @@ const INVALID: &[(&str, &str)] = &[
     ("null", "Invalid message: "),
 ];
 
-/// G10, G19: what is no message closes the connection with 4400 and says why, within the room of a close frame.
+/// G10, G19: an invalid message closes with 4400 and a reason that fits a close frame.
 #[test]
 fn what_is_no_message_is_4400_with_its_reason() {
     let long = format!(
@@ -171,7 +171,8 @@ fn what_is_no_message_is_4400_with_its_reason() {
     }
 }
 
-/// G10: the id of an operation that runs cannot be taken, however long it is the reason fits; one that ended can be.
+/// G10: the id of a running operation is refused, with a reason that fits for any length; an ended
+/// one can be reused.
 #[test]
 fn an_id_is_taken_while_its_operation_runs() {
     let mut peer = Peer::ready(ConnectionLimits::default());
@@ -181,7 +182,7 @@ fn an_id_is_taken_while_its_operation_runs() {
         peer.told(Input::Text(&format!(r#"{{"id":"{id}","type":"complete"}}"#))),
         "stop"
     );
-    // an event of the first run was on its way
+    // a late event of the first run
     let late = GraphResponse::request_error(ErrorCode::NotFound, "late");
     let second = peer.start(&id);
     assert_eq!(peer.told(Input::Response(first.clone(), late)), "-");
@@ -197,7 +198,7 @@ fn an_id_is_taken_while_its_operation_runs() {
     assert_eq!(peer.told(Input::Ended(second)), "-");
 }
 
-/// G10, G16: the payload of `connection_init` reaches the host, and no `Debug` of it or around it shows what it holds.
+/// G10, G16: the payload of `connection_init` reaches the host, and no `Debug` output contains it.
 #[test]
 fn credentials_reach_the_host_and_no_debug() {
     let text = r#"{"type":"connection_init","payload":{"Authorization":"Bearer s3cret","n":1}}"#;
@@ -228,9 +229,9 @@ fn credentials_reach_the_host_and_no_debug() {
     }
 }
 
-/// G16: nor does what an operation is asked with, or what it answers, show where somebody logs what is to be done.
+/// G16: `Debug` output of actions contains neither the text of an operation nor its response.
 #[test]
-fn neither_a_password_in_an_operation_nor_its_answer_is_printed() {
+fn debug_of_actions_shows_no_operation_and_no_response() {
     let mut peer = Peer::ready(ConnectionLimits::default());
     let subscribe = r#"{"type":"subscribe","id":"1","payload":{"query":"subscription { a(p: \"s3cret\") }","operationName":"A","variables":{"password":"s3cret"}}}"#;
     let started = peer.handle(Input::Text(subscribe));
@@ -250,9 +251,9 @@ fn neither_a_password_in_an_operation_nor_its_answer_is_printed() {
     assert!(!format!("{told:?}").contains("s3cret"), "{told:?}");
 }
 
-/// G10, G16: credentials that are there and cannot be told are an error, and not the absence of credentials.
+/// G10, G16: ambiguous credentials are an error, not anonymous.
 #[test]
-fn credentials_that_nobody_can_tell_are_an_error() {
+fn ambiguous_credentials_are_an_error() {
     for ambiguous in [
         r#"{"Authorization":7}"#,
         r#"{"Authorization":null}"#,
@@ -273,7 +274,7 @@ fn credentials_that_nobody_can_tell_are_an_error() {
     }
 }
 
-/// G10: what the client names by its hash is started as over HTTP.
+/// G10: an operation can be started by its hash, as over HTTP.
 #[test]
 fn an_operation_may_be_named_by_its_hash() {
     let hash = "5b8a1b3ce4cb7e0f0f0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b";

@@ -1,4 +1,5 @@
-//! graphql-transport-ws as a machine: every transition, every close code, and what no sequence of messages may do.
+//! State machine of graphql-transport-ws: transitions, close codes, and invariants of random
+//! sequences.
 
 mod bounds;
 mod handshake;
@@ -19,7 +20,7 @@ use crate::fixture::fixture;
 
 const INIT: &str = r#"{"type":"connection_init"}"#;
 
-/// A connection, and the virtual clock beside it.
+/// Connection with a virtual clock.
 struct Peer {
     connection: Connection,
     now: SystemTime,
@@ -44,7 +45,7 @@ impl Peer {
         }
     }
 
-    /// A connection that is acknowledged, its frames all taken.
+    /// Acknowledged connection without unsent frames.
     fn ready(limits: ConnectionLimits) -> Self {
         let mut peer = Self::opened(limits);
         assert_eq!(peer.told(Input::Text(INIT)), "authenticate");
@@ -57,7 +58,7 @@ impl Peer {
         self.connection.handle(input, self.now)
     }
 
-    /// What is to be done, in a word each.
+    /// Actions, one word each.
     fn told(&mut self, input: Input<'_>) -> String {
         let told: Vec<String> = self.handle(input).iter().map(word).collect();
         if told.is_empty() {
@@ -97,7 +98,7 @@ fn subscribe(id: &str) -> String {
     format!(r#"{{"id":"{id}","type":"subscribe","payload":{{"query":"{{ ping }}"}}}}"#)
 }
 
-/// A response with data.
+/// Response with data.
 fn answer() -> GraphResponse {
     let shop = fixture();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

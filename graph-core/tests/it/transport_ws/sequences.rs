@@ -1,4 +1,4 @@
-//! What holds after any sequence of messages.
+//! Invariants after any sequence of messages.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -49,13 +49,13 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What the host holds: every operation that it was told to start and not to stop, and those of before, whose last responses may
-/// still be on their way.
+/// Operations of the host: those started and not stopped, and earlier ones whose responses may
+/// still arrive.
 #[derive(Default)]
 struct Host {
     running: Vec<Operation>,
     all: Vec<Operation>,
-    /// The client's view: which ids it may hear of.
+    /// Ids for which the client may receive messages.
     open: HashSet<String>,
     closed: bool,
 }
@@ -110,7 +110,7 @@ fn run(steps: Vec<Step>) -> Result<(), TestCaseError> {
         let picked = |at: usize| host.all.get(at % host.all.len().max(1)).cloned();
         let actions = match step {
             Step::Text(text) => {
-                // what the client says before it hears anything of it
+                // the client's view precedes the server's messages
                 if let Ok(message) = serde_json::from_str::<Value>(&text)
                     && let Some(id) = message["id"].as_str()
                 {
@@ -159,8 +159,9 @@ fn run(steps: Vec<Step>) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    /// G10, G19: no sequence of messages panics or leaks an operation: the machine counts what the host was told to run and not to
-    /// stop, within the limit; a client hears of an id only between its `subscribe` and the end; after the close there is nothing.
+    /// G10, G19: no sequence panics or leaks an operation: running operations match the host's and
+    /// stay within the limit; a client receives an id only between `subscribe` and its end; nothing
+    /// follows the close.
     #[test]
     fn no_sequence_of_messages_panics_or_leaks_an_operation(
         mut steps in proptest::collection::vec(step(), 0..120),

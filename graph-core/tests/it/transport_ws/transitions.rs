@@ -1,4 +1,4 @@
-//! The table of every state and every input.
+//! Table of every state and every input.
 
 use graph_core::error::ErrorCode;
 use graph_core::response::GraphResponse;
@@ -7,8 +7,8 @@ use http::HeaderMap;
 
 use super::{INIT, Peer, answer, subscribe};
 
-/// What is done about an input in each state: the type of what is sent, what the host does, or the code of the close.
-/// `running` is `ready` with the operation `1`, whose responses and end are the inputs of these names.
+/// Result of each input in each state: the type of the sent message, the host's action, or the
+/// close code. `running` is `ready` with the operation `1`; the inputs named after it belong to it.
 const TRANSITIONS: &str = "
     input            | opened       | authenticating | ready | running    | closed | unacceptable
     init             | authenticate | 4429           | 4429  | 4429       | -      | 4406
@@ -38,7 +38,7 @@ const TRANSITIONS: &str = "
     shutdown         | 1001         | 1001           | 1001  | 1001       | -      | 4406
 ";
 
-/// G10: every input in every state does what the protocol says, and nothing is done after the close.
+/// G10: every input in every state has the specified result, and nothing follows the close.
 #[test]
 fn every_input_in_every_state_does_what_the_table_says() {
     let mut rows = TRANSITIONS

@@ -1,4 +1,4 @@
-//! What fields take of `schema_1_twin`, written by `tests/oracle/run schemas`.
+//! Inputs of `schema_1_twin`, written by `tests/oracle/run schemas`.
 
 use juniper::{GraphQLEnum, GraphQLInputObject, Nullable};
 
