@@ -1,8 +1,8 @@
 //! The only module that uses undocumented exports of juniper.
 //!
 //! Any 0.18 release of juniper may change these items. The module converts them to
-//! [`Syntax`](syntax::Syntax), a validated operation in our own types. Each item has a test in `tests`
-//! that fails when its behaviour changes:
+//! [`Syntax`](syntax::Syntax), a validated operation in our own types. Each item has a test in
+//! `tests` that fails when its behaviour changes:
 //!
 //! | item of juniper | assumption |
 //! |---|---|

@@ -96,7 +96,7 @@ impl PageRequest {
         let (direction, size) = match (first, last) {
             (Some(_), Some(_)) => {
                 return Err(GraphError::bad_user_input(
-                    "`first` and `last` exclude each other",
+                    "`first` and `last` cannot be combined",
                 ));
             }
             (Some(first), None) => (Direction::Forward, limits.size("first", first)?),
@@ -111,7 +111,7 @@ impl PageRequest {
                     Unopened::Foreign => {
                         format!("`{argument}` is not a cursor of this field and its arguments")
                     }
-                    Unopened::TooOld => format!("`{argument}` is too old: start again without it"),
+                    Unopened::TooOld => format!("`{argument}` has expired: start again without it"),
                 })
             }),
             None => Ok(None),
@@ -171,7 +171,9 @@ impl PageRequest {
                 .position(|item| key(item) == *position)
                 .map(Some)
                 .ok_or_else(|| {
-                    GraphError::bad_user_input(format!("the entry that `{argument}` names is gone"))
+                    GraphError::bad_user_input(format!(
+                        "the entry of the cursor `{argument}` no longer exists"
+                    ))
                 }),
             None => Ok(None),
         };

@@ -76,7 +76,7 @@ pub(crate) fn coerced(slot: &SlotPlan, variables: &Coerced<'_>) -> Result<Argume
     let values: Result<Vec<_>, GraphError> = slot.values.iter().map(|value| with(value, variables)).collect();
     match slot.info.coerce {
         Some(coerce) => coerce(&values?).map_err(GraphError::bad_user_input),
-        None => Err(GraphError::internal("a field without arguments has some")),
+        None => Err(GraphError::internal("a field without arguments has arguments")),
     }
 }
 

@@ -177,7 +177,7 @@ impl<'t> Compiler<'_, 't> {
     ) -> Result<Field, GraphResponse> {
         self.fields += 1;
         if self.fields > FIELDS {
-            let message = "the operation selects too many fields of interfaces";
+            let message = "the operation selects too many fields, counted per type of each interface";
             return Err(GraphResponse::request_error(ErrorCode::MaxCostExceeded, message));
         }
         match group.field.name {
@@ -196,7 +196,7 @@ impl<'t> Compiler<'_, 't> {
                 let value = reader.root(group.field, &group.sets);
                 self.depends |= reader.depends;
                 if value.len() > CONSTANTS.saturating_sub(self.constants) {
-                    let message = "the operation asks for too much of the schema";
+                    let message = "the result of introspection is too large";
                     return Err(GraphResponse::request_error(ErrorCode::MaxCostExceeded, message));
                 }
                 self.introspection.push((group.key.into(), value.clone()));

@@ -16,7 +16,7 @@ pub(super) fn told(plan: &Plan, mut faults: Vec<Fault>, mask: &mut Mask<'_>) -> 
     let told = faults.into_iter().map(|fault| {
         let at = usize::try_from(fault.meta).ok();
         let Some(meta) = at.and_then(|at| plan.metas.get(at)) else {
-            return mask.panic(&"an error of a field that is not in the plan");
+            return mask.panic(&"an error of a field outside the plan");
         };
         mask.field_error(&fault.error, meta.location, path(plan, meta.place, &fault.trail))
     });

@@ -260,7 +260,7 @@ where
         context: &RequestContext<Q::Host>,
     ) -> GraphResponse {
         if document.kind == OperationType::Subscription {
-            let message = "a subscription is served as `text/event-stream` only";
+            let message = "a subscription requires `Accept: text/event-stream`";
             return GraphResponse::request_error(ErrorCode::BadRequest, message);
         }
         let seen = document.introspects().then(|| self.inner.seen(context));
@@ -341,9 +341,10 @@ where
 /// Response when introspection finds no visible type.
 fn nothing_to_see<H>(context: &RequestContext<H>) -> GraphResponse {
     match context.require_principal() {
-        Ok(_) => {
-            GraphResponse::request_error(ErrorCode::Forbidden, "nothing of the schema is for the principal")
-        }
+        Ok(_) => GraphResponse::request_error(
+            ErrorCode::Forbidden,
+            "the principal may not see any part of the schema",
+        ),
         Err(unknown) => GraphResponse::request_error(unknown.code(), unknown.message()),
     }
 }
@@ -352,7 +353,7 @@ fn nothing_to_see<H>(context: &RequestContext<H>) -> GraphResponse {
 fn skipped() -> GraphResponse {
     GraphResponse::request_error(
         ErrorCode::GraphqlValidationFailed,
-        "the field of the subscription is skipped",
+        "the only field of the subscription is skipped",
     )
 }
 
@@ -373,7 +374,7 @@ impl Access {
 struct WouldWrite;
 
 impl WouldWrite {
-    const MESSAGE: &str = "a mutation is served by POST only";
+    const MESSAGE: &str = "a mutation requires POST";
 }
 
 #[cfg(test)]

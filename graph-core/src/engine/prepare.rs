@@ -102,7 +102,7 @@ impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
             if !self.introspective {
                 return Err(switched_off(field));
             }
-            return invalid(format!("`{field}` is served at the root of a query only"));
+            return invalid(format!("`{field}` is supported at the root of a query only"));
         }
         if outline.kind == OperationType::Subscription {
             match outline.fields.as_slice() {

@@ -58,7 +58,10 @@ where
             }
             Method::DELETE => HttpResponse::Full(stopped(&wanted, &request)),
             _ => {
-                let refusal = Refusal::method("DELETE, GET, POST, PUT", "no such request to an event stream");
+                let refusal = Refusal::method(
+                    "DELETE, GET, POST, PUT",
+                    "an event stream supports DELETE, GET, POST and PUT only",
+                );
                 HttpResponse::Full(refusal.into_response(self.inner.http.profile))
             }
         }
@@ -83,7 +86,7 @@ where
             ..
         } = exchange.map_err(|refusal| refusal.into_response(profile))?
         else {
-            let message = "an operation of an event stream is answered as JSON";
+            let message = "an operation of an event stream is acknowledged as JSON: `Accept` must allow it";
             return Err(unacceptable(message));
         };
         let Some(id) = operation_id(request.body()) else {
@@ -141,7 +144,7 @@ fn refused(missing: Missing) -> Response<Bytes> {
         Missing::Open => (
             StatusCode::CONFLICT,
             ErrorCode::Conflict,
-            "the event stream is open",
+            "the event stream is already open",
         ),
         Missing::NotOpen => (
             StatusCode::CONFLICT,
@@ -151,7 +154,7 @@ fn refused(missing: Missing) -> Response<Bytes> {
         Missing::Runs => (
             StatusCode::CONFLICT,
             ErrorCode::Conflict,
-            "an operation with this id runs",
+            "an operation with this id is running",
         ),
         Missing::TooMany => {
             let status = StatusCode::TOO_MANY_REQUESTS;

@@ -105,7 +105,7 @@ impl TrustedList {
             Some(_) => not_in_list(),
             None => GraphResponse::request_error(
                 ErrorCode::PersistedQueryIdRequired,
-                "only documents of a list are served, by their id",
+                "only trusted documents are served: send the id of one",
             ),
         })
     }
@@ -166,7 +166,7 @@ fn told(refused: &GraphResponse) -> String {
 pub(super) fn not_in_list() -> GraphResponse {
     GraphResponse::request_error(
         ErrorCode::PersistedQueryNotInList,
-        "the document is not in the list",
+        "the document id is not in the list of trusted documents",
     )
 }
 

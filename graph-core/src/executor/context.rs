@@ -151,7 +151,7 @@ impl<'x, C> Execution<'x, C> {
 
     /// Records that generated code and the plan do not match.
     pub(crate) fn misuse(&self, field: &Field) -> Bubble {
-        let error = GraphError::internal("the plan does not fit the table of the type");
+        let error = GraphError::internal("the plan does not match the table of the type");
         self.note(field, Path::Root(&Trail::ROOT).trail(), error)
     }
 

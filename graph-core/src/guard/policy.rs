@@ -161,7 +161,7 @@ impl Watch {
             return Ok(());
         }
         let refused = match context.require_principal() {
-            Ok(_) => GraphError::forbidden("this is not for the principal"),
+            Ok(_) => GraphError::forbidden("the principal may not select this field"),
             Err(unauthenticated) => unauthenticated,
         };
         let coordinate = format!("{parent}.{field}");

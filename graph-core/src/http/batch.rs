@@ -54,7 +54,7 @@ impl<'de> Visitor<'de> for Entries {
                 return Err(A::Error::custom(message));
             }
             if !entry.get().starts_with('{') {
-                return Err(A::Error::custom("an entry that is no object"));
+                return Err(A::Error::custom("an entry is not an object"));
             }
             entries.push(entry);
         }

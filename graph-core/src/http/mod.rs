@@ -123,7 +123,9 @@ impl HttpPolicy {
             });
         }
         let Some(limit) = self.batch else {
-            return Err(Refusal::bad_request("one operation a request"));
+            return Err(Refusal::bad_request(
+                "batches are not enabled: send one operation per request",
+            ));
         };
         if rendering == Rendering::EventStream {
             return Err(Refusal::not_acceptable());

@@ -39,7 +39,7 @@ impl GraphRequest {
         let mut parameters = HashMap::new();
         for (name, value) in form_urlencoded::parse(text.as_bytes()) {
             if parameters.insert(name, value).is_some() {
-                return Err(Refusal::parameters("a parameter is given twice"));
+                return Err(Refusal::parameters("a query parameter occurs twice"));
             }
         }
         let mut take = |name: &str| parameters.remove(name);
@@ -183,7 +183,7 @@ impl Ids<'_> {
         let persisted = self.persisted.map(|query| DocumentId::from(&*query.sha256_hash));
         match (document_id, persisted) {
             (Some(one), Some(other)) if one != other => {
-                Err(Refusal::parameters("two ids of the document are given"))
+                Err(Refusal::parameters("the request has two different document ids"))
             }
             (Some(id), _) | (None, Some(id)) => Ok(Some(id)),
             (None, None) if has_query => Ok(None),

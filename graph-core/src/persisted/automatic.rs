@@ -76,9 +76,9 @@ impl AutomaticPersistedQueries {
     pub(crate) async fn text(&self, hash: &DocumentHash) -> Result<Option<Arc<str>>, StoreError> {
         let text = self.store.text(hash, self.clock.now()).await?;
         match text {
-            Some(text) if DocumentHash::digest(&text) != *hash => {
-                Err(StoreError::corrupt(format!("the text of {hash} is another one")))
-            }
+            Some(text) if DocumentHash::digest(&text) != *hash => Err(StoreError::corrupt(format!(
+                "the stored text does not match the hash {hash}"
+            ))),
             text => Ok(text),
         }
     }

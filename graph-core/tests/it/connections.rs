@@ -235,7 +235,7 @@ fn a_cursor_ends() {
     let cursor = cursor_of(at(1000));
     assert_eq!(refused(at(1000), &cursor), None);
     assert_eq!(refused(at(1059), &cursor), None);
-    assert!(refused(at(1060), &cursor).unwrap().contains("too old"));
+    assert!(refused(at(1060), &cursor).unwrap().contains("has expired"));
     let foreign = |why: Option<String>| why.unwrap().contains("not a cursor");
     // with an expiry for a cursor that has none, and without one for a cursor that has it
     assert!(foreign(refused(cursors().field("Query.charges"), &cursor)));

@@ -12,7 +12,7 @@ pub struct Close {
 impl Close {
     pub(super) const GOING_AWAY: Self = Self::new(1001, "Going away");
     pub(super) const TOO_LONG: Self = Self::new(1009, "The message is too long");
-    pub(super) const SLOW: Self = Self::new(1013, "What was sent is not taken");
+    pub(super) const SLOW: Self = Self::new(1013, "The peer does not accept frames");
     pub(super) const SILENT: Self = Self::new(1013, "The ping was not answered");
     pub(super) const UNAUTHORIZED: Self = Self::new(4401, "Unauthorized");
     pub(super) const FORBIDDEN: Self = Self::new(4403, "Forbidden");

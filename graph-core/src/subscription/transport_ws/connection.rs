@@ -281,7 +281,7 @@ impl Connection {
             return Err(Close::subscriber_exists(id.as_str()));
         }
         if self.operations.len() >= self.limits.operations {
-            let message = format!("at most {} operations run at once", self.limits.operations);
+            let message = format!("at most {} operations may run at once", self.limits.operations);
             let refused = GraphResponse::request_error(ErrorCode::RateLimited, message);
             return self.send(message::error(&id, refused.errors()), now);
         }

@@ -138,7 +138,7 @@ impl ClientMessage {
                 request: Box::new(envelope.request()?),
             },
             "complete" => Self::Complete { id: envelope.id()? },
-            _ => return Err("no such `type` of a client".to_owned()),
+            _ => return Err("unknown `type` of a client message".to_owned()),
         })
     }
 }
@@ -153,7 +153,7 @@ impl Envelope<'_> {
         match self.payload {
             None => Ok(None),
             Some(payload) if payload.get().starts_with('{') => Ok(Some(payload.get().into())),
-            Some(_) => Err("`payload` is no object".to_owned()),
+            Some(_) => Err("`payload` is not an object".to_owned()),
         }
     }
 

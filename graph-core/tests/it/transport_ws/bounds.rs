@@ -79,7 +79,7 @@ fn one_operation_too_many_is_rate_limited() {
     assert_eq!(
         actions,
         [Action::Send(
-            r#"{"id":"3","type":"error","payload":[{"message":"at most 2 operations run at once","extensions":{"code":"RATE_LIMITED"}}]}"#
+            r#"{"id":"3","type":"error","payload":[{"message":"at most 2 operations may run at once","extensions":{"code":"RATE_LIMITED"}}]}"#
                 .to_owned()
         )]
     );
@@ -113,7 +113,7 @@ fn a_slow_peer_is_waited_for_and_then_closed() {
     };
     assert_eq!(
         (close.code(), close.reason()),
-        (1013, "What was sent is not taken")
+        (1013, "The peer does not accept frames")
     );
     assert_eq!(peer.connection.operations(), 0);
 }

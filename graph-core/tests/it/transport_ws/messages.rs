@@ -92,19 +92,19 @@ fn a_pong_answers_with_the_payload_of_its_ping() {
 const INVALID: &[(&str, &str)] = &[
     (
         r#"{"type":"ping","payload":1}"#,
-        "Invalid message: `payload` is no object",
+        "Invalid message: `payload` is not an object",
     ),
     (
         r#"{"type":"pong","payload":[]}"#,
-        "Invalid message: `payload` is no object",
+        "Invalid message: `payload` is not an object",
     ),
     (
         r#"{"type":"connection_init","payload":"t"}"#,
-        "Invalid message: `payload` is no object",
+        "Invalid message: `payload` is not an object",
     ),
     (
         r#"{"type":"connection_ack"}"#,
-        "Invalid message: no such `type` of a client",
+        "Invalid message: unknown `type` of a client message",
     ),
     (
         r#"{"id":"","type":"complete"}"#,
