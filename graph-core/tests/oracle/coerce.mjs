@@ -1,5 +1,5 @@
-// Values offered to arguments of every input type, as variables and as literals, and defaults at either place: what graphql-js
-// refuses, and what it makes of the rest. The fields of schema 0 answer what they were given.
+// Records which values graphql-js accepts for arguments of every input type and how it coerces
+// them: variables, literals, and defaults of both. The fields of schema 0 return their arguments.
 
 import { execute } from "graphql";
 import { invent } from "./invent.mjs";
@@ -26,7 +26,7 @@ const LITERALS = [
   "{colours: [], colours: []}", '"\\u0041\\n"', "-2147483648", "12345678901234567890",
 ];
 
-// The parser of juniper reads integers of 32 bits, and no others even where a Float or an ID is expected.
+// juniper's parser accepts only 32-bit integers, also where a Float or an ID is expected.
 const isTooLong = (literal) => /^-?\d+$/.test(literal) && Number(literal) !== (Number(literal) | 0);
 
 const fitting = ["Int!", "Int", "Float!", "String!", "Boolean"];
@@ -58,7 +58,7 @@ export async function coercions() {
     }
     const takesAll = !["Float", "ID"].includes(nameOf(type));
     if (plain) for (const literal of LITERALS) if (takesAll || !isTooLong(literal)) ask(`{ ${call(literal)} }`);
-    // a variable of another nullability, absent, null and given, with and without a default of its own
+    // a variable of another nullability, absent, null and given, with and without a default
     if (!fitting.includes(declared.replace(/[[\]]/g, "")) && fallback === undefined) continue;
     const bare = declared.replace(/!$/, "");
     const own = { Int: "8", Float: "8.5", String: '"own"', Boolean: "false", ID: '"own"' }[bare];
@@ -79,7 +79,7 @@ export async function coercions() {
     ask("query ($v: String) { threeList(it: [$v]) }", variables);
     ask("query ($v: String!) { threeList(it: [$v]) }", { v: "a" });
   }
-  // types that are not there, or are no input types; juniper 0.18 panics where they have a default
+  // unknown types and output types; juniper 0.18 panics if they have a default
   for (const type of ["Nope", "Nope!", "[Nope]", "Query", "[Query!]"]) {
     for (const fallback of ["", " = 1", " = null", " = {a: [1]}", " = [RED]"]) ask(`query ($v: ${type}${fallback}) { echo0(it: $v) }`, {});
   }
@@ -88,7 +88,7 @@ export async function coercions() {
   return cases;
 }
 
-// a value with something else in one place of it
+// replaces one part of a value
 function disturbed(random, value) {
   if (value === null || typeof value !== "object" || random.chance(30)) return random.pick(VALUES);
   const places = Object.keys(value);
@@ -100,7 +100,7 @@ function disturbed(random, value) {
   return copy;
 }
 
-// `count` variables and literals by a seed: such as fit, and such as nearly do.
+// `count` variables and literals by a seed: valid and nearly valid ones.
 export async function offers(seed, count) {
   const invented = invent(0);
   const schema = schemaOf(invented);

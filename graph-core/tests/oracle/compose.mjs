@@ -1,5 +1,5 @@
-// Composes an operation on an invented schema, nearly always a valid one: fragments of every kind, `@skip` and `@include`, aliases,
-// response keys selected again, variables with and without defaults.
+// Composes a mostly valid operation on a generated schema: fragments of every kind, `@skip` and
+// `@include`, aliases, repeated response keys, variables with and without defaults.
 
 import { Random } from "./random.mjs";
 import { camel, named, nameOf, optional, print, required } from "./types.mjs";
@@ -13,7 +13,7 @@ class Composer {
     this.random = new Random(seed);
     this.variables = [];
     this.fragments = [];
-    // response key -> what it was first selected with, so that it may be selected again
+    // response key -> its first selection, so that it can be repeated
     this.keys = new Map();
     this.left = 60;
   }
@@ -33,7 +33,7 @@ class Composer {
       definitions.push("query Other { __typename }");
       request.operationName = "Asked";
     }
-    // definitions stand in any order
+    // definitions in random order
     if (random.chance(30)) definitions.reverse();
     const note = random.chance(15) ? "# é 日本\n" : "";
     request.query = note + definitions.join(random.pick([" ", "\n", "\r\n", "\n\n"]));
@@ -61,7 +61,7 @@ class Composer {
     return fields.length ? this.field(random.pick(fields), depth) : this.inline(owner, depth);
   }
 
-  // the types that a fragment within `owner` may be on
+  // types that a fragment within `owner` can have
   conditions(owner) {
     const concrete = (it) => (it.kind === "object" ? [it.name] : it.members);
     const mine = concrete(owner);
@@ -78,7 +78,7 @@ class Composer {
   spread(owner, depth) {
     const { random } = this;
     const fitting = this.conditions(owner);
-    // only finished fragments are spread, so no fragment reaches itself
+    // only finished fragments are spread, so there are no cycles
     const known = this.fragments.filter((it) => fitting.includes(it.on));
     if (known.length && random.chance(60)) return `...${random.pick(known).name}${this.directives()}`;
     if (this.left < 0) return undefined;
@@ -97,14 +97,15 @@ class Composer {
     const name = camel(field.name);
     const seen = this.keys.get(name);
     const type = print(field.type);
-    // the arguments of an earlier selection of this field, that the two may merge
+    // arguments of an earlier selection of this field, so that both can be merged
     const again = seen?.name === name && seen.type === type && random.chance(80);
     const args = again ? seen.args : this.args(field);
     const body = composite ? ` ${this.selection(inner, depth - 1)}` : "";
     return this.keyed(name, args, type, body);
   }
 
-  // graphql-js does not compare `__typename` with another field of the same key, so they never meet
+  // graphql-js does not compare `__typename` with another field of the same key, so they are kept
+  // apart
   typename() {
     const { random } = this;
     const alias = random.chance(25) ? `${random.pick(["what", "type", "aLongAliasOfTheNameOfTheType"])}: ` : "";
@@ -115,7 +116,7 @@ class Composer {
     const { random } = this;
     let key = random.chance(25) ? random.pick(ALIASES) : name;
     const fits = (it) => !it || (it.name === name && it.args === args && it.type === type);
-    // a few selections conflict; graphql-js sorts those out that do
+    // a few selections conflict; graphql-js filters them out
     while (!fits(this.keys.get(key)) && random.chance(97)) key = `${key}_`;
     this.keys.set(key, { name, args, type });
     return `${key === name ? "" : `${key}: `}${name}${args}${this.directives()}${body}`;
@@ -132,7 +133,7 @@ class Composer {
     return given.length ? `(${given.join(", ")})` : "";
   }
 
-  // now and then a variable that may stand where `type` is expected
+  // sometimes a variable that is valid where `type` is expected
   variable(type, fallback) {
     const { random, schema } = this;
     if (!random.chance(30)) return undefined;
@@ -142,7 +143,7 @@ class Composer {
     const made = { name: `v${this.variables.length}`, fits: text, located: fallback !== undefined, type };
     if (type.nullable && random.chance(25)) made.type = required(type);
     const plain = (it) => valueOf(random, schema, it, undefined, camel);
-    // a default in either place lets a nullable variable stand in a non-null position
+    // a default at either place allows a nullable variable at a non-null position
     if (!type.nullable && fallback !== undefined && random.chance(40)) made.type = optional(type);
     if (random.chance(35)) {
       made.fallback = plain(required(made.type)).text;
@@ -165,7 +166,7 @@ class Composer {
   }
 }
 
-// `{ query, variables, operationName }` by a seed.
+// Returns `{ query, variables, operationName }` for a seed.
 export function compose(schema, seed) {
   return new Composer(schema, seed).compose();
 }

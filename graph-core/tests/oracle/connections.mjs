@@ -1,8 +1,9 @@
-// Pages that graphql-relay cuts out of lists, one line of JSON a case:
-// `{ length, gone, first, last, after, before, page: { ids, next, previous } }`, or `refused` in the place of `page`.
+// Records pages of graphql-relay, one JSON line per case: `{ length, gone, first, last, after,
+// before, page: { ids, next, previous } }`, or `refused` instead of `page`.
 //
-// A list has the entries 1 to `length`, without those that are `gone` since the cursors were made; `after` and `before` name
-// entries. graphql-relay has places in the place of names: it is given the place that the entry has, or would have.
+// A list has the entries 1 to `length` without the removed ones in `gone`. `after` and `before`
+// name entries. graphql-relay's cursors are positions: it receives the position that the entry has
+// or would have.
 // usage: node connections.mjs FILE SEED COUNT
 
 import assert from "node:assert";
@@ -26,7 +27,7 @@ function invented(random) {
   return { length, gone, first, last, after: entry(), before: entry() };
 }
 
-// what is refused, and graphql-relay either refuses too (negative sizes) or makes something of
+// cases that we refuse and that graphql-relay refuses (negative sizes) or accepts
 const refused = ({ first, last }) => {
   if (first !== null && last !== null) return "both";
   const size = first ?? last;
@@ -37,7 +38,7 @@ function page({ length, gone, first, last, after, before }) {
   const left = Array.from({ length }, (_, at) => at + 1).filter((id) => !gone.includes(id));
   const lowest = after === null ? 0 : left.filter((id) => id <= after).length;
   const highest = before === null ? left.length : left.filter((id) => id < before).length;
-  // the page that is had for nothing; with `before` alone it is the one next to that cursor
+  // default page; with `before` alone it is the one next to that cursor
   const backward = first === null && last === null && before !== null && after === null;
   const size = { first: first ?? (last === null && !backward ? DEFAULT : null), last: last ?? (backward ? DEFAULT : null) };
   const args = {
@@ -46,12 +47,12 @@ function page({ length, gone, first, last, after, before }) {
     before: before === null ? null : offsetToCursor(highest),
   };
   const { edges, pageInfo } = connectionFromArray(left, args);
-  // what a store reads is enough of the list
+  // the rows of a store are enough of the list
   const rows = left.slice(lowest, Math.max(lowest, highest));
   const read = size.last === null ? rows.slice(0, size.first + 1) : rows.slice(-size.last - 1);
   const sliceStart = size.last === null ? lowest : lowest + rows.length - read.length;
   const sliced = connectionFromArraySlice(read, args, { sliceStart, arrayLength: left.length });
-  // crossed cursors: a slice ends in front of where it starts
+  // crossed cursors: the end of the slice precedes its start
   if (lowest <= highest) assert.deepStrictEqual(sliced, { edges, pageInfo });
   return { ids: edges.map((edge) => edge.node), next: pageInfo.hasNextPage, previous: pageInfo.hasPreviousPage };
 }

@@ -1,4 +1,4 @@
-// Invents a schema from a seed: what `schema.mjs` gives to graphql-js and `rust.mjs` writes in Rust.
+// Generates a schema from a seed: input of `schema.mjs` (graphql-js) and `rust.mjs` (Rust).
 //
 // `{ name, definitions, byName }`; a definition has a `kind`:
 //   enum       `{ values }`
@@ -6,8 +6,8 @@
 //   object     `{ interfaces, fields: [{ name, type, args, async, fails, borrowed, echo }], isRecord }`
 //   interface  `{ members, fields }`
 //   union      `{ members }`
-// `fallback` is a default value as JSON, `three` tells an absent argument from null, `borrowed` a `&'static str`,
-// `isRecord` a struct that holds its values instead of a seed.
+// `fallback` is a default value as JSON, `three` distinguishes absent from null, `borrowed` is a
+// `&'static str`, `isRecord` a struct that stores its values instead of a seed.
 
 import { Random } from "./random.mjs";
 import { listOf, named, nameOf, parse, required } from "./types.mjs";
@@ -18,7 +18,7 @@ const WORDS = [
 ];
 const SCALARS = ["Int", "Float", "String", "Boolean", "ID"];
 
-// wraps a name in up to two lists, of all nullabilities
+// wraps a name in up to two lists, in all nullabilities
 function wrapped(random, name, { lists = 2 } = {}) {
   let type = named(name, random.chance(40));
   for (let depth = random.pick([0, 0, 0, 1, 1, 2]); depth > 0 && lists > 0; depth -= 1) type = listOf(type, random.chance(40));
@@ -49,7 +49,7 @@ function field(random, schema, name, composites, share = 55) {
   return made;
 }
 
-// a type that may stand in an implementer where the interface says `type`
+// a type that is valid in an implementer of an interface whose field has `type`
 function narrowed(random, schema, type) {
   if (type.list) {
     const inner = { ...type, of: narrowed(random, schema, type.of) };
@@ -88,7 +88,7 @@ function inputs(random, schema) {
   add(schema, outer);
 }
 
-// one root field for each type an argument can have, which answers what it was given
+// one root field per argument type, which returns its argument
 const ECHOED = [
   "Int", "Int!", "Float", "Float!", "String", "String!", "Boolean", "Boolean!", "ID", "ID!", "Colour", "Colour!", "[Int]", "[Int!]", "[Int]!",
   "[Int!]!", "[[Int]]", "[[Int!]!]!", "[ID!]", "[String]", "[Colour!]", "Span", "Span!", "[Span!]", "Filter", "Filter!", "[Filter]!", "Size", "[Size!]!",
@@ -105,7 +105,7 @@ function echoes() {
   ];
 }
 
-// the fields of a struct that has them all
+// fields of a struct that stores all of them
 function record(random, objects) {
   const plain = (name, type) => ({ name, type, args: [], async: false, fails: false });
   return [
@@ -117,7 +117,7 @@ function record(random, objects) {
   ];
 }
 
-// Schema number `seed`; number 0 has only the root fields that echo their argument.
+// Returns schema number `seed`; number 0 has only the root fields that return their argument.
 export function invent(seed) {
   const random = new Random(0x5eed + seed);
   const schema = { name: `schema_${seed}`, definitions: [], byName: new Map() };
@@ -148,7 +148,7 @@ export function invent(seed) {
     object.fields.push(...own.map((word) => field(random, schema, word, composites)));
     for (const it of object.fields) it.borrowed &&= nameOf(it.type) === "String";
   }
-  // every type is reached: juniper knows no other
+  // every type is reachable: juniper knows no others
   const root = (name, of) => ({ ...field(random, schema, name, of ? [of] : composites, of ? 100 : 80), fails: random.chance(25) });
   const roots = [["hero", "Being"], ["everybody", "Human"], ["one_of_them", "Hit"], ["ships", "Place"], ["answer_to_all"], ["marks", "Mark"]];
   const others = objects.slice(1).map((name) => [`any_${name.toLowerCase()}`, name]);

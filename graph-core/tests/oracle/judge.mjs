@@ -1,10 +1,11 @@
-// What graphql-js answers to a request, in a form that says what another executor may answer.
+// Records the response of graphql-js and the variations that another executor may have.
 //
-// `{ data, errors }`: `data` is the text to be matched by the byte, null or not; `errors` a list of groups, one for each place
-// where `data` is null because a field failed. A failure that reached a place from below leaves the choice which of the failures
-// below it is told (GraphQL §6.4.4), so a group is a list of candidates, of which at least one must be there. Nothing else may
-// be. A candidate is `{ path, locations, message }`, or only `{ path }` where an argument was refused: what is said of it, and whether it
-// is said of the argument or of its field, is graphql-js's own.
+// `{ data, errors }`: `data` must match byte for byte. `errors` is a list of groups, one for each
+// position where `data` is null because a field failed. If several failures below a position
+// propagate to it, any of them may be reported (GraphQL §6.4.4), so a group is a list of candidates
+// of which at least one must be present. No other errors may be present. A candidate is `{ path,
+// locations, message }`, or only `{ path }` if an argument was refused, because message and
+// location differ between executors.
 // `{ refused: true }`: nothing is executed.
 
 import { execute, parse, validate, visit } from "graphql";
@@ -13,11 +14,11 @@ import { Failure, World } from "./world.mjs";
 const run = (schema, document, { variables, operationName }) =>
   execute({ schema, document, contextValue: new World(), variableValues: variables, operationName });
 
-// Of the nodes that were merged, the first is enough.
+// The first of the merged nodes is sufficient.
 const candidate = ({ path, locations, message, originalError }) =>
   originalError instanceof Failure ? { path, locations: [{ line: locations[0].line, column: locations[0].column }], message } : { path };
 
-// where `data` is null on the way to `path`
+// positions on `path` where `data` is null
 function nulled(data, path) {
   let value = data;
   for (const [index, segment] of path.entries()) {
@@ -30,7 +31,7 @@ function nulled(data, path) {
 
 const key = (path) => JSON.stringify(path);
 
-// The document of a request, if it is a valid one.
+// Returns the document of a valid request.
 export function valid(schema, { query }) {
   try {
     const document = parse(query);
@@ -40,8 +41,8 @@ export function valid(schema, { query }) {
   }
 }
 
-// Whether a variable gives null to `@skip` or `@include`: graphql-js lets the object around it fail, the specification (§6.3.2) takes
-// null for what is not true.
+// Returns true if a variable gives null to `@skip` or `@include`: graphql-js fails the parent
+// object, the specification (§6.3.2) treats null as false.
 function decidesByNull(document, { variables = {} }) {
   let found = false;
   visit(document, {
@@ -52,7 +53,7 @@ function decidesByNull(document, { variables = {} }) {
   return found;
 }
 
-// `undefined` where there is nothing to judge by.
+// `undefined` if the case cannot be compared.
 export async function expected({ strict, loose }, request) {
   const document = valid(strict, request);
   if (!document) return { refused: true };

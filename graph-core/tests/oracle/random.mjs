@@ -1,4 +1,4 @@
-// A seeded source of choices (mulberry32), so that a seed names a schema or a request for ever.
+// Seeded random numbers (mulberry32), so that a seed always gives the same schema or request.
 
 export class Random {
   #state;
@@ -16,7 +16,7 @@ export class Random {
     return ((word ^ (word >>> 14)) >>> 0) % bound;
   }
 
-  // true `share` times of a hundred
+  // true in `share` of a hundred cases
   chance(share) {
     return this.below(100) < share;
   }
@@ -25,7 +25,7 @@ export class Random {
     return list[this.below(list.length)];
   }
 
-  // `count` different members, in their order
+  // `count` distinct members in their order
   some(list, count) {
     const left = [...list.keys()];
     while (left.length > count) left.splice(this.below(left.length), 1);

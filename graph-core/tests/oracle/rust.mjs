@@ -1,10 +1,10 @@
-// An invented schema as Rust source, written with the attributes that are under test: `{ file name: source }`.
+// Generates the Rust source of a schema with the attributes under test: `{ file name: source }`.
 
 import { camel } from "./types.mjs";
 
 const SCALARS = { Int: "i32", Float: "f64", String: "String", Boolean: "bool", ID: "ID" };
 
-// `twin`: the same types with no asynchronous field.
+// `twin`: the same types without asynchronous fields.
 export function rustOf(schema, { twin = false } = {}) {
   const kind = (name) => schema.byName.get(name)?.kind;
   const rust = (type, { borrowed = false, three = false } = {}) => {

@@ -1,4 +1,4 @@
-// An invented schema for graphql-js.
+// Generated schema for graphql-js.
 
 import {
   GraphQLBoolean, GraphQLEnumType, GraphQLFloat, GraphQLID, GraphQLInputObjectType, GraphQLInt, GraphQLInterfaceType, GraphQLList, GraphQLNonNull,
@@ -9,7 +9,7 @@ import { camel } from "./types.mjs";
 
 const SCALARS = { Int: GraphQLInt, Float: GraphQLFloat, String: GraphQLString, Boolean: GraphQLBoolean, ID: GraphQLID };
 
-// `loose`: every field of an object may be null, so that no failure hides another.
+// `loose`: all fields of objects are nullable, so that no failure hides another.
 export function schemaOf(invented, { loose = false } = {}) {
   const types = new Map(Object.entries(SCALARS));
   const input = (type) => {

@@ -1,4 +1,4 @@
-// Writes the invented schemas as Rust sources into the integration tests.
+// Writes the generated schemas as Rust sources into the integration tests.
 // usage: node schemas.mjs FOLDER
 
 import { mkdirSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The schemas that are written in Rust: number 0 echoes arguments, the others are random.
+// Schemas that exist in Rust: number 0 returns its arguments, the others are random.
 export const SEEDS = [0, 1, 2, 3];
-// the one that is written without asynchronous fields too
+// schema that also exists without asynchronous fields
 export const TWIN = 1;

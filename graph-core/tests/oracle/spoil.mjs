@@ -1,4 +1,4 @@
-// Spoils an operation by a token or two: most of what comes out is to be refused, some is as good as before.
+// Changes one or two tokens of an operation: most results are invalid, some are still valid.
 
 import { Lexer, Source, TokenKind } from "graphql";
 import { Random } from "./random.mjs";
@@ -22,7 +22,7 @@ const CHANGES = [
     const [one, other] = [random.pick(names(tokens)), random.pick(names(tokens))];
     [tokens[one], tokens[other]] = [tokens[other], tokens[one]];
   }],
-  // a name in the place of another name, a value in the place of another value
+  // replaces a name by another name, or a value by another value
   ["replace", (random, tokens) => {
     const at = random.below(tokens.length);
     tokens[at] = random.pick(tokens.filter(({ kind }) => kind === tokens[at].kind));
@@ -31,7 +31,7 @@ const CHANGES = [
     const at = random.pick(names(tokens));
     tokens[at] = { ...tokens[at], text: random.pick(["total", "name", "x", "Human", "Being", "Int", "v0", "first", "if", "skip", "Part0", "RED", "null"]) };
   }],
-  // what stands between parentheses, or a directive once more
+  // removes a parenthesized part, or repeats a directive
   ["arguments", (random, tokens) => {
     const open = [...tokens.keys()].filter((at) => tokens[at].kind === TokenKind.PAREN_L);
     if (!open.length) return;
@@ -45,7 +45,7 @@ const CHANGES = [
   }],
 ].flatMap(([name, change]) => Array(["drop", "double"].includes(name) ? 1 : 3).fill(change));
 
-// `request` with one or two changes, by a seed.
+// Returns `request` with one or two changes, by a seed.
 export function spoil(request, seed) {
   const random = new Random(seed);
   const tokens = tokensOf(request.query);

@@ -1,4 +1,4 @@
-// Types as the generator holds them: `{ of: type | name, list, nullable }`, printed as in SDL.
+// Types of the generator: `{ of: type | name, list, nullable }`, printed as in SDL.
 
 export const named = (of, nullable = false) => ({ of, list: false, nullable });
 export const listOf = (of, nullable = false) => ({ of, list: true, nullable });

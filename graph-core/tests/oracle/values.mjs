@@ -1,4 +1,4 @@
-// Values for arguments and variables: as literals of GraphQL and as JSON.
+// Values for arguments and variables: as GraphQL literals and as JSON.
 
 const STRINGS = ["", "a", "two words", 'with "quotes"', "back\\slash", "line\nfeed", "grüße", "日本語", "\u0007"];
 const NUMBERS = { Int: [0, 1, -1, 7, 2147483647, -2147483648], Float: [0, 0.5, -2.25, 3, 1000000] };
@@ -6,7 +6,7 @@ const IDS = ["id-1", "0", "017", "x y"];
 
 const json = (value) => ({ json: value, text: String(value) });
 
-// a string as a literal: quoted, or as a block where the text survives it
+// a string literal: quoted, or as a block string if it preserves the text
 function quoted(random, value) {
   const plain = !/["\\\u0000-\u001f]/.test(value) && value.trim() === value && value !== "";
   if (plain && random.chance(20)) return `"""${value}"""`;
@@ -38,11 +38,12 @@ function scalar(random, schema, name) {
   return { json: value, text: value };
 }
 
-// `{ json, text }` of a value of `type`; `variable(type, fallback)` may give the text of a variable instead, which has no JSON.
+// Returns `{ json, text }` of a value of `type`; `variable(type, fallback)` may return a variable's
+// text instead, which has no JSON.
 export function valueOf(random, schema, type, variable = () => undefined, camel = (name) => name) {
   if (type.nullable && random.chance(15)) return json(null);
   if (type.list) {
-    // one item stands for a list of it
+    // a single item is coerced to a list
     if (random.chance(15) && !type.of.list) {
       const item = part(random, schema, type.of, variable, camel);
       if (item.json !== null && !item.text.startsWith("$")) return item;

@@ -1,5 +1,6 @@
-// Operations and what graphql-js answers to them, one line of JSON a case: `{ schema, request, data, errors }` or
-// `{ schema, request, refused }`, explained in judge.mjs; and the schemas as graphql-js writes them.
+// Records operations and graphql-js's responses, one JSON line per case: `{ schema, request, data,
+// errors }` or `{ schema, request, refused }`, see judge.mjs; and the schemas as graphql-js prints
+// them.
 // usage: node vectors.mjs FOLDER            a few hundred, for the repository
 //        node vectors.mjs FILE SEED COUNT   others
 
@@ -14,7 +15,8 @@ import { SEEDS } from "./seeds.mjs";
 import { schemaOf } from "./schema.mjs";
 import { spoil } from "./spoil.mjs";
 
-// a field that throws at once leaves the promises of its list behind; what they reject with is in no response
+// a field that throws synchronously abandons the promises of its list; their rejections are in no
+// response
 process.on("unhandledRejection", () => {});
 
 const written = (cases) => cases.map((it) => `${JSON.stringify(it)}\n`).join("");
@@ -22,7 +24,7 @@ const written = (cases) => cases.map((it) => `${JSON.stringify(it)}\n`).join("")
 const schemasOf = (invented) => ({ strict: schemaOf(invented), loose: schemaOf(invented, { loose: true }) });
 const requestSeed = (number, seed, next) => (Math.imul(number, 0x1000003) ^ Math.imul(seed, 0x10001)) + next;
 
-// `count` valid operations on schema number `number`, from the seed on
+// returns `count` valid operations on schema number `number`, starting at the seed
 async function operations(number, seed, count) {
   const invented = invent(number);
   const schemas = schemasOf(invented);
@@ -31,23 +33,23 @@ async function operations(number, seed, count) {
   for (let next = 0; cases.length < count; next += 1) {
     const request = compose(invented, requestSeed(number, seed, next));
     const answer = await expected(schemas, request);
-    // what is answered shortly says little, what is long says it again
+    // short responses test little, long ones repeat themselves
     if (!answer || answer.refused || answer.data.length < 25 || answer.data.length > 20_000) continue;
-    // failures are in half of the cases at least
+    // at least half of the cases have failures
     if (!answer.errors.length && (smooth += 1) > count / 2) continue;
     cases.push({ schema: invented.name, request, ...answer });
   }
   return cases;
 }
 
-// `count` spoiled ones
+// `count` invalid operations
 async function spoiled(number, seed, count) {
   const invented = invent(number);
   const schemas = schemasOf(invented);
   const cases = [];
   for (let next = 0; cases.length < count; next += 1) {
     const request = compose(invented, requestSeed(number, ~seed, next));
-    // where little is left of it, little is looked at
+    // cases with little left of the operation are sampled less
     if (request.query.length > 1000 || !valid(schemas.strict, request)) continue;
     const changed = spoil(request, next);
     const answer = await expected(schemas, changed);

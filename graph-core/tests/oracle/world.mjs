@@ -1,9 +1,9 @@
-// The data behind the generated schemas: what a field answers follows from its object's seed, its name and its arguments alone, so
-// that `world.rs` answers the same. Whatever is changed here is changed there.
+// Data of the generated schemas: a field's value depends only on its object's seed, its name and
+// its arguments, so that `world.rs` returns the same. Keep both files in sync.
 
 import { camel, nameOf } from "./types.mjs";
 
-// 32 bits out of two words; `mix` of world.rs
+// Mixes two words to 32 bits; `mix` of world.rs
 export function mix(left, right) {
   let word = (left + 0x9e3779b9) >>> 0;
   word = (word ^ Math.imul(right, 0x9e3779b1)) >>> 0;
@@ -63,7 +63,8 @@ function object(schema, { name, fields, isRecord }, roll) {
   return { type: name, ...Object.fromEntries(fields.map((field) => [field.name, make(schema, field.type, roll, field)])) };
 }
 
-// A coerced argument as a text, absent and null told apart where the Rust type can (`Canon` of world.rs).
+// Coerced argument as text; absent and null differ if the Rust type distinguishes them (`Canon` of
+// world.rs).
 export function canon(schema, type, value, { three = false } = {}) {
   if (value === undefined) return three ? "-" : "null";
   if (value === null) return "null";
@@ -76,7 +77,7 @@ export function canon(schema, type, value, { three = false } = {}) {
   return type.of === "String" || type.of === "ID" ? `'${value}'` : String(value);
 }
 
-// What the host hands to every resolver; mutations count themselves.
+// Host value of every resolver; mutations increment a counter.
 export class World {
   count = 0;
 }
