@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-// what the macros emit names this crate, also here
+// generated code names `graph_core`, also inside this crate
 extern crate self as graph_core;
 
 mod compat;

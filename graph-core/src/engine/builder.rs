@@ -289,8 +289,8 @@ where
     /// [`ConfigError`] with every mistake of these kinds:
     ///
     /// - a cost for a field that the schema does not have;
-    /// - a limit of 0;
-    /// - a type without a resolver, or two types with one name;
+    /// - a limit of 0 (depth, root fields, tokens, batch, body or concurrency);
+    /// - a field without a resolver, or two types with one name;
     /// - no entropy, if the feature `os` is off.
     ///
     /// If there are none of these: every trusted document that does not fit the schema, the limits
