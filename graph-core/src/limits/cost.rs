@@ -9,6 +9,7 @@ use super::outline::{Outline, OutlineField, Shape};
 use crate::connection::PageLimits;
 
 /// Cost and list size of a field, where they differ from the defaults.
+///
 /// ```
 /// use graph_core::limits::FieldCost;
 ///

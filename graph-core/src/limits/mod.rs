@@ -1,4 +1,5 @@
 //! Query limits: depth, cost, aliases, root fields and tokens, checked before execution.
+//!
 //! | limit | default | code |
 //! |---|---|---|
 //! | levels of selection, without introspection | 15 | `MAX_DEPTH_EXCEEDED` |
