@@ -196,7 +196,7 @@ async fn an_engine_does_not_start_with_a_list_that_drifted() {
     );
     let told = mistakes[0].to_string();
     assert!(
-        told.starts_with("the trusted document `gone` does not fit: "),
+        told.starts_with("the trusted document `gone` is invalid: "),
         "{told}"
     );
     assert!(told.contains("removed"), "{told}");
