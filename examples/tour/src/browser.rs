@@ -1,4 +1,5 @@
-//! A browser of the tour: it keeps cookies, sends the forms that it was shown, and follows redirects one step at a time.
+//! The tour's browser: keeps cookies, submits the forms of its pages and follows redirects one at a
+//! time.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +17,7 @@ pub(super) struct Browser {
     base_url: String,
     agent: &'static str,
     cookies: BTreeMap<String, String>,
-    /// The form token of the page that is shown.
+    /// CSRF token of the current page's form.
     token: String,
 }
 
@@ -34,7 +35,7 @@ impl Browser {
         self.ask(Method::GET, path, Bytes::new()).await
     }
 
-    /// Sends the form of the page that is shown.
+    /// Submits the form of the current page.
     pub(super) async fn post(
         &mut self,
         path: &str,
@@ -47,7 +48,7 @@ impl Browser {
         self.ask(Method::POST, path, Bytes::from(body)).await
     }
 
-    /// The browser as another site uses it: with its cookies, without the token of a form.
+    /// Copy of the browser as another site uses it: with the cookies, without the CSRF token.
     pub(super) fn without_form_token(&self) -> Self {
         Self {
             token: String::new(),
@@ -55,7 +56,7 @@ impl Browser {
         }
     }
 
-    /// The secret of its session.
+    /// Value of the session cookie.
     pub(super) fn session(&self) -> &str {
         self.cookies.get("session").map_or("", String::as_str)
     }
@@ -102,7 +103,7 @@ impl Browser {
     }
 }
 
-/// Where a redirect by 303 leads.
+/// Target of a 303 redirect.
 pub(super) fn see_other(answer: &FullResponse) -> Result<String, Mismatch> {
     answer.expect(StatusCode::SEE_OTHER)?;
     Ok(answer.expect_header("location")?.to_owned())

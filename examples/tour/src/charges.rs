@@ -1,4 +1,4 @@
-//! Charges over REST: idempotency, preconditions, pages.
+//! Charges over REST: idempotency, preconditions and pagination.
 
 use std::collections::BTreeSet;
 
@@ -16,31 +16,30 @@ pub(super) async fn chapter(tour: &mut Tour<'_>, tokens: &Tokens) -> Result<(), 
     let token = tokens.access.as_str();
 
     let step = without_a_token(tour).await;
-    tour.report.step("no token: told how to come back", step)?;
+    tour.report.step("no token: 401 with a challenge", step)?;
     let step = wrong_body(tour, token).await;
-    tour.report.step("a wrong body: every fault at once", step)?;
+    tour.report.step("an invalid body: all errors at once", step)?;
 
     let step = create(tour, token).await;
     let created = tour.report.step("create, with an Idempotency-Key", step)?;
     let step = repeat(tour, token, &created).await;
-    tour.report
-        .step("the same again: the first answer, replayed", step)?;
+    tour.report.step("a retry: the first response, replayed", step)?;
     let step = reuse_key(tour, token).await;
     tour.report.step("the same key, another body", step)?;
 
     let step = read(tour, token, &created).await;
-    let tag = tour.report.step("read: with an entity tag", step)?;
+    let tag = tour.report.step("read: an entity tag", step)?;
     let step = read_unchanged(tour, token, &created, &tag).await;
     tour.report.step("read again, If-None-Match", step)?;
     let step = replace(tour, token, &created, Some(&tag), StatusCode::OK).await;
     tour.report.step("replace, If-Match", step)?;
     let step = replace(tour, token, &created, Some(&tag), StatusCode::PRECONDITION_FAILED).await;
-    tour.report.step("replace with the stale tag", step)?;
+    tour.report.step("replace with a stale tag", step)?;
     let step = replace(tour, token, &created, None, StatusCode::PRECONDITION_REQUIRED).await;
     tour.report.step("replace without a tag", step)?;
 
     let step = pages(tour, token).await;
-    let cursor = tour.report.step("seven charges, page by page", step)?;
+    let cursor = tour.report.step("seven charges, three per page", step)?;
     let step = forged_cursor(tour, token, &cursor).await;
     tour.report.step("a cursor with one character changed", step)
 }
@@ -70,7 +69,7 @@ async fn wrong_body(tour: &Tour<'_>, token: &str) -> Step {
     passed(&answer.sent, "422, errors at /amount and /currency")
 }
 
-/// The charge that the chapter is about.
+/// The charge that the steps of this chapter read and replace.
 struct Created {
     path: String,
     body: String,
@@ -211,7 +210,7 @@ async fn pages(tour: &Tour<'_>, token: &str) -> Step<String> {
     }
     let sent = "GET /v1/charges?limit=3&after=…";
     expect(sent, "pages of new charges", sizes, vec![3, 3, 1])?;
-    found(sent, "pages of 3, 3 and 1, none twice", first_cursor)
+    found(sent, "pages of 3, 3 and 1, no duplicates", first_cursor)
 }
 
 async fn forged_cursor(tour: &Tour<'_>, token: &str, cursor: &str) -> Step {

@@ -1,4 +1,4 @@
-//! The user and the clients of the demo, which each desk that is toured has.
+//! The demo user and clients, which every toured desk has.
 
 /// Email address of the user.
 pub const EMAIL: &str = "ada@example.com";

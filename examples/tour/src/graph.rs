@@ -1,4 +1,4 @@
-//! The same desk as a graph: a query, a mutation, a subscription, and a field out of scope.
+//! The same charges over GraphQL: a query, a mutation, a subscription and an out-of-scope field.
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -14,18 +14,17 @@ pub(super) async fn chapter(tour: &mut Tour<'_>, tokens: &Tokens) -> Result<(), 
     let token = tokens.access.as_str();
 
     let step = query(tour, token).await;
-    let id = tour.report.step("query a page of the connection", step)?;
+    let id = tour.report.step("query a page of a connection", step)?;
     let step = unknown_field(tour, token).await;
-    tour.report
-        .step("unknown field: refused before any resolver", step)?;
+    tour.report.step("an unknown field: no resolver runs", step)?;
     let step = listen(tour, token).await;
     let mut updates = tour.report.step("subscribe to chargeUpdated", step)?;
     let step = mutate(tour, token).await;
     let created = tour.report.step("mutate: create a charge", step)?;
-    let step = hear(&mut updates, &created).await;
-    tour.report.step("the subscription hears of it", step)?;
+    let step = receive(&mut updates, &created).await;
+    tour.report.step("the subscription sends the charge", step)?;
     let step = out_of_scope(tour, token, &id).await;
-    tour.report.step("one field allowed, one out of scope", step)
+    tour.report.step("one field in scope, one out of scope", step)
 }
 
 async fn query(tour: &Tour<'_>, token: &str) -> Step<String> {
@@ -68,18 +67,14 @@ async fn mutate(tour: &Tour<'_>, token: &str) -> Step<String> {
         .expect(StatusCode::OK)?
         .expect_at("/data/createCharge/amount", 4200)?;
     let id = answer.string_at("/data/createCharge/id")?;
-    found(
-        "mutation { createCharge(amount: 4200) }",
-        "the charge, as it is now",
-        id,
-    )
+    found("mutation { createCharge(amount: 4200) }", "the new charge", id)
 }
 
-async fn hear(updates: &mut EventStream, id: &str) -> Step {
+async fn receive(updates: &mut EventStream, id: &str) -> Step {
     let event = updates.next("next").await?;
     let expected = json!({ "data": { "chargeUpdated": { "id": id, "amount": 4200, "version": 1 } } });
     expect(updates.sent(), "event", event, expected)?;
-    passed("chargeUpdated", "event: next, with the charge just created")
+    passed("chargeUpdated", "event: next, with the new charge")
 }
 
 async fn out_of_scope(tour: &Tour<'_>, token: &str, id: &str) -> Step {
@@ -96,6 +91,6 @@ async fn out_of_scope(tour: &Tour<'_>, token: &str, id: &str) -> Step {
     answer.expect_at("/errors/0/extensions/code", "FORBIDDEN")?;
     passed(
         "mutation { createCharge refundCharge }",
-        "data.createCharge beside FORBIDDEN at refundCharge",
+        "data for createCharge, FORBIDDEN for refundCharge",
     )
 }

@@ -1,4 +1,4 @@
-//! The tour's HTTP client: one connection an exchange, no redirects followed, as a careful client would.
+//! The tour's HTTP client: opens one connection per exchange and follows no redirects.
 
 use std::time::Duration;
 
@@ -10,20 +10,20 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpStream;
 
-use super::record::Asked;
+use super::record::Exchange;
 use super::report::{Mismatch, mismatch};
 
-/// No step waits longer for the service.
+/// Timeout of one exchange.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A complete answer, with what was sent, for the report.
+/// A complete response and the request it belongs to, for the report.
 pub(super) struct FullResponse {
     pub(super) sent: String,
     pub(super) response: Response<Bytes>,
 }
 
 impl FullResponse {
-    /// Ends the step unless the answer has this status.
+    /// Fails the step unless the response has this status.
     pub(super) fn expect(&self, status: StatusCode) -> Result<&Self, Mismatch> {
         if self.response.status() == status {
             return Ok(self);
@@ -40,7 +40,7 @@ impl FullResponse {
         self.response.headers().get(name)?.to_str().ok()
     }
 
-    /// Ends the step unless the answer has this header.
+    /// Fails the step unless the response has this header.
     pub(super) fn expect_header(&self, name: &str) -> Result<&str, Mismatch> {
         self.header(name)
             .ok_or_else(|| mismatch(&self.sent, format_args!("a header {name}"), "none"))
@@ -50,22 +50,22 @@ impl FullResponse {
         String::from_utf8_lossy(self.response.body()).into_owned()
     }
 
-    /// Ends the step unless the body is JSON.
+    /// Fails the step unless the body is JSON.
     pub(super) fn json(&self) -> Result<Value, Mismatch> {
         serde_json::from_slice(self.response.body())
             .map_err(|_| mismatch(&self.sent, "a JSON body", self.text()))
     }
 
-    /// Ends the step unless the body has text at this JSON pointer.
+    /// Fails the step unless the body has a string at this JSON pointer.
     pub(super) fn string_at(&self, pointer: &str) -> Result<String, Mismatch> {
         let json = self.json()?;
         match json.pointer(pointer).and_then(Value::as_str) {
             Some(text) => Ok(text.to_owned()),
-            None => Err(mismatch(&self.sent, format_args!("text at {pointer}"), json)),
+            None => Err(mismatch(&self.sent, format_args!("a string at {pointer}"), json)),
         }
     }
 
-    /// Ends the step unless the body has this value at this JSON pointer.
+    /// Fails the step unless the body has this value at this JSON pointer.
     pub(super) fn expect_at(&self, pointer: &str, expected: impl Into<Value>) -> Result<&Self, Mismatch> {
         let (json, expected) = (self.json()?, expected.into());
         match json.pointer(pointer) {
@@ -80,7 +80,7 @@ impl FullResponse {
 }
 
 fn broken(sent: &str) -> impl Fn(String) -> Mismatch + '_ {
-    move |fault| mismatch(sent, "an answer", fault)
+    move |fault| mismatch(sent, "a response", fault)
 }
 
 async fn open(request: Request<Bytes>, sent: &str) -> Result<Response<Incoming>, Mismatch> {
@@ -88,7 +88,7 @@ async fn open(request: Request<Bytes>, sent: &str) -> Result<Response<Incoming>,
     let authority = request
         .uri()
         .authority()
-        .ok_or_else(|| broken("no authority in the address".to_owned()))?;
+        .ok_or_else(|| broken("the URL has no authority".to_owned()))?;
     let stream = TcpStream::connect(authority.as_str())
         .await
         .map_err(|error| broken(error.to_string()))?;
@@ -117,10 +117,10 @@ fn describe(request: &Request<Bytes>) -> String {
     format!("{} {}", request.method(), request.uri().path())
 }
 
-/// Sends the request and reads the whole answer.
+/// Sends the request and reads the complete response.
 pub(super) async fn send(request: Request<Bytes>) -> Result<FullResponse, Mismatch> {
     let sent = describe(&request);
-    let asked = Asked::of(&request);
+    let exchange = Exchange::of(&request);
     let exchange = async {
         let (parts, body) = open(request, &sent).await?.into_parts();
         let body = body
@@ -129,7 +129,7 @@ pub(super) async fn send(request: Request<Bytes>) -> Result<FullResponse, Mismat
             .map_err(|error| broken(&sent)(error.to_string()))?
             .to_bytes();
         let response = Response::from_parts(parts, body);
-        asked.answered(&response, Some(response.body()));
+        exchange.record(&response, Some(response.body()));
         Ok(response)
     };
     match tokio::time::timeout(PATIENCE, exchange).await {
@@ -137,7 +137,7 @@ pub(super) async fn send(request: Request<Bytes>) -> Result<FullResponse, Mismat
             sent: sent.clone(),
             response,
         }),
-        Err(_) => Err(broken(&sent)("nothing in time".to_owned())),
+        Err(_) => Err(broken(&sent)("no response in time".to_owned())),
     }
 }
 
@@ -151,9 +151,9 @@ pub(super) struct EventStream {
 /// Opens a stream of server-sent events.
 pub(super) async fn subscribe(request: Request<Bytes>) -> Result<EventStream, Mismatch> {
     let sent = format!("{} as text/event-stream", describe(&request));
-    let asked = Asked::of(&request);
+    let exchange = Exchange::of(&request);
     let response = open(request, &sent).await?;
-    asked.answered(&response, None);
+    exchange.record(&response, None);
     if response.status() != StatusCode::OK {
         let (status, body) = (response.status(), response.into_body().collect().await);
         let body = body
@@ -173,14 +173,14 @@ impl EventStream {
         &self.sent
     }
 
-    /// The data of the next event with this name; comments and other events are passed over.
+    /// Data of the next event with this name. Skips comments and other events.
     pub(super) async fn next(&mut self, name: &str) -> Result<Value, Mismatch> {
         match tokio::time::timeout(PATIENCE, self.find(name)).await {
             Ok(found) => found,
             Err(_) => Err(mismatch(
                 &self.sent,
                 format_args!("an event `{name}`"),
-                "nothing in time",
+                "no event in time",
             )),
         }
     }
@@ -216,7 +216,7 @@ impl EventStream {
         }
     }
 
-    /// Takes one whole event, up to its empty line.
+    /// Removes the next complete event, up to its empty line, from the buffer.
     fn take_event(&mut self) -> Option<String> {
         let end = self.read.windows(2).position(|pair| pair == b"\n\n")?;
         let event = self.read.split_to(end + 2);

@@ -1,7 +1,8 @@
-//! A client that walks through a running payments desk over HTTP and checks every answer.
+//! A client that walks through a running payments desk over HTTP and checks every response.
 //!
-//! It signs in with the client half of oauth-core and receives webhooks with the receiver of webhook-core, so both sides of
-//! each protocol take part. [`RunningDesk`] is all that it asks of the desk's process besides HTTP.
+//! It signs in with the OAuth client of oauth-core and receives webhooks with the receiver of
+//! webhook-core, so both sides of each protocol are exercised. [`RunningDesk`] is the only access
+//! to the desk's process besides HTTP.
 
 mod browser;
 mod charges;
@@ -31,19 +32,20 @@ use tokio::sync::watch;
 
 use self::report::{Mismatch, Report, Stopped, mismatch};
 
-/// The process of the desk, as far as HTTP does not show it: its clock and the mail it sends.
+/// Access to the desk's process that HTTP does not give: its clock and the mail it sends.
 pub trait RunningDesk: Clock {
-    /// Moves the clock of the desk forward, and wakes the work that is due by then.
+    /// Advances the clock of the desk and wakes the work that is due by then.
     fn advance(&self, by: Duration);
 
-    /// Changes when the desk has booked refunds or settled deliveries in the background.
+    /// Receiver that changes when the desk has booked refunds or settled deliveries in the
+    /// background.
     fn progress(&self) -> watch::Receiver<()>;
 
     /// Takes the text of the last mail to a user.
     fn take_mail(&self) -> Option<String>;
 }
 
-/// State of the walk.
+/// State of the tour.
 struct Tour<'a> {
     base_url: &'a str,
     desk: Arc<dyn RunningDesk>,
@@ -57,20 +59,21 @@ struct Tokens {
     refresh: String,
 }
 
-/// Walks through the desk at `base_url` and prints one line for each step. Returns `true` if every step passed.
+/// Walks through the desk at `base_url` and prints one line per step. Returns `true` if every step
+/// passed.
 ///
-/// With `record`, the responses are written to that file as JSON, without secrets.
+/// With `record`, writes the responses to that file as JSON, with secrets masked.
 ///
 /// # Errors
 ///
-/// The file cannot be written.
+/// Returns an error if the file cannot be written.
 pub async fn walk(base_url: &str, desk: Arc<dyn RunningDesk>, record: Option<&Path>) -> io::Result<bool> {
     let mut tour = Tour {
         base_url,
         desk,
         report: Report::on_stdout(),
     };
-    let stopped = record::recorded(record, all(&mut tour)).await?;
+    let stopped = record::record_to(record, all(&mut tour)).await?;
     Ok(tour.report.end() && stopped.is_ok())
 }
 
@@ -89,7 +92,7 @@ impl Tour<'_> {
         format!("{}{path}", self.base_url)
     }
 
-    /// A request with a bearer token and no body.
+    /// Builds a request with a bearer token and no body.
     fn bearing(&self, method: Method, path: &str, token: &str) -> Result<Request<Bytes>, Mismatch> {
         let request = Request::builder().method(method).uri(self.url(path));
         let request = request
@@ -98,7 +101,7 @@ impl Tour<'_> {
         request.map_err(|error| mismatch(path, "a request", error))
     }
 
-    /// A request with a bearer token and a JSON body.
+    /// Builds a request with a bearer token and a JSON body.
     fn sending(
         &self,
         method: Method,
@@ -114,7 +117,7 @@ impl Tour<'_> {
         Ok(request)
     }
 
-    /// A GraphQL operation, for an answer of this media type.
+    /// Builds a GraphQL request that accepts this media type.
     fn operation(&self, token: &str, query: &str, accept: &str) -> Result<Request<Bytes>, Mismatch> {
         let body = serde_json::json!({ "query": query });
         with_header(
@@ -124,7 +127,7 @@ impl Tour<'_> {
         )
     }
 
-    /// A form, with HTTP Basic where the client has a secret.
+    /// Builds a form request, with HTTP Basic if the client has a secret.
     fn form(
         &self,
         path: &str,
@@ -149,7 +152,7 @@ impl Tour<'_> {
     }
 }
 
-/// The request with one more header.
+/// Adds a header to the request.
 fn with_header(
     mut request: Request<Bytes>,
     name: &'static str,

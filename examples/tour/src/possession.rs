@@ -1,4 +1,4 @@
-//! Tokens that are of no use to whoever steals them.
+//! Proof of possession (DPoP): tokens that are useless to a thief without the client's key.
 
 use std::time::Duration;
 
@@ -23,36 +23,34 @@ pub(super) async fn chapter(tour: &mut Tour<'_>) -> Result<(), Stopped> {
     let step = nonce(tour, &own).await;
     let nonce = tour.report.step("a proof without the server's nonce", step)?;
     let step = bound_token(tour, &own, &nonce).await;
-    let token = tour.report.step("a proof with it buys a bound token", step)?;
+    let token = tour.report.step("a proof with the nonce: a bound token", step)?;
 
     let step = nonce_of_api(tour, &own, &token, &nonce).await;
-    let nonce = tour.report.step("the API wants a nonce of its own", step)?;
+    let nonce = tour.report.step("the API requires a nonce of its own", step)?;
     let step = call(tour, &own, &token, &nonce).await;
-    let proof = tour.report.step("the token, with a proof", step)?;
+    let proof = tour.report.step("the token with a proof", step)?;
     let step = replay(tour, &proof, &token).await;
-    tour.report.step("the same proof again", step)?;
+    tour.report.step("the same proof again: a replay", step)?;
     let step = next_nonce(tour, &own, &token, &nonce).await;
-    let nonce = tour
-        .report
-        .step("a minute later the next nonce comes along", step)?;
+    let nonce = tour.report.step("a minute later: the next nonce", step)?;
     let step = stolen_call(tour, &stolen, &token, &nonce).await;
-    tour.report.step("the token, with the proof of a thief", step)?;
+    tour.report.step("the token with the proof of a thief", step)?;
     let step = as_bearer(tour, &token).await;
-    tour.report.step("the token, as a bearer token", step)
+    tour.report.step("the token without a proof", step)
 }
 
 fn keys() -> Step<(SigningKey, SigningKey)> {
     let key =
-        || SigningKey::generate_es256(&OsEntropy).map_err(|error| mismatch("a key", "a key of ES256", error));
+        || SigningKey::generate_es256(&OsEntropy).map_err(|error| mismatch("a key", "an ES256 key", error));
     let keys = (key()?, key()?);
-    found("ES256", "two keys that never leave their owners", keys)
+    found("ES256", "two keys, which are never sent", keys)
 }
 
 fn proof(tour: &Tour<'_>, method: Method, path: &str) -> Result<Proof, Mismatch> {
     let uri: Htu = tour
         .url(path)
         .parse()
-        .map_err(|error| mismatch(path, "a target", error))?;
+        .map_err(|error| mismatch(path, "a valid htu", error))?;
     Ok(Proof::new(method, uri, &OsEntropy, tour.desk.now()))
 }
 
@@ -92,7 +90,7 @@ fn presenting(tour: &Tour<'_>, proof: &SignedProof, token: &str) -> Result<Reque
     with_header(request, "dpop", proof.expose())
 }
 
-/// Presents the token with a proof for the charges.
+/// Calls `/v1/charges` with the token and a proof.
 async fn present(
     tour: &Tour<'_>,
     key: &SigningKey,

@@ -1,4 +1,4 @@
-//! The receiver that the tour registers: webhook-core's, on a port of its own, with faults on demand.
+//! The tour's webhook receiver: webhook-core's receiver on its own port, with faults on demand.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,17 +20,17 @@ use webhook_core::signature::WEBHOOK_ID;
 use super::RunningDesk;
 use super::report::{Mismatch, mismatch};
 
-/// Time that the desk has to deliver an event.
+/// Time limit for the desk to deliver an event.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What the receiver does with what it is sent.
+/// Behaviour of the receiver.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Behaviour {
-    /// Receives.
+    /// Processes the request and sends its response.
     Accept,
-    /// Receives, and answers 500 all the same, as when the answer is lost on its way.
+    /// Processes the request and responds 500, as if the 2xx was lost on its way.
     LoseAcknowledgement,
-    /// Answers 500 before it looks.
+    /// Responds 500 without processing the request.
     Fail,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct TourReceiver {
     receiver: Receiver,
     inbox: Arc<MemoryInbox>,
     desk: Arc<dyn RunningDesk>,
-    /// Wakes the tour when a request has been handled.
+    /// Wakes the tour when the receiver has handled a request.
     handled: Notify,
     seen: Mutex<Seen>,
 }
@@ -49,7 +49,7 @@ struct Seen {
     failed_on: Option<String>,
 }
 
-/// A port of its own, and the address to register.
+/// Binds a free port; returns it with the URL to register.
 pub(super) fn listen() -> Result<(TcpListener, String), Mismatch> {
     let open = || {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -139,7 +139,7 @@ impl TourReceiver {
         self.seen().last_outcome
     }
 
-    /// Takes the next event from the queue, as a worker does; it must be the only one.
+    /// Takes the next event from the queue, as a worker does. Only one caller at a time.
     pub(super) async fn queued(&self) -> Result<Envelope, Mismatch> {
         let queued = async {
             loop {
@@ -158,10 +158,10 @@ impl TourReceiver {
             }
         };
         let in_time = timeout(PATIENCE, queued).await;
-        in_time.unwrap_or_else(|_| Err(mismatch("the queue", "an event", "nothing in time")))
+        in_time.unwrap_or_else(|_| Err(mismatch("the queue", "an event", "no event in time")))
     }
 
-    /// The id of the next event that the receiver failed on.
+    /// Id of the next event that the receiver failed on.
     pub(super) async fn failed_on(&self) -> Result<String, Mismatch> {
         let failed = async {
             loop {
@@ -172,7 +172,7 @@ impl TourReceiver {
             }
         };
         let in_time = timeout(PATIENCE, failed).await;
-        in_time.map_err(|_| mismatch("the receiver", "a delivery", "nothing in time"))
+        in_time.map_err(|_| mismatch("the receiver", "a delivery", "no delivery in time"))
     }
 }
 

@@ -1,7 +1,7 @@
-//! What the tour was answered, in a file, for other programs to hold against what they know of HTTP.
+//! Recording of the responses to a file, so that other programs can audit them.
 //!
-//! No content of a request is written, and of an answer nothing that could be a secret: its characters are others, as many of
-//! them as there were.
+//! The file holds no request bodies. In responses and headers, each character of a possible secret
+//! is replaced by `x`, so lengths are preserved.
 
 use std::cell::RefCell;
 use std::io;
@@ -13,29 +13,29 @@ use http::header::{AUTHORIZATION, COOKIE, LOCATION, SET_COOKIE};
 use http::{HeaderMap, HeaderName, Method, Request, Response};
 use serde_json::{Value, json};
 
-/// What is written in the place of a secret's characters.
+/// Replaces each character of a secret.
 const HIDDEN: u8 = b'x';
-/// Nothing that is hard to guess is shorter.
+/// Minimum length of a run of characters that may be a secret.
 const SHORTEST_SECRET: usize = 16;
 
-/// The fields whose values may have one.
-static WITH_SECRETS: [HeaderName; 4] = [AUTHORIZATION, COOKIE, LOCATION, SET_COOKIE];
+/// Headers whose values may contain secrets.
+static SECRET_HEADERS: [HeaderName; 4] = [AUTHORIZATION, COOKIE, LOCATION, SET_COOKIE];
 
 tokio::task_local! {
     static EXCHANGES: RefCell<Vec<Value>>;
 }
 
-/// Does what there is to do, and writes down what it was answered where there is a file for that.
+/// Runs `walk`; if `file` is given, writes the exchanges to it afterwards.
 ///
 /// # Errors
 ///
-/// When the file cannot be written.
-pub(super) async fn recorded<T>(file: Option<&Path>, doing: impl Future<Output = T>) -> io::Result<T> {
+/// Returns an error if the file cannot be written.
+pub(super) async fn record_to<T>(file: Option<&Path>, walk: impl Future<Output = T>) -> io::Result<T> {
     let Some(file) = file else {
-        return Ok(doing.await);
+        return Ok(walk.await);
     };
     let recording = async {
-        let done = doing.await;
+        let done = walk.await;
         (done, EXCHANGES.with(RefCell::take))
     };
     let (done, exchanges) = EXCHANGES.scope(RefCell::default(), recording).await;
@@ -43,14 +43,14 @@ pub(super) async fn recorded<T>(file: Option<&Path>, doing: impl Future<Output =
     Ok(done)
 }
 
-/// The head of a request, to be noted with its answer.
-pub(super) struct Asked {
+/// Head of a request, recorded with its response.
+pub(super) struct Exchange {
     method: Method,
     path: String,
     fields: Vec<(String, String)>,
 }
 
-impl Asked {
+impl Exchange {
     pub(super) fn of<B>(request: &Request<B>) -> Self {
         Self {
             method: request.method().clone(),
@@ -59,10 +59,10 @@ impl Asked {
         }
     }
 
-    /// Notes the answer, whose content may be a stream that nobody waits the end of.
-    pub(super) fn answered<B>(self, answer: &Response<B>, content: Option<&Bytes>) {
+    /// Records the response. `content` is `None` for a stream, which is not read to its end.
+    pub(super) fn record<B>(self, answer: &Response<B>, content: Option<&Bytes>) {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let exchange = json!({
+        let recorded = json!({
             "at": now.unwrap_or_default().as_secs(),
             "method": self.method.as_str(),
             "path": self.path,
@@ -71,14 +71,14 @@ impl Asked {
             "fields": fields(answer.headers()),
             "content": content.map(|content| String::from_utf8_lossy(&without_secrets(content)).into_owned()),
         });
-        // fails where nobody records
-        let _unheard = EXCHANGES.try_with(|exchanges| exchanges.borrow_mut().push(exchange));
+        // fails outside of a recording
+        let _not_recording = EXCHANGES.try_with(|exchanges| exchanges.borrow_mut().push(recorded));
     }
 }
 
 fn fields(headers: &HeaderMap) -> Vec<(String, String)> {
     let shown = |(name, value): (&HeaderName, &http::HeaderValue)| {
-        let text = match WITH_SECRETS.contains(name) {
+        let text = match SECRET_HEADERS.contains(name) {
             true => without_secrets(value.as_bytes()),
             false => value.as_bytes().to_vec(),
         };
@@ -87,8 +87,8 @@ fn fields(headers: &HeaderMap) -> Vec<(String, String)> {
     headers.iter().map(shown).collect()
 }
 
-/// The text with every long run of letters, digits, hyphens and underscores hidden: that is how tokens, codes, secrets and
-/// signatures look.
+/// Masks each long run of letters, digits, hyphens and underscores: the form of tokens, codes,
+/// secrets and signatures.
 fn without_secrets(text: &[u8]) -> Vec<u8> {
     let is_random = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_+/=".contains(byte);
     let mut shown = Vec::with_capacity(text.len());
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_is_recorded_has_no_secret_and_keeps_its_length() {
+    async fn recording_masks_secrets_and_keeps_lengths() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("tour.json");
         let token = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1c3JfYWRhIn0.c2lnbmF0dXJlLXNpZ25hdHVyZQ";
@@ -125,8 +125,8 @@ mod tests {
             .header("authorization", "Basic c2VjcmV0LXNlY3JldC1zZWNyZXQ=")
             .body(())
             .unwrap();
-        let asking = async { Asked::of(&request).answered(&answer, Some(&content)) };
-        recorded(Some(&file), asking).await.unwrap();
+        let exchange = async { Exchange::of(&request).record(&answer, Some(&content)) };
+        record_to(Some(&file), exchange).await.unwrap();
 
         let text = std::fs::read_to_string(&file).unwrap();
         for secret in ["eyJ", "c2ln", "c2Vj", "Y29k"] {
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(kept.len(), content.len());
         assert!(kept.ends_with(r#"","expires_in":300}"#), "{kept}");
         assert!(text.contains("HttpOnly") && text.contains("application/json"));
-        // without a file nobody records
-        Asked::of(&request).answered(&answer, None);
+        // without `--record`, this does nothing
+        Exchange::of(&request).record(&answer, None);
     }
 }

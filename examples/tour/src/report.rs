@@ -1,9 +1,9 @@
-//! What the tour prints: one line a step, aligned, coloured where the terminal has it.
+//! Output of the tour: one aligned line per step, coloured on a terminal.
 
 use std::fmt::{Debug, Display};
 use std::io::{IsTerminal, Write};
 
-/// What a step found: what was sent, what came back, and what later steps need of it.
+/// Result of a passed step: the request, the response, and a value for later steps.
 #[derive(Debug)]
 pub(super) struct Found<T> {
     sent: String,
@@ -12,13 +12,13 @@ pub(super) struct Found<T> {
 }
 
 impl<T> Found<T> {
-    /// What later steps need, of a step that is a part of another.
+    /// The value for later steps, if the step is a part of another.
     pub(super) fn into_value(self) -> T {
         self.value
     }
 }
 
-/// What a step did not find.
+/// Result of a failed step.
 #[derive(Debug)]
 pub(super) struct Mismatch {
     sent: String,
@@ -26,17 +26,14 @@ pub(super) struct Mismatch {
     got: String,
 }
 
-/// A step went wrong and is printed; the tour ends.
+/// Marks the end of the tour after a failed step, which is printed.
 #[derive(Debug)]
 pub(super) struct Stopped;
 
 pub(super) type Step<T = ()> = Result<Found<T>, Mismatch>;
 
-/// A step that went as expected, with what later steps need of it.
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "every step ends with it, as a value of the steps' one type"
-)]
+/// A passed step with a value for later steps.
+#[expect(clippy::unnecessary_wraps, reason = "every step returns it as its result")]
 pub(super) fn found<T>(sent: impl Display, got: impl Display, value: T) -> Step<T> {
     Ok(Found {
         sent: sent.to_string(),
@@ -45,7 +42,7 @@ pub(super) fn found<T>(sent: impl Display, got: impl Display, value: T) -> Step<
     })
 }
 
-/// A step that went as expected.
+/// A passed step.
 pub(super) fn passed(sent: impl Display, got: impl Display) -> Step {
     found(sent, got, ())
 }
@@ -58,11 +55,8 @@ pub(super) fn mismatch(sent: impl Display, expected: impl Display, got: impl Dis
     }
 }
 
-/// Ends the step unless `value` is `expected`.
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "what is compared is mostly made on the spot"
-)]
+/// Fails the step unless `value` is `expected`.
+#[expect(clippy::needless_pass_by_value, reason = "most callers pass temporary values")]
 pub(super) fn expect<T: PartialEq + Debug>(
     sent: &str,
     what: &str,
@@ -79,7 +73,7 @@ pub(super) fn expect<T: PartialEq + Debug>(
     ))
 }
 
-/// Counts the steps and prints them.
+/// Counts and prints the steps.
 pub(super) struct Report<W> {
     out: W,
     colour: bool,
@@ -113,7 +107,7 @@ impl<W: Write> Report<W> {
         }
     }
 
-    /// A reader that closed the pipe ends the printing, not the tour.
+    /// Prints a line. If the reader closed the pipe, the tour continues without output.
     fn line(&mut self, text: &str) {
         let _closed = writeln!(self.out, "{text}");
     }
@@ -123,7 +117,7 @@ impl<W: Write> Report<W> {
         self.line(&format!("\n{title}"));
     }
 
-    /// Prints the step and hands on what it found.
+    /// Prints the step and returns its value.
     pub(super) fn step<T>(&mut self, name: &str, step: Step<T>) -> Result<T, Stopped> {
         self.steps += 1;
         let number = self.paint("2", &format!("{:>3}", self.steps));
@@ -145,7 +139,7 @@ impl<W: Write> Report<W> {
         }
     }
 
-    /// Prints the last line; true when every step passed.
+    /// Prints the summary. Returns `true` if every step passed.
     pub(super) fn end(mut self) -> bool {
         let all = self.passed == self.steps;
         let line = format!("tour: {} steps, {} passed", self.steps, self.passed);

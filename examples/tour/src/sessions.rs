@@ -1,4 +1,4 @@
-//! The life of sessions: who is signed in where, and every way that ends.
+//! Sessions: sign-in on two devices, and every way a session ends.
 
 use http::StatusCode;
 use std::time::Duration;
@@ -20,39 +20,41 @@ pub(super) async fn chapter(tour: &mut Tour<'_>) -> Result<(), Stopped> {
     let step = sign_in::again(tour, &mut desktop).await;
     tour.report.step("the user signs in", step)?;
     let step = sign_in::again(tour, &mut desktop).await;
-    let kept = tour.report.step("again: no password is asked for", step)?;
+    let kept = tour.report.step("again: the session needs no password", step)?;
     let step = fresh_password(tour, &mut desktop).await;
-    tour.report.step("prompt=login: it is", step)?;
+    tour.report
+        .step("prompt=login: the password is asked for", step)?;
     let step = sign_in::again(tour, &mut phone).await;
-    let lost = tour.report.step("and on a phone", step)?;
+    let lost = tour.report.step("the user signs in on a phone", step)?;
 
     let step = listed(&mut desktop).await;
     let id = tour.report.step("the account page lists both", step)?;
     let step = forged(&desktop).await;
-    tour.report.step("a form that another site made", step)?;
+    tour.report
+        .step("a cross-site form without its CSRF token", step)?;
     let step = end(&mut desktop, &id).await;
     tour.report.step("the phone is signed out", step)?;
     let step = asked_again(&mut phone).await;
-    tour.report.step("there: the password, please", step)?;
+    tour.report.step("the phone has to sign in again", step)?;
     let step = tokens::refused(tour, &lost.refresh).await;
-    tour.report.step("what it was allowed has ended, too", step)?;
+    tour.report.step("the phone's tokens are revoked, too", step)?;
 
     let step = new_password(&mut desktop).await;
-    tour.report.step("a new password: another secret", step)?;
-    let step = left_alone(tour, &mut desktop).await;
-    tour.report.step("half an hour passes", step)?;
+    tour.report.step("a new password renews the session", step)?;
+    let step = expires_idle(tour, &mut desktop).await;
+    tour.report.step("after 30 minutes without use", step)?;
     lost_password(tour, &kept).await?;
     everywhere(tour).await
 }
 
 async fn lost_password(tour: &mut Tour<'_>, before: &Tokens) -> Result<(), Stopped> {
     let mut browser = Browser::new(tour, DESKTOP);
-    let step = letters(tour, &mut browser).await;
-    let links = tour.report.step("the password is lost: two letters", step)?;
+    let step = mails(tour, &mut browser).await;
+    let links = tour.report.step("forgotten password: two mails", step)?;
     let step = reset(&mut browser, &links).await;
-    tour.report.step("the link in the newer one, once", step)?;
+    tour.report.step("the newer link sets a password, once", step)?;
     let step = tokens::refused(tour, &before.refresh).await;
-    tour.report.step("every token has ended with it", step)
+    tour.report.step("the reset revoked every token", step)
 }
 
 async fn everywhere(tour: &mut Tour<'_>) -> Result<(), Stopped> {
@@ -60,15 +62,15 @@ async fn everywhere(tour: &mut Tour<'_>) -> Result<(), Stopped> {
     let step = both_sign_in(&mut desktop, &mut phone).await;
     tour.report.step("both sign in with the new password", step)?;
     let step = sign_in::again(tour, &mut phone).await;
-    let lost = tour.report.step("on the phone a client is let in", step)?;
+    let lost = tour.report.step("the user allows a client on the phone", step)?;
     let step = sign_out_everywhere(&mut desktop).await;
-    tour.report.step("signed out everywhere", step)?;
+    tour.report.step("the user signs out everywhere", step)?;
     for browser in [&mut desktop, &mut phone] {
         let step = asked_again(browser).await;
-        tour.report.step("the password, please", step)?;
+        tour.report.step("the browser has to sign in again", step)?;
     }
     let step = tokens::refused(tour, &lost.refresh).await;
-    tour.report.step("no refresh token is left", step)
+    tour.report.step("every refresh token is revoked", step)
 }
 
 fn is_shown(answer: &FullResponse, text: &str) -> Result<(), Mismatch> {
@@ -77,24 +79,24 @@ fn is_shown(answer: &FullResponse, text: &str) -> Result<(), Mismatch> {
 }
 
 async fn fresh_password(tour: &Tour<'_>, browser: &mut Browser) -> Step {
-    // a sign-in counts from the second it was in
+    // sign-in times have a resolution of one second
     tour.desk.advance(Duration::from_secs(1));
     let (page, consent) = sign_in::ask(tour, browser, "&prompt=login").await?;
     is_shown(&page, "current-password")?;
     let past = browser.get(&consent).await?;
     expect(
         &past.sent,
-        "back to /login",
+        "redirect to /login",
         see_other(&past)?.starts_with("/login"),
         true,
     )?;
     passed(
         "GET /authorize?…&prompt=login",
-        "the login page; /consent leads back to it",
+        "the login page; /consent redirects to it",
     )
 }
 
-/// The id of the other session.
+/// Id of the other session.
 async fn listed(browser: &mut Browser) -> Step<String> {
     let page = browser.get("/account").await?;
     is_shown(&page, "Firefox on Linux")?;
@@ -114,7 +116,7 @@ async fn forged(browser: &Browser) -> Step {
     let mut victim = browser.without_form_token();
     let answer = victim.post("/account/sign-out-everywhere", &[]).await?;
     answer.expect(StatusCode::FORBIDDEN)?;
-    passed(&answer.sent, "403, nothing happened")
+    passed(&answer.sent, "403, no session ends")
 }
 
 async fn end(browser: &mut Browser, id: &str) -> Step {
@@ -122,7 +124,7 @@ async fn end(browser: &mut Browser, id: &str) -> Step {
     let page = browser.get(&see_other(&answer)?).await?;
     is_shown(&page, "That session has ended")?;
     expect(&page.sent, "the phone", page.text().contains("iPhone"), false)?;
-    passed(&answer.sent, "303, the list without it")
+    passed(&answer.sent, "303, no longer in the list")
 }
 
 async fn asked_again(browser: &mut Browser) -> Step {
@@ -145,47 +147,52 @@ async fn new_password(browser: &mut Browser) -> Step {
         false,
     )?;
     asked_again(&mut old).await?;
-    passed(&answer.sent, "303, a new cookie; the old one opens nothing")
+    passed(&answer.sent, "303, a new cookie; the old one is invalid")
 }
 
-async fn left_alone(tour: &Tour<'_>, browser: &mut Browser) -> Step {
+async fn expires_idle(tour: &Tour<'_>, browser: &mut Browser) -> Step {
     tour.desk.advance(Duration::from_secs(30 * 60));
     asked_again(browser).await
 }
 
-/// The links of two letters, the older first.
-async fn letters(tour: &Tour<'_>, browser: &mut Browser) -> Step<[String; 2]> {
+/// The links of two mails, the older first.
+async fn mails(tour: &Tour<'_>, browser: &mut Browser) -> Step<[String; 2]> {
     let mut links = [String::new(), String::new()];
-    let mut said = Vec::new();
+    let mut pages = Vec::new();
     for link in &mut links {
-        *link = letter(tour, browser, EMAIL, &mut said).await?.unwrap_or_default();
+        *link = mail(tour, browser, EMAIL, &mut pages).await?.unwrap_or_default();
     }
-    let none = letter(tour, browser, "nobody@example.com", &mut said).await?;
-    expect("POST /password/forgotten", "a letter to nobody", none, None)?;
-    let alike = said.iter().all(|page| Some(page) == said.first());
+    let none = mail(tour, browser, "unknown@example.com", &mut pages).await?;
     expect(
         "POST /password/forgotten",
-        "the same page for nobody",
+        "mail to an unknown address",
+        none,
+        None,
+    )?;
+    let alike = pages.iter().all(|page| Some(page) == pages.first());
+    expect(
+        "POST /password/forgotten",
+        "the same page for an unknown address",
         alike,
         true,
     )?;
     found(
         "POST /password/forgotten, three times",
-        "200, two letters; the same page for an address that nobody has",
+        "200, two mails; the same page for an unknown address",
         links,
     )
 }
 
-async fn letter(
+async fn mail(
     tour: &Tour<'_>,
     browser: &mut Browser,
     email: &str,
-    said: &mut Vec<String>,
+    pages: &mut Vec<String>,
 ) -> Result<Option<String>, Mismatch> {
     browser.get("/password/forgotten").await?.expect(StatusCode::OK)?;
     let page = browser.post("/password/forgotten", &[("email", email)]).await?;
     is_shown(&page, "on its way")?;
-    said.push(page.text().replace(email, ""));
+    pages.push(page.text().replace(email, ""));
     let text = tour.desk.take_mail();
     Ok(text.and_then(|text| {
         Some(
@@ -215,7 +222,7 @@ async fn reset(browser: &mut Browser, [older, newer]: &[String; 2]) -> Step {
         .post("/password/reset", &fields)
         .await?
         .expect(StatusCode::BAD_REQUEST)?;
-    passed(&answer.sent, "303; the older link and the same one again: 400")
+    passed(&answer.sent, "303; the older link, and this one again: 400")
 }
 
 async fn both_sign_in(desktop: &mut Browser, phone: &mut Browser) -> Step {
@@ -233,5 +240,5 @@ async fn sign_out_everywhere(browser: &mut Browser) -> Step {
     let answer = browser.post("/account/sign-out-everywhere", &[]).await?;
     let page = browser.get(&see_other(&answer)?).await?;
     is_shown(&page, "signed out on every device")?;
-    passed(&answer.sent, "303, the cookie is taken away")
+    passed(&answer.sent, "303, the cookie is removed")
 }

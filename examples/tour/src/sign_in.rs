@@ -1,4 +1,4 @@
-//! Signing in: discovery, PKCE through the real pages, and an ID token that is believed only once it is verified.
+//! Sign-in: discovery, PKCE through the real pages, and verification of the ID token.
 
 use std::fmt::Display;
 
@@ -17,10 +17,10 @@ use super::report::{Mismatch, Step, Stopped, expect, found, mismatch, passed};
 use super::{Tokens, Tour};
 use crate::demo::{EMAIL, PASSWORD, WEB_REDIRECT_URI, WEB_SECRET};
 
-/// Everything but `write:refunds`, which the tour must be refused.
+/// All scopes except `write:refunds`, which the tour expects to be refused.
 const SCOPE: &str = "openid email profile read:charges write:charges";
 
-/// What the tour's first browser calls itself.
+/// `User-Agent` of the tour's first browser.
 pub(super) const DESKTOP: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
 pub(super) async fn chapter(tour: &mut Tour<'_>) -> Result<Tokens, Stopped> {
@@ -29,7 +29,7 @@ pub(super) async fn chapter(tour: &mut Tour<'_>) -> Result<Tokens, Stopped> {
     let step = discover(tour).await;
     let (provider, jwks_uri) = tour.report.step("discovery", step)?;
     let step = keys(&jwks_uri).await;
-    let keys = tour.report.step("the keys of the issuer", step)?;
+    let keys = tour.report.step("the issuer's keys (JWKS)", step)?;
 
     let client = client(provider);
     let client = tour.report.step("a client: demo-web", client)?;
@@ -37,21 +37,21 @@ pub(super) async fn chapter(tour: &mut Tour<'_>) -> Result<Tokens, Stopped> {
     let step = authorize(tour, &client, &mut browser, "").await;
     let begun = tour.report.step("the browser goes to /authorize", step)?;
     let step = elsewhere(tour, &begun).await;
-    tour.report.step("the link in another browser: nothing", step)?;
+    tour.report.step("the login link in another browser: 400", step)?;
     let step = wrong_password(&mut browser, &begun).await;
-    tour.report.step("the login page, a wrong password", step)?;
+    tour.report.step("a wrong password", step)?;
     let step = log_in(&mut browser, &begun).await;
-    tour.report.step("the right one: a session", step)?;
+    tour.report.step("the right password starts a session", step)?;
     let step = consent(tour, &mut browser, begun).await;
-    let redemption = tour.report.step("allowed: back to the client", step)?;
+    let redemption = tour.report.step("consent: redirect back to the client", step)?;
     let step = exchange(tour, redemption).await;
-    let response = tour.report.step("the code for tokens", step)?;
+    let response = tour.report.step("the client redeems the code for tokens", step)?;
     let step = identity(tour, &response, &keys);
-    tour.report.step("the ID token, verified", step)?;
+    tour.report.step("the client verifies the ID token", step)?;
     Ok(tokens_of(&response))
 }
 
-/// The whole way again in this browser, as one step.
+/// Signs in again in this browser, as one step.
 pub(super) async fn again(tour: &Tour<'_>, browser: &mut Browser) -> Step<Tokens> {
     let (provider, _) = discover(tour).await?.into_value();
     let client = client(provider)?.into_value();
@@ -66,10 +66,11 @@ pub(super) async fn again(tour: &Tour<'_>, browser: &mut Browser) -> Step<Tokens
     };
     let redemption = consent(tour, browser, begun).await?.into_value();
     let response = exchange(tour, redemption).await?.into_value();
-    found(way, "200, a new chain of tokens", tokens_of(&response))
+    found(way, "200, a new token family", tokens_of(&response))
 }
 
-/// What the browser is shown by a client that asks for more: the page that `/login` is, or where it leads.
+/// Page that a client with additional parameters leads to: `/login` itself, or the target of its
+/// redirect.
 pub(super) async fn ask(
     tour: &Tour<'_>,
     browser: &mut Browser,
@@ -101,8 +102,8 @@ fn get(url: &str) -> Result<Request<Bytes>, Mismatch> {
         .map_err(|error| mismatch(url, "a request", error))
 }
 
-/// A value of the tour's own making that its type must take.
-fn made<T, E: Display>(what: &'static str, value: Result<T, E>) -> Result<T, Mismatch> {
+/// Unwraps a value that the tour built and its type must accept.
+fn build<T, E: Display>(what: &'static str, value: Result<T, E>) -> Result<T, Mismatch> {
     value.map_err(|error| mismatch("the client", what, error))
 }
 
@@ -112,8 +113,8 @@ async fn discover(tour: &Tour<'_>) -> Step<(Provider, String)> {
         .expect(StatusCode::OK)?
         .expect_at("/issuer", tour.base_url)?;
     answer.expect_at("/code_challenge_methods_supported", vec!["S256"])?;
-    let endpoint = |pointer| made("an endpoint", answer.string_at(pointer)?.parse());
-    let issuer = made("an issuer", answer.string_at("/issuer")?.parse())?;
+    let endpoint = |pointer| build("an endpoint", answer.string_at(pointer)?.parse());
+    let issuer = build("an issuer", answer.string_at("/issuer")?.parse())?;
     let provider = Provider::new(
         issuer,
         endpoint("/authorization_endpoint")?,
@@ -144,13 +145,13 @@ async fn keys(jwks_uri: &str) -> Step<KeySet> {
 }
 
 fn client(provider: Provider) -> Step<Client> {
-    let secret = made("a secret", WEB_SECRET.parse())?;
-    let client = Client::new(provider, made("an id", "demo-web".parse())?)
+    let secret = build("a secret", WEB_SECRET.parse())?;
+    let client = Client::new(provider, build("an id", "demo-web".parse())?)
         .with_credentials(ClientCredentials::Basic(secret));
     found("client_secret_basic", WEB_REDIRECT_URI, client)
 }
 
-/// A sign-in that has begun: what the client and the browser keep.
+/// A started sign-in: the state of the client and of the browser.
 struct Begun {
     pending: PendingAuthorization,
     login: String,
@@ -164,10 +165,10 @@ impl Begun {
 }
 
 async fn authorize(tour: &Tour<'_>, client: &Client, browser: &mut Browser, more: &str) -> Step<Begun> {
-    let redirect_uri = made("a URI", WEB_REDIRECT_URI.parse())?;
-    let params = AuthorizationParams::new(redirect_uri, made("scopes", SCOPE.parse())?);
+    let redirect_uri = build("a URI", WEB_REDIRECT_URI.parse())?;
+    let params = AuthorizationParams::new(redirect_uri, build("scopes", SCOPE.parse())?);
     let authorized = client.authorize(&params, &OsEntropy, tour.desk.now());
-    let (url, pending) = made("a request", authorized)?;
+    let (url, pending) = build("a request", authorized)?;
     let answer = browser.get(&format!("{url}{more}")).await?;
     let login = see_other(&answer)?;
     let cookie = answer.expect_header("set-cookie")?;
@@ -213,7 +214,7 @@ async fn wrong_password(browser: &mut Browser, begun: &Begun) -> Step {
     page.expect(StatusCode::OK)?;
     expect(
         &page.sent,
-        "a form",
+        "the sign-in form",
         page.text().contains("<form method=\"post\" action=\"/login\">"),
         true,
     )?;
@@ -236,7 +237,7 @@ async fn log_in(browser: &mut Browser, begun: &Begun) -> Step {
 async fn consent(tour: &Tour<'_>, browser: &mut Browser, begun: Begun) -> Step<Call<TokenResponse>> {
     let page = browser.get(&begun.consent()).await?;
     page.expect(StatusCode::OK)?;
-    expect(&page.sent, "who allows it", page.text().contains(EMAIL), true)?;
+    expect(&page.sent, "the user's email", page.text().contains(EMAIL), true)?;
     let fields = [("interaction", begun.interaction.as_str()), ("decision", "allow")];
     let answer = browser.post("/consent", &fields).await?;
     let location = see_other(&answer)?;
@@ -248,16 +249,16 @@ async fn consent(tour: &Tour<'_>, browser: &mut Browser, begun: Begun) -> Step<C
     let redemption = begun
         .pending
         .finish(query, tour.desk.now())
-        .map_err(|error| mismatch(&answer.sent, "an answer that fits the request", error))?;
+        .map_err(|error| mismatch(&answer.sent, "a response that matches the request", error))?;
     found(
         "GET /consent, POST /consent",
-        "200, 303 with code, state and iss; state and iss fit",
+        "200, 303 with code, state and iss; state and iss match",
         redemption,
     )
 }
 
 async fn exchange(tour: &Tour<'_>, redemption: Call<TokenResponse>) -> Step<TokenResponse> {
-    let (request, pending) = made("a request", redemption.start(&OsEntropy, tour.desk.now()))?;
+    let (request, pending) = build("a request", redemption.start(&OsEntropy, tour.desk.now()))?;
     let answer = send(request).await?;
     answer.expect(StatusCode::OK)?;
     expect(
@@ -280,7 +281,7 @@ fn identity(tour: &Tour<'_>, response: &TokenResponse, keys: &KeySet) -> Step {
         .map_err(|error| {
             mismatch(
                 "the ID token",
-                "signature, issuer, audience, nonce and times that fit",
+                "valid signature, issuer, audience, nonce and times",
                 error,
             )
         })?

@@ -1,4 +1,4 @@
-//! The life of tokens: expiry, rotation, reuse, revocation.
+//! Tokens: expiry, rotation, reuse detection, introspection and revocation.
 
 use http::{Method, StatusCode};
 
@@ -14,29 +14,29 @@ pub(super) async fn chapter(tour: &mut Tour<'_>, old: Tokens) -> Result<(), Stop
     tour.report.chapter("Tokens");
 
     let step = expired(tour, &old).await;
-    tour.report.step("the access token has expired meanwhile", step)?;
+    tour.report.step("the access token has expired", step)?;
     let step = refresh(tour, &old).await;
     let new = tour.report.step("refresh: two new tokens", step)?;
     let step = active(tour, &new).await;
     tour.report.step("the new access token, introspected", step)?;
 
     let step = refused(tour, &old.refresh).await;
-    tour.report.step("the old refresh token, used again", step)?;
+    tour.report.step("the old refresh token again: reuse", step)?;
     let step = all_inactive(tour, &new).await;
-    tour.report.step("reuse: the whole chain is dead", step)?;
+    tour.report.step("reuse revokes the token family", step)?;
     let step = refused(tour, &new.refresh).await;
-    tour.report.step("and its last refresh token with it", step)?;
+    tour.report.step("the last refresh token is revoked, too", step)?;
 
     let mut browser = Browser::new(tour, sign_in::DESKTOP);
     let step = sign_in::again(tour, &mut browser).await;
     let fresh = tour.report.step("the user signs in again", step)?;
     let step = active(tour, &fresh).await;
-    tour.report.step("a new chain is active", step)?;
+    tour.report.step("a new token family is active", step)?;
     let step = revoke(tour, &fresh.refresh).await;
-    tour.report.step("revoke its refresh token", step)?;
+    tour.report.step("revoke the refresh token", step)?;
     let step = all_inactive(tour, &fresh).await;
-    tour.report.step("revoked: the chain is dead at once", step)?;
-    let step = revoke(tour, "nobody-ever-issued-this").await;
+    tour.report.step("revocation ends the family at once", step)?;
+    let step = revoke(tour, "never-issued").await;
     tour.report.step("revoke an unknown token", step)
 }
 

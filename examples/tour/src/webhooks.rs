@@ -1,4 +1,5 @@
-//! Webhooks to a receiver on another port: verified, deduplicated, retried, dead and replayed.
+//! Webhooks to a receiver on another port: verification, deduplication, retries, dead letter and
+//! replay.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -14,14 +15,14 @@ use super::receiver::{Behaviour, TourReceiver};
 use super::report::{Mismatch, Step, Stopped, expect, found, mismatch, passed};
 use crate::demo::SERVICE_SECRET;
 
-/// Time for one piece of background work.
+/// Time limit for one piece of background work.
 const PATIENCE: Duration = Duration::from_secs(6);
 
 pub(super) async fn chapter(tour: &mut Tour<'_>) -> Result<(), Stopped> {
     tour.report.chapter("Webhooks, and a clock that can be advanced");
 
     let step = client_credentials(tour).await;
-    tour.report.step("a service signs in by itself", step)?;
+    tour.report.step("a service gets a token by itself", step)?;
     let step = register(tour).await;
     let registered = tour.report.step("register a receiver on another port", step)?;
 
@@ -30,20 +31,20 @@ pub(super) async fn chapter(tour: &mut Tour<'_>) -> Result<(), Stopped> {
         .step("charge.created: signed, verified, queued", step)?;
     let step = deduplicated(tour, &registered).await;
     tour.report
-        .step("its 2xx is lost: redelivered, queued once", step)?;
+        .step("the 2xx is lost: redelivered, queued once", step)?;
     let step = retried(tour, &registered).await;
     tour.report.step("the receiver fails with 500: retried", step)?;
     let step = refunded(tour, &registered).await;
-    tour.report.step("a refund: 202, polled, charge.refunded", step)?;
+    tour.report.step("a refund: 202, poll, charge.refunded", step)?;
     let step = dead(tour, &registered).await;
     let delivery = tour.report.step("a receiver that never recovers", step)?;
     let step = listed(tour, &delivery).await;
-    tour.report.step("the dead letter lists it", step)?;
+    tour.report.step("the dead letter lists the delivery", step)?;
     let step = replayed(tour, &registered, &delivery).await;
-    tour.report.step("an hour later it is back: replayed", step)
+    tour.report.step("the receiver recovers: replay", step)
 }
 
-/// The endpoint the tour registered, and the receiver behind it.
+/// The endpoint that the tour registered, and its receiver.
 struct Registered {
     id: String,
     receiver: Arc<TourReceiver>,
@@ -70,11 +71,11 @@ async fn client_credentials(tour: &Tour<'_>) -> Step {
     )?;
     passed(
         "POST /token client_credentials",
-        "200, an access token and nothing to refresh",
+        "200, an access token, no refresh token",
     )
 }
 
-/// A call by the service, with a token of the moment: the clock outruns every token in this chapter.
+/// Calls the API with a new token, since the clock outruns every token in this chapter.
 async fn call(
     tour: &Tour<'_>,
     method: Method,
@@ -101,7 +102,10 @@ async fn register(tour: &Tour<'_>) -> Step<Registered> {
     answer.expect(StatusCode::CREATED)?;
     let secret = answer.string_at("/secret")?;
     let receiver = TourReceiver::serve(listener, &secret, &tour.desk)?;
-    let got = format!("201, its secret once: {}…", secret.get(..10).unwrap_or_default());
+    let got = format!(
+        "201, the secret, shown once: {}…",
+        secret.get(..10).unwrap_or_default()
+    );
     found(
         "POST /v1/webhook-endpoints",
         got,
@@ -112,7 +116,7 @@ async fn register(tour: &Tour<'_>) -> Step<Registered> {
     )
 }
 
-/// Creates a charge; answers its id.
+/// Creates a charge; returns its id.
 async fn charge(tour: &Tour<'_>, amount: u32) -> Result<String, Mismatch> {
     let body = json!({ "amount": amount, "currency": "eur" });
     let answer = call(tour, Method::POST, "/v1/charges", Some(&body)).await?;
@@ -126,10 +130,7 @@ async fn delivered(tour: &Tour<'_>, registered: &Registered) -> Step {
     expect("the event", "charge", object_id(event.object()), Some(charge))?;
     let delivery = format!("{}.{}", event.id(), registered.id);
     wait_for(tour, &delivery, "acked").await?;
-    passed(
-        "POST to the receiver",
-        "204; the signature fits, the event is queued",
-    )
+    passed("POST to the receiver", "204; signature verified, event queued")
 }
 
 fn object_id(object: &[u8]) -> Option<String> {
@@ -169,7 +170,7 @@ async fn retried(tour: &Tour<'_>, registered: &Registered) -> Step {
     passed(sent, format_args!("500, then after {waited}: 204"))
 }
 
-/// Creates a charge whose event the receiver fails on; answers the delivery.
+/// Creates a charge whose event the receiver fails on; returns the id of the delivery.
 async fn fail_once(tour: &Tour<'_>, registered: &Registered, amount: u32) -> Result<String, Mismatch> {
     registered.receiver.behave(Behaviour::Fail);
     charge(tour, amount).await?;
@@ -213,7 +214,7 @@ async fn dead(tour: &Tour<'_>, registered: &Registered) -> Step<String> {
     let span = tour.desk.now().duration_since(start).unwrap_or_default();
     found(
         "POST to the receiver",
-        format!("500 seven times in {}, then the dead letter", words(span)),
+        format!("500 seven times in {}, then dead letter", words(span)),
         delivery,
     )
 }
@@ -238,7 +239,7 @@ async fn listed(tour: &Tour<'_>, delivery: &str) -> Step {
 
 async fn replayed(tour: &Tour<'_>, registered: &Registered, delivery: &str) -> Step {
     registered.receiver.behave(Behaviour::Accept);
-    // the breaker of an endpoint that only failed pauses it for an hour at most
+    // the circuit breaker opens for at most one hour
     tour.desk.advance(Duration::from_secs(3600));
     let answer = call(
         tour,
@@ -270,7 +271,8 @@ async fn wait_for(tour: &Tour<'_>, delivery: &str, state: &str) -> Result<FullRe
     .await
 }
 
-/// Waits until the resource has this value at this JSON pointer. Looks at it whenever the desk makes progress.
+/// Waits until the resource has this value at this JSON pointer. Reads it each time the desk
+/// reports progress.
 async fn until(
     tour: &Tour<'_>,
     path: &str,
@@ -279,7 +281,7 @@ async fn until(
 ) -> Result<FullResponse, Mismatch> {
     let value = value.into();
     let deadline = Instant::now() + PATIENCE;
-    // before the first look, so that no progress is missed
+    // subscribe before the first read, so that no progress is missed
     let mut progress = tour.desk.progress();
     loop {
         let answer = call(tour, Method::GET, path, None).await?;
@@ -293,7 +295,7 @@ async fn until(
     }
 }
 
-/// Advances the service's clock to when the delivery is due; answers how far, in words.
+/// Advances the clock of the desk to the due time of the delivery; returns the wait as text.
 fn advance_to(tour: &Tour<'_>, delivery: &FullResponse) -> Result<String, Mismatch> {
     let json = delivery.json()?;
     let due = json.pointer("/due").and_then(Value::as_u64);
@@ -304,7 +306,7 @@ fn advance_to(tour: &Tour<'_>, delivery: &FullResponse) -> Result<String, Mismat
     Ok(words(wait))
 }
 
-/// A span of time, to two figures.
+/// A duration as text, rounded down to one unit.
 fn words(span: Duration) -> String {
     match span.as_secs() {
         seconds @ 0..60 => format!("{seconds} s"),
