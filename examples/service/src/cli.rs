@@ -1,4 +1,4 @@
-//! The command line: which way to run, and where.
+//! The command line: commands and flags.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// What `--help` prints.
+/// Text that `--help` prints.
 pub const USAGE: &str = "\
 The payments desk: graph-core, oauth-core, webhook-core and http-conventions in one service.
 
@@ -29,22 +29,22 @@ usage: service tour [--record FILE]
   --opaque-tokens           issue tokens that are looked up and not read
 ";
 
-/// Where everything is kept.
+/// Database of the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DatabaseChoice {
-    /// `sqlite::memory:`: nothing outlives the process.
+    /// `sqlite::memory:`: the data is lost when the process ends.
     Memory,
     /// `sqlite:FILE`.
     File(PathBuf),
 }
 
-/// Where a Redis server is, perhaps with a password.
+/// URL of a Redis server. It may contain a password, so `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RedisUrl(String);
 
 impl RedisUrl {
-    /// The address, with the password.
+    /// The URL, with the password.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -57,25 +57,25 @@ impl fmt::Debug for RedisUrl {
     }
 }
 
-/// How a service is to run.
+/// Flags of a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// Where to listen.
+    /// Listen address; 127.0.0.1:8080 by default.
     pub listen: SocketAddr,
-    /// Where to keep everything.
+    /// Database; `sqlite:payments-desk.sqlite` by default.
     pub database: DatabaseChoice,
-    /// The user who is signed in without a page, in demos.
+    /// Demo only: email of the user that every browser is signed in as, without a page.
     pub sign_in_as: Option<String>,
-    /// The manifest of the only operations that the graph runs.
+    /// Manifest of trusted documents; the graph runs no other operation.
     pub trusted_documents: Option<PathBuf>,
-    /// The origins whose pages may call the service.
+    /// Origins whose pages may call the service (CORS).
     pub cross_origins: Vec<String>,
-    /// Where processes on one database tell each other what changes.
+    /// Redis server over which processes on one database announce changed charges.
     pub redis: Option<RedisUrl>,
-    /// The URLs of other APIs that tokens are for.
+    /// Resource URLs of other APIs that the service issues tokens for.
     pub other_apis: Vec<String>,
-    /// Whether access tokens are opaque.
+    /// Issues opaque access tokens instead of JWTs.
     pub opaque_tokens: bool,
 }
 
@@ -94,60 +94,60 @@ impl Default for Options {
     }
 }
 
-/// What a command line asks for.
+/// A parsed command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Command {
     /// Print [`USAGE`].
     Help,
-    /// Serve until interrupted.
+    /// Serve until Ctrl-C or SIGTERM.
     Serve(Options),
-    /// Walk through everything and exit.
+    /// Run the tour and exit.
     Tour {
-        /// Where to write down what it was answered.
+        /// File for the recorded responses.
         record: Option<PathBuf>,
     },
-    /// Print the schema of the graph.
+    /// Print the GraphQL schema.
     Schema,
 }
 
-/// A command line that means nothing.
+/// An invalid command line.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UsageError {
-    /// A flag without its value.
+    /// A flag has no value.
     #[error("{0} needs a value")]
     MissingValue(String),
-    /// A value that the flag does not take.
+    /// A flag has an invalid value.
     #[error("{flag} does not take `{value}`: {expected}")]
     InvalidValue {
         /// The flag.
         flag: &'static str,
-        /// What was given.
+        /// The value.
         value: String,
-        /// What it takes.
+        /// Description of a valid value.
         expected: &'static str,
     },
-    /// A flag beside `tour`, which chooses everything else itself.
+    /// `tour` with a flag other than `--record`: the tour has fixed settings.
     #[error("`tour` takes no flag but `--record`")]
     FlagOfTour,
     /// `--record` without `tour`.
     #[error("`--record` is a flag of `tour`")]
     NothingToRecord,
-    /// Something beside `schema`.
+    /// `schema` with another argument.
     #[error("`schema` stands alone")]
     SchemaAlone,
-    /// A word that is neither a command nor a flag.
+    /// An argument that is neither a command nor a flag.
     #[error("`{0}` is neither a command nor a flag")]
     Unknown(String),
 }
 
 impl Command {
-    /// Reads the words after the program's name.
+    /// Parses the arguments after the program's name.
     ///
     /// # Errors
     ///
-    /// A [`UsageError`] that says which word is wrong.
+    /// Returns a [`UsageError`] that names the invalid argument.
     pub fn parse(words: impl IntoIterator<Item = String>) -> Result<Self, UsageError> {
         let mut words = words.into_iter();
         let mut options = Options::default();

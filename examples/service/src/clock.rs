@@ -1,4 +1,4 @@
-//! The clock of the demo: the machine's, with a lead that the tour can lengthen.
+//! The clock of the demo: the machine's time plus an offset that the tour increases.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,9 +8,10 @@ use std::time::{Duration, SystemTime};
 use host_ports::{Clock, SystemClock};
 use tokio::sync::Notify;
 
-/// Tells the machine's time plus a lead, and wakes whoever waits for a time that has come by the lead.
+/// The machine's time plus an offset; [`advance`](Self::advance) wakes the tasks whose time has
+/// come.
 ///
-/// One value is the clock of every crate of the suite.
+/// One value serves as the clock of all crates of the suite.
 #[derive(Clone, Default)]
 pub struct DemoClock {
     shared: Arc<Shared>,
@@ -23,7 +24,7 @@ struct Shared {
 }
 
 impl DemoClock {
-    /// A clock that tells the machine's time.
+    /// Creates a clock without an offset.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -39,14 +40,14 @@ impl DemoClock {
         Duration::from_millis(self.shared.lead_in_millis.load(Ordering::SeqCst))
     }
 
-    /// Moves the clock forward and wakes every [`sleep_until`](Self::sleep_until).
+    /// Adds `by` to the offset and wakes every [`sleep_until`](Self::sleep_until).
     pub fn advance(&self, by: Duration) {
         let millis = u64::try_from(by.as_millis()).unwrap_or(u64::MAX);
         self.shared.lead_in_millis.fetch_add(millis, Ordering::SeqCst);
         self.shared.advanced.notify_waiters();
     }
 
-    /// Waits until the clock shows `time`, by the passing of time or by an [`advance`](Self::advance).
+    /// Waits until the clock reaches `time`, in real time or by an [`advance`](Self::advance).
     pub async fn sleep_until(&self, time: SystemTime) {
         loop {
             let advanced = self.shared.advanced.notified();

@@ -1,8 +1,8 @@
-//! The payments desk: a service that puts the four crates of the suite together.
+//! The payments desk: a service that combines the four crates of the suite.
 //!
-//! `domain` holds the business as values and rules, `desk` keeps it in SQLite and sends its events, `app` answers requests
-//! without a framework, and `serve` runs it on a listener. The crate `tour` walks through all of it as a client would. The three binaries
-//! differ in the server they put around it: hyper, axum or actix-web.
+//! `domain` holds values and rules, `desk` stores them in SQLite and sends webhook events, `app`
+//! handles requests without a framework, and `serve` runs the app on a listener. The crate `tour`
+//! calls all of it as a client. The three binaries differ in the server: hyper, axum or actix-web.
 
 pub mod app;
 pub mod cli;
@@ -16,14 +16,14 @@ pub mod wire;
 
 use webhook_core::ports::{Entropy, OsEntropy};
 
-/// Bytes that nobody can guess.
+/// Random bytes of the operating system, for identifiers and secrets.
 fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     OsEntropy.fill(&mut bytes);
     bytes
 }
 
-/// The snippets of the project's README, compiled and run.
+/// The code blocks of the repository's README, compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 pub struct Readme;

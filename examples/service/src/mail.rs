@@ -1,17 +1,17 @@
-//! Letters to users. A demo has no mail server: where they go is the host's to say.
+//! Mails to users. The demo has no mail server; the host chooses how a mail is sent.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A letter to one address.
+/// A mail to one address.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Letter {
-    /// To whom.
+    /// Email address of the recipient.
     pub to: String,
-    /// What it is about.
+    /// Subject line.
     pub subject: &'static str,
-    /// What it says. For its reader alone: it may hold a link that opens something.
+    /// Body. May contain a link with a secret, so it must not be logged.
     pub text: String,
 }
 
@@ -24,24 +24,24 @@ impl fmt::Debug for Letter {
     }
 }
 
-/// Takes letters away without waiting for their delivery.
+/// Sends a mail without waiting for its delivery.
 pub type Mail = Arc<dyn Fn(Letter) + Send + Sync>;
 
-/// A letterbox: keeps the last letter, for tests and the tour.
+/// An in-memory mailbox that keeps the last mail, for tests and the tour.
 #[derive(Clone, Debug, Default)]
 pub struct Letters {
     last: Arc<Mutex<Option<Letter>>>,
 }
 
 impl Letters {
-    /// Where to put letters for this box.
+    /// [`Mail`] that delivers to this mailbox.
     #[must_use]
     pub fn as_mail(&self) -> Mail {
         let last = Arc::clone(&self.last);
         Arc::new(move |letter| *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(letter))
     }
 
-    /// Takes the last letter out of the box.
+    /// Takes the last mail.
     #[must_use]
     pub fn take(&self) -> Option<Letter> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).take()

@@ -1,4 +1,4 @@
-//! The demo's user and clients.
+//! Users and clients of the demo.
 
 use host_store_sqlite::Database;
 use oauth_core::jose::{Algorithm, Jwk, KeySet};
@@ -13,12 +13,14 @@ use crate::desk::{Desk, User};
 
 pub use tour::demo::{EMAIL, PASSWORD, SERVICE_SECRET, WEB_REDIRECT_URI, WEB_SECRET};
 
-/// The secret by which an API asks what tokens are worth.
+/// Secret with which a resource server of the demo calls introspection.
 pub const API_SECRET: &str = "demo-api-secret";
-/// The public half of the robot's key; the other half is in `interop/openid-client/relying_party.mjs`, for everybody to try.
+/// Public key of the client `demo-robot`. The private key is public too, in
+/// `interop/openid-client/relying_party.mjs`: the client is for tests only.
 pub const ROBOT_KEY: &str = r#"{"kty":"EC","crv":"P-256","x":"VbPAsZ2OPmp88PaTKKiTQ1c7fPBQrbydb2MEGT3WeJs","y":"73d5GJUIaBUv5YYN2YnprF4OTZiOg5UHy2Nasnb5Ul0","kid":"robot-1"}"#;
 
-/// Puts them there. The user stays as they are; the clients follow the address that the service has this time.
+/// Registers the demo's users and clients. An existing user stays unchanged; clients are replaced,
+/// since their URIs contain the base URL of this start.
 pub(crate) async fn seed(
     desk: &Desk,
     database: &Database,

@@ -1,6 +1,7 @@
-//! Runs the service on a listener: parse the command line, open the database, serve, and work between requests.
+//! Runs the service: parses the command line, opens the database, serves and runs the background
+//! work.
 //!
-//! Which server answers is the binary's choice, given as one function of a [`Serving`].
+//! The binary chooses the server, as a function of a [`Serving`].
 
 use std::fmt::{self, Display};
 use std::future::Future;
@@ -26,14 +27,14 @@ use crate::clock::DemoClock;
 use crate::mail::Letters;
 use crate::seed;
 
-/// What a server needs to serve.
+/// Input of a server function.
 #[non_exhaustive]
 pub struct Serving {
-    /// Where requests come in.
+    /// Listener for requests.
     pub listener: TcpListener,
-    /// What answers them.
+    /// Handler of the requests.
     pub app: Arc<App>,
-    /// How long open answers may take once the service stops.
+    /// Maximum time for open responses after `shutdown`.
     pub drain_timeout: Duration,
     /// Completes when the service is to stop.
     pub shutdown: BoxFuture<'static, ()>,
@@ -47,7 +48,7 @@ impl fmt::Debug for Serving {
     }
 }
 
-/// Does what the command line asks, serving with `server`.
+/// Runs the command line's command and serves with `server`.
 pub async fn main(server: impl AsyncFn(Serving) -> io::Result<()>) -> ExitCode {
     let done = match Command::parse(std::env::args().skip(1)) {
         Ok(Command::Help) => {
@@ -149,7 +150,7 @@ async fn run_tour(
     Ok(passed?)
 }
 
-/// This process, as the tour sees it.
+/// Access of the tour to this process.
 struct Toured {
     clock: DemoClock,
     letters: Letters,
@@ -182,7 +183,7 @@ impl RunningDesk for Toured {
     }
 }
 
-/// Serves, and works between requests, until `shutdown`.
+/// Serves and runs the background work until `shutdown`.
 async fn run(
     server: &impl AsyncFn(Serving) -> io::Result<()>,
     listener: TcpListener,
@@ -210,10 +211,10 @@ async fn run(
     }
 }
 
-/// Completes when the process is asked to end, by Ctrl-C or, as supervisors do, by SIGTERM.
+/// Completes on Ctrl-C or SIGTERM.
 async fn interrupted() {
     let interrupt = async {
-        // without a handler for the signal, the signal ends the process
+        // if no handler can be installed, the signal ends the process
         let _interrupted = tokio::signal::ctrl_c().await;
     };
     tokio::select! {
@@ -238,7 +239,7 @@ async fn terminated() {
     std::future::pending().await
 }
 
-/// Where clients reach a service that listens on `address`.
+/// URL of a service that listens on `address`, as its clients reach it.
 fn base_url(address: SocketAddr) -> String {
     let ip = if address.ip().is_unspecified() {
         IpAddr::V4(Ipv4Addr::LOCALHOST)
@@ -272,7 +273,7 @@ fn banner(base_url: &str, options: &Options) -> String {
     text
 }
 
-/// A reader that closed the pipe has read enough.
+/// Prints to stdout. If the reader closed the pipe, the text is dropped.
 fn say(text: &str) {
     let _closed = writeln!(io::stdout(), "{text}");
 }

@@ -1,4 +1,4 @@
-//! The resources as JSON: what the REST endpoints answer and the events carry.
+//! JSON representations of the resources, for REST responses and webhook events.
 
 use std::time::SystemTime;
 
@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use crate::domain::{Charge, Customer, Refund};
 
-/// Unix seconds: how every time stands on this wire.
+/// Unix seconds, the format of every time in the JSON.
 pub(crate) fn seconds(time: SystemTime) -> u64 {
     time.duration_since(SystemTime::UNIX_EPOCH)
         .map_or(0, |since| since.as_secs())
 }
 
-/// A charge.
+/// JSON of a charge.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct ChargeBody<'a> {
@@ -28,7 +28,7 @@ pub struct ChargeBody<'a> {
 }
 
 impl<'a> ChargeBody<'a> {
-    /// The charge as it stands on the wire.
+    /// Builds the JSON of a charge.
     #[must_use]
     pub fn of(charge: &'a Charge) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl<'a> ChargeBody<'a> {
     }
 }
 
-/// A refund.
+/// JSON of a refund.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct RefundBody<'a> {
@@ -57,7 +57,7 @@ pub struct RefundBody<'a> {
 }
 
 impl<'a> RefundBody<'a> {
-    /// The refund as it stands on the wire.
+    /// Builds the JSON of a refund.
     #[must_use]
     pub fn of(refund: &'a Refund) -> Self {
         Self {
@@ -70,7 +70,7 @@ impl<'a> RefundBody<'a> {
     }
 }
 
-/// A customer.
+/// JSON of a customer.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct CustomerBody<'a> {
@@ -80,7 +80,7 @@ pub struct CustomerBody<'a> {
 }
 
 impl<'a> CustomerBody<'a> {
-    /// The customer as it stands on the wire.
+    /// Builds the JSON of a customer.
     #[must_use]
     pub fn of(customer: &'a Customer) -> Self {
         Self {

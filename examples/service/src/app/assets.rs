@@ -1,5 +1,5 @@
-//! What the pages load: a style sheet, the console's program and an icon. None of it stands inside a page, so that the
-//! pages' policy can forbid everything that does.
+//! Static files of the pages: a style sheet, the console's script and an icon. The pages contain
+//! none of it inline, so that their policy can forbid inline code.
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
@@ -9,7 +9,7 @@ use http_conventions::caching::{EntityTag, Preconditions, Validators};
 
 use super::{App, Handled};
 
-/// A file that is the same for everybody.
+/// A static file, the same for every client.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Asset {
     name: &'static str,
@@ -45,7 +45,7 @@ impl Asset {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.content_type));
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        // another release has other files under the same names
+        // names carry no version, so caches revalidate
         CacheControl::revalidate().apply(headers);
         response
     }

@@ -1,4 +1,4 @@
-//! Who issues the tokens of the service, and who takes them.
+//! Authorization server and token verification of the service.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
@@ -22,22 +22,25 @@ use crate::clock::DemoClock;
 use crate::desk::Desk;
 use crate::seed::API_SECRET;
 
-/// What access tokens look like, what they open, and what they may be bound to.
+/// Format, audiences and binding of access tokens.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct AccessTokens {
-    /// JWTs unless said otherwise.
+    /// JWT by default.
     pub format: AccessTokenFormat,
-    /// The APIs that they open beside that of the desk, by the URLs that clients ask for them with
-    /// ([RFC 8707](https://www.rfc-editor.org/rfc/rfc8707)); whoever names none gets a token for all.
+    /// Resource URLs of other APIs ([RFC 8707](https://www.rfc-editor.org/rfc/rfc8707)). Without a
+    /// `resource` parameter, a token is valid for all of them and the desk.
     pub other_apis: Vec<String>,
-    /// Whether clients are known by the certificates of their connections, and tokens are bound to these, where clients are registered
-    /// so ([RFC 8705](https://www.rfc-editor.org/rfc/rfc8705)): for a server that asks for certificates and puts each connection's, as a
-    /// [`PeerCertificate`](host_tls::PeerCertificate), into the extensions of its requests, as the adapters' `serve_tls` do.
+    /// Enables mutual TLS ([RFC 8705](https://www.rfc-editor.org/rfc/rfc8705)): clients that are
+    /// registered for it authenticate by certificate, and their tokens are bound to it.
+    ///
+    /// Requires a server that requests client certificates and inserts each connection's
+    /// [`PeerCertificate`](host_tls::PeerCertificate) into the request extensions, as `serve_tls`
+    /// of the adapters does.
     pub certificates: bool,
 }
 
-/// Both sides of a token.
+/// Authorization server and resource server.
 pub(super) struct Authority {
     pub(super) server: AuthorizationServer,
     pub(super) resources: ResourceServer,
@@ -52,7 +55,7 @@ impl Authority {
         attempts: &Attempts,
     ) -> Result<Self, OpenError> {
         let (database, signing_key) = (desk.database(), signing_key(desk).await?);
-        // one for both: the nonces of each are its own
+        // shared key: each server's nonces still differ
         let nonce_key = NonceKey::from_bytes(secret_bytes(desk, "dpop-nonce-key").await?);
         let resources = resource_server(base_url, database, &signing_key)?.with_dpop_nonces(&nonce_key);
         let server = authorization_server(base_url, database, clock, signing_key, attempts)?
@@ -77,12 +80,12 @@ impl Authority {
     }
 }
 
-/// A signing key just made that does not tell its bytes.
+/// A generated signing key cannot be exported.
 #[derive(Debug, Error)]
 #[error("the key cannot be kept")]
 struct Unkept;
 
-/// The key that signs tokens: made once, then kept, so that tokens outlive a restart.
+/// Key that signs tokens. Created once and stored, so that tokens survive a restart.
 async fn signing_key(desk: &Desk) -> Result<SigningKey, OpenError> {
     let fresh = SigningKey::generate_es256(&oauth_core::ports::OsEntropy).map_err(at("a signing key"))?;
     let pem = fresh.to_pkcs8_pem().ok_or(Unkept).map_err(at("a signing key"))?;
@@ -112,7 +115,7 @@ fn authorization_server(
         .with_signing_keys(SigningKeys::new(signing_key))
         .with_audience(base_url)
         .with_scopes(scopes)
-        // the page of consent promises it
+        // as the consent page promises
         .with_claims_by_scope()
         .with_attempts(Arc::clone(&attempts.clients), AttemptPolicy::CLIENTS))
 }
@@ -130,11 +133,11 @@ fn resource_server(
     let server = ResourceServer::new(issuer, audience, keys)
         .with_dpop(url, database.clone())
         .with_metadata(scopes);
-    // one clock issues and reads, and the pages promise an end to the second
+    // the issuer and the verifier share a clock, and pages state exact lifetimes
     Ok(server.with_leeway(Duration::ZERO))
 }
 
-/// Tells of opaque tokens what the server knows this instant: both are in one process.
+/// Validates opaque tokens by introspection (RFC 7662), in process: the state is always current.
 fn introspection(base_url: &str, server: &AuthorizationServer) -> Result<Introspection, OpenError> {
     let endpoint = format!("{base_url}/oauth/introspect");
     let endpoint = endpoint.parse().map_err(at("the introspection"))?;
@@ -142,7 +145,8 @@ fn introspection(base_url: &str, server: &AuthorizationServer) -> Result<Introsp
     let secret = API_SECRET.parse().map_err(at("the introspection"))?;
     let server = server.clone();
     let ask = transport_fn(move |mut request: Request<Bytes>| {
-        // where nobody else comes from: who guesses at the secret closes doors of their own alone
+        // requests in process have no address, so the limit on wrong secrets applies to this client
+        // alone
         request
             .extensions_mut()
             .insert(Source::of(IpAddr::V6(Ipv6Addr::UNSPECIFIED)));

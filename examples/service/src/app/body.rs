@@ -1,4 +1,4 @@
-//! The bodies that the service reads and answers with.
+//! Request and response bodies.
 
 use std::convert::Infallible;
 
@@ -13,27 +13,28 @@ use http_conventions::errors::{ErrorStatus, Problem};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The body of an answer: whole, or a stream of events.
+/// Body of a response: complete, or a stream of server-sent events.
 pub type Body = UnsyncBoxBody<Bytes, Infallible>;
 
-/// In characters.
+/// Maximum length of a parse error in a response, in characters.
 const LONGEST_REASON: usize = 200;
 
-/// A whole body as the adapters take it.
+/// Complete body in the type of the adapters.
 pub(super) fn whole(body: Bytes) -> Body {
     Full::new(body).boxed_unsync()
 }
 
-/// A whole answer as the adapters take it.
+/// Complete response in the type of the adapters.
 pub(super) fn full(response: Response<Bytes>) -> Response<Body> {
     response.map(whole)
 }
 
-/// Reads a JSON body.
+/// Parses a JSON body.
 ///
 /// # Errors
 ///
-/// 415 for another media type and for a content coding, 400 for text that is not JSON of this form.
+/// - 415 for another media type or a content coding
+/// - 400 for a body that is not a JSON object of this form
 pub(super) fn read_json<T: DeserializeOwned>(request: &Request<Bytes>) -> Result<T, Problem> {
     if !ContentType::from_headers(request.headers()).is_some_and(|sent| sent.is("application/json")) {
         return Err(Problem::new(ErrorStatus::UNSUPPORTED_MEDIA_TYPE).with_detail("send application/json"));
@@ -42,18 +43,18 @@ pub(super) fn read_json<T: DeserializeOwned>(request: &Request<Bytes>) -> Result
         let detail = "send the body as it is, without Content-Encoding";
         return Err(Problem::new(ErrorStatus::UNSUPPORTED_MEDIA_TYPE).with_detail(detail));
     }
-    // a derived structure would also be read from an array of its members
+    // serde would also accept an array of the members
     if request.body().trim_ascii_start().first() != Some(&b'{') {
         return Err(Problem::new(ErrorStatus::BAD_REQUEST).with_detail("the body is not a JSON object"));
     }
     serde_json::from_slice(request.body()).map_err(|error| {
-        // the reason may quote the body, which may be large
+        // the reason may quote the whole body
         let reason: String = error.to_string().chars().take(LONGEST_REASON).collect();
         Problem::new(ErrorStatus::BAD_REQUEST).with_detail(format!("the body is not as expected: {reason}"))
     })
 }
 
-/// A JSON answer about one caller's data, which no cache keeps.
+/// A JSON response with one caller's data, which caches must not store.
 pub(super) fn json(status: StatusCode, body: &impl Serialize) -> Response<Bytes> {
     let mut response = Response::new(to_json(body));
     *response.status_mut() = status;
@@ -64,7 +65,7 @@ pub(super) fn json(status: StatusCode, body: &impl Serialize) -> Response<Bytes>
     response
 }
 
-/// The JSON of a value of this service, none of which can fail to serialise.
+/// Serializes a value of this service, which cannot fail.
 pub(super) fn to_json(body: &impl Serialize) -> Bytes {
     serde_json::to_vec(body).map(Bytes::from).unwrap_or_default()
 }

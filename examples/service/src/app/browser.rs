@@ -1,4 +1,4 @@
-//! The browser behind a page: who is signed in there, and which forms it was given.
+//! Browser state of a page request: the session, and the CSRF tokens of its forms.
 
 use bytes::Bytes;
 use http::header::SET_COOKIE;
@@ -15,30 +15,30 @@ use super::App;
 use super::problem::unavailable;
 use crate::desk::User;
 
-/// How long the form of a sign-in may lie open.
+/// Lifetime of a sign-in form's CSRF token.
 const FORM_LIFETIME: Duration = Duration::from_secs(60 * 60);
 
-/// A browser. It has a secret in its cookie whether somebody is signed in or not, so that each of its forms can prove that
-/// it was given to this browser.
+/// A browser, identified by the secret in its cookie. The cookie also exists without a session, so
+/// that every form can carry a CSRF token of this browser.
 pub(super) struct Browser {
     secret: SessionSecret,
-    /// Whether the browser has yet to be told the secret.
+    /// The cookie has to be set.
     fresh: bool,
     session: Option<Session>,
 }
 
 impl Browser {
-    /// The session of whoever is signed in.
+    /// Session of the signed-in user.
     pub(super) const fn session(&self) -> Option<&Session> {
         self.session.as_ref()
     }
 
-    /// What each form carries in its field `csrf_token`.
+    /// CSRF token of the browser's forms, for the field `csrf_token`.
     pub(super) fn csrf_token(&self) -> String {
         self.secret.csrf_token().to_string()
     }
 
-    /// Whether this browser was given the form that came.
+    /// Returns `true` if the form carries a CSRF token of this browser.
     pub(super) fn was_given(&self, form: &Params) -> bool {
         form.optional("csrf_token")
             .is_some_and(|token| self.secret.is_csrf_token(token))
@@ -46,11 +46,11 @@ impl Browser {
 }
 
 impl App {
-    /// The browser that sent these headers. A use of its session, if there is one.
+    /// Reads the browser's cookie and marks its session as used.
     ///
     /// # Errors
     ///
-    /// 503 when the store cannot answer.
+    /// Returns 503 if the store fails.
     pub(super) async fn browser(&self, headers: &HeaderMap) -> Result<Browser, Problem> {
         let authenticated = self.sessions.authenticate(headers).await;
         let signed_out = match authenticated.map_err(|error| self.unanswered(&error))? {
@@ -63,7 +63,7 @@ impl App {
             }
             Err(signed_out) => signed_out,
         };
-        // one of no session that is still known is that of a form in another tab
+        // keep a secret without a session: a form in another tab may rely on it
         let known = self.sessions.cookie().read(headers);
         let known = known.filter(|_| signed_out == SignedOut::Unknown);
         Ok(Browser {
@@ -73,7 +73,7 @@ impl App {
         })
     }
 
-    /// Gives the browser its secret along with the page, where it has none.
+    /// Sets the cookie on `page` if the browser has none yet.
     pub(super) fn handed_to(&self, browser: &Browser, mut page: Response<Bytes>) -> Response<Bytes> {
         if browser.fresh {
             let cookie = self.sessions.cookie().set(&browser.secret, FORM_LIFETIME);
@@ -82,11 +82,12 @@ impl App {
         page
     }
 
-    /// Who is signed in at the browser; `None` also for somebody who is no user any more.
+    /// User signed in at the browser. Returns `None` without a session, or if the user no longer
+    /// exists.
     ///
     /// # Errors
     ///
-    /// 503 when the database cannot answer.
+    /// Returns 503 if the database fails.
     pub(super) async fn user_of<'a>(
         &self,
         browser: &'a Browser,
@@ -99,18 +100,19 @@ impl App {
         Ok(user.map(|user| (user, session)))
     }
 
-    /// What the peer is told when the store of the authorization server fails; the log is told why.
+    /// Builds the 503 for a failure of the authorization server's store, and logs its cause.
     pub(super) fn unanswered(&self, error: &StoreError) -> Problem {
         (self.log)(&failure::in_one_line(error));
         unavailable()
     }
 }
 
-/// Reads the form of a page.
+/// Parses the form of a page.
 ///
 /// # Errors
 ///
-/// 415 for another media type, 400 for what is no form.
+/// - 415 for another media type
+/// - 400 for a malformed form
 pub(super) fn form(request: &Request<Bytes>) -> Result<Params, Problem> {
     if !oauth_core::params::is_form(request.headers()) {
         return Err(Problem::new(ErrorStatus::UNSUPPORTED_MEDIA_TYPE));
@@ -119,20 +121,21 @@ pub(super) fn form(request: &Request<Bytes>) -> Result<Params, Problem> {
         .map_err(|_| Problem::new(ErrorStatus::BAD_REQUEST).with_detail("the form cannot be read"))
 }
 
-/// A form that this browser was not given: another site made it, or the person behind it has changed since.
+/// The 403 for a form without a CSRF token of this browser: another site made it, or the session
+/// has changed.
 pub(super) fn not_given() -> Problem {
     Problem::new(ErrorStatus::FORBIDDEN).with_detail(
         "this form is out of date or was not made here; load its page again and send it from there",
     )
 }
 
-/// Sends the browser to another page by a GET.
+/// Redirects with 303 to another page.
 pub(super) fn see_other(path: &str, cookies: impl IntoIterator<Item = HeaderValue>) -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::SEE_OTHER;
     let headers = response.headers_mut();
     CacheControl::no_store().apply(headers);
-    // a path of this service with base64url in its query, so always a field value
+    // the path and its base64url query are valid in a header
     headers.extend(
         HeaderValue::try_from(path)
             .ok()

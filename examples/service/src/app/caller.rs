@@ -1,4 +1,4 @@
-//! Who calls: who presents an access token, and has the key that it is bound to, as far as the token says.
+//! Authentication of API requests by bearer and DPoP tokens.
 
 use std::time::SystemTime;
 
@@ -14,34 +14,35 @@ use oauth_core::vocabulary::Scope;
 use super::problem::unavailable;
 use super::{App, as_get};
 
-/// Who presented a valid access token.
+/// A caller with a valid access token.
 #[derive(Clone, Debug)]
 pub(super) struct Caller(AuthenticatedToken);
 
 impl Caller {
-    /// What tokens call them.
+    /// Subject of the token.
     pub(super) fn subject(&self) -> &str {
         self.0.subject().as_str()
     }
 
-    /// When the token ends, and with it what was opened with it.
+    /// Expiry of the token, which also ends the streams it opened.
     pub(super) fn expires_at(&self) -> SystemTime {
         self.0.expires_at()
     }
 
-    /// The caller as the resolvers of the graph see them.
+    /// The caller as seen by GraphQL resolvers.
     pub(super) fn principal(&self) -> Principal {
         self.0.principal()
     }
 }
 
 impl App {
-    /// The caller of a request that must have one, and the request, with GET for HEAD. Whatever the exchange comes to, its answer
-    /// hands the caller the nonce that its next proof needs.
+    /// Authenticates a request that requires a token. Returns the caller and the request, with HEAD
+    /// changed to GET. Every response carries the DPoP nonce for the caller's next proof.
     ///
     /// # Errors
     ///
-    /// 401 without a token or with one that is not valid here and now, 400 for malformed ones.
+    /// - 401 without a token or with an invalid one
+    /// - 400 for malformed credentials
     pub(super) async fn authenticated<Stage: Clone>(
         &self,
         exchange: &mut Exchange<Stage>,
@@ -56,11 +57,11 @@ impl App {
         Ok((Caller(principal), as_get(Request::from_parts(parts, body))))
     }
 
-    /// The caller of a request that may have none; a token that is presented must be valid.
+    /// Authenticates a request with an optional token. A presented token must be valid.
     ///
     /// # Errors
     ///
-    /// As [`authenticated`](Self::authenticated), for a request that presents a token.
+    /// See [`authenticated`](Self::authenticated), for a request with a token.
     pub(super) async fn maybe_authenticated<Stage: Clone>(
         &self,
         exchange: &mut Exchange<Stage>,
@@ -73,11 +74,11 @@ impl App {
         Ok((Some(caller), request))
     }
 
-    /// Refuses a caller whose token lacks the scope.
+    /// Checks the scope of the caller's token.
     ///
     /// # Errors
     ///
-    /// 403 with the scope that is missing.
+    /// Returns 403 with the required scope.
     pub(super) fn require(&self, caller: &Caller, scope: &str) -> Result<(), Problem> {
         let scope: Scope = scope.parse().map_err(|_| unavailable())?;
         caller
@@ -86,7 +87,7 @@ impl App {
             .map_err(|challenge| self.challenged(&challenge))
     }
 
-    /// Each challenge with a problem body.
+    /// Converts a challenge to a problem with the same headers.
     fn challenged(&self, refused: &Challenge) -> Problem {
         if refused.reason() == &ChallengeReason::Unavailable {
             (self.log)(&failure::in_one_line(refused));
@@ -98,7 +99,7 @@ impl App {
         let first = challenges.next().unwrap_or_else(ProblemChallenge::bearer);
         let problem = Problem::challenged(refused.status(), first);
         let problem = challenges.fold(problem, Problem::with_challenge);
-        // the nonce, and leave for a script to read it
+        // copy the nonce, and the header that exposes it to scripts
         let headers = refused.headers();
         let problem = headers.iter().fold(problem, |problem, (name, value)| {
             problem.with_header(name.clone(), value.clone())

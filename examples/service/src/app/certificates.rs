@@ -1,12 +1,12 @@
-//! Which certificates callers connect with.
+//! Client certificates of connections (mutual TLS).
 
 use bytes::Bytes;
 use host_tls::PeerCertificate;
 use http::Request;
 use oauth_core::mtls::ClientCertificate;
 
-/// Says which certificate a request's connection was made with, as the adapter has it from TLS, for whoever binds tokens to it or
-/// knows clients by it. No header ever becomes one.
+/// Copies the certificate that the adapter took from TLS to the request extensions of oauth-core.
+/// No header is trusted.
 pub(super) fn note_certificate(request: &mut Request<Bytes>) {
     let certificate = request.extensions().get().map(of_client);
     if let Some(certificate) = certificate {
@@ -19,6 +19,6 @@ fn of_client(peer: &PeerCertificate) -> ClientCertificate {
         PeerCertificate::Verified(der) => (der, ClientCertificate::from_verified_der(der).ok()),
         PeerCertificate::Unverified(der) => (der, None),
     };
-    // one whose names cannot be read is worth its thumbprint, whoever signed it
+    // a certificate with unreadable names still has a thumbprint
     verified.unwrap_or_else(|| ClientCertificate::from_der(der))
 }

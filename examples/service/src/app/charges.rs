@@ -1,4 +1,4 @@
-//! `/v1/charges`: create, list, read and replace charges.
+//! `/v1/charges`: creates, lists, reads and replaces charges.
 
 use std::time::Duration;
 
@@ -75,12 +75,12 @@ impl App {
     }
 }
 
-/// A charge's validator: its representation is all there is to compare.
+/// Entity tag of a charge, derived from its version.
 fn entity_tag(charge: &Charge) -> Validators {
     Validators::default().with_entity_tag(EntityTag::of_content(&to_json(&ChargeBody::of(charge))))
 }
 
-/// The answer that shows a charge; its client may keep it, a shared cache may not, and it is asked about again each time.
+/// Response with a charge: private caches may store it and revalidate it before each use.
 fn shown(charge: &Charge) -> Response<Bytes> {
     let mut response = json(StatusCode::OK, &ChargeBody::of(charge));
     let headers: &mut HeaderMap = response.headers_mut();

@@ -1,4 +1,4 @@
-//! The console, a page that is a client of the service, and the pages that problem types lead to.
+//! The console, a page that calls the service as a client, and the pages of the problem types.
 
 use askama::Template;
 use http::StatusCode;
@@ -18,7 +18,7 @@ struct Console {
 
 struct Place {
     path: &'static str,
-    /// Whether a browser can open it as it stands.
+    /// A browser can open the path as it is.
     opens: bool,
     what: &'static str,
 }

@@ -1,4 +1,4 @@
-//! `/v1/customers`: create, list and read customers.
+//! `/v1/customers`: creates, lists and reads customers.
 
 use bytes::Bytes;
 use http::{Request, StatusCode};

@@ -1,7 +1,8 @@
-//! Guesses at passwords: counted before the costly check, by the address that was typed and by where it came from.
+//! Limit on password guesses. Each attempt is counted before the costly hash, by email address and
+//! by client address.
 //!
-//! Whether an address is anybody's plays no part, so that waiting tells nobody who has an account. The counts are in the database:
-//! a restart forgives nobody.
+//! Unknown email addresses are counted the same way, so the limit does not reveal accounts. The
+//! counts are in the database and survive a restart.
 
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
@@ -20,14 +21,15 @@ use oauth_core::store::AttemptStore;
 use super::App;
 use crate::desk::Authenticated;
 
-/// However many places they come from, of the hundred that [NIST SP 800-63B](https://pages.nist.gov/800-63-4/sp800-63b.html) allows.
+/// Attempts for one email address from all addresses together; [NIST SP
+/// 800-63B](https://pages.nist.gov/800-63-4/sp800-63b.html) allows 100.
 const FROM_ANYWHERE: AttemptPolicy = match NonZeroU32::new(50) {
     Some(attempts) => AttemptPolicy::new(attempts, Duration::from_secs(24 * 60 * 60))
         .with_backoff(Duration::from_secs(60), Duration::from_secs(15 * 60)),
     None => AttemptPolicy::PASSWORDS,
 };
 
-/// Says where a request comes from, for whoever counts by that. Without a proxy in front it is the peer.
+/// Records the client address of a request for the limits: without a proxy, the peer.
 pub(super) fn note_source(request: &mut Request<Bytes>) {
     let peer = request.extensions().get::<SocketAddr>().copied();
     if let Some(peer) = peer {
@@ -35,8 +37,8 @@ pub(super) fn note_source(request: &mut Request<Bytes>) {
     }
 }
 
-/// Where attempts are counted: each kind apart. Whoever floods one with the names of clients or the addresses of
-/// letters, which cost nothing to try, takes up no room of the passwords.
+/// Counters of attempts. Each kind has its own table, so that a flood of client ids or reset links,
+/// which cost nothing to try, takes no room from the passwords.
 pub(super) struct Attempts {
     pub(super) passwords: Arc<dyn AttemptStore>,
     pub(super) clients: Arc<dyn AttemptStore>,
@@ -44,7 +46,7 @@ pub(super) struct Attempts {
 }
 
 impl Attempts {
-    /// The database lets go of what is forgotten as it does of everything that has expired.
+    /// Counters in `database`, which deletes expired ones.
     pub(super) fn in_database(database: &Database) -> Self {
         Self {
             passwords: Arc::new(database.attempts_of("passwords")),
@@ -55,21 +57,22 @@ impl Attempts {
 }
 
 impl App {
-    /// Who has this address and password; nobody, when they do not go together.
+    /// Verifies a password; returns `None` if it does not belong to the address.
     ///
     /// # Errors
     ///
-    /// 429 when it was tried too often, right or wrong; 503 when it cannot be found out.
+    /// - 429 after too many attempts, right or wrong
+    /// - 503 if the password cannot be verified now
     pub(super) async fn guessed(
         &self,
         request: &Request<Bytes>,
         email: &str,
         password: &str,
     ) -> Result<Option<Authenticated>, Problem> {
-        // what is not looked at is no attempt
+        // a password that is not verified is no attempt
         let place = self.desk.hashing_place().map_err(|error| self.refused(error))?;
         let counts = counts(request, email);
-        // refused by one count, an attempt is counted by none; one that crosses that may be, which costs its maker a little longer
+        // a refused attempt is not counted; concurrent ones may be, which only lengthens the wait
         for (key, _) in &counts {
             self.admitted(key, self.attempts.passwords.standing(key, self.clock.now()).await)?;
         }
@@ -91,7 +94,8 @@ impl App {
     ///
     /// # Errors
     ///
-    /// 429 when there were too many, 503 when nobody counts.
+    /// - 429 after too many attempts
+    /// - 503 if the counter's store fails
     pub(super) async fn attempt(&self, key: &AttemptKey, policy: &AttemptPolicy) -> Result<(), Problem> {
         let admission = self.attempts.passwords.admit(key, policy, self.clock.now()).await;
         self.admitted(key, admission)
@@ -108,7 +112,7 @@ impl App {
     }
 }
 
-/// What one guess counts for: a few from one place, and more from anywhere.
+/// Counters of one guess: a low limit per client address, and a higher one over all addresses.
 fn counts(request: &Request<Bytes>, email: &str) -> Vec<(AttemptKey, AttemptPolicy)> {
     let anybody = AttemptKey::subject(email);
     match request.extensions().get::<Source>() {
@@ -135,7 +139,7 @@ mod tests {
             .unwrap()
     }
 
-    /// O27: what a flood of others takes up is none of the passwords' room.
+    /// O27: attempts on clients and reset links take no room from the counters of passwords.
     #[tokio::test]
     async fn clients_and_letters_are_counted_apart_from_passwords() {
         let app = app().await;
@@ -167,7 +171,8 @@ mod tests {
         }
     }
 
-    /// O27: a password that nobody looked at, as too many waited, was no attempt: a flood keeps nobody out for longer than it lasts.
+    /// O27: a password that was not verified, because the queue was full, is not counted: a flood
+    /// locks out a user only while it lasts.
     #[tokio::test]
     async fn a_password_that_is_not_looked_at_is_not_counted() {
         let app = app().await;

@@ -1,6 +1,7 @@
-//! How much callers may do: by address before anything is looked at, and by principal once it is known.
+//! Rate limits: by address before any other work, and by principal after authentication.
 //!
-//! The counts are in memory: a restart forgives everybody. Guesses at secrets have counts of their own.
+//! The counts are in memory and are lost at a restart. Guesses at secrets are limited separately,
+//! in `guesses`.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -24,18 +25,20 @@ use crate::clock::DemoClock;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Requests in each minute, all of which may come at once.
+/// Rate limits in requests per minute. The whole quota may be used in one burst.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Of one address (of an IPv6 address its /64) at the API and the graph: 6,000, as many people may share one.
+    /// Per address (IPv6: per /64) at the REST and GraphQL APIs; 6,000, since many people may share
+    /// an address.
     pub of_address: u32,
-    /// Of one principal there: 3,000.
+    /// Per principal at the APIs; 3,000.
     pub of_caller: u32,
-    /// Of one address at the endpoints of the authorization server that programs ask: 600.
+    /// Per address at the token, introspection, revocation and pushed-authorization endpoints; 600.
     pub of_token_endpoints: u32,
-    /// Of one address at `/authorize` and at the pages with forms: 600, as a sign-in takes five and many people may share an address.
-    /// Each request for a sign-in is kept for ten minutes. The address is the socket's peer, behind a proxy that of everybody.
+    /// Per address at `/authorize` and at the pages with forms; 600, since a sign-in takes five
+    /// requests and many people may share an address. Each sign-in is stored for ten minutes. The
+    /// address is the peer of the socket; behind a proxy, all clients share the proxy's.
     pub of_pages: u32,
 }
 
@@ -50,7 +53,7 @@ impl Default for Limits {
     }
 }
 
-/// The policies.
+/// The rate-limit policies.
 pub(super) struct Limiting {
     address: Policy,
     caller: Policy,
@@ -58,7 +61,7 @@ pub(super) struct Limiting {
     page: Policy,
 }
 
-/// What the policies count by.
+/// Builds the rate limiter.
 pub(super) fn limiter(clock: &DemoClock, log: &Log) -> RateLimiter {
     let store = Arc::new(MemoryRateLimitStore::default());
     let log = Arc::clone(log);
@@ -80,7 +83,7 @@ impl Limiting {
         })
     }
 
-    /// The policy by which a route counts addresses. Assets and documents, which are the same for everybody, are free.
+    /// Policy that limits a route by address. Assets and public documents are not limited.
     fn of_route(&self, route: &Route) -> Option<&Policy> {
         match route {
             route if route.speaks_oauth() => Some(&self.token),
@@ -93,11 +96,12 @@ impl Limiting {
 }
 
 impl App {
-    /// Counts a request by where it comes from. One without a peer comes from no server of ours, and is not counted.
+    /// Counts a request by address. A request without a peer does not come from a server and is not
+    /// counted.
     ///
     /// # Errors
     ///
-    /// 429.
+    /// Returns 429 over the limit.
     pub(super) async fn limit_address(
         &self,
         exchange: Exchange<Admitted>,
@@ -112,11 +116,11 @@ impl App {
         exchange.limit(&[policy.spend(&address)]).await
     }
 
-    /// Counts what somebody anonymous asks for over a connection from `peer` as another request from there.
+    /// Counts an anonymous operation on a connection from `peer` as one more request.
     ///
     /// # Errors
     ///
-    /// 429.
+    /// Returns 429 over the limit.
     pub(super) async fn limit_peer(
         &self,
         exchange: Exchange<Limited>,
@@ -129,11 +133,11 @@ impl App {
         exchange.limit(&[self.limiting.address.spend(&address)]).await
     }
 
-    /// Counts a request of a principal.
+    /// Counts a request by principal.
     ///
     /// # Errors
     ///
-    /// 429.
+    /// Returns 429 over the limit.
     pub(super) async fn limit_caller(
         &self,
         exchange: Exchange<Limited>,
@@ -145,7 +149,8 @@ impl App {
     }
 }
 
-/// A 429 or 503 in the words of who asked there. Its status, its wait and the other fields stay what they are.
+/// Renders a 429 or 503 in the format of the route: a page, an OAuth error or a problem. The
+/// status, `Retry-After` and other headers stay.
 pub(super) fn told_at(route: &Route, request: &Request<Bytes>, refused: EarlyAnswer) -> Response<Bytes> {
     match route {
         route if route.speaks_oauth() => told_to_clients(refused),
@@ -154,9 +159,8 @@ pub(super) fn told_at(route: &Route, request: &Request<Bytes>, refused: EarlyAns
     }
 }
 
-/// In the words of the authorization server's endpoints, whose clients read `error`
-/// ([RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2), which the endpoints for introspection, revocation and
-/// pushed requests refer to).
+/// Renders an OAuth error ([RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2)).
+/// Introspection, revocation and pushed authorization requests use the same format.
 fn told_to_clients(refused: EarlyAnswer) -> Response<Bytes> {
     let error = to_json(&serde_json::json!({
         "error": "temporarily_unavailable",

@@ -1,4 +1,4 @@
-//! Pages of a list: what a request asks for, and the envelope that answers it.
+//! Pagination: parameters of a list request, and the response envelope.
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
@@ -10,7 +10,7 @@ use super::body::json;
 use super::{App, Handled};
 use crate::desk::{Order, Placed, Window};
 
-/// The rows of the desk that a page needs.
+/// Window of desk rows for a page.
 pub(super) fn window(asked: &AskedPage<'_, i64>) -> Window {
     let (from, order) = match asked.before() {
         Some(position) => (Some(position), Order::OldestFirst),
@@ -23,18 +23,18 @@ pub(super) fn window(asked: &AskedPage<'_, i64>) -> Window {
     }
 }
 
-/// The first value of a query parameter; empty is absent.
+/// First value of a query parameter. An empty value counts as absent.
 pub(super) fn query_parameter(request: &Request<Bytes>, name: &str) -> Option<String> {
     let query = request.uri().query()?.as_bytes();
     let (_, value) = form_urlencoded::parse(query).find(|(found, _)| found == name)?;
     (!value.is_empty()).then(|| value.into_owned())
 }
 
-/// What a parameter of the query chooses of a list, if it is there.
+/// Parses an optional filter parameter.
 ///
 /// # Errors
 ///
-/// 400 for a value that there is not, none at all included, and for more than one.
+/// Returns 400 for an unknown or empty value, and for a repeated parameter.
 pub(super) fn filtered_by<T>(
     request: &Request<Bytes>,
     name: &str,
@@ -53,12 +53,12 @@ pub(super) fn filtered_by<T>(
 }
 
 impl App {
-    /// Reads `limit`, `after` and, of a list of the desk, `before`; the cursor must be one of this list, with these filters, for
-    /// this caller.
+    /// Parses `limit`, `after` and, for a list of the desk, `before`. A cursor must come from the
+    /// same list, filters and caller.
     ///
     /// # Errors
     ///
-    /// 400 for a limit out of range, and for a cursor that is not one, expired, or of another list.
+    /// Returns 400 for a limit out of range, and for an invalid, expired or foreign cursor.
     pub(super) fn asked_page<P: Position>(
         &self,
         request: &Request<Bytes>,
@@ -72,16 +72,16 @@ impl App {
     }
 }
 
-/// The page sizes of the desk's lists, which can be walked both ways.
+/// Page sizes of the desk's lists, which have cursors in both directions.
 pub(super) fn rules_of_desk() -> PageRules {
     PageRules::default().with_before()
 }
 
-/// The page of rows of the desk.
+/// Renders a page of desk rows.
 ///
 /// # Errors
 ///
-/// As [`shown`].
+/// See [`shown`].
 pub(super) fn page_of_desk<T>(
     request: &Request<Bytes>,
     asked: &AskedPage<'_, i64>,
@@ -92,11 +92,11 @@ pub(super) fn page_of_desk<T>(
     shown(request, page, |placed| body(&placed.row))
 }
 
-/// The envelope of a page, with links to its neighbours.
+/// Renders a page with links to its neighbours.
 ///
 /// # Errors
 ///
-/// Never for the positions of this service, which fit a cursor.
+/// Never: the positions of this service fit into a cursor.
 pub(super) fn shown<T>(
     request: &Request<Bytes>,
     page: Result<Page<T>, PositionTooLong>,

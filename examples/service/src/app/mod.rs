@@ -1,9 +1,10 @@
-//! The service without a framework: one request in, one answer out.
+//! The service without a framework: takes an HTTP request, returns a response.
 //!
-//! The order of each request is that of [`http_conventions::pipeline`]: request id → size limits → CORS preflight → version → route
-//! and method → limit of the address → sign-in → limit of the caller → scope → idempotent replay → preconditions → handler, and one
-//! exit for all that they refuse or answer. The adapters under `examples/` put a server around [`App::handle`], and refuse by
-//! [`App::refuse`].
+//! Each request passes the stages of [`http_conventions::pipeline`]: request id → size limits →
+//! CORS preflight → version → route and method → rate limit by address → authentication → rate
+//! limit by principal → scope → idempotency replay → preconditions → handler. Every response and
+//! refusal leaves through one exit. The adapters under `examples/` put a server around
+//! [`App::handle`] and refuse requests with [`App::refuse`].
 
 mod account;
 mod assets;
@@ -63,13 +64,13 @@ pub use body::Body;
 pub use limits::Limits;
 pub use open::{Config, OpenError};
 
-/// What a handler makes: an answer, or the problem that stands in its way.
+/// Result of a handler.
 type Handled = Result<Response<Bytes>, Problem>;
 
-/// Where a line about what happened goes.
+/// Log of the service; takes one line per event.
 pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// The payments desk as one framework-free handler.
+/// The payments desk as one framework-free request handler.
 pub struct App {
     base_url: String,
     sign_in_as: Option<String>,
@@ -96,10 +97,11 @@ pub struct App {
 }
 
 impl App {
-    /// Answers one request.
+    /// Handles one request.
     ///
-    /// A server drops this future when its client leaves. What changes something is finished all the same, in a task of its
-    /// own: otherwise the change could be made and its idempotency key never know.
+    /// A server drops this future when its client disconnects. A request that changes state runs in
+    /// a task of its own and completes anyway; otherwise a change could commit without its
+    /// idempotency key.
     pub async fn handle(self: &Arc<Self>, request: Request<Bytes>) -> Response<Body> {
         let exchange = match self.conventions.begin(&request).admit(&request) {
             Ok(exchange) => exchange,
@@ -111,7 +113,7 @@ impl App {
         let answered = async move { app.answered(exchange, request).await };
         let answered = match is_safe {
             true => AssertUnwindSafe(answered).catch_unwind().await.ok(),
-            // the panic of a task, or the end of its runtime
+            // `None` if the task panicked or the runtime ended
             false => tokio::spawn(answered).await.ok(),
         };
         answered.unwrap_or_else(|| {
@@ -120,12 +122,12 @@ impl App {
         })
     }
 
-    /// Ends the open subscriptions, so that a server that drains need not wait for them.
+    /// Ends the open subscriptions, so that a draining server need not wait for them.
     pub fn close(&self) {
         self.closing.send_replace(true);
     }
 
-    /// The answer to a request that a server refuses by itself: too large, too slow, unreadable.
+    /// Response to a request that the server refuses by itself: too large, too slow or malformed.
     #[must_use]
     pub fn refuse(&self, head: &Request<()>, status: StatusCode) -> Response<Bytes> {
         self.conventions.refuse(head, status).into_response()
@@ -172,7 +174,7 @@ impl App {
 
     async fn answer(&self, route: Route, request: Request<Bytes>) -> Handled {
         let request = match route {
-            // which looks at proofs itself
+            // userinfo verifies DPoP proofs itself
             Route::UserInfo => request,
             _ => as_get(request),
         };
@@ -202,7 +204,8 @@ impl App {
         }
     }
 
-    /// A call of `/v1`: signed in, in scope, and at most once where it changes something.
+    /// Handles a request of `/v1`: checks the scope, and runs a change at most once per idempotency
+    /// key.
     async fn answer_resource(
         &self,
         mut exchange: Exchange<Limited>,
@@ -252,7 +255,7 @@ impl App {
         }
     }
 
-    /// Passes an answer of the authorization server on, and what it says happened or broke to the log.
+    /// Passes on a response of the authorization server and logs its events and failures.
     fn told(&self, answer: EndpointResponse) -> Response<Bytes> {
         self.tell(&answer.events);
         if let Some(fault) = &answer.fault {
@@ -267,13 +270,14 @@ impl App {
         }
     }
 
-    /// What the peer is told of a refusal of the desk; why a store or the hashing failed goes to the log alone.
+    /// Converts a failure of the desk to a problem. The cause in a store or in hashing is only
+    /// logged.
     fn refused(&self, error: DeskError) -> Problem {
         let failed = matches!(
             error,
             DeskError::Database(_) | DeskError::Store(_) | DeskError::Hashing(_)
         );
-        // who floods the service with passwords would flood the log
+        // not logged: a flood of passwords would flood the log
         if failed && !matches!(error, DeskError::Hashing(HashingError::Busy)) {
             (self.log)(&failure::in_one_line(&error));
         }
@@ -281,9 +285,9 @@ impl App {
     }
 }
 
-/// What an answer means for the key of its request: the desk's transactions are all or nothing, so that a 503 can be
-/// tried again; what else the server could not do, nobody can say. The secret of a new endpoint is shown once, so its answer
-/// is not kept.
+/// Decides how the response is kept for its idempotency key. After a 503 the request may run again,
+/// since the desk's transactions are atomic. After another 5xx the outcome is unknown. A response
+/// with a new webhook secret is not kept: the secret is shown once.
 fn reply(route: &Route, handled: Handled) -> Reply {
     match handled {
         Ok(response) if *route == Route::WebhookEndpoints => Reply::Unkept(response),
@@ -294,7 +298,7 @@ fn reply(route: &Route, handled: Handled) -> Reply {
     }
 }
 
-/// The route that a request takes, by a method that it has.
+/// Route of the request, if it supports the method.
 fn taken_route(exchange: &Exchange<Admitted>, method: &Method) -> Result<Route, Problem> {
     let route = Route::of(exchange.path(), exchange.version());
     let route = route.ok_or_else(|| Problem::new(ErrorStatus::NOT_FOUND))?;
@@ -304,7 +308,7 @@ fn taken_route(exchange: &Exchange<Admitted>, method: &Method) -> Result<Route, 
     }
 }
 
-/// HEAD is GET without the content, which the server leaves out; but whoever proves to have a key proves it for HEAD.
+/// Changes HEAD to GET; the server omits the body. A DPoP proof still covers HEAD.
 fn as_get(mut request: Request<Bytes>) -> Request<Bytes> {
     if request.method() == Method::HEAD {
         *request.method_mut() = Method::GET;
@@ -312,7 +316,7 @@ fn as_get(mut request: Request<Bytes>) -> Request<Bytes> {
     request
 }
 
-/// The scope that a call of `/v1` needs.
+/// Scope that a request of `/v1` requires.
 fn needed_scope(route: &Route, method: &Method) -> &'static str {
     match (route, method) {
         (_, &Method::GET) => "read:charges",

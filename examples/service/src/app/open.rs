@@ -1,4 +1,4 @@
-//! How the service is put together: each crate's handle, over the one database and the one clock.
+//! Construction of the service: the handles of all crates over one database and one clock.
 
 use std::fmt;
 use std::sync::Arc;
@@ -34,40 +34,41 @@ use crate::desk::Desk;
 use crate::mail::Mail;
 use crate::seed;
 
-/// Every scope there is.
+/// All scopes.
 pub(crate) const SCOPES: &str = "openid email profile read:charges write:charges write:refunds";
 
-/// What a service is made of.
+/// Configuration of a service.
 #[non_exhaustive]
 pub struct Config {
-    /// Where clients reach it, without a slash at the end; also the issuer and the audience of its tokens.
+    /// Base URL as clients reach it, without a trailing slash. Issuer and audience of the tokens.
     pub base_url: String,
-    /// Where everything is kept.
+    /// Database of the desk and of the crates' stores.
     pub database: Database,
-    /// What time it is.
+    /// Clock of all crates.
     pub clock: DemoClock,
-    /// The user who is signed in without a page, in demos.
+    /// Demo only: email of the user that every browser is signed in as, without a page.
     pub sign_in_as: Option<String>,
-    /// Whether webhooks may go to this very machine, in demos. On a server it lets clients call what listens there.
+    /// Demo only: allows webhooks to loopback addresses. On a server, clients could then reach its
+    /// internal services.
     pub danger_deliver_to_loopback: bool,
-    /// Where lines about what happened go.
+    /// Receives the log lines.
     pub log: Log,
-    /// Where letters to users go.
+    /// Receives the mails to users.
     pub mail: Mail,
-    /// How much callers may do.
+    /// Rate limits.
     pub limits: Limits,
-    /// The only documents that the graph runs, by their ids; without it, any.
+    /// Trusted documents: the only GraphQL operations to run. `None` allows any operation.
     pub trusted_documents: Option<Manifest>,
-    /// The origins whose pages may call the service; none unless said otherwise.
+    /// Origins whose pages may call the service (CORS); none by default.
     pub cross_origins: Vec<String>,
-    /// Through which several processes on one database tell each other what changes.
+    /// Redis, over which several processes on one database announce changed charges.
     pub redis: Option<host_store_redis::Database>,
-    /// What access tokens look like, and what they open.
+    /// Format and audiences of access tokens.
     pub access_tokens: AccessTokens,
 }
 
 impl Config {
-    /// A service at `base_url` over `database`, on the machine's time, that logs nothing and sends no letters.
+    /// Creates a configuration with the machine's clock, without a log and without mail.
     #[must_use]
     pub fn new(base_url: impl Into<String>, database: Database) -> Self {
         Self {
@@ -95,7 +96,7 @@ impl fmt::Debug for Config {
     }
 }
 
-/// Why a service could not be put together.
+/// A step of the service's construction failed.
 #[derive(Debug, Error)]
 #[error("the service cannot start: {step}")]
 pub struct OpenError {
@@ -103,12 +104,12 @@ pub struct OpenError {
     source: Box<dyn std::error::Error + Send + Sync>,
 }
 
-/// An address that no user has.
+/// The email address of `--sign-in-as` belongs to no user.
 #[derive(Debug, Error)]
 #[error("no user has this address")]
 struct Nobody;
 
-/// Names the step that failed.
+/// Wraps an error with the name of the failed step.
 pub(crate) fn at<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
     step: &'static str,
 ) -> impl FnOnce(E) -> OpenError {
@@ -119,11 +120,11 @@ pub(crate) fn at<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
 }
 
 impl App {
-    /// Puts the service together, with the demo's user and clients in its database.
+    /// Builds the service and registers the demo's user and clients in its database.
     ///
     /// # Errors
     ///
-    /// [`OpenError`] with the step that failed.
+    /// Returns [`OpenError`] with the failed step.
     pub async fn open(config: Config) -> Result<Self, OpenError> {
         let Config {
             base_url,
@@ -181,7 +182,7 @@ impl App {
     }
 }
 
-/// What every answer of the service keeps to.
+/// Conventions that every response follows.
 fn conventions(
     base_url: &str,
     database: &Database,
@@ -213,7 +214,7 @@ fn conventions(
     conventions.build().map_err(at("the conventions"))
 }
 
-/// A secret of this service: drawn once, then kept.
+/// A secret of this service, created on first use and then stored.
 pub(crate) async fn secret_bytes(desk: &Desk, name: &'static str) -> Result<[u8; 32], OpenError> {
     let kept = desk
         .host_secret(name, || crate::random::<32>().to_vec())
@@ -229,7 +230,8 @@ async fn cursor_keyring(desk: &Desk) -> Result<CursorKeyring, OpenError> {
     )))
 }
 
-/// Who is signed in at which browser. A demo on plain HTTP has a cookie that browsers take there.
+/// Browser sessions. On plain HTTP, for the demo, the cookie lacks `Secure` and the `__Host-`
+/// prefix.
 fn sessions(
     base_url: &str,
     database: &Database,
@@ -251,7 +253,7 @@ fn sessions(
         .with_events(move |event| log(&format!("{event:?}"))))
 }
 
-/// Webhooks go to public https addresses; those of a demo to its own machine, too.
+/// Webhooks go to public https addresses only; in demos also to loopback.
 fn address_policy(danger_deliver_to_loopback: bool) -> AddressPolicy {
     if danger_deliver_to_loopback {
         AddressPolicy::new().danger_allow_loopback()

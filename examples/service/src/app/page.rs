@@ -1,4 +1,4 @@
-//! Pages for people, and what a browser may do with them.
+//! HTML pages and their Content-Security-Policy.
 
 use askama::Template;
 use bytes::Bytes;
@@ -10,24 +10,24 @@ use http_conventions::caching::CacheControl;
 use super::Handled;
 use super::problem::unavailable;
 
-/// What a page does beside being read.
+/// Capability that a page needs beside static content.
 #[derive(Clone, Debug)]
 pub(super) enum Does {
-    /// Nothing.
+    /// None.
     Nothing,
-    /// Runs the console's program, which calls this service.
+    /// Runs the console's script, which calls this service.
     Call,
-    /// Sends a form to this service, which may lead on to these origins.
+    /// Submits a form to this service, which may redirect to these origins.
     Send(Vec<String>),
 }
 
 impl Does {
-    /// The page's Content-Security-Policy: nothing inline, nothing from elsewhere, in nobody's frame.
+    /// Content-Security-Policy of the page: no inline code, no foreign sources, no framing.
     fn policy(&self) -> String {
         let more = match self {
             Self::Nothing => "form-action 'none'".to_owned(),
             Self::Call => "script-src 'self'; connect-src 'self'; form-action 'none'".to_owned(),
-            // browsers hold the redirect after a form to this, too
+            // browsers apply form-action to redirects after a form, too
             Self::Send(origins) => ["form-action 'self'"]
                 .into_iter()
                 .chain(origins.iter().map(String::as_str))
@@ -40,11 +40,11 @@ impl Does {
     }
 }
 
-/// The page of a template.
+/// Renders a template.
 ///
 /// # Errors
 ///
-/// 503 for a template that fails, which none of ours does.
+/// Returns 503 if the template fails; the templates of this service do not.
 pub(super) fn rendered(status: StatusCode, page: &impl Template, does: &Does) -> Handled {
     let page = page.render().map_err(|_| unavailable())?;
     let mut response = Response::new(Bytes::from(page));
@@ -72,11 +72,11 @@ pub(super) struct ProblemPage<'a> {
     pub(super) description: &'a str,
 }
 
-/// A refusal as a page, for whoever asks with a browser; a program gets the problem itself.
+/// Renders a problem as a page, if the request accepts HTML.
 ///
 /// # Errors
 ///
-/// The problem of `handled`, for a program.
+/// Returns the problem of `handled`, if the request does not accept HTML.
 pub(super) fn told_to_people(request: &Request<Bytes>, handled: Handled) -> Handled {
     let Err(problem) = handled else {
         return handled;
@@ -106,7 +106,7 @@ pub(super) fn told_to_people(request: &Request<Bytes>, handled: Handled) -> Hand
     in_place_of(&problem.into_response(), title, description)
 }
 
-/// A refusal of a rate limit as a page, for whoever asks with a browser; a program gets what it is.
+/// Renders a response of the rate limiter as a page, if the request accepts HTML.
 pub(super) fn hurried(request: &Request<Bytes>, refused: Response<Bytes>) -> Response<Bytes> {
     if !accepts_html(request) {
         return refused;
@@ -119,7 +119,7 @@ pub(super) fn hurried(request: &Request<Bytes>, refused: Response<Bytes>) -> Res
     page.unwrap_or(refused)
 }
 
-/// The page of a refusal, with the fields that this owes.
+/// Renders the page of a refusal and copies the refusal's headers.
 fn in_place_of(refused: &Response<Bytes>, title: &str, description: &str) -> Handled {
     let status = refused.status();
     let page = ProblemPage {
@@ -137,7 +137,8 @@ fn in_place_of(refused: &Response<Bytes>, title: &str, description: &str) -> Han
     Ok(response)
 }
 
-/// Returns `true` if the request names HTML, and does not refuse it by a weight of zero. `*/*` is what programs send.
+/// Returns `true` if `Accept` names `text/html` with a weight above zero. `*/*` is not enough,
+/// since programs send it.
 fn accepts_html(request: &Request<Bytes>) -> bool {
     MediaRange::all(request.headers())
         .any(|range| range.precision("text/html") == Some(2) && range.weight().is_acceptable())

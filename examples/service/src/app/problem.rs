@@ -1,4 +1,4 @@
-//! The desk's refusals as problem details.
+//! Problem details ([RFC 9457](https://www.rfc-editor.org/rfc/rfc9457)) of the desk.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ pub(super) const NOT_REPLAYABLE: ProblemType = ProblemType::new(
     "Only a delivery that failed for good or ended in the dead letter can be replayed.",
 );
 
-/// The desk's own types, beside those of the conventions.
+/// Problem types of the desk, in addition to those of the conventions.
 pub(super) const OWN: [ProblemType; 4] = [
     INVALID_BODY,
     REFUND_EXCEEDS_CHARGE,
@@ -44,7 +44,7 @@ pub(super) const OWN: [ProblemType; 4] = [
     NOT_REPLAYABLE,
 ];
 
-/// A well-formed body with these faults.
+/// The 422 for a well-formed body with invalid values.
 pub(super) fn invalid_body(faults: &[Fault], base: &ProblemBase) -> Problem {
     let errors = faults.iter().map(|fault| {
         Member::Object(vec![
@@ -57,12 +57,12 @@ pub(super) fn invalid_body(faults: &[Fault], base: &ProblemBase) -> Problem {
         .with_extension("errors", Member::List(errors.collect()))
 }
 
-/// A store that cannot answer at the moment.
+/// The 503 for a store that fails.
 pub(super) fn unavailable() -> Problem {
     Problem::service_unavailable(RetryAfter::new(Duration::from_secs(1)))
 }
 
-/// What the peer is told of a refusal of the desk.
+/// Converts a failure of the desk to a problem.
 pub(super) fn of_desk(error: DeskError, base: &ProblemBase) -> Problem {
     match error {
         DeskError::Faulty(faults) => invalid_body(&faults, base),

@@ -1,4 +1,4 @@
-//! `/v1/charges/{id}/refunds`: ask for a refund, and poll what became of it.
+//! `/v1/charges/{id}/refunds`: queues refunds and shows their status.
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
@@ -14,7 +14,7 @@ use crate::domain::{ChargeId, NewRefund, RefundId};
 use crate::wire::RefundBody;
 
 impl App {
-    /// 202 with the address to poll: the refund is booked later.
+    /// Responds 202 with the URL to poll; the refund is booked later.
     pub(super) async fn ask_for_refund(&self, request: &Request<Bytes>, charge: ChargeId) -> Handled {
         let body = if request.body().is_empty() {
             NewRefund::default()

@@ -1,4 +1,4 @@
-//! The routes of the service: which path is what, and which methods it takes.
+//! Routes of the service: paths and their methods.
 
 use http::Method;
 use http_conventions::versions::ApiVersion;
@@ -6,7 +6,7 @@ use http_conventions::versions::ApiVersion;
 use super::assets::Asset;
 use crate::domain::{ChargeId, CustomerId, RefundId};
 
-/// What a path names.
+/// Resource or endpoint that a path names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Route {
     Console,
@@ -44,7 +44,7 @@ pub(super) enum Route {
     Document,
 }
 
-/// What a form of the account page does.
+/// Forms of the account page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AccountForm {
     SignOut,
@@ -66,8 +66,8 @@ impl AccountForm {
 }
 
 impl Route {
-    /// The route of a path, which has no version in it; `None` for a path of which there is none, an identifier of the wrong
-    /// form included. The resources of the API are those that have versions.
+    /// Parses a path, from which the version was removed. Returns `None` for an unknown path or a
+    /// malformed identifier. Only resources of the API have versions.
     pub(super) fn of(path: &str, version: Option<ApiVersion>) -> Option<Self> {
         let segments: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
         if version.is_some() {
@@ -122,12 +122,12 @@ impl Route {
         Some(route)
     }
 
-    /// Whether it is a resource of the API.
+    /// Returns `true` for a resource of the REST API.
     pub(super) const fn is_resource(&self) -> bool {
         !self.template().is_empty()
     }
 
-    /// Whether it is an endpoint of the authorization server that programs ask, and which refuses in the words of OAuth.
+    /// Returns `true` for the endpoints of the authorization server that respond with OAuth errors.
     pub(super) const fn speaks_oauth(&self) -> bool {
         matches!(
             self,
@@ -135,7 +135,7 @@ impl Route {
         )
     }
 
-    /// Whether people come here with a browser, to sign in or to their account: what they are shown depends on what is stored.
+    /// Returns `true` for pages with forms, which depend on stored state.
     pub(super) const fn is_for_people(&self) -> bool {
         matches!(
             self,
@@ -149,7 +149,8 @@ impl Route {
         )
     }
 
-    /// The methods this route takes; HEAD comes with GET but for event streams, OPTIONS with everything.
+    /// Methods of the route. HEAD comes with GET except for event streams; OPTIONS is always
+    /// allowed.
     pub(super) const fn methods(&self) -> &'static [Method] {
         match self {
             Self::Console
@@ -177,7 +178,7 @@ impl Route {
             | Self::Refunds(_)
             | Self::Customers => &[Method::GET, Method::HEAD, Method::POST, Method::OPTIONS],
             Self::Charge(_) => &[Method::GET, Method::HEAD, Method::PUT, Method::OPTIONS],
-            // HEAD would open the stream, and nobody would read it
+            // no HEAD: it would open a stream without a reader
             Self::GraphStream => &[
                 Method::GET,
                 Method::POST,
@@ -195,8 +196,8 @@ impl Route {
         }
     }
 
-    /// The template of a resource's path, which an idempotency key is bound to, and by which the document describes it; empty
-    /// for what is no resource.
+    /// Path template of a resource, for idempotency keys and the OpenAPI document; empty for other
+    /// routes.
     pub(super) const fn template(&self) -> &'static str {
         match self {
             Self::Charges => "/v1/charges",

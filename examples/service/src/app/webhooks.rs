@@ -1,4 +1,5 @@
-//! `/v1/webhook-endpoints` and `/v1/webhook-deliveries`: who receives events, what became of them, and replay.
+//! `/v1/webhook-endpoints` and `/v1/webhook-deliveries`: registers endpoints, shows and replays
+//! deliveries.
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
@@ -24,11 +25,11 @@ use super::{App, Handled};
 use crate::domain::Fault;
 use crate::wire::seconds;
 
-/// The body of `POST /v1/webhook-endpoints`.
+/// Body of `POST /v1/webhook-endpoints`.
 #[derive(Deserialize)]
 struct NewEndpoint {
     url: String,
-    /// Without it, every event.
+    /// Event types to send; every type by default.
     #[serde(default)]
     events: Option<Vec<String>>,
 }
@@ -39,7 +40,7 @@ struct EndpointBody<'a> {
     url: &'a str,
     events: Option<Vec<&'a str>>,
     state: &'static str,
-    /// Shown once, when the endpoint is registered.
+    /// Signing secret, shown only in the response to the registration.
     #[serde(skip_serializing_if = "Option::is_none")]
     secret: Option<String>,
 }
@@ -81,7 +82,7 @@ impl App {
         let body = json(StatusCode::OK, &EndpointBody::of(&endpoint, Some(secret)));
         match EndpointStore::insert(&self.database, endpoint).await {
             Ok(Inserted::Inserted) => Ok(created(&location, body)),
-            // 128 random bits that are taken: the next try draws others
+            // a collision of 128 random bits: a retry draws others
             Ok(_) => Err(unavailable()),
             Err(error) => Err(self.refused(error.into())),
         }
@@ -138,7 +139,7 @@ impl App {
         Ok(json(StatusCode::OK, &delivery_json(&delivery, Some(&attempts))))
     }
 
-    /// 202 with the delivery to poll: it is sent again soon.
+    /// Responds 202 with the delivery to poll; it is sent again soon.
     pub(super) async fn replay_delivery(&self, id: &str) -> Handled {
         let delivery = self.delivery(id).await?;
         let filter = DeliveryFilter::one(&delivery.id);
@@ -177,7 +178,8 @@ impl App {
     }
 }
 
-/// A delivery's identifier in a path: the event's and the endpoint's, neither of which has a dot here.
+/// Identifier of a delivery in a path: those of the event and the endpoint, which contain no dot
+/// here.
 fn wire_id(id: &DeliveryId) -> String {
     format!("{}.{}", id.event, id.endpoint)
 }
@@ -190,7 +192,7 @@ fn delivery_id(text: &str) -> Option<DeliveryId> {
     })
 }
 
-/// Where a delivery stands in the list, which is sorted by id.
+/// Position of a delivery in the list, which is sorted by id.
 struct Place(DeliveryId);
 
 impl Position for Place {

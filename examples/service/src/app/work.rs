@@ -1,4 +1,4 @@
-//! What the service does between requests: book refunds, deliver events, and let go of what has expired.
+//! Background work: books refunds, delivers webhooks and deletes expired rows.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
@@ -10,17 +10,18 @@ use webhook_core::{ports::StoreError, sender::Handled};
 use super::App;
 use crate::desk::DeskError;
 
-/// How long the service waits after a store failed.
+/// Delay after a store failed.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
-/// Another process on the same database may have enqueued something without waking this one.
+/// Polling interval: another process on the database may enqueue work without waking this one.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
-/// Where processes tell each other of charges: which process, and which charge.
+/// Redis channel of changed charges; a message names the process and the charge.
 const CHARGES: &str = "charges";
-/// How often what has expired is deleted.
+/// Interval at which expired rows are deleted.
 const LET_GO: Duration = Duration::from_secs(60);
 
 impl App {
-    /// Works until dropped. Drop it only after the server has drained: what is then left waits in the database.
+    /// Runs until dropped. Drop it only after the server has drained; unfinished work stays in the
+    /// database.
     pub async fn work(&self) {
         tokio::join!(
             self.book_refunds(),
@@ -30,7 +31,7 @@ impl App {
         );
     }
 
-    /// Changes when refunds were booked or deliveries settled.
+    /// Receiver that changes when refunds were booked or deliveries settled.
     #[must_use]
     pub fn progress(&self) -> watch::Receiver<()> {
         self.worked.subscribe()
@@ -77,11 +78,12 @@ impl App {
             () = self.desk.events_enqueued().notified() => {}
             () = tokio::time::sleep(LOOK_AGAIN) => {}
         }
-        // the work ends by being dropped
+        // the work ends when it is dropped
         ControlFlow::Continue(())
     }
 
-    /// Tells the other processes on the database which charges change here, and hears of those that change there.
+    /// Publishes the charges that this process changes, and receives those of other processes on
+    /// the database.
     async fn fan_out(&self) {
         if let Some(redis) = &self.redis {
             let here = hex(crate::random());
@@ -123,7 +125,7 @@ impl App {
             };
             if let (true, Ok(id)) = (process != here, id.parse()) {
                 match self.desk.changed_elsewhere(id).await {
-                    // of another database
+                    // not found: the message belongs to another database
                     Ok(()) | Err(DeskError::NotFound) => {}
                     Err(error) => {
                         let _told = self.refused(error);
@@ -143,7 +145,7 @@ impl App {
     }
 }
 
-/// A name for this process.
+/// Bytes in hexadecimal.
 fn hex(bytes: [u8; 16]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,4 +1,5 @@
-//! The payments desk on actix-web: `cargo run -p service --bin service-actix`, or with `-- tour` to see everything at work.
+//! The payments desk on actix-web. Run `cargo run -p service --bin service-actix`, or add `-- tour`
+//! for the tour.
 
 use std::process::ExitCode;
 use std::sync::Arc;

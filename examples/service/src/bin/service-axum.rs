@@ -1,4 +1,5 @@
-//! The payments desk on axum: `cargo run -p service --bin service-axum`, or with `-- tour` to see everything at work.
+//! The payments desk on axum. Run `cargo run -p service --bin service-axum`, or add `-- tour` for
+//! the tour.
 
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The payments desk on hyper: `cargo run -p service`, or with `-- tour` to see everything at work.
+//! The payments desk on hyper. Run `cargo run -p service`, or add `-- tour` for the tour.
 
 use std::process::ExitCode;
 use std::sync::Arc;

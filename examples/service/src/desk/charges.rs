@@ -1,4 +1,4 @@
-//! Charges of the desk.
+//! Charges: creation, replacement and lists.
 
 use host_store_sqlite::column::Time;
 use host_store_sqlite::rusqlite::{Connection, OptionalExtension, Transaction, params};
@@ -7,13 +7,13 @@ use super::events::EventKind;
 use super::{Desk, DeskError, Placed, Window, rows};
 use crate::domain::{Charge, ChargeId, ChargeStatus, CustomerId, Fault, NewCharge};
 
-/// Which charges a list shows: all that have every value given.
+/// Filter of a list of charges; a charge must match every given value.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ChargeFilter {
-    /// Where they stand.
+    /// Status of the charge.
     pub status: Option<ChargeStatus>,
-    /// Who was charged.
+    /// Charged customer.
     pub customer: Option<CustomerId>,
 }
 
@@ -22,7 +22,7 @@ impl Desk {
     ///
     /// # Errors
     ///
-    /// [`DeskError::Faulty`] with every fault of the body, an unknown customer among them.
+    /// Returns [`DeskError::Faulty`] with every fault of the body; an unknown customer is one.
     pub async fn create_charge(&self, body: NewCharge) -> Result<Charge, DeskError> {
         let id = ChargeId::from_random(crate::random());
         let charge = body.create(id, self.clock.now()).map_err(DeskError::Faulty)?;
@@ -39,27 +39,27 @@ impl Desk {
         Ok(charge)
     }
 
-    /// The charge by this identifier.
+    /// Reads a charge.
     ///
     /// # Errors
     ///
-    /// [`DeskError::NotFound`].
+    /// Returns [`DeskError::NotFound`] if there is no such charge.
     pub async fn charge(&self, id: ChargeId) -> Result<Charge, DeskError> {
         self.database.read(move |connection| load(connection, &id)).await
     }
 
-    /// Charges that `filter` shows.
+    /// Reads the charges that match `filter`.
     ///
     /// # Errors
     ///
-    /// [`DeskError::Database`].
+    /// Returns [`DeskError::Database`] if the database fails.
     pub async fn charges(
         &self,
         filter: ChargeFilter,
         window: Window,
     ) -> Result<Vec<Placed<Charge>>, DeskError> {
         let (side, from, order) = window.bounds();
-        // each filter as a condition of its own, so that SQLite can use its index
+        // one condition per filter, so that SQLite can use its index
         let by_status = if filter.status.is_some() {
             "status = ?2"
         } else {
@@ -86,11 +86,12 @@ impl Desk {
             .await
     }
 
-    /// Replaces the charge by what `body` makes of it, if it still has the version of `read`.
+    /// Applies `body` to the charge `read`, if the stored charge still has the same version.
     ///
     /// # Errors
     ///
-    /// [`DeskError::Faulty`] with every fault of the body; [`DeskError::Changed`] when it has another version by now.
+    /// - [`DeskError::Faulty`] with every fault of the body
+    /// - [`DeskError::Changed`] if the stored charge has another version
     pub async fn replace_charge(&self, read: Charge, body: NewCharge) -> Result<Charge, DeskError> {
         let replaced = body.replace(read).map_err(DeskError::Faulty)?;
         let replaced = self
@@ -144,7 +145,8 @@ fn insert(transaction: &Transaction<'_>, charge: &Charge) -> Result<(), DeskErro
     Ok(())
 }
 
-/// Writes what can change of a charge over the version before; false when that is not the one there.
+/// Writes the mutable columns of a charge. Returns `false` if the stored version is not the
+/// preceding one.
 pub(super) fn update(transaction: &Transaction<'_>, charge: &Charge) -> Result<bool, DeskError> {
     let written = transaction
         .prepare_cached(

@@ -1,4 +1,4 @@
-//! Customers of the desk.
+//! Customers: creation and lists.
 
 use host_store_sqlite::column::Time;
 use host_store_sqlite::rusqlite::OptionalExtension;
@@ -11,7 +11,7 @@ impl Desk {
     ///
     /// # Errors
     ///
-    /// [`DeskError::Faulty`] with every fault of the body.
+    /// Returns [`DeskError::Faulty`] with every fault of the body.
     pub async fn create_customer(&self, body: NewCustomer) -> Result<Customer, DeskError> {
         let id = CustomerId::from_random(crate::random());
         let customer = body.create(id, self.clock.now()).map_err(DeskError::Faulty)?;
@@ -25,11 +25,11 @@ impl Desk {
             .await
     }
 
-    /// The customer by this identifier.
+    /// Reads a customer.
     ///
     /// # Errors
     ///
-    /// [`DeskError::NotFound`].
+    /// Returns [`DeskError::NotFound`] if there is no such customer.
     pub async fn customer(&self, id: CustomerId) -> Result<Customer, DeskError> {
         let sql = format!("SELECT {} FROM customer WHERE id = ?1", rows::CUSTOMER);
         let found = self
@@ -42,17 +42,17 @@ impl Desk {
         found.map(|placed| placed.row).ok_or(DeskError::NotFound)
     }
 
-    /// The customers by these identifiers, as far as there are any, in no order.
+    /// Reads several customers. Unknown identifiers are skipped; the order is unspecified.
     ///
     /// # Errors
     ///
-    /// [`DeskError::Database`].
+    /// Returns [`DeskError::Database`] if the database fails.
     pub async fn customers_by_id(&self, ids: Vec<CustomerId>) -> Result<Vec<Customer>, DeskError> {
         let sql = format!(
             "SELECT {} FROM customer WHERE id IN (SELECT value FROM json_each(?1))",
             rows::CUSTOMER
         );
-        // an identifier has no character that JSON escapes
+        // identifiers contain no character that JSON escapes
         let ids: Vec<_> = ids.iter().map(|id| format!("\"{id}\"")).collect();
         let ids = format!("[{}]", ids.join(","));
         self.database
@@ -64,11 +64,11 @@ impl Desk {
             .await
     }
 
-    /// Customers.
+    /// Reads a page of customers.
     ///
     /// # Errors
     ///
-    /// [`DeskError::Database`].
+    /// Returns [`DeskError::Database`] if the database fails.
     pub async fn customers(&self, window: Window) -> Result<Vec<Placed<Customer>>, DeskError> {
         let (side, from, order) = window.bounds();
         let sql = format!(

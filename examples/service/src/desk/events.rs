@@ -1,4 +1,5 @@
-//! The webhook events of the desk: `charge.created` and `charge.refunded`, each with the charge as it then stands.
+//! Webhook events of the desk: `charge.created` and `charge.refunded`, each with the changed
+//! charge.
 
 use std::time::SystemTime;
 
@@ -12,10 +13,10 @@ use super::{Desk, DeskError};
 use crate::domain::Charge;
 use crate::wire::ChargeBody;
 
-/// The version of the event format; within it, members are only added.
+/// Version of the event format. Within a version, members are only added.
 const FORMAT: &str = "2026-11-01";
 
-/// What the desk sends events about.
+/// Kind of an event.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum EventKind {
     ChargeCreated,
@@ -34,14 +35,14 @@ impl EventKind {
     }
 }
 
-/// One kind of event, about to happen.
+/// An event that a transaction is about to send.
 pub(super) struct Outgoing {
     event_type: EventType,
     now: SystemTime,
 }
 
 impl Desk {
-    /// An event of this kind, for the transaction that makes it.
+    /// Prepares an event of this kind for a transaction.
     pub(super) fn outgoing(&self, kind: EventKind) -> Outgoing {
         Outgoing {
             event_type: kind.event_type(),
@@ -51,7 +52,8 @@ impl Desk {
 }
 
 impl Outgoing {
-    /// Sends the event about `charge` in the transaction that changes it, to all who are registered by then.
+    /// Enqueues the event about `charge` for every registered endpoint, in the transaction that
+    /// changes the charge.
     pub(super) fn send_in(&self, transaction: &Transaction<'_>, charge: &Charge) -> Result<(), DeskError> {
         outbox::send_in(transaction, self.event(charge), self.now)?;
         Ok(())

@@ -1,15 +1,15 @@
-//! What must be the same after a restart: the signing key, and the keys of cursors and of the nonces that proofs carry.
+//! Secrets that survive a restart: the signing key, and the keys of cursors and DPoP nonces.
 
 use host_store_sqlite::rusqlite::{OptionalExtension, params};
 
 use super::{Desk, DeskError};
 
 impl Desk {
-    /// The secret by this name, made by `make` the first time anybody asks.
+    /// Reads the secret with this name; on first use, creates it with `make`.
     ///
     /// # Errors
     ///
-    /// [`DeskError::Database`].
+    /// Returns [`DeskError::Database`] if the database fails.
     pub async fn host_secret(
         &self,
         name: &'static str,

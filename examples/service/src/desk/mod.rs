@@ -1,6 +1,6 @@
-//! The desk: what the business keeps, in SQLite, and the events that each change sends out.
+//! The desk: charges, refunds, customers and users in SQLite, and the events of each change.
 //!
-//! A change and its webhook event are one transaction, so neither is ever without the other. Subscribers of the graph are told
+//! A change and its webhook event are written in one transaction. GraphQL subscribers are notified
 //! after the commit.
 
 mod charges;
@@ -27,25 +27,26 @@ pub use charges::ChargeFilter;
 pub use password::{HashedPassword, HashingError, HashingPlace, InvalidPassword, PasswordText};
 pub use users::{Authenticated, User};
 
-/// Subscribers that fall this many updates behind miss the oldest ones.
+/// Capacity of the update channel. A subscriber that falls further behind misses the oldest
+/// updates.
 const UPDATES_KEPT: usize = 256;
 
-/// The desk's tables.
+/// Migrations of the desk's tables.
 const STEPS: &[&str] = &[include_str!("schema.sql")];
 
-/// Which rows of a list: at most `limit`, from `from` on (without it), in `order`.
+/// Window of a list: at most `limit` rows after `from`, in `order`.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// The position of the row before the first one wanted.
+    /// Position of the row before the window; `None` starts at the first row.
     pub from: Option<i64>,
-    /// Which way to read.
+    /// Reading direction.
     pub order: Order,
-    /// How many rows.
+    /// Maximum number of rows.
     pub limit: usize,
 }
 
 impl Window {
-    /// Where the rows lie, of which position, and in which order, in the words of SQL.
+    /// SQL operator, position and sort order of the window.
     fn bounds(&self) -> (&'static str, i64, &'static str) {
         match self.order {
             Order::NewestFirst => ("<", self.from.unwrap_or(i64::MAX), "DESC"),
@@ -53,56 +54,56 @@ impl Window {
         }
     }
 
-    /// How many rows, as SQL counts them.
+    /// The limit as an SQL integer.
     fn limit(&self) -> i64 {
         i64::try_from(self.limit).unwrap_or(i64::MAX)
     }
 }
 
-/// Which way a list is read.
+/// Reading direction of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// The latest first: how every list of the desk is shown.
+    /// Newest first, as every list of the desk is shown.
     NewestFirst,
-    /// The earliest first: a page before another.
+    /// Oldest first, for the page before a cursor.
     OldestFirst,
 }
 
-/// A row with its place in the list.
+/// A row and its position in the list.
 #[derive(Clone, Debug)]
 pub struct Placed<T> {
-    /// Its place; later ones are larger.
+    /// Position; newer rows have larger ones.
     pub position: i64,
     /// The row.
     pub row: T,
 }
 
-/// Why the desk did not do what was asked.
+/// Failure of an operation of the desk.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DeskError {
-    /// The body is well-formed and wrong.
+    /// The body is well-formed JSON with invalid values.
     #[error("the body is not acceptable")]
     Faulty(Vec<Fault>),
-    /// A refund of more than the charge has left.
+    /// A refund exceeds the rest of the charge.
     #[error("the charge has {left} left to refund")]
     ExceedsCharge {
-        /// What the charge has left, in the currency's smallest unit.
+        /// Rest of the charge in the currency's smallest unit.
         left: u32,
     },
-    /// Nothing by this identifier.
+    /// No resource has this identifier.
     #[error("no such resource")]
     NotFound,
-    /// The resource changed since it was read.
+    /// The resource has changed since it was read.
     #[error("the resource has changed")]
     Changed,
-    /// The database did not do it.
+    /// The database failed.
     #[error("the database failed")]
     Database(#[from] DatabaseError),
-    /// The registered receivers, or what became of their events, could not be read or written.
+    /// The webhook store failed.
     #[error("the store of webhooks failed")]
     Store(#[from] StoreError),
-    /// A password could not be hashed.
+    /// The password could not be hashed.
     #[error("hashing a password failed")]
     Hashing(#[from] HashingError),
 }
@@ -119,7 +120,7 @@ pub struct Desk {
     database: Database,
     clock: DemoClock,
     updates: broadcast::Sender<Charge>,
-    /// The updates that this process made.
+    /// Charges changed by this process.
     made_here: broadcast::Sender<ChargeId>,
     refunds_asked_for: Arc<Notify>,
     events_enqueued: Arc<Notify>,
@@ -127,11 +128,11 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// Opens the desk in `database`, making its tables where they are missing.
+    /// Opens the desk in `database` and creates missing tables.
     ///
     /// # Errors
     ///
-    /// A [`DatabaseError`] when the tables cannot be made.
+    /// Returns a [`DatabaseError`] if the tables cannot be created.
     pub async fn open(database: Database, clock: DemoClock) -> Result<Self, DatabaseError> {
         database.migrate("desk", STEPS).await?;
         let (updates, _) = broadcast::channel(UPDATES_KEPT);
@@ -147,28 +148,28 @@ impl Desk {
         })
     }
 
-    /// Every charge, each time it changes, from now on.
+    /// Subscribes to all changed charges, from now on.
     #[must_use]
     pub fn charge_updates(&self) -> broadcast::Receiver<Charge> {
         self.updates.subscribe()
     }
 
-    /// Which charge, each time this process changes one, from now on.
+    /// Subscribes to the identifiers of charges that this process changes, from now on.
     #[must_use]
     pub fn changes_made_here(&self) -> broadcast::Receiver<ChargeId> {
         self.made_here.subscribe()
     }
 
-    /// Where everything is kept, that of the crates too.
+    /// Database of the desk and of the crates' stores.
     pub(crate) fn database(&self) -> &Database {
         &self.database
     }
 
-    /// Tells the subscribers of a charge that another process on the same database has changed.
+    /// Notifies subscribers of a charge that another process on the same database has changed.
     ///
     /// # Errors
     ///
-    /// As [`charge`](Self::charge).
+    /// See [`charge`](Self::charge).
     pub async fn changed_elsewhere(&self, id: ChargeId) -> Result<(), DeskError> {
         if self.updates.receiver_count() > 0 {
             let charge = self.charge(id).await?;
@@ -177,21 +178,21 @@ impl Desk {
         Ok(())
     }
 
-    /// Wakes when a refund was asked for.
+    /// Notifies the background work of a new refund.
     #[must_use]
     pub fn refunds_asked_for(&self) -> &Notify {
         &self.refunds_asked_for
     }
 
-    /// Wakes when there are events to deliver.
+    /// Notifies the background work of new webhook events.
     #[must_use]
     pub fn events_enqueued(&self) -> &Notify {
         &self.events_enqueued
     }
 
-    /// Tells what was committed.
+    /// Notifies subscribers of a committed change.
     fn publish(&self, charge: &Charge) {
-        // without a subscriber there is nobody to tell
+        // fails without a subscriber
         let _subscribers = self.updates.send(charge.clone());
         let _others = self.made_here.send(charge.id.clone());
         self.events_enqueued.notify_one();

@@ -1,4 +1,4 @@
-//! Passwords: which text may be one, and its hash by Argon2id.
+//! Passwords: validation and hashing with Argon2id.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,17 +12,17 @@ use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinError, spawn_blocking};
 use zeroize::Zeroizing;
 
-/// Passwords that are hashed at a time, so that a flood of sign-ins takes neither every core nor the memory.
+/// Number of passwords hashed in parallel, which bounds the CPU and memory of a flood of sign-ins.
 const HASHED_AT_ONCE: usize = 2;
 
-/// Passwords that wait for their turn: about a second's worth. Whoever comes beyond them is told to come back.
+/// Length of the queue for hashing, about one second of work. Further requests are refused.
 const WAITING: usize = 32;
 
-/// A password that somebody may choose: 12 characters at least, 1024 bytes of UTF-8 at most.
+/// A valid new password: at least 12 characters and at most 1,024 bytes of UTF-8.
 #[derive(Clone)]
 pub struct PasswordText(Zeroizing<String>);
 
-/// Why a text cannot be chosen as a password.
+/// Reason why a password is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum InvalidPassword {
@@ -35,9 +35,9 @@ pub enum InvalidPassword {
 }
 
 impl PasswordText {
-    /// In characters.
+    /// Minimum length in characters.
     pub const SHORTEST: usize = 12;
-    /// In bytes: hashing more would be work for nothing.
+    /// Maximum length in bytes.
     pub const LONGEST: usize = 1024;
 }
 
@@ -61,7 +61,7 @@ impl fmt::Debug for PasswordText {
     }
 }
 
-/// A hash as the table has it, under a salt of its own: no two are alike, of one password either.
+/// A password hash with its own salt. Two hashes of one password differ.
 #[derive(Clone, PartialEq, Eq)]
 pub struct HashedPassword(String);
 
@@ -81,34 +81,34 @@ impl fmt::Debug for HashedPassword {
     }
 }
 
-/// Why a password was neither hashed nor compared.
+/// Reason why a password was not hashed or compared.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum HashingError {
-    /// The function refused: it had no memory or no random bits, or what is stored is no hash of its.
+    /// The hash function failed: no memory, no entropy, or an invalid stored hash.
     #[error("the hash function failed")]
     Function(#[from] password_hash::Error),
-    /// Its task was cancelled or panicked, as the service ends.
+    /// The task was cancelled or panicked.
     #[error("the task of the hash function broke off")]
     Task(#[from] JoinError),
-    /// So many wait already that this one would wait too long.
+    /// The queue is full.
     #[error("too many passwords wait to be hashed")]
     Busy,
-    /// No more passwords are taken.
+    /// The service is stopping.
     #[error("no turn is given any more")]
     Closed(#[from] AcquireError),
 }
 
-/// A place among the passwords that wait for their turn, given back when it is dropped.
+/// A place in the queue for hashing, released on drop.
 #[derive(Debug)]
 #[must_use]
 pub struct HashingPlace(OwnedSemaphorePermit);
 
-/// Hashes a few passwords at a time.
+/// Hashes a limited number of passwords in parallel.
 #[derive(Clone, Debug)]
 pub(super) struct Hashing {
     turns: Arc<Semaphore>,
-    /// For those that wait and those that have their turn.
+    /// Permits of queued and running hashes.
     places: Arc<Semaphore>,
 }
 
@@ -122,10 +122,10 @@ impl Default for Hashing {
 }
 
 impl Hashing {
-    /// A place for one password, or [`HashingError::Busy`].
+    /// Reserves a place for one password, or returns [`HashingError::Busy`].
     pub(super) fn place(&self) -> Result<HashingPlace, HashingError> {
         let place = Arc::clone(&self.places).try_acquire_owned();
-        // they are never closed
+        // this semaphore is never closed
         place.map(HashingPlace).map_err(|_| HashingError::Busy)
     }
 
@@ -146,7 +146,7 @@ impl Hashing {
         self.hash(place, password.0).await
     }
 
-    /// Whether `hash` is one of this password.
+    /// Returns `true` if `hash` is a hash of this password.
     pub(super) async fn verify(
         &self,
         place: HashingPlace,
@@ -164,13 +164,13 @@ impl Hashing {
         }
     }
 
-    /// Hashing takes tens of milliseconds and 19 MiB by design: off the threads that serve requests, and a few at a time.
+    /// Runs a hash on the blocking thread pool: it takes tens of milliseconds and 19 MiB by design.
     async fn off_thread<T: Send + 'static>(
         &self,
         place: HashingPlace,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, HashingError> {
-        // given back where the caller leaves the queue, and the turn when the work is done
+        // the caller's drop frees the place; the permit to hash is kept until the work is done
         let HashingPlace(_held) = place;
         let turn = Arc::clone(&self.turns).acquire_owned().await?;
         let worked = spawn_blocking(move || {
@@ -181,7 +181,7 @@ impl Hashing {
         Ok(worked.await?)
     }
 
-    /// Whatever is hashed from now on fails.
+    /// Makes all later hashing fail.
     #[cfg(test)]
     pub(super) fn close(&self) {
         self.turns.close();
@@ -199,7 +199,7 @@ mod tests {
         for (text, expected) in [
             ("x".repeat(11), Err(InvalidPassword::TooShort)),
             ("x".repeat(12), Ok(())),
-            // characters, not bytes
+            // the limit counts characters, not bytes
             ("é".repeat(11), Err(InvalidPassword::TooShort)),
             ("é".repeat(12), Ok(())),
             ("é".repeat(512), Ok(())),
@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    /// A flood waits in a queue that has an end, and whoever left it leaves a place.
+    /// The queue for hashing is bounded, and a waiter that is dropped frees its place.
     #[tokio::test]
     async fn beyond_those_that_wait_nobody_is_hashed() {
         let hashing = Hashing::default();
@@ -246,7 +246,7 @@ mod tests {
         assert!(matches!(refused, Err(HashingError::Function(_))), "{refused:?}");
         let panicked = hashing.off_thread(place(), || panic!("in the function")).await;
         assert!(matches!(panicked, Err::<(), _>(HashingError::Task(_))));
-        // a broken task gives its turn back
+        // a panicked task releases its permit
         assert!(hashing.verify(place(), password(), hash.clone()).await.unwrap());
         hashing.close();
         let closed = hashing.verify(place(), password(), hash).await;

@@ -1,4 +1,4 @@
-//! Refunds of the desk: queued when asked for, booked by [`Desk::book_refunds`].
+//! Refunds: queued by a request, booked by [`Desk::book_refunds`].
 
 use host_store_sqlite::column::Time;
 use host_store_sqlite::rusqlite::{OptionalExtension, Transaction, params};
@@ -7,7 +7,7 @@ use super::events::{EventKind, Outgoing};
 use super::{Desk, DeskError, Placed, Window, charges, rows};
 use crate::domain::{Charge, ChargeId, NewRefund, Refund, RefundId, RefundRefused};
 
-/// How many refunds one transaction books.
+/// Maximum number of refunds booked by one transaction.
 const BATCH: u32 = 64;
 
 impl Desk {
@@ -15,8 +15,9 @@ impl Desk {
     ///
     /// # Errors
     ///
-    /// [`DeskError::NotFound`] without the charge, [`DeskError::ExceedsCharge`] for more than it has left,
-    /// [`DeskError::Faulty`] for an amount that is none.
+    /// - [`DeskError::NotFound`] if there is no such charge
+    /// - [`DeskError::ExceedsCharge`] if the amount exceeds the rest of the charge
+    /// - [`DeskError::Faulty`] if the amount is invalid
     pub async fn ask_for_refund(&self, charge: ChargeId, body: NewRefund) -> Result<Refund, DeskError> {
         let (id, now) = (RefundId::from_random(crate::random()), self.clock.now());
         let refund = self
@@ -40,11 +41,11 @@ impl Desk {
         Ok(refund)
     }
 
-    /// The refund by this identifier, of this charge.
+    /// Reads a refund of this charge.
     ///
     /// # Errors
     ///
-    /// [`DeskError::NotFound`].
+    /// Returns [`DeskError::NotFound`] if the charge has no such refund.
     pub async fn refund(&self, charge: ChargeId, id: RefundId) -> Result<Refund, DeskError> {
         let sql = format!(
             "SELECT {} FROM refund WHERE id = ?1 AND charge = ?2",
@@ -64,11 +65,11 @@ impl Desk {
         found.map(|placed| placed.row).ok_or(DeskError::NotFound)
     }
 
-    /// Refunds of a charge.
+    /// Reads a page of a charge's refunds.
     ///
     /// # Errors
     ///
-    /// [`DeskError::NotFound`] without the charge.
+    /// Returns [`DeskError::NotFound`] if there is no such charge.
     pub async fn refunds(&self, charge: ChargeId, window: Window) -> Result<Vec<Placed<Refund>>, DeskError> {
         let (side, from, order) = window.bounds();
         let sql = format!(
@@ -85,11 +86,12 @@ impl Desk {
             .await
     }
 
-    /// Books the refunds that wait and sends a `charge.refunded` for each; answers how many it booked or refused.
+    /// Books the queued refunds and sends `charge.refunded` for each. Returns the number of refunds
+    /// that it booked or failed.
     ///
     /// # Errors
     ///
-    /// [`DeskError::Database`]; what was not booked waits on.
+    /// Returns [`DeskError::Database`] if the database fails; the remaining refunds stay queued.
     pub async fn book_refunds(&self) -> Result<usize, DeskError> {
         let outgoing = self.outgoing(EventKind::ChargeRefunded);
         let (booked, changed) = self

@@ -1,4 +1,4 @@
-//! How the desk's values stand in its tables.
+//! Conversion between the desk's values and its table rows.
 
 use std::str::FromStr;
 
@@ -9,7 +9,7 @@ use host_store_sqlite::rusqlite::{Error, Result, Row};
 use super::Placed;
 use crate::domain::{Amount, Charge, Customer, Refund, RefundStatus};
 
-/// A column whose text no version of the desk has written.
+/// Error for a column whose text no version of the desk has written.
 fn unreadable(column: usize) -> Error {
     Error::FromSqlConversionFailure(column, Type::Text, Box::new(FromSqlError::InvalidType))
 }
@@ -25,7 +25,7 @@ fn amount(row: &Row<'_>, column: usize) -> Result<Amount> {
     Amount::parse(row.get(column)?, "").map_err(|_| unreadable(column))
 }
 
-/// The columns that [`charge`] reads.
+/// Columns that [`charge`] reads.
 pub(super) const CHARGE: &str =
     "position, id, customer, amount, currency, description, amount_refunded, version, created";
 
@@ -51,7 +51,7 @@ pub(super) fn charge(row: &Row<'_>) -> Result<Placed<Charge>> {
     })
 }
 
-/// The columns that [`refund`] reads.
+/// Columns that [`refund`] reads.
 pub(super) const REFUND: &str = "position, id, charge, amount, status, created";
 
 pub(super) fn refund(row: &Row<'_>) -> Result<Placed<Refund>> {
@@ -69,7 +69,7 @@ pub(super) fn refund(row: &Row<'_>) -> Result<Placed<Refund>> {
     })
 }
 
-/// The columns that [`customer`] reads.
+/// Columns that [`customer`] reads.
 pub(super) const CUSTOMER: &str = "position, id, name, created";
 
 pub(super) fn customer(row: &Row<'_>) -> Result<Placed<Customer>> {

@@ -1,24 +1,24 @@
-//! The people who sign in, and their passwords.
+//! Users and their passwords.
 
 use host_store_sqlite::rusqlite::{self, OptionalExtension, Row, params};
 use zeroize::Zeroizing;
 
 use super::{Desk, DeskError, HashedPassword, HashingPlace, PasswordText};
 
-/// Someone who can sign in.
+/// A user, who can sign in.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct User {
-    /// What tokens call them; never changes.
+    /// Subject identifier in tokens; never changes.
     pub subject: String,
-    /// Their address.
+    /// Email address.
     pub email: String,
-    /// Their name.
+    /// Display name.
     pub name: String,
 }
 
 impl User {
-    /// A user by these names.
+    /// Creates a user.
     #[must_use]
     pub fn new(subject: impl Into<String>, email: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
@@ -29,14 +29,14 @@ impl User {
     }
 }
 
-/// Somebody who has shown their password. It counts for as long as that is the password: see
+/// A user who has entered the correct password. Valid until the password changes: see
 /// [`still_counts`](Desk::still_counts).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Authenticated {
-    /// Who.
+    /// The user.
     pub user: User,
-    /// What the password was compared with.
+    /// Stored hash that the password was verified against.
     verified: HashedPassword,
 }
 
@@ -49,11 +49,11 @@ fn user(row: &Row<'_>) -> rusqlite::Result<User> {
 }
 
 impl Desk {
-    /// Registers `user` unless somebody has the subject or the address already.
+    /// Registers `user`, unless the subject or the email address is taken.
     ///
     /// # Errors
     ///
-    /// [`DeskError::Database`], [`DeskError::Hashing`].
+    /// Returns [`DeskError::Database`] or [`DeskError::Hashing`].
     pub async fn register_user(&self, user: User, password: PasswordText) -> Result<(), DeskError> {
         let hash = self.hash_password(self.hashing_place()?, password).await?;
         self.database
@@ -69,21 +69,22 @@ impl Desk {
             .await
     }
 
-    /// The user by this address.
+    /// Reads a user by email address.
     ///
     /// # Errors
     ///
-    /// [`DeskError::Database`].
+    /// Returns [`DeskError::Database`] if the database fails.
     pub async fn user_by_email(&self, email: &str) -> Result<Option<User>, DeskError> {
         let found = self.with_hash(email).await?;
         Ok(found.map(|(user, _)| user))
     }
 
-    /// The user with this address and password. An unknown address costs the same work as a wrong password.
+    /// Verifies a password. An unknown address costs the same work as a wrong password.
     ///
     /// # Errors
     ///
-    /// [`DeskError::Database`]; [`DeskError::Hashing`], which says nothing about the password.
+    /// Returns [`DeskError::Database`] or [`DeskError::Hashing`]; neither says anything about the
+    /// password.
     pub async fn authenticate(
         &self,
         place: HashingPlace,
@@ -103,12 +104,16 @@ impl Desk {
         }
     }
 
-    /// Whether the password that was shown is still the user's. To be asked once a session stands that it opened: whoever
-    /// sets another password ends the sessions that stand by then, and neither may miss the other.
+    /// Returns `true` if the verified password is still the user's.
+    ///
+    /// # Contract
+    ///
+    /// Call this after the session that the password opened is stored. A password change ends the
+    /// sessions stored by then; with this order, one of the two calls always sees the other.
     ///
     /// # Errors
     ///
-    /// [`DeskError::Database`].
+    /// Returns [`DeskError::Database`] if the database fails.
     pub async fn still_counts(&self, authenticated: &Authenticated) -> Result<bool, DeskError> {
         let Authenticated { user, verified } = authenticated.clone();
         self.database
@@ -135,11 +140,11 @@ impl Desk {
             .await
     }
 
-    /// The user of this subject.
+    /// Reads a user by subject.
     ///
     /// # Errors
     ///
-    /// [`DeskError::Database`].
+    /// Returns [`DeskError::Database`] if the database fails.
     pub async fn user_by_subject(&self, subject: &str) -> Result<Option<User>, DeskError> {
         let subject = subject.to_owned();
         self.database
@@ -151,12 +156,16 @@ impl Desk {
             .await
     }
 
-    /// Gives the user another password, unless the one that was shown is theirs no more: of any number of changes by one
-    /// password exactly one is `true`. Their sessions are the caller's to end, afterwards.
+    /// Changes the password, unless the verified one is no longer the user's. Of several concurrent
+    /// changes with one password, exactly one returns `true`.
+    ///
+    /// # Contract
+    ///
+    /// The caller ends the user's sessions afterwards.
     ///
     /// # Errors
     ///
-    /// [`DeskError::Database`], [`DeskError::Hashing`]; the password stays as it was.
+    /// Returns [`DeskError::Database`] or [`DeskError::Hashing`]; the password is then unchanged.
     pub async fn change_password(
         &self,
         authenticated: &Authenticated,
@@ -175,11 +184,12 @@ impl Desk {
             .await
     }
 
-    /// The costly half of [`set_password`](Self::set_password): to be done before anything is spent on the other.
+    /// Hashes a password for [`set_password`](Self::set_password). This is the slow step, so call
+    /// it before the reset token is consumed.
     ///
     /// # Errors
     ///
-    /// [`DeskError::Hashing`].
+    /// Returns [`DeskError::Hashing`] if the password cannot be hashed.
     pub async fn hash_password(
         &self,
         place: HashingPlace,
@@ -188,21 +198,25 @@ impl Desk {
         Ok(self.hashing.hash_chosen(place, password).await?)
     }
 
-    /// A place among the passwords that wait to be hashed. To be had before an attempt is counted: what is not looked at is none.
+    /// Reserves a place in the queue for hashing. Call this before the attempt is counted, so that
+    /// an unverified password is not counted.
     ///
     /// # Errors
     ///
-    /// [`DeskError::Hashing`] when so many wait that this one would wait too long.
+    /// Returns [`DeskError::Hashing`] if the queue is full.
     pub fn hashing_place(&self) -> Result<HashingPlace, DeskError> {
         Ok(self.hashing.place()?)
     }
 
-    /// Gives the user of this subject another password, whatever it was, as a letter lets them. Their sessions are the
-    /// caller's to end, afterwards.
+    /// Sets the password of a user without the old one, after a reset by mail.
+    ///
+    /// # Contract
+    ///
+    /// The caller ends the user's sessions afterwards.
     ///
     /// # Errors
     ///
-    /// [`DeskError::Database`].
+    /// Returns [`DeskError::Database`] if the database fails.
     pub async fn set_password(&self, subject: &str, password: HashedPassword) -> Result<(), DeskError> {
         let subject = subject.to_owned();
         self.database
@@ -216,7 +230,7 @@ impl Desk {
             .await
     }
 
-    /// Whatever is hashed from now on fails.
+    /// Makes all later hashing fail.
     #[cfg(test)]
     pub(crate) fn stop_hashing(&self) {
         self.hashing.close();

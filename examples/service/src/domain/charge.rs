@@ -7,45 +7,46 @@ use serde::Deserialize;
 use super::money::whole;
 use super::{Amount, ChargeId, Currency, CustomerId, Fault, text_fault};
 
-/// Money taken from a customer.
+/// A charge: money taken from a customer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Charge {
     /// Its identifier.
     pub id: ChargeId,
-    /// Who is charged.
+    /// The charged customer.
     pub customer: Option<CustomerId>,
-    /// How much.
+    /// Charged amount.
     pub amount: Amount,
-    /// In which currency.
+    /// Currency of the amount.
     pub currency: Currency,
-    /// What for, in a person's words.
+    /// Free text for people.
     pub description: Option<String>,
-    /// How much of it was given back, in the currency's smallest unit.
+    /// Refunded amount in the currency's smallest unit.
     pub amount_refunded: u32,
-    /// Counts the changes, from 1; the entity tag and the order of events follow it.
+    /// Number of the current version, from 1. The entity tag and the order of events are derived
+    /// from it.
     pub version: u32,
-    /// When it was created.
+    /// Creation time.
     pub created: SystemTime,
 }
 
-/// Where a charge stands.
+/// Status of a charge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChargeStatus {
-    /// The money was taken.
+    /// Nothing was refunded.
     Succeeded,
-    /// A part was given back.
+    /// A part of the amount was refunded.
     PartiallyRefunded,
-    /// All of it was given back.
+    /// The whole amount was refunded.
     Refunded,
 }
 
 impl ChargeStatus {
-    /// Every status, in the order a charge goes through them.
+    /// Every status, in the order in which a charge passes through them.
     pub const ALL: [Self; 3] = [Self::Succeeded, Self::PartiallyRefunded, Self::Refunded];
 
-    /// The word on the wire.
+    /// Value in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -55,7 +56,7 @@ impl ChargeStatus {
         }
     }
 
-    /// Reads the word on the wire.
+    /// Parses the value in JSON.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == word)
@@ -63,7 +64,7 @@ impl ChargeStatus {
 }
 
 impl Charge {
-    /// Where the charge stands.
+    /// Status of the charge.
     #[must_use]
     pub const fn status(&self) -> ChargeStatus {
         if self.amount_refunded == 0 {
@@ -75,17 +76,17 @@ impl Charge {
         }
     }
 
-    /// What can still be given back, in the currency's smallest unit.
+    /// Amount that can still be refunded, in the currency's smallest unit.
     #[must_use]
     pub const fn refundable(&self) -> u32 {
         self.amount.units().saturating_sub(self.amount_refunded)
     }
 
-    /// The charge with another description, one version on.
+    /// Changes the description and increments the version.
     ///
     /// # Errors
     ///
-    /// Every [`Fault`] of the new description.
+    /// Returns every [`Fault`] of the new description.
     pub fn described(mut self, description: Option<String>) -> Result<Self, Vec<Fault>> {
         if let Some(fault) = text_fault(description.as_deref(), "/description") {
             return Err(vec![fault]);
@@ -96,29 +97,29 @@ impl Charge {
     }
 }
 
-/// The body of `POST /v1/charges`; in `PUT` only the description may differ from the charge.
+/// Body of `POST /v1/charges` and `PUT /v1/charges/{id}`. A `PUT` may change only the description.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct NewCharge {
-    /// How much, in the currency's smallest unit.
+    /// Amount in the currency's smallest unit.
     #[serde(deserialize_with = "whole")]
     pub amount: i64,
-    /// In which currency.
+    /// Currency code.
     pub currency: String,
-    /// Who is charged.
+    /// Identifier of the charged customer.
     #[serde(default)]
     pub customer: Option<String>,
-    /// What for.
+    /// Free text for people.
     #[serde(default)]
     pub description: Option<String>,
 }
 
 impl NewCharge {
-    /// The charge this asks for. Whether the customer exists is for the desk to say.
+    /// Validates the body and builds the charge. The desk checks that the customer exists.
     ///
     /// # Errors
     ///
-    /// Every [`Fault`] of the body.
+    /// Returns every [`Fault`] of the body.
     pub fn create(self, id: ChargeId, now: SystemTime) -> Result<Charge, Vec<Fault>> {
         let mut faults = Vec::new();
         let amount = Amount::parse(self.amount, "/amount")
@@ -148,11 +149,11 @@ impl NewCharge {
         }
     }
 
-    /// The charge that a `PUT` of this body makes of `charge`.
+    /// Applies a `PUT` of this body to `charge`.
     ///
     /// # Errors
     ///
-    /// Every [`Fault`] of the body, among them each member that a charge never changes.
+    /// Returns every [`Fault`] of the body. A changed member other than the description is a fault.
     pub fn replace(self, charge: Charge) -> Result<Charge, Vec<Fault>> {
         let asked = self.create(charge.id.clone(), charge.created)?;
         let fixed = [

@@ -6,32 +6,32 @@ use serde::Deserialize;
 
 use super::{CustomerId, Fault, text_fault};
 
-/// Whom a charge is for.
+/// A customer, who can be charged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Customer {
     /// Its identifier.
     pub id: CustomerId,
-    /// The name shown to people.
+    /// Display name.
     pub name: String,
-    /// When it was created.
+    /// Creation time.
     pub created: SystemTime,
 }
 
-/// The body of `POST /v1/customers`.
+/// Body of `POST /v1/customers`.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct NewCustomer {
-    /// The name shown to people.
+    /// Display name.
     pub name: String,
 }
 
 impl NewCustomer {
-    /// The customer this asks for.
+    /// Validates the body and builds the customer.
     ///
     /// # Errors
     ///
-    /// Every [`Fault`] of the body.
+    /// Returns every [`Fault`] of the body.
     pub fn create(self, id: CustomerId, now: SystemTime) -> Result<Customer, Vec<Fault>> {
         let mut faults = Vec::from_iter(text_fault(Some(&self.name), "/name"));
         if self.name.trim().is_empty() {

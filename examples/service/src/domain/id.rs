@@ -1,11 +1,11 @@
-//! Identifiers: a prefix that names the kind, then 128 random bits in hexadecimal.
+//! Identifiers: a prefix for the kind and 128 random bits in hexadecimal.
 
 use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
 
-/// Text that is not an identifier of this kind.
+/// The text is not an identifier of this kind.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("invalid identifier")]
 pub struct InvalidId;
@@ -17,13 +17,13 @@ macro_rules! id {
         pub struct $name(String);
 
         impl $name {
-            /// The identifier made of these random bytes.
+            /// Builds the identifier from random bytes.
             #[must_use]
             pub fn from_random(bytes: [u8; 16]) -> Self {
                 Self(format!(concat!($prefix, "{:032x}"), u128::from_be_bytes(bytes)))
             }
 
-            /// The identifier as it stands on the wire.
+            /// The identifier with its prefix.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -53,17 +53,17 @@ macro_rules! id {
 }
 
 id!(
-    /// Names a charge: `ch_` and 32 hexadecimal digits.
+    /// Identifier of a charge: `ch_` and 32 hexadecimal digits.
     ChargeId,
     "ch_"
 );
 id!(
-    /// Names a customer: `cus_` and 32 hexadecimal digits.
+    /// Identifier of a customer: `cus_` and 32 hexadecimal digits.
     CustomerId,
     "cus_"
 );
 id!(
-    /// Names a refund: `re_` and 32 hexadecimal digits.
+    /// Identifier of a refund: `re_` and 32 hexadecimal digits.
     RefundId,
     "re_"
 );

@@ -1,6 +1,7 @@
-//! The business of the demo: a small payments desk, as values and rules without a database or a wire.
+//! Domain of the demo: charges, refunds and customers as values and rules, without I/O.
 //!
-//! A customer is charged; a charge can be refunded, in parts, up to its amount. A refund is queued first and booked later.
+//! A customer is charged. A charge can be refunded in parts, up to its amount. A refund is first
+//! queued, then booked.
 
 mod charge;
 mod customer;
@@ -14,20 +15,20 @@ pub use id::{ChargeId, CustomerId, InvalidId, RefundId};
 pub use money::{Amount, Currency};
 pub use refund::{NewRefund, Refund, RefundRefused, RefundStatus};
 
-/// One fault of a well-formed body: the member, and what is wrong with it.
+/// A validation error of one member of a JSON body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fault {
     /// The member, as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)).
     pub pointer: &'static str,
-    /// What is wrong.
+    /// Description of the error.
     pub detail: &'static str,
 }
 
 impl Fault {
-    /// The customer of a charge is none of the desk's.
+    /// The customer does not exist.
     pub const UNKNOWN_CUSTOMER: Self = Self::new("/customer", "no such customer");
-    /// A webhook endpoint asks for events that are none.
+    /// Invalid event types of a webhook endpoint.
     pub const EVENT_TYPE: Self = Self::new("/events", "dotted lower-case words, as `charge.created`");
 
     const fn new(pointer: &'static str, detail: &'static str) -> Self {
@@ -35,7 +36,7 @@ impl Fault {
     }
 }
 
-/// Text that a person reads: at most 500 characters, none of them a control character.
+/// Checks free text: at most 500 characters, no control characters.
 fn text_fault(text: Option<&str>, pointer: &'static str) -> Option<Fault> {
     let text = text?;
     let fits = text.chars().count() <= 500 && !text.chars().any(char::is_control);

@@ -1,4 +1,4 @@
-//! Money: an amount in the currency's smallest unit.
+//! Money: an amount in the smallest unit of its currency.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,14 +14,14 @@ use super::Fault;
 pub struct Amount(u32);
 
 impl Amount {
-    /// The largest amount that one charge may have.
+    /// The largest amount of a charge.
     pub const MAX: Self = Self(99_999_999);
 
-    /// Checks an amount that a client sent; `pointer` names its member.
+    /// Validates the amount in a client's body; `pointer` names its member.
     ///
     /// # Errors
     ///
-    /// A [`Fault`] outside 1 to [`MAX`](Self::MAX).
+    /// Returns a [`Fault`] if `units` is not in 1 to [`MAX`](Self::MAX).
     pub fn parse(units: i64, pointer: &'static str) -> Result<Self, Fault> {
         match u32::try_from(units) {
             Ok(units) if (1..=Self::MAX.0).contains(&units) => Ok(Self(units)),
@@ -39,8 +39,8 @@ impl Amount {
     }
 }
 
-/// Reads a number without a fraction, however it is written: `440.0` is 440. One that is too large for the type is its largest,
-/// which is no amount either.
+/// Deserializes a JSON number without a fraction in any notation: `440.0` is 440. Saturates at
+/// `i64::MAX`, which is above [`Amount::MAX`].
 pub(super) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     let number = Number::deserialize(deserializer)?;
     let written = number.as_f64().unwrap_or(f64::NAN);
@@ -52,7 +52,7 @@ pub(super) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D
     }
 }
 
-/// The same, or nothing.
+/// Deserializes an optional number like [`whole`].
 pub(super) fn whole_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
     #[derive(Deserialize)]
     struct Whole(#[serde(deserialize_with = "whole")] i64);
@@ -60,12 +60,12 @@ pub(super) fn whole_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Resul
     Ok(read.map(|Whole(units)| units))
 }
 
-/// A currency: three lower-case letters of ISO 4217.
+/// A currency: three lower-case letters (ISO 4217).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Currency([u8; 3]);
 
 impl Currency {
-    /// The code, in lower case.
+    /// The code in lower case.
     #[must_use]
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()
@@ -99,7 +99,8 @@ mod tests {
         amount: Option<i64>,
     }
 
-    /// H12: a number is what it is worth, and what is too large is told as any other amount that is none.
+    /// H12: numbers are compared by value, and a number above the range of `i64` gets the usual
+    /// fault.
     #[test]
     fn an_amount_is_whole_however_it_is_written() {
         for (text, expected) in [

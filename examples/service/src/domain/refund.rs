@@ -1,4 +1,4 @@
-//! Refunds: asked for at once, booked later.
+//! Refunds: queued by a request, booked later in the background.
 
 use std::time::SystemTime;
 
@@ -8,36 +8,36 @@ use thiserror::Error;
 use super::money::whole_or_none;
 use super::{Amount, Charge, ChargeId, Fault, RefundId};
 
-/// Money given back from a charge.
+/// A refund: money returned from a charge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refund {
     /// Its identifier.
     pub id: RefundId,
-    /// The charge it gives back from.
+    /// The refunded charge.
     pub charge: ChargeId,
-    /// How much.
+    /// Refunded amount.
     pub amount: Amount,
-    /// Where it stands.
+    /// Status of the refund.
     pub status: RefundStatus,
-    /// When it was asked for.
+    /// Time of the request.
     pub created: SystemTime,
 }
 
-/// Where a refund stands.
+/// Status of a refund.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RefundStatus {
-    /// Asked for, and queued.
+    /// Queued, not yet booked.
     Pending,
     /// Booked.
     Succeeded,
-    /// Not booked: by then the charge had less left than was asked for.
+    /// Not booked: the charge had less left than the refund's amount.
     Failed,
 }
 
 impl RefundStatus {
-    /// The word on the wire.
+    /// Value in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ impl RefundStatus {
         }
     }
 
-    /// Reads the word on the wire.
+    /// Parses the value in JSON.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Pending, Self::Succeeded, Self::Failed]
@@ -56,36 +56,36 @@ impl RefundStatus {
     }
 }
 
-/// The body of `POST /v1/charges/{id}/refunds`: without an amount, all that is left.
+/// Body of `POST /v1/charges/{id}/refunds`. Without an amount, the rest of the charge is refunded.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[non_exhaustive]
 pub struct NewRefund {
-    /// How much, in the currency's smallest unit.
+    /// Amount in the currency's smallest unit.
     #[serde(default, deserialize_with = "whole_or_none")]
     pub amount: Option<i64>,
 }
 
-/// Why a refund cannot be asked for.
+/// Reason why a refund is refused.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RefundRefused {
-    /// The amount is no amount.
+    /// The amount is invalid.
     #[error("the amount is not one")]
     Faulty(Fault),
-    /// More than the charge has left.
+    /// The amount exceeds the rest of the charge.
     #[error("the charge has {left} left to refund")]
     ExceedsCharge {
-        /// What the charge has left, in the currency's smallest unit.
+        /// Rest of the charge in the currency's smallest unit.
         left: u32,
     },
 }
 
 impl NewRefund {
-    /// The refund this asks for, pending.
+    /// Validates the body and builds a pending refund.
     ///
     /// # Errors
     ///
-    /// [`RefundRefused`] when the amount is none, or more than `charge` has left.
+    /// Returns [`RefundRefused`] if the amount is invalid or exceeds the rest of `charge`.
     pub fn create(&self, charge: &Charge, id: RefundId, now: SystemTime) -> Result<Refund, RefundRefused> {
         let left = charge.refundable();
         let units = self.amount.unwrap_or(i64::from(left.max(1)));
@@ -104,7 +104,8 @@ impl NewRefund {
 }
 
 impl Refund {
-    /// Books a pending refund: the refund as it then stands, and the charge when it changed.
+    /// Books a pending refund. Returns the refund with its new status, and the charge if it
+    /// changed.
     #[must_use]
     pub fn book(mut self, mut charge: Charge) -> (Self, Option<Charge>) {
         if self.amount.units() > charge.refundable() {

@@ -1,14 +1,15 @@
-//! What a list of sessions calls a device.
+//! Device names in the list of sessions.
 
-/// A device by what its browser calls itself. A guess, for its owner's eyes: nothing depends on it.
+/// A device, guessed from the `User-Agent`. Only shown to its user; no decision depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Device {
     pub(super) name: String,
-    /// Whether it is held in a hand: for the picture beside the name.
+    /// Selects the phone icon beside the name.
     pub(super) handheld: bool,
 }
 
-/// Which word betrays which browser. Most claim to be their ancestors too, so the youngest come first.
+/// Product token of each browser. Most browsers also send the tokens of older ones, so the youngest
+/// come first.
 const BROWSERS: [(&str, &str); 9] = [
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -32,7 +33,7 @@ const SYSTEMS: [(&str, &str, bool); 7] = [
 ];
 
 impl Device {
-    /// The device of this `User-Agent`.
+    /// Derives the device from a `User-Agent`.
     pub(super) fn of(agent: &str) -> Self {
         let browser = BROWSERS.iter().find(|(word, _)| agent.contains(word));
         let browser = browser.map(|(_, name)| *name);
@@ -40,7 +41,7 @@ impl Device {
         let name = match (browser, system) {
             (Some(browser), Some((_, system, _))) => format!("{browser} on {system}"),
             (Some(browser), None) => browser.to_owned(),
-            // a program says its name first
+            // programs send their name first
             (None, _) => match agent.split(['/', ' ', '(']).next().unwrap_or_default() {
                 "" | "Mozilla" => "Unknown device".to_owned(),
                 program => program.chars().take(40).collect(),

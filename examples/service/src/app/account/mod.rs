@@ -1,4 +1,4 @@
-//! `/account`: where somebody is signed in, and how they end that.
+//! `/account`: the user's sessions, sign-out and password change.
 
 mod device;
 mod password;
@@ -38,7 +38,7 @@ struct SessionShown {
     device: Device,
     begun: String,
     seen: String,
-    /// Whether it is that of the page's browser.
+    /// The session of this browser.
     here: bool,
 }
 
@@ -54,11 +54,11 @@ impl SessionShown {
     }
 }
 
-/// Where a form leads that has nobody behind it.
+/// Redirect target of a form that was sent without a session.
 const SIGN_IN: &str = "/login";
 
 impl App {
-    /// The account page and its forms.
+    /// Serves the account page and its forms.
     pub(super) async fn account(&self, route: &Route, request: &Request<Bytes>) -> Handled {
         match route {
             Route::AccountForm(posted) if *request.method() == Method::POST => {
@@ -93,7 +93,7 @@ impl App {
             return Err(not_given());
         }
         match (posted, self.user_of(&browser).await?) {
-            // also by a secret that the session has been renewed from since
+            // sign-out also accepts a session secret that was renewed meanwhile
             (AccountForm::SignOut, _) => self.sign_out(request).await,
             (_, None) => Ok(see_other(SIGN_IN, None)),
             (AccountForm::SignOutEverywhere, Some((_, session))) => self.sign_out_everywhere(session).await,
@@ -136,7 +136,7 @@ impl App {
                 (self.log)(&format!("{subject} ended session {id}"));
             }
         }
-        // one that is over already, or somebody else's, is not in the list that is shown next
+        // an unknown session, or one of another user, is ignored
         Ok(see_other("/account?notice=ended", None))
     }
 
@@ -166,7 +166,7 @@ impl App {
     }
 }
 
-/// What the page says about the form that was sent last.
+/// Notice about the form that was sent last.
 struct Said {
     notice: Option<&'static str>,
     password_error: Option<&'static str>,
@@ -184,7 +184,7 @@ fn notice_of(notice: &str) -> Option<&'static str> {
     }
 }
 
-/// How long before `now` something was, as people say it.
+/// Age of `then` as text for people.
 fn ago(now: SystemTime, then: SystemTime) -> String {
     let minutes = now.duration_since(then).unwrap_or(Duration::ZERO).as_secs() / 60;
     match (minutes / 60, minutes) {

@@ -1,4 +1,4 @@
-//! A new password for somebody who knows the old one.
+//! Password change with the current password.
 
 use bytes::Bytes;
 use http::{HeaderValue, Request};
@@ -13,7 +13,7 @@ use crate::desk::{InvalidPassword, PasswordText, User};
 
 const NOT_CURRENT: &str = "That is not your current password.";
 
-/// What the page says about a password that will not do.
+/// Page text for an invalid new password.
 pub(super) const fn refusal(invalid: InvalidPassword) -> &'static str {
     match invalid {
         InvalidPassword::TooShort => "The new password is too short: 12 characters at least.",
@@ -22,8 +22,8 @@ pub(super) const fn refusal(invalid: InvalidPassword) -> &'static str {
 }
 
 impl App {
-    /// Sets the password, ends everything else of the user and renews the session here; the cookie of the answer, or what
-    /// was wrong.
+    /// Changes the password, revokes all other sessions and tokens of the user and renews this
+    /// session. Returns the new cookie, or the page text of the refusal.
     pub(super) async fn change_password(
         &self,
         request: &Request<Bytes>,
@@ -39,10 +39,10 @@ impl App {
         let Some(known) = self.guessed(request, &user.email, field("password")).await? else {
             return Ok(Err(NOT_CURRENT));
         };
-        // before everything ends: whoever has the old password cannot come back in between
+        // set the password first, so that the old one cannot open a new session in between
         let changed = self.desk.change_password(&known, new).await;
         if !changed.map_err(|error| self.refused(error))? {
-            // another request has changed it since
+            // another request has changed it meanwhile
             return Ok(Err(NOT_CURRENT));
         }
         let (subject, here) = (&session.record.subject, &session.record.id);
@@ -55,7 +55,7 @@ impl App {
         let renewed = self.sessions.renew(request.headers()).await;
         match renewed.map_err(|error| self.unanswered(&error))? {
             Ok(renewed) => Ok(Ok(renewed.set_cookie)),
-            // signed out elsewhere in this very moment: the password is set all the same
+            // another request has ended this session; the password is changed
             Err(_signed_out) => Err(unavailable()),
         }
     }

@@ -1,4 +1,4 @@
-//! `/password/forgotten` and `/password/reset`: a new password for somebody who has lost the old one, by a letter.
+//! `/password/forgotten` and `/password/reset`: a new password after a link in a mail.
 
 use askama::Template;
 use bytes::Bytes;
@@ -20,7 +20,7 @@ use crate::mail::Letter;
 #[template(path = "forgotten.html")]
 struct ForgottenPage<'a> {
     csrf_token: &'a str,
-    /// The address that a letter was asked for.
+    /// Address that the mail was requested for.
     sent: Option<&'a str>,
 }
 
@@ -29,14 +29,15 @@ struct ForgottenPage<'a> {
 struct ResetPage<'a> {
     csrf_token: &'a str,
     token: &'a str,
-    /// Of whom; nobody's once the link is over.
+    /// User of the link; `None` if the link is invalid.
     email: Option<&'a str>,
     error: Option<&'static str>,
     shortest_password: usize,
 }
 
 impl App {
-    /// Asks for the address, and sends a letter to whoever has it. The page says the same of an address that nobody has.
+    /// Asks for an email address and mails a reset link to it. The page is the same for an unknown
+    /// address.
     pub(in crate::app) async fn forgotten(&self, request: &Request<Bytes>) -> Handled {
         let browser = self.browser(request.headers()).await?;
         if *request.method() == Method::GET {
@@ -74,12 +75,12 @@ impl App {
         Ok(self.handed_to(browser, page))
     }
 
-    /// Where the letter leads: the new password, once.
+    /// Page of the reset link: sets a new password once.
     pub(in crate::app) async fn reset(&self, request: &Request<Bytes>) -> Handled {
         let browser = self.browser(request.headers()).await?;
         if *request.method() == Method::GET {
             let token = query_parameter(request, "token").unwrap_or_default();
-            // a link is followed by many that are not its reader: that spends nothing
+            // mail scanners also follow links, so a GET does not consume the token
             let user = self.user_of_letter(&token).await?;
             return self.reset_page(&browser, &token, user.as_ref(), None);
         }
@@ -88,7 +89,7 @@ impl App {
             return Err(not_given());
         }
         let token = form.optional("token").unwrap_or_default();
-        // hashing is costly: for nobody without a letter
+        // hash only with a valid token: hashing is costly
         let (Some(user), Ok(parsed)) = (self.user_of_letter(token).await?, token.parse()) else {
             return self.reset_page(&browser, "", None, None);
         };
@@ -99,10 +100,10 @@ impl App {
             }
         };
         let place = self.desk.hashing_place().map_err(|error| self.refused(error))?;
-        // and not over and over for one letter
+        // limits the passwords hashed for one token
         self.attempt(&AttemptKey::named("letter", token), &AttemptPolicy::PASSWORDS)
             .await?;
-        // and can fail: the token is spent afterwards
+        // consume the token only after the hash has succeeded
         let hash = self.desk.hash_password(place, new).await;
         let hash = hash.map_err(|error| self.refused(error))?;
         if self.redeem(&parsed, hash).await? {
@@ -112,7 +113,8 @@ impl App {
         }
     }
 
-    /// Spends the token for a new password, and ends everything of its subject; `false` when it was spent by now.
+    /// Consumes the token, sets the password, and revokes all sessions and tokens of the user.
+    /// Returns `false` if the token was consumed meanwhile.
     async fn redeem(&self, token: &PasswordResetToken, password: HashedPassword) -> Result<bool, Problem> {
         let outcome = self.sessions.redeem_reset(token).await;
         let ResetOutcome::Redeemed { subject, revoked, .. } =
@@ -123,7 +125,7 @@ impl App {
         (self.log)(&format!("{subject} reset their password: {revoked:?}"));
         let set = self.desk.set_password(subject.as_str(), password).await;
         set.map_err(|error| self.refused(error))?;
-        // whoever signed in with the old password while the new one was set
+        // also revoke a session that the old password opened meanwhile
         let again = self
             .sessions
             .sign_out_everywhere(&subject, None, RevocationReason::PasswordReset)
@@ -132,7 +134,7 @@ impl App {
         Ok(true)
     }
 
-    /// Whose password the token in a letter sets; nobody's once it is over.
+    /// User whose password the token may set; `None` if the token is invalid.
     async fn user_of_letter(&self, token: &str) -> Result<Option<User>, Problem> {
         let Ok(token) = token.parse::<PasswordResetToken>() else {
             return Ok(None);
@@ -186,7 +188,7 @@ mod tests {
             .unwrap()
     }
 
-    /// The status of what the form of a letter is answered.
+    /// Status of the response to a submitted reset form.
     async fn posted(app: &App, token: &str) -> StatusCode {
         let secret = SessionSecret::generate(&OsEntropy);
         let form = form_urlencoded::Serializer::new(String::new())
@@ -204,7 +206,8 @@ mod tests {
         }
     }
 
-    /// S5: hashing is work that nobody without a letter can ask for, and a failure of it spends nothing.
+    /// S5: without a valid token no password is hashed, and a failed hash does not consume the
+    /// token.
     #[tokio::test]
     async fn a_letter_is_looked_at_before_the_password_is_hashed_and_spent_after() {
         let app = app().await;
@@ -226,7 +229,8 @@ mod tests {
         assert_eq!(app.sessions.reset_subject(&token).await.unwrap(), Some(ada));
     }
 
-    /// S5: one letter has five passwords hashed, and waits like a password that is guessed; one that nobody hashed was none.
+    /// S5: five passwords are hashed per token, then the form is rate-limited; an attempt without a
+    /// hash is not counted.
     #[tokio::test]
     async fn one_letter_hashes_five_passwords() {
         let app = app().await;

@@ -1,4 +1,4 @@
-//! How operations are answered: whole, by their hash, or several at once, within limits.
+//! GraphQL engine with its limits, persisted queries and batches.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn builder() -> EngineBuilder<Query, Mutation, Subscription> {
     Engine::builder(RootNode::new(Query, Mutation, Subscription))
 }
 
-/// The graph over one desk.
+/// The GraphQL engine over one desk.
 pub(in crate::app) struct Graph {
     engine: Engine<Query, Mutation, Subscription>,
     streams: EventStreams,
@@ -35,7 +35,7 @@ pub(in crate::app) struct Graph {
 }
 
 impl Graph {
-    /// The graph over `desk`; with `trusted` documents it runs nothing else.
+    /// Builds the engine over `desk`. With `trusted`, it runs only those documents.
     pub(in crate::app) async fn open(
         desk: &Desk,
         clock: &DemoClock,
@@ -66,12 +66,12 @@ impl Graph {
         })
     }
 
-    /// What can be asked for, as text.
+    /// The schema in SDL.
     pub(in crate::app) fn sdl() -> Result<String, OpenError> {
         Ok(builder().build().map_err(at("the graph"))?.sdl())
     }
 
-    /// What the resolvers of one request share.
+    /// Context shared by the resolvers of one request.
     pub(super) fn context(&self) -> Context {
         RequestContext::new(Arc::clone(&self.host)).with_loader(Customers(self.host.desk.clone()))
     }
@@ -80,7 +80,7 @@ impl Graph {
         self.engine.respond(request, context).await
     }
 
-    /// At the endpoint of event streams that carry many operations.
+    /// Responds at `/graphql/stream`, the single-connection mode of graphql-sse.
     pub(super) async fn respond_single(
         &self,
         request: Request<Bytes>,

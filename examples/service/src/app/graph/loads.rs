@@ -1,4 +1,4 @@
-//! What many fields of one operation ask for, read from the desk at once.
+//! Batch loaders: the rows that several fields of one operation need are read at once.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::schema::refused;
 use crate::desk::Desk;
 use crate::domain::{Customer, CustomerId};
 
-/// Customers by their identifiers.
+/// Loads customers by identifier.
 pub(super) struct Customers(pub(super) Desk);
 
 impl Batch for Customers {

@@ -1,7 +1,8 @@
-//! The graph over the desk: at `/graphql`, where a WebSocket may be opened, too, and at `/graphql/stream`, where one event stream
-//! carries many operations.
+//! The GraphQL API: `/graphql` over HTTP and WebSocket, and `/graphql/stream` for graphql-sse in
+//! single-connection mode.
 //!
-//! `schema` what can be asked for · `loads` what is loaded together · `engine` how it is answered · `socket` over WebSocket.
+//! `schema`: the types and resolvers · `loads`: batch loaders · `engine`: limits and execution ·
+//! `socket`: WebSocket.
 
 mod engine;
 mod loads;
@@ -28,20 +29,21 @@ use super::{App, OpenError};
 pub(super) use self::engine::Graph;
 use self::schema::Context;
 
-/// How long a stream may be silent before a comment shows that it is alive, to proxies and to the peer.
+/// Interval of keep-alive comments in a silent stream.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 impl App {
-    /// What can be asked of the graph, in the language of type systems.
+    /// The GraphQL schema in SDL.
     ///
     /// # Errors
     ///
-    /// [`OpenError`] when there is no such graph.
+    /// Returns [`OpenError`] if the schema is invalid.
     pub fn graph_schema() -> Result<String, OpenError> {
         Graph::sdl()
     }
 
-    /// The graph endpoint: a query or mutation answered at once, a subscription as a stream, or a WebSocket for all of them.
+    /// Responds at `/graphql`: to a query or mutation at once, to a subscription with a stream, or
+    /// by opening a WebSocket.
     pub(super) async fn answer_graph(
         self: &Arc<Self>,
         mut exchange: Exchange<Limited>,
@@ -62,8 +64,9 @@ impl App {
         Ok(exchange.finish_as(Ok(answer), whole))
     }
 
-    /// The endpoint of event streams that carry many operations. Each ends with any of the tokens that it was opened or operated with.
-    /// Whoever is anonymous has none: one of them could take the streams of all.
+    /// Responds at `/graphql/stream`. A stream ends with the first of the tokens that opened or
+    /// used it. Anonymous clients are refused: they would share one identity, and one of them could
+    /// take over the others' streams.
     pub(super) async fn answer_graph_stream(
         &self,
         mut exchange: Exchange<Limited>,
@@ -78,7 +81,7 @@ impl App {
         Ok(exchange.finish_as(Ok(answer), whole))
     }
 
-    /// What the resolvers of one operation share.
+    /// Context of the resolvers of one operation.
     fn graph_context(&self, caller: Option<&Caller>, id: &RequestId) -> Context {
         let context = self.graph.context().with_correlation_id(id.as_str());
         match caller {
@@ -88,7 +91,7 @@ impl App {
     }
 }
 
-/// An answer of the graph as the adapters take it, a stream until `end`.
+/// Converts a GraphQL response to the type of the adapters; a stream is cut at `end`.
 fn streamed(answer: HttpResponse, end: impl Future<Output = ()> + Send + 'static) -> Response<Body> {
     match answer {
         HttpResponse::Full(response) => full(response),
@@ -101,8 +104,8 @@ fn streamed(answer: HttpResponse, end: impl Future<Output = ()> + Send + 'static
 }
 
 impl App {
-    /// Completes when a stream must end: with the token it was opened with, or with the service. A client that wants more comes
-    /// back with a fresh token.
+    /// Completes when streams must end: at the expiry of the token, or when the service stops. The
+    /// client then reconnects with a fresh token.
     fn end_of_streams(&self, expires_at: Option<SystemTime>) -> impl Future<Output = ()> + Send + use<> {
         let (clock, mut closing) = (self.clock.clone(), self.closing.subscribe());
         async move {
@@ -120,7 +123,7 @@ impl App {
     }
 }
 
-/// The events, with a comment in each long silence.
+/// The events, with keep-alive comments.
 fn kept_alive(events: EventStream) -> impl Stream<Item = Bytes> + Send {
     stream::unfold(events, |mut events| async move {
         match tokio::time::timeout(KEEP_ALIVE, events.next()).await {

@@ -1,4 +1,4 @@
-//! What can be asked for: queries, mutations and a subscription over the desk.
+//! GraphQL schema: queries, mutations and a subscription over the desk.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::loads::Customers;
 use crate::desk::{ChargeFilter, Desk, DeskError, Order, Placed, Window};
 use crate::domain::{self, ChargeStatus, NewCharge, NewRefund};
 
-/// What every resolver can reach.
+/// Application context of the resolvers.
 pub(super) struct Host {
     pub(super) desk: Desk,
     pub(super) cursors: Cursors,
@@ -22,7 +22,8 @@ pub(super) struct Host {
 
 pub(super) type Context = RequestContext<Arc<Host>>;
 
-/// A refusal of the desk as the graph tells it; a failure of the database or the hashing stays behind the mask.
+/// Converts a failure of the desk to a GraphQL error. Failures of the database or of hashing are
+/// masked.
 pub(super) fn refused(error: DeskError) -> GraphError {
     match error {
         DeskError::Faulty(faults) => {
@@ -47,7 +48,7 @@ fn units(amount: u32) -> i32 {
     i32::try_from(amount).unwrap_or(i32::MAX)
 }
 
-/// Money taken from a customer.
+/// A charge: money taken from a customer.
 #[derive(Clone)]
 pub(super) struct Charge(domain::Charge);
 
@@ -56,15 +57,15 @@ impl Charge {
     fn id(&self) -> ID {
         ID::new(self.0.id.as_str())
     }
-    /// How much, in the currency's smallest unit.
+    /// Amount in the currency's smallest unit.
     fn amount(&self) -> i32 {
         units(self.0.amount.units())
     }
-    /// Three lower-case letters of ISO 4217.
+    /// Currency code of ISO 4217 in lower case.
     fn currency(&self) -> &str {
         self.0.currency.as_str()
     }
-    /// How much of it was given back, in the currency's smallest unit.
+    /// Refunded amount in the currency's smallest unit.
     fn amount_refunded(&self) -> i32 {
         units(self.0.amount_refunded)
     }
@@ -75,11 +76,11 @@ impl Charge {
     fn description(&self) -> Option<&str> {
         self.0.description.as_deref()
     }
-    /// Counts the changes, from 1.
+    /// Number of the current version, from 1.
     fn version(&self) -> i32 {
         units(self.0.version)
     }
-    /// Whom it was taken from, where that was said.
+    /// Charged customer, if one was given.
     async fn customer(&self, context: &Context) -> Result<Option<Customer>, GraphError> {
         let Some(id) = self.0.customer.clone() else {
             return Ok(None);
@@ -88,7 +89,7 @@ impl Charge {
     }
 }
 
-/// Whom a charge is for.
+/// A customer, who can be charged.
 pub(super) struct Customer(domain::Customer);
 
 #[graph_object(context = Context)]
@@ -96,7 +97,7 @@ impl Customer {
     fn id(&self) -> ID {
         ID::new(self.0.id.as_str())
     }
-    /// The name shown to people.
+    /// Display name.
     fn name(&self) -> &str {
         &self.0.name
     }
@@ -107,20 +108,20 @@ graph_core::connection! {
     pub(super) ChargeConnection, pub(super) ChargeEdge, Charge, Context
 }
 
-/// Who asks.
+/// Caller of the operation.
 pub(super) struct Viewer {
     subject: String,
 }
 
 #[graph_object(context = Context)]
 impl Viewer {
-    /// What tokens call them.
+    /// Subject of the access token.
     fn subject(&self) -> &str {
         &self.subject
     }
 }
 
-/// Money given back, asked for or booked.
+/// A refund, queued or booked.
 pub(super) struct Refund(domain::Refund);
 
 #[graph_object(context = Context)]
@@ -141,7 +142,7 @@ pub(super) struct Query;
 
 #[graph_object(context = Context)]
 impl Query {
-    /// The charges, newest first.
+    /// Charges, newest first.
     #[graph(scope = "read:charges")]
     #[expect(
         clippy::too_many_arguments,
@@ -189,7 +190,7 @@ impl Query {
         Ok(page.map(|placed| Charge(placed.row)).into())
     }
 
-    /// The charge by this id.
+    /// Charge by id.
     #[graph(scope = "read:charges")]
     async fn charge(context: &Context, id: ID) -> Result<Option<Charge>, GraphError> {
         let Ok(id) = id.parse() else { return Ok(None) };
@@ -200,7 +201,7 @@ impl Query {
         }
     }
 
-    /// Who asks, if anybody signed in.
+    /// Caller of the operation, or null without a token.
     fn viewer(context: &Context) -> Option<Viewer> {
         context.principal().map(|principal| Viewer {
             subject: principal.subject().to_owned(),
@@ -208,7 +209,7 @@ impl Query {
     }
 }
 
-/// The rows that a page of the connection needs.
+/// Window of rows for a page of the connection.
 fn window(page: &PageRequest) -> Result<Window, GraphError> {
     let (order, from) = match page.direction() {
         Direction::Forward => (Order::NewestFirst, page.after()),
@@ -228,7 +229,7 @@ pub(super) struct Mutation;
 
 #[graph_object(context = Context)]
 impl Mutation {
-    /// Takes money from a customer.
+    /// Creates a charge.
     #[graph(scope = "write:charges")]
     async fn create_charge(
         context: &Context,
@@ -248,7 +249,7 @@ impl Mutation {
         Ok(Some(Charge(charge)))
     }
 
-    /// Asks for money to be given back: all that is left, or `amount` of it. It is booked later.
+    /// Queues a refund of `amount`, or of the rest of the charge. It is booked later.
     #[graph(scope = "write:refunds")]
     async fn refund_charge(
         context: &Context,
@@ -275,7 +276,7 @@ pub(super) struct Subscription;
 
 #[graph_subscription(context = Context)]
 impl Subscription {
-    /// A charge, each time one is created or changes; only `id`'s when it is given.
+    /// Charges as they are created or changed, or only the charge `id`.
     #[graph(scope = "read:charges")]
     async fn charge_updated(context: &Context, id: Option<ID>) -> Result<Updates, GraphError> {
         let wanted = id.map(|id| id.to_string());
@@ -287,7 +288,7 @@ impl Subscription {
     }
 }
 
-/// The updates as a stream. A subscriber that fell behind goes on with the oldest that are left.
+/// The updates as a stream. A subscriber that fell behind continues with the oldest update kept.
 fn updates(receiver: Receiver<domain::Charge>) -> impl Stream<Item = domain::Charge> + Send {
     stream::unfold(receiver, |mut receiver| async move {
         loop {

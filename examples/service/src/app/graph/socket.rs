@@ -1,4 +1,5 @@
-//! The graph over WebSocket: `graphql-transport-ws`, with the access token as `Authorization` in the payload of `connection_init`.
+//! GraphQL over WebSocket: `graphql-transport-ws`, with the access token as `Authorization` in the
+//! payload of `connection_init`.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,7 +21,8 @@ use crate::app::body::{Body, full};
 use crate::app::caller::Caller;
 
 impl App {
-    /// Opens a WebSocket for programs, and for the pages of this service and of those origins that may call it.
+    /// Opens a WebSocket. Accepts clients without `Origin`, pages of this service and pages of the
+    /// allowed origins.
     pub(super) fn open_socket(
         self: &Arc<Self>,
         exchange: Exchange<Limited>,
@@ -45,12 +47,12 @@ impl App {
     }
 }
 
-/// The service, as one connection knows it.
+/// The service as seen by one connection.
 struct Connected {
     app: Arc<App>,
-    /// The request that it began with.
+    /// Request of the handshake.
     exchange: Exchange<Limited>,
-    /// Where that came from.
+    /// Address of the client.
     peer: Option<SocketAddr>,
 }
 
@@ -63,7 +65,8 @@ impl Host for Connected {
         self.app.clock.sleep_until(time).await;
     }
 
-    /// Without a token a connection is anonymous, as a request is; with what may be one it is not.
+    /// Authenticates a connection. Without a token it is anonymous, as in a request; an invalid
+    /// token is refused.
     async fn authenticate(&self, init: ConnectionInit) -> Admission {
         let credentials = match init.text("authorization") {
             Ok(Some(credentials)) => credentials,
@@ -89,7 +92,7 @@ impl Connected {
             operations: Box::new(move |operation| {
                 let (app, exchange, caller) = (Arc::clone(&app), exchange.clone(), caller.clone());
                 let context = app.graph_context(caller.as_ref(), exchange.id());
-                // an operation counts as a request does
+                // each operation counts against the rate limit, as a request does
                 let started = async move {
                     let counted = match &caller {
                         Some(caller) => app.limit_caller(exchange, caller).await,

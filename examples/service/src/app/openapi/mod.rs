@@ -1,4 +1,4 @@
-//! What the service says of itself: an OpenAPI 3.1 document of `/v1`, made once, from the conventions that answer it.
+//! OpenAPI 3.1 document of `/v1`, built once from the conventions that the service applies.
 
 mod operation;
 mod paths;
@@ -18,10 +18,10 @@ use serde_json::{Value, json};
 use super::body::to_json;
 use super::{App, Handled};
 
-/// How long a client may go by what it read.
+/// Cache lifetime of the document.
 const FRESH: Duration = Duration::from_secs(5 * 60);
 
-/// The document as it is served.
+/// The serialized document.
 pub(super) struct Document {
     content: Bytes,
     validators: Validators,

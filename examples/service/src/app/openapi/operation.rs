@@ -1,4 +1,4 @@
-//! One operation: what the conventions say of it, and what the desk alone knows.
+//! OpenAPI operations: the members that the conventions give, and those of the desk.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::proofs;
 
-/// An operation, put together from its members.
+/// Builder for an operation.
 pub(super) struct Operation<'a> {
     conventions: &'a Conventions,
     members: Map<String, Value>,
@@ -18,7 +18,7 @@ pub(super) struct Operation<'a> {
 }
 
 impl<'a> Operation<'a> {
-    /// An operation of a caller with this scope, which takes part in these conventions.
+    /// Creates an operation that requires `scope` and follows these conventions.
     pub(super) fn new(
         conventions: &'a Conventions,
         (id, summary): (&str, &str),
@@ -52,7 +52,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// A parameter of the query that chooses among what is listed.
+    /// Adds a query parameter that filters the list.
     pub(super) fn filtered(mut self, name: &str, description: &str, schema: &Value) -> Self {
         self.parameters.push(json!({
             "name": name, "in": "query", "description": description, "schema": schema,
@@ -60,7 +60,7 @@ impl<'a> Operation<'a> {
         self
     }
 
-    /// The schema of the content that is sent, and an example of it.
+    /// Adds the schema and an example of the request body.
     pub(super) fn reads(mut self, schema: &str, required: bool, example: &Value) -> Self {
         let body = json!({
             "required": required,
@@ -70,7 +70,7 @@ impl<'a> Operation<'a> {
         self
     }
 
-    /// The success, with these fields beside those of every answer, and links to what can be done with it.
+    /// Adds the success response, with its own headers, and links to further operations.
     pub(super) fn answers(
         mut self,
         (status, description): (StatusCode, &str),
@@ -94,7 +94,7 @@ impl<'a> Operation<'a> {
         self
     }
 
-    /// Refusals that the desk chooses.
+    /// Adds the refusals of the desk.
     pub(super) fn refuses(mut self, refusals: &[(StatusCode, &str)]) -> Self {
         for (status, name) in refusals {
             let refusal = json!({ "$ref": format!("#/components/responses/{name}") });
@@ -106,24 +106,24 @@ impl<'a> Operation<'a> {
     pub(super) fn value(mut self) -> Value {
         self.members
             .insert("parameters".to_owned(), Value::Array(self.parameters));
-        // in the order that people look for them
+        // sorted by status
         let responses: BTreeMap<String, Value> = self.responses.into_iter().collect();
         self.members.insert("responses".to_owned(), json!(responses));
         Value::Object(self.members)
     }
 }
 
-/// A reference to a schema.
+/// Reference to a schema.
 pub(super) fn to(schema: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{schema}") })
 }
 
-/// The envelope with items of this schema.
+/// Schema of a page of such items.
 pub(super) fn page_of(schema: &str) -> Value {
     json!({ "allOf": [to("Page")], "properties": { "data": { "items": to(schema) } } })
 }
 
-/// A link to an operation, with what it needs of this answer.
+/// Link to an operation, with parameters from this response.
 pub(super) fn link(operation: &str, parameters: &Value) -> Value {
     json!({ "operationId": operation, "parameters": parameters })
 }

@@ -1,9 +1,9 @@
-//! Proofs of possession ([RFC 9449](https://www.rfc-editor.org/rfc/rfc9449)) in the document: tokens may be bound to a key, and whoever
-//! proves to have it is handed nonces.
+//! DPoP in the document ([RFC 9449](https://www.rfc-editor.org/rfc/rfc9449)): tokens bound to a
+//! key, and the nonces for their proofs.
 
 use serde_json::{Map, Value, json};
 
-/// What the scheme says of both ways to present a token.
+/// Description of both ways to present a token.
 pub(super) const OF_TOKENS: &str = "A token comes as `Authorization: Bearer`, or, bound to a key of the client (RFC 9449), as `Authorization: DPoP` \
      with a proof in `DPoP` that holds the newest `DPoP-Nonce` of an answer; without that the challenge of a 401 says `use_dpop_nonce` and \
      brings one.";
@@ -11,13 +11,13 @@ pub(super) const OF_TOKENS: &str = "A token comes as `Authorization: Bearer`, or
 const CHALLENGES: &str = "How to prove who asks: a challenge of `Bearer` and one of `DPoP` with the algorithms of proofs (RFC 9449, 7.1), \
      with the `error` at that of the scheme which was used.";
 
-/// The field of an answer to whoever came with a proof, among the fields of a response.
+/// The header with the next nonce, in a response to a request with a proof.
 pub(super) fn nonce() -> (String, Value) {
     let field = json!({ "$ref": "#/components/headers/DPoP-Nonce" });
     ("DPoP-Nonce".to_owned(), field)
 }
 
-/// Describes the nonce and the challenges, and names the nonce with every refusal.
+/// Adds the nonce header and the challenges to the components and to every refusal.
 pub(super) fn extend(components: &mut Map<String, Value>) {
     let described = json!({
         "description": "What the next proof has to hold (RFC 9449, 8.2), for who came with one or is to.",

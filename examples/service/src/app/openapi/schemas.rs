@@ -1,4 +1,4 @@
-//! The resources, and what is sent to make them.
+//! Schemas of the resources and of the request bodies.
 
 use serde_json::{Map, Value, json};
 use webhook_core::ports::TransportErrorKind;
@@ -9,11 +9,11 @@ use crate::domain::{Amount, ChargeStatus, RefundStatus};
 
 /// Text without control characters.
 const TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*$";
-/// The same, and not only spaces.
+/// Text without control characters that is not only spaces.
 const NAME: &str =
     r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$";
 
-/// The desk's own schemas.
+/// Schemas of the desk.
 pub(super) fn own() -> Map<String, Value> {
     let all = [ids(), of_money(), of_webhooks()];
     all.into_iter()
@@ -142,7 +142,7 @@ fn attempt() -> Value {
     })
 }
 
-/// An object that always has all of these.
+/// Object schema with all properties required.
 fn object(properties: &Value) -> Value {
     let required: Vec<String> = properties
         .as_object()
@@ -157,7 +157,7 @@ fn some_required(properties: &Value, required: &[&str]) -> Value {
     json!({ "type": "object", "properties": properties, "required": required })
 }
 
-/// What the desk's problems say beside what every problem says.
+/// Adds the members of the desk's problem types.
 pub(super) fn extend_problems(schemas: &mut Map<String, Value>) {
     let fault = object(&json!({ "pointer": { "type": "string" }, "detail": { "type": "string" } }));
     let states = json!({ "enum": DeliveryState::ALL.map(DeliveryState::as_str) });

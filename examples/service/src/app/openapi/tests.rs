@@ -18,7 +18,7 @@ fn paths() -> Vec<(String, Value)> {
     paths.into_iter().collect()
 }
 
-/// A path of this template.
+/// Path of this template with example identifiers.
 fn example(template: &str) -> String {
     let of = |kind: &str| format!("{kind}_{}", "0".repeat(32));
     let id = match template.split('/').nth(2) {
@@ -29,7 +29,7 @@ fn example(template: &str) -> String {
     template.replace("{id}", &id).replace("{refund}", &of("re"))
 }
 
-/// H22: every operation that is described is there, with the methods that its route takes.
+/// H22: every operation of the document exists, with the methods of its route.
 #[test]
 fn what_the_document_describes_is_routed() {
     let version: Option<ApiVersion> = "1".parse().ok();
@@ -51,8 +51,8 @@ fn what_the_document_describes_is_routed() {
     }
 }
 
-/// H22: every resource that is routed is described: the templates are those of the table of routes, each of whose resources has
-/// one.
+/// H22: the document describes every resource of the table of routes; each template belongs to one
+/// resource.
 #[test]
 fn what_is_routed_is_in_the_document() {
     let described: BTreeSet<String> = paths().into_iter().map(|(template, _)| template).collect();

@@ -1,4 +1,4 @@
-//! `/consent`: what a client is to be allowed, and the user's word on it.
+//! `/consent`: shows the requested scopes and takes the user's decision.
 
 use askama::Template;
 use bytes::Bytes;
@@ -75,7 +75,7 @@ impl App {
     pub(super) async fn decide(&self, request: &Request<Bytes>) -> Handled {
         let form = form(request)?;
         let id = form.optional("interaction").unwrap_or_default();
-        // the same browser first: nobody else can use up the sign-in
+        // check the browser first, so that another one cannot consume the sign-in
         self.interaction(request, id).await?;
         let browser = self.browser(request.headers()).await?;
         if !browser.was_given(&form) {
@@ -97,17 +97,18 @@ impl App {
     }
 }
 
-/// Where the answer to a client leads.
+/// Destination of the redirect to a client.
 #[derive(Debug, PartialEq, Eq)]
 struct Destination {
-    /// As the page says it: the origin that a browser goes to, or the scheme that an application has taken for itself.
+    /// Text for the page: the origin of a web client, or the scheme of a native application.
     shown: String,
-    /// As a source of a Content-Security-Policy, whose grammar has no way to write some hosts: then their scheme.
+    /// Source for the Content-Security-Policy. A host that its grammar does not allow is replaced
+    /// by its scheme.
     source: String,
 }
 
 impl Destination {
-    /// That of a redirect URI, read as browsers read it ([URL](https://url.spec.whatwg.org/#url-parsing)).
+    /// Parses a redirect URI as browsers do ([URL](https://url.spec.whatwg.org/#url-parsing)).
     fn of(uri: &str) -> Self {
         let scheme = uri.split(':').next().unwrap_or_default();
         let web = Url::parse(uri).ok().filter(|url| url.origin().is_tuple());
@@ -165,7 +166,7 @@ mod tests {
         }
     }
 
-    /// No redirect URI has user information; were one to come, it is not taken for the host.
+    /// User information in a redirect URI, which registration refuses, is never shown as the host.
     #[test]
     fn what_stands_before_a_host_is_not_shown_as_one() {
         for uri in [

@@ -1,4 +1,4 @@
-//! `/login`: the password, for a client that asks or for the account page.
+//! `/login`: the password form, for a client's request or for the account page.
 
 use askama::Template;
 use bytes::Bytes;
@@ -26,26 +26,26 @@ struct LoginPage<'a> {
     interaction: &'a str,
     csrf_token: &'a str,
     email: &'a str,
-    /// Who is signed in and may go on.
+    /// Signed-in user who may continue without a password.
     current: Option<&'a str>,
     notice: Option<&'static str>,
     error: Option<&'static str>,
     demo: (&'static str, &'static str),
 }
 
-/// A sign-in page that is asked for or filled in.
+/// Input of the sign-in page.
 struct Asked {
-    /// Empty without a client.
+    /// Interaction of the client; empty without one.
     interaction: String,
     details: Option<InteractionDetails>,
     email: String,
-    /// Who is signed in already, when that does.
+    /// Signed-in user, if the session is sufficient for this request.
     current: Option<String>,
     notice: Option<&'static str>,
 }
 
 impl Asked {
-    /// Where a user goes who has signed in.
+    /// Redirect target after the sign-in.
     fn next(&self) -> String {
         match self.interaction.as_str() {
             "" => "/account".to_owned(),
@@ -89,14 +89,15 @@ impl App {
         };
         let Some(begun) = begun else {
             let error = "Email and password do not match.";
-            // not the one from before: its session may have ended
+            // read the session again: it may have ended during the hash
             let browser = self.browser(request.headers()).await?;
             return self.login_page(StatusCode::UNPROCESSABLE_ENTITY, &asked, &browser, Some(error));
         };
         Ok(see_other(&asked.next(), [begun.set_cookie]))
     }
 
-    /// Begins the session of somebody who has shown their password, or lets theirs go on; `None` when that is theirs no more.
+    /// Starts a session after a correct password, or continues the session of the same user.
+    /// Returns `None` if the password was changed meanwhile.
     async fn begin_session(
         &self,
         request: &Request<Bytes>,
@@ -111,7 +112,7 @@ impl App {
             .await
             .map_err(|error| self.unanswered(&error))?;
         let id = begun.session.record.id;
-        // a new password ends the sessions that stand when it is set: one that came to stand later ends here
+        // a password change ends the sessions stored by then; a later one ends here
         let counts = self.desk.still_counts(known).await;
         if !counts.map_err(|error| self.refused(error))? {
             let ended = self.sessions.end(&subject, &id).await;
@@ -159,7 +160,7 @@ impl App {
     }
 }
 
-/// What the page says to somebody whom another page has sent here.
+/// Page text for a notice in the query.
 fn notice_of(notice: &str) -> Option<&'static str> {
     match notice {
         "signed-out" => Some("You have signed out."),

@@ -1,11 +1,11 @@
-//! `/authorize`, `/login` and `/consent`: how a user lets a client act for them.
+//! `/authorize`, `/login` and `/consent`: the pages on which a user signs in and allows a client.
 //!
-//! The authorization server hands each request over as an interaction: an id that travels through the pages and a secret that
-//! stays in a cookie of the browser, one for each sign-in under way. Only both together go on, so a link sent to somebody
-//! else leads nowhere.
+//! The authorization server returns each request as an interaction: an id, which the pages carry,
+//! and a secret, which is stored in a cookie per sign-in. Both are required to continue, so a link
+//! sent to another person is useless.
 //!
-//! Who the user is stands in the session of the browser. Whoever has one goes straight to the consent page, unless the client
-//! wants the password to be typed anew.
+//! The session identifies the user. A browser with a session goes straight to the consent page,
+//! unless the client requires a fresh password.
 
 mod consent;
 mod login;
@@ -39,7 +39,7 @@ impl App {
                 .user_by_email(email)
                 .await
                 .map_err(|error| self.refused(error))?;
-            // the user was there when the service was opened
+            // the user existed when the service was opened
             let user = user.ok_or_else(unavailable)?;
             let decision = granted(&user, self.clock.now(), None)?;
             let answer = self
@@ -56,14 +56,14 @@ impl App {
         see_other(&at("/login", &interaction.id), cookie)
     }
 
-    /// The cookie of one sign-in, so that two in one browser do not disturb each other. The prefix keeps other hosts from
-    /// setting it; browsers take it over TLS alone.
+    /// Name of the cookie of one sign-in, so that two sign-ins in one browser stay separate. The
+    /// prefix `__Host-`, over TLS only, keeps other hosts from setting it.
     fn cookie_name(&self, interaction: &str) -> String {
         let prefix = if self.serves_tls() { "__Host-" } else { "" };
         format!("{prefix}interaction-{interaction}")
     }
 
-    /// Base64url in a template, so always a field value.
+    /// `Set-Cookie` of one sign-in; base64url is always a valid header value.
     fn cookie(&self, interaction: &str, value: &str, max_age: u32) -> Option<HeaderValue> {
         let secure = if self.serves_tls() { "; Secure" } else { "" };
         let name = self.cookie_name(interaction);
@@ -77,7 +77,7 @@ impl App {
         self.base_url.starts_with("https:")
     }
 
-    /// The pages of a sign-in.
+    /// Serves the pages of a sign-in.
     pub(super) async fn sign_in(&self, route: &Route, request: &Request<Bytes>) -> Handled {
         match (route, request.method()) {
             (Route::Consent, &Method::GET) => self.show_consent(request).await,
@@ -87,14 +87,14 @@ impl App {
         }
     }
 
-    /// The interaction of this id in this browser.
+    /// Reads the interaction if this browser started it.
     async fn interaction(&self, request: &Request<Bytes>, id: &str) -> Result<InteractionDetails, Problem> {
         let browser = self.browser_secret(request, id).ok_or_else(gone)?;
         let details = self.server.interaction(id, &browser).await;
         details.map_err(|error| self.unanswered(&error))?.ok_or_else(gone)
     }
 
-    /// The value of the interaction's cookie.
+    /// Secret of the interaction's cookie.
     fn browser_secret(&self, request: &Request<Bytes>, id: &str) -> Option<String> {
         let wanted = self.cookie_name(id);
         let cookies = request.headers().get_all(COOKIE).iter();
@@ -107,12 +107,12 @@ impl App {
     }
 }
 
-/// The page of an interaction.
+/// Path of a page with an interaction.
 fn at(page: &str, interaction: &str) -> String {
     format!("{page}?interaction={interaction}")
 }
 
-/// Whether the client takes a sign-in from when this session began.
+/// Returns `true` if the client accepts a sign-in as old as this session.
 fn does(session: &Session, details: &InteractionDetails) -> bool {
     details
         .signed_in_since
