@@ -1,4 +1,4 @@
-// The console is an ordinary client: it signs in with PKCE, calls the API with a bearer token and listens to the graph.
+// OAuth client of the console: signs in with PKCE, calls the API and subscribes over GraphQL.
 const CLIENT = "demo-native";
 const REDIRECT = location.origin + "/callback";
 const SCOPE = "openid email profile read:charges write:charges write:refunds";
@@ -28,9 +28,9 @@ async function finishSignIn() {
   sessionStorage.removeItem("pending");
   history.replaceState(null, "", "/");
   if (!pending || query.get("state") !== pending.state || query.get("iss") !== location.origin) {
-    throw new Error("The answer does not belong to this sign-in.");
+    throw new Error("The response does not belong to this sign-in. Sign in again.");
   }
-  if (query.has("error")) throw new Error(query.get("error") === "access_denied" ? "You did not allow it." : query.get("error"));
+  if (query.has("error")) throw new Error(query.get("error") === "access_denied" ? "You denied access." : query.get("error"));
   await askForTokens({ grant_type: "authorization_code", code: query.get("code"), redirect_uri: REDIRECT, code_verifier: pending.verifier });
 }
 
@@ -44,7 +44,7 @@ async function askForTokens(form) {
   sessionStorage.setItem("refresh_token", refreshToken);
 }
 
-// Of calls that find the token expired at once, one refreshes it: a refresh token that is used twice ends the sign-in.
+// Single-flight refresh: reuse of a refresh token would revoke the whole token family.
 let refreshing = null;
 function refresh(expired) {
   if (expired !== token) return Promise.resolve();
@@ -87,14 +87,14 @@ async function call(path, options = {}) {
 const post = (path, key, body) =>
   call(path, { method: "POST", headers: { "Content-Type": "application/json", "Idempotency-Key": key }, body: JSON.stringify(body) });
 
-/** Runs what a person asked for, and tells them when it fails. */
+/** Runs an action of the user and shows its failure. */
 async function attempt(action) {
   el("problem").textContent = "";
   try {
     await action();
     return true;
   } catch (error) {
-    el("problem").textContent = error instanceof TypeError ? "The service cannot be reached." : error.message;
+    el("problem").textContent = error instanceof TypeError ? "The service cannot be reached. Try again." : error.message;
     return false;
   }
 }
@@ -137,7 +137,7 @@ function refundCell(charge) {
   const key = random();
   const button = make("button", { type: "button", textContent: "Refund", className: "quiet" });
   button.setAttribute("aria-label", "Refund " + (charge.description || charge.id));
-  // booked a moment later: the graph tells
+  // the refund is booked later; the subscription updates the row
   button.onclick = async () => {
     button.disabled = true;
     if (!await attempt(() => post("/v1/charges/" + charge.id + "/refunds", key, {}))) button.disabled = false;
@@ -150,7 +150,7 @@ let next = null;
 async function load(after) {
   const response = await call("/v1/charges?limit=10" + (after ? "&after=" + encodeURIComponent(after) : ""));
   const page = await response.json();
-  // a first page that is read again brings what is newer than the rows shown
+  // a repeated first page holds charges newer than the rows shown
   const again = !after && rows.size > 0;
   for (const charge of again ? page.data.toReversed() : page.data) show(charge, again ? "prepend" : "append");
   if (again) return;
@@ -168,7 +168,7 @@ async function listen(signal) {
   const headers = { "Content-Type": "application/json", Accept: "text/event-stream" };
   const response = await call("/graphql", { method: "POST", headers, body: JSON.stringify({ query }), signal });
   el("live").hidden = false;
-  // what changed while nobody listened
+  // catches up on changes before the subscription
   await load();
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
@@ -184,7 +184,7 @@ async function listen(signal) {
   }
 }
 
-/** Listens as long as somebody is signed in; a stream ends with its token and with the service. */
+/** Keeps the subscription open until sign-out; a stream ends at the token's expiry. */
 async function keepListening() {
   listening = new AbortController();
   const { signal } = listening;
@@ -197,7 +197,7 @@ async function keepListening() {
 
 // The page
 
-// The same order sent again, because the answer to the first was lost, has the same key.
+// a retry of the same order, after a lost response, sends the same idempotency key
 let order = null;
 el("new-charge").onsubmit = async (event) => {
   event.preventDefault();

@@ -16,17 +16,17 @@ usage: service tour [--record FILE]
                [--trusted-documents FILE] [--allow-origin ORIGIN]... [--redis URL]
                [--api URL]... [--opaque-tokens]
 
-  tour                      start on a free port with a fresh database, walk through everything over HTTP, exit 0 or 1
-  --record FILE             write down what the tour was answered, without secrets, as JSON
-  schema                    print the schema of the graph
-  --listen ADDRESS          where to listen (127.0.0.1:8080)
-  --database DATABASE       where to keep everything (sqlite:payments-desk.sqlite)
-  --sign-in-as EMAIL        demo only: whoever comes to /authorize is this user and has consented
-  --trusted-documents FILE  run only the operations of this manifest, by their ids (of Apollo, or {\"id\": \"text\"})
-  --allow-origin ORIGIN     pages of this origin may call the service, such as https://app.example.com
-  --redis URL               tell other processes on the same database of changed charges, and hear of theirs
-  --api URL                 issue tokens for another API, too; it asks what they are worth as demo-api / demo-api-secret
-  --opaque-tokens           issue tokens that are looked up and not read
+  tour                      start on a free port with a new database, check every feature over HTTP; exit with 0 or 1
+  --record FILE             write the responses of the tour to FILE as JSON, without secrets
+  schema                    print the GraphQL schema
+  --listen ADDRESS          listen address (default: 127.0.0.1:8080)
+  --database DATABASE       database of the service (default: sqlite:payments-desk.sqlite)
+  --sign-in-as EMAIL        demo only: every browser is signed in as this user, without login and consent pages
+  --trusted-documents FILE  run only the GraphQL operations of this manifest (Apollo format, or {\"id\": \"text\"})
+  --allow-origin ORIGIN     allow pages of this origin to call the service (CORS), for example https://app.example.com
+  --redis URL               Redis server over which processes on one database announce changed charges
+  --api URL                 also issue tokens for this API; it calls introspection as demo-api / demo-api-secret
+  --opaque-tokens           issue opaque access tokens instead of JWTs
 ";
 
 /// Database of the service.
@@ -116,10 +116,10 @@ pub enum Command {
 #[non_exhaustive]
 pub enum UsageError {
     /// A flag has no value.
-    #[error("{0} needs a value")]
+    #[error("{0}: the value is missing")]
     MissingValue(String),
     /// A flag has an invalid value.
-    #[error("{flag} does not take `{value}`: {expected}")]
+    #[error("{flag}: `{value}` is not {expected}")]
     InvalidValue {
         /// The flag.
         flag: &'static str,
@@ -129,16 +129,16 @@ pub enum UsageError {
         expected: &'static str,
     },
     /// `tour` with a flag other than `--record`: the tour has fixed settings.
-    #[error("`tour` takes no flag but `--record`")]
+    #[error("`tour` accepts no flag except `--record`")]
     FlagOfTour,
     /// `--record` without `tour`.
-    #[error("`--record` is a flag of `tour`")]
+    #[error("`--record` works only with `tour`")]
     NothingToRecord,
     /// `schema` with another argument.
-    #[error("`schema` stands alone")]
+    #[error("`schema` accepts no other argument")]
     SchemaAlone,
     /// An argument that is neither a command nor a flag.
-    #[error("`{0}` is neither a command nor a flag")]
+    #[error("`{0}` is neither a command nor a flag; see --help")]
     Unknown(String),
 }
 
@@ -192,7 +192,7 @@ fn parse_listen(value: String) -> Result<SocketAddr, UsageError> {
     value.parse().map_err(|_| UsageError::InvalidValue {
         flag: "--listen",
         value,
-        expected: "an address with a port, as 127.0.0.1:8080",
+        expected: "an address with a port, for example 127.0.0.1:8080",
     })
 }
 
@@ -217,12 +217,12 @@ mod tests {
     }
 
     #[test]
-    fn no_words_serve_with_the_defaults() {
+    fn no_arguments_serve_with_defaults() {
         assert_eq!(parse(""), Ok(Command::Serve(Options::default())));
     }
 
     #[test]
-    fn a_tour_may_be_recorded() {
+    fn tour_accepts_record() {
         let record = Some(PathBuf::from("tour.json"));
         assert_eq!(parse("tour"), Ok(Command::Tour { record: None }));
         assert_eq!(parse("tour --record tour.json"), Ok(Command::Tour { record }));
@@ -251,26 +251,29 @@ mod tests {
     }
 
     #[test]
-    fn what_means_nothing_is_refused_by_name() {
+    fn invalid_command_line_names_the_argument() {
         for (line, expected) in [
-            ("--listen", "--listen needs a value"),
+            ("--listen", "--listen: the value is missing"),
             (
                 "--listen here",
-                "--listen does not take `here`: an address with a port, as 127.0.0.1:8080",
+                "--listen: `here` is not an address with a port, for example 127.0.0.1:8080",
             ),
             (
                 "--database mysql:x",
-                "--database does not take `mysql:x`: sqlite:FILE or sqlite::memory:",
+                "--database: `mysql:x` is not sqlite:FILE or sqlite::memory:",
             ),
             (
                 "--database sqlite:",
-                "--database does not take `sqlite:`: sqlite:FILE or sqlite::memory:",
+                "--database: `sqlite:` is not sqlite:FILE or sqlite::memory:",
             ),
-            ("serve", "`serve` is neither a command nor a flag"),
-            ("tour --listen 127.0.0.1:1", "`tour` takes no flag but `--record`"),
-            ("--record tour.json", "`--record` is a flag of `tour`"),
-            ("--sign-in-as a schema", "`schema` stands alone"),
-            ("tour schema", "`schema` stands alone"),
+            ("serve", "`serve` is neither a command nor a flag; see --help"),
+            (
+                "tour --listen 127.0.0.1:1",
+                "`tour` accepts no flag except `--record`",
+            ),
+            ("--record tour.json", "`--record` works only with `tour`"),
+            ("--sign-in-as a schema", "`schema` accepts no other argument"),
+            ("tour schema", "`schema` accepts no other argument"),
         ] {
             assert_eq!(parse(line).unwrap_err().to_string(), expected);
         }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A mail to one address.
 #[derive(Clone)]
 #[non_exhaustive]
-pub struct Letter {
+pub struct Email {
     /// Email address of the recipient.
     pub to: String,
     /// Subject line.
@@ -15,9 +15,9 @@ pub struct Letter {
     pub text: String,
 }
 
-impl fmt::Debug for Letter {
+impl fmt::Debug for Email {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Letter")
+        f.debug_struct("Email")
             .field("to", &self.to)
             .field("subject", &self.subject)
             .finish_non_exhaustive()
@@ -25,15 +25,15 @@ impl fmt::Debug for Letter {
 }
 
 /// Sends a mail without waiting for its delivery.
-pub type Mail = Arc<dyn Fn(Letter) + Send + Sync>;
+pub type Mail = Arc<dyn Fn(Email) + Send + Sync>;
 
 /// An in-memory mailbox that keeps the last mail, for tests and the tour.
 #[derive(Clone, Debug, Default)]
-pub struct Letters {
-    last: Arc<Mutex<Option<Letter>>>,
+pub struct Mailbox {
+    last: Arc<Mutex<Option<Email>>>,
 }
 
-impl Letters {
+impl Mailbox {
     /// [`Mail`] that delivers to this mailbox.
     #[must_use]
     pub fn as_mail(&self) -> Mail {
@@ -43,7 +43,7 @@ impl Letters {
 
     /// Takes the last mail.
     #[must_use]
-    pub fn take(&self) -> Option<Letter> {
+    pub fn take(&self) -> Option<Email> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

@@ -24,7 +24,7 @@ use tour::RunningDesk;
 use crate::app::{App, Config};
 use crate::cli::{Command, DatabaseChoice, Options, USAGE};
 use crate::clock::DemoClock;
-use crate::mail::Letters;
+use crate::mail::Mailbox;
 use crate::seed;
 
 /// Input of a server function.
@@ -80,10 +80,12 @@ type Failure = Box<dyn std::error::Error>;
 
 async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<()>) -> Result<(), Failure> {
     let listener = TcpListener::bind(options.listen)
-        .map_err(|error| format!("cannot listen on {}: {error}", options.listen))?;
+        .map_err(|error| format!("--listen: cannot listen on {}: {error}", options.listen))?;
     let address = listener.local_addr()?;
     if options.sign_in_as.is_some() && !address.ip().is_loopback() {
-        return Err("--sign-in-as makes everybody that user: it works on a loopback address only".into());
+        return Err(
+            "--sign-in-as signs every browser in and requires a loopback address: change --listen".into(),
+        );
     }
     let base_url = base_url(address);
     let database = match &options.database {
@@ -93,7 +95,8 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
     let mut config = Config::new(&base_url, database);
     config.sign_in_as = options.sign_in_as.clone();
     if let Some(path) = &options.trusted_documents {
-        let unread = |error: io::Error| format!("cannot read {}: {error}", path.display());
+        let unread =
+            |error: io::Error| format!("--trusted-documents: cannot read `{}`: {error}", path.display());
         config.trusted_documents = Some(Manifest::from_json(&std::fs::read(path).map_err(unread)?)?);
     }
     config.cross_origins = options.cross_origins.clone();
@@ -129,7 +132,7 @@ async fn run_tour(
     let mut config = Config::new(&base_url, Database::open(folder.path().join("tour.sqlite"))?);
     config.clock = clock.clone();
     config.danger_deliver_to_loopback = true;
-    let letters = Letters::default();
+    let letters = Mailbox::default();
     config.mail = letters.as_mail();
     let app = Arc::new(App::open(config).await?);
     let (stop, stopped) = oneshot::channel::<()>();
@@ -153,7 +156,7 @@ async fn run_tour(
 /// Access of the tour to this process.
 struct Toured {
     clock: DemoClock,
-    letters: Letters,
+    letters: Mailbox,
     progress: watch::Receiver<()>,
 }
 
@@ -261,12 +264,12 @@ fn banner(base_url: &str, options: &Options) -> String {
         ("charges", "/v1/charges"),
         ("webhook endpoints", "/v1/webhook-endpoints"),
     ];
-    let mut text = "the payments desk is open\n\n".to_owned();
+    let mut text = "the payments desk is running\n\n".to_owned();
     for (name, path) in places {
         text.push_str(&format!("  {name:<24} {base_url}{path}\n"));
     }
     let sign_in = match &options.sign_in_as {
-        Some(email) => format!("everybody is {email}, without a page"),
+        Some(email) => format!("as {email}, without login and consent pages"),
         None => format!("{} / {}", seed::EMAIL, seed::PASSWORD),
     };
     text.push_str(&format!("\n  {:<24} {sign_in}\n  stop with Ctrl-C\n", "sign in"));

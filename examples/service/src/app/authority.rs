@@ -82,13 +82,16 @@ impl Authority {
 
 /// A generated signing key cannot be exported.
 #[derive(Debug, Error)]
-#[error("the key cannot be kept")]
-struct Unkept;
+#[error("the signing key cannot be exported")]
+struct KeyNotExportable;
 
 /// Key that signs tokens. Created once and stored, so that tokens survive a restart.
 async fn signing_key(desk: &Desk) -> Result<SigningKey, OpenError> {
     let fresh = SigningKey::generate_es256(&oauth_core::ports::OsEntropy).map_err(at("a signing key"))?;
-    let pem = fresh.to_pkcs8_pem().ok_or(Unkept).map_err(at("a signing key"))?;
+    let pem = fresh
+        .to_pkcs8_pem()
+        .ok_or(KeyNotExportable)
+        .map_err(at("a signing key"))?;
     let kept = desk
         .host_secret("signing-key", move || pem.expose().as_bytes().to_vec())
         .await

@@ -37,10 +37,11 @@ pub(super) fn full(response: Response<Bytes>) -> Response<Body> {
 /// - 400 for a body that is not a JSON object of this form
 pub(super) fn read_json<T: DeserializeOwned>(request: &Request<Bytes>) -> Result<T, Problem> {
     if !ContentType::from_headers(request.headers()).is_some_and(|sent| sent.is("application/json")) {
-        return Err(Problem::new(ErrorStatus::UNSUPPORTED_MEDIA_TYPE).with_detail("send application/json"));
+        return Err(Problem::new(ErrorStatus::UNSUPPORTED_MEDIA_TYPE)
+            .with_detail("the media type is not supported; send application/json"));
     }
     if request.headers().contains_key(CONTENT_ENCODING) {
-        let detail = "send the body as it is, without Content-Encoding";
+        let detail = "content codings are not supported; send the body without Content-Encoding";
         return Err(Problem::new(ErrorStatus::UNSUPPORTED_MEDIA_TYPE).with_detail(detail));
     }
     // serde would also accept an array of the members
@@ -50,7 +51,8 @@ pub(super) fn read_json<T: DeserializeOwned>(request: &Request<Bytes>) -> Result
     serde_json::from_slice(request.body()).map_err(|error| {
         // the reason may quote the whole body
         let reason: String = error.to_string().chars().take(LONGEST_REASON).collect();
-        Problem::new(ErrorStatus::BAD_REQUEST).with_detail(format!("the body is not as expected: {reason}"))
+        Problem::new(ErrorStatus::BAD_REQUEST)
+            .with_detail(format!("the body does not have the expected form: {reason}"))
     })
 }
 

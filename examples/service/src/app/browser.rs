@@ -39,7 +39,7 @@ impl Browser {
     }
 
     /// Returns `true` if the form carries a CSRF token of this browser.
-    pub(super) fn was_given(&self, form: &Params) -> bool {
+    pub(super) fn accepts_form(&self, form: &Params) -> bool {
         form.optional("csrf_token")
             .is_some_and(|token| self.secret.is_csrf_token(token))
     }
@@ -53,7 +53,7 @@ impl App {
     /// Returns 503 if the store fails.
     pub(super) async fn browser(&self, headers: &HeaderMap) -> Result<Browser, Problem> {
         let authenticated = self.sessions.authenticate(headers).await;
-        let signed_out = match authenticated.map_err(|error| self.unanswered(&error))? {
+        let signed_out = match authenticated.map_err(|error| self.store_failed(&error))? {
             Ok(session) => {
                 return Ok(Browser {
                     secret: session.secret.clone(),
@@ -74,7 +74,11 @@ impl App {
     }
 
     /// Sets the cookie on `page` if the browser has none yet.
-    pub(super) fn handed_to(&self, browser: &Browser, mut page: Response<Bytes>) -> Response<Bytes> {
+    pub(super) fn with_browser_cookie(
+        &self,
+        browser: &Browser,
+        mut page: Response<Bytes>,
+    ) -> Response<Bytes> {
         if browser.fresh {
             let cookie = self.sessions.cookie().set(&browser.secret, FORM_LIFETIME);
             page.headers_mut().append(SET_COOKIE, cookie);
@@ -101,7 +105,7 @@ impl App {
     }
 
     /// Builds the 503 for a failure of the authorization server's store, and logs its cause.
-    pub(super) fn unanswered(&self, error: &StoreError) -> Problem {
+    pub(super) fn store_failed(&self, error: &StoreError) -> Problem {
         (self.log)(&failure::in_one_line(error));
         unavailable()
     }
@@ -117,16 +121,17 @@ pub(super) fn form(request: &Request<Bytes>) -> Result<Params, Problem> {
     if !oauth_core::params::is_form(request.headers()) {
         return Err(Problem::new(ErrorStatus::UNSUPPORTED_MEDIA_TYPE));
     }
-    Params::parse(request.body())
-        .map_err(|_| Problem::new(ErrorStatus::BAD_REQUEST).with_detail("the form cannot be read"))
+    Params::parse(request.body()).map_err(|_| {
+        Problem::new(ErrorStatus::BAD_REQUEST)
+            .with_detail("the form is malformed; send it as application/x-www-form-urlencoded")
+    })
 }
 
 /// The 403 for a form without a CSRF token of this browser: another site made it, or the session
 /// has changed.
-pub(super) fn not_given() -> Problem {
-    Problem::new(ErrorStatus::FORBIDDEN).with_detail(
-        "this form is out of date or was not made here; load its page again and send it from there",
-    )
+pub(super) fn missing_csrf_token() -> Problem {
+    Problem::new(ErrorStatus::FORBIDDEN)
+        .with_detail("the form is out of date or comes from another site; reload its page and send it again")
 }
 
 /// Redirects with 303 to another page.

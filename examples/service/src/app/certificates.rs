@@ -7,7 +7,7 @@ use oauth_core::mtls::ClientCertificate;
 
 /// Copies the certificate that the adapter took from TLS to the request extensions of oauth-core.
 /// No header is trusted.
-pub(super) fn note_certificate(request: &mut Request<Bytes>) {
+pub(super) fn record_certificate(request: &mut Request<Bytes>) {
     let certificate = request.extensions().get().map(of_client);
     if let Some(certificate) = certificate {
         request.extensions_mut().insert(certificate);

@@ -4,7 +4,7 @@ use askama::Template;
 use http::StatusCode;
 use http_conventions::errors::{ErrorStatus, Problem};
 
-use super::page::{Does, ProblemPage, rendered};
+use super::page::{Capability, ProblemPage, rendered};
 use super::{App, Handled};
 use crate::seed::{EMAIL, PASSWORD};
 
@@ -27,7 +27,7 @@ const PLACES: &[Place] = &[
     Place {
         path: "/graphql",
         opens: true,
-        what: "the graph; in a browser, an explorer",
+        what: "GraphQL; in a browser, the explorer",
     },
     Place {
         path: "/authorize  /token",
@@ -37,12 +37,12 @@ const PLACES: &[Place] = &[
     Place {
         path: "/oauth/introspect  /oauth/revoke",
         opens: false,
-        what: "what a token is worth, and its end",
+        what: "token introspection and revocation",
     },
     Place {
         path: "/userinfo",
         opens: false,
-        what: "who the person behind an access token is",
+        what: "claims about the user of an access token",
     },
     Place {
         path: "/.well-known/openid-configuration",
@@ -52,12 +52,12 @@ const PLACES: &[Place] = &[
     Place {
         path: "/openapi.json",
         opens: true,
-        what: "the operations of /v1, for programs to read",
+        what: "machine-readable description of /v1",
     },
     Place {
         path: "/v1/charges",
         opens: false,
-        what: "create, list, read, replace; refunds under each charge",
+        what: "create, list, read, replace; refunds below each charge",
     },
     Place {
         path: "/v1/customers",
@@ -72,7 +72,7 @@ const PLACES: &[Place] = &[
     Place {
         path: "/v1/webhook-deliveries",
         opens: false,
-        what: "what became of each event; POST …/replays sends it again",
+        what: "status of each delivery; POST …/replays sends it again",
     },
 ];
 
@@ -85,7 +85,7 @@ impl App {
                 password: PASSWORD,
                 places: PLACES,
             },
-            &Does::Call,
+            &Capability::Call,
         )
     }
 
@@ -101,7 +101,7 @@ impl App {
                 status,
                 description: kind.description(),
             },
-            &Does::Nothing,
+            &Capability::Nothing,
         )
     }
 }

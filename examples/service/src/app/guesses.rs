@@ -30,7 +30,7 @@ const FROM_ANYWHERE: AttemptPolicy = match NonZeroU32::new(50) {
 };
 
 /// Records the client address of a request for the limits: without a proxy, the peer.
-pub(super) fn note_source(request: &mut Request<Bytes>) {
+pub(super) fn record_source(request: &mut Request<Bytes>) {
     let peer = request.extensions().get::<SocketAddr>().copied();
     if let Some(peer) = peer {
         request.extensions_mut().insert(Source::of(peer.ip()));
@@ -63,7 +63,7 @@ impl App {
     ///
     /// - 429 after too many attempts, right or wrong
     /// - 503 if the password cannot be verified now
-    pub(super) async fn guessed(
+    pub(super) async fn verify_login(
         &self,
         request: &Request<Bytes>,
         email: &str,
@@ -74,7 +74,7 @@ impl App {
         let counts = counts(request, email);
         // a refused attempt is not counted; concurrent ones may be, which only lengthens the wait
         for (key, _) in &counts {
-            self.admitted(key, self.attempts.passwords.standing(key, self.clock.now()).await)?;
+            self.check_admission(key, self.attempts.passwords.standing(key, self.clock.now()).await)?;
         }
         for (key, policy) in &counts {
             self.attempt(key, policy).await?;
@@ -84,7 +84,7 @@ impl App {
         if known.is_some() {
             for (key, _) in &counts {
                 let forgiven = self.attempts.passwords.forgive(key).await;
-                forgiven.map_err(|error| self.unanswered(&error))?;
+                forgiven.map_err(|error| self.store_failed(&error))?;
             }
         }
         Ok(known)
@@ -98,14 +98,18 @@ impl App {
     /// - 503 if the counter's store fails
     pub(super) async fn attempt(&self, key: &AttemptKey, policy: &AttemptPolicy) -> Result<(), Problem> {
         let admission = self.attempts.passwords.admit(key, policy, self.clock.now()).await;
-        self.admitted(key, admission)
+        self.check_admission(key, admission)
     }
 
-    fn admitted(&self, key: &AttemptKey, admission: Result<Admission, StoreError>) -> Result<(), Problem> {
-        match admission.map_err(|error| self.unanswered(&error))? {
+    fn check_admission(
+        &self,
+        key: &AttemptKey,
+        admission: Result<Admission, StoreError>,
+    ) -> Result<(), Problem> {
+        match admission.map_err(|error| self.store_failed(&error))? {
             Admission::Admitted => Ok(()),
             Admission::Refused { retry_after } => {
-                (self.log)(&format!("too many attempts: {}", key.as_hash()));
+                (self.log)(&format!("too many attempts for key {}", key.as_hash()));
                 Err(Problem::too_many_requests(RetryAfter::new(retry_after)))
             }
         }
@@ -179,10 +183,15 @@ mod tests {
         let request = Request::new(Bytes::new());
         let flood: Vec<_> = std::iter::from_fn(|| app.desk.hashing_place().ok()).collect();
         for _ in 0..10 {
-            let refused = app.guessed(&request, EMAIL, PASSWORD).await.unwrap_err();
+            let refused = app.verify_login(&request, EMAIL, PASSWORD).await.unwrap_err();
             assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
         }
         drop(flood);
-        assert!(app.guessed(&request, EMAIL, PASSWORD).await.unwrap().is_some());
+        assert!(
+            app.verify_login(&request, EMAIL, PASSWORD)
+                .await
+                .unwrap()
+                .is_some()
+        );
     }
 }

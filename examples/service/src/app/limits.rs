@@ -66,7 +66,7 @@ pub(super) fn limiter(clock: &DemoClock, log: &Log) -> RateLimiter {
     let store = Arc::new(MemoryRateLimitStore::default());
     let log = Arc::clone(log);
     RateLimiter::new(store, Arc::new(clock.clone()), OnStoreFailure::FailClosed)
-        .with_failure_log(move |error| log(&format!("rate limits: {}", failure::in_one_line(error))))
+        .with_failure_log(move |error| log(&format!("rate limit failed: {}", failure::in_one_line(error))))
 }
 
 impl Limiting {
@@ -151,20 +151,24 @@ impl App {
 
 /// Renders a 429 or 503 in the format of the route: a page, an OAuth error or a problem. The
 /// status, `Retry-After` and other headers stay.
-pub(super) fn told_at(route: &Route, request: &Request<Bytes>, refused: EarlyAnswer) -> Response<Bytes> {
+pub(super) fn render_early_answer(
+    route: &Route,
+    request: &Request<Bytes>,
+    refused: EarlyAnswer,
+) -> Response<Bytes> {
     match route {
-        route if route.speaks_oauth() => told_to_clients(refused),
-        route if route.is_for_people() => page::hurried(request, refused.into_response()),
+        route if route.speaks_oauth() => render_oauth_error(refused),
+        route if route.is_for_people() => page::rate_limit_as_page(request, refused.into_response()),
         _ => refused.into_response(),
     }
 }
 
 /// Renders an OAuth error ([RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2)).
 /// Introspection, revocation and pushed authorization requests use the same format.
-fn told_to_clients(refused: EarlyAnswer) -> Response<Bytes> {
+fn render_oauth_error(refused: EarlyAnswer) -> Response<Bytes> {
     let error = to_json(&serde_json::json!({
         "error": "temporarily_unavailable",
-        "error_description": "come again after the time in Retry-After",
+        "error_description": "too many requests or temporarily unavailable; retry after the time in Retry-After",
     }));
     let mut response = refused.into_response().map(|_| error);
     let json = HeaderValue::from_static("application/json");

@@ -47,8 +47,10 @@ pub(super) fn filtered_by<T>(
         (Some((_, value)), None) => read(&value),
         (Some(_), Some(_)) => None,
     };
-    let invalid =
-        || Problem::new(ErrorStatus::BAD_REQUEST).with_detail(format!("`{name}` has no such value"));
+    let invalid = || {
+        Problem::new(ErrorStatus::BAD_REQUEST)
+            .with_detail(format!("the value of `{name}` is unknown, empty or repeated"))
+    };
     chosen.map(Some).ok_or_else(invalid)
 }
 

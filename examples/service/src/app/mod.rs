@@ -52,7 +52,7 @@ use webhook_core::sender::Dispatcher;
 
 use self::caller::Caller;
 use self::graph::Graph;
-use self::limits::{Limiting, told_at};
+use self::limits::{Limiting, render_early_answer};
 use self::openapi::Document;
 use self::route::Route;
 use crate::clock::DemoClock;
@@ -147,8 +147,8 @@ impl App {
         exchange: Exchange<Admitted>,
         mut request: Request<Bytes>,
     ) -> Result<Response<Body>, EarlyAnswer> {
-        guesses::note_source(&mut request);
-        certificates::note_certificate(&mut request);
+        guesses::record_source(&mut request);
+        certificates::record_certificate(&mut request);
         let route = exchange.check(taken_route(&exchange, request.method()))?;
         if request.method() == Method::OPTIONS {
             let allowed = Allow::of(route.methods()).no_content();
@@ -156,7 +156,7 @@ impl App {
         }
         let exchange = match self.limit_address(exchange, &route, &request).await {
             Ok(exchange) => exchange,
-            Err(refused) => return Ok(body::full(told_at(&route, &request, refused))),
+            Err(refused) => return Ok(body::full(render_early_answer(&route, &request, refused))),
         };
         match route {
             Route::Graph => self.answer_graph(exchange, request).await,
@@ -183,18 +183,18 @@ impl App {
             Route::Asset(asset) => self.show_asset(&request, asset),
             Route::Authorize => self.authorize(request).await,
             Route::Login | Route::Consent => {
-                page::told_to_people(&request, self.sign_in(&route, &request).await)
+                page::problem_as_page(&request, self.sign_in(&route, &request).await)
             }
-            Route::ForgottenPassword => page::told_to_people(&request, self.forgotten(&request).await),
-            Route::PasswordReset => page::told_to_people(&request, self.reset(&request).await),
+            Route::ForgottenPassword => page::problem_as_page(&request, self.forgotten(&request).await),
+            Route::PasswordReset => page::problem_as_page(&request, self.reset(&request).await),
             Route::Account | Route::AccountForm(_) => {
-                page::told_to_people(&request, self.account(&route, &request).await)
+                page::problem_as_page(&request, self.account(&route, &request).await)
             }
-            Route::PushedRequests => Ok(self.told(self.server.par(request).await)),
-            Route::Token => Ok(self.told(self.server.token(request).await)),
-            Route::Introspect => Ok(self.told(self.server.introspect(request).await)),
-            Route::Revoke => Ok(self.told(self.server.revoke(request).await)),
-            Route::UserInfo => Ok(self.told(self.server.userinfo(request).await)),
+            Route::PushedRequests => Ok(self.log_and_return(self.server.par(request).await)),
+            Route::Token => Ok(self.log_and_return(self.server.token(request).await)),
+            Route::Introspect => Ok(self.log_and_return(self.server.introspect(request).await)),
+            Route::Revoke => Ok(self.log_and_return(self.server.revoke(request).await)),
+            Route::UserInfo => Ok(self.log_and_return(self.server.userinfo(request).await)),
             Route::ServerMetadata => Ok(self.server.metadata(&request)),
             Route::ResourceMetadata => Ok(self.resources.metadata(&request)),
             Route::Jwks => Ok(self.server.jwks(&request)),
@@ -229,7 +229,7 @@ impl App {
     async fn act(&self, route: &Route, request: &Request<Bytes>) -> Handled {
         match route {
             Route::Charges => self.create_charge(request).await,
-            Route::Refunds(charge) => self.ask_for_refund(request, charge.clone()).await,
+            Route::Refunds(charge) => self.request_refund(request, charge.clone()).await,
             Route::Customers => self.create_customer(request).await,
             Route::WebhookEndpoints => self.register_endpoint(request).await,
             Route::WebhookReplays(id) => self.replay_delivery(id).await,
@@ -256,15 +256,15 @@ impl App {
     }
 
     /// Passes on a response of the authorization server and logs its events and failures.
-    fn told(&self, answer: EndpointResponse) -> Response<Bytes> {
-        self.tell(&answer.events);
+    fn log_and_return(&self, answer: EndpointResponse) -> Response<Bytes> {
+        self.log_events(&answer.events);
         if let Some(fault) = &answer.fault {
             (self.log)(&failure::in_one_line(&**fault));
         }
         answer.response
     }
 
-    fn tell(&self, events: &[AuthEvent]) {
+    fn log_events(&self, events: &[AuthEvent]) {
         for event in events {
             (self.log)(&format!("{event:?}"));
         }
@@ -281,7 +281,7 @@ impl App {
         if failed && !matches!(error, DeskError::Hashing(HashingError::Busy)) {
             (self.log)(&failure::in_one_line(&error));
         }
-        problem::of_desk(error, self.conventions.problems())
+        problem::from_desk(error, self.conventions.problems())
     }
 }
 

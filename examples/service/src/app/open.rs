@@ -98,7 +98,7 @@ impl fmt::Debug for Config {
 
 /// A step of the service's construction failed.
 #[derive(Debug, Error)]
-#[error("the service cannot start: {step}")]
+#[error("cannot start the service: {step}")]
 pub struct OpenError {
     step: &'static str,
     source: Box<dyn std::error::Error + Send + Sync>,
@@ -106,8 +106,8 @@ pub struct OpenError {
 
 /// The email address of `--sign-in-as` belongs to no user.
 #[derive(Debug, Error)]
-#[error("no user has this address")]
-struct Nobody;
+#[error("no user has this email address")]
+struct UnknownUser;
 
 /// Wraps an error with the name of the failed step.
 pub(crate) fn at<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
@@ -146,7 +146,7 @@ impl App {
         seed::seed(&desk, &database, &base_url, &access_tokens.other_apis).await?;
         if let Some(email) = &sign_in_as {
             let user = desk.user_by_email(email).await.map_err(at("--sign-in-as"))?;
-            user.ok_or(Nobody).map_err(at("--sign-in-as"))?;
+            user.ok_or(UnknownUser).map_err(at("--sign-in-as"))?;
         }
         let attempts = Attempts::in_database(&database);
         let authority = Authority::open(&base_url, access_tokens, &desk, &clock, &attempts).await?;

@@ -12,7 +12,7 @@ use super::problem::unavailable;
 
 /// Capability that a page needs beside static content.
 #[derive(Clone, Debug)]
-pub(super) enum Does {
+pub(super) enum Capability {
     /// None.
     Nothing,
     /// Runs the console's script, which calls this service.
@@ -21,7 +21,7 @@ pub(super) enum Does {
     Send(Vec<String>),
 }
 
-impl Does {
+impl Capability {
     /// Content-Security-Policy of the page: no inline code, no foreign sources, no framing.
     fn policy(&self) -> String {
         let more = match self {
@@ -45,7 +45,7 @@ impl Does {
 /// # Errors
 ///
 /// Returns 503 if the template fails; the templates of this service do not.
-pub(super) fn rendered(status: StatusCode, page: &impl Template, does: &Does) -> Handled {
+pub(super) fn rendered(status: StatusCode, page: &impl Template, capability: &Capability) -> Handled {
     let page = page.render().map_err(|_| unavailable())?;
     let mut response = Response::new(Bytes::from(page));
     *response.status_mut() = status;
@@ -59,7 +59,7 @@ pub(super) fn rendered(status: StatusCode, page: &impl Template, does: &Does) ->
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    let policy = HeaderValue::try_from(does.policy()).map_err(|_| unavailable())?;
+    let policy = HeaderValue::try_from(capability.policy()).map_err(|_| unavailable())?;
     headers.insert("content-security-policy", policy);
     Ok(response)
 }
@@ -77,7 +77,7 @@ pub(super) struct ProblemPage<'a> {
 /// # Errors
 ///
 /// Returns the problem of `handled`, if the request does not accept HTML.
-pub(super) fn told_to_people(request: &Request<Bytes>, handled: Handled) -> Handled {
+pub(super) fn problem_as_page(request: &Request<Bytes>, handled: Handled) -> Handled {
     let Err(problem) = handled else {
         return handled;
     };
@@ -87,19 +87,19 @@ pub(super) fn told_to_people(request: &Request<Bytes>, handled: Handled) -> Hand
     let status = problem.status();
     let (title, description) = match status {
         StatusCode::BAD_REQUEST => (
-            "This sign-in cannot go on",
-            "It has expired, is over, or was begun in another browser. Go back to the application and start again.",
+            "This sign-in cannot continue",
+            "It has expired, is complete, or was started in another browser. Go back to the application and start again.",
         ),
         StatusCode::FORBIDDEN => (
             "This page was out of date",
-            "Nothing was changed. Go back, load the page again, and try once more.",
+            "Nothing was changed. Go back, reload the page, and try again.",
         ),
         StatusCode::TOO_MANY_REQUESTS => (
             "Too many attempts",
-            "Nothing was looked at. Wait a little, then go back and try again; each wrong attempt makes the wait longer.",
+            "This attempt was not checked. Wait, then go back and try again. Each wrong attempt makes the wait longer.",
         ),
         _ => (
-            "That did not work",
+            "The request failed",
             "Go back to the application and try again in a moment.",
         ),
     };
@@ -107,14 +107,14 @@ pub(super) fn told_to_people(request: &Request<Bytes>, handled: Handled) -> Hand
 }
 
 /// Renders a response of the rate limiter as a page, if the request accepts HTML.
-pub(super) fn hurried(request: &Request<Bytes>, refused: Response<Bytes>) -> Response<Bytes> {
+pub(super) fn rate_limit_as_page(request: &Request<Bytes>, refused: Response<Bytes>) -> Response<Bytes> {
     if !accepts_html(request) {
         return refused;
     }
     let page = in_place_of(
         &refused,
         "Too many requests",
-        "Too many came from your network just now, and this one was not looked at. Wait a little, then load the page again.",
+        "Your network has sent too many requests. Wait a moment, then reload the page.",
     );
     page.unwrap_or(refused)
 }
@@ -127,7 +127,7 @@ fn in_place_of(refused: &Response<Bytes>, title: &str, description: &str) -> Han
         status: status.as_u16(),
         description,
     };
-    let mut response = rendered(status, &page, &Does::Nothing)?;
+    let mut response = rendered(status, &page, &Capability::Nothing)?;
     let owed = refused.headers().iter();
     let owed = owed.filter(|(name, _)| *name != CONTENT_TYPE && *name != CACHE_CONTROL);
     let headers = response.headers_mut();

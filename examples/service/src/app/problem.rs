@@ -12,14 +12,14 @@ pub(super) const INVALID_BODY: ProblemType = ProblemType::new(
     "invalid-body",
     ErrorStatus::UNPROCESSABLE_CONTENT,
     "The body fails validation",
-    "The body is JSON of the right form with values that are not acceptable; `errors` names each member by a JSON pointer.",
+    "The body is well-formed JSON with invalid values; `errors` names each member by a JSON pointer.",
 );
 
 pub(super) const REFUND_EXCEEDS_CHARGE: ProblemType = ProblemType::new(
     "refund-exceeds-charge",
     ErrorStatus::CONFLICT,
     "The refund exceeds the charge",
-    "More was asked for than the charge has left; `refundable` says how much that is, in the currency's smallest unit.",
+    "The refund exceeds the rest of the charge; `refundable` is that rest in the currency's smallest unit.",
 );
 
 pub(super) const ADDRESS_REFUSED: ProblemType = ProblemType::new(
@@ -63,7 +63,7 @@ pub(super) fn unavailable() -> Problem {
 }
 
 /// Converts a failure of the desk to a problem.
-pub(super) fn of_desk(error: DeskError, base: &ProblemBase) -> Problem {
+pub(super) fn from_desk(error: DeskError, base: &ProblemBase) -> Problem {
     match error {
         DeskError::Faulty(faults) => invalid_body(&faults, base),
         DeskError::ExceedsCharge { left } => REFUND_EXCEEDS_CHARGE

@@ -15,7 +15,7 @@ use crate::wire::RefundBody;
 
 impl App {
     /// Responds 202 with the URL to poll; the refund is booked later.
-    pub(super) async fn ask_for_refund(&self, request: &Request<Bytes>, charge: ChargeId) -> Handled {
+    pub(super) async fn request_refund(&self, request: &Request<Bytes>, charge: ChargeId) -> Handled {
         let body = if request.body().is_empty() {
             NewRefund::default()
         } else {
@@ -23,7 +23,7 @@ impl App {
         };
         let refund = self
             .desk
-            .ask_for_refund(charge, body)
+            .request_refund(charge, body)
             .await
             .map_err(|error| self.refused(error))?;
         let (of, id) = (refund.charge.as_str(), refund.id.as_str());

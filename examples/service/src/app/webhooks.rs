@@ -153,7 +153,7 @@ impl App {
                 .problem(self.conventions.problems())
                 .with_extension("state", delivery.state.as_str())),
             Ok(_) => {
-                self.desk.events_enqueued().notify_one();
+                self.desk.event_notify().notify_one();
                 let delivery = self.delivery(id).await?;
                 let location = Location::of_path(["v1", "webhook-deliveries", id]);
                 let body = json(StatusCode::OK, &delivery_json(&delivery, None));

@@ -11,13 +11,13 @@ use super::App;
 use crate::desk::DeskError;
 
 /// Delay after a store failed.
-const AFTER_FAILURE: Duration = Duration::from_secs(1);
+const FAILURE_DELAY: Duration = Duration::from_secs(1);
 /// Polling interval: another process on the database may enqueue work without waking this one.
-const LOOK_AGAIN: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// Redis channel of changed charges; a message names the process and the charge.
 const CHARGES: &str = "charges";
 /// Interval at which expired rows are deleted.
-const LET_GO: Duration = Duration::from_secs(60);
+const PURGE_INTERVAL: Duration = Duration::from_secs(60);
 
 impl App {
     /// Runs until dropped. Drop it only after the server has drained; unfinished work stays in the
@@ -27,7 +27,7 @@ impl App {
             self.book_refunds(),
             self.deliver_events(),
             self.fan_out(),
-            self.let_go()
+            self.delete_expired()
         );
     }
 
@@ -42,14 +42,14 @@ impl App {
             match self.desk.book_refunds().await {
                 Ok(0) => {
                     let _elapsed =
-                        tokio::time::timeout(LOOK_AGAIN, self.desk.refunds_asked_for().notified()).await;
+                        tokio::time::timeout(POLL_INTERVAL, self.desk.refund_notify().notified()).await;
                 }
                 Ok(_) => {
                     self.worked.send_replace(());
                 }
                 Err(error) => {
                     let _told = self.refused(error);
-                    tokio::time::sleep(AFTER_FAILURE).await;
+                    tokio::time::sleep(FAILURE_DELAY).await;
                 }
             }
         }
@@ -61,7 +61,10 @@ impl App {
             Ok(_) => {
                 self.worked.send_replace(());
             }
-            Err(error) => (self.log)(&format!("delivery: {}", failure::in_one_line(&error))),
+            Err(error) => (self.log)(&format!(
+                "webhook delivery failed: {}",
+                failure::in_one_line(&error)
+            )),
         };
         self.dispatcher.run(wait, told).await;
     }
@@ -75,8 +78,8 @@ impl App {
         };
         tokio::select! {
             () = due => {}
-            () = self.desk.events_enqueued().notified() => {}
-            () = tokio::time::sleep(LOOK_AGAIN) => {}
+            () = self.desk.event_notify().notified() => {}
+            () = tokio::time::sleep(POLL_INTERVAL) => {}
         }
         // the work ends when it is dropped
         ControlFlow::Continue(())
@@ -87,18 +90,21 @@ impl App {
     async fn fan_out(&self) {
         if let Some(redis) = &self.redis {
             let here = hex(crate::random());
-            tokio::join!(self.tell_others(redis, &here), self.hear_others(redis, &here));
+            tokio::join!(
+                self.publish_changes(redis, &here),
+                self.receive_changes(redis, &here)
+            );
         }
     }
 
-    async fn tell_others(&self, redis: &host_store_redis::Database, here: &str) {
-        let mut changes = self.desk.changes_made_here();
+    async fn publish_changes(&self, redis: &host_store_redis::Database, here: &str) {
+        let mut changes = self.desk.local_changes();
         loop {
             match changes.recv().await {
                 Ok(id) => {
                     let told = redis.publish(CHARGES, format!("{here} {id}").into()).await;
                     if let Err(error) = told {
-                        (self.log)(&format!("fan-out: {}", failure::in_one_line(&error)));
+                        (self.log)(&format!("Redis fan-out failed: {}", failure::in_one_line(&error)));
                     }
                 }
                 Err(RecvError::Lagged(_)) => {}
@@ -107,13 +113,13 @@ impl App {
         }
     }
 
-    async fn hear_others(&self, redis: &host_store_redis::Database, here: &str) {
+    async fn receive_changes(&self, redis: &host_store_redis::Database, here: &str) {
         let mut others = loop {
             match redis.listen(CHARGES).await {
                 Ok(listener) => break listener,
-                Err(error) => (self.log)(&format!("fan-out: {}", failure::in_one_line(&error))),
+                Err(error) => (self.log)(&format!("Redis fan-out failed: {}", failure::in_one_line(&error))),
             }
-            tokio::time::sleep(AFTER_FAILURE).await;
+            tokio::time::sleep(FAILURE_DELAY).await;
         };
         loop {
             let message = others.next().await;
@@ -124,7 +130,7 @@ impl App {
                 continue;
             };
             if let (true, Ok(id)) = (process != here, id.parse()) {
-                match self.desk.changed_elsewhere(id).await {
+                match self.desk.publish_remote_change(id).await {
                     // not found: the message belongs to another database
                     Ok(()) | Err(DeskError::NotFound) => {}
                     Err(error) => {
@@ -135,12 +141,12 @@ impl App {
         }
     }
 
-    async fn let_go(&self) {
+    async fn delete_expired(&self) {
         loop {
             if let Err(error) = self.database.purge(self.clock.now()).await {
                 let _told = self.refused(error.into());
             }
-            tokio::time::sleep(LET_GO).await;
+            tokio::time::sleep(PURGE_INTERVAL).await;
         }
     }
 }

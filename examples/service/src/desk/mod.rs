@@ -83,10 +83,10 @@ pub struct Placed<T> {
 #[non_exhaustive]
 pub enum DeskError {
     /// The body is well-formed JSON with invalid values.
-    #[error("the body is not acceptable")]
+    #[error("the body has invalid values")]
     Faulty(Vec<Fault>),
     /// A refund exceeds the rest of the charge.
-    #[error("the charge has {left} left to refund")]
+    #[error("the refund exceeds the charge: {left} left to refund")]
     ExceedsCharge {
         /// Rest of the charge in the currency's smallest unit.
         left: u32,
@@ -101,10 +101,10 @@ pub enum DeskError {
     #[error("the database failed")]
     Database(#[from] DatabaseError),
     /// The webhook store failed.
-    #[error("the store of webhooks failed")]
+    #[error("the webhook store failed")]
     Store(#[from] StoreError),
     /// The password could not be hashed.
-    #[error("hashing a password failed")]
+    #[error("the password could not be hashed")]
     Hashing(#[from] HashingError),
 }
 
@@ -122,8 +122,8 @@ pub struct Desk {
     updates: broadcast::Sender<Charge>,
     /// Charges changed by this process.
     made_here: broadcast::Sender<ChargeId>,
-    refunds_asked_for: Arc<Notify>,
-    events_enqueued: Arc<Notify>,
+    refund_notify: Arc<Notify>,
+    event_notify: Arc<Notify>,
     hashing: password::Hashing,
 }
 
@@ -142,8 +142,8 @@ impl Desk {
             clock,
             updates,
             made_here,
-            refunds_asked_for: Arc::default(),
-            events_enqueued: Arc::default(),
+            refund_notify: Arc::default(),
+            event_notify: Arc::default(),
             hashing: password::Hashing::default(),
         })
     }
@@ -156,7 +156,7 @@ impl Desk {
 
     /// Subscribes to the identifiers of charges that this process changes, from now on.
     #[must_use]
-    pub fn changes_made_here(&self) -> broadcast::Receiver<ChargeId> {
+    pub fn local_changes(&self) -> broadcast::Receiver<ChargeId> {
         self.made_here.subscribe()
     }
 
@@ -170,7 +170,7 @@ impl Desk {
     /// # Errors
     ///
     /// See [`charge`](Self::charge).
-    pub async fn changed_elsewhere(&self, id: ChargeId) -> Result<(), DeskError> {
+    pub async fn publish_remote_change(&self, id: ChargeId) -> Result<(), DeskError> {
         if self.updates.receiver_count() > 0 {
             let charge = self.charge(id).await?;
             let _subscribers = self.updates.send(charge);
@@ -180,14 +180,14 @@ impl Desk {
 
     /// Notifies the background work of a new refund.
     #[must_use]
-    pub fn refunds_asked_for(&self) -> &Notify {
-        &self.refunds_asked_for
+    pub fn refund_notify(&self) -> &Notify {
+        &self.refund_notify
     }
 
     /// Notifies the background work of new webhook events.
     #[must_use]
-    pub fn events_enqueued(&self) -> &Notify {
-        &self.events_enqueued
+    pub fn event_notify(&self) -> &Notify {
+        &self.event_notify
     }
 
     /// Notifies subscribers of a committed change.
@@ -195,7 +195,7 @@ impl Desk {
         // fails without a subscriber
         let _subscribers = self.updates.send(charge.clone());
         let _others = self.made_here.send(charge.id.clone());
-        self.events_enqueued.notify_one();
+        self.event_notify.notify_one();
     }
 }
 

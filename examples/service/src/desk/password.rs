@@ -89,13 +89,13 @@ pub enum HashingError {
     #[error("the hash function failed")]
     Function(#[from] password_hash::Error),
     /// The task was cancelled or panicked.
-    #[error("the task of the hash function broke off")]
+    #[error("the hashing task was cancelled or panicked")]
     Task(#[from] JoinError),
     /// The queue is full.
-    #[error("too many passwords wait to be hashed")]
+    #[error("the hashing queue is full")]
     Busy,
     /// The service is stopping.
-    #[error("no turn is given any more")]
+    #[error("the service is stopping")]
     Closed(#[from] AcquireError),
 }
 

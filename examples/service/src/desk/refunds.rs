@@ -18,7 +18,7 @@ impl Desk {
     /// - [`DeskError::NotFound`] if there is no such charge
     /// - [`DeskError::ExceedsCharge`] if the amount exceeds the rest of the charge
     /// - [`DeskError::Faulty`] if the amount is invalid
-    pub async fn ask_for_refund(&self, charge: ChargeId, body: NewRefund) -> Result<Refund, DeskError> {
+    pub async fn request_refund(&self, charge: ChargeId, body: NewRefund) -> Result<Refund, DeskError> {
         let (id, now) = (RefundId::from_random(crate::random()), self.clock.now());
         let refund = self
             .database
@@ -37,7 +37,7 @@ impl Desk {
                 Ok::<_, DeskError>(refund)
             })
             .await?;
-        self.refunds_asked_for.notify_one();
+        self.refund_notify.notify_one();
         Ok(refund)
     }
 

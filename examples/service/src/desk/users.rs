@@ -30,7 +30,7 @@ impl User {
 }
 
 /// A user who has entered the correct password. Valid until the password changes: see
-/// [`still_counts`](Desk::still_counts).
+/// [`is_current`](Desk::is_current).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Authenticated {
@@ -114,7 +114,7 @@ impl Desk {
     /// # Errors
     ///
     /// Returns [`DeskError::Database`] if the database fails.
-    pub async fn still_counts(&self, authenticated: &Authenticated) -> Result<bool, DeskError> {
+    pub async fn is_current(&self, authenticated: &Authenticated) -> Result<bool, DeskError> {
         let Authenticated { user, verified } = authenticated.clone();
         self.database
             .read(move |connection| {

@@ -87,7 +87,7 @@ impl Charge {
     /// # Errors
     ///
     /// Returns every [`Fault`] of the new description.
-    pub fn described(mut self, description: Option<String>) -> Result<Self, Vec<Fault>> {
+    pub fn with_description(mut self, description: Option<String>) -> Result<Self, Vec<Fault>> {
         if let Some(fault) = text_fault(description.as_deref(), "/description") {
             return Err(vec![fault]);
         }
@@ -129,7 +129,7 @@ impl NewCharge {
         let customer = match self.customer.map(|id| id.parse::<CustomerId>()).transpose() {
             Ok(customer) => customer,
             Err(_) => {
-                faults.push(Fault::new("/customer", "the id of a customer"));
+                faults.push(Fault::new("/customer", "must be the id of a customer"));
                 None
             }
         };
@@ -175,7 +175,7 @@ impl NewCharge {
             .filter_map(|(differs, fault)| differs.then_some(fault))
             .collect();
         if faults.is_empty() {
-            charge.described(asked.description)
+            charge.with_description(asked.description)
         } else {
             Err(faults)
         }
@@ -202,7 +202,7 @@ pub(super) mod tests {
         let body = NewCharge {
             amount: 0,
             currency: "EUR".to_owned(),
-            customer: Some("nobody".to_owned()),
+            customer: Some("unknown".to_owned()),
             description: Some("\u{7}".to_owned()),
         };
         let faults = body

@@ -29,7 +29,10 @@ impl Fault {
     /// The customer does not exist.
     pub const UNKNOWN_CUSTOMER: Self = Self::new("/customer", "no such customer");
     /// Invalid event types of a webhook endpoint.
-    pub const EVENT_TYPE: Self = Self::new("/events", "dotted lower-case words, as `charge.created`");
+    pub const EVENT_TYPE: Self = Self::new(
+        "/events",
+        "must be dotted lower-case words, for example `charge.created`",
+    );
 
     const fn new(pointer: &'static str, detail: &'static str) -> Self {
         Self { pointer, detail }
@@ -42,6 +45,6 @@ fn text_fault(text: Option<&str>, pointer: &'static str) -> Option<Fault> {
     let fits = text.chars().count() <= 500 && !text.chars().any(char::is_control);
     (!fits).then_some(Fault::new(
         pointer,
-        "at most 500 characters, without control characters",
+        "must have at most 500 characters and no control characters",
     ))
 }

@@ -27,7 +27,7 @@ impl Amount {
             Ok(units) if (1..=Self::MAX.0).contains(&units) => Ok(Self(units)),
             _ => Err(Fault::new(
                 pointer,
-                "an integer from 1 to 99999999, in the currency's smallest unit",
+                "must be an integer from 1 to 99999999, in the currency's smallest unit",
             )),
         }
     }
@@ -78,7 +78,10 @@ impl FromStr for Currency {
     fn from_str(text: &str) -> Result<Self, Fault> {
         match <[u8; 3]>::try_from(text.as_bytes()) {
             Ok(code) if code.iter().all(u8::is_ascii_lowercase) => Ok(Self(code)),
-            _ => Err(Fault::new("/currency", "three lower-case letters, as `eur`")),
+            _ => Err(Fault::new(
+                "/currency",
+                "must be three lower-case letters, for example `eur`",
+            )),
         }
     }
 }

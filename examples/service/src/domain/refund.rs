@@ -70,10 +70,10 @@ pub struct NewRefund {
 #[non_exhaustive]
 pub enum RefundRefused {
     /// The amount is invalid.
-    #[error("the amount is not one")]
+    #[error("the amount is invalid")]
     Faulty(Fault),
     /// The amount exceeds the rest of the charge.
-    #[error("the charge has {left} left to refund")]
+    #[error("the refund exceeds the charge: {left} left to refund")]
     ExceedsCharge {
         /// Rest of the charge in the currency's smallest unit.
         left: u32,

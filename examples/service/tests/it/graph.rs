@@ -121,5 +121,5 @@ async fn a_desk_with_a_list_runs_nothing_else() {
     );
     let drifted = Manifest::new().with_document("gone-1", "{ removed }");
     let refused = with(drifted).await.err().unwrap();
-    assert_eq!(refused.to_string(), "the service cannot start: the graph");
+    assert_eq!(refused.to_string(), "cannot start the service: the graph");
 }

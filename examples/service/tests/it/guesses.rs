@@ -11,7 +11,7 @@ use http::Response;
 use service::app::{App, Config};
 use service::clock::DemoClock;
 use service::desk::{Desk, User};
-use service::mail::Letters;
+use service::mail::Mailbox;
 
 use crate::browser::{Browser, EMAIL, PASSWORD, text, where_to};
 use crate::desk::{BASE, FORM, SERVICE, ask, header, json, request};
@@ -22,12 +22,12 @@ const OTHER_PASSWORD: &str = "another long password";
 struct Fixture {
     app: Arc<App>,
     clock: DemoClock,
-    letters: Letters,
+    letters: Mailbox,
 }
 
 /// A service of two users.
 async fn fixture() -> Fixture {
-    let (clock, letters) = (DemoClock::new(), Letters::default());
+    let (clock, letters) = (DemoClock::new(), Mailbox::default());
     let database = Database::open_in_memory().unwrap();
     let mut config = Config::new(BASE, database.clone());
     config.clock = clock.clone();

@@ -240,5 +240,5 @@ async fn a_limit_of_nothing_does_not_start() {
     let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
     config.limits.of_caller = 0;
     let refused = App::open(config).await.err().unwrap();
-    assert_eq!(refused.to_string(), "the service cannot start: the rate limits");
+    assert_eq!(refused.to_string(), "cannot start the service: the rate limits");
 }

@@ -47,19 +47,19 @@ async fn of_parallel_changes_by_one_password_one_is_done() {
 #[tokio::test]
 async fn a_password_that_was_replaced_since_it_was_shown_counts_no_more() {
     let (desk, known) = desk().await;
-    assert!(desk.still_counts(&known).await.unwrap());
+    assert!(desk.is_current(&known).await.unwrap());
     let place = desk.hashing_place().unwrap();
     let same = desk
         .hash_password(place, PASSWORD.parse().unwrap())
         .await
         .unwrap();
     desk.set_password(&known.user.subject, same).await.unwrap();
-    assert!(!desk.still_counts(&known).await.unwrap());
+    assert!(!desk.is_current(&known).await.unwrap());
     let thief = "a thief's password".parse().unwrap();
     assert!(!desk.change_password(&known, thief).await.unwrap());
     assert!(sign_in(&desk, "a thief's password").await.is_none());
     let again = sign_in(&desk, PASSWORD).await.unwrap();
-    assert!(desk.still_counts(&again).await.unwrap());
+    assert!(desk.is_current(&again).await.unwrap());
 }
 
 /// S3: of two pages that are sent at once with one old password, one says that it was done.

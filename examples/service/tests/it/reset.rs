@@ -8,7 +8,7 @@ use host_store_sqlite::Database;
 use http::Response;
 use service::app::{App, Config};
 use service::clock::DemoClock;
-use service::mail::Letters;
+use service::mail::Mailbox;
 
 use crate::browser::{Browser, EMAIL, text, where_to};
 use crate::desk::BASE;
@@ -18,11 +18,11 @@ const NEW_PASSWORD: &str = "another long password";
 struct Fixture {
     app: Arc<App>,
     clock: DemoClock,
-    letters: Letters,
+    letters: Mailbox,
 }
 
 async fn fixture() -> Fixture {
-    let (clock, letters) = (DemoClock::new(), Letters::default());
+    let (clock, letters) = (DemoClock::new(), Mailbox::default());
     let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
     config.clock = clock.clone();
     config.mail = letters.as_mail();

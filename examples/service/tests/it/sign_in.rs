@@ -255,7 +255,7 @@ async fn a_session_does_unless_the_client_wants_a_fresh_password() {
         let begun = begin(&mut browser, more).await;
         let page = browser.get(&begun.login).await;
         assert_eq!(page.status(), 200, "{more}");
-        assert!(!text(&page).contains("Go on as"), "{more}");
+        assert!(!text(&page).contains("Continue as"), "{more}");
         // past the pages, with the token of another form of the same session
         let mut impatient = browser.clone();
         let fields = [("interaction", begun.interaction.as_str()), ("decision", "allow")];
@@ -321,5 +321,5 @@ async fn sign_in_as_skips_the_pages_for_a_user_who_exists() {
     assert_eq!(response.status(), 302);
     assert!(header(response.headers(), "location").starts_with(&format!("{REDIRECT}?")));
     let refused = open_as("nobody@example.com").await.err().unwrap();
-    assert_eq!(refused.to_string(), "the service cannot start: --sign-in-as");
+    assert_eq!(refused.to_string(), "cannot start the service: --sign-in-as");
 }

@@ -42,7 +42,7 @@ fn a_command_line_that_means_nothing_says_so_and_exits_with_2() {
     assert!(
         String::from_utf8(output.stderr)
             .unwrap()
-            .starts_with("--database does not take `mysql:x`")
+            .starts_with("--database: `mysql:x` is not ")
     );
 }
 
@@ -61,6 +61,6 @@ fn a_desk_that_signs_everybody_in_does_not_open_to_the_network() {
     assert!(
         String::from_utf8(output.stderr)
             .unwrap()
-            .contains("loopback address only")
+            .contains("requires a loopback address")
     );
 }

@@ -14,9 +14,9 @@ use oauth_core::session::Session;
 use oauth_core::store::{RevocationReason, SessionId, SessionRecord};
 
 use self::device::Device;
-use super::browser::{Browser, form, not_given, see_other};
+use super::browser::{Browser, form, missing_csrf_token, see_other};
 use super::lists::query_parameter;
-use super::page::{Does, rendered};
+use super::page::{Capability, rendered};
 use super::route::{AccountForm, Route};
 use super::{App, Handled};
 use crate::desk::{PasswordText, User};
@@ -78,7 +78,7 @@ impl App {
             &browser,
             &user,
             session,
-            Said {
+            FormNotice {
                 notice,
                 password_error: None,
             },
@@ -89,8 +89,8 @@ impl App {
     async fn account_form(&self, posted: AccountForm, request: &Request<Bytes>) -> Handled {
         let form = form(request)?;
         let browser = self.browser(request.headers()).await?;
-        if !browser.was_given(&form) {
-            return Err(not_given());
+        if !browser.accepts_form(&form) {
+            return Err(missing_csrf_token());
         }
         match (posted, self.user_of(&browser).await?) {
             // sign-out also accepts a session secret that was renewed meanwhile
@@ -104,7 +104,7 @@ impl App {
                     Ok(cookie) => return Ok(see_other("/account?notice=password", [cookie])),
                     Err(error) => Some(error),
                 };
-                let said = Said {
+                let said = FormNotice {
                     notice: None,
                     password_error: error,
                 };
@@ -115,15 +115,18 @@ impl App {
 
     async fn sign_out(&self, request: &Request<Bytes>) -> Handled {
         let cleared = self.sessions.sign_out(request.headers()).await;
-        let cleared = cleared.map_err(|error| self.unanswered(&error))?;
+        let cleared = cleared.map_err(|error| self.store_failed(&error))?;
         Ok(see_other("/login?notice=signed-out", [cleared]))
     }
 
     async fn sign_out_everywhere(&self, session: &Session) -> Handled {
         let (subject, reason) = (&session.record.subject, RevocationReason::SignedOutEverywhere);
         let revoked = self.sessions.sign_out_everywhere(subject, None, reason).await;
-        let revoked = revoked.map_err(|error| self.unanswered(&error))?;
-        (self.log)(&format!("{subject} signed out everywhere: {revoked:?}"));
+        let revoked = revoked.map_err(|error| self.store_failed(&error))?;
+        let (sessions, families) = (revoked.sessions, revoked.families);
+        (self.log)(&format!(
+            "{subject} signed out everywhere: {sessions} sessions and {families} token families revoked"
+        ));
         let cleared = self.sessions.cookie().clear();
         Ok(see_other("/login?notice=everywhere", [cleared]))
     }
@@ -132,7 +135,7 @@ impl App {
         if let Some(id) = form.optional("session").and_then(|id| id.parse().ok()) {
             let subject = &session.record.subject;
             let ended = self.sessions.end(subject, &id).await;
-            if ended.map_err(|error| self.unanswered(&error))? {
+            if ended.map_err(|error| self.store_failed(&error))? {
                 (self.log)(&format!("{subject} ended session {id}"));
             }
         }
@@ -140,9 +143,15 @@ impl App {
         Ok(see_other("/account?notice=ended", None))
     }
 
-    async fn account_page(&self, browser: &Browser, user: &User, session: &Session, said: Said) -> Handled {
+    async fn account_page(
+        &self,
+        browser: &Browser,
+        user: &User,
+        session: &Session,
+        said: FormNotice,
+    ) -> Handled {
         let sessions = self.sessions.of(&session.record.subject).await;
-        let sessions = sessions.map_err(|error| self.unanswered(&error))?;
+        let sessions = sessions.map_err(|error| self.store_failed(&error))?;
         let status = match said.password_error {
             Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
             None => StatusCode::OK,
@@ -162,23 +171,23 @@ impl App {
             password_error: said.password_error,
             shortest_password: PasswordText::SHORTEST,
         };
-        rendered(status, &page, &Does::Send(Vec::new()))
+        rendered(status, &page, &Capability::Send(Vec::new()))
     }
 }
 
 /// Notice about the form that was sent last.
-struct Said {
+struct FormNotice {
     notice: Option<&'static str>,
     password_error: Option<&'static str>,
 }
 
 fn notice_of(notice: &str) -> Option<&'static str> {
     match notice {
-        "ended" => {
-            Some("That session has ended. What applications were allowed in it ends within ten minutes.")
-        }
+        "ended" => Some(
+            "That session has ended. Applications that you allowed in it lose their access within ten minutes.",
+        ),
         "password" => Some(
-            "Your password is changed. Every other session has ended; applications that were allowed in those lose their access within ten minutes.",
+            "Your password is changed. Every other session has ended. Applications that you allowed in those lose their access within ten minutes.",
         ),
         _ => None,
     }

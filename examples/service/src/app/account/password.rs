@@ -16,8 +16,8 @@ const NOT_CURRENT: &str = "That is not your current password.";
 /// Page text for an invalid new password.
 pub(super) const fn refusal(invalid: InvalidPassword) -> &'static str {
     match invalid {
-        InvalidPassword::TooShort => "The new password is too short: 12 characters at least.",
-        InvalidPassword::TooLong => "The new password is too long.",
+        InvalidPassword::TooShort => "The new password is too short. Use at least 12 characters.",
+        InvalidPassword::TooLong => "The new password is too long. Use at most 1024 bytes.",
     }
 }
 
@@ -36,7 +36,7 @@ impl App {
             Ok(new) => new,
             Err(invalid) => return Ok(Err(refusal(invalid))),
         };
-        let Some(known) = self.guessed(request, &user.email, field("password")).await? else {
+        let Some(known) = self.verify_login(request, &user.email, field("password")).await? else {
             return Ok(Err(NOT_CURRENT));
         };
         // set the password first, so that the old one cannot open a new session in between
@@ -50,10 +50,13 @@ impl App {
             .sessions
             .sign_out_everywhere(subject, Some(here), RevocationReason::PasswordChanged)
             .await;
-        let ended = ended.map_err(|error| self.unanswered(&error))?;
-        (self.log)(&format!("{subject} changed their password: {ended:?}"));
+        let ended = ended.map_err(|error| self.store_failed(&error))?;
+        let (sessions, families) = (ended.sessions, ended.families);
+        (self.log)(&format!(
+            "{subject} changed the password: {sessions} sessions and {families} token families revoked"
+        ));
         let renewed = self.sessions.renew(request.headers()).await;
-        match renewed.map_err(|error| self.unanswered(&error))? {
+        match renewed.map_err(|error| self.store_failed(&error))? {
             Ok(renewed) => Ok(Ok(renewed.set_cookie)),
             // another request has ended this session; the password is changed
             Err(_signed_out) => Err(unavailable()),

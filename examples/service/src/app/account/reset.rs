@@ -8,13 +8,13 @@ use oauth_core::attempts::{AttemptKey, AttemptPolicy};
 use oauth_core::secret::PasswordResetToken;
 use oauth_core::store::{ResetOutcome, RevocationReason};
 
-use super::super::browser::{Browser, form, not_given, see_other};
+use super::super::browser::{Browser, form, missing_csrf_token, see_other};
 use super::super::lists::query_parameter;
-use super::super::page::{Does, rendered};
+use super::super::page::{Capability, rendered};
 use super::super::{App, Handled};
 use super::password;
 use crate::desk::{HashedPassword, PasswordText, User};
-use crate::mail::Letter;
+use crate::mail::Email;
 
 #[derive(Template)]
 #[template(path = "forgotten.html")]
@@ -44,22 +44,22 @@ impl App {
             return self.forgotten_page(&browser, None);
         }
         let form = form(request)?;
-        if !browser.was_given(&form) {
-            return Err(not_given());
+        if !browser.accepts_form(&form) {
+            return Err(missing_csrf_token());
         }
         let email = form.optional("email").unwrap_or_default();
         let user = self.desk.user_by_email(email).await;
         let user = user.map_err(|error| self.refused(error))?;
         let subject = user.as_ref().and_then(|user| user.subject.parse().ok());
         let token = self.sessions.issue_reset(email, subject.as_ref()).await;
-        let token = token.map_err(|error| self.unanswered(&error))?;
+        let token = token.map_err(|error| self.store_failed(&error))?;
         if let Some((user, token)) = user.zip(token) {
             let link = format!("{}/password/reset?token={}", self.base_url, token.expose());
-            (self.mail)(Letter {
+            (self.mail)(Email {
                 to: user.email,
-                subject: "A new password for the payments desk",
+                subject: "Reset your password for the payments desk",
                 text: format!(
-                    "Set it within 15 minutes at {link}\nIf you did not ask for it, there is nothing to do."
+                    "Set a new password within 15 minutes: {link}\nIf you did not request this, ignore this mail."
                 ),
             });
         }
@@ -71,8 +71,8 @@ impl App {
             csrf_token: &browser.csrf_token(),
             sent,
         };
-        let page = rendered(StatusCode::OK, &page, &Does::Send(Vec::new()))?;
-        Ok(self.handed_to(browser, page))
+        let page = rendered(StatusCode::OK, &page, &Capability::Send(Vec::new()))?;
+        Ok(self.with_browser_cookie(browser, page))
     }
 
     /// Page of the reset link: sets a new password once.
@@ -81,16 +81,16 @@ impl App {
         if *request.method() == Method::GET {
             let token = query_parameter(request, "token").unwrap_or_default();
             // mail scanners also follow links, so a GET does not consume the token
-            let user = self.user_of_letter(&token).await?;
+            let user = self.user_of_token(&token).await?;
             return self.reset_page(&browser, &token, user.as_ref(), None);
         }
         let form = form(request)?;
-        if !browser.was_given(&form) {
-            return Err(not_given());
+        if !browser.accepts_form(&form) {
+            return Err(missing_csrf_token());
         }
         let token = form.optional("token").unwrap_or_default();
         // hash only with a valid token: hashing is costly
-        let (Some(user), Ok(parsed)) = (self.user_of_letter(token).await?, token.parse()) else {
+        let (Some(user), Ok(parsed)) = (self.user_of_token(token).await?, token.parse()) else {
             return self.reset_page(&browser, "", None, None);
         };
         let new = match form.optional("new_password").unwrap_or_default().parse() {
@@ -118,11 +118,14 @@ impl App {
     async fn redeem(&self, token: &PasswordResetToken, password: HashedPassword) -> Result<bool, Problem> {
         let outcome = self.sessions.redeem_reset(token).await;
         let ResetOutcome::Redeemed { subject, revoked, .. } =
-            outcome.map_err(|error| self.unanswered(&error))?
+            outcome.map_err(|error| self.store_failed(&error))?
         else {
             return Ok(false);
         };
-        (self.log)(&format!("{subject} reset their password: {revoked:?}"));
+        let (sessions, families) = (revoked.sessions, revoked.families);
+        (self.log)(&format!(
+            "{subject} reset the password: {sessions} sessions and {families} token families revoked"
+        ));
         let set = self.desk.set_password(subject.as_str(), password).await;
         set.map_err(|error| self.refused(error))?;
         // also revoke a session that the old password opened meanwhile
@@ -130,17 +133,17 @@ impl App {
             .sessions
             .sign_out_everywhere(&subject, None, RevocationReason::PasswordReset)
             .await;
-        let _none = again.map_err(|error| self.unanswered(&error))?;
+        let _none = again.map_err(|error| self.store_failed(&error))?;
         Ok(true)
     }
 
     /// User whose password the token may set; `None` if the token is invalid.
-    async fn user_of_letter(&self, token: &str) -> Result<Option<User>, Problem> {
+    async fn user_of_token(&self, token: &str) -> Result<Option<User>, Problem> {
         let Ok(token) = token.parse::<PasswordResetToken>() else {
             return Ok(None);
         };
         let subject = self.sessions.reset_subject(&token).await;
-        let Some(subject) = subject.map_err(|error| self.unanswered(&error))? else {
+        let Some(subject) = subject.map_err(|error| self.store_failed(&error))? else {
             return Ok(None);
         };
         let user = self.desk.user_by_subject(subject.as_str()).await;
@@ -166,8 +169,8 @@ impl App {
             error,
             shortest_password: PasswordText::SHORTEST,
         };
-        let page = rendered(status, &page, &Does::Send(Vec::new()))?;
-        Ok(self.handed_to(browser, page))
+        let page = rendered(status, &page, &Capability::Send(Vec::new()))?;
+        Ok(self.with_browser_cookie(browser, page))
     }
 }
 

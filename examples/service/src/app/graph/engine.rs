@@ -51,7 +51,10 @@ impl Graph {
             .with_batches()
             .with_cost_reports()
             .with_incident_log(move |incident: &Incident| {
-                log(&format!("graph {}: {}", incident.correlation_id, incident.detail));
+                log(&format!(
+                    "GraphQL request {} failed: {}",
+                    incident.correlation_id, incident.detail
+                ));
             });
         if let Some(manifest) = trusted {
             builder = builder.with_trusted_documents(TrustedDocuments::new([manifest]));

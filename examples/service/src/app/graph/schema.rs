@@ -263,7 +263,7 @@ impl Mutation {
         let refund = context
             .host()
             .desk
-            .ask_for_refund(charge, body)
+            .request_refund(charge, body)
             .await
             .map_err(refused)?;
         Ok(Some(Refund(refund)))

@@ -64,8 +64,8 @@ fn document(base_url: &str, conventions: &Conventions) -> Value {
         "info": {
             "title": "The payments desk",
             "version": "1",
-            "description": "Charges, their refunds, customers, and webhooks that tell of them. HEAD is answered as GET is, without \
-                the content, and OPTIONS with the methods of the resource.",
+            "description": "Charges, refunds, customers and webhooks. Every resource supports HEAD, which responds like GET without \
+                the content, and OPTIONS, which lists its methods.",
         },
         "servers": [{ "url": base_url }],
         "paths": paths::paths(conventions),
@@ -90,12 +90,12 @@ fn oauth(base_url: &str) -> Value {
     let scopes = json!({
         "read:charges": "read charges, refunds, customers and webhooks",
         "write:charges": "create and change charges, customers and webhooks",
-        "write:refunds": "ask for refunds",
+        "write:refunds": "request refunds",
     });
     let token_url = format!("{base_url}/token");
     json!({
         "type": "oauth2",
-        "description": format!("OAuth 2.0; a person signs in with PKCE, a program has credentials of its own. {}", proofs::OF_TOKENS),
+        "description": format!("OAuth 2.0. A user signs in with PKCE; a service uses its own credentials. {}", proofs::OF_TOKENS),
         "flows": {
             "authorizationCode": {
                 "authorizationUrl": format!("{base_url}/authorize"),

@@ -13,7 +13,7 @@ const READ: &str = "read:charges";
 const WRITE: &str = "write:charges";
 const REFUND: &str = "write:refunds";
 
-const OK: (StatusCode, &str) = (StatusCode::OK, "As it is now.");
+const OK: (StatusCode, &str) = (StatusCode::OK, "The current state.");
 const NOT_FOUND: (StatusCode, &str) = (StatusCode::NOT_FOUND, "NotFound");
 const UNPROCESSABLE: (StatusCode, &str) = (StatusCode::UNPROCESSABLE_ENTITY, "UnprocessableContent");
 const UNAVAILABLE: (StatusCode, &str) = (StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable");
@@ -48,10 +48,10 @@ fn charges(conventions: &Conventions) -> Value {
     )
     .filtered(
         "status",
-        "Those that stand so.",
+        "Only those in this state.",
         &json!({ "enum": ChargeStatus::ALL.map(ChargeStatus::as_str) }),
     )
-    .filtered("customer", "Those of this customer.", &to("CustomerId"))
+    .filtered("customer", "Only charges of this customer.", &to("CustomerId"))
     .answers(
         (StatusCode::OK, "A page."),
         &page_of("Charge"),
@@ -72,7 +72,7 @@ fn charges(conventions: &Conventions) -> Value {
     });
     let create = Operation::new(
         conventions,
-        ("createCharge", "Take money from a customer"),
+        ("createCharge", "Create a charge"),
         WRITE,
         &[Takes::Content, Takes::IdempotencyKey],
     )
@@ -102,10 +102,7 @@ fn charge(conventions: &Conventions) -> Value {
     .refuses(&[NOT_FOUND, UNAVAILABLE]);
     let replace = Operation::new(
         conventions,
-        (
-            "replaceCharge",
-            "Describe a charge anew; nothing else of it changes",
-        ),
+        ("replaceCharge", "Replace the description of a charge"),
         WRITE,
         &[Takes::Content, Takes::WritePreconditions, Takes::IdempotencyKey],
     )
@@ -138,7 +135,7 @@ fn refunds(conventions: &Conventions) -> Value {
         conventions,
         (
             "askForRefund",
-            "Ask for money to be given back: all that is left, or an amount of it",
+            "Request a refund of an amount, or of the rest of the charge",
         ),
         REFUND,
         &[Takes::Content, Takes::IdempotencyKey],
@@ -147,7 +144,7 @@ fn refunds(conventions: &Conventions) -> Value {
     .answers(
         (
             StatusCode::ACCEPTED,
-            "It is booked soon: Location says where to ask.",
+            "The refund is queued; poll the URL in Location.",
         ),
         &to("Refund"),
         &["Location", "Idempotency-Replayed"],
@@ -183,7 +180,7 @@ fn customers(conventions: &Conventions) -> Value {
     .refuses(&[UNAVAILABLE]);
     let create = Operation::new(
         conventions,
-        ("createCustomer", "Note a customer"),
+        ("createCustomer", "Create a customer"),
         WRITE,
         &[Takes::Content, Takes::IdempotencyKey],
     )
@@ -208,7 +205,7 @@ fn customer(conventions: &Conventions) -> Value {
 fn webhook_endpoints(conventions: &Conventions) -> Value {
     let register = Operation::new(
         conventions,
-        ("registerWebhookEndpoint", "Have events sent to an address"),
+        ("registerWebhookEndpoint", "Register a webhook endpoint"),
         WRITE,
         &[Takes::Content, Takes::IdempotencyKey],
     )
@@ -220,7 +217,7 @@ fn webhook_endpoints(conventions: &Conventions) -> Value {
     .answers(
         (
             StatusCode::CREATED,
-            "The endpoint, and its secret, which is shown this once.",
+            "The endpoint and its secret, which is shown only once.",
         ),
         &to("NewWebhookEndpointSecret"),
         &["Location"],
@@ -239,8 +236,8 @@ fn webhook_endpoint(conventions: &Conventions) -> Value {
 
 fn webhook_deliveries(conventions: &Conventions) -> Value {
     let first = json!({ "id": "$response.body#/data/0/id" });
-    let list = Operation::new(conventions, ("listWebhookDeliveries", "What became of each event"), READ, &[Takes::Page])
-        .filtered("state", "Those that stand so.", &json!({ "enum": DeliveryState::ALL.map(DeliveryState::as_str) }))
+    let list = Operation::new(conventions, ("listWebhookDeliveries", "The deliveries of events"), READ, &[Takes::Page])
+        .filtered("state", "Only those in this state.", &json!({ "enum": DeliveryState::ALL.map(DeliveryState::as_str) }))
         .answers(
             (StatusCode::OK, "A page."),
             &page_of("WebhookDelivery"),
@@ -254,7 +251,7 @@ fn webhook_deliveries(conventions: &Conventions) -> Value {
 fn webhook_delivery(conventions: &Conventions) -> Value {
     let read = Operation::new(
         conventions,
-        ("readWebhookDelivery", "A delivery, with the log of its attempts"),
+        ("readWebhookDelivery", "A delivery with the log of its attempts"),
         READ,
         &[],
     )
@@ -266,14 +263,14 @@ fn webhook_delivery(conventions: &Conventions) -> Value {
 fn webhook_replays(conventions: &Conventions) -> Value {
     let replay = Operation::new(
         conventions,
-        ("replayWebhookDelivery", "Send what failed once more"),
+        ("replayWebhookDelivery", "Replay a failed delivery"),
         WRITE,
         &[Takes::IdempotencyKey],
     )
     .answers(
         (
             StatusCode::ACCEPTED,
-            "It is sent soon: Location says where to ask.",
+            "The delivery is queued; poll the URL in Location.",
         ),
         &to("WebhookDelivery"),
         &["Location", "Idempotency-Replayed"],

@@ -4,12 +4,12 @@
 use serde_json::{Map, Value, json};
 
 /// Description of both ways to present a token.
-pub(super) const OF_TOKENS: &str = "A token comes as `Authorization: Bearer`, or, bound to a key of the client (RFC 9449), as `Authorization: DPoP` \
-     with a proof in `DPoP` that holds the newest `DPoP-Nonce` of an answer; without that the challenge of a 401 says `use_dpop_nonce` and \
-     brings one.";
+pub(super) const OF_TOKENS: &str = "Send a bearer token as `Authorization: Bearer`. Send a token bound to a key (RFC 9449) as `Authorization: DPoP` \
+     with a proof in `DPoP` that contains the latest `DPoP-Nonce`. Without it, the response is a 401 with `use_dpop_nonce` and \
+     a nonce.";
 
-const CHALLENGES: &str = "How to prove who asks: a challenge of `Bearer` and one of `DPoP` with the algorithms of proofs (RFC 9449, 7.1), \
-     with the `error` at that of the scheme which was used.";
+const CHALLENGES: &str = "Authentication challenges: `Bearer`, and `DPoP` with the algorithms of proofs (RFC 9449, 7.1), \
+     with `error` on the challenge of the scheme that was used.";
 
 /// The header with the next nonce, in a response to a request with a proof.
 pub(super) fn nonce() -> (String, Value) {
@@ -20,7 +20,7 @@ pub(super) fn nonce() -> (String, Value) {
 /// Adds the nonce header and the challenges to the components and to every refusal.
 pub(super) fn extend(components: &mut Map<String, Value>) {
     let described = json!({
-        "description": "What the next proof has to hold (RFC 9449, 8.2), for who came with one or is to.",
+        "description": "Nonce for the next proof (RFC 9449, 8.2), sent to clients that present a proof or have to.",
         "required": false,
         "schema": { "type": "string", "pattern": r"^[\x21\x23-\x5B\x5D-\x7E]+$" },
     });

@@ -63,7 +63,7 @@ fn of_money() -> Vec<(&'static str, Value)> {
         "description": description,
         "amount_refunded": { "type": "integer", "minimum": 0, "maximum": Amount::MAX.units() },
         "status": { "enum": ChargeStatus::ALL.map(ChargeStatus::as_str) },
-        "version": { "type": "integer", "minimum": 1, "description": "Counts the changes." },
+        "version": { "type": "integer", "minimum": 1, "description": "Number of the current version, from 1." },
         "created": created,
     });
     let refund = json!({
@@ -92,18 +92,18 @@ fn of_money() -> Vec<(&'static str, Value)> {
 
 fn of_webhooks() -> Vec<(&'static str, Value)> {
     let event = json!({ "type": "string", "maxLength": 128, "pattern": r"^[a-z0-9_]+(\.[a-z0-9_]+)*$" });
-    let events = json!({ "type": ["array", "null"], "items": event, "description": "Null is every event." });
+    let events = json!({ "type": ["array", "null"], "items": event, "description": "Event types to send; null for every type." });
     let endpoint = json!({
         "id": to("WebhookEndpointId"),
         "url": { "type": "string", "format": "uri" },
         "events": events,
         "state": { "enum": EndpointState::ALL.map(EndpointState::as_str) },
     });
-    let secret = json!({ "secret": { "type": "string", "description": "Signs what is sent; it is not shown again." } });
+    let secret = json!({ "secret": { "type": "string", "description": "Signing secret; not shown again." } });
     let with_secret =
         json!({ "allOf": [to("WebhookEndpoint")], "properties": secret, "required": ["secret"] });
     let new_endpoint = json!({
-        "url": { "type": "string", "description": "An https address that is public." },
+        "url": { "type": "string", "description": "Public https URL." },
         "events": events,
     });
     let reasons = FailureReason::ALL.map(|reason| json!(reason.as_str()));
@@ -115,7 +115,7 @@ fn of_webhooks() -> Vec<(&'static str, Value)> {
         "state": { "enum": DeliveryState::ALL.map(DeliveryState::as_str) },
         "attempts": { "type": "integer", "minimum": 0 },
         "due": { "type": ["integer", "null"], "description": "Unix seconds of the next attempt." },
-        "reason": { "enum": or_none, "description": "Why it ended, where it failed." },
+        "reason": { "enum": or_none, "description": "Reason of a failure." },
     });
     let log = json!({ "log": { "type": "array", "items": to("WebhookAttempt") } });
     let logged = json!({ "allOf": [to("WebhookDelivery")], "properties": log, "required": ["log"] });

@@ -7,11 +7,11 @@ use http::{Method, Request, StatusCode};
 use oauth_core::server::Consent;
 use url::Url;
 
-use super::super::browser::{form, not_given, see_other};
+use super::super::browser::{form, missing_csrf_token, see_other};
 use super::super::lists::query_parameter;
-use super::super::page::{Does, rendered};
+use super::super::page::{Capability, rendered};
 use super::super::{App, Handled};
-use super::{at, client_name, does, granted};
+use super::{at, client_name, granted, is_fresh_enough};
 
 #[derive(Template)]
 #[template(path = "consent.html")]
@@ -32,12 +32,12 @@ struct ScopeShown<'a> {
 
 fn meaning(scope: &str) -> &'static str {
     match scope {
-        "openid" => "Know who you are",
+        "openid" => "Identify you",
         "email" => "See your email address",
         "profile" => "See your name",
         "read:charges" => "See charges, refunds and customers",
         "write:charges" => "Create and change charges and customers",
-        "write:refunds" => "Give money back",
+        "write:refunds" => "Refund charges",
         _ => "Use the scope",
     }
 }
@@ -48,7 +48,7 @@ impl App {
         let details = self.interaction(request, &id).await?;
         let browser = self.browser(request.headers()).await?;
         let user = self.user_of(&browser).await?;
-        let Some((user, _)) = user.filter(|(_, session)| does(session, &details)) else {
+        let Some((user, _)) = user.filter(|(_, session)| is_fresh_enough(session, &details)) else {
             return Ok(see_other(&at("/login", &id), None));
         };
         let leads_to = Destination::of(details.redirect_uri.as_str());
@@ -69,7 +69,7 @@ impl App {
                 })
                 .collect(),
         };
-        rendered(StatusCode::OK, &page, &Does::Send(vec![leads_to.source]))
+        rendered(StatusCode::OK, &page, &Capability::Send(vec![leads_to.source]))
     }
 
     pub(super) async fn decide(&self, request: &Request<Bytes>) -> Handled {
@@ -78,8 +78,8 @@ impl App {
         // check the browser first, so that another one cannot consume the sign-in
         self.interaction(request, id).await?;
         let browser = self.browser(request.headers()).await?;
-        if !browser.was_given(&form) {
-            return Err(not_given());
+        if !browser.accepts_form(&form) {
+            return Err(missing_csrf_token());
         }
         let Some((user, session)) = self.user_of(&browser).await? else {
             return Ok(see_other(&at("/login", id), None));
@@ -89,7 +89,8 @@ impl App {
             _ => Consent::Denied,
         };
         let secret = self.browser_secret(request, id).unwrap_or_default();
-        let mut response = self.told(self.server.resume(&Method::POST, id, &secret, decision).await);
+        let mut response =
+            self.log_and_return(self.server.resume(&Method::POST, id, &secret, decision).await);
         let over = self.cookie(id, "", 0);
         let headers = response.headers_mut();
         headers.extend(over.map(|cookie| (SET_COOKIE, cookie)));

@@ -12,10 +12,10 @@ use oauth_core::vocabulary::Subject;
 
 use super::super::browser::{Browser, form, see_other};
 use super::super::lists::query_parameter;
-use super::super::page::{Does, rendered};
+use super::super::page::{Capability, rendered};
 use super::super::problem::unavailable;
 use super::super::{App, Handled};
-use super::{at, client_name, does};
+use super::{at, client_name, is_fresh_enough};
 use crate::desk::Authenticated;
 use crate::seed;
 
@@ -34,7 +34,7 @@ struct LoginPage<'a> {
 }
 
 /// Input of the sign-in page.
-struct Asked {
+struct LoginInput {
     /// Interaction of the client; empty without one.
     interaction: String,
     details: Option<InteractionDetails>,
@@ -44,7 +44,7 @@ struct Asked {
     notice: Option<&'static str>,
 }
 
-impl Asked {
+impl LoginInput {
     /// Redirect target after the sign-in.
     fn next(&self) -> String {
         match self.interaction.as_str() {
@@ -57,11 +57,11 @@ impl Asked {
 impl App {
     pub(super) async fn show_login(&self, request: &Request<Bytes>) -> Handled {
         let interaction = query_parameter(request, "interaction");
-        let mut asked = self.asked(request, interaction.as_deref()).await?;
+        let mut asked = self.login_input(request, interaction.as_deref()).await?;
         let browser = self.browser(request.headers()).await?;
         if let Some((user, session)) = self.user_of(&browser).await? {
             let details = asked.details.as_ref();
-            let goes_on = details.is_none_or(|details| does(session, details));
+            let goes_on = details.is_none_or(|details| is_fresh_enough(session, details));
             let chooses = details.is_some_and(|details| details.prompts.contains(&Prompt::SelectAccount))
                 || query_parameter(request, "switch").is_some();
             if goes_on && !chooses {
@@ -75,15 +75,15 @@ impl App {
 
     pub(super) async fn log_in(&self, request: &Request<Bytes>) -> Handled {
         let form = form(request)?;
-        let mut asked = self.asked(request, form.optional("interaction")).await?;
+        let mut asked = self.login_input(request, form.optional("interaction")).await?;
         asked.email = form.optional("email").unwrap_or_default().to_owned();
         let browser = self.browser(request.headers()).await?;
-        if !browser.was_given(&form) {
-            let error = "This page was out of date. Please sign in again.";
+        if !browser.accepts_form(&form) {
+            let error = "This page was out of date. Sign in again.";
             return self.login_page(StatusCode::FORBIDDEN, &asked, &browser, Some(error));
         }
         let password = form.optional("password").unwrap_or_default();
-        let begun = match self.guessed(request, &asked.email, password).await? {
+        let begun = match self.verify_login(request, &asked.email, password).await? {
             Some(known) => self.begin_session(request, &known).await?,
             None => None,
         };
@@ -110,26 +110,30 @@ impl App {
             .sessions
             .sign_in_again(request.headers(), &subject, device.as_deref())
             .await
-            .map_err(|error| self.unanswered(&error))?;
+            .map_err(|error| self.store_failed(&error))?;
         let id = begun.session.record.id;
         // a password change ends the sessions stored by then; a later one ends here
-        let counts = self.desk.still_counts(known).await;
+        let counts = self.desk.is_current(known).await;
         if !counts.map_err(|error| self.refused(error))? {
             let ended = self.sessions.end(&subject, &id).await;
-            ended.map_err(|error| self.unanswered(&error))?;
+            ended.map_err(|error| self.store_failed(&error))?;
             return Ok(None);
         }
         (self.log)(&format!("{subject} signed in, session {id}"));
         Ok(Some(begun))
     }
 
-    async fn asked(&self, request: &Request<Bytes>, interaction: Option<&str>) -> Result<Asked, Problem> {
+    async fn login_input(
+        &self,
+        request: &Request<Bytes>,
+        interaction: Option<&str>,
+    ) -> Result<LoginInput, Problem> {
         let details = match interaction {
             Some(id) => Some(self.interaction(request, id).await?),
             None => None,
         };
         let hint = details.as_ref().and_then(|details| details.login_hint.clone());
-        Ok(Asked {
+        Ok(LoginInput {
             interaction: interaction.unwrap_or_default().to_owned(),
             email: hint.unwrap_or_default(),
             details,
@@ -141,7 +145,7 @@ impl App {
     fn login_page(
         &self,
         status: StatusCode,
-        asked: &Asked,
+        asked: &LoginInput,
         browser: &Browser,
         error: Option<&'static str>,
     ) -> Handled {
@@ -155,8 +159,8 @@ impl App {
             error,
             demo: (seed::EMAIL, seed::PASSWORD),
         };
-        let page = rendered(status, &page, &Does::Send(Vec::new()))?;
-        Ok(self.handed_to(browser, page))
+        let page = rendered(status, &page, &Capability::Send(Vec::new()))?;
+        Ok(self.with_browser_cookie(browser, page))
     }
 }
 
@@ -167,7 +171,7 @@ fn notice_of(notice: &str) -> Option<&'static str> {
         "everywhere" => Some(
             "You have been signed out on every device. Applications lose their access within ten minutes.",
         ),
-        "reset" => Some("Your password is set. Sign in with it."),
+        "reset" => Some("Your password is set. Sign in with the new password."),
         _ => None,
     }
 }

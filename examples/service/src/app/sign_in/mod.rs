@@ -29,10 +29,10 @@ impl App {
     pub(super) async fn authorize(&self, request: Request<Bytes>) -> Handled {
         let method = request.method().clone();
         let interaction = match self.server.authorize(request).await {
-            Authorize::Respond(answer) => return Ok(self.told(answer)),
+            Authorize::Respond(answer) => return Ok(self.log_and_return(answer)),
             Authorize::Interact(interaction) => interaction,
         };
-        self.tell(&interaction.events);
+        self.log_events(&interaction.events);
         if let Some(email) = &self.sign_in_as {
             let user = self
                 .desk
@@ -46,7 +46,7 @@ impl App {
                 .server
                 .resume(&method, &interaction.id, interaction.browser.expose(), decision)
                 .await;
-            return Ok(self.told(answer));
+            return Ok(self.log_and_return(answer));
         }
         Ok(self.to_login(&interaction))
     }
@@ -91,7 +91,9 @@ impl App {
     async fn interaction(&self, request: &Request<Bytes>, id: &str) -> Result<InteractionDetails, Problem> {
         let browser = self.browser_secret(request, id).ok_or_else(gone)?;
         let details = self.server.interaction(id, &browser).await;
-        details.map_err(|error| self.unanswered(&error))?.ok_or_else(gone)
+        details
+            .map_err(|error| self.store_failed(&error))?
+            .ok_or_else(gone)
     }
 
     /// Secret of the interaction's cookie.
@@ -113,7 +115,7 @@ fn at(page: &str, interaction: &str) -> String {
 }
 
 /// Returns `true` if the client accepts a sign-in as old as this session.
-fn does(session: &Session, details: &InteractionDetails) -> bool {
+fn is_fresh_enough(session: &Session, details: &InteractionDetails) -> bool {
     details
         .signed_in_since
         .is_none_or(|since| session.record.auth_time >= since)
@@ -121,7 +123,7 @@ fn does(session: &Session, details: &InteractionDetails) -> bool {
 
 fn gone() -> Problem {
     Problem::new(ErrorStatus::BAD_REQUEST)
-        .with_detail("this sign-in has expired or was begun in another browser; go back to the application and start again")
+        .with_detail("this sign-in has expired or was started in another browser; go back to the application and start again")
 }
 
 fn granted(
