@@ -1,4 +1,4 @@
-//! The account page: sessions and their ends.
+//! The account page: the list of sessions and every way to end one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::sign_in::{begin, send_password, tokens};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// What a refresh token is worth: a status.
+/// Status of a refresh with these tokens.
 async fn refresh(app: &Arc<App>, tokens: &Value) -> u16 {
     let token = tokens.get("refresh_token").and_then(Value::as_str).unwrap();
     let body = format!("grant_type=refresh_token&client_id=demo-native&refresh_token={token}");
@@ -26,15 +26,15 @@ async fn refresh(app: &Arc<App>, tokens: &Value) -> u16 {
     response.status().as_u16()
 }
 
-/// The ids in the list that a page shows, its own session left out.
+/// Ids of the other sessions in the account page.
 fn others(page: &str) -> Vec<String> {
     let ids = page.split("name=\"session\" value=\"").skip(1);
     ids.map(|rest| rest.split('"').next().unwrap().to_owned())
         .collect()
 }
 
-/// S1: the cookie of a session is out of reach of scripts and other sites, is new with each sign-in, and worth nothing after
-/// signing out, whoever kept it.
+/// S1: the session cookie is `HttpOnly` and `SameSite`, changes with each sign-in, and is invalid
+/// after sign-out, also for a thief.
 #[tokio::test]
 async fn a_session_begins_with_the_password_and_ends_with_signing_out() {
     let mut browser = Browser::new(&open().await);
@@ -62,12 +62,12 @@ async fn a_session_begins_with_the_password_and_ends_with_signing_out() {
     assert!(header(signed_out.headers(), "set-cookie").contains("Max-Age=0"));
     assert!(!browser.is_signed_in().await);
     assert!(!thief.is_signed_in().await);
-    // the cookie that was there before the password never opens anything
+    // the cookie from before the sign-in never becomes a session
     thief.cookies.insert("session".to_owned(), before);
     assert!(!thief.is_signed_in().await);
 }
 
-/// S2: half an hour unused or eight hours at all, and the password is asked for again.
+/// S2: a session expires after 30 minutes without use or 8 hours in total.
 #[tokio::test]
 async fn a_session_that_is_left_or_old_asks_for_the_password_again() {
     let (app, clock) = open_at().await;
@@ -86,7 +86,7 @@ async fn a_session_that_is_left_or_old_asks_for_the_password_again() {
     assert!(!text(&busy.sign_in().await).contains("End the session"));
 }
 
-/// S3: a session that is ended in the list is over there at once, and so is what was granted in it and nothing else.
+/// S3: ending a session in the list ends it at once, with the tokens granted in it and no others.
 #[tokio::test]
 async fn one_session_is_ended_from_another() {
     let app = open().await;
@@ -104,7 +104,7 @@ async fn one_session_is_ended_from_another() {
     assert_eq!(refresh(&app, &lost).await, 400);
     assert_eq!(refresh(&app, &kept).await, 200);
     assert!(others(&text(&here.get("/account").await)).is_empty());
-    // again, and what is no id
+    // the same id again, and invalid ids
     for id in [id, "", "x"] {
         let ended = here.post("/account/end-session", &[("session", id)]).await;
         assert_eq!(where_to(&ended), "/account?notice=ended");
@@ -112,7 +112,7 @@ async fn one_session_is_ended_from_another() {
     assert!(here.is_signed_in().await);
 }
 
-/// S3: the id of somebody else's session ends nothing.
+/// S3: a user cannot end the session of another user.
 #[tokio::test]
 async fn nobody_ends_the_session_of_another_user() {
     let database = Database::open_in_memory().unwrap();
@@ -141,7 +141,7 @@ async fn nobody_ends_the_session_of_another_user() {
     assert!(ada.is_signed_in().await && other.is_signed_in().await);
 }
 
-/// S3: signing out everywhere ends every session and every chain of tokens, in one step.
+/// S3: signing out everywhere revokes every session and every token family in one step.
 #[tokio::test]
 async fn signing_out_everywhere_ends_every_session_and_every_token() {
     let app = open().await;
@@ -160,7 +160,8 @@ async fn signing_out_everywhere_ends_every_session_and_every_token() {
     }
 }
 
-/// S3, S4: a new password needs the old one; it ends every other session, and this one goes on under another secret.
+/// S3, S4: a password change requires the old password, ends every other session and renews this
+/// one's secret.
 #[tokio::test]
 async fn a_new_password_ends_every_other_session_and_renews_this_one() {
     let app = open().await;
@@ -198,7 +199,7 @@ async fn a_new_password_ends_every_other_session_and_renews_this_one() {
     }
 }
 
-/// S1, S4: whoever clicks while another request of their browser renews the session is signed out, and not told to sign in.
+/// S1, S4: a sign-out that arrives after a parallel renewal of its session still ends the session.
 #[tokio::test]
 async fn signing_out_that_comes_after_a_renewal_ends_the_session() {
     let mut here = Browser::new(&open().await);
@@ -212,7 +213,7 @@ async fn signing_out_that_comes_after_a_renewal_ends_the_session() {
     assert!(!here.is_signed_in().await);
 }
 
-/// What applications have is a JWT that nobody can take back: the pages say how long it is good for, and it is that long.
+/// Access tokens are JWTs and cannot be revoked: the pages state their lifetime, and it is exact.
 #[tokio::test]
 async fn the_pages_say_how_long_applications_keep_what_they_have() {
     const PROMISE: &str = "within ten minutes";
@@ -233,7 +234,7 @@ async fn the_pages_say_how_long_applications_keep_what_they_have() {
     let page = text(&browser.get(where_to(&out)).await);
     assert!(page.contains(PROMISE), "{page}");
     assert_eq!(refresh(&app, &tokens).await, 400);
-    // the clock of the demo goes on by itself, and an end is a whole second: a margin for both
+    // a margin: the clock of the demo also advances in real time, and expiry is in whole seconds
     let last = Duration::from_secs(30);
     clock.advance(10 * MINUTE - last);
     let list = ("GET", "/v1/charges");
@@ -242,7 +243,7 @@ async fn the_pages_say_how_long_applications_keep_what_they_have() {
     assert_eq!(call(&app, &bearer, list, &[], "").await.status(), 401);
 }
 
-/// S4: a client that wants the password anew renews the session, and takes nothing from the clients that were allowed in it.
+/// S4: `prompt=login` renews the session and leaves the tokens of other clients active.
 #[tokio::test]
 async fn a_password_typed_anew_for_one_client_leaves_the_others_what_they_have() {
     let (app, clock) = open_at().await;

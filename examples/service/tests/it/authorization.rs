@@ -1,4 +1,4 @@
-//! The authorization server's further endpoints, where the service has them.
+//! Pushed authorization requests at the service.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use service::app::{App, Config};
 use crate::desk::{BASE, FORM, ask, header, json, request};
 
 const REDIRECT: &str = "http://127.0.0.1:9999/callback";
-/// The challenge of RFC 7636 appendix B.
+/// Code challenge of RFC 7636 appendix B.
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-/// A service that signs the demo's user in without its pages.
+/// A service with `sign_in_as`, so that `/authorize` needs no pages.
 async fn open() -> Arc<App> {
     let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
     config.sign_in_as = Some("ada@example.com".to_owned());
@@ -23,7 +23,7 @@ fn member<'a>(document: &'a Value, name: &str) -> &'a str {
     document.get(name).and_then(Value::as_str).unwrap()
 }
 
-/// A client pushes its request, and the user's browser brings the name of it, once.
+/// A client pushes its request, and the browser uses the `request_uri` once.
 #[tokio::test]
 async fn a_client_pushes_its_request_and_the_browser_brings_the_name() {
     let app = open().await;

@@ -1,4 +1,4 @@
-//! Whatever a client sends, it gets the documented answer: never a panic, never a 500.
+//! Bad input gets the documented response: never a panic, never a 500.
 
 use http::{HeaderName, HeaderValue, Method, Request};
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_assert, prop_oneof, proptest};
@@ -8,7 +8,7 @@ use crate::desk::{FORM, ask, bearer, header, json, open, request};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
-/// Stands for the token of the run.
+/// Placeholder for the token of the run.
 const SIGNED_IN: (&str, &str) = ("authorization", "TOKEN");
 const AS_JSON: &[(&str, &str)] = &[SIGNED_IN, JSON];
 
@@ -64,7 +64,8 @@ const MISTAKES: &[Case] = &[
     ("GET", "/problems/x", &[], "", 404),
 ];
 
-/// H12, H13, X1: every error of a resource endpoint is a problem with the status of the answer, and H5: it has a request id.
+/// H12, H13, X1: every error of a resource endpoint is a problem with the status of the response,
+/// and H5: it has a request id.
 #[tokio::test]
 async fn each_mistake_has_its_status_and_a_problem_body() {
     let app = open().await;
@@ -96,7 +97,7 @@ async fn each_mistake_has_its_status_and_a_problem_body() {
     }
 }
 
-/// O26: the token endpoint answers mistakes with the errors of RFC 6749.
+/// O26: the token endpoint responds to mistakes with the errors of RFC 6749.
 #[tokio::test]
 async fn the_authorization_server_speaks_its_own_errors() {
     let app = open().await;
@@ -142,7 +143,7 @@ async fn the_authorization_server_speaks_its_own_errors() {
     }
 }
 
-/// A path made of the words of the routes and of anything else.
+/// Paths made of route segments and arbitrary text.
 fn path() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         Just("v1".to_owned()),
@@ -235,7 +236,7 @@ fn a_request() -> impl Strategy<Value = Request<Vec<u8>>> {
                 request.headers_mut().append(name, value);
             }
             if signed_in {
-                // stands for the token of the run
+                // placeholder for the token of the run
                 request
                     .headers_mut()
                     .insert("authorization", HeaderValue::from_static("TOKEN"));
@@ -244,7 +245,7 @@ fn a_request() -> impl Strategy<Value = Request<Vec<u8>>> {
         })
 }
 
-/// H12, G19: 500 is never for what the client can fix.
+/// H12, G19: no request by a client causes a 500.
 #[test]
 fn no_request_is_answered_with_a_fault_of_the_server() {
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -1,4 +1,4 @@
-//! A browser without a screen: it keeps its cookies and knows the form token of the page it shows, but follows nothing by itself.
+//! A browser for tests: keeps cookies and the CSRF token of the current page; follows no redirects.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -21,9 +21,9 @@ pub(crate) struct Browser {
     app: Arc<App>,
     pub(crate) agent: String,
     pub(crate) cookies: BTreeMap<String, String>,
-    /// The form token of the page that is shown.
+    /// CSRF token of the current page's form.
     pub(crate) token: String,
-    /// Where it is, if an adapter says so.
+    /// Address of the client, if the adapter passes one.
     pub(crate) peer: Option<SocketAddr>,
 }
 
@@ -45,7 +45,7 @@ impl Browser {
         self.seen(response)
     }
 
-    /// Sends the form of the page that is shown.
+    /// Submits the form of the current page.
     pub(crate) async fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Response<Bytes> {
         let body = form_urlencoded::Serializer::new(String::new())
             .extend_pairs(fields)
@@ -110,7 +110,7 @@ pub(crate) fn text(response: &Response<Bytes>) -> String {
     String::from_utf8_lossy(response.body()).into_owned()
 }
 
-/// Where a 303 leads; nowhere for another answer.
+/// Target of a 303 redirect; empty for another response.
 pub(crate) fn where_to(response: &Response<Bytes>) -> &str {
     match response.status().as_u16() {
         303 => header(response.headers(), "location"),

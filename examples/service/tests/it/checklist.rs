@@ -19,7 +19,7 @@ struct Check {
 }
 
 impl Check {
-    /// A row of four cells that begins with the id of a check.
+    /// Parses a row of four cells that starts with the id of a check.
     fn parse(line: &str) -> Option<Self> {
         let cells: Vec<&str> = line.trim().trim_matches('|').split('|').map(str::trim).collect();
         let [id, _, passes, refuses] = *cells.as_slice() else {
@@ -32,7 +32,7 @@ impl Check {
         })
     }
 
-    /// The faults of the row: each of its last cells links tests that bear the check.
+    /// Faults of the row: each of its last two cells must link tests with the check's id.
     fn faults(&self, tests: &[Test]) -> Vec<String> {
         let mut found = Vec::new();
         for cell in [&self.passes, &self.refuses] {
@@ -53,7 +53,7 @@ fn checks() -> Vec<Check> {
     text.lines().filter_map(Check::parse).collect()
 }
 
-/// Numbers 1 to 63 and 65 to 116, and those of proofs of possession and of mutual TLS.
+/// The checks 1 to 63 and 65 to 116, and those of DPoP and mutual TLS, each have both tests.
 #[test]
 fn every_check_has_a_test_that_passes_and_one_that_refuses() {
     let (checks, tests) = (checks(), suite());
@@ -71,7 +71,7 @@ fn every_check_has_a_test_that_passes_and_one_that_refuses() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// O26: what the host is told is as much of a promise as what the peer is.
+/// O26: every reason that the host receives names its checks and is asserted by a test.
 #[test]
 fn every_reason_names_its_check_and_is_seen_by_a_test() {
     let listed = checks();
@@ -80,7 +80,7 @@ fn every_reason_names_its_check_and_is_seen_by_a_test() {
     let mut codes = Vec::new();
     for reason in Reason::ALL {
         let code = reason.code();
-        // compared as a value, by name, or in the last column of a table of faults
+        // asserted as a value, by name, or in the last column of a table of faults
         let ways = [
             format!("\"{code}\""),
             format!("Reason::{reason:?}"),

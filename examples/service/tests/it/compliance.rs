@@ -1,5 +1,5 @@
-//! Each rule of the suite has a section in a `COMPLIANCE.md`, which links code and tests that exist.
-//! `docs/rules` maps each rule to all of its tests.
+//! Each rule of the suite has a section in a `COMPLIANCE.md`, which links code and tests that
+//! exist. `docs/rules` maps each rule to all of its tests.
 //!
 //! A test proves the rules that its documentation names, and the numbered checks that a line of it
 //! opens with: `/// O6, O10, 41: a replayed code …`.
@@ -48,7 +48,7 @@ const PAGES: [Page; 5] = [
     },
 ];
 
-/// The checks of oauth-core, which `checklist` tests: number 64 was never given.
+/// The checks of oauth-core, which `checklist` tests. Number 64 is unassigned.
 pub(super) const CHECKS: [(&str, RangeInclusive<u32>); 4] =
     [("", 1..=63), ("", 65..=116), ("DP", 1..=16), ("MT", 1..=4)];
 
@@ -67,7 +67,7 @@ pub(super) fn is_id(word: &str) -> bool {
     is_number && ["", "G", "H", "O", "S", "W", "X", "DP", "MT"].contains(&letters)
 }
 
-/// A Rust source.
+/// A Rust source file.
 pub(super) struct Source {
     /// Relative to the root, with slashes.
     pub(super) path: String,
@@ -75,13 +75,13 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Returns `true` in a conformance kit: its cases become tests where its macro is called.
+    /// Returns `true` in a conformance kit, whose cases become tests where its macro is invoked.
     fn is_of_kit(&self) -> bool {
         self.path.contains("conformance/src/")
     }
 }
 
-/// Every Rust source below a folder of the repository, in the order of paths, without `target`.
+/// Every Rust source below a folder of the repository, sorted by path, without `target`.
 pub(super) fn sources(folder: &str) -> Vec<Source> {
     let mut entries: Vec<PathBuf> = fs::read_dir(root().join(folder))
         .unwrap_or_else(|error| panic!("{folder}: {error}"))
@@ -102,15 +102,15 @@ pub(super) fn sources(folder: &str) -> Vec<Source> {
     found
 }
 
-/// A test that runs.
+/// A test that is not ignored.
 pub(super) struct Test {
     pub(super) name: String,
     pub(super) path: String,
-    /// Rules and checks that it proves.
+    /// Rules and checks in its documentation.
     pub(super) ids: Vec<String>,
 }
 
-/// Every test of the suite, by path and then as its file has them.
+/// Every test of the suite, by path and position in the file.
 pub(super) fn suite() -> Vec<Test> {
     let folders = [
         "examples",
@@ -151,7 +151,7 @@ fn tests(sources: &[Source]) -> Vec<Test> {
     found
 }
 
-/// The name of the function that the line begins.
+/// Name of the function that the line starts.
 fn function(line: &str) -> Option<&str> {
     let (before, after) = line.split_once("fn ")?;
     let is_start = before
@@ -161,7 +161,7 @@ fn function(line: &str) -> Option<&str> {
     after.get(..end).filter(|_| is_start)
 }
 
-/// The rules that the documentation names anywhere, and the checks that a line of it opens with.
+/// The rules anywhere in the documentation, and the checks at the start of a line.
 fn borne_ids(head: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for line in head.iter().filter_map(|line| line.strip_prefix("///")) {
@@ -178,7 +178,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character: char| !character.is_ascii_alphanumeric())
 }
 
-/// `#[test]`, and those of the runtimes, with and without arguments.
+/// Returns `true` for `#[test]` and the test attributes of runtimes, with and without arguments.
 fn makes_test(line: &str) -> bool {
     let path = line
         .strip_prefix("#[")
@@ -191,7 +191,7 @@ fn ignores(line: &str) -> bool {
     ignored || line.starts_with("#[ignore")
 }
 
-/// The links of a line of Markdown whose texts are code: text and target.
+/// Links of a Markdown line whose text is code: text and target.
 pub(super) fn links(line: &str) -> impl Iterator<Item = (&str, &str)> {
     line.split("[`").skip(1).filter_map(|link| {
         link.split_once("`](")
@@ -199,7 +199,7 @@ pub(super) fn links(line: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// The path from the root of what a page links to.
+/// Path from the root of a link's target.
 pub(super) fn target(page: &str, link: &str) -> String {
     let mut parts: Vec<Component<'_>> = Vec::new();
     let folder = Path::new(page).parent().unwrap_or_else(|| Path::new(""));
@@ -212,7 +212,7 @@ pub(super) fn target(page: &str, link: &str) -> String {
     parts.iter().collect::<PathBuf>().to_string_lossy().into_owned()
 }
 
-/// A section of a page: the rule, and what proves it.
+/// A section of a page: the rule and its proof.
 #[derive(Default)]
 struct Section {
     id: String,
@@ -223,7 +223,7 @@ struct Section {
     status: String,
 }
 
-/// The sections of a page: headings of any level that begin with an id and `·`.
+/// Sections of a page: headings of any level that start with an id and `·`.
 fn sections(page: &str, text: &str) -> Vec<Section> {
     let mut found: Vec<Section> = Vec::new();
     let mut is_within = false;
@@ -254,7 +254,7 @@ fn sections(page: &str, text: &str) -> Vec<Section> {
     found
 }
 
-/// What is wrong with the sections of a page.
+/// Faults in the sections of a page.
 fn faults(page: &str, sections: &[Section], ids: &[String], tests: &[Test]) -> Vec<String> {
     let mut found = Vec::new();
     if !sections.iter().map(|section| &section.id).eq(ids) {
@@ -298,7 +298,7 @@ fn faults(page: &str, sections: &[Section], ids: &[String], tests: &[Test]) -> V
     found
 }
 
-/// Returns `true` if the file has a test of this name that runs and bears the id.
+/// Returns `true` if the file has a test with this name and id that is not ignored.
 pub(super) fn proves(tests: &[Test], name: &str, path: &str, id: &str) -> bool {
     let mut named = tests.iter().filter(|test| test.name == name && test.path == path);
     named.any(|test| test.ids.iter().any(|borne| borne == id))
@@ -306,7 +306,7 @@ pub(super) fn proves(tests: &[Test], name: &str, path: &str, id: &str) -> bool {
 
 const UPDATE: &str = "UPDATE_RULES=1 cargo test -p service --test it compliance";
 
-/// The map of rules to tests, as a page in `docs/rules`.
+/// Map of rules to tests, as a page in `docs/rules`.
 fn map(page: &str, ids: &[String], tests: &[Test]) -> String {
     let mut text = format!(
         "# Tests of each rule: {page}\n\nGenerated from the documentation of the tests by `{UPDATE}`; do not edit.\n\
@@ -333,7 +333,7 @@ fn map(page: &str, ids: &[String], tests: &[Test]) -> String {
     text
 }
 
-/// The generated pages: path, page of the rules, ids.
+/// Generated pages: path, page of the rules, ids.
 fn maps() -> impl Iterator<Item = (&'static str, &'static str, Vec<String>)> {
     let checks = (
         "docs/rules/oauth-core-checks.md",
@@ -393,7 +393,7 @@ fn only_tests_that_run_bear_rules() {
     assert!(!bears(&tests, "second", "a.rs"));
     assert!(!bears(&tests, "missing", "a.rs"));
 
-    // the lines between rule and function; if the rule is proven outside a kit, and in one
+    // documentation and attributes of a test; if the rule is proven outside a kit, and in one
     for (head, outside, in_kit) in [
         ("#[test]\n", true, true),
         (
@@ -428,7 +428,7 @@ fn only_tests_that_run_bear_rules() {
     }
 }
 
-/// A page with two rules, as it should be.
+/// A valid page with two rules.
 const EXAMPLE: &str = "# Page\n\n## W1 · Ids\n\nAn id has no dot.\n\n- Code: [`main`](tests/it/main.rs)\n- Tests:\n  \
                        - [`ids_have_no_dot`](tests/it/main.rs)\n- Status: proven\n\n## W2 · Headers\n\nThere are headers.\n\n\
                        - Code: [`main`](tests/it/main.rs)\n- Tests:\n  - [`three_headers`](tests/it/main.rs)\n- Status: \

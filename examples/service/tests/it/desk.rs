@@ -1,4 +1,4 @@
-//! A service in memory, asked without a socket.
+//! A service in memory, called without a socket.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use service::clock::DemoClock;
 
 pub(crate) const BASE: &str = "http://127.0.0.1:8080";
 
-/// A fresh service with the demo's user and clients.
+/// A new service with the demo's user and clients.
 pub(crate) async fn open() -> Arc<App> {
     open_over(Database::open_in_memory().unwrap()).await
 }
 
-/// A service over a database that the test reaches, too.
+/// A service over a database that the test also accesses.
 pub(crate) async fn open_over(database: Database) -> Arc<App> {
     Arc::new(App::open(Config::new(BASE, database)).await.unwrap())
 }
 
-/// A fresh service, and its clock for the test to move.
+/// A new service with its clock.
 pub(crate) async fn open_at() -> (Arc<App>, DemoClock) {
     let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
     let clock = DemoClock::new();
@@ -30,7 +30,7 @@ pub(crate) async fn open_at() -> (Arc<App>, DemoClock) {
     (Arc::new(App::open(config).await.unwrap()), clock)
 }
 
-/// A whole answer.
+/// Sends a request and reads the complete response.
 pub(crate) async fn ask(app: &Arc<App>, request: Request<Bytes>) -> Response<Bytes> {
     let (parts, body) = app.handle(request).await.into_parts();
     Response::from_parts(parts, body.collect().await.unwrap().to_bytes())
@@ -61,7 +61,7 @@ pub(crate) fn header<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
 pub(crate) const SERVICE: &str = "Basic ZGVtby1zZXJ2aWNlOmRlbW8tc2VydmljZS1zZWNyZXQ=";
 pub(crate) const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
 
-/// The `Authorization` of a token with these scopes.
+/// `Authorization` header of a token with these scopes.
 pub(crate) async fn bearer(app: &Arc<App>, scope: &str) -> String {
     let body = format!("grant_type=client_credentials&scope={}", scope.replace(' ', "+"));
     let response = ask(
@@ -78,7 +78,7 @@ pub(crate) async fn bearer(app: &Arc<App>, scope: &str) -> String {
     )
 }
 
-/// A call of `/v1` by the bearer of `token`, with JSON where there is a body.
+/// Calls `/v1` with `token`, and with a JSON body if there is one.
 pub(crate) async fn call(
     app: &Arc<App>,
     token: &str,
@@ -91,7 +91,7 @@ pub(crate) async fn call(
     ask(app, request(method, path, &all, body.to_owned())).await
 }
 
-/// How many charges there are.
+/// Number of charges.
 pub(crate) async fn charges(app: &Arc<App>, token: &str) -> usize {
     let response = call(app, token, ("GET", "/v1/charges?limit=100"), &[], "").await;
     json(&response)
@@ -101,7 +101,7 @@ pub(crate) async fn charges(app: &Arc<App>, token: &str) -> usize {
         .len()
 }
 
-/// Creates a charge of this amount and answers its path.
+/// Creates a charge of this amount; returns its path.
 pub(crate) async fn charge(app: &Arc<App>, token: &str, amount: u32) -> String {
     let body = format!(r#"{{"amount":{amount},"currency":"eur"}}"#);
     let response = call(app, token, ("POST", "/v1/charges"), &[], &body).await;
@@ -109,5 +109,5 @@ pub(crate) async fn charge(app: &Arc<App>, token: &str, amount: u32) -> String {
     header(response.headers(), "location").to_owned()
 }
 
-/// Every scope of a service.
+/// Every scope of `demo-service`.
 pub(crate) const ALL_SCOPES: &str = "read:charges write:charges write:refunds";

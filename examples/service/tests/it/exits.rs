@@ -1,4 +1,5 @@
-//! Every way out of the service keeps every rule: those of the pages, of OAuth and of the graph too.
+//! Every response of the service follows every convention: those of the pages, OAuth and GraphQL
+//! too.
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ async fn open_to_a_page(config: impl FnOnce(&mut Config)) -> Arc<App> {
     Arc::new(App::open(settings).await.unwrap())
 }
 
-/// One exit: how it is come to, and the status that it has.
+/// A request that leads to one exit, and its expected status.
 struct Exit {
     status: u16,
     method: &'static str,
@@ -72,7 +73,8 @@ impl Exit {
     }
 }
 
-/// What every answer to a page of the listed origin has, and no finding but those that another protocol means to make.
+/// Checks the headers for a page of the listed origin, and that the audit finds nothing except what
+/// another protocol requires.
 fn check(name: &str, request: &Request<Bytes>, answer: &Response<Bytes>, is_of_another_protocol: bool) {
     let headers = answer.headers();
     assert_eq!(header(headers, "x-request-id"), ID, "{name}");
@@ -127,7 +129,7 @@ async fn check_all(app: &Arc<App>, exits: Vec<Exit>, is_of_another_protocol: boo
     assert_eq!(others, [""; 0]);
 }
 
-/// What the pipeline itself refuses or answers, before anything of the service is asked.
+/// Responses of the pipeline itself, before any handler.
 fn early() -> Vec<Exit> {
     let preflight = Exit::of(204, "OPTIONS", "/v1/charges");
     vec![
@@ -179,7 +181,7 @@ fn of_resources(token: &str, reader: &str, charge: &str) -> Vec<Exit> {
         put(412)
             .with("if-match", "\"never\"")
             .with("idempotency-key", "put-1"),
-        // the first answer, and not another look at the precondition
+        // the replayed response, without a new check of the precondition
         put(412).with("if-match", "*").with("idempotency-key", "put-1"),
         put(200).with("if-match", "*"),
         exit(404, "GET", &format!("/v1/charges/{NOBODY}")),
@@ -190,7 +192,7 @@ fn of_resources(token: &str, reader: &str, charge: &str) -> Vec<Exit> {
     ]
 }
 
-/// Pages, assets and documents, and errors that are problems because a program asks.
+/// Pages, assets and documents, and problems for clients that do not accept HTML.
 fn of_pages(tag: &str) -> Vec<Exit> {
     vec![
         Exit::of(200, "GET", "/"),
@@ -209,7 +211,7 @@ fn of_pages(tag: &str) -> Vec<Exit> {
     ]
 }
 
-/// Errors in the form of another protocol, which have to stay what they are.
+/// Errors in the format of another protocol, which the pipeline must not change.
 fn of_other_protocols() -> Vec<Exit> {
     let graph = |status, query: &str| {
         Exit::of(status, "POST", "/graphql")
@@ -235,8 +237,8 @@ fn of_other_protocols() -> Vec<Exit> {
     ]
 }
 
-/// H1, H5, H9, H11, H13, H18: there is no way out of the service, whichever protocol it speaks there, without request id, CORS, `Vary`
-/// and `Cache-Control`; and whatever is not another protocol's to word is a problem that names its request.
+/// H1, H5, H9, H11, H13, H18: every response has a request id, CORS, `Vary` and `Cache-Control`
+/// headers, and every error outside of another protocol is a problem that names its request.
 #[tokio::test]
 async fn every_exit_keeps_every_rule() {
     let app = open_to_a_page(|_| {}).await;
@@ -249,7 +251,7 @@ async fn every_exit_keeps_every_rule() {
     check_all(&app, of_other_protocols(), true).await;
 }
 
-/// H15, H18: a limit is no way around them, and tells in the form of whom it refuses.
+/// H15, H18: a refusal by a rate limit follows the same conventions, in the format of its route.
 #[tokio::test]
 async fn a_limit_refuses_by_the_same_exit() {
     let app =
@@ -270,7 +272,7 @@ async fn a_limit_refuses_by_the_same_exit() {
     }
 }
 
-/// H13, H16, H18: a handler that panics is answered like every other, whether its request runs in a task of its own or not.
+/// H13, H16, H18: a panicking handler gets a regular response, in a task of its own or not.
 #[tokio::test]
 async fn a_panic_leaves_by_the_same_exit() {
     let database = Database::open_in_memory().unwrap();
@@ -295,7 +297,7 @@ async fn a_panic_leaves_by_the_same_exit() {
     }
 }
 
-/// H13, H18, H19: what a server refuses in the service's place is refused by the same exit.
+/// H13, H18, H19: a refusal by the server leaves through the same exit.
 #[tokio::test]
 async fn what_a_server_refuses_leaves_by_the_same_exit() {
     let app = open_to_a_page(|_| {}).await;
@@ -317,13 +319,13 @@ async fn what_a_server_refuses_leaves_by_the_same_exit() {
         }
     }
     drop(body);
-    // what the head is refused for comes first
+    // faults of the head are reported first
     let long = Exit::of(0, "POST", format!("/?{}", "x".repeat(9000))).request();
     let head = Request::from_parts(long.into_parts().0, ());
     assert_eq!(app.refuse(&head, StatusCode::REQUEST_TIMEOUT).status(), 414);
 }
 
-/// H18: a page of another origin gets the same answers, and no leave to read them; without listed origins none does.
+/// H18: a page of an unlisted origin gets no permission to read the responses.
 #[tokio::test]
 async fn a_page_of_another_origin_reads_nothing() {
     for (origins, vary) in [(vec![ORIGIN.to_owned()], true), (Vec::new(), false)] {

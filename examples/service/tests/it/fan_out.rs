@@ -1,11 +1,11 @@
-//! Two processes on one database: what one changes, the subscribers of the other hear of.
+//! Two processes on one database: changes by one reach the subscribers of the other.
 
 use std::io::{BufRead, BufReader, Read, Write, stderr};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A binary at work on a free port; dropping it ends it.
+/// A binary that runs on a free port; stopped on drop.
 struct Process {
     child: Child,
     address: String,
@@ -77,7 +77,8 @@ impl Drop for Process {
     }
 }
 
-/// X5, G10: a charge that one process creates is pushed to the subscriber of another on the same database, whichever server it has, once.
+/// X5, G10: a charge that one process creates is pushed once to a subscriber of another process on
+/// the same database, on every server.
 #[test]
 fn a_change_in_one_process_reaches_the_subscriber_of_another() {
     let redis = std::env::var("TEST_REDIS_URL").unwrap_or_else(|_| "redis://127.0.0.1:6379".to_owned());
@@ -108,7 +109,7 @@ fn a_change_in_one_process_reaches_the_subscriber_of_another() {
             .unwrap();
         let began = Instant::now();
         let (mut updates, mut heard, mut told) = (updates, Vec::new(), 0);
-        // neither the subscription nor the listener may have begun when the first charge is made
+        // repeat: the subscription and the Redis listener may start after the first charge
         while !contains(&heard, r#"{"chargeUpdated":{"amount":4711,"version":1}}"#) {
             assert!(
                 began.elapsed() < Duration::from_secs(60),

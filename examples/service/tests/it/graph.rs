@@ -1,4 +1,4 @@
-//! The graph of the desk: what it loads together, what it runs by a hash, several at once, or from a list alone.
+//! GraphQL of the desk: batch loading, persisted queries, batches and trusted documents.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ async fn create(app: &Arc<App>, token: &str, path: &str, sent: Value) -> String 
     created.get("id").and_then(Value::as_str).unwrap().to_owned()
 }
 
-/// G8: a list of charges with the customer of each is two reads, however long it is and whoever shares a customer.
+/// G8: a list of charges with their customers takes two reads, whatever its length.
 #[tokio::test]
 async fn a_list_with_what_belongs_to_it_is_two_reads() {
     let database = Database::open_in_memory().unwrap();
@@ -56,7 +56,8 @@ async fn a_list_with_what_belongs_to_it_is_two_reads() {
     assert_eq!(charges[9]["node"]["customer"]["name"], "Barbara");
 }
 
-/// G13: an operation is known by its hash once its text was sent, to whoever asks, within what they may.
+/// G13: after its text was sent once, an operation runs by its hash, for every client within its
+/// scopes.
 #[tokio::test]
 async fn the_desk_knows_what_was_registered() {
     let app = open().await;
@@ -81,7 +82,7 @@ async fn the_desk_knows_what_was_registered() {
     assert_eq!(refused["data"]["viewer"], Value::Null);
 }
 
-/// G18: a batch is answered as one list, ten operations long at most.
+/// G18: a batch gets one list of responses; its limit is ten operations.
 #[tokio::test]
 async fn the_desk_answers_batches() {
     let app = open().await;
@@ -97,7 +98,7 @@ async fn the_desk_answers_batches() {
     assert_eq!(long["errors"][0]["extensions"]["code"], "BAD_REQUEST");
 }
 
-/// G14: a desk that was given a list runs what is in it, by its id, and nothing else.
+/// G14: a desk with trusted documents runs them by their ids, and nothing else.
 #[tokio::test]
 async fn a_desk_with_a_list_runs_nothing_else() {
     let viewer = "query Viewer { viewer { subject } }";

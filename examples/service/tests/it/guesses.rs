@@ -1,4 +1,4 @@
-//! Who guesses, who asks for letters over and over, and who comes with more passwords than can be hashed.
+//! Limits on password guesses, on reset mails and on parallel password hashing.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ struct Fixture {
     letters: Mailbox,
 }
 
-/// A service of two users.
+/// A service with two users.
 async fn fixture() -> Fixture {
     let (clock, letters) = (DemoClock::new(), Mailbox::default());
     let database = Database::open_in_memory().unwrap();
@@ -42,7 +42,7 @@ async fn fixture() -> Fixture {
 }
 
 impl Fixture {
-    /// A browser that shows the sign-in page.
+    /// A browser with the sign-in page open.
     async fn browser(&self) -> Browser {
         let mut browser = Browser::new(&self.app);
         assert_eq!(browser.get("/login").await.status(), 200);
@@ -67,11 +67,12 @@ fn assert_waits(answer: &Response<Bytes>, seconds: u64) {
     assert_eq!(answer.status(), 429, "{answer:?}");
     assert!(text(answer).contains("Too many attempts"));
     let told: u64 = header(answer.headers(), "retry-after").parse().unwrap();
-    // the clock of the demo goes on by itself
+    // the clock of the demo also advances in real time
     assert!(told <= seconds && told + 5 >= seconds, "{told}");
 }
 
-/// O27: 32 guesses at once are five; then the right password waits too, and nobody else does; and after the wait it is right.
+/// O27: of 32 parallel guesses five are verified. Then the right password waits too, but no other
+/// user; after the wait it is accepted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_32_guesses_at_a_password_five_are_looked_at() {
     let fixture = fixture().await;
@@ -92,12 +93,12 @@ async fn of_32_guesses_at_a_password_five_are_looked_at() {
     assert_eq!(where_to(&fixture.try_in(OTHER, OTHER_PASSWORD).await), "/account");
     fixture.clock.advance(Duration::from_secs(30));
     assert_eq!(where_to(&fixture.try_in(EMAIL, PASSWORD).await), "/account");
-    // which forgives what was wrong before
+    // a correct password resets the counter
     fixture.close(EMAIL).await;
     assert_waits(&fixture.try_in(EMAIL, PASSWORD).await, 30);
 }
 
-/// O27: waiting tells nobody who has an account.
+/// O27: the wait does not reveal which addresses have an account.
 #[tokio::test]
 async fn an_address_that_nobody_has_waits_alike() {
     let fixture = fixture().await;
@@ -111,7 +112,7 @@ async fn an_address_that_nobody_has_waits_alike() {
     assert_eq!(pages[0], pages[1]);
 }
 
-/// O27: whoever sits at the browser of somebody else guesses there no longer than at the sign-in page.
+/// O27: the form for a password change shares the limit of the sign-in page.
 #[tokio::test]
 async fn the_current_password_is_guessed_no_more_than_at_the_sign_in() {
     let fixture = fixture().await;
@@ -130,7 +131,7 @@ async fn the_current_password_is_guessed_no_more_than_at_the_sign_in() {
     assert_eq!(where_to(&changed), "/account?notice=password");
 }
 
-/// O27: an attacker elsewhere keeps nobody out, until they come from everywhere.
+/// O27: a single attacker elsewhere does not lock the user out; a distributed attack does.
 #[tokio::test]
 async fn whoever_guesses_elsewhere_keeps_nobody_out() {
     let fixture = fixture().await;
@@ -146,7 +147,7 @@ async fn whoever_guesses_elsewhere_keeps_nobody_out() {
     }
     assert_waits(&from(1, PASSWORD).await, 30);
     assert_eq!(where_to(&from(2, PASSWORD).await), "/account");
-    // fifty from everywhere: ten hosts with five guesses each
+    // fifty guesses from everywhere: ten hosts with five guesses each
     for host in 10..20 {
         for _ in 0..5 {
             assert_eq!(from(host, "a guess").await.status(), 422);
@@ -155,7 +156,7 @@ async fn whoever_guesses_elsewhere_keeps_nobody_out() {
     assert_waits(&from(3, PASSWORD).await, 60);
 }
 
-/// O27: while too many guess everywhere, who is refused for that is not counted where they are: their own door does not close too.
+/// O27: a refusal by the limit over all addresses does not count against the client's address.
 #[tokio::test]
 async fn whoever_waits_for_others_is_not_counted_meanwhile() {
     let fixture = fixture().await;
@@ -182,7 +183,8 @@ async fn whoever_waits_for_others_is_not_counted_meanwhile() {
     assert_eq!(where_to(&from(3, PASSWORD).await), "/account");
 }
 
-/// O27, S5: three letters to one address, and the same page for all that follow and for whoever has no account.
+/// O27, S5: an address gets three reset mails; later requests, and unknown addresses, see the same
+/// page.
 #[tokio::test]
 async fn a_flood_of_letters_is_bounded_and_tells_nothing() {
     let fixture = fixture().await;
@@ -203,7 +205,7 @@ async fn a_flood_of_letters_is_bounded_and_tells_nothing() {
     assert_eq!(pages.len(), 1);
 }
 
-/// O27: a client that is wrong too often waits at each endpoint, with when to come back.
+/// O27: a client with too many wrong secrets gets 429 with `Retry-After` at each endpoint.
 #[tokio::test]
 async fn a_client_that_is_wrong_too_often_waits() {
     let fixture = fixture().await;
@@ -227,7 +229,7 @@ async fn a_client_that_is_wrong_too_often_waits() {
     assert_eq!(send("/token", SERVICE).await.status(), 200);
 }
 
-/// A flood of passwords is hashed a few at a time, as many wait as can be waited for, and the rest come back later.
+/// A flood of passwords fills the bounded hashing queue; the rest get 503 with `Retry-After`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_flood_of_sign_ins_is_told_to_come_back() {
     let fixture = fixture().await;

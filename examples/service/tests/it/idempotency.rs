@@ -1,4 +1,4 @@
-//! What a client that retries a POST gets, and what it never does twice.
+//! Idempotency keys: a retried POST takes effect once.
 
 use std::future::Future;
 use std::pin::pin;
@@ -13,7 +13,7 @@ use crate::desk::{ALL_SCOPES, bearer, call, charge, charges, header, json, open,
 const CHARGE: &str = r#"{"amount":1999,"currency":"eur"}"#;
 const KEY: &[(&str, &str)] = &[("idempotency-key", "order-1")];
 
-/// H6: of many identical requests at once one runs; the others are told to come back, or get its answer.
+/// H6: of many parallel identical requests one runs; the others get its response or 409.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn concurrent_identical_posts_make_one_charge() {
     let app = open().await;
@@ -40,7 +40,7 @@ async fn concurrent_identical_posts_make_one_charge() {
     assert_eq!((ran, charges(&app, &token).await), (1, 1));
 }
 
-/// H6: every POST that changes something keeps its first result under the key.
+/// H6: every POST that changes state stores its first response under the key.
 #[tokio::test]
 async fn every_post_is_answered_twice_and_done_once() {
     let app = open().await;
@@ -72,7 +72,7 @@ async fn every_post_is_answered_twice_and_done_once() {
     assert_eq!(json(&listed).get("data").unwrap().as_array().unwrap().len(), 1);
 }
 
-/// H6: a key belongs to one request, so a refund of another charge is another request, whatever its body.
+/// H6: a key is bound to one path, so a refund of another charge is another request.
 #[tokio::test]
 async fn a_key_of_one_charge_is_not_taken_for_another() {
     let app = open().await;
@@ -84,7 +84,7 @@ async fn a_key_of_one_charge_is_not_taken_for_another() {
     assert_eq!(second.status(), 409, "{second:?}");
 }
 
-/// H13: a refusal of a key names its request and its path, like every other problem.
+/// H13: a refusal of a key is a problem with request id and path.
 #[tokio::test]
 async fn a_refused_key_is_answered_like_every_problem() {
     let app = open().await;
@@ -104,7 +104,7 @@ async fn a_refused_key_is_answered_like_every_problem() {
     }
 }
 
-/// H6: two callers do not share their keys.
+/// H6: keys of two callers are independent.
 #[tokio::test]
 async fn a_key_of_one_caller_is_not_taken_for_anothers() {
     let app = open().await;
@@ -122,7 +122,7 @@ async fn a_key_of_one_caller_is_not_taken_for_anothers() {
     }
 }
 
-/// H6: a client that hangs up does not leave its key in doubt: what it asked for is done, and its retry is told.
+/// H6: a request completes after its client disconnects, and the retry gets its response.
 #[tokio::test]
 async fn a_client_that_leaves_finds_the_result_under_its_key() {
     let app = open().await;
@@ -156,7 +156,7 @@ async fn a_client_that_leaves_finds_the_result_under_its_key() {
     assert_eq!(charges(&app, &token).await, 1);
 }
 
-/// H6, H16: a 503 says that nothing happened and to come back, so it must not be what the key answers from then on.
+/// H6, H16: a 503 means that nothing happened, so it is not stored under the key.
 #[tokio::test]
 async fn a_failure_of_the_store_does_not_use_up_the_key() {
     let database = Database::open_in_memory().unwrap();
@@ -173,7 +173,7 @@ async fn a_failure_of_the_store_does_not_use_up_the_key() {
     assert_eq!(charges(&app, &token).await, 1);
 }
 
-/// H6: a refusal is a result, too.
+/// H6: a refusal is stored under the key like a success.
 #[tokio::test]
 async fn a_refusal_is_kept_under_its_key() {
     let app = open().await;
@@ -187,7 +187,7 @@ async fn a_refusal_is_kept_under_its_key() {
     assert_eq!(mended.status(), 409);
 }
 
-/// Takes a table away from the service, or brings it back.
+/// Renames a table, to break the service or to repair it.
 pub(crate) async fn rename(database: &Database, from: &str, to: &str) {
     let sql = format!("ALTER TABLE {from} RENAME TO {to}");
     let renamed = database

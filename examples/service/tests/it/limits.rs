@@ -1,4 +1,4 @@
-//! How much callers may do: a 429 that says when to come back, and what is left on every other answer.
+//! Rate limits: 429 with `Retry-After`, and the remaining quota on every other response.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ fn few() -> Limits {
     limits
 }
 
-/// A request as a server passes it on, from this address.
+/// Sends a request as a server passes it on, from this address.
 async fn from(
     app: &Arc<App>,
     peer: &str,
@@ -57,7 +57,7 @@ fn expect_429(response: &Response<Bytes>, policy: &str) -> Duration {
     expect_wait(response, policy)
 }
 
-/// The head of a 429, whatever its content.
+/// Checks the headers of a 429; returns the wait.
 fn expect_wait(response: &Response<Bytes>, policy: &str) -> Duration {
     assert_eq!(response.status(), 429, "{response:?}");
     assert_eq!(header(response.headers(), "cache-control"), "no-store");
@@ -70,8 +70,9 @@ fn expect_wait(response: &Response<Bytes>, policy: &str) -> Duration {
     Duration::from_secs(wait)
 }
 
-/// H15: a principal that asks too often is told when to come back, and passes then; what is left is told on successes and
-/// refusals, and another principal, here the same service's graph without a token, has a bucket of its own.
+/// H15: a principal over its limit gets 429 with `Retry-After` and passes after the wait. Successes
+/// and refusals state the remaining quota. Another principal, here an anonymous GraphQL client, has
+/// its own bucket.
 #[tokio::test]
 async fn a_caller_that_asks_too_often_is_told_when_to_come_back() {
     let (app, clock) = limited(few()).await;
@@ -100,7 +101,7 @@ async fn a_caller_that_asks_too_often_is_told_when_to_come_back() {
     );
 }
 
-/// H6, H15: what a limit refuses is not kept under its key: the same request passes later, and runs.
+/// H6, H15: a 429 is not stored under the idempotency key; the same request runs later.
 #[tokio::test]
 async fn a_refused_post_runs_when_it_comes_again() {
     let (app, clock) = limited(few()).await;
@@ -114,7 +115,7 @@ async fn a_refused_post_runs_when_it_comes_again() {
     clock.advance(expect_429(&refused, "caller"));
     let made = call(&app, &token, ("POST", "/v1/charges"), &key, charge).await;
     assert_eq!(made.status(), 201, "{made:?}");
-    // and the replay tells how it stands now, not how it stood then
+    // the replay states the current quota, not that of the first response
     clock.advance(Duration::from_secs(60));
     let again = call(&app, &token, ("POST", "/v1/charges"), &key, charge).await;
     assert_eq!(header(again.headers(), "idempotency-replayed"), "true");
@@ -122,7 +123,8 @@ async fn a_refused_post_runs_when_it_comes_again() {
     assert_eq!(again.headers().get_all("x-ratelimit-remaining").iter().count(), 1);
 }
 
-/// H15: addresses are counted before anybody signs in, an IPv6 network as one, and no header moves a request elsewhere.
+/// H15: addresses are counted before authentication, an IPv6 /64 as one; no header changes a
+/// request's address.
 #[tokio::test]
 async fn an_address_is_counted_before_the_sign_in() {
     let (app, _clock) = limited(few()).await;
@@ -145,7 +147,7 @@ async fn an_address_is_counted_before_the_sign_in() {
     }
     let elsewhere = from(&app, "[2001:db8:1:3::1]:1", ("GET", "/v1/charges"), &[]).await;
     assert_eq!(elsewhere.status(), 401);
-    // what is the same for everybody is not counted, and tells nothing
+    // public files are not counted and state no quota
     let page = from(&app, "[2001:db8:1:2::1]:1", ("GET", "/"), &[]).await;
     assert_eq!(
         (page.status().as_u16(), header(page.headers(), "ratelimit")),
@@ -153,8 +155,8 @@ async fn an_address_is_counted_before_the_sign_in() {
     );
 }
 
-/// H15: what begins and carries a sign-in shares a bucket for each address, another than that of the programs: nobody fills the store of
-/// sign-ins without end. A browser is told by a page, whoever else by a problem.
+/// H15: the pages of a sign-in share a bucket per address, separate from the API's: the store of
+/// sign-ins stays bounded. A browser gets a page, a program a problem.
 #[tokio::test]
 async fn sign_ins_and_their_pages_are_limited_by_address() {
     let (app, clock) = limited(few()).await;
@@ -199,7 +201,8 @@ async fn sign_ins_and_their_pages_are_limited_by_address() {
     assert_eq!(from(&app, peer, ("GET", "/login"), &[]).await.status(), 200);
 }
 
-/// H15: whoever is known is told what is left of both buckets, theirs and that of their address.
+/// H15: an authenticated caller learns the remaining quota of both buckets, the principal's and the
+/// address's.
 #[tokio::test]
 async fn a_caller_is_told_of_both_buckets() {
     let (app, _clock) = limited(few()).await;
@@ -211,8 +214,8 @@ async fn a_caller_is_told_of_both_buckets() {
     assert_eq!(header(passed.headers(), "ratelimit-remaining"), "2");
 }
 
-/// H15: the endpoints of the authorization server share a bucket for each address, and refuse in the JSON that clients of OAuth
-/// read (RFC 6749 §5.2), which is no problem of RFC 9457, with the head of every other 429.
+/// H15: the endpoints of the authorization server share a bucket per address. Their 429 has a JSON
+/// body for OAuth clients (RFC 6749 §5.2) instead of a problem, and the usual headers.
 #[tokio::test]
 async fn the_token_endpoint_is_limited_by_address() {
     let (app, _clock) = limited(few()).await;
@@ -234,7 +237,7 @@ async fn the_token_endpoint_is_limited_by_address() {
     assert_eq!(elsewhere.status(), 200);
 }
 
-/// H15: a limit of nothing is a mistake of whoever runs the service.
+/// H15: a limit of zero is a configuration error.
 #[tokio::test]
 async fn a_limit_of_nothing_does_not_start() {
     let mut config = Config::new(BASE, Database::open_in_memory().unwrap());

@@ -1,4 +1,4 @@
-//! The desk's lists, walked by their links and no other knowledge.
+//! Pagination: the desk's lists are walked by their links alone.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use service::app::App;
 
 use crate::desk::{ALL_SCOPES, bearer, call, charge, json, open};
 
-/// Where the link of this relation leads.
+/// Target of the link with this relation.
 fn link(headers: &HeaderMap, relation: &str) -> Option<String> {
     let links = headers.get_all("link").iter().map(|link| link.to_str().unwrap());
     let mut targets = links.filter_map(|link| link.strip_suffix(&format!(">; rel=\"{relation}\"")));
@@ -25,7 +25,7 @@ fn ids(page: &Value) -> Vec<String> {
         .collect()
 }
 
-/// The pages from this one on, each with its own address, by the links of this relation.
+/// Follows the links of this relation from a page on; returns the URL and content of each page.
 async fn walk(app: &Arc<App>, token: &str, from: String, relation: &str) -> Vec<(String, Vec<String>)> {
     let (mut next, mut pages) = (Some(from), Vec::new());
     while let Some(path) = next {
@@ -50,8 +50,8 @@ async fn walk(app: &Arc<App>, token: &str, from: String, relation: &str) -> Vec<
     pages
 }
 
-/// H10, H11: a list walked forwards by `next` and back by `prev` shows the same rows in the same order, filters kept, whatever is
-/// created meanwhile.
+/// H10, H11: `next` and `prev` walk a list in both directions over the same rows and filters, also
+/// while rows are created.
 #[tokio::test]
 async fn the_lists_of_the_desk_are_walked_both_ways() {
     let app = open().await;
@@ -84,7 +84,7 @@ async fn the_lists_of_the_desk_are_walked_both_ways() {
             "{list}"
         );
         assert!(there.len() >= 3, "{list}: {there:?}");
-        // newer rows belong before the first page, and do not move what was walked
+        // newer rows belong before the first page and do not move later pages
         charge(&app, &token, 9).await;
         let (last, _) = there.last().unwrap().clone();
         let back = walk(&app, &token, last, "prev").await;
@@ -97,14 +97,14 @@ async fn the_lists_of_the_desk_are_walked_both_ways() {
             seen.remove(0);
         }
         assert_eq!(seen, rows, "{list}");
-        // the first page of the walk there has nothing before it
+        // the first page of the walk has no page before it
         let first = call(&app, &token, ("GET", &list), &[], "").await;
         assert_eq!(link(first.headers(), "prev"), None);
     }
 }
 
-/// H10: a cursor to walk back is bound as one to go on is: changed, of another list or filter, beside `after`, or for the other way
-/// it is a 400.
+/// H10: a cursor for the previous page is bound like one for the next: 400 if it is changed, used
+/// for another list or filter, with `after`, or in the other direction.
 #[tokio::test]
 async fn a_cursor_to_walk_back_is_bound_to_its_list() {
     let app = open().await;

@@ -1,4 +1,4 @@
-//! The service as a whole: its documents, its pages, its bad inputs, its tours.
+//! The service as a whole: documents, pages, bad input and the tour.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod account;

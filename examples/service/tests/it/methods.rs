@@ -1,4 +1,4 @@
-//! HEAD and OPTIONS, over the sockets of each server.
+//! HEAD and OPTIONS over the sockets of each server.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 const ORIGIN: &str = "https://app.example.com";
 
-/// A binary at work on a free port; dropping it ends it.
+/// A binary that runs on a free port; stopped on drop.
 struct Running {
     child: Child,
     address: String,
@@ -31,12 +31,12 @@ impl Running {
         }
     }
 
-    /// The head of the answer, in lower case, and its content.
+    /// Head of the response in lower case, and its content.
     fn ask(&self, method: &str, path: &str) -> (String, String) {
         self.send(method, path, "\r\n".as_bytes())
     }
 
-    /// The same, with the rest of the request, from its fields on.
+    /// Sends a request with these further headers and content.
     fn send(&self, method: &str, path: &str, rest: &[u8]) -> (String, String) {
         let mut peer = TcpStream::connect(&self.address).unwrap();
         write!(
@@ -60,9 +60,9 @@ impl Drop for Running {
     }
 }
 
-/// The lines of a head that two requests in a row share.
+/// Header lines that two subsequent responses share.
 fn lasting(head: &str) -> Vec<String> {
-    // the second request leaves one less: the fields are there, their numbers differ
+    // names of headers whose values change from one request to the next
     let counts = [
         "ratelimit",
         "ratelimit-remaining",
@@ -131,7 +131,7 @@ fn check(binary: &str) {
     }
 }
 
-/// What the server refuses by itself has what every other answer of the service has.
+/// Checks that refusals by the server itself have the headers of every response.
 fn check_refusals(binary: &str) {
     let running = Running::start(binary);
     let head = format!("origin: {ORIGIN}\r\nx-request-id: checkout-7f3a\r\n");
@@ -159,37 +159,37 @@ fn check_refusals(binary: &str) {
     }
 }
 
-/// H5, H13, H18, H19: content that a server refuses is refused as everything is, on hyper.
+/// H5, H13, H18, H19: content that the server refuses gets a complete response, on hyper.
 #[test]
 fn what_the_server_refuses_is_complete_on_hyper() {
     check_refusals(env!("CARGO_BIN_EXE_service-hyper"));
 }
 
-/// H5, H13, H18, H19: content that a server refuses is refused as everything is, on axum.
+/// H5, H13, H18, H19: content that the server refuses gets a complete response, on axum.
 #[test]
 fn what_the_server_refuses_is_complete_on_axum() {
     check_refusals(env!("CARGO_BIN_EXE_service-axum"));
 }
 
-/// H5, H13, H18, H19: content that a server refuses is refused as everything is, on actix-web.
+/// H5, H13, H18, H19: content that the server refuses gets a complete response, on actix-web.
 #[test]
 fn what_the_server_refuses_is_complete_on_actix() {
     check_refusals(env!("CARGO_BIN_EXE_service-actix"));
 }
 
-/// H2, H18: HEAD is GET without the content, and every resource says what it takes, on hyper.
+/// H2, H18: HEAD responds like GET without content, and OPTIONS lists the methods, on hyper.
 #[test]
 fn head_and_options_are_answered_on_hyper() {
     check(env!("CARGO_BIN_EXE_service-hyper"));
 }
 
-/// H2, H18: HEAD is GET without the content, and every resource says what it takes, on actix-web.
+/// H2, H18: HEAD responds like GET without content, and OPTIONS lists the methods, on actix-web.
 #[test]
 fn head_and_options_are_answered_on_actix() {
     check(env!("CARGO_BIN_EXE_service-actix"));
 }
 
-/// H2, H18: HEAD is GET without the content, and every resource says what it takes, on axum.
+/// H2, H18: HEAD responds like GET without content, and OPTIONS lists the methods, on axum.
 #[test]
 fn head_and_options_are_answered_on_axum() {
     check(env!("CARGO_BIN_EXE_service-axum"));

@@ -1,4 +1,4 @@
-//! The desk with `--opaque-tokens`: its tokens say nothing by themselves, so the desk looks each of them up.
+//! The desk with `--opaque-tokens`: it looks each token up by introspection.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ fn assert_invalid(refused: &Response<Bytes>) {
     assert!(told.join(", ").contains(r#"error="invalid_token""#), "{told:?}");
 }
 
-/// O13, O14: the desk takes an opaque token by what is stored of it, and from the answer to its revocation on no more.
+/// O13, O14: the desk accepts an opaque token until its revocation is answered.
 #[tokio::test]
 async fn an_opaque_token_opens_the_desk_until_it_is_revoked() {
     let app = open().await;
@@ -54,7 +54,7 @@ async fn an_opaque_token_opens_the_desk_until_it_is_revoked() {
     assert_invalid(&read(&app, &bearer).await);
 }
 
-/// O14: a token for another API is active and opens that one: not the desk, which would be told as much by introspection.
+/// O14: a token for another API is active there, but the desk refuses it.
 #[tokio::test]
 async fn an_opaque_token_for_another_api_does_not_open_the_desk() {
     let app = open().await;
@@ -77,7 +77,8 @@ async fn an_opaque_token_for_another_api_does_not_open_the_desk() {
     }
 }
 
-/// O27: whoever guesses at the secret that the desk asks with waits alone, also where a server says of nobody where they are from.
+/// O27: guesses at the secret of `demo-api` do not block the desk's own introspection, also without
+/// a client address.
 #[tokio::test]
 async fn guesses_at_the_secret_of_the_desk_do_not_close_the_desk() {
     let app = open().await;

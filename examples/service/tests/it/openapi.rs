@@ -1,10 +1,10 @@
-//! The OpenAPI document, as clients get it.
+//! The OpenAPI document as clients fetch it.
 
 use serde_json::Value;
 
 use super::desk::{ask, header, json, open, request};
 
-/// H22, H7, H8, H9: the document is fresh for a while, and a client that has it is told so.
+/// H22, H7, H8, H9: the document is cacheable, and a conditional request gets 304.
 #[tokio::test]
 async fn the_document_is_served_with_its_tag() {
     let app = open().await;
@@ -34,7 +34,7 @@ async fn the_document_is_served_with_its_tag() {
     );
 }
 
-/// H22: no reference leads nowhere, and what the desk is configured with is what the document says.
+/// H22: every reference resolves, and the document states the configuration of the desk.
 #[tokio::test]
 async fn the_document_says_how_the_desk_is_configured() {
     let app = open().await;
@@ -81,7 +81,8 @@ async fn the_document_says_how_the_desk_is_configured() {
     assert_eq!(refundable, "refundable");
 }
 
-/// O20, H22: whoever binds tokens to a key reads in the document how they are presented and which answers bring a nonce: each of a resource.
+/// O20, H22: the document states how a bound token is presented and which responses carry a nonce:
+/// every one of a resource.
 #[tokio::test]
 async fn the_document_tells_of_proofs_and_their_nonces() {
     let app = open().await;

@@ -1,4 +1,4 @@
-//! The pages as such: what they may do, what they load, how they read.
+//! The pages: policies, assets and accessibility.
 
 use bytes::Bytes;
 use http::Response;
@@ -8,7 +8,8 @@ use crate::browser::{Browser, HTML, PASSWORD, text};
 use crate::desk::{ask, header, json, open, request};
 use crate::sign_in::{begin, log_in};
 
-/// O24: every page forbids frames and everything inline or from elsewhere, and has nothing of that.
+/// O24: every page has a policy that forbids framing, inline code and foreign sources, and contains
+/// none of these.
 #[tokio::test]
 async fn every_page_has_a_policy_that_it_keeps() {
     let app = open().await;
@@ -77,7 +78,7 @@ fn assert_keeps_its_policy(page: &Response<Bytes>, form_action: &str) {
     }
 }
 
-/// `/graphql` is an explorer to a browser, under a policy of its own, and the graph to everybody else.
+/// `/graphql` is an explorer to a browser, under a policy of its own, and GraphQL to other clients.
 #[tokio::test]
 async fn the_graph_shows_a_browser_an_explorer() {
     let app = open().await;
@@ -98,7 +99,7 @@ async fn the_graph_shows_a_browser_an_explorer() {
     );
 }
 
-/// What the pages load is there, with the type that `nosniff` insists on, and is asked about again by its tag.
+/// The assets have the right content type for `nosniff` and revalidate by entity tag.
 #[tokio::test]
 async fn what_the_pages_load_is_served() {
     let app = open().await;
@@ -118,7 +119,7 @@ async fn what_the_pages_load_is_served() {
     }
 }
 
-/// H13: a person is told in words, a program by a problem.
+/// H13: a browser gets a page, a program a problem.
 #[tokio::test]
 async fn a_sign_in_that_is_over_is_told_as_its_reader_reads() {
     let app = open().await;
@@ -140,7 +141,7 @@ async fn a_sign_in_that_is_over_is_told_as_its_reader_reads() {
     );
 }
 
-/// What a client or a user typed stands in the pages as text.
+/// User input in the pages is escaped.
 #[tokio::test]
 async fn what_was_typed_is_escaped() {
     let script = "\"><script>alert(1)</script>";
@@ -158,7 +159,7 @@ async fn what_was_typed_is_escaped() {
     );
 }
 
-/// Every field has a label, every button a name, and every page its language, title and way past the bar.
+/// Every field has a label, every button a name, every page a language, a title and a skip link.
 #[tokio::test]
 async fn the_pages_can_be_read_aloud() {
     let mut browser = Browser::new(&open().await);

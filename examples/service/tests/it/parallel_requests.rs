@@ -1,4 +1,4 @@
-//! Four requests at once over HTTP, each on a connection of its own.
+//! Four parallel requests over HTTP, each on a connection of its own.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::desk::{BASE, ask, header, json, request};
 
 const REDIRECT: &str = "http://127.0.0.1:9999/callback";
 
-/// A server on a port of its own, until the test ends.
+/// A server on a free port; stopped on drop.
 struct Served {
     address: SocketAddr,
     serving: JoinHandle<()>,
@@ -80,7 +80,7 @@ fn slow(store: Arc<dyn TokenStore>) -> Arc<dyn TokenStore> {
     }))
 }
 
-/// Redeems and refreshes four times at once.
+/// Redeems and refreshes four times in parallel.
 async fn check(store: Arc<dyn TokenStore>) {
     let desk = Arc::new(Desk::over(store));
     let served = {
@@ -100,19 +100,20 @@ async fn check(store: Arc<dyn TokenStore>) {
         .await;
 }
 
-/// O6, O10: over HTTP one of four has success, and no chain is forked.
+/// O6, O10: over HTTP one of four requests succeeds, and no token family is forked.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn over_http_one_of_four_requests_has_success() {
     check(Arc::new(Database::open_in_memory().unwrap())).await;
 }
 
-/// O6, O10: nor when every verb of the store takes its time, so that all four have read before one of them writes.
+/// O6, O10: one of four requests succeeds, also if a slow store lets all four read before one
+/// writes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn over_http_and_a_slow_store_one_of_four_requests_has_success() {
     check(slow(Arc::new(Database::open_in_memory().unwrap()))).await;
 }
 
-/// O6, O10: the service as it is run.
+/// O6, O10: one of four requests to the complete service succeeds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_four_requests_to_the_service_one_has_success() {
     let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
@@ -133,7 +134,7 @@ async fn of_four_requests_to_the_service_one_has_success() {
     check_one(&served.send_at_once(|| token(&body)).await);
 }
 
-/// A code of the native client, whose user is signed in without a page.
+/// A code of the native client, with `sign_in_as`.
 async fn code(app: &Arc<App>) -> String {
     let uri = format!(
         "/authorize?response_type=code&client_id=demo-native&redirect_uri={REDIRECT}&scope=read:charges&state=s\

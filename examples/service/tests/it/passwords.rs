@@ -1,4 +1,4 @@
-//! Passwords that change while somebody uses the old one.
+//! Races between a password change and uses of the old password.
 
 use futures_util::future::join_all;
 use host_store_sqlite::Database;
@@ -10,7 +10,7 @@ use crate::desk::open_over;
 
 const NEW: &str = "another long password";
 
-/// A desk with the demo's user, who has shown their password.
+/// A desk and its demo user, authenticated.
 async fn desk() -> (Desk, Authenticated) {
     let database = Database::open_in_memory().unwrap();
     let _app = open_over(database.clone()).await;
@@ -26,7 +26,8 @@ async fn sign_in(desk: &Desk, password: &str) -> Option<Authenticated> {
         .unwrap()
 }
 
-/// S3: whoever comes at once with one old password, one new password is set, and its owner is told so.
+/// S3: of several parallel changes with one old password, one sets its new password and returns
+/// `true`.
 #[tokio::test]
 async fn of_parallel_changes_by_one_password_one_is_done() {
     let (desk, known) = desk().await;
@@ -43,7 +44,7 @@ async fn of_parallel_changes_by_one_password_one_is_done() {
     }
 }
 
-/// S3, S5: what was shown before a reset counts no more, even where the same password was set again.
+/// S3, S5: a reset ends earlier authentications, also if it sets the same password again.
 #[tokio::test]
 async fn a_password_that_was_replaced_since_it_was_shown_counts_no_more() {
     let (desk, known) = desk().await;
@@ -62,7 +63,7 @@ async fn a_password_that_was_replaced_since_it_was_shown_counts_no_more() {
     assert!(desk.is_current(&again).await.unwrap());
 }
 
-/// S3: of two pages that are sent at once with one old password, one says that it was done.
+/// S3: of two parallel submissions of the form, one succeeds.
 #[tokio::test]
 async fn of_two_pages_that_change_the_password_at_once_one_is_believed() {
     let app = open_over(Database::open_in_memory().unwrap()).await;
@@ -83,7 +84,7 @@ async fn of_two_pages_that_change_the_password_at_once_one_is_believed() {
     }
 }
 
-/// S3: the old password was right when it was compared, and no longer when the session began.
+/// S3: a sign-in that overlaps with a password change leaves no session.
 #[tokio::test]
 async fn a_sign_in_that_crosses_a_new_password_leaves_no_session() {
     let database = Database::open_in_memory().unwrap();
@@ -115,7 +116,7 @@ async fn a_sign_in_that_crosses_a_new_password_leaves_no_session() {
         .await
         .unwrap();
     assert_eq!(standing, 0);
-    // the page that refused can be used again
+    // the form of the refusal can be submitted again
     let fields = [("email", EMAIL), ("password", NEW)];
     assert_eq!(where_to(&browser.post("/login", &fields).await), "/account");
 }

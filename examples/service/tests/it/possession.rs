@@ -1,4 +1,4 @@
-//! Bound tokens at the API of the service.
+//! DPoP-bound tokens at the API of the service.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -19,18 +19,18 @@ const SECOND: Duration = Duration::from_secs(1);
 const TYPENAME: &str = "/graphql?query=%7B__typename%7D";
 const PAGE: &str = "https://app.example.com";
 
-/// A client with a key, and a token for reading that is bound to it.
+/// A client with a key and a bound token with `read:charges`.
 pub(crate) struct Bound {
     app: Arc<App>,
     clock: DemoClock,
     pub(crate) key: SigningKey,
     pub(crate) token: String,
-    /// What the authorization server has handed out.
+    /// Nonce of the authorization server.
     nonce: String,
 }
 
 impl Bound {
-    /// A minute has just begun, so that no nonce grows old unasked.
+    /// Starts at the beginning of a minute, so that no nonce becomes old during the test.
     async fn new() -> Self {
         let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
         let clock = DemoClock::new();
@@ -71,7 +71,7 @@ impl Bound {
         ask(&self.app, request("POST", "/token", &headers, body)).await
     }
 
-    /// A proof with a nonce, unless that is empty.
+    /// A proof, with the nonce if it is not empty.
     pub(crate) fn proof(&self, method: Method, path: &str, nonce: &str) -> Proof {
         let path = path.split('?').next().unwrap_or_default();
         let uri = format!("{BASE}{path}").parse().unwrap();
@@ -99,7 +99,7 @@ impl Bound {
             .await
     }
 
-    /// The nonce of the API, which whoever comes without one is told.
+    /// Nonce of the API, from the response to a request without one.
     async fn nonce_of_api(&self) -> String {
         let refused = self.get("/v1/charges", "").await;
         header(refused.headers(), "dpop-nonce").to_owned()
@@ -110,7 +110,7 @@ fn nonce(answer: &Response<Bytes>) -> Option<&str> {
     Some(answer.headers().get("dpop-nonce")?.to_str().unwrap())
 }
 
-/// H2, O20, DP8: a proof names the method that was sent, also where HEAD is answered as GET is.
+/// H2, O20, DP8: a proof covers the method of the request, also for HEAD.
 #[tokio::test]
 async fn a_proof_for_head_is_none_for_get() {
     let bound = Bound::new().await;
@@ -125,7 +125,7 @@ async fn a_proof_for_head_is_none_for_get() {
         assert_eq!(present("HEAD", Method::GET, path, &api).await, 401, "{path}");
         assert_eq!(present("GET", Method::HEAD, path, &api).await, 401, "{path}");
     }
-    // the token has no scope for it, and its proof is good
+    // the token lacks the scope, but its proof is valid
     assert_eq!(
         present("HEAD", Method::HEAD, "/userinfo", &bound.nonce).await,
         403
@@ -133,7 +133,8 @@ async fn a_proof_for_head_is_none_for_get() {
     assert_eq!(present("HEAD", Method::GET, "/userinfo", &bound.nonce).await, 401);
 }
 
-/// O20, DP10, H14, H18: the API asks for a nonce of its own, and a page of another origin may read it with the challenge.
+/// O20, DP10, H14, H18: the API requires its own nonce, and a page of another origin may read it in
+/// the challenge.
 #[tokio::test]
 async fn a_bound_call_needs_the_nonce_of_the_api() {
     let bound = Bound::new().await;
@@ -154,7 +155,7 @@ async fn a_bound_call_needs_the_nonce_of_the_api() {
                 assert!(exposed.split(", ").any(|exposed| exposed == name), "{exposed}");
             }
             let accepted = bound.get("/v1/charges", nonce(&refused).unwrap()).await;
-            // the newest need not be handed out again
+            // the newest nonce need not be repeated
             assert_eq!((accepted.status().as_u16(), nonce(&accepted)), (200, None));
         }
     }
@@ -163,7 +164,8 @@ async fn a_bound_call_needs_the_nonce_of_the_api() {
     assert_eq!((plain.status().as_u16(), nonce(&plain)), (200, None));
 }
 
-/// O20, DP10, DP16: whatever the caller is answered, it has the next nonce before its own is refused; nothing with one is stored.
+/// O20, DP10, DP16: every response carries the next nonce before the old one expires, and is not
+/// cacheable.
 #[tokio::test]
 async fn an_older_nonce_is_answered_with_the_newest() {
     let bound = Bound::new().await;
@@ -189,7 +191,7 @@ async fn an_older_nonce_is_answered_with_the_newest() {
             "{method} {path}"
         );
     }
-    // the nonce is good for five minutes, and not for a second more
+    // a nonce expires after five minutes, to the second
     bound.clock.advance(238 * SECOND);
     assert_eq!(bound.get("/v1/charges", &old).await.status(), 200);
     bound.clock.advance(SECOND);

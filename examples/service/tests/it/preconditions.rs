@@ -1,4 +1,4 @@
-//! Conditional requests and what caches may keep.
+//! Conditional requests and cache headers.
 
 use futures_util::future::join_all;
 use http::StatusCode;
@@ -9,7 +9,7 @@ fn described(text: &str) -> String {
     format!(r#"{{"amount":500,"currency":"eur","description":"{text}"}}"#)
 }
 
-/// H7: of writers that read the same version exactly one writes; the others learn that it changed.
+/// H7: of several writers with one entity tag exactly one succeeds; the others get 412.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_writers_with_one_tag_exactly_one_wins() {
     let app = open().await;
@@ -42,7 +42,8 @@ async fn of_writers_with_one_tag_exactly_one_wins() {
     assert_eq!(json(&now).get("version").unwrap(), 2);
 }
 
-/// H7: a write without a precondition is refused, as is one with a weak or another tag; `*` fits whatever is there.
+/// H7: a write without a precondition, or with a weak or stale entity tag, is refused; `*` is
+/// accepted.
 #[tokio::test]
 async fn a_write_needs_a_strong_tag_that_fits() {
     let app = open().await;
@@ -61,7 +62,8 @@ async fn a_write_needs_a_strong_tag_that_fits() {
     }
 }
 
-/// H8, H9: a charge is one caller's to keep and to ask about again; lists and answers to writes are nobody's.
+/// H8, H9: a charge may be stored by private caches and revalidated; lists and responses to writes
+/// may not be stored.
 #[tokio::test]
 async fn answers_say_who_may_keep_them() {
     let app = open().await;

@@ -1,4 +1,4 @@
-//! Refunds: asked for at once, booked later, and never more than was taken.
+//! Refunds: queued at once, booked later, never above the charge.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use crate::desk::{ALL_SCOPES, BASE, bearer, call, charge, charges, header, json, open, open_over};
 use crate::idempotency::rename;
 
-/// Lets the service work until `done` is.
+/// Runs the background work until `done` completes.
 pub(crate) async fn working<T>(app: &App, done: impl Future<Output = T>) -> T {
     tokio::select! {
         () = app.work() => panic!("the work ended"),
@@ -19,7 +19,7 @@ pub(crate) async fn working<T>(app: &App, done: impl Future<Output = T>) -> T {
     }
 }
 
-/// X1: however many refunds are asked for at once, no more is given back than was taken, and each is told its end.
+/// X1: parallel refunds never exceed the charge, and each one reaches a final status.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn racing_refunds_never_give_back_more_than_was_taken() {
     let app = open().await;
@@ -57,8 +57,8 @@ async fn racing_refunds_never_give_back_more_than_was_taken() {
     assert_eq!(charge.get("version").unwrap(), 3);
 }
 
-/// X1: a refund that could not be booked waits, and is booked when the store is back, without anybody asking again. Why it
-/// could not goes to the log.
+/// X1: a refund that could not be booked stays queued and is booked when the store recovers. The
+/// failure is logged.
 #[tokio::test]
 async fn a_refund_outlives_a_failure_of_the_store() {
     let database = Database::open_in_memory().unwrap();
@@ -87,7 +87,8 @@ async fn a_refund_outlives_a_failure_of_the_store() {
     working(&app, booked).await;
 }
 
-/// X1: a charge and its event are one transaction: when the event cannot be kept, there is no charge.
+/// X1: a charge and its event are one transaction: if the event cannot be stored, neither is the
+/// charge.
 #[tokio::test]
 async fn a_charge_without_its_event_is_no_charge() {
     let database = Database::open_in_memory().unwrap();

@@ -1,4 +1,4 @@
-//! A lost password: the letter, the link, and what both are worth.
+//! Password reset: the mail, the link and its lifetime.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,7 +34,7 @@ async fn fixture() -> Fixture {
 }
 
 impl Fixture {
-    /// Asks for a letter; the page that says so, and the token in the letter.
+    /// Requests a reset; returns the page, and the token of the mail.
     async fn ask(&self, browser: &mut Browser, email: &str) -> (String, Option<String>) {
         browser.get("/password/forgotten").await;
         let page = browser.post("/password/forgotten", &[("email", email)]).await;
@@ -50,7 +50,7 @@ impl Fixture {
     }
 }
 
-/// Opens the link of a letter.
+/// Opens the link of a mail.
 async fn open(browser: &mut Browser, token: &str) -> Response<Bytes> {
     browser.get(&format!("/password/reset?token={token}")).await
 }
@@ -60,7 +60,7 @@ async fn set(browser: &mut Browser, token: &str, password: &str) -> Response<Byt
     browser.post("/password/reset", &fields).await
 }
 
-/// S5, S3: the link of the newest letter sets a password once, and ends every session.
+/// S5, S3: the newest link sets a password once and ends every session.
 #[tokio::test]
 async fn a_lost_password_is_replaced_once_by_the_newest_letter() {
     let fixture = fixture().await;
@@ -77,7 +77,7 @@ async fn a_lost_password_is_replaced_once_by_the_newest_letter() {
             "{over}"
         );
     }
-    // opening the link, and a password that will not do, spend nothing
+    // neither opening the link nor an invalid password consumes the token
     for _ in 0..2 {
         let page = open(&mut browser, &newer).await;
         assert_eq!(page.status(), 200);
@@ -98,7 +98,7 @@ async fn a_lost_password_is_replaced_once_by_the_newest_letter() {
     assert_eq!(where_to(&browser.post("/login", &fields).await), "/account");
 }
 
-/// S5: an address that nobody has is answered by the same page, and gets no letter.
+/// S5: an unknown address sees the same page and gets no mail.
 #[tokio::test]
 async fn the_page_tells_nobody_who_has_an_account() {
     let fixture = fixture().await;
@@ -110,7 +110,7 @@ async fn the_page_tells_nobody_who_has_an_account() {
     assert_eq!(known, unknown);
 }
 
-/// S5: a link is good for fifteen minutes, to the second.
+/// S5: a link expires after 15 minutes, to the second.
 #[tokio::test]
 async fn a_link_is_over_after_fifteen_minutes() {
     let fixture = fixture().await;
@@ -124,7 +124,7 @@ async fn a_link_is_over_after_fifteen_minutes() {
     assert_eq!(set(&mut browser, &token, NEW_PASSWORD).await.status(), 400);
 }
 
-/// S5: a form that another site made asks for no letter and sets no password.
+/// S5: a cross-site form requests no mail and sets no password.
 #[tokio::test]
 async fn another_site_resets_nothing() {
     let fixture = fixture().await;

@@ -1,4 +1,4 @@
-//! The three servers in front of one service, each on a socket and in a thread of its own, over TLS or without.
+//! The three servers in front of one service, each with a socket and a thread, with or without TLS.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,12 +12,12 @@ use http::{Request, Response};
 use service::app::{App, Body};
 use tokio::sync::oneshot;
 
-/// How long a peer may take to send its body. The clock of actix-web may be half a second late.
+/// Time limit for a request body. The clock of actix-web may be half a second late.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
-/// Longer than any answer takes, so that a failure ends and does not hang.
+/// Longer than any response takes, so that a failing test ends.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// One server at work; dropping it drains it.
+/// A running server; drained on drop.
 pub(crate) struct Server {
     pub(crate) name: &'static str,
     address: SocketAddr,
@@ -25,7 +25,7 @@ pub(crate) struct Server {
     thread: Option<JoinHandle<std::io::Result<()>>>,
 }
 
-/// The service, with a bug at one path.
+/// The service, with a panic at one path.
 async fn handle(app: Arc<App>, request: Request<Bytes>) -> Response<Body> {
     assert_ne!(request.uri().path(), "/bug", "the handler has a bug");
     app.handle(request).await
@@ -51,10 +51,10 @@ macro_rules! serve {
 }
 
 impl Server {
-    /// hyper, axum, actix-web.
+    /// Names of the servers.
     pub(crate) const NAMES: [&'static str; 3] = ["hyper", "axum", "actix"];
 
-    /// Each of them, without TLS.
+    /// Every server, without TLS.
     pub(crate) fn all(app: &Arc<App>) -> [Self; 3] {
         Self::NAMES.map(|name| {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -93,11 +93,11 @@ impl Server {
         }
     }
 
-    /// Everything that comes back for these bytes, until the server hangs up.
+    /// Reads the response to these bytes until the server closes the connection.
     pub(crate) fn ask(&self, sent: &[u8]) -> Vec<u8> {
         let mut peer = TcpStream::connect(self.address).unwrap();
         peer.set_read_timeout(Some(PATIENCE)).unwrap();
-        // a server may have refused, and hung up, before it has read all
+        // a server may refuse and close the connection before it has read everything
         let _refused = peer.write_all(sent);
         let mut received = Vec::new();
         match peer.read_to_end(&mut received) {

@@ -1,4 +1,4 @@
-//! The way of a user from a client to its code, and what an attacker makes of it.
+//! Sign-in from the client's request to the code, and attacks on it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,12 +12,12 @@ use service::app::App;
 use crate::browser::{Browser, EMAIL, HTML, PASSWORD, text, where_to};
 use crate::desk::{ALL_SCOPES, FORM, ask, header, json, open, open_at, request};
 
-/// The appendix B pair of RFC 7636.
+/// Code verifier and challenge of RFC 7636 appendix B.
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 const REDIRECT: &str = "http://127.0.0.1:9999/callback";
 
-/// A sign-in that has begun in some browser.
+/// A sign-in that a browser has started.
 pub(crate) struct Begun {
     pub(crate) login: String,
     pub(crate) interaction: String,
@@ -29,7 +29,7 @@ impl Begun {
         format!("/consent?interaction={}", self.interaction)
     }
 
-    /// The name of its cookie.
+    /// Name of its cookie.
     fn cookie(&self) -> &str {
         self.set_cookie.split('=').next().unwrap()
     }
@@ -54,7 +54,7 @@ pub(crate) async fn begin(browser: &mut Browser, more: &str) -> Begun {
     }
 }
 
-/// Shows the login page and sends it with this password.
+/// Opens the login page and submits this password.
 pub(crate) async fn log_in(browser: &mut Browser, begun: &Begun, password: &str) -> Response<Bytes> {
     browser.get(&begun.login).await;
     send_password(browser, begun, password).await
@@ -69,7 +69,7 @@ pub(crate) async fn send_password(browser: &mut Browser, begun: &Begun, password
     browser.post("/login", &fields).await
 }
 
-/// Shows the consent page and sends it with this decision.
+/// Opens the consent page and submits this decision.
 pub(crate) async fn decide(browser: &mut Browser, begun: &Begun, decision: &str) -> Response<Bytes> {
     browser.get(&begun.consent()).await;
     let fields = [
@@ -79,7 +79,7 @@ pub(crate) async fn decide(browser: &mut Browser, begun: &Begun, decision: &str)
     browser.post("/consent", &fields).await
 }
 
-/// The tokens that a user gives the client, signing in where the browser has no session.
+/// Tokens of a complete sign-in; without a session, the user signs in.
 pub(crate) async fn tokens(app: &Arc<App>, browser: &mut Browser) -> Value {
     let begun = begin(browser, "").await;
     let mut page = browser.get(&begun.login).await;
@@ -98,7 +98,7 @@ pub(crate) async fn tokens(app: &Arc<App>, browser: &mut Browser) -> Value {
     json(&ask(app, request("POST", "/token", &[FORM], body)).await)
 }
 
-/// The `Authorization` of the demo's user, who signs in for it.
+/// `Authorization` header of the demo's user.
 pub(crate) async fn access_token(app: &Arc<App>) -> String {
     let tokens = tokens(app, &mut Browser::new(app)).await;
     format!(
@@ -107,7 +107,7 @@ pub(crate) async fn access_token(app: &Arc<App>) -> String {
     )
 }
 
-/// S1: the cookie is out of reach of scripts and of forms on other sites, and gone when the sign-in is over.
+/// S1: the cookie of a sign-in is `HttpOnly` and `SameSite`, and removed at the end.
 #[tokio::test]
 async fn the_cookie_of_a_sign_in_is_for_this_browser_alone() {
     let mut browser = Browser::new(&open().await);
@@ -120,7 +120,7 @@ async fn the_cookie_of_a_sign_in_is_for_this_browser_alone() {
     assert!(!browser.cookies.contains_key(begun.cookie()));
 }
 
-/// S1: over TLS the cookies are `Secure` and bound to their host by their names.
+/// S1: over TLS the cookies are `Secure` and have the prefix `__Host-`.
 #[tokio::test]
 async fn over_tls_the_cookie_is_secure_and_of_this_host() {
     let config = service::app::Config::new("https://desk.example.com", Database::open_in_memory().unwrap());
@@ -142,7 +142,7 @@ async fn over_tls_the_cookie_is_secure_and_of_this_host() {
     assert_eq!(where_to(&signed_in), begun.consent());
 }
 
-/// O24: a link sent to a victim, and a form posted from another site, carry no cookie and lead nowhere.
+/// O24: a link sent to a victim, and a cross-site form, have no cookie and are refused.
 #[tokio::test]
 async fn a_sign_in_goes_on_only_in_the_browser_that_began_it() {
     let app = open().await;
@@ -159,15 +159,15 @@ async fn a_sign_in_goes_on_only_in_the_browser_that_began_it() {
         assert_eq!(send_password(browser, &begun, PASSWORD).await.status(), 400);
         assert_eq!(decide(browser, &begun, "allow").await.status(), 400);
     }
-    // the victim led into the attacker's sign-in
+    // a victim led into the attacker's sign-in
     assert_eq!(victim.get(&theirs.login).await.status(), 400);
-    // and what the attacker tried has not used it up
+    // the attempts of the attacker have not consumed the sign-in
     log_in(&mut victim, &begun, PASSWORD).await;
     let back = decide(&mut victim, &begun, "allow").await;
     assert!(where_to(&back).starts_with(REDIRECT));
 }
 
-/// O24: consent without a password is none, and an interaction is answered once.
+/// O24: consent requires the password, and an interaction is answered once.
 #[tokio::test]
 async fn consent_needs_the_password_and_counts_once() {
     let mut browser = Browser::new(&open().await);
@@ -188,7 +188,7 @@ async fn consent_needs_the_password_and_counts_once() {
     assert_eq!(log_in(&mut browser, &begun, PASSWORD).await.status(), 400);
 }
 
-/// O24, S4: a form that another site made, or that was shown to somebody else or before the sign-in, does nothing.
+/// O24, S4: a form of another site, of another user or from before the sign-in is refused.
 #[tokio::test]
 async fn a_form_is_taken_only_from_whom_it_was_given_to() {
     let app = open().await;
@@ -221,7 +221,7 @@ async fn a_form_is_taken_only_from_whom_it_was_given_to() {
     assert!(where_to(&back).contains("code="));
 }
 
-/// O24: two sign-ins in one browser do not disturb each other, and the second asks for no password.
+/// O24: two sign-ins in one browser are independent, and the second needs no password.
 #[tokio::test]
 async fn two_sign_ins_in_one_browser_do_not_disturb_each_other() {
     let mut browser = Browser::new(&open().await);
@@ -234,8 +234,8 @@ async fn two_sign_ins_in_one_browser_do_not_disturb_each_other() {
     }
 }
 
-/// O24, S1: whoever has a session is not asked for the password, unless the client wants it typed anew; then the client gets
-/// nothing by the old one.
+/// O24, S1: a session needs no password, unless the client sends `prompt=login`; then the old
+/// sign-in is not sufficient.
 #[tokio::test]
 async fn a_session_does_unless_the_client_wants_a_fresh_password() {
     let (app, clock) = open_at().await;
@@ -256,20 +256,20 @@ async fn a_session_does_unless_the_client_wants_a_fresh_password() {
         let page = browser.get(&begun.login).await;
         assert_eq!(page.status(), 200, "{more}");
         assert!(!text(&page).contains("Continue as"), "{more}");
-        // past the pages, with the token of another form of the same session
+        // skips the pages, with the CSRF token of another form of the session
         let mut impatient = browser.clone();
         let fields = [("interaction", begun.interaction.as_str()), ("decision", "allow")];
         assert_eq!(where_to(&browser.get(&begun.consent()).await), begun.login);
         let fresh = send_password(&mut browser, &begun, PASSWORD).await;
         assert_eq!(where_to(&fresh), begun.consent(), "{more}");
-        // the session goes on under another secret: behind the old one there is nobody
+        // the session was renewed, so the old secret belongs to no user
         let refused = impatient.post("/consent", &fields).await;
         assert_eq!(where_to(&refused), begun.login, "{more}");
         assert_eq!(header(refused.headers(), "set-cookie"), "", "{more}");
         let back = decide(&mut browser, &begun, "allow").await;
         assert!(where_to(&back).contains("code="), "{more}");
     }
-    // from before the request, be it within one second
+    // signed in before the request, even within the same second
     let begun = begin(&mut browser, "&prompt=login").await;
     browser.get("/account").await;
     let fields = [("interaction", begun.interaction.as_str()), ("decision", "allow")];
@@ -277,7 +277,7 @@ async fn a_session_does_unless_the_client_wants_a_fresh_password() {
     assert!(where_to(&back).contains("error=login_required"), "{back:?}");
 }
 
-/// O24: a user may choose to be somebody else, when the client or they themselves want it.
+/// O24: the user may switch to another user, by the client's or the user's choice.
 #[tokio::test]
 async fn a_user_may_choose_who_to_be() {
     let mut browser = Browser::new(&open().await);
@@ -292,7 +292,7 @@ async fn a_user_may_choose_who_to_be() {
     assert_eq!(page.status(), 200);
 }
 
-/// O3: a refusal by the user goes back to the client as an error; so does an answer that is no answer.
+/// O3: a denial redirects to the client with an error; so does an unknown decision.
 #[tokio::test]
 async fn whoever_does_not_allow_denies() {
     let mut browser = Browser::new(&open().await);
@@ -308,7 +308,7 @@ async fn whoever_does_not_allow_denies() {
     }
 }
 
-/// `--sign-in-as`: the way to the code without a page; somebody who does not exist keeps the service from starting.
+/// `--sign-in-as` skips the pages; an unknown user prevents the start.
 #[tokio::test]
 async fn sign_in_as_skips_the_pages_for_a_user_who_exists() {
     let open_as = async |email: &str| {

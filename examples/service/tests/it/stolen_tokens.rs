@@ -1,4 +1,4 @@
-//! A token in the hands of somebody else, at each server over its sockets.
+//! Stolen DPoP-bound tokens at each server over its sockets.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::servers::Server;
 
 const CHARGES: &str = "/v1/charges";
 
-/// What a server says before the content of its answer.
+/// Status line and headers of a response.
 struct Head {
     status: u16,
     fields: Vec<(String, String)>,
@@ -40,7 +40,8 @@ impl Head {
     }
 }
 
-/// The list of charges, asked for with the token in this scheme, and with a proof for just this request if there is a key.
+/// Lists the charges with the token in this scheme, and with a proof for this request if there is a
+/// key.
 fn present(server: &Server, bound: &Bound, scheme: &str, key: Option<&SigningKey>, nonce: &str) -> Head {
     let proof = key.map(|key| {
         let proof = bound.proof(Method::GET, CHARGES, nonce);
@@ -65,9 +66,9 @@ fn challenge(scheme: &str, error: Option<&str>) -> String {
     format!(r#"{scheme} realm="{BASE}"{error}{algorithms}, resource_metadata="{metadata}""#)
 }
 
-/// X3, O20, DP8, DP9, DP10, DP12, DP15: whoever has the token and a key of their own is refused by each server, with a proof that is for
-/// this token, method, place and nonce; so is whoever has no key, or says that it is a bearer token. With its own key it opens the
-/// API, also after all that.
+/// X3, O20, DP8, DP9, DP10, DP12, DP15: each server refuses a thief with the token and another key,
+/// even with a proof for this token, method, URI and nonce; also a thief without a key, or with the
+/// scheme `Bearer`. With its own key the token stays valid.
 #[test]
 fn a_token_bound_to_one_key_is_refused_with_another() {
     let runtime = tokio::runtime::Runtime::new().unwrap();

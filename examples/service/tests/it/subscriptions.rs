@@ -1,4 +1,4 @@
-//! Streams of updates, over events and over WebSocket, and when they end.
+//! Subscriptions over server-sent events and WebSocket, and the end of their streams.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -32,20 +32,20 @@ async fn subscribe(app: &Arc<App>, token: &str) -> Body {
     response.into_body()
 }
 
-/// Reads to the end, which must come.
+/// Reads a body to its end.
 async fn rest(body: Body) -> String {
     let read = tokio::time::timeout(Duration::from_secs(20), body.collect()).await;
     String::from_utf8_lossy(&read.unwrap().unwrap().to_bytes()).into_owned()
 }
 
-/// G10: a subscription does not outlive the token it was opened with.
+/// G10: a subscription ends at the expiry of the token that opened it.
 #[tokio::test]
 async fn a_stream_ends_with_its_token() {
     let clock = DemoClock::new();
     let app = open_with(&clock).await;
     let token = bearer(&app, ALL_SCOPES).await;
     let reading = tokio::spawn(rest(subscribe(&app, &token).await));
-    // the stream begins when it is first read
+    // the stream starts when it is first polled
     tokio::task::yield_now().await;
     let path = charge(&app, &token, 500).await;
     clock.advance(Duration::from_secs(590));
@@ -56,7 +56,7 @@ async fn a_stream_ends_with_its_token() {
     assert!(read.contains(path.trim_start_matches("/v1/charges/")), "{read}");
 }
 
-/// G10: a service that shuts down ends its streams, instead of waiting for them.
+/// G10: a service that shuts down ends its streams.
 #[tokio::test]
 async fn a_stream_ends_with_the_service() {
     let app = open_with(&DemoClock::new()).await;
@@ -64,7 +64,7 @@ async fn a_stream_ends_with_the_service() {
     let before = subscribe(&app, &token).await;
     app.close();
     rest(before).await;
-    // a request that was under way
+    // a request in flight during the shutdown
     rest(subscribe(&app, &token).await).await;
 }
 
@@ -126,7 +126,7 @@ impl Client {
         self.say(r#"{"id":"1","type":"subscribe","payload":{"query":"subscription { chargeUpdated { amount } }"}}"#);
     }
 
-    /// The next text, or the code of the close.
+    /// Next text message, or the close code.
     async fn hear(&mut self) -> String {
         let heard = tokio::time::timeout(Duration::from_secs(20), self.hears.recv()).await;
         match heard.unwrap().unwrap() {
@@ -137,10 +137,10 @@ impl Client {
     }
 }
 
-/// Waits until the subscription that was asked for is there: it hears of a charge.
+/// Waits until the subscription is active.
 async fn listening(app: &Arc<App>, token: &str, client: &mut Client) {
     client.subscribe();
-    // an operation that comes later is answered later
+    // operations are answered in order
     client.say(r#"{"id":"2","type":"subscribe","payload":{"query":"{ viewer { subject } }"}}"#);
     let expected = r#"{"id":"2","type":"next","payload":{"data":{"viewer":{"subject":"demo-service"}}}}"#;
     assert_eq!(client.hear().await, expected);
@@ -150,8 +150,8 @@ async fn listening(app: &Arc<App>, token: &str, client: &mut Client) {
     assert_eq!(client.hear().await, expected);
 }
 
-/// G10, G16: over WebSocket a payload is pushed when the event fires; the connection does not outlive its token, which is 4403, with which
-/// npm `graphql-ws` connects again.
+/// G10, G16: over WebSocket a payload is pushed when the event fires. The connection ends at the
+/// expiry of its token with 4403, after which npm `graphql-ws` reconnects.
 #[tokio::test]
 async fn a_websocket_ends_with_its_token() {
     let clock = DemoClock::new();
@@ -168,7 +168,7 @@ async fn a_websocket_ends_with_its_token() {
     assert_eq!(client.hear().await, "4403");
 }
 
-/// G10: a service that shuts down says so on its WebSockets.
+/// G10: a service that shuts down closes its WebSockets with a code.
 #[tokio::test]
 async fn a_websocket_ends_with_the_service() {
     let app = open_with(&DemoClock::new()).await;
@@ -178,7 +178,8 @@ async fn a_websocket_ends_with_the_service() {
     assert_eq!(client.hear().await, "1001");
 }
 
-/// G10, G16: a token that is worth nothing opens nothing; without one a connection sees what everybody may see.
+/// G10, G16: an invalid token opens no WebSocket; without a token the client sees public fields
+/// only.
 #[tokio::test]
 async fn a_websocket_is_as_good_as_its_token() {
     let app = open_with(&DemoClock::new()).await;
@@ -216,7 +217,8 @@ async fn a_websocket_is_as_good_as_its_token() {
     );
 }
 
-/// G10, H15: what somebody anonymous asks for over a WebSocket is counted by their address, as it is over HTTP; the upgrade is, too.
+/// G10, H15: an anonymous operation over a WebSocket counts against its address, as over HTTP; so
+/// does the upgrade.
 #[tokio::test]
 async fn an_anonymous_operation_over_a_websocket_counts_as_a_request() {
     let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
@@ -239,7 +241,8 @@ async fn an_anonymous_operation_over_a_websocket_counts_as_a_request() {
     }
 }
 
-/// G10: nobody anonymous reserves a stream: one of them could take the streams of all.
+/// G10: an anonymous client cannot reserve a stream of the single-connection mode, since it could
+/// take over the streams of others.
 #[tokio::test]
 async fn an_anonymous_client_has_no_single_stream() {
     let app = open_with(&DemoClock::new()).await;
@@ -250,7 +253,7 @@ async fn an_anonymous_client_has_no_single_stream() {
     }
 }
 
-/// G10, G20: a page of another site opens no WebSocket.
+/// G10, G20: a cross-site page opens no WebSocket.
 #[tokio::test]
 async fn a_foreign_page_opens_no_websocket() {
     let app = open_with(&DemoClock::new()).await;
@@ -267,7 +270,7 @@ async fn a_foreign_page_opens_no_websocket() {
     }
 }
 
-/// G10: one stream carries what several requests subscribe to, and ends with the first of their tokens.
+/// G10: one stream carries several subscriptions and ends with the first of their tokens.
 #[tokio::test]
 async fn a_single_stream_ends_with_its_token() {
     let clock = DemoClock::new();

@@ -1,4 +1,4 @@
-//! The tour, by the three binaries as a newcomer runs them.
+//! The tour, run by the three binaries.
 
 use std::process::{Command, Output};
 
@@ -17,7 +17,8 @@ fn check(binary: &str) {
     assert!(!text.contains('\u{1b}'), "no colour where there is no terminal");
 }
 
-/// X3: the same service on hyper. X1: the payments desk, with its events, scopes and subscription. X2: over the reference adapters.
+/// X3: the same service on hyper. X1: the payments desk, with its events, scopes and subscription.
+/// X2: over the reference adapters.
 #[test]
 fn the_tour_passes_on_hyper() {
     check(env!("CARGO_BIN_EXE_service-hyper"));

@@ -1,4 +1,4 @@
-//! Webhook endpoints and deliveries: where they may go, and how they are listed.
+//! Webhook endpoints and deliveries: allowed addresses and lists.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use crate::desk::{ALL_SCOPES, BASE, bearer, call, charge, json, open, open_over}
 
 const ENDPOINTS: (&str, &str) = ("POST", "/v1/webhook-endpoints");
 
-/// W10: a service delivers to loopback only where it was told so; the address it is reached at does not matter, which behind
-/// `--listen 0.0.0.0` is a loopback address too.
+/// W10: a service delivers to loopback only if its configuration allows it. Its own address does
+/// not matter: behind `--listen 0.0.0.0` it is a loopback address too.
 #[tokio::test]
 async fn loopback_is_refused_unless_the_demo_allows_it() {
     for (allowed, status) in [(false, 422), (true, 201)] {
@@ -28,7 +28,7 @@ async fn loopback_is_refused_unless_the_demo_allows_it() {
     }
 }
 
-/// H10: deliveries are paged like every list, and a cursor is bound to its filter and its list.
+/// H10: deliveries are paged, and a cursor is bound to its filter and list.
 #[tokio::test]
 async fn deliveries_are_listed_page_by_page() {
     let app = open().await;
@@ -68,7 +68,7 @@ async fn deliveries_are_listed_page_by_page() {
     }
 }
 
-/// The secret is told once, to whoever registers.
+/// The secret is shown once, in the response to the registration.
 #[tokio::test]
 async fn a_secret_is_not_told_again() {
     let app = open().await;
@@ -94,8 +94,8 @@ async fn a_secret_is_not_told_again() {
     assert!(!String::from_utf8_lossy(read.body()).contains("whsec_"));
 }
 
-/// H6: the secret stays with the endpoint, which signs with it: no other row has it, and the same key again neither shows it nor
-/// registers a second endpoint.
+/// H6: the secret is stored only with the endpoint: a retry with the same idempotency key neither
+/// shows it nor registers a second endpoint.
 #[tokio::test]
 async fn a_secret_is_not_kept_with_its_idempotency_key() {
     let database = Database::open_in_memory().unwrap();
@@ -126,7 +126,7 @@ async fn a_secret_is_not_kept_with_its_idempotency_key() {
     assert_eq!(counted.await.unwrap(), 1);
 }
 
-/// The tables that hold this text in any column of any row.
+/// Tables with this text in any column of any row.
 async fn tables_with(database: &Database, text: String) -> Vec<String> {
     let found = database.read(move |connection| -> Result<Vec<String>, DatabaseError> {
         let columns =

@@ -1,4 +1,4 @@
-//! The client of oauth-core, over a transport that has its certificate.
+//! The client of oauth-core over a transport with a client certificate.
 
 use std::sync::Arc;
 
@@ -17,8 +17,9 @@ fn ports(served: &Served, own: Option<&Identity>) -> Ports {
     Ports::new(transport, OsEntropy, SystemClock)
 }
 
-/// X3, O19, O22, 12, MT2, MT3: our client finds the desk by its name, gets a token by its certificate, calls the API with it, and revokes it; the
-/// same token is of no use to whoever connects with another certificate, nor is the name of the client.
+/// X3, O19, O22, 12, MT2, MT3: our client discovers the desk, gets a token by certificate, calls
+/// the API and revokes the token. With another certificate neither the token nor the client's id is
+/// accepted.
 #[tokio::test]
 async fn a_client_does_everything_by_its_certificate() {
     for server in Server::NAMES {

@@ -1,4 +1,4 @@
-//! Tokens that are bound to certificates, on each server over sockets of TLS: from the handshake to the API.
+//! Certificate-bound tokens on each server over TLS, from the handshake to the API.
 
 mod client;
 mod served;
@@ -17,7 +17,8 @@ use served::{ROBOT, Served, confirmation, member, read};
 const OF_ROBOT: &str = "grant_type=client_credentials&client_id=robot&scope=read:charges";
 const OF_PROBE: &str = "grant_type=client_credentials&client_id=probe&scope=read:charges";
 
-/// What proxies call the certificate of a client, each of which anybody can write: RFC 9440, nginx, Envoy.
+/// Headers by which proxies pass a client certificate, which any client can forge: RFC 9440, nginx,
+/// Envoy.
 fn claims(claimed: &Identity) -> [(&'static str, String); 5] {
     let base64 = STANDARD.encode(claimed.own());
     [
@@ -29,7 +30,7 @@ fn claims(claimed: &Identity) -> [(&'static str, String); 5] {
     ]
 }
 
-/// Nothing beside it, each header by itself, and all of them.
+/// Header sets of a forgery: none, each header alone, and all of them.
 fn beside(claimed: &Identity) -> Vec<Vec<(&'static str, String)>> {
     let all = claims(claimed);
     let alone = all.iter().map(|claim| vec![claim.clone()]);
@@ -44,9 +45,9 @@ fn assert_invalid_token(served: &Served, refused: &Response<Bytes>, what: &str) 
     assert!(challenge.starts_with(&expected), "{challenge}");
 }
 
-/// X3, O12, O19, MT1, MT2, MT3: a token of a client that is known by its certificate says so to whoever reads it and to whoever asks, and opens
-/// the API over connections of that certificate: not over those of another one, with the same name or of nobody, nor of none, whatever
-/// headers say.
+/// X3, O12, O19, MT1, MT2, MT3: a token of a client with a certificate shows its binding in the JWT
+/// and in introspection, and opens the API only over connections with that certificate: not with
+/// another one of the same name, a self-signed one or none, whatever the headers say.
 #[tokio::test]
 async fn a_token_opens_the_api_over_tls_with_its_certificate_alone() {
     for server in Server::NAMES {
@@ -83,14 +84,14 @@ async fn a_token_opens_the_api_over_tls_with_its_certificate_alone() {
             let answer = served.ask(certificate, ("GET", graph), &headers, "").await;
             assert_eq!(answer.status(), status, "{server}: {answer:?}");
         }
-        // what is beside its own certificate takes nothing away
+        // forged headers do not disable the client's own certificate
         let answer = served.charges(&token, Some(&own), &claims(&twin)).await;
         assert_eq!(answer.status(), 200, "{server}");
     }
 }
 
-/// X3, O6, O19, 12: over TLS a client is who an authority of the desk says that it is, or has the very certificate that is registered; a header is
-/// neither, nor is what somebody else has signed.
+/// X3, O6, O19, 12: over TLS a client is authenticated by a certificate of the desk's authority, or
+/// by the registered certificate itself; never by a header or a certificate of another authority.
 #[tokio::test]
 async fn a_client_is_known_over_tls_by_its_certificate_alone() {
     for server in Server::NAMES {
@@ -129,8 +130,8 @@ async fn a_client_is_known_over_tls_by_its_certificate_alone() {
     }
 }
 
-/// X3, O19, 50, MT4: over TLS the refresh token of a client that does not authenticate is of use with the certificate that its code was redeemed
-/// with, and what it gives is bound to that one.
+/// X3, O19, 50, MT4: over TLS the refresh token of a public client requires the certificate of the
+/// code's redemption, and the new token is bound to it.
 #[tokio::test]
 async fn a_refresh_token_is_of_no_use_over_tls_without_its_certificate() {
     for server in Server::NAMES {
@@ -164,7 +165,7 @@ async fn a_refresh_token_is_of_no_use_over_tls_without_its_certificate() {
     }
 }
 
-/// A code of the client `app`, which the browser brings that has no certificate.
+/// A code of the client `app`, obtained by a browser without a certificate.
 async fn code(served: &Served) -> String {
     let uri = "/authorize?response_type=code&client_id=app&redirect_uri=http://127.0.0.1:9999/callback&scope=read:charges&state=s\
                &code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256";
@@ -177,7 +178,8 @@ async fn code(served: &Served) -> String {
     code.into_owned()
 }
 
-/// O19, O22, 12, MT2: a desk that is not told that its server asks for certificates says so, and believes none.
+/// O19, O22, 12, MT2: a desk without certificate support says so in its metadata and accepts no
+/// certificate.
 #[tokio::test]
 async fn certificates_count_where_the_desk_is_told_of_them() {
     let name = "tls_client_certificate_bound_access_tokens";

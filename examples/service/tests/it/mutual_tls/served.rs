@@ -1,4 +1,4 @@
-//! The desk over TLS, and those who connect to it.
+//! The desk over TLS, and its clients.
 
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
 use std::sync::Arc;
@@ -22,9 +22,9 @@ use crate::desk::json;
 use crate::servers::Server;
 use host_adapter_conformance::authority::{Authority, Identity};
 
-/// The name of the desk, which resolves nowhere but in these tests.
+/// Name of the desk, which resolves only in these tests.
 const NAME: &str = "desk.example.com";
-/// The name that the authority gives the robot.
+/// Name in the robot's certificate.
 pub(super) const ROBOT: &str = "robot.example.com";
 /// `demo-api:demo-api-secret`, as HTTP Basic.
 const API: &str = "Basic ZGVtby1hcGk6ZGVtby1hcGktc2VjcmV0";
@@ -38,7 +38,8 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// The desk on the server of this name. It asks for certificates, also for those of nobody.
+    /// Starts the desk on this server. It requests client certificates and also accepts self-signed
+    /// ones.
     pub(super) async fn on(server: &'static str) -> Self {
         Self::with(server, |config| config.access_tokens.certificates = true).await
     }
@@ -66,21 +67,21 @@ impl Served {
         }
     }
 
-    /// `robot`, whom the authority names, and whose tokens are bound.
+    /// Registers `robot`, authenticated by the name in its certificate, with bound tokens.
     pub(super) async fn register_robot(&self) {
         let name = CertificateName::san_dns(ROBOT).unwrap();
         self.register(RegisteredClient::tls("robot".parse().unwrap(), name))
             .await;
     }
 
-    /// `probe`, which is known by this very certificate.
+    /// Registers `probe`, authenticated by this very certificate.
     pub(super) async fn register_probe(&self, own: &Identity) {
         let own = RegisteredCertificates::new(ClientCertificate::from_der(own.own()).thumbprint());
         self.register(RegisteredClient::self_signed_tls("probe".parse().unwrap(), own))
             .await;
     }
 
-    /// `app`, which does not authenticate.
+    /// Registers `app`, a public client.
     pub(super) async fn register_app(&self) {
         let callback = RegisteredRedirectUri::loopback_any_port("http://127.0.0.1/callback").unwrap();
         let client = RegisteredClient::public("app".parse().unwrap()).with_redirect_uri(callback);
@@ -95,7 +96,7 @@ impl Served {
         self.database.put_client(client).await.unwrap();
     }
 
-    /// Connections of somebody with this certificate, or without one.
+    /// Transport with or without a client certificate.
     pub(super) fn transport(&self, own: Option<&Identity>) -> HyperTransport {
         let policy = AddressPolicy::new().with_port(self.port).danger_allow_loopback();
         let transport = HyperTransport::new(policy)
@@ -109,7 +110,7 @@ impl Served {
         }
     }
 
-    /// What is answered over a connection of its own.
+    /// Response to a request over a connection of its own.
     pub(super) async fn ask(
         &self,
         own: Option<&Identity>,
@@ -128,7 +129,7 @@ impl Served {
         Transport::send(&self.transport(own), request).await.unwrap()
     }
 
-    /// What the token endpoint answers to a form.
+    /// Response of the token endpoint to a form.
     pub(super) async fn token(
         &self,
         own: Option<&Identity>,
@@ -139,7 +140,7 @@ impl Served {
         self.ask(own, ("POST", "/token"), &headers, form).await
     }
 
-    /// What the desk tells an API of a token.
+    /// Introspection response for a token.
     pub(super) async fn introspected(&self, token: &str) -> Value {
         let headers = [form_type(), ("authorization", API.to_owned())];
         let form = format!("token={token}");
@@ -150,7 +151,7 @@ impl Served {
         )
     }
 
-    /// The charges, asked for with the token as a bearer token.
+    /// Response to a list of charges with a bearer token.
     pub(super) async fn charges(
         &self,
         token: &str,
@@ -167,14 +168,14 @@ fn form_type() -> (&'static str, String) {
     ("content-type", "application/x-www-form-urlencoded".to_owned())
 }
 
-/// The member of an answer with tokens.
+/// Member of a token response.
 pub(super) fn member(answer: &Response<Bytes>, name: &str) -> String {
     let document = json(answer);
     let member = document.get(name).and_then(Value::as_str);
     member.unwrap_or_else(|| panic!("{answer:?}")).to_owned()
 }
 
-/// What a token says to whoever reads it.
+/// Claims of a JWT.
 pub(super) fn read(token: &str) -> Value {
     let claims = token.split('.').nth(1).unwrap();
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).unwrap()).unwrap()

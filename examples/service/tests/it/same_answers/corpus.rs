@@ -1,17 +1,17 @@
-//! What is asked: good and bad, whole and broken.
+//! Corpus of requests: valid, invalid and malformed.
 
-/// What a client of the service knows.
+/// Values that a client of the service knows.
 pub(super) struct Known {
     pub(super) token: String,
     pub(super) charge: String,
     pub(super) etag: String,
-    /// A token that is bound to a key.
+    /// A DPoP-bound token.
     pub(super) bound: String,
-    /// A proof of that key, without a nonce.
+    /// A proof by its key, without a nonce.
     pub(super) proof: String,
 }
 
-/// What a test calls a request, and its bytes.
+/// Name of a request in the test's output, and its bytes.
 type Named = (String, Vec<u8>);
 
 pub(super) const CHARGE: &str = r#"{"amount":1000,"currency":"eur"}"#;
@@ -40,7 +40,7 @@ const TARGETS: [&str; 18] = [
     "/bug",
 ];
 
-/// A request of these lines; its length is declared where it has content.
+/// A request of these lines; with `Content-Length` if it has content.
 fn ask(method: &str, target: &str, fields: &[&str], content: &str) -> Named {
     let mut text = format!(
         "{method} {target} HTTP/1.1\r\nhost: 127.0.0.1:8080\r\nconnection: close\r\nx-request-id: same-answers\r\n"
@@ -56,7 +56,7 @@ fn ask(method: &str, target: &str, fields: &[&str], content: &str) -> Named {
     (name, format!("{text}\r\n{content}").into_bytes())
 }
 
-/// What is answered alike.
+/// Requests that all servers answer alike.
 pub(super) fn requests(known: &Known) -> Vec<Named> {
     let signed = format!("authorization: {}", known.token);
     let charge = format!("/v1/charges/{}", known.charge);
@@ -72,7 +72,7 @@ pub(super) fn requests(known: &Known) -> Vec<Named> {
     requests
 }
 
-/// Every kind of resource, by every method.
+/// Every kind of resource with every method.
 fn methods(signed: &str, charge: &str) -> Vec<Named> {
     let mut requests = Vec::new();
     for target in TARGETS.iter().chain([&charge]) {
@@ -140,7 +140,7 @@ fn of_other_origins() -> Vec<Named> {
     requests
 }
 
-/// What an adapter refuses before any handler, and what is just within.
+/// Requests that an adapter refuses before any handler, and requests just within the limits.
 fn refused(signed: &str) -> Vec<Named> {
     let large = "x".repeat((1 << 20) + 1);
     let (start, end) = CHARGE.split_at(16);
@@ -178,7 +178,7 @@ fn refused(signed: &str) -> Vec<Named> {
     requests
 }
 
-/// A request at the edge of HTTP or beyond, and its status from hyper, axum and actix-web.
+/// A request at the edge of HTTP, and its status on hyper, axum and actix-web.
 type Edge = (&'static str, Vec<u8>, [u16; 3]);
 
 pub(super) fn edges() -> Vec<Edge> {
@@ -201,7 +201,7 @@ fn lines() -> Vec<Edge> {
         ("a target of 30 kB", long(30_000), [414; 3]),
         ("a bare line feed", b"GET /nowhere HTTP/1.1\nhost: a\nconnection: close\n\n".to_vec(), [404; 3]),
         ("the asterisk", head("OPTIONS * HTTP/1.1", ""), [404; 3]),
-        // a tunnel has no end that actix-web could wait for
+        // a tunnel has no end, so actix-web times out
         ("a tunnel", head("CONNECT a:1 HTTP/1.1", ""), [404, 404, 408]),
         ("a target without a slash", head("GET nowhere HTTP/1.1", ""), [404; 3]),
         ("a target with a fragment", head("GET /nowhere#x HTTP/1.1", ""), [404; 3]),
@@ -237,7 +237,8 @@ fn lengths() -> Vec<Edge> {
         ("two lengths", post("content-length: 1\r\ncontent-length: 2\r\n"), [400; 3]),
         ("the same length twice", post("content-length: 0\r\ncontent-length: 0\r\n"), [404, 404, 400]),
         ("a length below zero", post("content-length: -1\r\n"), [400; 3]),
-        // RFC 9112 §6.3 lets a server go by the chunks if it closes the connection then, as hyper does
+        // RFC 9112 §6.3 lets a server use the chunks if it then closes the connection, as hyper
+        // does
         ("a length and chunks", [post(both), b"0\r\n\r\n".to_vec()].concat(), [404, 404, 400]),
         ("a coding that is none", post("transfer-encoding: gzip\r\n"), [400; 3]),
         ("chunked twice", post("transfer-encoding: chunked, chunked\r\n"), [408, 408, 400]),

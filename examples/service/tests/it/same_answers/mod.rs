@@ -1,5 +1,6 @@
-//! The same bytes from every server: each request is sent to hyper, axum and actix-web in front of one service, and the answers
-//! are compared, status, fields and content. What differs is of the servers themselves, and is listed to the letter.
+//! The same bytes from every server: each request is sent to hyper, axum and actix-web in front of
+//! one service, and status, headers and content are compared. Differences of the servers themselves
+//! are listed one by one.
 
 mod corpus;
 
@@ -14,7 +15,7 @@ use crate::desk::{bearer, call, header, json, open};
 use crate::possession::Bound;
 use crate::servers::Server;
 
-/// An answer as it is compared: its status line, its fields in the order of their names, its content.
+/// A response in comparable form: status line, sorted headers and content.
 #[derive(Clone, Debug, Eq, PartialEq)]
 struct RecordedResponse {
     status: String,
@@ -46,7 +47,7 @@ impl RecordedResponse {
     }
 }
 
-/// A field with its name in lower case, and without what the time and the requests before have said.
+/// A header with a lower-case name, without values that depend on time or on earlier requests.
 fn field(line: &str) -> String {
     let (name, value) = line.split_once(": ").unwrap_or((line, ""));
     let name = name.to_ascii_lowercase();
@@ -60,7 +61,7 @@ fn field(line: &str) -> String {
     }
 }
 
-/// Without what is random, which comes after this: the secret of a page, of 43 characters.
+/// Masks a random secret of 43 characters that follows `before`.
 fn without_secret(text: &str, before: &str) -> String {
     match text.split_once(before) {
         Some((start, rest)) => format!("{start}{before}{}", rest.get(43..).unwrap_or_default()),
@@ -68,7 +69,7 @@ fn without_secret(text: &str, before: &str) -> String {
     }
 }
 
-/// A service where one charge has been made, and what the corpus needs to ask of it.
+/// A service with one charge, and the values that the corpus needs.
 async fn desk() -> (Arc<App>, corpus::Known) {
     let app = open().await;
     let token = bearer(&app, "read:charges write:charges write:refunds").await;
@@ -90,7 +91,7 @@ async fn desk() -> (Arc<App>, corpus::Known) {
     (app, known)
 }
 
-/// X3: whatever is asked, in whatever form, the three servers answer alike.
+/// X3: every request of the corpus gets the same response from the three servers.
 #[test]
 fn the_servers_give_the_same_bytes() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -109,7 +110,7 @@ fn the_servers_give_the_same_bytes() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// X3: what no handler sees is answered by the servers themselves, each in its way: here are all the ways.
+/// X3: requests that no handler sees get the listed responses of each server.
 #[test]
 fn where_the_servers_differ_they_differ_as_listed() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
