@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn an_advance_wakes_who_waits_for_a_time_it_reached() {
+    async fn advance_wakes_waiters_that_are_due() {
         let clock = DemoClock::new();
         let time = clock.now() + Duration::from_secs(3600);
         let waiting = tokio::spawn({

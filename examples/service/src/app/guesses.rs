@@ -145,7 +145,7 @@ mod tests {
 
     /// O27: attempts on clients and reset links take no room from the counters of passwords.
     #[tokio::test]
-    async fn clients_and_letters_are_counted_apart_from_passwords() {
+    async fn clients_and_resets_have_counters_of_their_own() {
         let app = app().await;
         let now = app.clock.now();
         for _ in 0..20 {
@@ -178,7 +178,7 @@ mod tests {
     /// O27: a password that was not verified, because the queue was full, is not counted: a flood
     /// locks out a user only while it lasts.
     #[tokio::test]
-    async fn a_password_that_is_not_looked_at_is_not_counted() {
+    async fn unverified_password_is_not_counted() {
         let app = app().await;
         let request = Request::new(Bytes::new());
         let flood: Vec<_> = std::iter::from_fn(|| app.desk.hashing_place().ok()).collect();

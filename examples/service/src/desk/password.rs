@@ -213,7 +213,7 @@ mod tests {
 
     /// The queue for hashing is bounded, and a waiter that is dropped frees its place.
     #[tokio::test]
-    async fn beyond_those_that_wait_nobody_is_hashed() {
+    async fn full_hashing_queue_refuses() {
         let hashing = Hashing::default();
         let busy = Arc::clone(&hashing.turns).acquire_many_owned(2).await.unwrap();
         let hashed = |place| Box::pin(hashing.off_thread(place, || ()));
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_failing_hash_function_is_an_error_and_no_wrong_password() {
+    async fn failing_hash_function_is_not_a_wrong_password() {
         let (hashing, password) = (Hashing::default(), || Zeroizing::new("a password".to_owned()));
         let place = || hashing.place().unwrap();
         let hash = hashing.hash(place(), password()).await.unwrap();

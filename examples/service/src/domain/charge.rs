@@ -198,7 +198,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn every_fault_of_a_body_is_told_at_once() {
+    fn body_reports_every_fault_at_once() {
         let body = NewCharge {
             amount: 0,
             currency: "EUR".to_owned(),
@@ -213,7 +213,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_put_changes_the_description_and_nothing_else() {
+    fn put_changes_only_the_description() {
         let body = |amount, description: &str| NewCharge {
             amount,
             currency: "eur".to_owned(),

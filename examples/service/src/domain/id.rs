@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_identifier_reads_back_and_nothing_else_does() {
+    fn only_own_identifiers_parse() {
         let id = ChargeId::from_random([7; 16]);
         assert_eq!(id.as_str().parse(), Ok(id.clone()));
         for text in [

@@ -105,7 +105,7 @@ mod tests {
     /// H12: numbers are compared by value, and a number above the range of `i64` gets the usual
     /// fault.
     #[test]
-    fn an_amount_is_whole_however_it_is_written() {
+    fn whole_number_parses_in_any_notation() {
         for (text, expected) in [
             ("{}", None),
             (r#"{"amount":null}"#, None),

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn two_pending_refunds_never_give_back_more_than_was_taken() {
+    fn two_pending_refunds_do_not_exceed_the_charge() {
         let one = refund(Some(400), &charge(500)).unwrap();
         let other = refund(Some(400), &charge(500)).unwrap();
         let (_, charge) = one.book(charge(500));

@@ -36,7 +36,7 @@ fn others(page: &str) -> Vec<String> {
 /// S1: the session cookie is `HttpOnly` and `SameSite`, changes with each sign-in, and is invalid
 /// after sign-out, also for a thief.
 #[tokio::test]
-async fn a_session_begins_with_the_password_and_ends_with_signing_out() {
+async fn session_starts_at_sign_in_and_ends_at_sign_out() {
     let mut browser = Browser::new(&open().await);
     assert!(!browser.is_signed_in().await);
     browser.get("/login").await;
@@ -69,7 +69,7 @@ async fn a_session_begins_with_the_password_and_ends_with_signing_out() {
 
 /// S2: a session expires after 30 minutes without use or 8 hours in total.
 #[tokio::test]
-async fn a_session_that_is_left_or_old_asks_for_the_password_again() {
+async fn idle_or_old_session_expires() {
     let (app, clock) = open_at().await;
     let mut idle = Browser::new(&app);
     idle.sign_in().await;
@@ -88,7 +88,7 @@ async fn a_session_that_is_left_or_old_asks_for_the_password_again() {
 
 /// S3: ending a session in the list ends it at once, with the tokens granted in it and no others.
 #[tokio::test]
-async fn one_session_is_ended_from_another() {
+async fn session_can_end_another_session() {
     let app = open().await;
     let (mut here, mut there) = (Browser::new(&app), Browser::new(&app));
     there.agent =
@@ -114,7 +114,7 @@ async fn one_session_is_ended_from_another() {
 
 /// S3: a user cannot end the session of another user.
 #[tokio::test]
-async fn nobody_ends_the_session_of_another_user() {
+async fn user_cannot_end_session_of_another_user() {
     let database = Database::open_in_memory().unwrap();
     let app = open_over(database.clone()).await;
     let desk = Desk::open(database, DemoClock::new()).await.unwrap();
@@ -143,7 +143,7 @@ async fn nobody_ends_the_session_of_another_user() {
 
 /// S3: signing out everywhere revokes every session and every token family in one step.
 #[tokio::test]
-async fn signing_out_everywhere_ends_every_session_and_every_token() {
+async fn sign_out_everywhere_revokes_sessions_and_tokens() {
     let app = open().await;
     let (mut here, mut there) = (Browser::new(&app), Browser::new(&app));
     let (one, other) = (tokens(&app, &mut here).await, tokens(&app, &mut there).await);
@@ -163,7 +163,7 @@ async fn signing_out_everywhere_ends_every_session_and_every_token() {
 /// S3, S4: a password change requires the old password, ends every other session and renews this
 /// one's secret.
 #[tokio::test]
-async fn a_new_password_ends_every_other_session_and_renews_this_one() {
+async fn new_password_ends_other_sessions_and_renews_this_one() {
     let app = open().await;
     let (mut here, mut there) = (Browser::new(&app), Browser::new(&app));
     let (kept, lost) = (tokens(&app, &mut here).await, tokens(&app, &mut there).await);
@@ -201,7 +201,7 @@ async fn a_new_password_ends_every_other_session_and_renews_this_one() {
 
 /// S1, S4: a sign-out that arrives after a parallel renewal of its session still ends the session.
 #[tokio::test]
-async fn signing_out_that_comes_after_a_renewal_ends_the_session() {
+async fn sign_out_after_renewal_ends_the_session() {
     let mut here = Browser::new(&open().await);
     here.sign_in().await;
     let mut on_its_way = here.clone();
@@ -215,7 +215,7 @@ async fn signing_out_that_comes_after_a_renewal_ends_the_session() {
 
 /// Access tokens are JWTs and cannot be revoked: the pages state their lifetime, and it is exact.
 #[tokio::test]
-async fn the_pages_say_how_long_applications_keep_what_they_have() {
+async fn pages_state_lifetime_of_access_tokens() {
     const PROMISE: &str = "within ten minutes";
     let (app, clock) = open_at().await;
     let mut browser = Browser::new(&app);
@@ -245,7 +245,7 @@ async fn the_pages_say_how_long_applications_keep_what_they_have() {
 
 /// S4: `prompt=login` renews the session and leaves the tokens of other clients active.
 #[tokio::test]
-async fn a_password_typed_anew_for_one_client_leaves_the_others_what_they_have() {
+async fn fresh_sign_in_leaves_other_clients_tokens_active() {
     let (app, clock) = open_at().await;
     let mut browser = Browser::new(&app);
     let kept = tokens(&app, &mut browser).await;

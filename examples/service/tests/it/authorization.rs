@@ -25,7 +25,7 @@ fn member<'a>(document: &'a Value, name: &str) -> &'a str {
 
 /// A client pushes its request, and the browser uses the `request_uri` once.
 #[tokio::test]
-async fn a_client_pushes_its_request_and_the_browser_brings_the_name() {
+async fn pushed_request_is_used_once_by_the_browser() {
     let app = open().await;
     let metadata = ask(&app, request("GET", "/.well-known/openid-configuration", &[], "")).await;
     let endpoint = member(&json(&metadata), "pushed_authorization_request_endpoint").to_owned();

@@ -247,7 +247,7 @@ fn a_request() -> impl Strategy<Value = Request<Vec<u8>>> {
 
 /// H12, G19: no request by a client causes a 500.
 #[test]
-fn no_request_is_answered_with_a_fault_of_the_server() {
+fn no_request_gets_500() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

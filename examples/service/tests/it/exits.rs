@@ -299,7 +299,7 @@ async fn a_panic_leaves_by_the_same_exit() {
 
 /// H13, H18, H19: a refusal by the server leaves through the same exit.
 #[tokio::test]
-async fn what_a_server_refuses_leaves_by_the_same_exit() {
+async fn server_refusal_leaves_by_the_same_exit() {
     let app = open_to_a_page(|_| {}).await;
     let request = Exit::of(0, "POST", "/v1/charges").request();
     let (parts, body) = request.clone().into_parts();
@@ -327,7 +327,7 @@ async fn what_a_server_refuses_leaves_by_the_same_exit() {
 
 /// H18: a page of an unlisted origin gets no permission to read the responses.
 #[tokio::test]
-async fn a_page_of_another_origin_reads_nothing() {
+async fn unlisted_origin_may_not_read_responses() {
     for (origins, vary) in [(vec![ORIGIN.to_owned()], true), (Vec::new(), false)] {
         let app = open_to_a_page(|config| config.cross_origins = origins).await;
         let token = bearer(&app, ALL_SCOPES).await;

@@ -22,7 +22,7 @@ async fn create(app: &Arc<App>, token: &str, path: &str, sent: Value) -> String 
 
 /// G8: a list of charges with their customers takes two reads, whatever its length.
 #[tokio::test]
-async fn a_list_with_what_belongs_to_it_is_two_reads() {
+async fn list_with_customers_takes_two_reads() {
     let database = Database::open_in_memory().unwrap();
     let app = open_over(database.clone()).await;
     let token = bearer(&app, ALL_SCOPES).await;
@@ -59,7 +59,7 @@ async fn a_list_with_what_belongs_to_it_is_two_reads() {
 /// G13: after its text was sent once, an operation runs by its hash, for every client within its
 /// scopes.
 #[tokio::test]
-async fn the_desk_knows_what_was_registered() {
+async fn desk_runs_registered_operation_by_hash() {
     let app = open().await;
     let token = bearer(&app, ALL_SCOPES).await;
     let query = "{ viewer { subject } charges(first: 1) { edges { node { id } } } }";
@@ -100,7 +100,7 @@ async fn the_desk_answers_batches() {
 
 /// G14: a desk with trusted documents runs them by their ids, and nothing else.
 #[tokio::test]
-async fn a_desk_with_a_list_runs_nothing_else() {
+async fn desk_with_trusted_documents_runs_nothing_else() {
     let viewer = "query Viewer { viewer { subject } }";
     let with = |manifest: Manifest| {
         let mut config = Config::new(BASE, Database::open_in_memory().unwrap());

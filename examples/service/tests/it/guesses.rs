@@ -74,7 +74,7 @@ fn assert_waits(answer: &Response<Bytes>, seconds: u64) {
 /// O27: of 32 parallel guesses five are verified. Then the right password waits too, but no other
 /// user; after the wait it is accepted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_32_guesses_at_a_password_five_are_looked_at() {
+async fn five_of_32_password_guesses_are_verified() {
     let fixture = fixture().await;
     let browser = fixture.browser().await;
     let guesses = (0..32).map(|index| {
@@ -100,7 +100,7 @@ async fn of_32_guesses_at_a_password_five_are_looked_at() {
 
 /// O27: the wait does not reveal which addresses have an account.
 #[tokio::test]
-async fn an_address_that_nobody_has_waits_alike() {
+async fn unknown_address_is_limited_alike() {
     let fixture = fixture().await;
     let mut pages = Vec::new();
     for email in [EMAIL, "nobody@example.com"] {
@@ -114,7 +114,7 @@ async fn an_address_that_nobody_has_waits_alike() {
 
 /// O27: the form for a password change shares the limit of the sign-in page.
 #[tokio::test]
-async fn the_current_password_is_guessed_no_more_than_at_the_sign_in() {
+async fn password_change_shares_the_sign_in_limit() {
     let fixture = fixture().await;
     let mut browser = Browser::new(&fixture.app);
     browser.sign_in().await;
@@ -133,7 +133,7 @@ async fn the_current_password_is_guessed_no_more_than_at_the_sign_in() {
 
 /// O27: a single attacker elsewhere does not lock the user out; a distributed attack does.
 #[tokio::test]
-async fn whoever_guesses_elsewhere_keeps_nobody_out() {
+async fn attacker_elsewhere_does_not_lock_user_out() {
     let fixture = fixture().await;
     let browser = fixture.browser().await;
     let from = async |host: u8, password: &str| {
@@ -158,7 +158,7 @@ async fn whoever_guesses_elsewhere_keeps_nobody_out() {
 
 /// O27: a refusal by the limit over all addresses does not count against the client's address.
 #[tokio::test]
-async fn whoever_waits_for_others_is_not_counted_meanwhile() {
+async fn refusal_by_global_limit_is_not_counted_by_address() {
     let fixture = fixture().await;
     let browser = fixture.browser().await;
     let from = async |host: u8, password: &str| {
@@ -186,7 +186,7 @@ async fn whoever_waits_for_others_is_not_counted_meanwhile() {
 /// O27, S5: an address gets three reset mails; later requests, and unknown addresses, see the same
 /// page.
 #[tokio::test]
-async fn a_flood_of_letters_is_bounded_and_tells_nothing() {
+async fn reset_mails_are_limited_and_reveal_nothing() {
     let fixture = fixture().await;
     let mut pages = Vec::new();
     for (email, expected) in [(EMAIL, 3), ("nobody@example.com", 0), (OTHER, 3)] {
@@ -207,7 +207,7 @@ async fn a_flood_of_letters_is_bounded_and_tells_nothing() {
 
 /// O27: a client with too many wrong secrets gets 429 with `Retry-After` at each endpoint.
 #[tokio::test]
-async fn a_client_that_is_wrong_too_often_waits() {
+async fn client_with_too_many_wrong_secrets_gets_429() {
     let fixture = fixture().await;
     // demo-service:guess
     let wrong = "Basic ZGVtby1zZXJ2aWNlOmd1ZXNz";
@@ -231,7 +231,7 @@ async fn a_client_that_is_wrong_too_often_waits() {
 
 /// A flood of passwords fills the bounded hashing queue; the rest get 503 with `Retry-After`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_flood_of_sign_ins_is_told_to_come_back() {
+async fn flood_of_sign_ins_gets_retry_after() {
     let fixture = fixture().await;
     let browser = fixture.browser().await;
     let flood = (0..200).map(|index| {

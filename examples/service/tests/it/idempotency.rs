@@ -42,7 +42,7 @@ async fn concurrent_identical_posts_make_one_charge() {
 
 /// H6: every POST that changes state stores its first response under the key.
 #[tokio::test]
-async fn every_post_is_answered_twice_and_done_once() {
+async fn every_retried_post_runs_once() {
     let app = open().await;
     let token = bearer(&app, ALL_SCOPES).await;
     let refunds = format!("{}/refunds", charge(&app, &token, 500).await);
@@ -74,7 +74,7 @@ async fn every_post_is_answered_twice_and_done_once() {
 
 /// H6: a key is bound to one path, so a refund of another charge is another request.
 #[tokio::test]
-async fn a_key_of_one_charge_is_not_taken_for_another() {
+async fn key_of_one_charge_is_not_valid_for_another() {
     let app = open().await;
     let token = bearer(&app, ALL_SCOPES).await;
     let (one, other) = (charge(&app, &token, 500).await, charge(&app, &token, 500).await);
@@ -106,7 +106,7 @@ async fn a_refused_key_is_answered_like_every_problem() {
 
 /// H6: keys of two callers are independent.
 #[tokio::test]
-async fn a_key_of_one_caller_is_not_taken_for_anothers() {
+async fn callers_do_not_share_idempotency_keys() {
     let app = open().await;
     let token = bearer(&app, ALL_SCOPES).await;
     let user = crate::sign_in::access_token(&app).await;
@@ -124,7 +124,7 @@ async fn a_key_of_one_caller_is_not_taken_for_anothers() {
 
 /// H6: a request completes after its client disconnects, and the retry gets its response.
 #[tokio::test]
-async fn a_client_that_leaves_finds_the_result_under_its_key() {
+async fn disconnected_client_finds_result_under_its_key() {
     let app = open().await;
     let token = bearer(&app, ALL_SCOPES).await;
     let headers = [
@@ -158,7 +158,7 @@ async fn a_client_that_leaves_finds_the_result_under_its_key() {
 
 /// H6, H16: a 503 means that nothing happened, so it is not stored under the key.
 #[tokio::test]
-async fn a_failure_of_the_store_does_not_use_up_the_key() {
+async fn store_failure_does_not_consume_the_key() {
     let database = Database::open_in_memory().unwrap();
     let app = open_over(database.clone()).await;
     let token = bearer(&app, ALL_SCOPES).await;

@@ -74,7 +74,7 @@ fn expect_wait(response: &Response<Bytes>, policy: &str) -> Duration {
 /// and refusals state the remaining quota. Another principal, here an anonymous GraphQL client, has
 /// its own bucket.
 #[tokio::test]
-async fn a_caller_that_asks_too_often_is_told_when_to_come_back() {
+async fn caller_over_limit_gets_retry_after() {
     let (app, clock) = limited(few()).await;
     let token = bearer(&app, ALL_SCOPES).await;
     let paths = ["/v1/charges", "/v1/customers", "/v1/charges?limit=0"];
@@ -103,7 +103,7 @@ async fn a_caller_that_asks_too_often_is_told_when_to_come_back() {
 
 /// H6, H15: a 429 is not stored under the idempotency key; the same request runs later.
 #[tokio::test]
-async fn a_refused_post_runs_when_it_comes_again() {
+async fn rate_limited_post_runs_on_retry() {
     let (app, clock) = limited(few()).await;
     let token = bearer(&app, ALL_SCOPES).await;
     for _ in 0..3 {
@@ -204,7 +204,7 @@ async fn sign_ins_and_their_pages_are_limited_by_address() {
 /// H15: an authenticated caller learns the remaining quota of both buckets, the principal's and the
 /// address's.
 #[tokio::test]
-async fn a_caller_is_told_of_both_buckets() {
+async fn caller_learns_quota_of_both_buckets() {
     let (app, _clock) = limited(few()).await;
     let token = bearer(&app, ALL_SCOPES).await;
     let headers = [("authorization", token.as_str())];
@@ -239,7 +239,7 @@ async fn the_token_endpoint_is_limited_by_address() {
 
 /// H15: a limit of zero is a configuration error.
 #[tokio::test]
-async fn a_limit_of_nothing_does_not_start() {
+async fn limit_of_zero_is_a_configuration_error() {
     let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
     config.limits.of_caller = 0;
     let refused = App::open(config).await.err().unwrap();

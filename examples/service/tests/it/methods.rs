@@ -161,19 +161,19 @@ fn check_refusals(binary: &str) {
 
 /// H5, H13, H18, H19: content that the server refuses gets a complete response, on hyper.
 #[test]
-fn what_the_server_refuses_is_complete_on_hyper() {
+fn server_refusal_is_complete_on_hyper() {
     check_refusals(env!("CARGO_BIN_EXE_service-hyper"));
 }
 
 /// H5, H13, H18, H19: content that the server refuses gets a complete response, on axum.
 #[test]
-fn what_the_server_refuses_is_complete_on_axum() {
+fn server_refusal_is_complete_on_axum() {
     check_refusals(env!("CARGO_BIN_EXE_service-axum"));
 }
 
 /// H5, H13, H18, H19: content that the server refuses gets a complete response, on actix-web.
 #[test]
-fn what_the_server_refuses_is_complete_on_actix() {
+fn server_refusal_is_complete_on_actix() {
     check_refusals(env!("CARGO_BIN_EXE_service-actix"));
 }
 

@@ -36,7 +36,7 @@ fn assert_invalid(refused: &Response<Bytes>) {
 
 /// O13, O14: the desk accepts an opaque token until its revocation is answered.
 #[tokio::test]
-async fn an_opaque_token_opens_the_desk_until_it_is_revoked() {
+async fn opaque_token_is_valid_until_revocation() {
     let app = open().await;
     let bearer = bearer(&app, "read:charges").await;
     let token = bearer.strip_prefix("Bearer ").unwrap();
@@ -56,7 +56,7 @@ async fn an_opaque_token_opens_the_desk_until_it_is_revoked() {
 
 /// O14: a token for another API is active there, but the desk refuses it.
 #[tokio::test]
-async fn an_opaque_token_for_another_api_does_not_open_the_desk() {
+async fn opaque_token_for_another_api_is_refused() {
     let app = open().await;
     for (resource, status) in [(BASE, 200), (OTHER_API, 401)] {
         let form = format!("grant_type=client_credentials&scope=read:charges&resource={resource}");
@@ -80,7 +80,7 @@ async fn an_opaque_token_for_another_api_does_not_open_the_desk() {
 /// O27: guesses at the secret of `demo-api` do not block the desk's own introspection, also without
 /// a client address.
 #[tokio::test]
-async fn guesses_at_the_secret_of_the_desk_do_not_close_the_desk() {
+async fn guesses_at_desk_secret_do_not_block_introspection() {
     let app = open().await;
     let bearer = bearer(&app, "read:charges").await;
     let peers = ["127.0.0.1:1000", "203.0.113.7:1000"].map(|peer| peer.parse::<SocketAddr>().ok());

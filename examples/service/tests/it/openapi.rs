@@ -36,7 +36,7 @@ async fn the_document_is_served_with_its_tag() {
 
 /// H22: every reference resolves, and the document states the configuration of the desk.
 #[tokio::test]
-async fn the_document_says_how_the_desk_is_configured() {
+async fn document_states_the_configuration() {
     let app = open().await;
     let document = json(&ask(&app, request("GET", "/openapi.json", &[], "")).await);
     let mut seen = 0;
@@ -84,7 +84,7 @@ async fn the_document_says_how_the_desk_is_configured() {
 /// O20, H22: the document states how a bound token is presented and which responses carry a nonce:
 /// every one of a resource.
 #[tokio::test]
-async fn the_document_tells_of_proofs_and_their_nonces() {
+async fn document_describes_proofs_and_nonces() {
     let app = open().await;
     let document = json(&ask(&app, request("GET", "/openapi.json", &[], "")).await);
     let at = |pointer: &str| document.pointer(pointer).unwrap_or_else(|| panic!("{pointer}"));

@@ -101,7 +101,7 @@ async fn the_graph_shows_a_browser_an_explorer() {
 
 /// The assets have the right content type for `nosniff` and revalidate by entity tag.
 #[tokio::test]
-async fn what_the_pages_load_is_served() {
+async fn assets_are_served() {
     let app = open().await;
     for (path, content_type) in [
         ("/assets/desk.css", "text/css; charset=utf-8"),
@@ -121,7 +121,7 @@ async fn what_the_pages_load_is_served() {
 
 /// H13: a browser gets a page, a program a problem.
 #[tokio::test]
-async fn a_sign_in_that_is_over_is_told_as_its_reader_reads() {
+async fn expired_sign_in_is_a_page_or_a_problem() {
     let app = open().await;
     let person = ask(&app, request("GET", "/login?interaction=x", &[HTML], "")).await;
     assert_eq!(person.status(), 400);
@@ -143,7 +143,7 @@ async fn a_sign_in_that_is_over_is_told_as_its_reader_reads() {
 
 /// User input in the pages is escaped.
 #[tokio::test]
-async fn what_was_typed_is_escaped() {
+async fn user_input_is_escaped() {
     let script = "\"><script>alert(1)</script>";
     let mut browser = Browser::new(&open().await);
     browser.agent = script.to_owned();
@@ -161,7 +161,7 @@ async fn what_was_typed_is_escaped() {
 
 /// Every field has a label, every button a name, every page a language, a title and a skip link.
 #[tokio::test]
-async fn the_pages_can_be_read_aloud() {
+async fn pages_are_accessible() {
     let mut browser = Browser::new(&open().await);
     let begun = begin(&mut browser, "").await;
     let login = browser.get(&begun.login).await;

@@ -102,20 +102,20 @@ async fn check(store: Arc<dyn TokenStore>) {
 
 /// O6, O10: over HTTP one of four requests succeeds, and no token family is forked.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn over_http_one_of_four_requests_has_success() {
+async fn one_of_four_http_requests_succeeds() {
     check(Arc::new(Database::open_in_memory().unwrap())).await;
 }
 
 /// O6, O10: one of four requests succeeds, also if a slow store lets all four read before one
 /// writes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn over_http_and_a_slow_store_one_of_four_requests_has_success() {
+async fn one_of_four_requests_succeeds_on_a_slow_store() {
     check(slow(Arc::new(Database::open_in_memory().unwrap()))).await;
 }
 
 /// O6, O10: one of four requests to the complete service succeeds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_four_requests_to_the_service_one_has_success() {
+async fn one_of_four_requests_to_the_service_succeeds() {
     let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
     config.sign_in_as = Some("ada@example.com".to_owned());
     let app = Arc::new(App::open(config).await.unwrap());

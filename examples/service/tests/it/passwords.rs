@@ -29,7 +29,7 @@ async fn sign_in(desk: &Desk, password: &str) -> Option<Authenticated> {
 /// S3: of several parallel changes with one old password, one sets its new password and returns
 /// `true`.
 #[tokio::test]
-async fn of_parallel_changes_by_one_password_one_is_done() {
+async fn one_of_parallel_password_changes_succeeds() {
     let (desk, known) = desk().await;
     let new = |index| format!("another password {index}");
     let changes = (0..4).map(async |index| {
@@ -46,7 +46,7 @@ async fn of_parallel_changes_by_one_password_one_is_done() {
 
 /// S3, S5: a reset ends earlier authentications, also if it sets the same password again.
 #[tokio::test]
-async fn a_password_that_was_replaced_since_it_was_shown_counts_no_more() {
+async fn reset_ends_earlier_authentication() {
     let (desk, known) = desk().await;
     assert!(desk.is_current(&known).await.unwrap());
     let place = desk.hashing_place().unwrap();
@@ -65,7 +65,7 @@ async fn a_password_that_was_replaced_since_it_was_shown_counts_no_more() {
 
 /// S3: of two parallel submissions of the form, one succeeds.
 #[tokio::test]
-async fn of_two_pages_that_change_the_password_at_once_one_is_believed() {
+async fn one_of_two_parallel_password_forms_succeeds() {
     let app = open_over(Database::open_in_memory().unwrap()).await;
     let mut browsers = [Browser::new(&app), Browser::new(&app)];
     for browser in &mut browsers {
@@ -86,7 +86,7 @@ async fn of_two_pages_that_change_the_password_at_once_one_is_believed() {
 
 /// S3: a sign-in that overlaps with a password change leaves no session.
 #[tokio::test]
-async fn a_sign_in_that_crosses_a_new_password_leaves_no_session() {
+async fn sign_in_during_password_change_leaves_no_session() {
     let database = Database::open_in_memory().unwrap();
     let app = open_over(database.clone()).await;
     let desk = Desk::open(database.clone(), DemoClock::new()).await.unwrap();

@@ -112,7 +112,7 @@ fn nonce(answer: &Response<Bytes>) -> Option<&str> {
 
 /// H2, O20, DP8: a proof covers the method of the request, also for HEAD.
 #[tokio::test]
-async fn a_proof_for_head_is_none_for_get() {
+async fn proof_for_head_is_not_valid_for_get() {
     let bound = Bound::new().await;
     let api = bound.nonce_of_api().await;
     let present = async |sent: &str, proven: Method, path: &str, nonce: &str| {

@@ -11,7 +11,7 @@ fn described(text: &str) -> String {
 
 /// H7: of several writers with one entity tag exactly one succeeds; the others get 412.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_writers_with_one_tag_exactly_one_wins() {
+async fn one_of_parallel_writers_with_one_tag_succeeds() {
     let app = open().await;
     let token = bearer(&app, ALL_SCOPES).await;
     let path = charge(&app, &token, 500).await;
@@ -65,7 +65,7 @@ async fn a_write_needs_a_strong_tag_that_fits() {
 /// H8, H9: a charge may be stored by private caches and revalidated; lists and responses to writes
 /// may not be stored.
 #[tokio::test]
-async fn answers_say_who_may_keep_them() {
+async fn responses_state_their_cacheability() {
     let app = open().await;
     let token = bearer(&app, ALL_SCOPES).await;
     let path = charge(&app, &token, 500).await;

@@ -21,7 +21,7 @@ pub(crate) async fn working<T>(app: &App, done: impl Future<Output = T>) -> T {
 
 /// X1: parallel refunds never exceed the charge, and each one reaches a final status.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn racing_refunds_never_give_back_more_than_was_taken() {
+async fn parallel_refunds_do_not_exceed_the_charge() {
     let app = open().await;
     let token = bearer(&app, ALL_SCOPES).await;
     let path = charge(&app, &token, 500).await;
@@ -90,7 +90,7 @@ async fn a_refund_outlives_a_failure_of_the_store() {
 /// X1: a charge and its event are one transaction: if the event cannot be stored, neither is the
 /// charge.
 #[tokio::test]
-async fn a_charge_without_its_event_is_no_charge() {
+async fn charge_without_event_is_not_stored() {
     let database = Database::open_in_memory().unwrap();
     let app = open_over(database.clone()).await;
     let token = bearer(&app, ALL_SCOPES).await;

@@ -62,7 +62,7 @@ async fn set(browser: &mut Browser, token: &str, password: &str) -> Response<Byt
 
 /// S5, S3: the newest link sets a password once and ends every session.
 #[tokio::test]
-async fn a_lost_password_is_replaced_once_by_the_newest_letter() {
+async fn newest_reset_link_sets_password_once() {
     let fixture = fixture().await;
     let (mut browser, mut there) = (Browser::new(&fixture.app), Browser::new(&fixture.app));
     there.sign_in().await;
@@ -100,7 +100,7 @@ async fn a_lost_password_is_replaced_once_by_the_newest_letter() {
 
 /// S5: an unknown address sees the same page and gets no mail.
 #[tokio::test]
-async fn the_page_tells_nobody_who_has_an_account() {
+async fn reset_page_does_not_reveal_accounts() {
     let fixture = fixture().await;
     let mut browser = Browser::new(&fixture.app);
     let (known, letter) = fixture.ask(&mut browser, EMAIL).await;
@@ -112,7 +112,7 @@ async fn the_page_tells_nobody_who_has_an_account() {
 
 /// S5: a link expires after 15 minutes, to the second.
 #[tokio::test]
-async fn a_link_is_over_after_fifteen_minutes() {
+async fn reset_link_expires_after_fifteen_minutes() {
     let fixture = fixture().await;
     let mut browser = Browser::new(&fixture.app);
     let (_, token) = fixture.ask(&mut browser, EMAIL).await;
@@ -126,7 +126,7 @@ async fn a_link_is_over_after_fifteen_minutes() {
 
 /// S5: a cross-site form requests no mail and sets no password.
 #[tokio::test]
-async fn another_site_resets_nothing() {
+async fn cross_site_form_resets_nothing() {
     let fixture = fixture().await;
     let mut browser = Browser::new(&fixture.app);
     let (_, token) = fixture.ask(&mut browser, EMAIL).await;

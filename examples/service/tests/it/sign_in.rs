@@ -122,7 +122,7 @@ async fn the_cookie_of_a_sign_in_is_for_this_browser_alone() {
 
 /// S1: over TLS the cookies are `Secure` and have the prefix `__Host-`.
 #[tokio::test]
-async fn over_tls_the_cookie_is_secure_and_of_this_host() {
+async fn cookie_over_tls_is_secure_and_host_bound() {
     let config = service::app::Config::new("https://desk.example.com", Database::open_in_memory().unwrap());
     let mut browser = Browser::new(&Arc::new(App::open(config).await.unwrap()));
     let begun = begin(&mut browser, "").await;
@@ -144,7 +144,7 @@ async fn over_tls_the_cookie_is_secure_and_of_this_host() {
 
 /// O24: a link sent to a victim, and a cross-site form, have no cookie and are refused.
 #[tokio::test]
-async fn a_sign_in_goes_on_only_in_the_browser_that_began_it() {
+async fn sign_in_continues_only_in_its_browser() {
     let app = open().await;
     let (mut victim, mut attacker) = (Browser::new(&app), Browser::new(&app));
     let begun = begin(&mut victim, "").await;
@@ -169,7 +169,7 @@ async fn a_sign_in_goes_on_only_in_the_browser_that_began_it() {
 
 /// O24: consent requires the password, and an interaction is answered once.
 #[tokio::test]
-async fn consent_needs_the_password_and_counts_once() {
+async fn consent_requires_password_and_is_answered_once() {
     let mut browser = Browser::new(&open().await);
     let begun = begin(&mut browser, "").await;
     assert_eq!(where_to(&browser.get(&begun.consent()).await), begun.login);
@@ -190,7 +190,7 @@ async fn consent_needs_the_password_and_counts_once() {
 
 /// O24, S4: a form of another site, of another user or from before the sign-in is refused.
 #[tokio::test]
-async fn a_form_is_taken_only_from_whom_it_was_given_to() {
+async fn form_of_another_browser_is_refused() {
     let app = open().await;
     let mut other = Browser::new(&app);
     other.sign_in().await;
@@ -223,7 +223,7 @@ async fn a_form_is_taken_only_from_whom_it_was_given_to() {
 
 /// O24: two sign-ins in one browser are independent, and the second needs no password.
 #[tokio::test]
-async fn two_sign_ins_in_one_browser_do_not_disturb_each_other() {
+async fn two_sign_ins_in_one_browser_are_independent() {
     let mut browser = Browser::new(&open().await);
     let (one, other) = (begin(&mut browser, "").await, begin(&mut browser, "").await);
     log_in(&mut browser, &one, PASSWORD).await;
@@ -237,7 +237,7 @@ async fn two_sign_ins_in_one_browser_do_not_disturb_each_other() {
 /// O24, S1: a session needs no password, unless the client sends `prompt=login`; then the old
 /// sign-in is not sufficient.
 #[tokio::test]
-async fn a_session_does_unless_the_client_wants_a_fresh_password() {
+async fn session_suffices_without_prompt_login() {
     let (app, clock) = open_at().await;
     let mut browser = Browser::new(&app);
     browser.sign_in().await;
@@ -279,7 +279,7 @@ async fn a_session_does_unless_the_client_wants_a_fresh_password() {
 
 /// O24: the user may switch to another user, by the client's or the user's choice.
 #[tokio::test]
-async fn a_user_may_choose_who_to_be() {
+async fn user_may_switch_account() {
     let mut browser = Browser::new(&open().await);
     browser.sign_in().await;
     let begun = begin(&mut browser, "&prompt=select_account").await;
@@ -294,7 +294,7 @@ async fn a_user_may_choose_who_to_be() {
 
 /// O3: a denial redirects to the client with an error; so does an unknown decision.
 #[tokio::test]
-async fn whoever_does_not_allow_denies() {
+async fn unknown_decision_denies() {
     let mut browser = Browser::new(&open().await);
     browser.sign_in().await;
     for decision in ["deny", "", "ALLOW"] {
@@ -310,7 +310,7 @@ async fn whoever_does_not_allow_denies() {
 
 /// `--sign-in-as` skips the pages; an unknown user prevents the start.
 #[tokio::test]
-async fn sign_in_as_skips_the_pages_for_a_user_who_exists() {
+async fn sign_in_as_skips_pages_for_existing_user() {
     let open_as = async |email: &str| {
         let mut config = service::app::Config::new(crate::desk::BASE, Database::open_in_memory().unwrap());
         config.sign_in_as = Some(email.to_owned());

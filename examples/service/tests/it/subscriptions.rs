@@ -181,7 +181,7 @@ async fn a_websocket_ends_with_the_service() {
 /// G10, G16: an invalid token opens no WebSocket; without a token the client sees public fields
 /// only.
 #[tokio::test]
-async fn a_websocket_is_as_good_as_its_token() {
+async fn websocket_requires_a_valid_token() {
     let app = open_with(&DemoClock::new()).await;
     for worthless in [
         "Bearer nonsense",

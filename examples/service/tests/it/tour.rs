@@ -37,7 +37,7 @@ fn the_tour_passes_on_axum() {
 }
 
 #[test]
-fn a_command_line_that_means_nothing_says_so_and_exits_with_2() {
+fn invalid_command_line_exits_with_2() {
     let output = run(env!("CARGO_BIN_EXE_service-hyper"), &["--database", "mysql:x"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(
@@ -48,7 +48,7 @@ fn a_command_line_that_means_nothing_says_so_and_exits_with_2() {
 }
 
 #[test]
-fn a_desk_that_signs_everybody_in_does_not_open_to_the_network() {
+fn sign_in_as_requires_a_loopback_address() {
     let words = [
         "--listen",
         "0.0.0.0:0",

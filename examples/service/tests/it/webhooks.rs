@@ -70,7 +70,7 @@ async fn deliveries_are_listed_page_by_page() {
 
 /// The secret is shown once, in the response to the registration.
 #[tokio::test]
-async fn a_secret_is_not_told_again() {
+async fn webhook_secret_is_shown_once() {
     let app = open().await;
     let token = bearer(&app, ALL_SCOPES).await;
     let registered = call(
@@ -97,7 +97,7 @@ async fn a_secret_is_not_told_again() {
 /// H6: the secret is stored only with the endpoint: a retry with the same idempotency key neither
 /// shows it nor registers a second endpoint.
 #[tokio::test]
-async fn a_secret_is_not_kept_with_its_idempotency_key() {
+async fn webhook_secret_is_not_kept_under_idempotency_key() {
     let database = Database::open_in_memory().unwrap();
     let app = open_over(database.clone()).await;
     let token = bearer(&app, ALL_SCOPES).await;

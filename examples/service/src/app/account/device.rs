@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_is_called_by_its_browser_and_system() {
+    fn device_name_has_browser_and_system() {
         let webkit = "AppleWebKit/537.36 (KHTML, like Gecko)";
         for (agent, name) in [
             (

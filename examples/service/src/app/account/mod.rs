@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_told_as_people_tell_it() {
+    fn ago_rounds_down_to_one_unit() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
         for (seconds, text) in [
             (0, "just now"),

@@ -212,7 +212,7 @@ mod tests {
     /// S5: without a valid token no password is hashed, and a failed hash does not consume the
     /// token.
     #[tokio::test]
-    async fn a_letter_is_looked_at_before_the_password_is_hashed_and_spent_after() {
+    async fn reset_hashes_with_valid_token_and_then_consumes_it() {
         let app = app().await;
         let ada = "usr_ada".parse().unwrap();
         let token = app
@@ -235,7 +235,7 @@ mod tests {
     /// S5: five passwords are hashed per token, then the form is rate-limited; an attempt without a
     /// hash is not counted.
     #[tokio::test]
-    async fn one_letter_hashes_five_passwords() {
+    async fn one_reset_token_hashes_five_passwords() {
         let app = app().await;
         let ada = "usr_ada".parse().unwrap();
         let letter = async || {

@@ -31,7 +31,7 @@ fn example(template: &str) -> String {
 
 /// H22: every operation of the document exists, with the methods of its route.
 #[test]
-fn what_the_document_describes_is_routed() {
+fn described_operations_are_routed() {
     let version: Option<ApiVersion> = "1".parse().ok();
     for (template, item) in paths() {
         let path = example(&template);
@@ -54,7 +54,7 @@ fn what_the_document_describes_is_routed() {
 /// H22: the document describes every resource of the table of routes; each template belongs to one
 /// resource.
 #[test]
-fn what_is_routed_is_in_the_document() {
+fn routed_resources_are_described() {
     let described: BTreeSet<String> = paths().into_iter().map(|(template, _)| template).collect();
     let source = include_str!("../route.rs");
     let (_, templates) = source.split_once("fn template(").unwrap();

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_form_may_lead_to_the_origin_of_its_client_and_nowhere_else() {
+    fn consent_form_may_redirect_to_client_origin_only() {
         for (uri, shown, source) in [
             (
                 "http://127.0.0.1:9999/callback?a=b",
@@ -169,7 +169,7 @@ mod tests {
 
     /// User information in a redirect URI, which registration refuses, is never shown as the host.
     #[test]
-    fn what_stands_before_a_host_is_not_shown_as_one() {
+    fn user_information_is_not_shown_as_host() {
         for uri in [
             "https://good.example@evil.example/",
             "https://good.example:443@evil.example/",

@@ -49,7 +49,7 @@ fn assert_invalid_token(served: &Served, refused: &Response<Bytes>, what: &str) 
 /// and in introspection, and opens the API only over connections with that certificate: not with
 /// another one of the same name, a self-signed one or none, whatever the headers say.
 #[tokio::test]
-async fn a_token_opens_the_api_over_tls_with_its_certificate_alone() {
+async fn bound_token_requires_its_certificate() {
     for server in Server::NAMES {
         let served = Served::on(server).await;
         served.register_robot().await;
@@ -93,7 +93,7 @@ async fn a_token_opens_the_api_over_tls_with_its_certificate_alone() {
 /// X3, O6, O19, 12: over TLS a client is authenticated by a certificate of the desk's authority, or
 /// by the registered certificate itself; never by a header or a certificate of another authority.
 #[tokio::test]
-async fn a_client_is_known_over_tls_by_its_certificate_alone() {
+async fn client_is_authenticated_by_its_certificate_alone() {
     for server in Server::NAMES {
         let served = Served::on(server).await;
         let of_probe = Identity::self_signed("probe.example.com");
@@ -133,7 +133,7 @@ async fn a_client_is_known_over_tls_by_its_certificate_alone() {
 /// X3, O19, 50, MT4: over TLS the refresh token of a public client requires the certificate of the
 /// code's redemption, and the new token is bound to it.
 #[tokio::test]
-async fn a_refresh_token_is_of_no_use_over_tls_without_its_certificate() {
+async fn refresh_token_requires_its_certificate() {
     for server in Server::NAMES {
         let served = Served::on(server).await;
         served.register_app().await;
@@ -181,7 +181,7 @@ async fn code(served: &Served) -> String {
 /// O19, O22, 12, MT2: a desk without certificate support says so in its metadata and accepts no
 /// certificate.
 #[tokio::test]
-async fn certificates_count_where_the_desk_is_told_of_them() {
+async fn certificates_are_refused_without_mutual_tls() {
     let name = "tls_client_certificate_bound_access_tokens";
     for told in [true, false] {
         let served = Served::with("hyper", |config| config.access_tokens.certificates = told).await;

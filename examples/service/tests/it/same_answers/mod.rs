@@ -112,7 +112,7 @@ fn the_servers_give_the_same_bytes() {
 
 /// X3: requests that no handler sees get the listed responses of each server.
 #[test]
-fn where_the_servers_differ_they_differ_as_listed() {
+fn servers_differ_only_as_listed() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let app = runtime.block_on(open());
     let servers = Server::all(&app);
