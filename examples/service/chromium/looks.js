@@ -1,9 +1,9 @@
-// What is wrong with how a page looks: wider than its window, text too faint to read, things too small to hit, no mark of the focus.
+// Visual faults of a page: overflow, low contrast, small targets, no visible focus.
 const faults = [];
 const root = document.documentElement;
-if (root.scrollWidth > root.clientWidth) faults.push(`${root.scrollWidth} px wide in a window of ${root.clientWidth}`);
+if (root.scrollWidth > root.clientWidth) faults.push(`${root.scrollWidth} px wide, window is ${root.clientWidth}`);
 
-// colours as the browser resolves them, whatever notation the sheet has
+// resolves colours of any notation to RGBA
 const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
 const rgba = (colour) => {
   canvas.clearRect(0, 0, 1, 1);
@@ -33,16 +33,16 @@ for (const element of document.body.querySelectorAll("*")) {
   if (!shown(element)) continue;
   const style = getComputedStyle(element);
   const hasText = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
-  if (hasText && contrast(rgba(style.color), behind(element)) < 4.5) faults.push(`too faint: ${called(element)}`);
-  if (element.matches("input") && contrast(rgba(style.borderTopColor), behind(element.parentElement)) < 3) faults.push(`no edge: ${called(element)}`);
-  if (element.matches("button, input") && element.getBoundingClientRect().height < 24) faults.push(`too small: ${called(element)}`);
+  if (hasText && contrast(rgba(style.color), behind(element)) < 4.5) faults.push(`low contrast: ${called(element)}`);
+  if (element.matches("input") && contrast(rgba(style.borderTopColor), behind(element.parentElement)) < 3) faults.push(`low border contrast: ${called(element)}`);
+  if (element.matches("button, input") && element.getBoundingClientRect().height < 24) faults.push(`target too small: ${called(element)}`);
 }
 const focused = document.activeElement;
 for (const element of document.querySelectorAll("a, button, input:not([type=hidden])")) {
   if (!shown(element) || element.tabIndex < 0) continue;
   element.focus({ focusVisible: true });
   const { outlineStyle, outlineWidth } = getComputedStyle(element);
-  if (outlineStyle === "none" || parseFloat(outlineWidth) < 2) faults.push(`focus is not seen: ${called(element)}`);
+  if (outlineStyle === "none" || parseFloat(outlineWidth) < 2) faults.push(`focus is not visible: ${called(element)}`);
 }
 if (focused === document.body) document.activeElement.blur();
 else focused.focus();

@@ -1,4 +1,4 @@
-"""A browser driven over the WebDriver protocol (https://www.w3.org/TR/webdriver2/) by chromedriver, with the standard library alone."""
+"""WebDriver client (https://www.w3.org/TR/webdriver2/) for chromedriver, on the standard library."""
 
 import base64
 import contextlib
@@ -29,24 +29,24 @@ FLAGS = [
 
 
 def wait(what, condition):
-    """What `condition` answers once that is something."""
+    """Waits until `condition` returns a true value; returns it."""
     end = time.monotonic() + PATIENCE
     while True:
         found = condition()
         if found:
             return found
         if time.monotonic() > end:
-            raise AssertionError(f"waited in vain for {what}")
+            raise AssertionError(f"timeout: {what}")
         time.sleep(0.05)
 
 
 class Process:
-    """A program that prints what its user waits for. It ends with this script, and so do the programs that it began."""
+    """A program whose output is read. It and its children end with this script."""
 
     def __init__(self, words, **options):
         self.lines = queue.Queue()
         self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True, **options)
-        # its pipe never fills up, and nobody reads longer than they want to
+        # reads in the background, so that the pipe never fills up and reads can time out
         threading.Thread(target=self.keep_reading, daemon=True).start()
 
     def keep_reading(self):
@@ -55,15 +55,15 @@ class Process:
         self.lines.put(None)
 
     def print(self, what, pattern):
-        """What `pattern` finds in the lines that were not looked at yet."""
+        """Waits for a line with `pattern` after the lines read so far; returns the match."""
         end = time.monotonic() + PATIENCE
         while True:
             try:
                 line = self.lines.get(timeout=max(0, end - time.monotonic()))
             except queue.Empty:
-                raise AssertionError(f"waited in vain for {what}") from None
+                raise AssertionError(f"timeout: {what}") from None
             if line is None:
-                # for whoever asks next
+                # keeps the end mark for the next call
                 self.lines.put(None)
                 raise AssertionError(f"no {what}: the program has ended")
             if found := re.search(pattern, line):
@@ -72,7 +72,7 @@ class Process:
     def end(self):
         group = self.process.pid
         for number in (signal.SIGTERM, signal.SIGKILL):
-            # as a group: a browser outlives a driver that crashed
+            # the whole group, since a browser outlives a crashed driver
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(group, number)
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -80,7 +80,7 @@ class Process:
 
 
 class Driver:
-    """A chromedriver on a port of its own choice."""
+    """A chromedriver on a free port."""
 
     def __init__(self):
         self.browsers = []
@@ -95,7 +95,7 @@ class Driver:
     def ask(self, method, path, body=None, timeout=60):
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"}, method=method)
-        # no proxy of the environment stands between this script and its own machine
+        # ignores proxies of the environment for this local connection
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
             with opener.open(request, timeout=timeout) as answer:
@@ -105,10 +105,10 @@ class Driver:
             raise AssertionError(f"{method} {path}: {value['error']}: {value['message']}") from None
 
     def end(self):
-        """Ends every browser, however the walk went, and then itself."""
+        """Ends every browser, then the driver."""
         try:
             for browser in self.browsers:
-                # one that answers no more ends with its driver
+                # a browser that does not respond ends with its driver
                 with contextlib.suppress(Exception):
                     self.ask("DELETE", browser.path, timeout=PATIENCE)
         finally:
@@ -144,7 +144,7 @@ class Browser:
         return self.ask("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
 
     def complaints(self):
-        """What the browser has had to say since it was asked last."""
+        """New messages in the browser's log."""
         return [entry["message"] for entry in self.ask("POST", "/se/log", {"type": "browser"})]
 
     def all(self, selector):
@@ -152,7 +152,7 @@ class Browser:
         return [Element(self, element[ELEMENT]) for element in found]
 
     def named(self, selector, label):
-        """The one shown element that assistive technology calls `label`."""
+        """The one visible element with the accessible name `label`."""
 
         def shown():
             found = [element for element in self.all(selector) if element.label() == label and element.is_shown()]
@@ -168,7 +168,7 @@ class Browser:
         self.named("button, a", label).click()
 
     def arrive(self, path):
-        """Waits for a page that has loaded."""
+        """Waits until the page at `path` has loaded."""
         script = "return document.readyState === 'complete' && location.pathname + location.search"
         return wait(f"{path}, not {self.url()}", lambda: re.fullmatch(path, self.run(script) or ""))
 
@@ -176,7 +176,7 @@ class Browser:
         wait(f"{text!r} on {self.url()}", lambda: text in self.text())
 
     def picture(self, file):
-        """The whole page, however long it is."""
+        """Saves a picture of the whole page."""
         size = self.devtools("Page.getLayoutMetrics")["cssContentSize"]
         clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
         data = self.devtools("Page.captureScreenshot", clip=clip, captureBeyondViewport=True)["data"]

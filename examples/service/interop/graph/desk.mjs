@@ -1,4 +1,4 @@
-// The graph of one service, and what clients said to it.
+// Shared by the suites: the GraphQL endpoint, a token, and a recording `fetch`.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -8,7 +8,7 @@ export const GRAPH = new URL("/graphql", ISSUER).href;
 
 export const sha256 = (text) => createHash("sha256").update(text).digest("hex");
 
-// A token of the demo's service with all that it may: introspection shows nobody more.
+// A token of demo-service with all its scopes.
 export async function bearer() {
   const response = await fetch(new URL("/token", ISSUER), {
     method: "POST",
@@ -19,7 +19,7 @@ export async function bearer() {
   return `Bearer ${(await response.json()).access_token}`;
 }
 
-// A `fetch` that notes what it sends: the method, and whether a text, a hash or a list went with it.
+// A `fetch` that records the method of each request, and whether it has a text, a hash or a batch.
 export function listening() {
   const said = [];
   const listen = async (url, options) => {
@@ -31,7 +31,7 @@ export function listening() {
   return { said, listen };
 }
 
-// Runs `checks` one after another, and ends the process at the first mismatch.
+// Runs the checks of a suite; ends at the first failure.
 export async function run(checks, about) {
   for (const [name, check] of Object.entries(checks)) {
     try {

@@ -1,5 +1,5 @@
-// The graph of the service, asked from outside: the audits of GraphQL over HTTP by npm `graphql-http`, the persisted queries and
-// batches of Apollo Client and urql, and its schema, which the service has printed into `schema.graphqls`.
+// GraphQL of the service with npm clients: the audits of `graphql-http`, persisted queries and batches
+// of Apollo Client and urql, and the schema that the service printed to `schema.graphqls`.
 // usage: node graph.mjs ISSUER
 
 import assert from "node:assert/strict";
@@ -15,7 +15,7 @@ import { GRAPH, bearer, listening, run, sha256 } from "./desk.mjs";
 
 const authorization = await bearer();
 
-// A client with nothing in its cache, and what it says.
+// A client with an empty cache, and its recorded requests.
 function apollo({ Link = HttpLink, ...options } = {}) {
   const { said, listen } = listening();
   const terminal = new Link({ uri: GRAPH, fetch: listen, headers: { authorization } });
@@ -43,7 +43,7 @@ const checks = {
     assert.equal(audits.length, 61);
   },
 
-  async "the schema that the service prints is the one that it serves, and graphql-js prints it alike"() {
+  async "the printed schema equals the served one, and graphql-js prints it alike"() {
     const printed = readFileSync(new URL("schema.graphqls", import.meta.url), "utf8");
     const written = (schema) => `${printSchema(lexicographicSortSchema(schema))}\n`;
     assert.equal(written(buildSchema(printed)), printed);
@@ -55,7 +55,7 @@ const checks = {
     assert.equal(written(buildClientSchema(data)), printed);
   },
 
-  async "Apollo Client sends a text once, and then its hash alone, whichever client asks"() {
+  async "Apollo Client sends a text once, then only its hash, also from another client"() {
     for (const [useGETForHashedQueries, hash] of [[false, "POST hash"], [true, "GET hash"]]) {
       const query = gql(named(useGETForHashedQueries ? "ApolloByGet" : "Apollo"));
       const [first, second] = [apollo({ useGETForHashedQueries }), apollo({ useGETForHashedQueries })];
@@ -69,7 +69,7 @@ const checks = {
     }
   },
 
-  async "Apollo Client persists a mutation, and sends it by POST always"() {
+  async "Apollo Client persists a mutation and always sends it by POST"() {
     const mutation = gql(create("ApolloCreate"));
     const { said, client } = apollo({ useGETForHashedQueries: true });
     for (const amount of [700, 701]) {
@@ -79,7 +79,7 @@ const checks = {
     assert.deepEqual(said, ["POST hash", "POST text+hash", "POST hash"]);
   },
 
-  async "Apollo Client is told of a mistake, and goes on sending hashes"() {
+  async "Apollo Client gets the error of an invalid operation and keeps sending hashes"() {
     const { said, client } = apollo();
     await assert.rejects(client.query({ query: gql("query Wrong { viewer { shoeSize } }") }), ({ errors }) => {
       assert.deepEqual(errors.map(({ extensions }) => extensions.code), ["GRAPHQL_VALIDATION_FAILED"]);
@@ -98,7 +98,7 @@ const checks = {
     assert.deepEqual(said, ["POST [hash,hash]", "POST [text+hash,text+hash]", "POST [hash,hash]"]);
   },
 
-  async "urql sends a text once, and then its hash alone, by GET and by POST"() {
+  async "urql sends a text once, then only its hash, by GET and by POST"() {
     for (const [preferGetForPersistedQueries, method] of [[undefined, "GET"], ["force", "GET"], [false, "POST"]]) {
       const query = named(`Urql${preferGetForPersistedQueries ?? ""}`);
       const [first, second] = [urql({ preferGetForPersistedQueries }), urql({ preferGetForPersistedQueries })];
@@ -112,7 +112,7 @@ const checks = {
     }
   },
 
-  async "urql persists a mutation, and sends it by POST always"() {
+  async "urql persists a mutation and always sends it by POST"() {
     const { said, client } = urql({ enableForMutation: true, preferGetForPersistedQueries: "force" });
     for (const amount of [800, 801]) {
       const { data, error } = await client.mutation(create("UrqlCreate"), { amount }).toPromise();

@@ -1,4 +1,5 @@
-// A service that runs the operations of `listed.json` alone, asked by Apollo Client and urql, which know them by their ids.
+// Trusted documents: the service runs only the operations of `listed.json`, which Apollo Client and
+// urql send by id.
 // usage: node listed.mjs ISSUER
 
 import assert from "node:assert/strict";
@@ -13,7 +14,7 @@ import { GRAPH, bearer, listening, run, sha256 } from "./desk.mjs";
 const LISTED = JSON.parse(readFileSync(new URL("listed.json", import.meta.url), "utf8"));
 const authorization = await bearer();
 
-// What the build of a client has written into it: the id of each operation by its name.
+// Ids of the operations by name, as a client's build writes them.
 const ids = new Map(Object.entries(LISTED).map(([id, text]) => [getOperationAST(gql(text)).name.value, id]));
 const idOf = (document) => ids.get(getOperationAST(document)?.name?.value) ?? sha256("unlisted");
 
@@ -35,7 +36,7 @@ function urql(options) {
 const codes = ({ errors, graphQLErrors }) => (errors ?? graphQLErrors).map(({ extensions }) => extensions.code);
 
 const checks = {
-  async "Apollo Client asks by the ids of the list"() {
+  async "Apollo Client sends ids of the list"() {
     const { said, client } = apollo();
     const { data } = await client.query({ query: gql(LISTED["viewer-1"]) });
     assert.equal(data.viewer.subject, "demo-service");
@@ -44,7 +45,7 @@ const checks = {
     assert.deepEqual(said, ["POST hash", "POST hash"]);
   },
 
-  async "Apollo Client is refused what is not listed, and does not send its text"() {
+  async "Apollo Client gets an error for an unlisted id and does not send the text"() {
     const { said, client } = apollo();
     await assert.rejects(client.query({ query: gql("query Free { charges(first: 1) { edges { node { id } } } }") }), (error) => {
       assert.deepEqual(codes(error), ["PERSISTED_QUERY_NOT_IN_LIST"]);
@@ -53,7 +54,7 @@ const checks = {
     assert.deepEqual(said, ["POST hash"]);
   },
 
-  async "urql asks by the ids of the list, and is refused everything else"() {
+  async "urql sends ids of the list, and anything else is refused"() {
     for (const [preferGetForPersistedQueries, method] of [["force", "GET"], [false, "POST"]]) {
       const { said, client } = urql({ preferGetForPersistedQueries, generateHash: async (_, document) => idOf(document) });
       const listed = await client.query(LISTED["viewer-1"], {}).toPromise();
@@ -66,7 +67,7 @@ const checks = {
     }
   },
 
-  async "who sends a text is refused, listed or not, alone or in a batch"() {
+  async "a text is refused, listed or not, alone or in a batch"() {
     const post = (body) =>
       fetch(GRAPH, { method: "POST", headers: { authorization, "content-type": "application/json" }, body: JSON.stringify(body) });
     for (const query of [LISTED["viewer-1"], "{ viewer { subject } }", "{ __schema { types { name } } }"]) {
@@ -78,4 +79,4 @@ const checks = {
   },
 };
 
-await run(checks, "a graph with a list");
+await run(checks, "trusted documents");

@@ -1,4 +1,4 @@
-// What a person does with the service's pages, as far as HTTP sees it: cookies, redirects, forms.
+// A browser without a screen: cookies, redirects and the forms of the service's pages.
 
 const MAX_STEPS = 12;
 const YES = /\b(allow|accept|agree|approve|authori[sz]e|yes)\b/i;
@@ -25,7 +25,7 @@ function attributes(tag) {
   return found;
 }
 
-// The forms of a page that are sent by POST, each with its fields and its buttons.
+// POST forms of a page, with their fields and buttons.
 function forms(html) {
   const page = html.replace(/<!--[\s\S]*?-->/g, "");
   return [...page.matchAll(/(<form\b[^>]*>)([\s\S]*?)<\/form>/gi)]
@@ -46,7 +46,7 @@ function says(button, answer) {
   return answer.test(button.label) || answer.test(button.value ?? "");
 }
 
-// The form to send and the button to press: the one that asks for a password, else the one with the answer.
+// The form to submit and its button: a password form, else the form whose button has the answer.
 function choice(page, answer) {
   const login = page.find(({ fields }) => fields.some(({ type }) => type === "password"));
   if (login) return { form: login, button: login.buttons[0] };
@@ -69,7 +69,7 @@ function filled({ fields }, button, { email, password }) {
   return pairs;
 }
 
-// One browser: begun without cookies, so that nothing of another sign-in is in it.
+// A browser without cookies, so that sign-ins are independent.
 export class Browser {
   #cookies = new Map();
 
@@ -87,12 +87,12 @@ export class Browser {
     return response;
   }
 
-  // One request, without following a redirect; with a body, as a form of the page's own.
+  // One request, without following redirects; with a body, a same-origin form.
   open(url, body) {
     return this.#exchange(url, body);
   }
 
-  // Opens `url` and does what each page asks until the browser is sent to `callback`; answers where exactly.
+  // Opens `url` and submits each page's form until a redirect to `callback`; returns its URL.
   async signIn(url, callback, { person, allow = true }) {
     const back = (at) => at.origin + at.pathname === callback.origin + callback.pathname;
     const pages = [];
@@ -108,10 +108,10 @@ export class Browser {
       }
       const html = await response.text();
       const chosen = response.ok ? choice(forms(html), allow ? YES : NO) : undefined;
-      if (!chosen) throw new Error(`the pages lead nowhere: ${pages.join(", ")}`);
+      if (!chosen) throw new Error(`no form to submit on these pages: ${pages.join(", ")}`);
       body = filled(chosen.form, chosen.button, person);
       at = new URL(chosen.form.action, at);
     }
-    throw new Error(`the pages do not end: ${pages.join(", ")}`);
+    throw new Error(`too many pages without a redirect to the client: ${pages.join(", ")}`);
   }
 }

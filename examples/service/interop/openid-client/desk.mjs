@@ -1,16 +1,16 @@
-// What every suite here knows of the service and its clients, and how it signs somebody in.
+// Shared by the suites: the clients of the service and the sign-in of the demo user.
 
 import assert from "node:assert/strict";
 import * as oidc from "openid-client";
 import { Browser } from "./browser.mjs";
 
 export const ISSUER = new URL(process.argv[2]);
-// the demo's user and clients, as the service puts them into its database
+// the demo's user and clients, as the service registers them
 export const PERSON = { email: "ada@example.com", password: "correct horse battery staple" };
 export const WEB_CALLBACK = new URL("http://127.0.0.1:9999/callback");
-// a native application listens wherever there is room; its registration names no port
+// a native application listens on any port; its registration names none
 export const NATIVE_CALLBACK = new URL("http://127.0.0.1:53219/callback");
-// the service names scopes in order
+// the service sorts scopes
 export const EVERYTHING = "email openid profile read:charges write:charges";
 
 const execute = [oidc.allowInsecureRequests];
@@ -21,8 +21,8 @@ export const web = await discovered("demo-web", oidc.ClientSecretBasic("demo-web
 export const native = await discovered("demo-native", oidc.None());
 export const service = await discovered("demo-service", oidc.ClientSecretBasic("demo-service-secret"));
 
-// One authorization request: where to send the browser, and what its answer is checked against. With a handle of a key it is bound to
-// that from its beginning.
+// An authorization request: its URL and the checks for its response. With a DPoP handle, the code is
+// bound to its key.
 export async function request(client, callback, { scope = EVERYTHING, pushed = false, dpop } = {}) {
   const checks = {
     pkceCodeVerifier: oidc.randomPKCECodeVerifier(),
@@ -56,7 +56,7 @@ export async function signedIn(client, callback, options) {
 
 export const isRefused = (call, error) => assert.rejects(call, { error, status: 400 });
 
-// With a challenge the peer reads that and leaves the body.
+// openid-client reads the challenge instead of the body.
 export const isChallenged = (call, error, status = 401) =>
   assert.rejects(call, (thrown) => {
     assert.deepEqual([thrown.status, thrown.cause?.[0]?.parameters.error], [status, error], String(thrown));
@@ -66,7 +66,7 @@ export const isChallenged = (call, error, status = 401) =>
 export const charges = (client, tokens, dpop) =>
   oidc.fetchProtectedResource(client, tokens.access_token, new URL("/v1/charges", ISSUER), "GET", undefined, undefined, { DPoP: dpop });
 
-// Runs what a suite checks, by name, and ends at the first that fails.
+// Runs the checks of a suite; ends at the first failure.
 export async function run(checks, subject) {
   for (const [name, check] of Object.entries(checks)) {
     try {

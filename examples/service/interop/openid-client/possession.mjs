@@ -1,5 +1,5 @@
-// npm `openid-client` with tokens that are bound to a key of it (RFC 9449): it is led through the nonces of both servers, and nobody
-// else gets anywhere with what it was given. Its sister `oauth4webapi` reads our tokens, proofs and documents as an API would.
+// npm `openid-client` with DPoP-bound tokens (RFC 9449): the nonces of both servers, and refusals of
+// stolen tokens. `oauth4webapi` verifies our tokens, proofs and metadata as an API does.
 // usage: node possession.mjs ISSUER
 
 import assert from "node:assert/strict";
@@ -13,17 +13,17 @@ import {
 const NATIVE_SCOPE = "openid read:charges";
 const insecure = { [oauth.allowInsecureRequests]: true };
 
-// A handle of a new key: it makes the proofs, and remembers the nonces of each server.
+// DPoP handle with a new key: makes proofs and stores the nonces of each server.
 const handle = async (client, alg) => oidc.getDPoPHandle(client, await oidc.randomDPoPKeyPair(alg));
 
-// What `client` sends during `call`, each with the status of its answer.
+// Requests that `client` sends during `call`, each with the status of its response.
 async function sent(client, call) {
   const exchanges = [];
   const send = client[oidc.customFetch] ?? fetch;
   client[oidc.customFetch] = async (url, options) => {
     const response = await send(url, options);
     const { pathname } = new URL(url);
-    // a minute that begins meanwhile brings a nonce with a success, too
+    // in a new minute a success carries a nonce, too
     const told = !response.ok && response.headers.has("dpop-nonce") ? " with a nonce" : "";
     exchanges.push({ url, options, seen: `${pathname} ${response.status}${told}` });
     return response;
@@ -36,7 +36,7 @@ async function sent(client, call) {
 }
 
 const checks = {
-  async "the servers say that they take proofs, and of which keys"() {
+  async "the metadata of both servers lists the algorithms of proofs"() {
     const { dpop_signing_alg_values_supported: algorithms } = web.serverMetadata();
     assert.ok(algorithms.includes("ES256"));
     const found = await oauth.resourceDiscoveryRequest(ISSUER, insecure);
@@ -47,7 +47,7 @@ const checks = {
     assert.ok(api.scopes_supported.includes("read:charges"));
   },
 
-  async "a client is led through the nonce of each server, once"() {
+  async "a client gets the nonce of each server once"() {
     const dpop = await handle(service);
     const buy = () => oidc.clientCredentialsGrant(service, { scope: "read:charges" }, { DPoP: dpop });
     const first = await sent(service, buy);
@@ -57,12 +57,12 @@ const checks = {
     const called = await sent(service, call);
     assert.deepEqual(called.seen, ["/v1/charges 401 with a nonce", "/v1/charges 200"]);
     assert.deepEqual((await sent(service, call)).seen, ["/v1/charges 200"]);
-    // one nonce for each origin: here both servers have the same
+    // one nonce per origin: here both servers share it
     const back = await sent(service, buy);
     assert.deepEqual(back.seen, ["/token 400 with a nonce", "/token 200"]);
   },
 
-  async "whoever signs in by a code gets tokens of its key"() {
+  async "a code is redeemed for tokens bound to the client's key"() {
     const dpop = await handle(web);
     const tokens = await signedIn(web, WEB_CALLBACK, { dpop });
     assert.deepEqual([tokens.token_type, tokens.scope], ["dpop", EVERYTHING]);
@@ -74,7 +74,7 @@ const checks = {
     assert.equal(person.name, "Ada Lovelace");
   },
 
-  async "a code is of the key that its request named"() {
+  async "a code with dpop_jkt requires that key"() {
     const [own, other] = [await handle(native), await handle(native)];
     for (const pushed of [false, true]) {
       const options = { scope: NATIVE_SCOPE, pushed, dpop: own };
@@ -87,14 +87,14 @@ const checks = {
     }
   },
 
-  async "a pushed request is led through the nonce, too"() {
+  async "a pushed request requires the nonce, too"() {
     const dpop = await handle(web);
     const { result, seen } = await sent(web, () => signedIn(web, WEB_CALLBACK, { pushed: true, dpop }));
     assert.deepEqual(seen, ["/par 400 with a nonce", "/par 201", "/token 200"]);
     assert.equal((await charges(web, result, dpop)).status, 200);
   },
 
-  async "a refresh token of a public client is of no use without its key"() {
+  async "a public client's refresh token requires its key"() {
     const [own, other] = [await handle(native), await handle(native)];
     const first = await signedIn(native, NATIVE_CALLBACK, { scope: NATIVE_SCOPE, dpop: own });
     const refresh = (dpop) => oidc.refreshTokenGrant(native, first.refresh_token, undefined, { DPoP: dpop });
@@ -107,7 +107,7 @@ const checks = {
     await isChallenged(charges(native, second, other), "invalid_token");
   },
 
-  async "a confidential client refreshes, and the new token is of the key it has now"() {
+  async "a confidential client may refresh with another key"() {
     const [old, fresh] = [await handle(web), await handle(web)];
     const first = await signedIn(web, WEB_CALLBACK, { dpop: old });
     const second = await oidc.refreshTokenGrant(web, first.refresh_token, undefined, { DPoP: fresh });
@@ -115,7 +115,7 @@ const checks = {
     await isChallenged(charges(web, second, old), "invalid_token");
   },
 
-  async "a stolen token opens nothing: by another key, by none, by a proof that was used"() {
+  async "a stolen token is refused with another key, without a key, with a replayed proof"() {
     const [own, thief] = [await handle(service), await handle(service)];
     const tokens = await oidc.clientCredentialsGrant(service, { scope: "read:charges" }, { DPoP: own });
     await isChallenged(charges(service, tokens, thief), "invalid_token");
@@ -131,7 +131,7 @@ const checks = {
     assert.equal((await charges(service, plain)).status, 200);
   },
 
-  async "a challenge leads to the document of the API"() {
+  async "a challenge links to the metadata of the API"() {
     const refused = await charges(service, { access_token: "none" }).catch((thrown) => thrown);
     const [bearer] = refused.cause;
     const url = new URL(bearer.parameters.resource_metadata);
@@ -139,7 +139,7 @@ const checks = {
     assert.equal(new URL(found.resource).href, ISSUER.href);
   },
 
-  async "another API reads the token and the proof as RFC 9068 and RFC 9449 say"() {
+  async "oauth4webapi accepts the token (RFC 9068) and the proof (RFC 9449)"() {
     const dpop = await handle(service);
     const tokens = await oidc.clientCredentialsGrant(service, { scope: "read:charges" }, { DPoP: dpop });
     const { exchanges } = await sent(service, () => charges(service, tokens, dpop));
@@ -156,7 +156,7 @@ const checks = {
     await assert.rejects(read("Bearer"));
   },
 
-  async "keys of EdDSA prove as well"() {
+  async "EdDSA keys are accepted"() {
     const dpop = await handle(service, "Ed25519");
     const tokens = await oidc.clientCredentialsGrant(service, { scope: "read:charges" }, { DPoP: dpop });
     assert.equal((await charges(service, tokens, dpop)).status, 200);

@@ -1,4 +1,4 @@
-// npm `openid-client` as a client of the service: every flow it knows that the service offers, and what must be refused.
+// npm `openid-client` as a client of the service: every flow that both support, and refusals.
 // usage: node relying_party.mjs ISSUER
 
 import assert from "node:assert/strict";
@@ -10,7 +10,7 @@ import {
   answered, charges, discovered, isChallenged, isRefused, native, request, run, service, signedIn, web,
 } from "./desk.mjs";
 
-// the robot has no secret: it signs what it says, by a key that is published here and nowhere else
+// the robot authenticates with private_key_jwt; this demo key is public
 const ROBOT_KEY = { kty: "EC", crv: "P-256", x: "VbPAsZ2OPmp88PaTKKiTQ1c7fPBQrbydb2MEGT3WeJs", y: "73d5GJUIaBUv5YYN2YnprF4OTZiOg5UHy2Nasnb5Ul0", d: "ziHHJz_3s2yWQkM6v6vLzp9q8pegWFR-vLDurx18844" };
 const signedBy = async (jwk) => {
   const key = await crypto.subtle.importKey("jwk", jwk, { name: "ECDSA", namedCurve: "P-256" }, false, ["sign"]);
@@ -22,14 +22,14 @@ const isActive = async (token) => (await oidc.tokenIntrospection(web, token)).ac
 const isUnauthorized = (call) => isChallenged(call, undefined);
 
 const checks = {
-  async "discovery by OpenID Connect and by RFC 8414 finds one server"() {
+  async "OpenID Connect discovery and RFC 8414 metadata agree"() {
     const other = await discovered("demo-web", undefined, { algorithm: "oauth2" });
     const { supportsPKCE, ...metadata } = web.serverMetadata();
     assert.ok(web.serverMetadata().supportsPKCE());
     assert.deepEqual({ ...other.serverMetadata(), supportsPKCE: undefined }, { ...metadata, supportsPKCE: undefined });
   },
 
-  async "a person signs in by code and PKCE, and the client may call the API"() {
+  async "code flow with PKCE: the user signs in and the client calls the API"() {
     const tokens = await signedIn(web, WEB_CALLBACK);
     const { sub, email, name, aud, at_hash } = tokens.claims();
     assert.deepEqual([sub, email, name, aud], ["usr_ada", PERSON.email, "Ada Lovelace", "demo-web"]);
@@ -39,7 +39,7 @@ const checks = {
     assert.equal((await charges(web, tokens)).status, 200);
   },
 
-  async "the access token is what RFC 9068 says"() {
+  async "the access token follows RFC 9068"() {
     const tokens = await signedIn(web, WEB_CALLBACK);
     const call = new Request(new URL("/v1/charges", ISSUER), {
       headers: { authorization: `Bearer ${tokens.access_token}` },
@@ -51,27 +51,27 @@ const checks = {
     assert.equal(claims.scope, EVERYTHING);
   },
 
-  async "a native application signs a person in without a secret, on any port"() {
+  async "a native application signs in without a secret, on any port"() {
     const tokens = await signedIn(native, NATIVE_CALLBACK, { scope: "openid read:charges" });
     assert.equal(tokens.claims().aud, "demo-native");
     const next = await oidc.refreshTokenGrant(native, tokens.refresh_token);
     assert.equal((await charges(web, next)).status, 200);
   },
 
-  async "a person who says no is heard"() {
+  async "a denial reaches the client as access_denied"() {
     const { url, checks } = await request(web, WEB_CALLBACK);
     const answer = await new Browser().signIn(url, WEB_CALLBACK, { person: PERSON, allow: false });
     await assert.rejects(oidc.authorizationCodeGrant(web, answer, checks), { error: "access_denied" });
   },
 
-  async "a wrong verifier buys nothing and spends nothing"() {
+  async "a wrong code_verifier is refused and does not consume the code"() {
     const { answer, checks } = await answered(web, WEB_CALLBACK);
     const guess = { ...checks, pkceCodeVerifier: oidc.randomPKCECodeVerifier() };
     await isRefused(oidc.authorizationCodeGrant(web, answer, guess), "invalid_grant");
     assert.ok((await oidc.authorizationCodeGrant(web, answer, checks)).access_token);
   },
 
-  async "of four redemptions of one code one buys, and a replay ends what was bought"() {
+  async "one of four redemptions of a code succeeds, and a replay revokes its tokens"() {
     const { answer, checks } = await answered(web, WEB_CALLBACK);
     const calls = Array.from({ length: 4 }, () => oidc.authorizationCodeGrant(web, answer, checks));
     const bought = (await Promise.allSettled(calls)).filter(({ status }) => status === "fulfilled");
@@ -82,7 +82,7 @@ const checks = {
     await isRefused(oidc.refreshTokenGrant(web, tokens.refresh_token), "invalid_grant");
   },
 
-  async "userinfo tells who the person is, as far as the scopes go, until the sign-in is revoked"() {
+  async "userinfo returns the claims of the scopes until revocation"() {
     const tokens = await signedIn(web, WEB_CALLBACK);
     const { sub } = tokens.claims();
     const told = await oidc.fetchUserInfo(web, tokens.access_token, sub);
@@ -96,7 +96,7 @@ const checks = {
     await isChallenged(oidc.fetchUserInfo(web, tokens.access_token, sub), "invalid_token", 401);
   },
 
-  async "a refresh rotates, and keeps who the person is"() {
+  async "a refresh rotates the token and keeps the subject"() {
     const first = await signedIn(web, WEB_CALLBACK);
     const second = await oidc.refreshTokenGrant(web, first.refresh_token);
     assert.notEqual(second.refresh_token, first.refresh_token);
@@ -109,7 +109,7 @@ const checks = {
     assert.equal(whole.scope, EVERYTHING);
   },
 
-  async "of four uses of one refresh token one rotates, and the chain ends"() {
+  async "reuse: four uses of one refresh token revoke the token family"() {
     const tokens = await signedIn(web, WEB_CALLBACK);
     const calls = Array.from({ length: 4 }, () => oidc.refreshTokenGrant(web, tokens.refresh_token));
     const rotated = (await Promise.allSettled(calls)).filter(({ status }) => status === "fulfilled");
@@ -119,7 +119,7 @@ const checks = {
     assert.equal(await isActive(next.access_token), false);
   },
 
-  async "introspection describes what is active, to whom it concerns"() {
+  async "introspection describes active tokens to their audience"() {
     const tokens = await signedIn(web, WEB_CALLBACK);
     const told = await oidc.tokenIntrospection(web, tokens.access_token);
     const { active, sub, client_id, token_type, iss, aud, scope } = told;
@@ -133,7 +133,7 @@ const checks = {
     await isUnauthorized(oidc.tokenIntrospection(native, tokens.access_token));
   },
 
-  async "revoking an access token ends it alone, revoking a refresh token ends the chain"() {
+  async "revoking an access token ends it alone, a refresh token its family"() {
     const tokens = await signedIn(web, WEB_CALLBACK);
     await oidc.tokenRevocation(service, tokens.refresh_token);
     assert.ok(await isActive(tokens.refresh_token), "another client ended it");
@@ -146,7 +146,7 @@ const checks = {
     await oidc.tokenRevocation(web, "unknown");
   },
 
-  async "a pushed request signs a person in, once"() {
+  async "a pushed request can be used once"() {
     const { url, checks } = await request(web, WEB_CALLBACK, { pushed: true });
     assert.deepEqual([...url.searchParams.keys()].sort(), ["client_id", "request_uri"]);
     const answer = await new Browser().signIn(url, WEB_CALLBACK, { person: PERSON });
@@ -156,7 +156,7 @@ const checks = {
     await assert.rejects(oidc.authorizationCodeGrant(web, again, checks), { error: "invalid_request_uri" });
   },
 
-  async "a client acts for itself"() {
+  async "client credentials"() {
     const tokens = await oidc.clientCredentialsGrant(service, { scope: "read:charges" });
     assert.equal(tokens.refresh_token ?? tokens.id_token, undefined);
     assert.equal(tokens.scope, "read:charges");
@@ -165,7 +165,7 @@ const checks = {
     await isRefused(oidc.clientCredentialsGrant(web), "unauthorized_client");
   },
 
-  async "a client authenticates by what it signs, once for each request"() {
+  async "private_key_jwt: one assertion per request"() {
     assert.ok(robot.serverMetadata().token_endpoint_auth_methods_supported.includes("private_key_jwt"));
     const tokens = await oidc.clientCredentialsGrant(robot, { scope: "read:charges" });
     assert.equal((await charges(web, tokens)).status, 200);
@@ -174,7 +174,7 @@ const checks = {
     assert.equal(await isActive(tokens.access_token), false);
   },
 
-  async "an assertion is spent, and is of its own key and server"() {
+  async "an assertion is refused on replay, with another key or audience"() {
     let sent;
     const send = robot[oidc.customFetch];
     robot[oidc.customFetch] = (url, options) => {
@@ -189,7 +189,7 @@ const checks = {
     await isUnauthorized(oidc.clientCredentialsGrant(thief));
   },
 
-  async "a wrong secret is no secret"() {
+  async "a wrong secret is refused"() {
     const thief = await discovered("demo-service", oidc.ClientSecretBasic("demo-service-secreT"));
     await isUnauthorized(oidc.clientCredentialsGrant(thief));
   },

@@ -1,4 +1,4 @@
-// Subscriptions of the service by the stock clients: npm `graphql-ws` over WebSocket, npm `graphql-sse` in both of its modes.
+// Subscriptions of the service with npm `graphql-ws` over WebSocket and `graphql-sse` in both modes.
 // usage: node subscriptions.mjs ISSUER
 
 import assert from "node:assert/strict";
@@ -42,7 +42,7 @@ const overEvents = (options = {}) =>
 const overOneStream = (options = {}) =>
   overEvents({ url: new URL("/graphql/stream", ISSUER).href, singleConnection: true, ...options });
 
-// What an operation of one result gives.
+// Result of an operation with one result.
 async function once(client, query) {
   const results = [];
   for await (const result of client.iterate({ query })) results.push(result);
@@ -50,7 +50,7 @@ async function once(client, query) {
   return results[0];
 }
 
-// A subscription, which may not have begun yet, hears of a charge: charges are made until one of `amount` is heard of.
+// Creates charges until the subscription, which may not be active yet, receives one of `amount`.
 async function hears(updates, amount) {
   let heard;
   const listening = until(updates, amount).then((value) => (heard = value));
@@ -61,7 +61,7 @@ async function hears(updates, amount) {
   assert.deepEqual(heard, { data: { chargeUpdated: { amount, version: 1 } } });
 }
 
-// The update to `amount`, past those before it.
+// The update for `amount`; skips earlier ones.
 async function until(updates, amount) {
   for (;;) {
     const { value } = await updates.next();
@@ -88,7 +88,7 @@ const answers = async (client) => {
   assert.deepEqual(await once(client, mutation), { data: { createCharge: { amount: 700 } } });
 };
 
-// A raw connection: the code with which it is closed once `messages` were sent.
+// Close code of a raw connection after `messages` were sent.
 function closedWith(messages, { protocols = [PROTOCOL] } = {}) {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(SOCKET, protocols);
@@ -120,7 +120,7 @@ const checks = {
     await client.dispose();
   },
 
-  async "graphql-ws: what is refused is an error with its code, and the connection lives"() {
+  async "graphql-ws: a refused operation gets an error with a code, and the connection stays open"() {
     const client = overWebSocket({ lazy: false });
     for (const [query, code] of [
       ["{ nothing }", "GRAPHQL_VALIDATION_FAILED"],
@@ -132,14 +132,14 @@ const checks = {
     await client.dispose();
   },
 
-  async "graphql-ws: without a token a connection is anonymous, and its guarded subscription an error"() {
+  async "graphql-ws: without a token a connection is anonymous, and a guarded subscription fails"() {
     const client = overWebSocket({ connectionParams: undefined });
     assert.deepEqual(await once(client, QUERY), { data: { viewer: null } });
     await assert.rejects(once(client, UPDATES), (errors) => errors[0].extensions.code === "UNAUTHENTICATED");
     await client.dispose();
   },
 
-  async "graphql-ws: refused credentials are 4403, and the client comes back with fresh ones"() {
+  async "graphql-ws: refused credentials close with 4403, and the client reconnects with fresh ones"() {
     const tokens = ["Bearer of.an.expired.token", TOKEN];
     const closed = [];
     const client = overWebSocket({
@@ -158,7 +158,7 @@ const checks = {
     await client.dispose();
   },
 
-  async "every close code that a client can bring about"() {
+  async "every close code that a client can cause"() {
     const codes = {
       4400: [["hello"], [init, { type: "start" }], [{ ...subscribe, payload: {} }]],
       4401: [[subscribe]],
@@ -215,13 +215,13 @@ const checks = {
     client.dispose();
   },
 
-  async "graphql-sse, single connection: an operation that does not fit the schema is not accepted"() {
+  async "graphql-sse, single connection: an operation that fails validation is not accepted"() {
     const client = overOneStream({ retryAttempts: 0 });
     await assert.rejects(once(client, "{ nothing }"), ({ response }) => response.status === 400);
     client.dispose();
   },
 
-  async "graphql-sse, single connection: refused credentials, and the client comes back with fresh ones"() {
+  async "graphql-sse, single connection: after refused credentials the client reconnects with fresh ones"() {
     const tokens = ["Bearer of.an.expired.token", TOKEN];
     const client = overOneStream({ headers: async () => ({ authorization: tokens.shift() ?? TOKEN }) });
     await answers(client);

@@ -118,13 +118,13 @@ impl App {
 
 /// Counters of one guess: a low limit per client address, and a higher one over all addresses.
 fn counts(request: &Request<Bytes>, email: &str) -> Vec<(AttemptKey, AttemptPolicy)> {
-    let anybody = AttemptKey::subject(email);
+    let by_email = AttemptKey::subject(email);
     match request.extensions().get::<Source>() {
         Some(source) => vec![
-            (anybody.from_source(*source), AttemptPolicy::PASSWORDS),
-            (anybody, FROM_ANYWHERE),
+            (by_email.from_source(*source), AttemptPolicy::PASSWORDS),
+            (by_email, FROM_ANYWHERE),
         ],
-        None => vec![(anybody, AttemptPolicy::PASSWORDS)],
+        None => vec![(by_email, AttemptPolicy::PASSWORDS)],
     }
 }
 
@@ -151,14 +151,14 @@ mod tests {
         for _ in 0..20 {
             let guess = Request::post("/token")
                 .header("content-type", "application/x-www-form-urlencoded")
-                .body("grant_type=client_credentials&client_id=nobody&client_secret=guess".into());
+                .body("grant_type=client_credentials&client_id=unknown&client_secret=guess".into());
             let answer = app.server.token(guess.unwrap()).await;
             assert_eq!(answer.response.status(), StatusCode::UNAUTHORIZED);
-            let letter = app.sessions.issue_reset("nobody@example.com", None).await;
+            let letter = app.sessions.issue_reset("unknown@example.com", None).await;
             assert!(letter.unwrap().is_none());
         }
-        let client = AttemptKey::client(&"nobody".parse().unwrap());
-        let letter = AttemptKey::reset("nobody@example.com");
+        let client = AttemptKey::client(&"unknown".parse().unwrap());
+        let letter = AttemptKey::reset("unknown@example.com");
         let Attempts {
             passwords,
             clients,

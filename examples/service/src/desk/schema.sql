@@ -1,4 +1,5 @@
--- The desk's own tables, in the same file as the suite's, so that a change and its event are one transaction.
+-- Tables of the desk, in the same file as the suite's, so that a change and its event are one
+-- transaction.
 -- `position` orders the pages; times are nanoseconds since 1970.
 CREATE TABLE user (
     subject TEXT PRIMARY KEY,
@@ -40,7 +41,7 @@ CREATE TABLE refund (
 CREATE INDEX refund_by_charge ON refund (charge, position);
 CREATE INDEX refund_pending ON refund (position) WHERE status = 'pending';
 
--- Secrets that outlive a restart: the signing key, the keys of the cursors. A real host keeps these in a vault.
+-- Secrets that survive a restart: signing key, keys of cursors. A production host keeps them in a vault.
 CREATE TABLE host_secret (
     name TEXT PRIMARY KEY,
     value BLOB NOT NULL

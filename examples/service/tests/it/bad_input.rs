@@ -120,7 +120,7 @@ async fn the_authorization_server_speaks_its_own_errors() {
         (
             "/token",
             vec![FORM],
-            "grant_type=client_credentials&client_id=nobody",
+            "grant_type=client_credentials&client_id=unknown",
             401,
             "invalid_client",
         ),

@@ -15,7 +15,7 @@ use crate::idempotency::rename;
 const ORIGIN: &str = "https://app.example.com";
 const ID: &str = "checkout-7f3a";
 const CHARGE: &str = r#"{"amount":100,"currency":"eur"}"#;
-const NOBODY: &str = "ch_00000000000000000000000000000000";
+const MISSING: &str = "ch_00000000000000000000000000000000";
 
 async fn open_to_a_page(config: impl FnOnce(&mut Config)) -> Arc<App> {
     let mut settings = Config::new(BASE, Database::open_in_memory().unwrap());
@@ -147,7 +147,7 @@ fn early() -> Vec<Exit> {
         Exit::of(405, "AUDIT", "/"),
         Exit::of(204, "OPTIONS", "/v1/charges"),
         Exit::of(401, "GET", "/v1/charges"),
-        Exit::of(401, "POST", "/v1/charges").with("authorization", "Bearer nobody"),
+        Exit::of(401, "POST", "/v1/charges").with("authorization", "Bearer unknown"),
         Exit::of(401, "HEAD", "/v1/charges"),
     ]
 }
@@ -184,7 +184,7 @@ fn of_resources(token: &str, reader: &str, charge: &str) -> Vec<Exit> {
         // the replayed response, without a new check of the precondition
         put(412).with("if-match", "*").with("idempotency-key", "put-1"),
         put(200).with("if-match", "*"),
-        exit(404, "GET", &format!("/v1/charges/{NOBODY}")),
+        exit(404, "GET", &format!("/v1/charges/{MISSING}")),
         exit(202, "POST", &format!("{charge}/refunds")).json("{}"),
         exit(409, "POST", &format!("{charge}/refunds")).json(r#"{"amount":9999}"#),
         exit(422, "POST", "/v1/webhook-endpoints").json(r#"{"url":"http://a.example"}"#),
@@ -233,7 +233,7 @@ fn of_other_protocols() -> Vec<Exit> {
         client(200, "/oauth/revoke").form("token=x"),
         client(400, "/par").form(""),
         client(400, "/authorize").form(""),
-        Exit::of(401, "GET", "/userinfo").with("authorization", "Bearer nobody"),
+        Exit::of(401, "GET", "/userinfo").with("authorization", "Bearer unknown"),
     ]
 }
 

@@ -103,7 +103,7 @@ async fn five_of_32_password_guesses_are_verified() {
 async fn unknown_address_is_limited_alike() {
     let fixture = fixture().await;
     let mut pages = Vec::new();
-    for email in [EMAIL, "nobody@example.com"] {
+    for email in [EMAIL, "unknown@example.com"] {
         fixture.close(email).await;
         let refused = fixture.try_in(email, "a guess").await;
         assert_waits(&refused, 30);
@@ -189,7 +189,7 @@ async fn refusal_by_global_limit_is_not_counted_by_address() {
 async fn reset_mails_are_limited_and_reveal_nothing() {
     let fixture = fixture().await;
     let mut pages = Vec::new();
-    for (email, expected) in [(EMAIL, 3), ("nobody@example.com", 0), (OTHER, 3)] {
+    for (email, expected) in [(EMAIL, 3), ("unknown@example.com", 0), (OTHER, 3)] {
         let mut sent = 0;
         for _ in 0..10 {
             let mut browser = Browser::new(&fixture.app);
@@ -237,7 +237,7 @@ async fn flood_of_sign_ins_gets_retry_after() {
     let flood = (0..200).map(|index| {
         let mut browser = browser.clone();
         tokio::spawn(async move {
-            let email = format!("nobody-{index}@example.com");
+            let email = format!("unknown-{index}@example.com");
             let fields = [("email", email.as_str()), ("password", "a guess")];
             let answer = browser.post("/login", &fields).await;
             let retry_after = header(answer.headers(), "retry-after").to_owned();

@@ -137,7 +137,7 @@ async fn disconnected_client_finds_result_under_its_key() {
         let polled = asked.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert!(
             matches!(polled, Poll::Pending),
-            "answered before anybody could leave"
+            "answered before the client could disconnect"
         );
     }
     let retry = loop {

@@ -132,7 +132,7 @@ async fn an_address_is_counted_before_the_sign_in() {
         let peer = format!("[2001:db8:1:2::{port}]:{port}");
         let headers = [
             ("x-forwarded-for", "203.0.113.9"),
-            ("authorization", "Bearer nobody"),
+            ("authorization", "Bearer unknown"),
         ];
         let refused = from(&app, &peer, ("GET", "/v1/charges"), &headers).await;
         assert_eq!(refused.status(), 401, "{refused:?}");
@@ -165,7 +165,7 @@ async fn sign_ins_and_their_pages_are_limited_by_address() {
         "/login",
         "/account",
         "/password/forgotten",
-        "/authorize?client_id=nobody",
+        "/authorize?client_id=unknown",
     ] {
         let passed = from(&app, peer, ("GET", path), &[]).await;
         assert_ne!(passed.status(), 429, "{path}");

@@ -105,7 +105,7 @@ async fn reset_page_does_not_reveal_accounts() {
     let mut browser = Browser::new(&fixture.app);
     let (known, letter) = fixture.ask(&mut browser, EMAIL).await;
     assert!(letter.is_some());
-    let (unknown, letter) = fixture.ask(&mut browser, "nobody@example.com").await;
+    let (unknown, letter) = fixture.ask(&mut browser, "unknown@example.com").await;
     assert!(letter.is_none());
     assert_eq!(known, unknown);
 }

@@ -320,6 +320,6 @@ async fn sign_in_as_skips_pages_for_existing_user() {
     let response = ask(&app, request("GET", &authorize_url(""), &[HTML], "")).await;
     assert_eq!(response.status(), 302);
     assert!(header(response.headers(), "location").starts_with(&format!("{REDIRECT}?")));
-    let refused = open_as("nobody@example.com").await.err().unwrap();
+    let refused = open_as("unknown@example.com").await.err().unwrap();
     assert_eq!(refused.to_string(), "cannot start the service: --sign-in-as");
 }

@@ -119,7 +119,7 @@ fn bad(signed: &str) -> Vec<Named> {
         ask("POST", "/v1/charges", &[signed, "content-type: text/plain"], CHARGE),
         ask("POST", "/v1/charges", &[signed, JSON, "content-encoding: gzip"], CHARGE),
         ask("POST", "/token", &[FORM], "grant_type=password&client_id=demo-native"),
-        ask("POST", "/token", &[FORM], "grant_type=client_credentials&client_id=nobody"),
+        ask("POST", "/token", &[FORM], "grant_type=client_credentials&client_id=unknown"),
         ask("POST", "/token", &[FORM, "authorization: Basic !!"], "grant_type=client_credentials"),
         ask("POST", "/consent", &[FORM], "decision=allow"),
     ];
@@ -225,7 +225,7 @@ fn fields() -> Vec<Edge> {
         ("a folded field", get("x: a\r\n b\r\n"), [400; 3]),
         ("a space before the colon", get("x : a\r\n"), [400; 3]),
         ("a null in a field", get("x: \0\r\n"), [400; 3]),
-        ("an expectation that nobody has", get("expect: wonders\r\n"), [404; 3]),
+        ("an unknown expectation", get("expect: wonders\r\n"), [404; 3]),
     ]
 }
 
