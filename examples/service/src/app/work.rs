@@ -48,7 +48,7 @@ impl App {
                     self.worked.send_replace(());
                 }
                 Err(error) => {
-                    let _told = self.refused(error);
+                    let _logged = self.refused(error);
                     tokio::time::sleep(FAILURE_DELAY).await;
                 }
             }
@@ -57,7 +57,7 @@ impl App {
 
     async fn deliver_events(&self) {
         let wait = |next_due| self.wait_for_events(next_due);
-        let told = |told: Result<Handled, StoreError>| match told {
+        let settled = |outcome: Result<Handled, StoreError>| match outcome {
             Ok(_) => {
                 self.worked.send_replace(());
             }
@@ -66,7 +66,7 @@ impl App {
                 failure::in_one_line(&error)
             )),
         };
-        self.dispatcher.run(wait, told).await;
+        self.dispatcher.run(wait, settled).await;
     }
 
     async fn wait_for_events(&self, next_due: Option<SystemTime>) -> ControlFlow<()> {
@@ -102,8 +102,8 @@ impl App {
         loop {
             match changes.recv().await {
                 Ok(id) => {
-                    let told = redis.publish(CHARGES, format!("{here} {id}").into()).await;
-                    if let Err(error) = told {
+                    let published = redis.publish(CHARGES, format!("{here} {id}").into()).await;
+                    if let Err(error) = published {
                         (self.log)(&format!("Redis fan-out failed: {}", failure::in_one_line(&error)));
                     }
                 }
@@ -134,7 +134,7 @@ impl App {
                     // not found: the message belongs to another database
                     Ok(()) | Err(DeskError::NotFound) => {}
                     Err(error) => {
-                        let _told = self.refused(error);
+                        let _logged = self.refused(error);
                     }
                 }
             }
@@ -144,7 +144,7 @@ impl App {
     async fn delete_expired(&self) {
         loop {
             if let Err(error) = self.database.purge(self.clock.now()).await {
-                let _told = self.refused(error.into());
+                let _logged = self.refused(error.into());
             }
             tokio::time::sleep(PURGE_INTERVAL).await;
         }
