@@ -204,9 +204,9 @@ fn clients() -> [RegisteredClient; 6] {
 }
 
 /// The authentication of a client, rebuilt from the parts that a host reads.
-fn rebuilt(authentication: &ClientAuthentication) -> RegisteredClient {
+fn rebuilt(authentication: &ClientAuthentication) -> Option<RegisteredClient> {
     let id = "web".parse().unwrap();
-    match authentication {
+    Some(match authentication {
         ClientAuthentication::None => RegisteredClient::public(id),
         ClientAuthentication::SecretBasic(secrets) => RegisteredClient::confidential(id, secrets.clone()),
         ClientAuthentication::SecretPost(secrets) => {
@@ -223,8 +223,8 @@ fn rebuilt(authentication: &ClientAuthentication) -> RegisteredClient {
         ClientAuthentication::SelfSignedTls(certificates) => {
             RegisteredClient::self_signed_tls(id, certificates.clone())
         }
-        other => panic!("{other:?}"),
-    }
+        _ => return None,
+    })
 }
 
 /// O44, O25: a client of each authentication method, with and without each optional field.
@@ -250,7 +250,7 @@ fn host_reads_back_clients_it_built() {
         let client = kept.unwrap_or(full);
         round_trip(&client);
 
-        let mut copy = rebuilt(&client.authentication);
+        let mut copy = rebuilt(&client.authentication).unwrap();
         copy.name.clone_from(&client.name);
         copy.redirect_uris.clone_from(&client.redirect_uris);
         copy.grant_types.clone_from(&client.grant_types);
