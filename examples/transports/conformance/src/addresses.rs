@@ -36,7 +36,12 @@ mod cases {
     /// W10, O22: an odd spelling of a private address is refused, and is not given to the resolver as a name.
     pub async fn odd_spelling_of_a_literal_is_refused(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
-        let names = Names::from_fn(|name| panic!("{name} was resolved"));
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&count);
+        let names = Names::from_fn(move |_| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            Ok(vec![LOOPBACK])
+        });
         let transport = make.make(Setup::new(receiver.strict_policy()).with_names(names));
         for host in [
             "127.0.0.1.",
@@ -54,6 +59,7 @@ mod cases {
             let refused = kind(&*transport, &receiver.url("http", host)).await;
             assert_eq!(refused, TransportErrorKind::RefusedAddress, "{host}");
         }
+        assert_eq!(count.load(Ordering::SeqCst), 0, "a literal was resolved");
         // no request can have an encoded host
         let encoded = Request::post(receiver.url("http", "%3127.0.0.1"));
         assert!(encoded.body(Bytes::new()).is_err());

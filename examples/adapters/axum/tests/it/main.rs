@@ -1,5 +1,5 @@
 //! The conformance kit for adapters, run on axum. Beside it the layer, the extractors and routers.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod router;
 
