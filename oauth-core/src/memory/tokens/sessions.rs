@@ -139,11 +139,9 @@ struct End {
 impl Tables {
     /// Returns `true` if a code of this grant can be redeemed at `now`.
     pub(super) fn is_session_active(&self, grant: &Grant, now: SystemTime) -> bool {
-        let session = self
-            .sessions
-            .values()
-            .find(|session| grant.session == Some(session.id));
-        grant.is_session_active(session, now)
+        // a grant of no session reads none
+        let find = |id| self.sessions.values().find(|session| session.id == id);
+        grant.is_session_active(grant.session.and_then(find), now)
     }
 
     fn change_session(&mut self, hash: &TokenHash, change: SessionChange, now: SystemTime) -> SessionOutcome {
