@@ -1,7 +1,7 @@
-//! The secrets that webhooks are signed with, and rings of keys for their rotation.
+//! Signing secrets, and key rings for their rotation.
 //!
-//! A secret string does not say how it is to be read: `whsec_…` is base64 in Standard Webhooks, and plain text elsewhere. So
-//! each reading is a constructor of its own, and none is guessed.
+//! The text of a secret does not show its encoding: `whsec_…` is base64 in Standard Webhooks and
+//! plain text elsewhere. Each encoding has its own constructor, and none is guessed.
 //!
 //! ```
 //! use webhook_core::secret::{Keyring, SigningSecret};
@@ -25,28 +25,31 @@ const MIN_BYTES: usize = 24;
 const MAX_BYTES: usize = 64;
 const GENERATED_BYTES: usize = 32;
 
-/// A secret shared by the sender and the receiver, 24 to 64 bytes, for the HMAC schemes.
+/// Secret of 24 to 64 bytes that sender and receiver share, for the HMAC schemes.
 ///
-/// Not printed by `Debug`, not comparable, wiped from memory when dropped.
+/// # Security
+///
+/// `Debug` does not print the secret. It cannot be compared, and it is wiped from memory on drop.
 #[derive(Clone)]
 pub struct SigningSecret(Zeroizing<Vec<u8>>);
 
 impl SigningSecret {
-    /// Reads the form of Standard Webhooks: `whsec_` and the padded base64 of the bytes.
+    /// Parses the form of Standard Webhooks: `whsec_` and the padded base64 of the bytes.
     ///
     /// # Errors
     ///
-    /// When the prefix is missing, the rest is not canonical base64, or the bytes are fewer than 24 or more than 64.
+    /// [`InvalidSecret`] if the prefix is missing, the rest is not canonical base64, or the secret
+    /// does not have 24 to 64 bytes.
     pub fn from_whsec(text: &str) -> Result<Self, InvalidSecret> {
         Self::checked(whsec(text)?)
     }
 
-    /// Takes the bytes of the text itself, prefix and all, as Stripe and many home-made receivers do.
+    /// Uses the bytes of the text itself, with its prefix, as Stripe and many custom receivers do.
     ///
     /// # Errors
     ///
-    /// When the text is shorter than 24 or longer than 64 bytes, or begins or ends with white space, which is what reading it
-    /// from a file with its last newline looks like.
+    /// [`InvalidSecret`] if the text does not have 24 to 64 bytes, or begins or ends with white
+    /// space. A final newline usually comes from reading the secret from a file.
     pub fn from_utf8(text: &str) -> Result<Self, InvalidSecret> {
         if text.trim() != text {
             return Err(InvalidSecret("a secret begins or ends with white space"));
@@ -54,24 +57,24 @@ impl SigningSecret {
         Self::checked(Zeroizing::new(text.as_bytes().to_vec()))
     }
 
-    /// Takes the bytes as they are.
+    /// Uses the bytes unchanged.
     ///
     /// # Errors
     ///
-    /// When they are fewer than 24 or more than 64.
+    /// [`InvalidSecret`] if there are not 24 to 64 bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, InvalidSecret> {
         Self::checked(Zeroizing::new(bytes.to_vec()))
     }
 
-    /// Takes the bytes of a secret that was agreed on elsewhere and cannot be changed, however many there are, but not none.
+    /// Uses a secret of any length except zero, for an existing secret that cannot be replaced.
     ///
     /// # Security
     ///
-    /// A short secret can be found by trying.
+    /// An attacker can guess a short secret by brute force.
     ///
     /// # Errors
     ///
-    /// When there are no bytes.
+    /// [`InvalidSecret`] if `bytes` is empty.
     pub fn danger_from_bytes_of_any_length(bytes: &[u8]) -> Result<Self, InvalidSecret> {
         if bytes.is_empty() {
             Err(InvalidSecret("the secret is empty"))
@@ -80,7 +83,7 @@ impl SigningSecret {
         }
     }
 
-    /// Makes a fresh secret of 32 bytes.
+    /// Generates a secret of 32 bytes.
     #[must_use]
     pub fn generate(entropy: &dyn Entropy) -> Self {
         let mut bytes = Zeroizing::new(vec![0; GENERATED_BYTES]);
@@ -88,22 +91,24 @@ impl SigningSecret {
         Self(bytes)
     }
 
-    /// Reads what [`expose_whsec`](Self::expose_whsec) gave, however long the secret is.
+    /// Parses the output of [`expose_whsec`](Self::expose_whsec), of any length.
     pub(crate) fn from_exposed(text: &str) -> Result<Self, InvalidSecret> {
         Self::danger_from_bytes_of_any_length(&whsec(text)?)
     }
 
-    /// The secret in the form that [`from_whsec`](Self::from_whsec) reads, to store it or to show it once.
+    /// The secret in the form that [`from_whsec`](Self::from_whsec) parses, to store it or to show
+    /// it once.
     ///
     /// # Security
     ///
-    /// The text is not wiped from memory. Seal it before it is stored, and keep it out of logs.
+    /// The returned text is not wiped from memory. Encrypt it before it is stored, and keep it out
+    /// of logs.
     #[must_use]
     pub fn expose_whsec(&self) -> String {
         format!("{WHSEC}{}", BASE64_STANDARD.encode(self.expose_bytes()))
     }
 
-    /// The bytes that the MAC is keyed with.
+    /// Key bytes of the MAC.
     #[must_use]
     pub fn expose_bytes(&self) -> &[u8] {
         &self.0
@@ -124,29 +129,29 @@ impl fmt::Debug for SigningSecret {
     }
 }
 
-/// What the text of a secret was refused for; never the text itself.
+/// Error: a secret was rejected. The message names the reason and never contains the secret.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidSecret(pub(crate) &'static str);
 
 impl InvalidSecret {
-    /// Why `text` does not have the form that `prefix` announces.
+    /// Names the reason why `text` is not in the form of `prefix`.
     pub(crate) fn shape(text: &str, prefix: &str) -> Self {
         if text.trim_start().starts_with(prefix) {
             Self("a secret begins or ends with white space")
         } else {
-            Self("the prefix of the secret is not the one of its form")
+            Self("the secret does not begin with the prefix of its format")
         }
     }
 }
 
-/// Decodes the form of Standard Webhooks.
+/// Decodes `whsec_` and base64.
 fn whsec(text: &str) -> Result<Zeroizing<Vec<u8>>, InvalidSecret> {
     let encoded = text.strip_prefix(WHSEC);
     decode(encoded.ok_or_else(|| InvalidSecret::shape(text, WHSEC))?)
 }
 
-/// Decodes what follows the prefix of an encoded key.
+/// Decodes the base64 after the prefix of a key.
 pub(crate) fn decode(encoded: &str) -> Result<Zeroizing<Vec<u8>>, InvalidSecret> {
     if encoded.trim_end() != encoded {
         return Err(InvalidSecret("a secret begins or ends with white space"));
@@ -157,19 +162,20 @@ pub(crate) fn decode(encoded: &str) -> Result<Zeroizing<Vec<u8>>, InvalidSecret>
     Ok(Zeroizing::new(bytes))
 }
 
-/// One to eight keys of one kind, any of which is accepted: the newest and those it replaces.
+/// Ring of one to eight keys of one kind, all of which are accepted: the current key and the keys
+/// that it replaces.
 #[derive(Clone, Debug)]
 pub struct Keyring<K = SigningSecret>(Vec<K>);
 
 impl<K> Keyring<K> {
-    /// How many keys a ring holds at most; every one is tried on every message.
+    /// Maximum number of keys of a ring: 8. A verifier tries every key on every message.
     pub const CAPACITY: usize = 8;
 
-    /// Gathers the keys.
+    /// Creates a ring of `keys`.
     ///
     /// # Errors
     ///
-    /// When there are none, or more than eight.
+    /// [`InvalidKeyring`] if there are no keys, or more than eight.
     pub fn new(keys: impl IntoIterator<Item = K>) -> Result<Self, InvalidKeyring> {
         let keys: Vec<K> = keys.into_iter().take(Self::CAPACITY + 1).collect();
         if (1..=Self::CAPACITY).contains(&keys.len()) {
@@ -179,17 +185,17 @@ impl<K> Keyring<K> {
         }
     }
 
-    /// The keys, in the order they were given.
+    /// The keys, in the order in which they were given.
     pub fn iter(&self) -> impl Iterator<Item = &K> {
         self.0.iter()
     }
 
-    /// A ring of what `f` makes of each key.
+    /// A ring with `f` applied to each key.
     pub(crate) fn map<T>(&self, f: impl FnMut(&K) -> T) -> Keyring<T> {
         Keyring(self.0.iter().map(f).collect())
     }
 
-    /// How many keys there are, at least one.
+    /// Number of keys, at least 1.
     #[expect(clippy::len_without_is_empty, reason = "a ring is never empty")]
     #[must_use]
     pub fn len(&self) -> usize {
@@ -203,9 +209,9 @@ impl<K> From<K> for Keyring<K> {
     }
 }
 
-/// A ring of no keys, or of more than eight.
+/// Error: a ring has no keys, or more than eight.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("a ring holds one to eight keys")]
+#[error("a key ring holds one to eight keys")]
 pub struct InvalidKeyring(pub(crate) ());
 
 #[cfg(test)]
@@ -215,7 +221,7 @@ mod tests {
 
     const WHSEC_B: &str = "whsec_Tzuc4RkLS09XuInUQYOD961sTKHBtWuXC/jM6hCEqG8=";
 
-    /// W3: a secret is read one way only, and never guessed.
+    /// W3: each constructor decodes one encoding; one text gives a different key by each.
     #[test]
     fn one_text_gives_different_keys_by_the_reading_that_was_asked_for() {
         let decoded = SigningSecret::from_whsec(WHSEC_B).unwrap();
@@ -225,7 +231,7 @@ mod tests {
         assert_eq!(decoded.expose_whsec(), WHSEC_B);
     }
 
-    /// W3: secrets have 24 to 64 bytes; what is copied with white space is refused with a reason that says so.
+    /// W3: secrets have 24 to 64 bytes; white space around a secret is refused with its own reason.
     #[test]
     fn a_secret_of_another_length_or_form_is_refused() {
         for length in 0..100 {
@@ -266,7 +272,7 @@ mod tests {
         }
     }
 
-    /// W3: a secret does not show in a log.
+    /// W3: `Debug` does not print a secret.
     #[test]
     fn a_secret_is_not_printed() {
         assert_eq!(
@@ -281,7 +287,7 @@ mod tests {
         assert_eq!(secret.expose_bytes(), [9; 32]);
     }
 
-    /// W6: a ring holds one to eight keys.
+    /// W6: a key ring holds one to eight keys.
     #[test]
     fn a_ring_holds_one_to_eight_keys() {
         for count in 0..20_usize {

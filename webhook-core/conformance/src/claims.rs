@@ -19,7 +19,7 @@ mod cases {
     }
 
     async fn queued(store: &dyn Claims, event: &Incoming) {
-        let noted = store.queued(&event.key, &event.digest).await;
+        let noted = store.mark_queued(&event.key, &event.digest).await;
         noted.expect("the store works");
     }
 

@@ -97,7 +97,7 @@ mod cases {
             Claim::Duplicate
         );
         let other = Incoming {
-            digest: BodyDigest::of(b"other"),
+            digest: BodyDigest::compute(b"other"),
             ..later
         };
         assert_eq!(claim(&**store, other, start() + TICK).await, Claim::Conflict);

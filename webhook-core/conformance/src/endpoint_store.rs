@@ -90,7 +90,7 @@ mod cases {
         let mut rich = endpoint("ep_2").with_events(EventFilter::only(types));
         rich.signers = rich
             .signers
-            .with_also(Signer::timestamp_body_hex(&secret))
+            .with_signer(Signer::timestamp_body_hex(&secret))
             .expect("two signers");
         rich.state = EndpointState::Paused;
         let none = endpoint("ep_3").with_events(EventFilter::only([]));

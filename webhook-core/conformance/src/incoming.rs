@@ -28,7 +28,7 @@ pub(crate) fn from_source(source: &str, id: &str, body: impl Into<Bytes>) -> Inc
     };
     Incoming {
         key,
-        digest: BodyDigest::of(&body),
+        digest: BodyDigest::compute(&body),
         body,
         expires_at: start() + MEMORY,
     }

@@ -1,4 +1,4 @@
-//! The body of a webhook: who, what, when, and the resource it is about.
+//! The event envelope: id, type, version, time, and the resource that the event is about.
 
 use std::{borrow::Cow, time::SystemTime};
 
@@ -10,8 +10,8 @@ use super::{EventId, EventType, EventVersion, Timestamp};
 
 /// An event with its exact bytes.
 ///
-/// The bytes are written once, by [`new`](Self::new), or kept as they arrived, by [`parse`](Self::parse). They are the only
-/// thing to sign, to send and to store; cloning shares them.
+/// [`new`](Self::new) writes the bytes once; [`parse`](Self::parse) keeps them as they arrived.
+/// Sign, send and store these bytes only. Clones share them.
 ///
 /// # Examples
 ///
@@ -44,13 +44,14 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// Writes the envelope of an event about `object`, the JSON text of an object, which is taken over as it is.
+    /// Writes the envelope of an event about `object`, the JSON text of an object.
     ///
-    /// Carry only enough to act on, or a reference to fetch: what is in here reaches every receiver.
+    /// The text of `object` is copied unchanged. Every receiver of the event can read it: include
+    /// only the members that receivers need, or a reference that they can fetch.
     ///
     /// # Errors
     ///
-    /// When `object` is not the JSON text of an object.
+    /// [`InvalidEnvelope`] if `object` is not the JSON text of an object.
     pub fn new(
         id: EventId,
         event_type: EventType,
@@ -71,7 +72,7 @@ impl Envelope {
             data: Data { object },
         };
         let bytes = Bytes::from(serde_json::to_vec(&written).map_err(|_| InvalidEnvelope(()))?);
-        // the object comes last, before the ends of `data` and of the envelope
+        // `object` is the last value, before the closing braces of `data` and of the envelope
         let end = bytes.len() - 2;
         let object = bytes.slice(end - object.get().len()..end);
         Ok(Self {
@@ -84,14 +85,15 @@ impl Envelope {
         })
     }
 
-    /// Reads an envelope and keeps its bytes as they are.
+    /// Parses an envelope and keeps its bytes unchanged.
     ///
-    /// Members it does not know are ignored. A missing `version` is tolerated, since not every sender writes one.
+    /// - Unknown members are ignored.
+    /// - `version` may be missing, because some senders do not write it.
     ///
     /// # Errors
     ///
-    /// When the bytes are not one JSON object with a valid `id`, `type`, `created` and an object at `data.object`, or when one
-    /// of these members appears twice.
+    /// [`InvalidEnvelope`] if the bytes are not one JSON object with a valid `id`, `type`,
+    /// `created` and an object at `data.object`, or if one of these members is repeated.
     pub fn parse(bytes: Bytes) -> Result<Self, InvalidEnvelope> {
         let read: Read<'_> = members(&bytes)?;
         let data: Data<'_> = members(read.data.get().as_bytes())?;
@@ -113,63 +115,65 @@ impl Envelope {
         })
     }
 
-    /// Reads nothing but the `id` of an envelope, for a receiver that knows no more of the format.
+    /// Parses only the `id`, for receivers of other body formats.
     pub(crate) fn id_in(bytes: &[u8]) -> Result<EventId, InvalidEnvelope> {
         let Identified { id } = members(bytes)?;
         id.parse().map_err(|_| InvalidEnvelope(()))
     }
 
-    /// What a receiver recognises a repetition of this event by.
+    /// Identifier of the event; receivers detect duplicates by it.
     #[must_use]
     pub fn id(&self) -> &EventId {
         &self.id
     }
 
-    /// What happened.
+    /// Type of the event, such as `charge.created`.
     #[must_use]
     pub fn event_type(&self) -> &EventType {
         &self.event_type
     }
 
-    /// The version of the format, where the sender wrote one.
+    /// Version of the event's format; `None` if the sender wrote no version.
     #[must_use]
     pub fn version(&self) -> Option<&EventVersion> {
         self.version.as_ref()
     }
 
-    /// When it happened, in whole seconds.
+    /// Time of the event in whole seconds.
     ///
-    /// Events may arrive in any order: of two about one resource, the one created earlier is out of date.
+    /// Events may arrive in any order. Of two events about one resource, the one with the earlier
+    /// time is out of date.
     #[must_use]
     pub fn created(&self) -> SystemTime {
         self.created.into()
     }
 
-    /// The JSON text of `data.object`, a part of [`bytes`](Self::bytes).
+    /// JSON text of `data.object`, a slice of [`bytes`](Self::bytes).
     ///
     /// # Security
     ///
-    /// Untrusted input even when the signature is right. A URL in it may point into the receiver's own network: see
+    /// The object is untrusted input, even after its signature was verified. A URL in it may point
+    /// into the receiver's own network: check it with
     /// [`AddressPolicy`](crate::address::AddressPolicy).
     #[must_use]
     pub fn object(&self) -> &Bytes {
         &self.object
     }
 
-    /// The exact bytes to sign, to send and to store.
+    /// Exact bytes to sign, to send and to store.
     #[must_use]
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 
-    /// Gives the exact bytes away.
+    /// Converts the envelope into its exact bytes.
     #[must_use]
     pub fn into_bytes(self) -> Bytes {
         self.bytes
     }
 }
 
-/// Not the envelope of an event.
+/// Error: the bytes are not an event envelope.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not an event envelope with id, type, created and data.object")]
 pub struct InvalidEnvelope(());
@@ -208,7 +212,9 @@ struct Identified<'a> {
     id: Cow<'a, str>,
 }
 
-/// Reads a JSON object. A derived reader would also take an array of the members in their order.
+/// Parses a JSON object.
+///
+/// The derived `Deserialize` also accepts an array of the members in order, which is no envelope.
 fn members<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, InvalidEnvelope> {
     if text.trim_ascii_start().first() != Some(&b'{') {
         return Err(InvalidEnvelope(()));

@@ -1,4 +1,4 @@
-//! The identifier of an event, which is also the `Webhook-Id` of its message.
+//! Event identifiers, sent as `Webhook-Id`.
 
 use std::{fmt, str::FromStr};
 
@@ -8,14 +8,14 @@ use crate::ports::Entropy;
 
 const MAX_LENGTH: usize = 256;
 
-/// Identifies an event: what a receiver recognises a repetition by.
+/// Identifier of an event; receivers detect duplicates by it.
 ///
-/// Stays the same over every attempt and replay. Compared byte for byte.
+/// The id stays the same over all attempts and replays. Ids are compared byte for byte.
 ///
 /// # Security
 ///
-/// A dot is refused, because the signed text is `id.timestamp.body`: with dots inside ids, two different messages have
-/// one signature, and whoever holds the one can present the other.
+/// A dot is not allowed. The signed text is `id.timestamp.body`, so with dots in ids two different
+/// messages could have the same signature, and an attacker could present one for the other.
 ///
 /// # ABNF
 ///
@@ -37,7 +37,7 @@ const MAX_LENGTH: usize = 256;
 pub struct EventId(Box<str>);
 
 impl EventId {
-    /// Makes a fresh id: `evt_` and 128 random bits in hexadecimal.
+    /// Generates an id: `evt_` and 128 random bits in hexadecimal.
     #[must_use]
     pub fn generate(entropy: &dyn Entropy) -> Self {
         let mut bytes = [0; 16];
@@ -45,13 +45,13 @@ impl EventId {
         Self(format!("evt_{:032x}", u128::from_be_bytes(bytes)).into())
     }
 
-    /// The id as it stands on the wire.
+    /// The id as sent in `Webhook-Id`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether `text` is an id; what [`FromStr`] asks, without making one.
+    /// Checks the grammar of [`FromStr`] without an allocation.
     pub(crate) fn is_valid(text: &str) -> bool {
         (1..=MAX_LENGTH).contains(&text.len())
             && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'.')
@@ -88,7 +88,8 @@ impl fmt::Display for EventId {
     }
 }
 
-/// Not an event id: empty, longer than 256 bytes, or with a dot, a space, a control or a non-ASCII character.
+/// Error: an event id is empty, longer than 256 bytes, or contains a dot, a space, a control
+/// character or a non-ASCII character.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("an event id is 1 to 256 visible ASCII characters without a dot")]
 pub struct InvalidEventId(());

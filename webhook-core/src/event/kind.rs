@@ -1,4 +1,4 @@
-//! What an event is about, and in which version of its format.
+//! Event types and versions.
 
 use std::{fmt, str::FromStr};
 
@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 const MAX_TYPE_LENGTH: usize = 128;
 const MAX_VERSION_LENGTH: usize = 64;
 
-/// The kind of an event: dotted lowercase words, such as `charge.refunded`.
+/// Type of an event: lowercase words joined by dots, such as `charge.refunded`.
 ///
-/// A public contract: receivers switch on it, so a type is never renamed or given another meaning.
+/// Types are a public contract. Receivers match on them, so do not rename a type or change its
+/// meaning.
 ///
 /// # ABNF
 ///
@@ -31,15 +32,15 @@ const MAX_VERSION_LENGTH: usize = 64;
 #[serde(try_from = "String")]
 pub struct EventType(Box<str>);
 
-/// The version of an event's format: 1 to 64 visible ASCII characters, such as `1` or `2026-11-21`.
+/// Version of an event's format: 1 to 64 visible ASCII characters, such as `1` or `2026-11-21`.
 ///
-/// Within one version fields are only added.
+/// Within one version, a sender only adds members.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(try_from = "String")]
 pub struct EventVersion(Box<str>);
 
 impl EventType {
-    /// The type as it stands in the envelope.
+    /// The type as written in the envelope.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -55,7 +56,7 @@ impl EventType {
 }
 
 impl EventVersion {
-    /// The version as it stands in the envelope.
+    /// The version as written in the envelope.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -118,12 +119,12 @@ impl fmt::Display for EventVersion {
     }
 }
 
-/// Not an event type.
+/// Error: not an event type.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("an event type is lowercase words joined by dots, at most 128 bytes")]
 pub struct InvalidEventType(());
 
-/// Not a version of an event format.
+/// Error: not an event version.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("an event version is 1 to 64 visible ASCII characters")]
 pub struct InvalidEventVersion(());

@@ -1,7 +1,8 @@
-//! The event: its identifiers, its envelope and the exact bytes that are signed, sent and stored.
+//! Events: identifiers, types, and the envelope with its exact bytes.
 //!
-//! An [`Envelope`] is `{"id","type","version","created","data":{"object":{…}}}`. It is written once, when the event happens,
-//! and from then on only its bytes travel: whoever serialises it again changes what was signed.
+//! An [`Envelope`] is `{"id","type","version","created","data":{"object":{…}}}`. It is written
+//! once. From then on only its bytes are signed, stored and sent: a second serialization could
+//! differ from the bytes that were signed.
 
 mod envelope;
 mod id;

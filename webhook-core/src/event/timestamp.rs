@@ -1,4 +1,4 @@
-//! Whole Unix seconds, as webhooks write the time.
+//! Timestamps in Unix seconds.
 
 use std::{
     fmt,
@@ -9,9 +9,10 @@ use std::{
 const MAX_SECONDS: u64 = 999_999_999_999;
 const MAX_DIGITS: usize = 12;
 
-/// A time in whole Unix seconds, from 1970 to the year 33658.
+/// Time in whole Unix seconds, from 1970 to the year 33658.
 ///
-/// Made from a [`SystemTime`] by cutting off the fraction; what is out of range becomes the nearest end.
+/// Conversion from a [`SystemTime`] drops the fraction. Times out of range become the nearest
+/// limit.
 ///
 /// # ABNF
 ///
@@ -33,7 +34,8 @@ const MAX_DIGITS: usize = 12;
 pub struct Timestamp(u64);
 
 impl Timestamp {
-    /// The time `seconds` after the beginning of 1970, if it has at most twelve digits.
+    /// Creates the time `seconds` after the beginning of 1970; `None` if it has more than 12
+    /// digits.
     #[must_use]
     pub fn from_seconds(seconds: u64) -> Option<Self> {
         (seconds <= MAX_SECONDS).then_some(Self(seconds))
@@ -81,7 +83,7 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// Not the one canonical writing of a timestamp.
+/// Error: not a timestamp in its canonical form.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("a timestamp is at most twelve decimal digits without sign, leading zero or fraction")]
 pub struct InvalidTimestamp(());

@@ -1,4 +1,4 @@
-//! Claims of events that are queued elsewhere.
+//! In-memory claims.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -13,7 +13,7 @@ use crate::{
     receiver::{Begun, BodyDigest, Claims, EventKey, Incoming},
 };
 
-/// [`Claims`] within one process. Ended ones are dropped as new events come.
+/// [`Claims`] in memory, for one process. Expired claims are removed when new events arrive.
 #[derive(Debug, Default)]
 pub struct MemoryClaims(Mutex<State>);
 
@@ -26,7 +26,7 @@ struct State {
 #[derive(Debug)]
 struct Row {
     digest: BodyDigest,
-    /// The end of the lease; `None` once it is queued.
+    /// End of the lease; `None` once the event is queued.
     until: Option<SystemTime>,
 }
 
@@ -37,7 +37,7 @@ impl Claims for MemoryClaims {
         Ok(state.begin(event, now, lease))
     }
 
-    async fn queued(&self, key: &EventKey, digest: &BodyDigest) -> Result<(), StoreError> {
+    async fn mark_queued(&self, key: &EventKey, digest: &BodyDigest) -> Result<(), StoreError> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(row) = state.claims.get_mut(key).filter(|row| row.digest == *digest) {
             row.until = None;
@@ -49,7 +49,7 @@ impl Claims for MemoryClaims {
 impl State {
     fn begin(&mut self, event: &Incoming, now: SystemTime, lease: Duration) -> Begun {
         self.forget_ended(now);
-        // a lease without end would be one that nobody can take over
+        // on overflow the claim itself bounds the lease, or no other delivery could take it over
         let until = now.checked_add(lease).unwrap_or(event.expires_at);
         match self.claims.get_mut(&event.key) {
             Some(row) if row.digest != event.digest => Begun::Conflict,

@@ -1,4 +1,4 @@
-//! The registered endpoints in memory.
+//! In-memory endpoint store.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
@@ -13,7 +13,7 @@ use crate::{
     sender::{Endpoint, EndpointId, EndpointState, EndpointStore, Inserted, Rotated, Rotation},
 };
 
-/// An [`EndpointStore`] that forgets everything when the process ends.
+/// [`EndpointStore`] in memory. All endpoints are lost when the process ends.
 #[derive(Debug, Default)]
 pub struct MemoryEndpoints {
     endpoints: Mutex<BTreeMap<EndpointId, Endpoint>>,

@@ -1,4 +1,4 @@
-//! Claims and queue of a receiver.
+//! In-memory claims and queue of a receiver.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -14,9 +14,9 @@ use crate::{
     receiver::{BodyDigest, Claim, Dedupe, EventKey, Finish, Inbox, Incoming, Queued, Ticket},
 };
 
-/// Recognises and queues events within one process.
+/// [`Dedupe`] and [`Inbox`] in memory, for one process. All events are lost when the process ends.
 ///
-/// Ended claims are dropped as new events come, so that it holds no more than the events of its memory's length.
+/// Expired claims are removed when new events arrive.
 #[derive(Debug, Default)]
 pub struct MemoryInbox(Mutex<State>);
 
@@ -24,10 +24,10 @@ pub struct MemoryInbox(Mutex<State>);
 struct State {
     claims: HashMap<EventKey, BodyDigest>,
     expiries: BTreeSet<(SystemTime, EventKey)>,
-    /// By the number of the arrival.
+    /// Key: number of the arrival.
     queue: BTreeMap<u64, Row>,
     arrivals: u64,
-    /// From the number of a lease to that of the arrival.
+    /// From the number of a lease to the number of the arrival.
     leased: HashMap<u64, u64>,
     leases: u64,
 }
@@ -37,7 +37,7 @@ struct Row {
     key: EventKey,
     body: Bytes,
     attempt: u32,
-    /// The number of the latest lease and its end.
+    /// Number and end of the latest lease.
     lease: Option<(u64, SystemTime)>,
 }
 

@@ -1,4 +1,4 @@
-//! How far each resource has come.
+//! In-memory positions of resources.
 
 use std::{
     collections::HashMap,
@@ -12,7 +12,7 @@ use crate::{
     receiver::{Advance, LatestSeen, Position, ResourceKey},
 };
 
-/// Orders the events of each resource within one process. Holds one row per resource, for as long as it lives.
+/// [`LatestSeen`] in memory, for one process. It keeps one row per resource and removes none.
 #[derive(Debug, Default)]
 pub struct MemoryLatestSeen(Mutex<HashMap<ResourceKey, Position>>);
 
@@ -20,7 +20,7 @@ pub struct MemoryLatestSeen(Mutex<HashMap<ResourceKey, Position>>);
 impl LatestSeen for MemoryLatestSeen {
     async fn advance(&self, resource: &ResourceKey, position: Position) -> Result<Advance, StoreError> {
         let mut latest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let advance = Advance::of(latest.get(resource).copied(), position);
+        let advance = Advance::compare(latest.get(resource).copied(), position);
         if advance == Advance::Newer {
             latest.insert(resource.clone(), position);
         }

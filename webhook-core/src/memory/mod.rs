@@ -1,4 +1,4 @@
-//! Stores in memory, for tests, demos and hosts that may forget everything when they stop.
+//! In-memory stores, for tests, demos, and hosts that may lose all data at a restart.
 
 mod claims;
 mod endpoints;

@@ -1,7 +1,9 @@
-//! The ports of the host: time, randomness, HTTP exchanges, the error of every store, and encryption at rest.
+//! Ports that the host implements: clock, randomness, HTTP transport, store errors, and encryption
+//! at rest.
 //!
-//! All but [`Sealer`] are those of [`host_ports`], which the whole suite shares. Store traits stand beside the logic that calls
-//! them, such as [`receiver::Dedupe`](crate::receiver::Dedupe); in-memory stores are in [`memory`](crate::memory).
+//! All except [`Sealer`] come from [`host_ports`], which all crates of the suite share. The store
+//! traits are in the modules that call them, such as [`receiver::Dedupe`](crate::receiver::Dedupe);
+//! in-memory stores are in [`memory`](crate::memory).
 
 mod sealer;
 

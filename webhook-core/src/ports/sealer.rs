@@ -1,33 +1,41 @@
-//! Encryption of what a store keeps.
+//! Encryption of secrets at rest.
 
 use std::sync::Arc;
 
-/// Encrypts secrets before a store writes them, and decrypts them after it has read them.
+/// Encrypts secrets before a store writes them, and decrypts them after the store has read them.
 ///
-/// Optional: [`SignersAtRest`](crate::sender::SignersAtRest) does without. Sync, and called for each endpoint that is read: keep
-/// the key at hand, and ask a key service for it at the start.
+/// A sealer is optional: [`SignersAtRest`](crate::sender::SignersAtRest) also stores plain text.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// - It is authenticated encryption under a key that is not in the store, such as AES-256-GCM with a fresh nonce for each call.
-/// - [`open`](Self::open) gives back exactly what [`seal`](Self::seal) was given under the same `context`, and refuses
-///   anything else: every changed bit, every other context, every other key.
-/// - Where keys are changed, what was sealed with an older one is opened for as long as it may stand in a store.
+/// - Use authenticated encryption with a key that is not in the store, for example AES-256-GCM with
+///   a new nonce for each call.
+/// - [`open`](Self::open) returns exactly the bytes that [`seal`](Self::seal) received for the same
+///   `context`. It refuses every changed bit, every other context and every other key.
+/// - After a change of the key, `open` still decrypts with the old key until no store holds its
+///   output.
 ///
-/// The kit `sealer!` of `webhook-core-conformance` checks the second.
+/// The kit `sealer!` of `webhook-core-conformance` checks the second rule.
+///
+/// # Performance
+///
+/// Both methods are synchronous and called once for each endpoint that is loaded. Fetch the key
+/// from a key service at startup and keep it in memory.
 pub trait Sealer: Send + Sync {
-    /// Encrypts `plain` for this `context`, which must be the same when it is opened and is not secret itself.
+    /// Encrypts `plain` for `context`, which is not secret and must be the same in
+    /// [`open`](Self::open).
     ///
     /// # Errors
     ///
-    /// [`SealError`] when there is no key, or too much was sealed with it.
+    /// [`SealError`] if there is no key, or the key was used too often.
     fn seal(&self, plain: &[u8], context: &[u8]) -> Result<Vec<u8>, SealError>;
 
-    /// Decrypts what was sealed for this `context`.
+    /// Decrypts `sealed` for `context`.
     ///
     /// # Errors
     ///
-    /// [`SealError`] when it was not sealed so, or with a key that is not there.
+    /// [`SealError`] if `sealed` is not the output of [`seal`](Self::seal) for this `context`, or
+    /// its key is unknown.
     fn open(&self, sealed: &[u8], context: &[u8]) -> Result<Vec<u8>, SealError>;
 }
 
@@ -41,13 +49,13 @@ impl<S: Sealer + ?Sized> Sealer for Arc<S> {
     }
 }
 
-/// What could not be sealed or opened; the text says why, and never what.
+/// Error: encryption or decryption failed. The message names the reason, never the content.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct SealError(&'static str);
 
 impl SealError {
-    /// For this reason.
+    /// Creates an error with a reason.
     #[must_use]
     pub const fn new(reason: &'static str) -> Self {
         Self(reason)

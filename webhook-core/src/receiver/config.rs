@@ -1,4 +1,4 @@
-//! How a receiver is put together.
+//! Builder of a receiver.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -9,7 +9,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 const LONGEST_MEMORY: Duration = Duration::from_secs(366 * 86_400);
 const MAX_SOURCE_LENGTH: usize = 128;
 
-/// Builds a [`Receiver`]; made by [`Receiver::builder`].
+/// Builder for a [`Receiver`]; see [`Receiver::builder`].
 #[must_use]
 pub struct ReceiverBuilder {
     settings: Settings,
@@ -40,52 +40,57 @@ impl ReceiverBuilder {
         }
     }
 
-    /// How long an event is recognised: 72 hours unless told otherwise, the lifetime of a message at the sender of this suite.
+    /// Sets the time for which duplicates of an event are detected. Default: 72 hours, the lifetime
+    /// of a message at this suite's sender.
     ///
-    /// A repetition after that is a new event, such as the replay of an old dead letter.
+    /// A delivery after this time counts as a new event, for example the replay of an old dead
+    /// letter.
     pub fn with_memory(mut self, memory: Duration) -> Self {
         self.settings.memory = memory;
         self
     }
 
-    /// The longest pause that the sender's schedule plans between two attempts, jitter left out: at a sender of this suite
-    /// [`Schedule::longest_gap`](crate::sender::Schedule::longest_gap).
+    /// Sets the longest gap between two attempts of the sender, without jitter. A sender of this
+    /// suite reports it as [`Schedule::longest_gap`](crate::sender::Schedule::longest_gap).
     ///
-    /// The memory must be half as long again, which is what jitter may add, or else the last attempts are taken for new events.
+    /// The memory of [`with_memory`](Self::with_memory) must be at least 1.5 times this gap,
+    /// because jitter can lengthen it by half. Otherwise the receiver takes the last attempts for
+    /// new events.
     pub fn with_longest_retry_gap(mut self, gap: Duration) -> Self {
         self.longest_retry_gap = gap;
         self
     }
 
-    /// How many bytes a body may have: 1 MiB unless told otherwise.
+    /// Sets the maximum size of a body. Default: 1 MiB.
     pub fn with_body_limit(mut self, bytes: usize) -> Self {
         self.settings.body_limit = bytes;
         self
     }
 
-    /// When the sender is asked to come again while the store cannot be reached: after 5 seconds unless told otherwise.
+    /// Sets the `Retry-After` of a 503 while the store is unreachable. Default: 5 seconds.
     pub fn with_retry_after(mut self, pause: Duration) -> Self {
         self.settings.retry_after = pause;
         self
     }
 
-    /// Answers 415 to everything but `application/json` and `application/*+json`.
+    /// Answers 415 to content types other than `application/json` and `application/*+json`.
     pub fn require_json(mut self) -> Self {
         self.settings.json_only = true;
         self
     }
 
-    /// Tells every failure of the store to this log. No answer shows them: the sender gets a 503 without the cause.
+    /// Calls `log` with every store error. Responses do not show the cause: the sender gets a plain
+    /// 503.
     pub fn with_failure_log(mut self, log: impl Fn(&StoreError) + Send + Sync + 'static) -> Self {
         self.settings.failure_log = Arc::new(log);
         self
     }
 
-    /// Puts the receiver together.
+    /// Builds the receiver.
     ///
     /// # Errors
     ///
-    /// Every mistake in the settings at once.
+    /// [`ConfigError`] with all invalid settings at once.
     pub fn build(self) -> Result<Receiver, ConfigError> {
         let Settings {
             source,
@@ -122,35 +127,33 @@ impl fmt::Debug for ReceiverBuilder {
     }
 }
 
-/// Settings that a receiver cannot work with.
+/// Error: the settings of a receiver are invalid.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ConfigError(Vec<Mistake>);
 
-/// One mistake in the settings of a receiver.
+/// Invalid setting of a receiver.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Mistake {
     /// The source is not 1 to 128 visible ASCII characters.
     #[error("the source is not 1 to 128 visible ASCII characters")]
     InvalidSource,
-    /// Events are recognised for less than 24 hours.
-    #[error("events are recognised for less than 24 hours")]
+    /// The memory for duplicates is shorter than 24 hours.
+    #[error("the memory for duplicates is shorter than 24 hours")]
     MemoryBelowOneDay,
-    /// Events are recognised for less than one and a half times the longest pause of the schedule.
-    #[error(
-        "events are recognised for less than one and a half times the longest pause between two attempts"
-    )]
+    /// The memory for duplicates is shorter than 1.5 times the longest retry gap.
+    #[error("the memory for duplicates is shorter than 1.5 times the longest retry gap")]
     MemoryBelowRetryGap,
-    /// Events are recognised for more than a year.
-    #[error("events are recognised for more than a year")]
+    /// The memory for duplicates is longer than one year.
+    #[error("the memory for duplicates is longer than one year")]
     MemoryAboveOneYear,
-    /// Every body is too large.
-    #[error("no body is small enough for the limit")]
+    /// The body limit is zero.
+    #[error("the body limit is zero")]
     NoBodyAllowed,
 }
 
 impl ConfigError {
-    /// Every mistake that was made.
+    /// All invalid settings.
     #[must_use]
     pub fn mistakes(&self) -> &[Mistake] {
         &self.0

@@ -1,4 +1,4 @@
-//! Recognising repetitions: the port to the store that claims and queues.
+//! Detection of duplicates: the port of the store that claims and queues events.
 
 use std::sync::Arc;
 
@@ -11,28 +11,34 @@ use sha2::{Digest, Sha256};
 
 use crate::{event::EventId, ports::StoreError};
 
-/// Claims events and queues them, in one step.
+/// Claims the id of an event and queues the event, in one atomic step.
 ///
-/// With two steps, claim and then queue, a crash in between loses the event: the sender tries again and is told that it was
-/// a repetition.
+/// Two separate steps could lose an event: after a crash between them the sender retries, and the
+/// receiver takes the retry for a duplicate of an event that is not in the queue.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// - [`claim_and_enqueue`](Self::claim_and_enqueue) is one atomic step, durable before it answers. Of any number of
-///   simultaneous calls for one key, over all processes, exactly one is [`Claim::Enqueued`].
-/// - A claim lives while `now < expires_at`. At the instant of its end it may be claimed again.
-/// - Only [`Claim::Enqueued`] writes anything; the other answers leave claim and queue as they were.
-/// - Keys are compared byte for byte. The body is kept byte for byte: it need not be text.
-/// - An event stays queued until it is finished, also when its claim ends before.
-/// - Where the queue is another system, the claim is written first, with a lease; until the queue has confirmed, a repetition
-///   is [`Claim::Pending`], and after the lease it is queued anew: [`ClaimThenQueue`](super::ClaimThenQueue).
+/// - [`claim_and_enqueue`](Self::claim_and_enqueue) is one atomic step and durable before it
+///   returns. Of any number of concurrent calls for one key, in all processes, exactly one returns
+///   [`Claim::Enqueued`].
+/// - A claim is valid while `now < expires_at`. From `now == expires_at` on the key can be claimed
+///   again.
+/// - Only [`Claim::Enqueued`] writes. All other results leave claim and queue unchanged.
+/// - Keys are compared byte for byte. The body is stored byte for byte; it need not be text.
+/// - An event stays in the queue until it is finished, even after its claim has expired.
+/// - If the queue is another system, write the claim first, with a lease. Until the queue has
+///   confirmed the event, a duplicate returns [`Claim::Pending`]; after the lease the event is
+///   queued again. [`ClaimThenQueue`](super::ClaimThenQueue) implements this.
+///
+/// The kit `dedupe_store!` of `webhook-core-conformance` checks these rules, except the last.
 #[async_trait]
 pub trait Dedupe: Send + Sync {
-    /// Claims `event` if nobody has, and queues it in the same step.
+    /// Claims and queues `event`, unless its key is claimed already.
     ///
     /// # Errors
     ///
-    /// When the store cannot say what happened. The sender is asked to try again, and then learns whether it had happened.
+    /// [`StoreError`] if the result is unknown. The sender is asked to retry; the retry then
+    /// returns [`Claim::Duplicate`] if this call was stored.
     async fn claim_and_enqueue(&self, event: Incoming, now: SystemTime) -> Result<Claim, StoreError>;
 }
 
@@ -43,36 +49,36 @@ impl<S: Dedupe + ?Sized> Dedupe for Arc<S> {
     }
 }
 
-/// A verified event on its way into the queue.
+/// Verified event that is to be queued.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Incoming {
-    /// What it is recognised by.
+    /// Key for the detection of duplicates.
     pub key: EventKey,
-    /// The digest of the body, to notice another body under the same key.
+    /// Digest of the body, to detect another body under the same key.
     pub digest: BodyDigest,
-    /// The exact bytes that were signed.
+    /// Exact bytes that were signed.
     pub body: Bytes,
-    /// The first instant at which the key may be claimed again.
+    /// First instant at which the key can be claimed again.
     pub expires_at: SystemTime,
 }
 
-/// Identifies an event among all senders: two of them may use one id.
+/// Key of an event over all senders. Two senders may use the same event id.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct EventKey {
-    /// The sender, by the name that the host gave to the [`Receiver`](super::Receiver).
+    /// Name of the sender, as given to [`Receiver::builder`](super::Receiver::builder).
     pub source: String,
-    /// The sender's id of the event.
+    /// Event id that the sender assigned.
     pub id: EventId,
 }
 
-/// The SHA-256 of a body.
+/// SHA-256 digest of a body.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct BodyDigest([u8; 32]);
 
 impl BodyDigest {
-    /// The digest of `body`.
+    /// Computes the digest of `body`.
     #[must_use]
-    pub fn of(body: &[u8]) -> Self {
+    pub fn compute(body: &[u8]) -> Self {
         Self(Sha256::digest(body).into())
     }
 
@@ -89,19 +95,20 @@ impl From<[u8; 32]> for BodyDigest {
     }
 }
 
-/// What became of an event that was to be claimed.
+/// Result of [`Dedupe::claim_and_enqueue`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Claim {
-    /// It was new. It is claimed, and in the queue.
+    /// The event is new. It is claimed and queued.
     Enqueued,
-    /// It had been claimed with the same body, and queued.
+    /// Duplicate: the key was claimed with the same body, and the event is queued.
     Duplicate,
-    /// It had been claimed with another body: the sender gave one id to two events.
+    /// Conflict: the key was claimed with another body. The sender used one id for two events.
     Conflict,
-    /// It is claimed by a delivery that has not queued it yet. The sender must come again, or the event is lost should that
-    /// delivery fail.
+    /// The event is claimed by another delivery that has not queued it yet.
+    ///
+    /// The sender must retry: if that delivery fails, the retry queues the event.
     Pending {
-        /// After how long the answer will be another one.
+        /// Time after which a retry gets another result.
         retry_after: Duration,
     },
 }

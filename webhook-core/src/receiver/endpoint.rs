@@ -1,4 +1,4 @@
-//! The endpoint that a sender posts to.
+//! HTTP endpoint of the receiver.
 
 use std::{
     fmt,
@@ -19,20 +19,20 @@ use super::{
 };
 use crate::ports::{Clock, StoreError, StoreErrorKind};
 
-/// Receives the webhooks of one sender.
+/// Endpoint that receives the webhooks of one sender.
 ///
-/// | what came | answer |
+/// | request | response |
 /// |---|---|
-/// | a verified event, new or repeated | 204, at once |
-/// | anything that cannot be verified, or is too old or too new | 400, always the same |
-/// | another method than `POST` | 405 with `Allow` |
-/// | an id that came before with another body | 409 |
-/// | more bytes than the limit | 413, before anything is hashed |
-/// | no JSON, where it is required | 415 |
-/// | an event that is claimed and not yet queued, or a store that cannot be reached | 503 with `Retry-After` |
+/// | verified event, new or duplicate | 204, as soon as it is queued |
+/// | missing or wrong signature, timestamp out of tolerance | 400, the same for every reason |
+/// | method other than `POST` | 405 with `Allow` |
+/// | id of an earlier event with another body | 409 |
+/// | body over the limit | 413, before the body is hashed |
+/// | not JSON, with [`require_json`](super::ReceiverBuilder::require_json) | 415 |
+/// | event claimed but not queued yet, or store unreachable | 503 with `Retry-After` |
 ///
-/// Errors have a problem body. Every response carries its [`ReceiveOutcome`] in its extensions, for the log and for metrics.
-/// Cloning shares everything.
+/// Error responses have a problem body (RFC 9457). Every response has a [`ReceiveOutcome`] in its
+/// extensions, for logs and metrics. Clones share all state.
 #[derive(Clone, Debug)]
 pub struct Receiver(Arc<Settings>);
 
@@ -48,38 +48,41 @@ pub(super) struct Settings {
     pub(super) failure_log: Arc<dyn Fn(&StoreError) + Send + Sync>,
 }
 
-/// Outcome of [`Receiver::receive`], in the extensions of its response; never on the wire.
+/// Outcome of [`Receiver::receive`], for logs and metrics.
+///
+/// The receiver puts it into the extensions of the response; the sender does not see it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ReceiveOutcome {
-    /// A new event; it is in the queue.
+    /// The event is new and queued.
     Enqueued,
-    /// A repetition of an event that had been queued.
+    /// The event is a duplicate of a queued event.
     Duplicate,
-    /// An id that came before with another body. Something is wrong at the sender.
+    /// The id belongs to an earlier event with another body. The sender is at fault.
     Conflict,
-    /// Claimed by a delivery that has not queued it yet; the sender comes again.
+    /// The event is claimed by another delivery that has not queued it yet; the sender will retry.
     Pending {
-        /// After how long.
+        /// `Retry-After` of the response.
         retry_after: Duration,
     },
-    /// Not verified, for this reason.
+    /// The request was not verified.
     Rejected(VerifyFailure),
-    /// Not a `POST`.
+    /// The method is not `POST`.
     MethodNotAllowed,
-    /// More bytes than the limit.
+    /// The body is over the limit.
     TooLarge,
-    /// Not JSON.
+    /// The content type is not JSON.
     UnsupportedMediaType,
-    /// The store failed in this way; the sender comes again. The cause is in the
-    /// [failure log](super::ReceiverBuilder::with_failure_log).
+    /// The store failed; the sender will retry. The cause is in the [failure
+    /// log](super::ReceiverBuilder::with_failure_log).
     Unavailable(StoreErrorKind),
 }
 
 impl Receiver {
-    /// Begins a receiver for the sender that the host calls `source`, recognising its events by `dedupe`.
+    /// Creates a builder for the sender that the host names `source`; `dedupe` detects duplicates.
     ///
-    /// Two receivers that share a source share their memory of events: during a change of scheme, for example.
+    /// Receivers with the same source share the memory of event ids, for example during a change of
+    /// the signature scheme.
     pub fn builder(
         source: &str,
         verifier: Verifier,
@@ -89,7 +92,7 @@ impl Receiver {
         ReceiverBuilder::new(source, verifier, Arc::new(dedupe), Arc::new(clock))
     }
 
-    /// Answers one request; see the table above.
+    /// Handles one request; see the table of [`Receiver`].
     pub async fn receive(&self, request: Request<Bytes>) -> Response<Bytes> {
         let (head, body) = request.into_parts();
         let outcome = self.process(&head, body).await;
@@ -138,9 +141,9 @@ impl Receiver {
                 source: self.0.source.clone(),
                 id,
             },
-            digest: BodyDigest::of(&body),
+            digest: BodyDigest::compute(&body),
             body,
-            // only a clock at the end of time fails here, and then nothing expires any more
+            // the sum overflows only if the clock is at its maximum: then the claim expires at once
             expires_at: now.checked_add(self.0.memory).unwrap_or(now),
         })
     }
@@ -184,7 +187,7 @@ fn no_content() -> Response<Bytes> {
     response
 }
 
-/// Whether there is one media type, and it is JSON, whatever its parameters.
+/// Returns `true` for exactly one media type that is JSON, with any parameters.
 fn is_json(headers: &HeaderMap) -> bool {
     ContentType::from_headers(headers).is_some_and(ContentType::is_json)
 }

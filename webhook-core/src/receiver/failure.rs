@@ -1,49 +1,55 @@
-//! Why a message was not verified: one word for the sender, all of it for the log.
+//! Verification errors: one opaque message for the sender, the precise reason for the log.
 
-/// The message could not be verified.
+/// Error: the message could not be verified.
 ///
-/// Says nothing more when printed, so that it can be shown to whoever sent the message; the reason is for the log.
+/// `Display` is the same for every reason, so it may be shown to the sender. Log
+/// [`reason`](Self::reason).
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{}", Self::PUBLIC)]
 pub struct VerifyError(VerifyFailure);
 
-/// The reason of a [`VerifyError`].
+/// Reason of a [`VerifyError`].
 ///
 /// # Security
 ///
-/// Not for the wire: a sender without the key could otherwise find out what it got right.
+/// Do not send the reason to the sender: an attacker without the key could learn which part was
+/// correct.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum VerifyFailure {
-    /// One of the three headers is missing.
+    /// `Webhook-Id`, `Webhook-Timestamp` or `Webhook-Signature` is missing.
     MissingHeader,
-    /// `Webhook-Id` or `Webhook-Timestamp` appears twice.
+    /// `Webhook-Id` or `Webhook-Timestamp` is repeated.
     RepeatedHeader,
-    /// `Webhook-Id` is not an [`EventId`](crate::event::EventId); a dot in it is the usual case.
+    /// `Webhook-Id` is not an [`EventId`](crate::event::EventId), for example because it contains a
+    /// dot.
     InvalidId,
-    /// `Webhook-Timestamp` is not a [`Timestamp`](crate::event::Timestamp) in its canonical writing.
+    /// `Webhook-Timestamp` is not a [`Timestamp`](crate::event::Timestamp) in canonical form.
     InvalidTimestamp,
-    /// `Webhook-Signature` has more than 16 tokens or 4 KiB, or more than 4 Ed25519 signatures where one is asked for.
+    /// `Webhook-Signature` has more than 16 tokens or 4 KiB, or more than 4 Ed25519 signatures at
+    /// an Ed25519 verifier.
     TooManySignatures,
-    /// No token has the tag and the writing of the scheme: most often the sender speaks another one.
+    /// No token has the tag and the encoding of the scheme. The sender probably uses another
+    /// scheme.
     NoUsableSignature,
-    /// No signature is right: another key, or another body than was signed.
+    /// No signature matches: the key or the body differs.
     Mismatch,
-    /// Rightly signed, and more than the tolerance ago.
+    /// The signature is valid, and the timestamp is older than the tolerance.
     TooOld,
-    /// Rightly signed, and more than the tolerance in the future.
+    /// The signature is valid, and the timestamp is further in the future than the tolerance.
     TooNew,
-    /// Rightly signed by a scheme that leaves the id out, and the body has no `id` of an envelope.
+    /// The signature is valid, its scheme does not sign the id, and the body has no `id`.
     MissingEnvelopeId,
-    /// Rightly signed by a scheme that leaves the id out, and `Webhook-Id` is not the body's `id`.
+    /// The signature is valid, its scheme does not sign the id, and `Webhook-Id` differs from the
+    /// `id` in the body.
     IdMismatch,
 }
 
 impl VerifyError {
-    /// All that the sender is told.
+    /// The message of every verification error.
     pub(super) const PUBLIC: &'static str = "the webhook could not be verified";
 
-    /// The reason, for the log alone.
+    /// Precise reason, for logs only.
     #[must_use]
     pub fn reason(&self) -> VerifyFailure {
         self.0

@@ -1,4 +1,4 @@
-//! The worker's side of the queue.
+//! Queue port for the workers of a receiver.
 
 use std::sync::Arc;
 
@@ -10,43 +10,49 @@ use bytes::Bytes;
 use super::{Dedupe, EventKey};
 use crate::ports::StoreError;
 
-/// A queue of claimed events that workers take from.
+/// Queue of claimed events that workers process.
 ///
-/// An event is taken under a lease and finished when its work is done. A worker that crashes simply lets the lease pass, and
-/// the event is taken again: the work must be idempotent.
+/// A worker takes an event under a lease and finishes it after its work. If a worker crashes, its
+/// lease ends and the event can be taken again, so the work must be idempotent.
 ///
-/// # Work that fails
+/// # Failed work
 ///
-/// There is no verb for it; what a host does depends on why it failed.
+/// The queue has no method for failed work. Choose by the kind of failure:
 ///
-/// - *It may succeed later*: leave the event alone. It comes again when its lease ends, so the lease is the pause as well: take
-///   for as long as the work may last and the pause should be. Meanwhile those behind it are taken.
-/// - *It never will*: [`Queued::attempt`] counts. After a few, write [`Queued::body`] where a person looks, and then
-///   [`finish`](Self::finish) it; a crash in between writes it twice. A body that cannot be read as what its type promises need
-///   not be tried again at all.
-/// - *It takes its worker with it*: look at [`Queued::attempt`] before the work begins, not after.
+/// - *Temporary failure*: do not finish the event. It can be taken again after its lease, so the
+///   lease is also the backoff: choose it as long as the work plus the pause. Other events are
+///   taken in the meantime.
+/// - *Permanent failure*: count with [`Queued::attempt`]. After a few attempts copy
+///   [`Queued::body`] to a dead-letter store and [`finish`](Self::finish) the event. A crash
+///   between the two copies it twice. If a body cannot be parsed, do this at the first attempt.
+/// - *Crash of the worker*: check [`Queued::attempt`] before the work starts, not after.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// - [`take`](Self::take) is one atomic step: under any number of simultaneous calls an event goes to one worker at a time.
-/// - A lease lives while `now < now_of_the_take + lease`; at the instant of its end the event may be taken again.
-/// - [`Ticket::lease`] is unlike that of every other take from this store, so that a worker which lost its lease cannot finish
-///   what another one is working on.
-/// - Events come in the order of their arrival, except those whose lease passed, which come by their arrival too.
+/// - [`take`](Self::take) is one atomic step: with any number of concurrent calls, at most one
+///   worker holds an event.
+/// - A lease is valid while `now < now_of_the_take + lease`. At the instant of its end the event
+///   can be taken again.
+/// - [`Ticket::lease`] differs for every take of the store. So a worker whose lease ended cannot
+///   finish an event that another worker holds.
+/// - Events are returned in the order of arrival, also those whose lease ended.
+///
+/// The kit `inbox_store!` of `webhook-core-conformance` checks these rules.
 #[async_trait]
 pub trait Inbox: Dedupe {
-    /// Takes at most `limit` events that nobody works on, oldest first, for the time of `lease`.
+    /// Takes up to `limit` events without a valid lease, oldest first, and leases them for `lease`.
     ///
     /// # Errors
     ///
-    /// When the store cannot be used; an event that it took nevertheless comes again after its lease.
+    /// [`StoreError`] if the store fails. Events that it leased nevertheless can be taken after the
+    /// lease.
     async fn take(&self, limit: usize, now: SystemTime, lease: Duration) -> Result<Vec<Queued>, StoreError>;
 
-    /// Removes an event from the queue, if it is still under the lease of `ticket`.
+    /// Removes an event from the queue, if the lease of `ticket` is its latest.
     ///
     /// # Errors
     ///
-    /// When the store cannot be used. May be repeated.
+    /// [`StoreError`] if the store fails. The call may be retried.
     async fn finish(&self, ticket: &Ticket) -> Result<Finish, StoreError>;
 }
 
@@ -61,31 +67,32 @@ impl<S: Inbox + ?Sized> Inbox for Arc<S> {
     }
 }
 
-/// An event taken from the queue.
+/// Event taken from the queue.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Queued {
-    /// The right to finish it.
+    /// Ticket to finish the event with.
     pub ticket: Ticket,
-    /// The exact bytes that were verified.
+    /// Exact bytes that were verified.
     pub body: Bytes,
-    /// How often it has been taken, this time included. One that is taken again and again crashes its workers.
+    /// Number of times the event was taken, including this one. A high number means that the event
+    /// crashes its workers or keeps failing.
     pub attempt: u32,
 }
 
-/// The right to finish one event, for as long as no other worker has taken it.
+/// Right to finish one event, until another worker takes it.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Ticket {
-    /// Which event.
+    /// Key of the event.
     pub key: EventKey,
-    /// Which take of it.
+    /// Number of the lease; it works as a fencing token.
     pub lease: u64,
 }
 
-/// What became of an event that was to be finished.
+/// Result of [`Inbox::finish`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Finish {
-    /// It is out of the queue.
+    /// The event was removed from the queue.
     Done,
-    /// The lease had passed and another worker has taken it, or it was finished before. Nothing changed.
+    /// Another worker has taken the event, or it was finished already. Nothing changed.
     Stale,
 }

@@ -1,4 +1,4 @@
-//! The keys of a verifier, and the comparison of signatures with what they make.
+//! Keys of a verifier, and the comparison of signatures.
 
 use super::VerifyFailure;
 #[cfg(feature = "ed25519")]
@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// The keys of one scheme, any of which may have signed.
+/// Keys of one scheme; any of them may have signed.
 #[derive(Clone, Debug)]
 pub(super) enum Keys {
     Hmac {
@@ -32,7 +32,7 @@ impl Keys {
         }
     }
 
-    /// Whether any key made any of the signatures over the pieces.
+    /// Checks that at least one key made at least one of the signatures over the pieces.
     pub(super) fn check(
         &self,
         signatures: &SignatureList<'_>,
@@ -46,7 +46,7 @@ impl Keys {
     }
 }
 
-/// Compares the MAC of every key with every signature, without leaving early.
+/// Compares the MAC of every key with every signature, without an early exit.
 fn check_hmac(
     scheme: Scheme,
     ring: &Keyring<MacKey>,
@@ -75,7 +75,7 @@ fn check_hmac(
     }
 }
 
-/// Tries every key on every signature, at most 8 on 4; with public keys there is nothing to hide.
+/// Tries every key on every signature, at most 8 times 4. Public keys need no constant time.
 #[cfg(feature = "ed25519")]
 fn check_ed25519(
     ring: &Keyring<PublicKey>,

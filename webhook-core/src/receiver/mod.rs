@@ -1,8 +1,13 @@
-//! The receiving end: verify, recognise repetitions, queue, answer at once.
+//! Receiver: verifies webhooks, removes duplicates, queues events and answers at once.
 //!
-//! [`Verifier`] is pure, and its [`Verified`] the only way to a payload. [`Dedupe`] is the port to the store that claims an
-//! event and queues it in one step; where the queue is another system, [`ClaimThenQueue`] makes two of it. [`Receiver`] is both behind one endpoint; the work itself is done later, by whoever takes
-//! from the [`Inbox`].
+//! - [`Verifier`] checks signature and timestamp of a request; it is pure. A payload is reachable
+//!   only through the [`Verified`] value that it returns.
+//! - [`Dedupe`] is the store port that claims an event id and queues the event in one atomic step.
+//!   [`ClaimThenQueue`] implements it for a queue in another system, such as a broker.
+//! - [`Receiver`] is the HTTP endpoint over both.
+//! - [`Inbox`] is the queue from which the host's workers take events.
+//! - [`LatestSeen`] lets workers drop events that are older than the state they have.
+//! - [`diagnosis`] finds likely causes of a failed verification.
 //!
 //! ```
 //! use webhook_core::ports::SystemClock;

@@ -1,7 +1,8 @@
-//! Order, which deliveries do not have: dropping what is older than what was seen of the same resource.
+//! Order of events: drops events that are older than the latest event of the same resource.
 //!
-//! A retry of yesterday's event may arrive after today's. Where an event carries the whole state of its resource, the worker
-//! asks before it writes, by the version, the sequence number or the time that the event bears:
+//! Deliveries have no order: the retry of an old event may arrive after a newer event. If events
+//! carry the whole state of their resource, a worker calls [`LatestSeen::advance`] before it
+//! writes, with the version, the sequence number or the time of the event:
 //!
 //! ```
 //! use webhook_core::{memory::MemoryLatestSeen, receiver::{Advance, LatestSeen, Position, ResourceKey}};
@@ -26,24 +27,29 @@ use crate::ports::StoreError;
 
 const MAX_LENGTH: usize = 255;
 
-/// Remembers how far each resource has come.
+/// Store of the latest position of each resource.
 ///
-/// The step and the work that follows it are two writes. A worker that stands still in between can still write an old state
-/// over a newer one; where that matters, do both in one transaction, as SQL stores of this port let you.
+/// `advance` and the work that follows are two writes. A worker that stalls between them can write
+/// an old state over a newer one. To exclude this, do both in one transaction, which the SQL stores
+/// of this port support.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// - [`advance`](Self::advance) is one atomic step, durable before it answers. Of any number of simultaneous calls for one
-///   resource and one position, over all processes, at most one is [`Advance::Newer`].
-/// - The position of a resource only grows. Only [`Advance::Newer`] writes anything.
-/// - Keys are compared byte for byte, and positions as unsigned numbers of 64 bits.
+/// - [`advance`](Self::advance) is one atomic step and durable before it returns. Of any number of
+///   concurrent calls for one resource and one position, in all processes, at most one returns
+///   [`Advance::Newer`].
+/// - The position of a resource only grows. Only [`Advance::Newer`] writes.
+/// - Keys are compared byte for byte, positions as unsigned 64-bit numbers.
+///
+/// The kit `latest_seen!` of `webhook-core-conformance` checks these rules.
 #[async_trait]
 pub trait LatestSeen: Send + Sync {
-    /// Moves `resource` to `position` if it has not come as far.
+    /// Moves `resource` to `position`, if its stored position is lower.
     ///
     /// # Errors
     ///
-    /// When the store cannot say what happened. May be repeated: it is then [`Advance::Same`] if it had happened.
+    /// [`StoreError`] if the result is unknown. The call may be retried; the retry returns
+    /// [`Advance::Same`] if the first call was stored.
     async fn advance(&self, resource: &ResourceKey, position: Position) -> Result<Advance, StoreError>;
 }
 
@@ -54,17 +60,19 @@ impl<S: LatestSeen + ?Sized> LatestSeen for Arc<S> {
     }
 }
 
-/// Identifies a resource among all senders: two of them may use one id.
+/// Key of a resource over all senders. Two senders may use the same resource id.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct ResourceKey {
-    /// The sender, by the name that the host gave to the [`Receiver`](super::Receiver).
+    /// Name of the sender, as given to [`Receiver::builder`](super::Receiver::builder).
     pub source: String,
-    /// The resource.
+    /// Identifier of the resource.
     pub resource: ResourceId,
 }
 
-/// Identifies a resource of one sender by the name that the host gives it, such as `charge/ch_1`: 1 to 255 bytes of UTF-8
-/// without NUL, which every database keeps. Compared byte for byte. A host with longer names passes a digest of them.
+/// Identifier of a resource that the host chooses, such as `charge/ch_1`.
+///
+/// It has 1 to 255 bytes of UTF-8 without NUL, so that every database can store it, and is compared
+/// byte for byte. For longer names, pass a digest.
 ///
 /// # Examples
 ///
@@ -80,7 +88,7 @@ pub struct ResourceKey {
 pub struct ResourceId(Box<str>);
 
 impl ResourceId {
-    /// The identifier as a text, for a store.
+    /// The identifier as text, for a store.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -113,12 +121,14 @@ impl fmt::Display for ResourceId {
     }
 }
 
-/// Not a resource id: empty, longer than 255 bytes, or with a NUL.
+/// Error: a resource id is empty, longer than 255 bytes, or contains NUL.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("a resource id is 1 to 255 bytes without NUL")]
 pub struct InvalidResourceId(());
 
-/// How far a resource has come: a version, a sequence number or a time. All events of one resource must use the same.
+/// Position of a resource: a version, a sequence number or a time.
+///
+/// All events of one resource must use the same kind.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Position(u64);
 
@@ -137,31 +147,33 @@ impl From<u64> for Position {
 }
 
 impl From<SystemTime> for Position {
-    /// Nanoseconds since 1970; what is out of range becomes the nearest end.
+    /// Nanoseconds since 1970. Times out of range become the nearest limit.
     ///
-    /// The `created` of an [`Envelope`](crate::event::Envelope) has whole seconds: two changes within one are
-    /// [`Advance::Same`], and come in any order. Prefer a version where there is one.
+    /// [`Envelope::created`](crate::event::Envelope::created) has whole seconds, so two changes
+    /// within one second are [`Advance::Same`] and their order is undefined. Prefer a version if
+    /// events have one.
     fn from(time: SystemTime) -> Self {
         let since_1970 = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Self(u64::try_from(since_1970.as_nanos()).unwrap_or(u64::MAX))
     }
 }
 
-/// Where an event stands to what was seen of its resource.
+/// Position of an event relative to the latest position of its resource.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Advance {
-    /// Further than anything seen, or the first: its work is to be done.
+    /// The event is newer than all seen before, or the first. Process it.
     Newer,
-    /// As far as the furthest. Its work is to be done again: whoever was [`Newer`](Self::Newer) may have crashed before it.
+    /// The event has the latest position. Process it again: the worker that got
+    /// [`Newer`](Self::Newer) may have crashed before its work.
     Same,
-    /// Behind what was seen: its work must not be done.
+    /// The event is older. Do not process it.
     Older,
 }
 
 impl Advance {
-    /// What moving from `latest`, if there is one, to `position` is.
+    /// Compares `position` with the stored position `latest`.
     #[must_use]
-    pub fn of(latest: Option<Position>, position: Position) -> Self {
+    pub fn compare(latest: Option<Position>, position: Position) -> Self {
         match latest {
             Some(latest) if position < latest => Self::Older,
             Some(latest) if position == latest => Self::Same,

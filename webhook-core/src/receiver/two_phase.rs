@@ -1,4 +1,4 @@
-//! Claiming where the queue is another system: a claim under a lease first, then the queue, then the note that it is there.
+//! Two-phase claim for a queue in another system: claim with a lease, push to the queue, confirm.
 
 use std::{
     fmt,
@@ -11,35 +11,39 @@ use async_trait::async_trait;
 use super::{BodyDigest, Claim, Dedupe, EventKey, Incoming};
 use crate::ports::StoreError;
 
-/// Keeps claims of events that are queued elsewhere.
+/// Store of claims for events that are queued in another system.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// - [`begin`](Self::begin) is one atomic step, durable before it answers: of any number of simultaneous calls for one key,
-///   over all processes, exactly one is [`Begun::Claimed`].
-/// - A claim lives while `now < expires_at` of its event, queued or not. One that is not [noted as queued](Self::queued) may be
-///   begun again with the same body once its lease is over: from `now == until` on.
-/// - Another body under a live claim is a [`Begun::Conflict`], queued or not. Only [`Begun::Claimed`] writes anything.
+/// - [`begin`](Self::begin) is one atomic step and durable before it returns. Of any number of
+///   concurrent calls for one key, in all processes, exactly one returns [`Begun::Claimed`].
+/// - A claim is valid while `now < expires_at` of its event, before and after it is queued. A claim
+///   that was not [marked as queued](Self::mark_queued) can be begun again with the same body when its
+///   lease has ended, that is from `now == until` on.
+/// - Another body under a valid claim returns [`Begun::Conflict`], before and after it is queued.
+/// - Only [`Begun::Claimed`] writes.
 /// - Keys are compared byte for byte.
 ///
-/// The kit `claims!` of `webhook-core-conformance` checks this.
+/// The kit `claims!` of `webhook-core-conformance` checks these rules.
 #[async_trait]
 pub trait Claims: Send + Sync {
-    /// Claims `event` for `lease`, if nobody has, or whoever had let the lease pass without having it noted as queued.
+    /// Claims `event` for `lease`, if it is unclaimed, or its claim was not marked as queued and
+    /// its lease has ended.
     ///
     /// # Errors
     ///
-    /// When the store cannot say what happened.
+    /// [`StoreError`] if the result is unknown.
     async fn begin(&self, event: &Incoming, now: SystemTime, lease: Duration) -> Result<Begun, StoreError>;
 
-    /// Notes that the event with this key and body is in the queue. Nothing changes where there is no such claim.
+    /// Marks the claim of this key and body as queued. Without such a claim nothing changes.
     ///
-    /// It asks for no right: the one whose lease is over may say it too, since its event is in the queue all the same.
+    /// The caller needs no valid lease: if its lease ended in the meantime, the event is in the
+    /// queue nevertheless.
     ///
     /// # Errors
     ///
-    /// When the store cannot say what happened. May be repeated.
-    async fn queued(&self, key: &EventKey, digest: &BodyDigest) -> Result<(), StoreError>;
+    /// [`StoreError`] if the result is unknown. The call may be retried.
+    async fn mark_queued(&self, key: &EventKey, digest: &BodyDigest) -> Result<(), StoreError>;
 }
 
 #[async_trait]
@@ -48,41 +52,42 @@ impl<S: Claims + ?Sized> Claims for Arc<S> {
         (**self).begin(event, now, lease).await
     }
 
-    async fn queued(&self, key: &EventKey, digest: &BodyDigest) -> Result<(), StoreError> {
-        (**self).queued(key, digest).await
+    async fn mark_queued(&self, key: &EventKey, digest: &BodyDigest) -> Result<(), StoreError> {
+        (**self).mark_queued(key, digest).await
     }
 }
 
-/// What became of a claim that was to be begun.
+/// Result of [`Claims::begin`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Begun {
-    /// It is the caller's to queue, within its lease.
+    /// The caller has the claim and must queue the event within the lease.
     Claimed,
-    /// It had been claimed with the same body, and is in the queue.
+    /// Duplicate: the event was claimed with the same body and is queued.
     Duplicate,
-    /// It had been claimed with another body.
+    /// Conflict: the event was claimed with another body.
     Conflict,
-    /// Another delivery of the same body has it, and has not queued it yet.
+    /// Another delivery of the same body holds the claim and has not queued the event yet.
     Pending {
-        /// The first instant at which it may be begun again.
+        /// First instant at which the claim can be begun again.
         until: SystemTime,
     },
 }
 
-/// The queue of another system, as a broker is.
+/// Queue in another system, such as a message broker.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// - What is pushed is durable before it answers.
-/// - An event that was pushed twice may be delivered twice: after a crash at the wrong moment it is. A queue that knows the
-///   [key](Incoming::key) of what it has leaves it at one.
+/// - A pushed event is durable before [`push`](Self::push) returns.
+/// - An event may be pushed twice, after a crash between the push and the confirmation. A queue
+///   that deduplicates by [`Incoming::key`] delivers it once; another queue may deliver it twice.
 #[async_trait]
 pub trait Queue: Send + Sync {
     /// Puts the event into the queue.
     ///
     /// # Errors
     ///
-    /// When the queue cannot say that it has it. It is pushed again, once the lease of its claim is over.
+    /// [`StoreError`] if the queue did not confirm the event. The event is pushed again by a retry
+    /// after the lease of its claim.
     async fn push(&self, event: &Incoming) -> Result<(), StoreError>;
 }
 
@@ -93,11 +98,14 @@ impl<S: Queue + ?Sized> Queue for Arc<S> {
     }
 }
 
-/// A [`Dedupe`] over [`Claims`] and a [`Queue`] that no transaction spans.
+/// [`Dedupe`] over [`Claims`] and a [`Queue`] that share no transaction.
 ///
-/// A crash anywhere loses nothing: until the queue has an event, its repetitions are [`Claim::Pending`] (503 with `Retry-After`),
-/// so that the sender comes again; after the lease the event is queued anew. A crash between the queue and the note makes it
-/// stand there twice: the work must be idempotent, as it must be for any [`Inbox`](super::Inbox).
+/// A crash at any point loses no event:
+///
+/// - Before the queue has the event, a duplicate gets [`Claim::Pending`] (503 with `Retry-After`),
+///   so the sender retries. After the lease the retry queues the event.
+/// - After a crash between push and confirmation the event is queued twice. The work must be
+///   idempotent, as for every [`Inbox`](super::Inbox).
 ///
 /// # Examples
 ///
@@ -129,7 +137,10 @@ pub struct ClaimThenQueue {
 }
 
 impl ClaimThenQueue {
-    /// Claims for `lease`, which is longer than a push may take: one that takes longer may be made twice at a time.
+    /// Creates the store. `lease` is the lifetime of an unconfirmed claim.
+    ///
+    /// Choose a `lease` longer than the slowest push. A push that outlives it may run twice at the
+    /// same time.
     #[must_use]
     pub fn new(claims: impl Claims + 'static, queue: impl Queue + 'static, lease: Duration) -> Self {
         Self {
@@ -146,7 +157,7 @@ impl Dedupe for ClaimThenQueue {
         match self.claims.begin(&event, now, self.lease).await? {
             Begun::Claimed => {
                 self.queue.push(&event).await?;
-                self.claims.queued(&event.key, &event.digest).await?;
+                self.claims.mark_queued(&event.key, &event.digest).await?;
                 Ok(Claim::Enqueued)
             }
             Begun::Duplicate => Ok(Claim::Duplicate),

@@ -1,4 +1,4 @@
-//! A payload one may read.
+//! Verified messages.
 
 use std::time::SystemTime;
 
@@ -10,9 +10,9 @@ use crate::{
     signature::Scheme,
 };
 
-/// A message whose signature and time are right: the only way to its payload.
+/// Message with a valid signature and timestamp; the only access to the payload.
 ///
-/// Made by [`Verifier::verify`](super::Verifier::verify) alone.
+/// Only [`Verifier::verify`](super::Verifier::verify) creates it.
 #[derive(Clone, Debug)]
 pub struct Verified<'h> {
     pub(super) scheme: Scheme,
@@ -22,47 +22,49 @@ pub struct Verified<'h> {
 }
 
 impl Verified<'_> {
-    /// The bytes that were signed.
+    /// Bytes that were signed.
     ///
     /// # Security
     ///
-    /// The sender wrote them, but what it wrote may come from others: still untrusted input.
+    /// The signature proves the sender, but the sender may pass on input of others: treat the body
+    /// as untrusted input.
     #[must_use]
     pub fn body(&self) -> &Bytes {
         &self.body
     }
 
-    /// Gives the bytes that were signed away.
+    /// Converts the message into the bytes that were signed.
     #[must_use]
     pub fn into_body(self) -> Bytes {
         self.body
     }
 
-    /// When it was signed.
+    /// Time at which the sender signed the message.
     #[must_use]
     pub fn timestamp(&self) -> SystemTime {
         self.timestamp.into()
     }
 
-    /// How it was signed.
+    /// Scheme of the signature.
     #[must_use]
     pub fn scheme(&self) -> Scheme {
         self.scheme
     }
 
-    /// The value of `Webhook-Id`, which [`Scheme::TimestampBodyHex`] does not sign.
+    /// Value of `Webhook-Id`. [`Scheme::TimestampBodyHex`] does not sign it.
     #[must_use]
     pub fn header_id(&self) -> &str {
         self.id
     }
 
-    /// The id to recognise repetitions by: one that the signature covers.
+    /// Id for the detection of duplicates, covered by the signature.
     ///
-    /// Where the scheme leaves the header out, it is the `id` inside the body, and the header must agree with it.
+    /// If the scheme does not sign the header, this is the `id` inside the body, which must equal
+    /// the header.
     ///
     /// # Errors
     ///
-    /// When the body has no such `id`, or it is not the header's.
+    /// [`VerifyError`] if the body has no `id`, or the `id` differs from the header.
     pub fn authenticated_id(&self) -> Result<EventId, VerifyError> {
         if self.scheme.signs_id() {
             return Ok(self.id.parse().map_err(|_| VerifyFailure::InvalidId)?);
@@ -75,11 +77,11 @@ impl Verified<'_> {
         }
     }
 
-    /// Reads the body as an event of this suite's form.
+    /// Parses the body as an event envelope.
     ///
     /// # Errors
     ///
-    /// When it has another form.
+    /// [`InvalidEnvelope`] if the body has another format.
     pub fn envelope(&self) -> Result<Envelope, InvalidEnvelope> {
         Envelope::parse(self.body.clone())
     }

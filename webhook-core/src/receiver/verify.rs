@@ -1,4 +1,4 @@
-//! From headers and bytes to a payload one may read.
+//! Verification of signatures and timestamps.
 
 use std::time::{Duration, SystemTime};
 
@@ -18,12 +18,12 @@ use crate::{
     },
 };
 
-/// How far the time of signing may be from now unless told otherwise.
+/// Default tolerance of the timestamp.
 pub(super) const TOLERANCE: Duration = Duration::from_secs(300);
 
-/// Verifies messages of one scheme, signed with any key of a ring.
+/// Verifies messages of one signature scheme with any key of a ring.
 ///
-/// Pure: the time is an argument. Allocates nothing.
+/// The verifier is pure: the caller passes the time. It does not allocate.
 ///
 /// # Examples
 ///
@@ -54,30 +54,31 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// Verifies [`Scheme::TimestampBodyHex`].
+    /// Creates a verifier for [`Scheme::TimestampBodyHex`].
     ///
     /// # Security
     ///
-    /// Under this scheme anybody who saw one message can send it again under another `Webhook-Id`. Recognise repetitions by
-    /// [`Verified::authenticated_id`], as the [`Receiver`](super::Receiver) does.
+    /// This scheme does not sign `Webhook-Id`. An attacker who saw one message can replay it under
+    /// another `Webhook-Id`. Detect duplicates by [`Verified::authenticated_id`], as the
+    /// [`Receiver`](super::Receiver) does.
     #[must_use]
     pub fn timestamp_body_hex(secrets: impl Into<Keyring>) -> Self {
         Self::hmac(Scheme::TimestampBodyHex, &secrets.into())
     }
 
-    /// Verifies [`Scheme::IdTimestampBodyHex`].
+    /// Creates a verifier for [`Scheme::IdTimestampBodyHex`].
     #[must_use]
     pub fn id_timestamp_body_hex(secrets: impl Into<Keyring>) -> Self {
         Self::hmac(Scheme::IdTimestampBodyHex, &secrets.into())
     }
 
-    /// Verifies [`Scheme::StandardWebhooks`].
+    /// Creates a verifier for [`Scheme::StandardWebhooks`].
     #[must_use]
     pub fn standard_webhooks(secrets: impl Into<Keyring>) -> Self {
         Self::hmac(Scheme::StandardWebhooks, &secrets.into())
     }
 
-    /// Verifies [`Scheme::Ed25519`].
+    /// Creates a verifier for [`Scheme::Ed25519`].
     #[cfg(feature = "ed25519")]
     #[must_use]
     pub fn ed25519(keys: impl Into<Keyring<PublicKey>>) -> Self {
@@ -87,38 +88,40 @@ impl Verifier {
         }
     }
 
-    /// How far the time of signing may be from now, to either side, itself included: 300 seconds unless told otherwise.
+    /// Sets the maximum difference between timestamp and clock, inclusive, in both directions.
+    /// Default: 300 seconds.
     #[must_use]
     pub fn with_tolerance(mut self, tolerance: Duration) -> Self {
         self.tolerance = Some(tolerance);
         self
     }
 
-    /// Accepts messages of any age, for stored ones that are looked at again.
+    /// Accepts timestamps of any age, to verify stored messages again.
     ///
     /// # Security
     ///
-    /// A message that leaked once can then be presented for ever.
+    /// A message that leaked can be replayed without end.
     #[must_use]
     pub fn danger_ignore_timestamp(mut self) -> Self {
         self.tolerance = None;
         self
     }
 
-    /// The scheme that messages must be signed by.
+    /// Scheme of the messages that this verifier accepts.
     #[must_use]
     pub fn scheme(&self) -> Scheme {
         self.keys.scheme()
     }
 
-    /// Verifies the exact bytes that arrived, before anybody parses them.
+    /// Verifies the exact bytes of a request; call it before the body is parsed.
     ///
-    /// The signature comes first and the time second, so that nobody without a key learns anything from the time. The MAC of
-    /// every secret is compared with every signature, in constant time.
+    /// - The signature is checked before the timestamp, so the timestamp check reveals nothing to a
+    ///   client without the key.
+    /// - The MAC of every secret is compared with every signature, in constant time.
     ///
     /// # Errors
     ///
-    /// Whatever is wrong, one error that tells the sender nothing; [`VerifyError::reason`] tells the log.
+    /// [`VerifyError`], which looks the same for every reason. Log [`VerifyError::reason`].
     pub fn verify<'h>(
         &self,
         headers: &'h HeaderMap,
@@ -163,7 +166,7 @@ impl Verifier {
     }
 }
 
-/// The three headers, found in one walk over all of them.
+/// The three headers, found in one pass over the header map.
 struct Signed<'h> {
     id: &'h str,
     time: &'h str,

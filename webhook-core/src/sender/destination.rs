@@ -1,7 +1,7 @@
-//! Where an endpoint's messages go: the URL that a receiver registered.
+//! Destination URL of an endpoint.
 //!
-//! Registered means vetted once; because names resolve to other addresses later, every attempt vets again, and the transport
-//! vets the addresses it connects to.
+//! The URL is checked at registration. A host name may resolve to another address later, so every
+//! attempt checks the URL again, and the transport checks the address that it connects to.
 
 use std::{fmt, str::FromStr};
 
@@ -11,9 +11,9 @@ use crate::address::{AddressPolicy, RefusedAddress, Target};
 
 const MAX_LENGTH: usize = 2048;
 
-/// An absolute `https` or `http` URL without user information or fragment, at most 2048 bytes, in its normal form.
+/// Absolute `https` or `http` URL without credentials or fragment, at most 2048 bytes, normalized.
 ///
-/// Says nothing about whether it may be called: that is what [`vet`](Self::vet) is for.
+/// A `Destination` may still lead to a forbidden address: see [`vet`](Self::vet).
 ///
 /// # Examples
 ///
@@ -32,17 +32,17 @@ const MAX_LENGTH: usize = 2048;
 pub struct Destination(Box<str>);
 
 impl Destination {
-    /// The URL.
+    /// The URL as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether the address rules allow calling it, as far as they can tell without resolving the name.
+    /// Checks the URL with the address rules, without name resolution.
     ///
     /// # Errors
     ///
-    /// [`RefusedAddress`] names the rule.
+    /// [`RefusedAddress`], which names the rule.
     pub fn vet(&self, policy: &AddressPolicy) -> Result<Target, RefusedAddress> {
         policy.vet(&self.0)
     }
@@ -76,7 +76,7 @@ impl fmt::Display for Destination {
     }
 }
 
-/// Not a URL that messages can be sent to.
+/// Error: not a valid destination URL.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
     "a destination is an absolute http or https URL without credentials and fragment, at most 2048 bytes"

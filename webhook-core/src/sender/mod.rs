@@ -1,20 +1,22 @@
-//! The sending side: events go to every endpoint that wants them, at least once.
+//! Sender: stores events and delivers them to every subscribed endpoint, at least once.
 //!
-//! An event is stored with one [`Delivery`] per endpoint ([`fan_out`], [`Outbox::enqueue`]) before the producer is answered. A
-//! [`Dispatcher`] leases what is due, signs it, sends it, and settles what came of it; a crash at any point costs a repetition,
-//! never an event. What failed for good is kept for inspection and [`replay`](Outbox::replay), and an endpoint that came later
-//! gets [what it missed](Outbox::replay_missing).
+//! 1. An event is stored with one [`Delivery`] per endpoint ([`fan_out`], [`Outbox::enqueue`])
+//!    before the producer gets its result.
+//! 2. A [`Dispatcher`] leases due deliveries, signs and sends them, and settles the outcomes. A
+//!    crash at any point costs a repeated attempt, never an event.
+//! 3. Failed deliveries are kept for inspection and [`replay`](Outbox::replay). An endpoint that
+//!    was registered later gets [earlier events](Outbox::replay_missing) on request.
 //!
-//! | module's subject | types |
+//! | subject | types |
 //! |---|---|
-//! | who gets events | [`Endpoint`], [`Destination`], [`EndpointStore`] |
-//! | what waits | [`StoredEvent`], [`Delivery`], [`Outbox`] |
-//! | when | [`Schedule`] |
-//! | what an answer means | [`classify`], [`DeliveryPolicy`] |
-//! | how an endpoint does | [`EndpointHealth`], [`HealthEvent`] |
-//! | doing it | [`Dispatcher`] |
+//! | registered endpoints | [`Endpoint`], [`Destination`], [`EndpointStore`] |
+//! | stored events and deliveries | [`StoredEvent`], [`Delivery`], [`Outbox`] |
+//! | retry schedule | [`Schedule`] |
+//! | classification of responses | [`classify`], [`DeliveryPolicy`] |
+//! | circuit breaker, concurrency limit | [`EndpointHealth`], [`HealthEvent`] |
+//! | delivery | [`Dispatcher`] |
 //!
-//! The decisions are pure and usable without the dispatcher.
+//! All decisions are pure functions and usable without the dispatcher.
 
 mod attempt;
 mod delivery;

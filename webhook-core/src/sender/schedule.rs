@@ -1,9 +1,9 @@
-//! When a delivery is attempted: seven times over two days, each gap longer than the last.
+//! Retry schedule: seven attempts over two days by default, with growing gaps.
 //!
-//! A [`Schedule`] is the list of gaps between attempts. Its own part of a delay is spread by ±50 %, so that deliveries which
-//! failed together do not come back together; what a receiver asks for with `Retry-After` is never shortened by it.
+//! A [`Schedule`] is the list of gaps between attempts. A jitter of ±50 % spreads each gap, so that
+//! deliveries that failed together are not retried together. It never shortens `Retry-After`.
 //!
-//! Pure: the caller brings the randomness as a number.
+//! The schedule is pure: the caller passes a random number.
 //!
 //! ```
 //! use std::time::Duration;
@@ -11,10 +11,10 @@
 //!
 //! let schedule = Schedule::default();
 //! assert_eq!(schedule.attempts(), 7);
-//! // one attempt is spent: the second follows after a minute, or half to one and a half of it
+//! // after one attempt the second follows in 30 to 90 seconds
 //! assert_eq!(schedule.delay_after(1, u64::MIN), Some(Duration::from_secs(30)));
 //! assert!(schedule.delay_after(1, u64::MAX).unwrap() < Duration::from_secs(90));
-//! // all seven are spent
+//! // after seven attempts there is no further one
 //! assert_eq!(schedule.delay_after(7, 0), None);
 //! ```
 
@@ -23,45 +23,45 @@ use std::{sync::Arc, time::Duration};
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// What a receiver's memory of ids can still be asked to cover; a longer gap is a mistake in units.
+/// Maximum gap. A longer one is probably a mistake in the unit.
 const LONGEST_GAP: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const MOST_ATTEMPTS: usize = 32;
 
-/// The gaps between the attempts of one delivery.
+/// Gaps between the attempts of a delivery.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Schedule {
     gaps: Arc<[Duration]>,
 }
 
-/// Why a list of gaps is not a schedule.
+/// Error: a list of gaps is not a schedule.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidSchedule {
-    /// More than 32 attempts.
+    /// There are more than 32 attempts.
     #[error("a schedule has at most 32 attempts")]
     TooManyAttempts,
-    /// A gap of zero would call a failing receiver in a tight loop.
+    /// A gap is zero, which would retry in a tight loop.
     #[error("a gap between attempts must be longer than zero")]
     ZeroGap,
-    /// Delays grow, or at least do not shrink.
+    /// A gap is shorter than the gap before it.
     #[error("a gap between attempts must not be shorter than the one before")]
     ShrinkingGap,
-    /// A gap of more than seven days.
+    /// A gap is longer than 7 days.
     #[error("a gap between attempts must not be longer than seven days")]
     GapTooLong,
-    /// No attempt at all.
+    /// There is no attempt.
     #[error("a schedule has at least one attempt")]
     NoAttempt,
 }
 
 impl Schedule {
-    /// A first attempt at once, and one more after each gap.
+    /// Creates a schedule: a first attempt at once, and one more after each gap.
     ///
     /// # Errors
     ///
-    /// [`InvalidSchedule`] names the first rule the list breaks.
+    /// [`InvalidSchedule`], the first rule that the list breaks.
     pub fn new(gaps: impl IntoIterator<Item = Duration>) -> Result<Self, InvalidSchedule> {
-        // one more than allowed is enough to refuse an endless iterator
+        // one gap more than allowed is enough to refuse an endless iterator
         let gaps: Arc<[Duration]> = gaps.into_iter().take(MOST_ATTEMPTS).collect();
         if gaps.len() >= MOST_ATTEMPTS {
             return Err(InvalidSchedule::TooManyAttempts);
@@ -78,7 +78,7 @@ impl Schedule {
         Ok(Self { gaps })
     }
 
-    /// Gaps that double from `first` up to `cap`.
+    /// Creates a schedule with gaps that double from `first` up to `cap`.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -102,7 +102,7 @@ impl Schedule {
         )
     }
 
-    /// How often a delivery is attempted at most.
+    /// Maximum number of attempts.
     #[must_use]
     pub fn attempts(&self) -> u32 {
         u32::try_from(self.gaps.len())
@@ -110,9 +110,9 @@ impl Schedule {
             .saturating_add(1)
     }
 
-    /// How long to wait after `spent` attempts, or `None` when the schedule is exhausted.
+    /// Delay after `spent` attempts; `None` if the schedule is exhausted.
     ///
-    /// `jitter` is a uniformly random number; it maps to a factor in [½, 1½).
+    /// `jitter` is a uniformly random number. It maps to a factor in [½, 1½).
     #[must_use]
     pub fn delay_after(&self, spent: u32, jitter: u64) -> Option<Duration> {
         match spent.checked_sub(1) {
@@ -124,14 +124,17 @@ impl Schedule {
         }
     }
 
-    /// The longest gap between two attempts as it is planned, jitter left out: what a receiver's
-    /// [`with_longest_retry_gap`](crate::receiver::ReceiverBuilder::with_longest_retry_gap) takes, which adds the jitter.
+    /// Longest gap between two attempts, without jitter.
+    ///
+    /// Pass it to
+    /// [`with_longest_retry_gap`](crate::receiver::ReceiverBuilder::with_longest_retry_gap) of a
+    /// receiver, which adds the jitter.
     #[must_use]
     pub fn longest_gap(&self) -> Duration {
         self.gaps.iter().max().copied().unwrap_or_default()
     }
 
-    /// The longest time from the first attempt to the last, jitter included.
+    /// Longest time from the first to the last attempt, with jitter.
     #[must_use]
     pub fn longest_span(&self) -> Duration {
         self.gaps.iter().copied().map(stretched).sum()
@@ -139,7 +142,7 @@ impl Schedule {
 }
 
 impl Default for Schedule {
-    /// Now, then after 1 minute, 10 minutes, 1, 6, 12 and 24 hours.
+    /// At once, then after 1 minute, 10 minutes, 1, 6, 12 and 24 hours.
     fn default() -> Self {
         Self {
             gaps: Arc::new([MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, 12 * HOUR, 24 * HOUR]),
@@ -147,9 +150,9 @@ impl Default for Schedule {
     }
 }
 
-/// Half the delay, and a random part of a whole one: ±50 % around `base`, in integers.
+/// Spreads `base` by ±50 %, in integers.
 pub(super) fn jittered(base: Duration, jitter: u64) -> Duration {
-    // at most seven days: 2^50 nanoseconds, so the product stays below 2^114
+    // at most 7 days: 2^50 nanoseconds, so the product stays below 2^114
     let spread = (base.as_nanos() * u128::from(jitter)) >> 64;
     base / 2 + Duration::from_nanos(u64::try_from(spread).unwrap_or(u64::MAX))
 }
@@ -179,7 +182,7 @@ mod tests {
         assert!(schedule.longest_span() < Duration::from_secs(72 * 3_600));
     }
 
-    /// W13: a custom schedule is checked when it is made.
+    /// W13: a custom schedule is checked when it is created.
     #[test]
     fn a_custom_schedule_is_checked() {
         let seconds = Duration::from_secs;

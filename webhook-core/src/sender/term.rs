@@ -1,18 +1,18 @@
-//! The words by which a store and a log know the crate's closed sets.
+//! Stable names of enum variants, for stores and logs.
 
-/// A text that names no member of the set it was read as.
+/// Error: the text names no variant.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("not one of the known terms")]
+#[error("unknown term")]
 pub struct UnknownTerm;
 
-/// Gives a fieldless enum its stable words: `ALL`, `as_str`, `Display`, `FromStr`.
+/// Implements `ALL`, `as_str`, `Display` and `FromStr` with stable names for a fieldless enum.
 macro_rules! terms {
     ($set:ident { $($member:ident => $word:literal),+ $(,)? }) => {
         impl $set {
-            /// Every member, in the order of declaration.
+            /// All variants, in the order of declaration.
             pub const ALL: [Self; [$($word),+].len()] = [$(Self::$member),+];
 
-            /// The stable word for this member, as a store keeps it.
+            /// Stable name of this variant, for stores.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {

@@ -1,4 +1,5 @@
-//! The asymmetric scheme of Standard Webhooks, `v1a`: the sender keeps a secret key, receivers know only the public one.
+//! Asymmetric scheme of Standard Webhooks, `v1a`: the sender keeps the secret key, and receivers
+//! hold the public key.
 //!
 //! ```
 //! use webhook_core::{ports::OsEntropy, receiver::Verifier, signature::{Signer, ed25519::SecretKey}};
@@ -28,26 +29,32 @@ const WHSK: &str = "whsk_";
 const WHPK: &str = "whpk_";
 const SIGNATURE_LENGTH: usize = 64;
 const BASE64_LENGTH: usize = 88;
-/// How many signatures of one message are tried. Each costs a receiver one verification a key, each of which hashes the body,
-/// and anybody can write them; a sender that rotates has two.
+/// Maximum number of signatures that a receiver tries on one message.
+///
+/// Each costs one verification per key, which hashes the body, and any client can send signatures.
+/// A sender that rotates its key sends two.
 pub(crate) const MAX_SIGNATURES: usize = 4;
 
-/// The key that signs, kept by the sender alone.
+/// Secret key of the sender.
 ///
-/// Not printed by `Debug`, not comparable, wiped from memory when dropped.
+/// # Security
+///
+/// `Debug` does not print the key. It cannot be compared, and it is wiped from memory on drop.
 #[derive(Clone)]
 pub struct SecretKey(SigningKey);
 
-/// The key that verifies, free to publish.
+/// Public key for receivers. It need not be kept secret.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PublicKey(VerifyingKey);
 
 impl SecretKey {
-    /// Reads `whsk_` and the base64 of the 32-byte seed, or of the seed followed by its public key.
+    /// Parses `whsk_` and the base64 of the 32-byte seed, or of the seed followed by its public
+    /// key.
     ///
     /// # Errors
     ///
-    /// When the prefix is missing, the rest is not canonical base64 of 32 or 64 bytes, or the two halves disagree.
+    /// [`InvalidSecret`] if the prefix is missing, the rest is not canonical base64 of 32 or 64
+    /// bytes, or the seed and the public key do not match.
     pub fn from_whsk(text: &str) -> Result<Self, InvalidSecret> {
         let bytes = decode(
             text.strip_prefix(WHSK)
@@ -58,13 +65,13 @@ impl SecretKey {
         } else if let Ok(pair) = bytes.as_slice().try_into() {
             let key = SigningKey::from_keypair_bytes(pair);
             key.map(Self)
-                .map_err(|_| InvalidSecret("the halves of the secret key disagree"))
+                .map_err(|_| InvalidSecret("the public half of the secret key does not match its seed"))
         } else {
             Err(InvalidSecret("a secret key has 32 or 64 bytes"))
         }
     }
 
-    /// Makes a fresh key.
+    /// Generates a key.
     #[must_use]
     pub fn generate(entropy: &dyn Entropy) -> Self {
         let mut seed = Zeroizing::new([0; 32]);
@@ -72,24 +79,25 @@ impl SecretKey {
         Self(SigningKey::from_bytes(&seed))
     }
 
-    /// The key in the 64-byte form that [`from_whsk`](Self::from_whsk) reads.
+    /// The key in the 64-byte form that [`from_whsk`](Self::from_whsk) parses.
     ///
     /// # Security
     ///
-    /// The text is not wiped from memory. Seal it before it is stored, and keep it out of logs.
+    /// The returned text is not wiped from memory. Encrypt it before it is stored, and keep it out
+    /// of logs.
     #[must_use]
     pub fn expose_whsk(&self) -> String {
         let pair = Zeroizing::new(self.0.to_keypair_bytes());
         format!("{WHSK}{}", BASE64_STANDARD.encode(pair.as_slice()))
     }
 
-    /// The key to give to receivers.
+    /// Public key to give to receivers.
     #[must_use]
     pub fn public_key(&self) -> PublicKey {
         PublicKey(self.0.verifying_key())
     }
 
-    /// Appends the signature of the pieces, one after the other.
+    /// Appends the signature of the concatenated pieces.
     pub(crate) fn write(&self, pieces: &[&[u8]], text: &mut String) {
         let signature: Signature = self.0.multipart_sign(pieces);
         BASE64_STANDARD.encode_string(signature.to_bytes(), text);
@@ -97,12 +105,13 @@ impl SecretKey {
 }
 
 impl PublicKey {
-    /// Reads `whpk_` and the base64 of the 32 bytes.
+    /// Parses `whpk_` and the base64 of the 32 bytes.
     ///
     /// # Errors
     ///
-    /// When the prefix is missing, the rest is not canonical base64 of 32 bytes, or the bytes are no point of the curve or one
-    /// of its few weak ones, under which anybody can sign.
+    /// [`InvalidSecret`] if the prefix is missing, the rest is not canonical base64 of 32 bytes,
+    /// the bytes are not a point of the curve, or the point has a small order, so that signatures
+    /// can be forged.
     pub fn from_whpk(text: &str) -> Result<Self, InvalidSecret> {
         let bytes = decode(
             text.strip_prefix(WHPK)
@@ -113,24 +122,25 @@ impl PublicKey {
             .try_into()
             .map_err(|_| InvalidSecret("a public key has 32 bytes"))?;
         let key = VerifyingKey::from_bytes(bytes)
-            .map_err(|_| InvalidSecret("the public key is no point of the curve"))?;
+            .map_err(|_| InvalidSecret("the public key is not a point of the curve"))?;
         if key.is_weak() {
-            Err(InvalidSecret("the public key is weak"))
+            Err(InvalidSecret("the public key has a small order"))
         } else {
             Ok(Self(key))
         }
     }
 
-    /// The key in the form that [`from_whpk`](Self::from_whpk) reads.
+    /// The key in the form that [`from_whpk`](Self::from_whpk) parses.
     #[must_use]
     pub fn to_whpk(&self) -> String {
         format!("{WHPK}{}", BASE64_STANDARD.encode(self.0.as_bytes()))
     }
 
-    /// Whether `signature` is this key's over the pieces, one after the other.
+    /// Verifies `signature` over the concatenated pieces.
     ///
-    /// As strict as `verify_strict`, which cannot take a message in pieces: the verification refuses a scalar that is not
-    /// reduced, the constructor a weak key, and this function a commitment of small order.
+    /// As strict as `verify_strict`, which does not accept a message in pieces. The verification
+    /// refuses a scalar that is not reduced, the constructor refuses a weak key, and this function
+    /// refuses a commitment of small order.
     pub(crate) fn verifies(&self, pieces: &[&[u8]], signature: &Signature) -> bool {
         let commitment = VerifyingKey::from_bytes(signature.r_bytes());
         commitment.is_ok_and(|commitment| !commitment.is_weak())
@@ -144,9 +154,9 @@ impl fmt::Debug for SecretKey {
     }
 }
 
-/// Reads a signature in its one writing.
+/// Parses a signature in its canonical form.
 pub(crate) fn read(text: &[u8]) -> Option<Signature> {
-    // the decoder asks for room for whole groups of three bytes
+    // the decoder needs space for whole groups of three bytes
     let mut decoded = [0; SIGNATURE_LENGTH + 2];
     if text.len() != BASE64_LENGTH
         || BASE64_STANDARD.decode_slice(text, &mut decoded).ok()? != SIGNATURE_LENGTH

@@ -1,11 +1,11 @@
-//! The grammar of `Webhook-Signature`.
+//! Grammar of `Webhook-Signature`.
 //!
 //! ```text
 //! list  = token *( SP token )     ; over all lines of the header; further spaces are ignored
 //! token = tag "," signature [ "," ]
 //! ```
 //!
-//! The last comma is what a proxy leaves that joins two lines of the header with a comma and a space.
+//! A proxy that joins two header lines with a comma and a space leaves the last comma.
 
 use http::HeaderValue;
 use memchr::memchr;
@@ -13,7 +13,7 @@ use memchr::memchr;
 const MAX_TOKENS: usize = 16;
 const MAX_BYTES: usize = 4096;
 
-/// The tokens of a message, few enough to try each.
+/// Tokens of a message, bounded in number and size.
 #[derive(Debug, Default)]
 pub(crate) struct SignatureList<'h> {
     tokens: [&'h [u8]; MAX_TOKENS],
@@ -21,12 +21,12 @@ pub(crate) struct SignatureList<'h> {
     bytes: usize,
 }
 
-/// A list of more than 16 tokens or 4 KiB.
+/// Error: more than 16 tokens or 4 KiB.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct TooLarge;
 
 impl<'h> SignatureList<'h> {
-    /// Adds the tokens of one line of the header.
+    /// Adds the tokens of one header line.
     pub(crate) fn add(&mut self, line: &'h HeaderValue) -> Result<(), TooLarge> {
         let mut rest = line.as_bytes();
         self.bytes = self.bytes.saturating_add(rest.len());
@@ -40,7 +40,8 @@ impl<'h> SignatureList<'h> {
         self.push(rest)
     }
 
-    /// The signatures under `tag`. Tokens under another tag, and those without the form of a token, are passed over.
+    /// Signatures with the tag `tag`. Tokens with another tag or without the form of a token are
+    /// skipped.
     pub(crate) fn tagged(&self, tag: &str) -> impl Iterator<Item = &'h [u8]> + Clone {
         self.tokens
             .iter()
@@ -74,7 +75,8 @@ mod tests {
         )
     }
 
-    /// W2: the list is split on spaces, over all lines; other tags and what is not a token are passed over.
+    /// W2: the list is split on spaces, over all lines; other tags and malformed tokens are
+    /// skipped.
     #[test]
     fn the_list_gives_the_tokens_of_one_tag() {
         for (lines, expected) in [
@@ -108,7 +110,7 @@ mod tests {
         }
     }
 
-    /// W2: at most 16 tokens, of whatever tag, and 4 KiB, over all lines.
+    /// W2: at most 16 tokens of any tag, and 4 KiB, over all lines.
     #[test]
     fn a_list_beyond_its_bounds_is_refused() {
         assert!(tokens(&["v2,a "; 16]).is_some());

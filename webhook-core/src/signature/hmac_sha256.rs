@@ -1,4 +1,4 @@
-//! HMAC-SHA256 over the pieces of a message, and its two writings.
+//! HMAC-SHA256 over the pieces of a message, in hexadecimal and base64.
 
 use std::fmt;
 
@@ -12,12 +12,11 @@ const LENGTH: usize = 32;
 const HEX_LENGTH: usize = 2 * LENGTH;
 const BASE64_LENGTH: usize = 44;
 
-/// A secret with its key schedule worked out, so that signing a message starts with the message. Wiped from memory when
-/// dropped.
+/// Secret with its precomputed HMAC key schedule. Wiped from memory on drop.
 #[derive(Clone)]
 pub(crate) struct MacKey(Hmac<Sha256>);
 
-/// A MAC, compared in constant time.
+/// MAC, compared in constant time.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct MacBytes(CtOutput<Hmac<Sha256>>);
 
@@ -33,7 +32,7 @@ impl MacKey {
         Self(Hmac::new_from_slice(secret.expose_bytes()).expect("HMAC takes a key of any length"))
     }
 
-    /// The MAC of the pieces, one after the other.
+    /// The MAC of the concatenated pieces.
     pub(crate) fn mac(&self, pieces: &[&[u8]]) -> MacBytes {
         let mut mac = self.0.clone();
         for piece in pieces {
@@ -49,16 +48,16 @@ impl fmt::Debug for MacKey {
     }
 }
 
-/// How a MAC is written.
+/// Text encoding of a MAC.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Encoding {
     /// 64 lowercase hexadecimal digits.
     Hex,
-    /// 44 characters of base64, the last one padding.
+    /// 44 base64 characters, the last one padding.
     Base64,
 }
 
-/// Appends the MAC.
+/// Appends the MAC in `encoding`.
 pub(crate) fn write(encoding: Encoding, mac: &MacBytes, text: &mut String) {
     match encoding {
         Encoding::Hex => write_hex(mac, text),
@@ -66,7 +65,7 @@ pub(crate) fn write(encoding: Encoding, mac: &MacBytes, text: &mut String) {
     }
 }
 
-/// Reads a MAC in the one writing that the encoding has for it.
+/// Parses a MAC in the canonical form of `encoding`.
 pub(crate) fn read(encoding: Encoding, text: &[u8]) -> Option<MacBytes> {
     match encoding {
         Encoding::Hex => read_hex(text),
@@ -110,7 +109,7 @@ fn hex_digit(digit: u8) -> Option<u8> {
 }
 
 fn read_base64(text: &[u8]) -> Option<MacBytes> {
-    // the decoder asks for room for whole groups of three bytes
+    // the decoder needs space for whole groups of three bytes
     let mut decoded = [0; LENGTH + 1];
     if text.len() != BASE64_LENGTH || BASE64_STANDARD.decode_slice(text, &mut decoded).ok()? != LENGTH {
         return None;

@@ -1,8 +1,8 @@
-//! Signatures of webhooks: the schemes, and what a sender puts on a message.
+//! Signatures: the schemes, the signers, and the three headers of a signed message.
 //!
-//! Each scheme has a name and is chosen by it; none is tried because another did not fit. [`Signers`] holds what one endpoint's
-//! messages are signed with, old secrets during a rotation included, and makes the three headers of a message. The other end
-//! is the [`Verifier`](crate::receiver::Verifier).
+//! The host selects each [`Scheme`] by name; a receiver never tries another scheme. [`Signers`]
+//! holds all signers of one endpoint, with the old secrets during a rotation, and writes the
+//! headers. The receiver verifies them with a [`Verifier`](crate::receiver::Verifier).
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -35,17 +35,18 @@ use self::hmac_sha256::Encoding;
 pub use signer::Signer;
 pub use signers::{ActiveSigner, InvalidSigners, SignatureHeaders, Signers};
 
-/// The identifier of the message, the same over every attempt.
+/// `Webhook-Id`: the event id, the same for every attempt.
 pub const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
-/// When this attempt was signed, in Unix seconds.
+/// `Webhook-Timestamp`: the time at which this attempt was signed, in Unix seconds.
 pub const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
-/// The signatures of this attempt, each after a tag and a comma, separated by spaces.
+/// `Webhook-Signature`: space-separated tokens, each a tag, a comma and a signature.
 pub const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// What is signed, how, and how the signature is written.
+/// Signature scheme: the signed text, the algorithm, and the encoding of the signature.
 ///
-/// Both hexadecimal forms and Standard Webhooks write the same tag, `v1`, before signatures that differ in content and
-/// encoding. A receiver must be told which it speaks; a sender may put several into one header.
+/// The two hexadecimal schemes and Standard Webhooks share the tag `v1`, although their signed text
+/// or encoding differs. So the host tells a receiver which scheme it verifies. A sender may put
+/// signatures of several schemes into one header.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Scheme {
@@ -53,15 +54,16 @@ pub enum Scheme {
     ///
     /// # Security
     ///
-    /// The `Webhook-Id` header is not signed: repetitions must be recognised by the id inside the body, as
+    /// The `Webhook-Id` header is not signed. Detect duplicates by the id inside the body, as
     /// [`Verified::authenticated_id`](crate::receiver::Verified::authenticated_id) does.
     TimestampBodyHex,
     /// `v1,` and the HMAC-SHA256 of `id.timestamp.body` in lowercase hexadecimal.
     IdTimestampBodyHex,
-    /// `v1,` and the HMAC-SHA256 of `id.timestamp.body` in base64, as in
-    /// [Standard Webhooks](https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md).
+    /// `v1,` and the HMAC-SHA256 of `id.timestamp.body` in base64, as in [Standard
+    /// Webhooks](https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md).
     StandardWebhooks,
-    /// `v1a,` and the Ed25519 signature of `id.timestamp.body` in base64: the asymmetric form of Standard Webhooks.
+    /// `v1a,` and the Ed25519 signature of `id.timestamp.body` in base64: the asymmetric scheme of
+    /// Standard Webhooks.
     #[cfg(feature = "ed25519")]
     Ed25519,
 }
@@ -75,7 +77,7 @@ impl Scheme {
         Self::Ed25519,
     ];
 
-    /// The name for configurations and stores, which [`FromStr`] reads.
+    /// Name for configuration files and stores; [`FromStr`] parses it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -87,7 +89,7 @@ impl Scheme {
         }
     }
 
-    /// Whether the signature covers the `Webhook-Id` header.
+    /// Returns `true` if the signature covers the `Webhook-Id` header.
     #[must_use]
     pub fn signs_id(self) -> bool {
         self != Self::TimestampBodyHex
@@ -102,7 +104,7 @@ impl Scheme {
         }
     }
 
-    /// How its MAC is written.
+    /// Text encoding of the signature.
     pub(crate) fn encoding(self) -> Encoding {
         match self {
             Self::TimestampBodyHex | Self::IdTimestampBodyHex => Encoding::Hex,
@@ -112,7 +114,7 @@ impl Scheme {
         }
     }
 
-    /// The signed text, in pieces, so that no copy of the body is ever made.
+    /// The signed text in pieces, so that the body is not copied.
     pub(crate) fn signed<'a>(self, id: &'a str, timestamp: &'a str, body: &'a [u8]) -> [&'a [u8]; 5] {
         let (id, dot): (&[u8], &[u8]) = if self.signs_id() {
             (id.as_bytes(), b".")
@@ -141,7 +143,7 @@ impl FromStr for Scheme {
     }
 }
 
-/// Not the name of a scheme.
+/// Error: not the name of a scheme.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not the name of a signature scheme")]
 pub struct UnknownScheme(());

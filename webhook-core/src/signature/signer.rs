@@ -1,4 +1,4 @@
-//! One scheme with the key it signs with.
+//! A signature scheme with its key.
 
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
@@ -14,7 +14,7 @@ use crate::{
     secret::{InvalidSecret, SigningSecret},
 };
 
-/// Makes one token of a `Webhook-Signature` header.
+/// Signs messages by one scheme with one key; writes one token of a `Webhook-Signature` header.
 #[derive(Clone, Debug)]
 pub struct Signer(Key);
 
@@ -30,42 +30,44 @@ enum Key {
 }
 
 impl Signer {
-    /// Room for a tag, a comma, the longest signature and a space.
+    /// Capacity for a tag, a comma, the longest signature and a space.
     pub(super) const TOKEN_LENGTH: usize = 96;
 
-    /// Signs by [`Scheme::TimestampBodyHex`].
+    /// Creates a signer for [`Scheme::TimestampBodyHex`].
     #[must_use]
     pub fn timestamp_body_hex(secret: &SigningSecret) -> Self {
         Self::hmac(Scheme::TimestampBodyHex, secret)
     }
 
-    /// Signs by [`Scheme::IdTimestampBodyHex`].
+    /// Creates a signer for [`Scheme::IdTimestampBodyHex`].
     #[must_use]
     pub fn id_timestamp_body_hex(secret: &SigningSecret) -> Self {
         Self::hmac(Scheme::IdTimestampBodyHex, secret)
     }
 
-    /// Signs by [`Scheme::StandardWebhooks`].
+    /// Creates a signer for [`Scheme::StandardWebhooks`].
     #[must_use]
     pub fn standard_webhooks(secret: &SigningSecret) -> Self {
         Self::hmac(Scheme::StandardWebhooks, secret)
     }
 
-    /// Signs by [`Scheme::Ed25519`].
+    /// Creates a signer for [`Scheme::Ed25519`].
     #[cfg(feature = "ed25519")]
     #[must_use]
     pub fn ed25519(key: &SecretKey) -> Self {
         Self(Key::Ed25519(key.clone()))
     }
 
-    /// Reads what [`scheme`](Self::scheme) and [`expose_text`](Self::expose_text) gave, from a store.
+    /// Parses the [`scheme`](Self::scheme) and the [`expose_text`](Self::expose_text) that a store
+    /// kept.
     ///
-    /// Takes a secret of any length back, as the store was given it. One that comes from a person is for
-    /// [`SigningSecret::from_whsec`].
+    /// The secret may have any length, because a store must be able to return what it was given.
+    /// For secrets that a person enters use [`SigningSecret::from_whsec`], which checks the length.
     ///
     /// # Errors
     ///
-    /// When `secret` is not a `whsec_` text, or for [`Scheme::Ed25519`] not a `whsk_` text.
+    /// [`InvalidSecret`] if `secret` is not a `whsec_` text, or not a `whsk_` text for
+    /// [`Scheme::Ed25519`].
     pub fn from_text(scheme: Scheme, secret: &str) -> Result<Self, InvalidSecret> {
         match scheme {
             #[cfg(feature = "ed25519")]
@@ -74,11 +76,12 @@ impl Signer {
         }
     }
 
-    /// The secret as a text that a store can keep beside the name of the scheme.
+    /// The secret as text, for a store that keeps it beside the name of the scheme.
     ///
     /// # Security
     ///
-    /// The text is not wiped from memory. Seal it before it is stored, and keep it out of logs.
+    /// The returned text is not wiped from memory. Encrypt it before it is stored, and keep it out
+    /// of logs.
     #[must_use]
     pub fn expose_text(&self) -> String {
         match &self.0 {
@@ -88,14 +91,14 @@ impl Signer {
         }
     }
 
-    /// Whether both sign in the same way with the same key, told in constant time.
+    /// Compares scheme and key, in constant time.
     pub(super) fn has_key_of(&self, other: &Self) -> bool {
         let [own, others] = [self, other].map(|signer| Zeroizing::new(signer.expose_text()));
         let same = own.as_bytes().ct_eq(others.as_bytes());
         self.scheme() == other.scheme() && bool::from(same)
     }
 
-    /// How it signs.
+    /// Scheme of the signatures.
     #[must_use]
     pub fn scheme(&self) -> Scheme {
         match &self.0 {
@@ -105,7 +108,7 @@ impl Signer {
         }
     }
 
-    /// The token for one message: tag, comma, signature.
+    /// Signs one message; returns the token: tag, comma, signature.
     #[must_use]
     pub fn token(&self, id: &EventId, timestamp: Timestamp, body: &[u8]) -> String {
         let mut token = String::with_capacity(Self::TOKEN_LENGTH);
@@ -113,7 +116,7 @@ impl Signer {
         token
     }
 
-    /// Appends the token for one message.
+    /// Appends the token of one message.
     pub(crate) fn write_token(&self, id: &EventId, timestamp: &str, body: &[u8], text: &mut String) {
         let scheme = self.scheme();
         let pieces = scheme.signed(id.as_str(), timestamp, body);

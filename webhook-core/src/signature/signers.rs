@@ -1,4 +1,4 @@
-//! All that the messages to one endpoint are signed with.
+//! The signers of one endpoint.
 
 use std::time::{Duration, SystemTime};
 
@@ -11,10 +11,11 @@ use crate::event::{EventId, Timestamp};
 
 const CAPACITY: usize = 8;
 
-/// One to eight signers, newest first: the current ones, and retired ones until their time is over.
+/// One to eight signers of one endpoint, newest first: current signers, and replaced signers until
+/// their overlap ends.
 ///
-/// A message carries one token of each, so that a receiver verifies whether it has changed to the new secret or not, and
-/// whichever of the current schemes it speaks.
+/// A message carries one token of each signer. So receivers verify it before and after they change
+/// to the new secret, and by any of the current schemes.
 ///
 /// # Examples
 ///
@@ -37,26 +38,27 @@ const CAPACITY: usize = 8;
 #[derive(Clone, Debug)]
 pub struct Signers(Vec<ActiveSigner>);
 
-/// A signer and how long it is used: the record a store keeps, by scheme, secret text and time.
+/// A signer and its end. A store keeps its scheme, its secret as text and its end.
 #[derive(Clone, Debug)]
 pub struct ActiveSigner {
-    /// What signs.
+    /// Signs the messages.
     pub signer: Signer,
-    /// The first instant at which it signs no more; `None` for a current one.
+    /// First instant at which the signer is no longer used; `None` for a current signer.
     pub not_after: Option<SystemTime>,
 }
 
 impl Signers {
-    /// How long a replaced secret signs beside the new one, unless the host says otherwise: 24 hours.
+    /// Default time for which a replaced secret signs beside the new one: 24 hours.
     pub const OVERLAP: Duration = Duration::from_secs(86_400);
-    /// The longest overlap: 7 days.
+    /// Maximum overlap: 7 days.
     pub const MAX_OVERLAP: Duration = Duration::from_secs(7 * 86_400);
 
-    /// Gathers signers, newest first, as a store gives them back.
+    /// Creates the signers from the records of a store, newest first.
     ///
     /// # Errors
     ///
-    /// When there are more than eight, or more than four of [`Scheme::Ed25519`], or none of them is current.
+    /// [`InvalidSigners`] if there are more than eight signers, more than four of
+    /// [`Scheme::Ed25519`], or no current signer.
     pub fn new(signers: impl IntoIterator<Item = ActiveSigner>) -> Result<Self, InvalidSigners> {
         let signers: Vec<ActiveSigner> = signers.into_iter().take(CAPACITY + 1).collect();
         if signers.len() > CAPACITY {
@@ -77,12 +79,13 @@ impl Signers {
         Ok(Self(signers))
     }
 
-    /// Signs with `signer` too, from now on: for receivers of another scheme.
+    /// Adds a current signer, for receivers that verify another scheme.
     ///
     /// # Errors
     ///
-    /// When there are eight already.
-    pub fn with_also(mut self, signer: Signer) -> Result<Self, InvalidSigners> {
+    /// [`InvalidSigners`] if there are eight signers already, or four of [`Scheme::Ed25519`] and
+    /// `signer` is one more.
+    pub fn with_signer(mut self, signer: Signer) -> Result<Self, InvalidSigners> {
         self.0.push(ActiveSigner {
             signer,
             not_after: None,
@@ -90,12 +93,16 @@ impl Signers {
         Self::new(self.0)
     }
 
-    /// Makes `next` the current signer of its scheme. The one it replaces signs beside it for `overlap`; those whose time is
-    /// over are dropped. Where `next` is current already nothing retires, so a rotation whose answer was lost may be repeated.
+    /// Makes `next` the current signer of its scheme.
+    ///
+    /// - The signers that it replaces sign beside it for `overlap`.
+    /// - Signers whose end has passed are removed.
+    /// - If `next` is a current signer already, no signer is retired, so a rotation can be retried.
     ///
     /// # Errors
     ///
-    /// When eight are still in use, or `overlap` is more than seven days.
+    /// [`InvalidSigners`] if there would be more than eight signers, or `overlap` is longer than 7
+    /// days.
     pub fn rotate(
         mut self,
         next: Signer,
@@ -134,7 +141,8 @@ impl Signers {
         self.0.iter()
     }
 
-    /// The headers of one attempt to deliver `body`, signed at `now` by every signer whose time is not over.
+    /// Signs `body` at `now` with every signer whose end has not passed; returns the headers of one
+    /// attempt.
     #[must_use]
     pub fn sign(&self, id: &EventId, now: SystemTime, body: &[u8]) -> SignatureHeaders {
         let timestamp = Timestamp::from(now).to_string();
@@ -168,19 +176,19 @@ impl From<Signer> for Signers {
     }
 }
 
-/// What a signed message carries beside its body.
+/// Headers of a signed message.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SignatureHeaders {
-    /// The value of [`WEBHOOK_ID`].
+    /// Value of [`WEBHOOK_ID`].
     pub id: HeaderValue,
-    /// The value of [`WEBHOOK_TIMESTAMP`].
+    /// Value of [`WEBHOOK_TIMESTAMP`].
     pub timestamp: HeaderValue,
-    /// The value of [`WEBHOOK_SIGNATURE`].
+    /// Value of [`WEBHOOK_SIGNATURE`].
     pub signature: HeaderValue,
 }
 
 impl SignatureHeaders {
-    /// Puts the three headers into `headers`, in place of any that stand there.
+    /// Inserts the three headers; existing values are replaced.
     pub fn insert_into(self, headers: &mut HeaderMap) {
         headers.insert(WEBHOOK_ID, self.id);
         headers.insert(WEBHOOK_TIMESTAMP, self.timestamp);
@@ -196,7 +204,7 @@ fn visible(text: String) -> HeaderValue {
     HeaderValue::try_from(text).expect("visible ASCII is a header value")
 }
 
-/// Signers that cannot stand together; the text says why.
+/// Error: the signers cannot be combined. The message names the reason.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidSigners(&'static str);

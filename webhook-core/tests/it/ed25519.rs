@@ -154,7 +154,7 @@ fn more_than_four_asymmetric_signatures_are_refused_untried() {
 /// W6: a sender makes no more asymmetric signatures than a receiver of this suite tries.
 #[test]
 fn an_endpoint_has_at_most_four_asymmetric_signers() {
-    let add = |signers: Signers, byte| signers.with_also(Signer::ed25519(&key(byte)));
+    let add = |signers: Signers, byte| signers.with_signer(Signer::ed25519(&key(byte)));
     let mut signers = Signers::from(Signer::ed25519(&key(1)));
     for byte in 2..=4 {
         signers = add(signers, byte).unwrap();

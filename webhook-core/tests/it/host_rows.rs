@@ -286,7 +286,7 @@ fn host_reads_back_claims_it_built() {
     let body = Bytes::from_static(b"{}");
     let incoming = Incoming {
         key: key(),
-        digest: BodyDigest::of(&body),
+        digest: BodyDigest::compute(&body),
         body,
         expires_at: instant(),
     };

@@ -37,7 +37,7 @@ fn receiver_records_are_built_and_read_by_a_host() {
     };
     let json = serde_json::to_string(&key).unwrap();
     assert_eq!(serde_json::from_str::<EventKey>(&json).unwrap(), key);
-    let digest = BodyDigest::from(*BodyDigest::of(b"{}").as_bytes());
+    let digest = BodyDigest::from(*BodyDigest::compute(b"{}").as_bytes());
     let incoming = Incoming {
         key,
         digest,
@@ -50,7 +50,7 @@ fn receiver_records_are_built_and_read_by_a_host() {
         body,
         expires_at,
     } = incoming;
-    assert_eq!((digest, expires_at), (BodyDigest::of(&body), now()));
+    assert_eq!((digest, expires_at), (BodyDigest::compute(&body), now()));
     let ticket = Ticket { key, lease: 7 };
     let queued = Queued {
         ticket,

@@ -89,7 +89,9 @@ fn a_rotation_touches_its_own_scheme_only() {
         signers.rotate(Signer::standard_webhooks(&secret(byte)), at, Signers::OVERLAP)
     };
     let mut signers = Signers::from(Signer::standard_webhooks(&secret(1)));
-    signers = signers.with_also(Signer::timestamp_body_hex(&secret(1))).unwrap();
+    signers = signers
+        .with_signer(Signer::timestamp_body_hex(&secret(1)))
+        .unwrap();
     for byte in 2..=7 {
         signers = rotate(signers, byte, now()).unwrap();
     }

@@ -39,7 +39,7 @@ fn a_header_with_tokens_of_all_schemes_verifies_by_each() {
     let signers = signers.fold(None, |all: Option<Signers>, signer| {
         Some(all.map_or_else(
             || Signers::from(signer.clone()),
-            |all| all.with_also(signer.clone()).unwrap(),
+            |all| all.with_signer(signer.clone()).unwrap(),
         ))
     });
     let headers = signed(signers.unwrap(), now(), BODY.as_bytes());

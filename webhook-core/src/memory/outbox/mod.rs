@@ -1,4 +1,4 @@
-//! The outbox in memory.
+//! In-memory outbox.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque, hash_map::Entry},
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// An [`Outbox`] that forgets everything when the process ends.
+/// [`Outbox`] in memory. All data is lost when the process ends.
 ///
 /// Events and deliveries stay until then, or until they are [purged](Retention).
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ struct Tables {
     turns: u64,
 }
 
-/// What is under way to one endpoint, by the time at which it is due.
+/// Live deliveries to one endpoint, ordered by the time at which they are due.
 #[derive(Debug, Default)]
 struct Queue {
     lane: Lane,
@@ -60,7 +60,7 @@ impl Queue {
         self.lane.held_until.is_some_and(|until| until > now)
     }
 
-    /// What may be leased: of what becomes a suspect, or of the rest.
+    /// Deliveries that may be leased: those that become suspects, or all others.
     fn due(
         &self,
         request: &LeaseRequest,
@@ -79,7 +79,7 @@ impl Queue {
         let share = usize::try_from(self.lane.health.limit).unwrap_or(usize::MAX);
         let room = request.per_endpoint.min(share).saturating_sub(in_flight);
         let is_due = |(due_at, _): &&(SystemTime, DeliveryId)| *due_at <= request.now;
-        // only what was leased becomes a suspect: what waits, however much it is, is not walked for one
+        // only leased deliveries become suspects, so the waiting ones are not scanned
         let waiting = self
             .waiting
             .iter()
@@ -105,7 +105,7 @@ impl Queue {
 }
 
 impl Tables {
-    /// Writes a row and keeps the lane's index in step.
+    /// Writes a row and updates the index of its queue.
     fn write(&mut self, delivery: Delivery) {
         let queue = self.queues.entry(delivery.id.endpoint.clone()).or_default();
         if let Some(old) = self.deliveries.get(&delivery.id)
@@ -119,7 +119,7 @@ impl Tables {
         self.deliveries.insert(delivery.id.clone(), delivery);
     }
 
-    /// Leases what is due: suspects first, as many as there may be, then the others.
+    /// Leases due deliveries: suspects first, up to their limit, then the others.
     fn lease(&mut self, request: &LeaseRequest) -> Leases {
         let suspects = LeaseRequest {
             limit: request.limit.min(request.suspects),
@@ -136,7 +136,8 @@ impl Tables {
         leases
     }
 
-    /// Leases what is due and a suspect, or what is none, in the order in which endpoints take turns.
+    /// Leases due suspects, or due deliveries that are not suspects, in the order of the endpoints'
+    /// turns.
     fn lease_those(&mut self, request: &LeaseRequest, suspects: bool) -> Leases {
         if request.limit == 0 {
             return Leases::default();
@@ -218,7 +219,7 @@ impl Tables {
         }
     }
 
-    /// The deliveries that match, by ascending id.
+    /// Matching deliveries in ascending order of their ids.
     fn matching(&self, filter: &DeliveryFilter) -> impl Iterator<Item = &Delivery> {
         self.deliveries.values().filter(|delivery| {
             let event = self.events.get(&delivery.id.event);
@@ -226,7 +227,7 @@ impl Tables {
         })
     }
 
-    /// The next events created in the period, as many as are to be looked at.
+    /// The next events created in the period, up to the limit.
     fn next_events(&self, request: &MissingRequest) -> Vec<&StoredEvent> {
         let after = request.after.as_ref().map_or(Unbounded, Excluded);
         let places = self.by_creation.range((after, Unbounded));

@@ -22,7 +22,7 @@ fn request() -> LeaseRequest {
     }
 }
 
-/// W17: however much waits, a lease looks at the rows that it may give out, and for suspects only among those that were leased.
+/// W17: a lease scans only rows that it can lease, and finds suspects only among leased rows.
 #[test]
 fn a_lease_does_not_walk_what_waits() {
     let mut queue = Queue::default();
@@ -42,7 +42,7 @@ fn a_lease_does_not_walk_what_waits() {
     assert!(looked_at.get() <= 2 * 3, "{} rows", looked_at.get());
 }
 
-/// W18: the deliveries of an event are its own, whatever its neighbours are called.
+/// W18: the deliveries of an event do not include those of events with a similar id.
 #[test]
 fn the_deliveries_of_an_event_are_its_own() {
     let mut tables = Tables::default();

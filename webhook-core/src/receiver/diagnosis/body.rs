@@ -1,20 +1,22 @@
-//! What the body may have been before it arrived.
+//! Variants of the body that the sender may have signed.
 //!
-//! JSON is rewritten token by token, not through a tree: the order of members and the writing of numbers stay what they are.
+//! JSON is rewritten token by token, not through a tree, so that the order of members and the text
+//! of numbers stay unchanged.
 
 use std::borrow::Cow;
 
 use super::BodyChange;
 
-/// Larger bodies are tried as they are only.
+/// Larger bodies are tried only as they arrived.
 const MAX_BYTES: usize = 256 * 1024;
-/// Indented, no body is tried that is longer than so many times what arrived, and a little: brackets within brackets are worth
-/// a square of their bytes.
+/// Maximum growth of an indented variant, relative to the body.
+///
+/// The indentation of nested brackets grows with the square of their depth.
 const MAX_GROWTH: usize = 8;
 const SMALL: usize = 1024;
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// The body as it arrived, and what it may have been, with what then happened to it.
+/// The body as it arrived, and its variants, each with the change that it assumes.
 pub(super) fn variants(body: &[u8]) -> Vec<(Option<BodyChange>, Cow<'_, [u8]>)> {
     let mut variants: Vec<(Option<BodyChange>, Cow<'_, [u8]>)> = vec![(None, body.into())];
     if body.len() > MAX_BYTES {
@@ -68,7 +70,7 @@ fn to_crlf(body: &[u8]) -> Vec<u8> {
     was
 }
 
-/// The JSON text as the usual serialisers write it.
+/// The JSON text in the layouts of common serializers.
 fn serialisations(text: &str) -> Vec<(BodyChange, String)> {
     let tokens = tokens(text);
     let raw = |token: &str| token.to_owned();
@@ -91,7 +93,7 @@ fn serialisations(text: &str) -> Vec<(BodyChange, String)> {
     all
 }
 
-/// Strings, punctuation, and runs of anything else between white space, of a text known to be JSON.
+/// Splits valid JSON into strings, punctuation and other tokens, without white space.
 fn tokens(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
@@ -110,7 +112,7 @@ fn tokens(text: &str) -> Vec<&str> {
     tokens
 }
 
-/// The length of the string that `text` begins with, quotes included.
+/// Length of the string at the beginning of `text`, with its quotes.
 fn string_length(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {
@@ -135,7 +137,7 @@ fn joined(tokens: &[&str], space: &str, write: impl Fn(&str) -> String) -> Strin
     text
 }
 
-/// `None` when it would be longer than `longest`.
+/// Indents the tokens; `None` if the result would be longer than `longest`.
 fn indented(tokens: &[&str], by: &str, longest: usize) -> Option<String> {
     let (mut text, mut depth, mut before) = (String::new(), 0_usize, "");
     for token in tokens {
@@ -159,7 +161,7 @@ fn indented(tokens: &[&str], by: &str, longest: usize) -> Option<String> {
     Some(text)
 }
 
-/// A token with `\uXXXX` for all but ASCII.
+/// A token with `\uXXXX` for every character outside ASCII.
 fn escaped(token: &str) -> String {
     let mut text = String::new();
     for char in token.chars() {
@@ -174,7 +176,7 @@ fn escaped(token: &str) -> String {
     text
 }
 
-/// A token with all that it can as it is.
+/// A token with every escape replaced that JSON does not require.
 fn unescaped(token: &str) -> String {
     if !token.contains('\\') {
         return token.to_owned();
@@ -192,7 +194,7 @@ mod tests {
 
     const COMPACT: &str = r#"{"a":[1,{"b":"x\"}, é"},[],{}],"c":-1.50e3,"d":null}"#;
 
-    /// W5: the layouts are those of the usual serialisers, whatever stands inside strings.
+    /// W5: the layouts equal those of common serializers, also around the content of strings.
     #[test]
     fn json_is_laid_out_as_the_usual_serialisers_do() {
         let value: serde_json::Value =
@@ -213,7 +215,7 @@ mod tests {
         assert_eq!(escaped("😀"), r"\ud83d\ude00");
     }
 
-    /// W5: no text is lost in the rewriting, whatever it is.
+    /// W5: a change of the layout keeps all tokens.
     #[test]
     fn every_layout_keeps_its_tokens() {
         for text in [COMPACT, "\"\\\\\"", " 1 ", "[[[]]]", "\"{\"", "{\"\":{\"\":[]}}"] {
@@ -227,7 +229,8 @@ mod tests {
         }
     }
 
-    /// W5: a body of nothing but brackets, or of many small tokens at some depth, is not laid out in gigabytes.
+    /// W5: a body of many brackets, or of many small tokens at some depth, has no variant of
+    /// gigabytes.
     #[test]
     fn no_variant_is_much_longer_than_the_body() {
         let nested = |depth, middle: &str| format!("{}{middle}{}", "[".repeat(depth), "]".repeat(depth));
@@ -244,7 +247,8 @@ mod tests {
     }
 
     proptest! {
-        /// W5: whatever is repeated however often, every variant is bounded by the length of the body.
+        /// W5: for any repetition of tokens, the length of every variant is bounded by that of the
+        /// body.
         #[test]
         fn every_variant_is_bounded_by_the_body(runs in prop::collection::vec(
             (prop::sample::select(vec!["[", "{\"\":", "[1,", "\"é\",", "\"\\n/\",", "\r\n", "\n", " ", "]", "}", "1"]), 1_usize..3000),
@@ -257,7 +261,7 @@ mod tests {
                 let closing = if piece.contains('[') { "]" } else { "}" };
                 open.extend(piece.contains(['[', '{']).then(|| closing.repeat(times)));
             }
-            // most of them are no JSON as they are; closed, many are
+            // few of these texts are JSON, so the closed form is tried too
             let closed = format!("{body}0{}", open.into_iter().rev().collect::<String>());
             for body in [body, closed] {
                 for (change, was) in variants(body.as_bytes()) {

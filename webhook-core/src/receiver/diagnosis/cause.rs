@@ -1,4 +1,4 @@
-//! The causes, as values and in words.
+//! Causes of a failed verification, and their texts.
 
 use std::{fmt, time::Duration};
 
@@ -6,99 +6,106 @@ use http::HeaderName;
 
 use crate::signature::Scheme;
 
-/// What a [`Diagnosis`](super::Diagnosis) comes to.
+/// Result of a [`Diagnosis`](super::Diagnosis).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Finding {
-    /// Nothing is wrong: a verifier of the same scheme, keys and tolerance accepts the message.
+    /// The message is valid: a verifier with the same scheme, keys and tolerance accepts it.
     Verifies,
-    /// It does not verify, and at least one reason is known.
+    /// The message is invalid, and at least one cause is known.
     Explained(Vec<Cause>),
-    /// It does not verify, and nothing known explains that: the secret is another one altogether, or the body was changed in its
-    /// content.
+    /// The message is invalid, and no cause was found: the secret differs, or the content of the
+    /// body was changed.
     Unexplained,
 }
 
-/// One reason for which a message does not verify.
+/// Cause of a failed verification.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Cause {
     /// The header is missing.
     MissingHeader(HeaderName),
-    /// The header appears more than once.
+    /// The header is repeated.
     RepeatedHeader(HeaderName),
     /// `Webhook-Id` is not an [`EventId`](crate::event::EventId).
     IdFormat,
-    /// `Webhook-Timestamp` counts milliseconds.
+    /// `Webhook-Timestamp` is in milliseconds.
     TimestampInMilliseconds,
-    /// `Webhook-Timestamp` is not a [`Timestamp`](crate::event::Timestamp) in its canonical writing.
+    /// `Webhook-Timestamp` is not a [`Timestamp`](crate::event::Timestamp) in canonical form.
     TimestampFormat,
-    /// `Webhook-Signature` has more than 16 tokens or 4 KiB, or more than 4 Ed25519 signatures where one is asked for.
+    /// `Webhook-Signature` has more than 16 tokens or 4 KiB, or more than 4 Ed25519 signatures at
+    /// an Ed25519 verifier.
     TooManySignatures,
-    /// A signature is right but not written as `tag,signature` in the one writing of its scheme.
+    /// The signature matches, but is not written as `tag,signature` in the canonical form of its
+    /// scheme.
     SignatureFormat,
-    /// It is signed by another scheme, or every token bears the tag of another one.
+    /// The message is signed by another scheme, or all its tokens have the tag of another scheme.
     OtherScheme(Scheme),
-    /// Other parts of the message were signed, or in another order.
+    /// The sender signed other parts of the message, or the parts in another order.
     SignedText(SignedText),
-    /// It is signed with a secret that was given up.
+    /// The message is signed with a retired secret.
     RetiredSecret,
-    /// The sender reads the text of the secret in another way.
+    /// The sender decoded the text of the secret differently.
     Secret(SecretReading),
-    /// The body is not, byte for byte, the one that was signed.
+    /// The body differs from the one that was signed.
     Body(BodyChange),
-    /// Rightly signed, so long ago: a clock is wrong, or the message waited or was presented again.
+    /// The signature matches and is this old: a clock is wrong, or the message was delayed or
+    /// replayed.
     SignedInThePast(Duration),
-    /// Rightly signed, and so far in the future: a clock is wrong.
+    /// The signature matches, and its timestamp is this far in the future: a clock is wrong.
     SignedInTheFuture(Duration),
-    /// Rightly signed by a scheme that leaves the id out, and `Webhook-Id` is not the `id` inside the body.
+    /// The signature matches, its scheme does not sign the id, and `Webhook-Id` differs from the
+    /// `id` in the body.
     IdNotInBody,
 }
 
-/// How the sender took the secret, where the receiver's reading is another.
+/// Decoding of the secret at the sender, if it differs from that of the receiver.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum SecretReading {
-    /// The text with its `whsec_`, as it is; the receiver decoded it.
+    /// The sender used the text with `whsec_` as the key; the receiver decoded it.
     WhsecAsText,
-    /// The text after `whsec_`, as it is; the receiver decoded it.
+    /// The sender used the text after `whsec_` as the key; the receiver decoded it.
     Base64AsText,
-    /// Decoded from base64, with or without `whsec_`; the receiver took the text.
+    /// The sender decoded the base64, with or without `whsec_`; the receiver used the text as the
+    /// key.
     TextAsBase64,
-    /// Decoded from hexadecimal; the receiver took the text.
+    /// The sender decoded hexadecimal; the receiver used the text as the key.
     TextAsHex,
-    /// With a line break at its end, as read from a file.
+    /// The sender's secret ends with a newline, as if read from a file.
     WithNewline,
 }
 
-/// How the body that arrived differs from the one that was signed.
+/// Difference between the body that arrived and the body that was signed.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum BodyChange {
-    /// A line break was added at its end.
+    /// A newline was added at the end.
     NewlineAdded,
-    /// A line break at its end was lost.
+    /// A newline at the end was removed.
     NewlineRemoved,
-    /// A byte order mark was added at its beginning.
+    /// A byte order mark was added at the beginning.
     ByteOrderMarkAdded,
     /// `\n` became `\r\n`.
     LineEndingsToCrlf,
     /// `\r\n` became `\n`.
     LineEndingsToLf,
-    /// It was parsed and serialised again; the one signed is without white space.
+    /// The body was serialized again. The signed text had no white space.
     SignedCompact,
-    /// It was parsed and serialised again; the one signed has a space after each comma and colon.
+    /// The body was serialized again. The signed text had a space after each comma and colon.
     SignedSpaced,
-    /// It was parsed and serialised again; the one signed is indented by this many spaces.
+    /// The body was serialized again. The signed text was indented by this number of spaces.
     SignedIndented(u8),
-    /// It was parsed and serialised again; the one signed, compact or spaced, has `\uXXXX` for all but ASCII.
+    /// The body was serialized again. The signed text, compact or spaced, had `\uXXXX` for all
+    /// characters outside ASCII.
     SignedEscaped,
-    /// It was parsed and serialised again; the one signed, compact or spaced, has all but ASCII as it is.
+    /// The body was serialized again. The signed text, compact or spaced, had characters outside
+    /// ASCII unescaped.
     SignedUnescaped,
-    /// It was parsed and serialised again, compact; the one signed has `\/` for each `/`.
+    /// The body was serialized again. The signed text was compact, with `\/` for each `/`.
     SignedWithSlashesEscaped,
 }
 
-/// Which parts of a message were signed, joined by dots.
+/// Parts of the message that were signed, joined by dots.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum SignedText {
@@ -131,36 +138,36 @@ impl fmt::Display for Cause {
             Self::RepeatedHeader(name) => write!(f, "the header {name} appears more than once"),
             Self::IdFormat => f.write_str("the id is not 1 to 256 visible ASCII characters without a dot"),
             Self::TimestampInMilliseconds => {
-                f.write_str("the timestamp counts milliseconds instead of seconds")
+                f.write_str("the timestamp is in milliseconds instead of seconds")
             }
-            Self::TimestampFormat => f.write_str("the timestamp is not written as plain decimal seconds"),
+            Self::TimestampFormat => f.write_str("the timestamp is not a decimal number of seconds"),
             Self::TooManySignatures => {
-                f.write_str("there are more than 16 signatures, or 4 KiB of them, or 4 of Ed25519")
+                f.write_str("there are more than 16 signatures, 4 KiB of signatures, or 4 Ed25519 signatures")
             }
             Self::SignatureFormat => {
-                f.write_str("the signature is right, but not written as its scheme says")
+                f.write_str("the signature matches, but is not in the canonical form of its scheme")
             }
-            Self::OtherScheme(scheme) => write!(f, "it is signed by another scheme: {scheme}"),
+            Self::OtherScheme(scheme) => write!(f, "the message is signed by another scheme: {scheme}"),
             Self::SignedText(text) => {
-                write!(f, "what was signed is {text}, in a form that no scheme here has")
+                write!(f, "the sender signed {text}, which no known scheme does")
             }
-            Self::RetiredSecret => f.write_str("it is signed with a secret that was retired"),
-            Self::Secret(reading) => write!(f, "the sender reads the secret in another way: {reading}"),
+            Self::RetiredSecret => f.write_str("the message is signed with a retired secret"),
+            Self::Secret(reading) => write!(f, "the sender decodes the secret differently: {reading}"),
             Self::Body(change) => change.fmt(f),
             Self::SignedInThePast(by) => {
                 write!(
                     f,
-                    "it was signed {} s ago: a clock is off, or it was late",
+                    "the message was signed {} s ago: a clock is wrong, or the message was delayed",
                     by.as_secs()
                 )
             }
             Self::SignedInTheFuture(by) => write!(
                 f,
-                "it was signed {} s in the future: a clock is off",
+                "the message was signed {} s in the future: a clock is wrong",
                 by.as_secs()
             ),
             Self::IdNotInBody => {
-                f.write_str("the scheme does not sign the id, and the body bears another one or none")
+                f.write_str("the scheme does not sign the id, and the `id` in the body differs or is missing")
             }
         }
     }
@@ -169,11 +176,11 @@ impl fmt::Display for Cause {
 impl fmt::Display for SecretReading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::WhsecAsText => "as text, with its `whsec_`, where this receiver decodes base64",
-            Self::Base64AsText => "as text, without its `whsec_`, where this receiver decodes base64",
-            Self::TextAsBase64 => "as base64, where this receiver takes the text",
-            Self::TextAsHex => "as hexadecimal, where this receiver takes the text",
-            Self::WithNewline => "with a line break at its end",
+            Self::WhsecAsText => "as text with `whsec_`; this receiver decodes base64",
+            Self::Base64AsText => "as text without `whsec_`; this receiver decodes base64",
+            Self::TextAsBase64 => "as base64; this receiver uses the text",
+            Self::TextAsHex => "as hexadecimal; this receiver uses the text",
+            Self::WithNewline => "with a newline at the end",
         })
     }
 }
@@ -182,31 +189,33 @@ impl fmt::Display for BodyChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let form = match self {
             Self::NewlineAdded => {
-                return f.write_str("the body arrived with a line break at its end that was not signed");
+                return f.write_str("a newline was added to the end of the body after it was signed");
             }
             Self::NewlineRemoved => {
-                return f.write_str("the body lost a line break at its end that was signed");
+                return f.write_str("a newline at the end of the body was removed after it was signed");
             }
             Self::ByteOrderMarkAdded => {
-                return f.write_str("the body arrived with a byte order mark that was not signed");
+                return f.write_str("a byte order mark was added to the body after it was signed");
             }
-            Self::LineEndingsToCrlf => return f.write_str("the line breaks of the body became CR LF"),
+            Self::LineEndingsToCrlf => {
+                return f.write_str("the line endings of the body became CR LF after it was signed");
+            }
             Self::LineEndingsToLf => {
-                return f.write_str("the line breaks of the body were CR LF when it was signed");
+                return f.write_str("the line endings of the body were CR LF when it was signed");
             }
             Self::SignedCompact => "without white space",
             Self::SignedSpaced => "with a space after each comma and colon",
             Self::SignedIndented(by) => {
                 return write!(
                     f,
-                    "the body was serialised again: it was signed indented by {by} spaces"
+                    "the body was serialized again: it was signed indented by {by} spaces"
                 );
             }
             Self::SignedEscaped => "with all but ASCII escaped",
             Self::SignedUnescaped => "with all but ASCII as it is",
             Self::SignedWithSlashesEscaped => "with slashes escaped",
         };
-        write!(f, "the body was serialised again: it was signed {form}")
+        write!(f, "the body was serialized again: it was signed {form}")
     }
 }
 

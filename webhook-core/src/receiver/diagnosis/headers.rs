@@ -1,4 +1,4 @@
-//! The headers, read as leniently as a mistaken sender may have written them.
+//! Lenient parser of the headers, for messages of faulty senders.
 
 use base64::{
     Engine,
@@ -24,23 +24,23 @@ const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
     .with_decode_allow_trailing_bits(true);
 const MILLISECONDS_LENGTH: usize = 13;
 
-/// How a MAC is written, strictly or not.
+/// Encoding of a MAC, strict or lenient.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Writing {
     Hex,
     Base64,
 }
 
-/// A MAC that stands somewhere in `Webhook-Signature`.
+/// Possible MAC in `Webhook-Signature`.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub(super) mac: MacBytes,
     pub(super) writing: Writing,
-    /// A verifier would pass it over.
+    /// A verifier would skip this token.
     pub(super) is_sloppy: bool,
 }
 
-/// The headers of a message that can be tried.
+/// Headers of a message that can be tried.
 #[derive(Debug)]
 pub(super) struct Message<'h> {
     pub(super) id: &'h str,
@@ -51,12 +51,12 @@ pub(super) struct Message<'h> {
     pub(super) ed25519: Vec<ed25519_dalek::Signature>,
     #[cfg(feature = "ed25519")]
     has_v1: bool,
-    /// What is wrong whatever the signature is.
+    /// Causes that do not depend on the signature.
     pub(super) causes: Vec<Cause>,
 }
 
 impl<'h> Message<'h> {
-    /// Reads the headers, or says all that is missing.
+    /// Parses the headers; the error lists all missing and repeated headers.
     pub(super) fn read(headers: &'h HeaderMap) -> Result<Self, Vec<Cause>> {
         let signatures = list(headers);
         let (id, timestamp) = (single(headers, &WEBHOOK_ID), single(headers, &WEBHOOK_TIMESTAMP));
@@ -89,7 +89,7 @@ impl<'h> Message<'h> {
         })
     }
 
-    /// The text that may have been signed.
+    /// Text that the sender may have signed.
     pub(super) fn pieces<'a>(&'a self, text: SignedText, body: &'a [u8]) -> [&'a [u8]; 5] {
         let (id, timestamp) = (self.id.as_bytes(), self.timestamp.as_bytes());
         match text {
@@ -101,7 +101,7 @@ impl<'h> Message<'h> {
         }
     }
 
-    /// The scheme that all tokens are of, if none is of `scheme`.
+    /// Scheme of all tokens, if no token is of `scheme`.
     pub(super) fn foreign_tokens(&self, scheme: Scheme) -> Option<Cause> {
         #[cfg(feature = "ed25519")]
         if scheme != Scheme::Ed25519 && !self.has_v1 && !self.ed25519.is_empty() {
@@ -144,7 +144,7 @@ fn list(headers: &HeaderMap) -> Result<SignatureList<'_>, Cause> {
     Ok(list)
 }
 
-/// The time that the text means, and what is wrong with the text.
+/// Time that the text means, and the error in the text.
 fn time_of(text: &str) -> (Timestamp, Option<Cause>) {
     if let Ok(time) = text.parse() {
         return (time, None);
@@ -167,7 +167,7 @@ fn time_of(text: &str) -> (Timestamp, Option<Cause>) {
     }
 }
 
-/// Everything in the header that can be a MAC: first as a verifier reads it, then in whatever writing.
+/// All possible MACs of the header: first as a verifier parses it, then in any encoding.
 fn candidates(headers: &HeaderMap, signatures: &SignatureList<'_>) -> Vec<Candidate> {
     let strict = |encoding, writing| {
         let macs = signatures
@@ -182,7 +182,7 @@ fn candidates(headers: &HeaderMap, signatures: &SignatureList<'_>) -> Vec<Candid
     let lines = headers.get_all(WEBHOOK_SIGNATURE).iter();
     let pieces = lines.flat_map(|line| line.as_bytes().split(|byte| b" ,;\t\"'".contains(byte)));
     let sloppy = pieces.flat_map(|piece| {
-        // `sha256=…`, `v1=…` and `v1:…` are other senders' tags; `=` also ends base64
+        // `sha256=…`, `v1=…` and `v1:…` are tags of other senders; `=` also ends base64
         let cut = piece
             .iter()
             .position(|byte| b"=:".contains(byte))

@@ -1,8 +1,9 @@
-//! Why a message did not verify: a list of likely causes, for the log and for whoever sets up a receiver.
+//! Diagnosis of failed verifications: likely causes, for logs and for the setup of a receiver.
 //!
-//! Opt-in, and apart from the [`Verifier`](super::Verifier): it knows the secrets, and the [`Receiver`](super::Receiver) never
-//! asks it. Each cause that is named was tried: with it, the signature is right. Two may be found together, such as a body
-//! that was serialised again under an old secret.
+//! The diagnosis is opt-in and separate from the [`Verifier`](super::Verifier). The host gives it
+//! the secrets; the [`Receiver`](super::Receiver) never calls it. Every cause that it names was
+//! tried: with this cause, the signature matches. It finds up to two causes together, for example a
+//! body that was serialized again under a retired secret.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -18,16 +19,20 @@
 //!
 //! let causes = Diagnosis::standard_webhooks(secret).causes(&headers, b"{}\n", now);
 //! assert_eq!(causes, [Cause::Body(BodyChange::NewlineAdded)]);
-//! assert_eq!(causes[0].to_string(), "the body arrived with a line break at its end that was not signed");
+//! assert_eq!(causes[0].to_string(), "a newline was added to the end of the body after it was signed");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Security
 //!
-//! Never answer a sender with a cause: without the key it would learn what it got right. No cause holds key bytes. One
-//! diagnosis costs at most 230 MACs a secret, or 90 verifications a public key and signature, of the body as it may have been,
-//! so it is for messages that somebody asks about. Whoever wrote the body, none of what it may have been is longer than eight
-//! times the body and 1 KiB, and bodies over 256 KiB are tried as they are only.
+//! Never send a cause to the sender: an attacker without the key would learn which part was
+//! correct. No cause contains key bytes.
+//!
+//! # Performance
+//!
+//! A diagnosis costs at most 230 MACs per secret, or 90 verifications per public key and signature.
+//! No variant of the body is longer than 8 times the body plus 1 KiB, and bodies over 256 KiB have
+//! no variants. Diagnose single messages on request, not every failure.
 
 mod body;
 mod cause;
@@ -52,10 +57,10 @@ use crate::{
     signature::Scheme,
 };
 
-/// More causes than this at once explain nothing.
+/// Maximum number of causes at once; more would match by chance.
 const AT_ONCE: usize = 2;
 
-/// What a receiver holds a message against: its scheme and its keys, those included that it gave up.
+/// Diagnoses messages for one scheme and its keys, retired secrets included.
 #[derive(Clone, Debug)]
 pub struct Diagnosis {
     keys: Keys,
@@ -73,25 +78,27 @@ enum Keys {
 }
 
 impl Diagnosis {
-    /// Of messages for [`Verifier::timestamp_body_hex`](super::Verifier::timestamp_body_hex).
+    /// Creates a diagnosis for
+    /// [`Verifier::timestamp_body_hex`](super::Verifier::timestamp_body_hex).
     #[must_use]
     pub fn timestamp_body_hex(secrets: impl Into<Keyring>) -> Self {
         Self::hmac(Scheme::TimestampBodyHex, &secrets.into())
     }
 
-    /// Of messages for [`Verifier::id_timestamp_body_hex`](super::Verifier::id_timestamp_body_hex).
+    /// Creates a diagnosis for
+    /// [`Verifier::id_timestamp_body_hex`](super::Verifier::id_timestamp_body_hex).
     #[must_use]
     pub fn id_timestamp_body_hex(secrets: impl Into<Keyring>) -> Self {
         Self::hmac(Scheme::IdTimestampBodyHex, &secrets.into())
     }
 
-    /// Of messages for [`Verifier::standard_webhooks`](super::Verifier::standard_webhooks).
+    /// Creates a diagnosis for [`Verifier::standard_webhooks`](super::Verifier::standard_webhooks).
     #[must_use]
     pub fn standard_webhooks(secrets: impl Into<Keyring>) -> Self {
         Self::hmac(Scheme::StandardWebhooks, &secrets.into())
     }
 
-    /// Of messages for [`Verifier::ed25519`](super::Verifier::ed25519).
+    /// Creates a diagnosis for [`Verifier::ed25519`](super::Verifier::ed25519).
     #[cfg(feature = "ed25519")]
     #[must_use]
     pub fn ed25519(keys: impl Into<Keyring<PublicKey>>) -> Self {
@@ -101,7 +108,8 @@ impl Diagnosis {
         }
     }
 
-    /// Tries secrets too that are no longer in the ring. They say nothing to an Ed25519 signature.
+    /// Also tries secrets that were removed from the ring. They are not tried on Ed25519
+    /// signatures.
     #[must_use]
     pub fn with_retired<'s>(mut self, secrets: impl IntoIterator<Item = &'s SigningSecret>) -> Self {
         match &mut self.keys {
@@ -118,14 +126,14 @@ impl Diagnosis {
         self
     }
 
-    /// The tolerance of the verifier: 300 seconds unless told otherwise.
+    /// Sets the tolerance of the verifier. Default: 300 seconds.
     #[must_use]
     pub fn with_tolerance(mut self, tolerance: Duration) -> Self {
         self.tolerance = tolerance;
         self
     }
 
-    /// Whether the message verifies at `now`, and if not, what explains that.
+    /// Verifies the message at `now`, and searches the causes if it is invalid.
     #[must_use]
     pub fn finding(&self, headers: &HeaderMap, body: &[u8], now: SystemTime) -> Finding {
         let message = match Message::read(headers) {
@@ -154,8 +162,9 @@ impl Diagnosis {
         }
     }
 
-    /// The causes of a [`finding`](Self::finding) that has any. None are found for a message that verifies, and for one that
-    /// nothing known explains, alike.
+    /// Causes of the [`finding`](Self::finding).
+    ///
+    /// The list is empty for a valid message, and for an invalid one without a known cause.
     #[must_use]
     pub fn causes(&self, headers: &HeaderMap, body: &[u8], now: SystemTime) -> Vec<Cause> {
         match self.finding(headers, body, now) {
@@ -183,7 +192,7 @@ impl Diagnosis {
         }
     }
 
-    /// The smallest set of causes with which a signature is right.
+    /// The smallest set of causes with which a signature matches.
     fn explanation(&self, message: &Message<'_>, body: &[u8]) -> Option<Vec<Cause>> {
         let bodies = body::variants(body);
         (0..=AT_ONCE).find_map(|count| {
@@ -196,7 +205,7 @@ impl Diagnosis {
         })
     }
 
-    /// Exactly `left` causes, beside the body, with which a signature over `body` is right.
+    /// Exactly `left` causes, besides the body, with which a signature over `body` matches.
     fn with_body(&self, message: &Message<'_>, body: &[u8], left: usize) -> Option<Vec<Cause>> {
         match &self.keys {
             Keys::Hmac { scheme, suspects } => suspects.iter().find_map(|suspect| {
@@ -217,7 +226,7 @@ impl Diagnosis {
         }
     }
 
-    /// How far the time of signing, which the signature has proven, is from now.
+    /// The difference between the signed timestamp and `now`, if it exceeds the tolerance.
     fn skew(&self, signed: Timestamp, now: SystemTime) -> Option<Cause> {
         let (signed, now) = (signed.as_seconds(), Timestamp::from(now).as_seconds());
         let distance = Duration::from_secs(signed.abs_diff(now));
@@ -228,14 +237,14 @@ impl Diagnosis {
         }
     }
 
-    /// Where the id is not signed, the receiver asks for the same one inside the body.
+    /// If the scheme does not sign the id, the receiver requires the same id inside the body.
     fn unsigned_id(&self, message: &Message<'_>, body: &[u8]) -> Option<Cause> {
         let agrees = Envelope::id_in(body).is_ok_and(|id| id.as_str() == message.id);
         (!self.scheme().signs_id() && !agrees).then_some(Cause::IdNotInBody)
     }
 }
 
-/// Exactly `left` causes, beside body and key, with which a signature is right.
+/// Exactly `left` causes, besides body and key, with which a signature matches.
 fn with_key(
     scheme: Scheme,
     suspect: &Suspect,
@@ -253,7 +262,7 @@ fn with_key(
     })
 }
 
-/// What is unlike `scheme` in a signature of `text` that is written like `candidate`.
+/// Differences between `scheme` and a signature of `text` that is written like `candidate`.
 fn causes_of(scheme: Scheme, text: SignedText, candidate: &Candidate) -> Vec<Cause> {
     let spoken = match (text, candidate.writing) {
         (SignedText::TimestampBody, Writing::Hex) => Some(Scheme::TimestampBodyHex),

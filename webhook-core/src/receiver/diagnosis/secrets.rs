@@ -1,4 +1,4 @@
-//! What the sender may have made of the secret.
+//! Other decodings of a secret that the sender may have used.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 use super::{Cause, SecretReading};
 use crate::{secret::SigningSecret, signature::hmac_sha256::MacKey};
 
-/// A key that may have signed, and what that would mean.
+/// Key that may have signed, and the cause that it would prove.
 #[derive(Clone)]
 pub(super) struct Suspect {
     pub(super) key: MacKey,
@@ -16,7 +16,7 @@ pub(super) struct Suspect {
 }
 
 impl Suspect {
-    /// The secret, then its other readings, which are tried of secrets in use only.
+    /// The secret, then its other decodings. Retired secrets have no other decodings.
     pub(super) fn all_of(secret: &SigningSecret, is_retired: bool) -> Vec<Self> {
         let itself = Self {
             key: MacKey::new(secret),
@@ -65,7 +65,7 @@ fn from_hex(text: &str) -> Option<Zeroizing<Vec<u8>>> {
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
     let bytes = pairs.iter().map(|pair| {
         let digits = str::from_utf8(pair).ok()?;
-        // `from_str_radix` takes a sign
+        // `from_str_radix` accepts a sign
         let is_hex = pair.iter().all(u8::is_ascii_hexdigit);
         is_hex.then(|| u8::from_str_radix(digits, 16).ok())?
     });

@@ -1,4 +1,4 @@
-//! The row of the attempt log: what one exchange brought back, for a person to read.
+//! Attempt log: a bounded record of each exchange, for people to read.
 
 use std::{
     error::Error,
@@ -13,51 +13,54 @@ use crate::{
     sender::DeliveryId,
 };
 
-/// How much of an answer the attempt log keeps.
+/// Maximum size of a response body in the attempt log: 4 KiB.
 pub const KEPT_ANSWER: usize = 4 * 1024;
 
-/// How much of an error text the attempt log keeps.
+/// Maximum size of an error text in the attempt log: 1 KiB.
 const KEPT_MESSAGE: usize = 1024;
 
-/// One row of the attempt log, identified by its delivery and fence: a lease makes at most one attempt.
+/// Row of the attempt log. Delivery and fencing token identify it: a lease makes at most one
+/// attempt.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Attempt {
-    /// Which delivery was attempted.
+    /// Delivery that was attempted.
     pub delivery: DeliveryId,
-    /// The number of the lease it was attempted under.
+    /// Fencing token of the lease.
     pub fence: u64,
-    /// When the request was sent; also the timestamp it was signed with.
+    /// Time at which the request was sent; also its signed timestamp.
     pub started_at: SystemTime,
-    /// How long the whole exchange took.
+    /// Duration of the whole exchange.
     pub duration: Duration,
-    /// What came back.
+    /// Result of the exchange.
     pub result: AttemptResult,
 }
 
-/// What an attempt brought back, as the log keeps it.
+/// Result of an attempt, as the log stores it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum AttemptResult {
-    /// The receiver answered.
+    /// The receiver responded.
     Answered {
-        /// With this status.
+        /// Status of the response.
         status: StatusCode,
-        /// The first 4 KiB of the body; nothing of it where the delivery is [held](crate::sender::Disposition::Held) thereupon, as
-        /// after 429: that spends no attempt, and may happen thousands of times.
+        /// First 4 KiB of the body.
+        ///
+        /// Empty if the delivery is then [held](crate::sender::Disposition::Held), for example
+        /// after a 429: no schedule limits how often that happens.
         body: Bytes,
     },
-    /// No answer came.
+    /// The receiver did not respond.
     Failed {
-        /// How far the exchange got.
+        /// Kind of the failure.
         kind: TransportErrorKind,
-        /// The error and its causes, for a person to read; at most 1 KiB, and nothing where the delivery is held thereupon.
+        /// Error and its causes, at most 1 KiB. Empty if the delivery is then held.
         message: String,
     },
 }
 
 impl AttemptResult {
-    /// Keeps what the log needs of an exchange.
+    /// Summarizes an exchange for the log.
     #[must_use]
-    pub fn of(exchange: &Result<Response<Bytes>, TransportError>) -> Self {
+    pub fn from_exchange(exchange: &Result<Response<Bytes>, TransportError>) -> Self {
         match exchange {
             Ok(response) => Self::Answered {
                 status: response.status(),
@@ -70,7 +73,7 @@ impl AttemptResult {
         }
     }
 
-    /// The same without what the receiver, or the error, had to say.
+    /// Removes the response body, or the error text.
     pub(crate) fn without_text(self) -> Self {
         match self {
             Self::Answered { status, .. } => Self::Answered {
@@ -85,7 +88,7 @@ impl AttemptResult {
     }
 }
 
-/// Copied, because a slice would keep the whole answer in memory.
+/// Copies the slice, which would otherwise keep the whole response in memory.
 fn kept_answer(body: &Bytes) -> Bytes {
     match body.get(..KEPT_ANSWER) {
         Some(kept) => Bytes::copy_from_slice(kept),
@@ -110,16 +113,17 @@ fn chain(error: &(dyn Error + 'static)) -> String {
 mod tests {
     use super::*;
 
-    /// W18: the log keeps the first 4 KiB of an answer and a bounded text of an error.
+    /// W18: the log keeps the first 4 KiB of a response and at most 1 KiB of an error text.
     #[test]
     fn the_log_keeps_a_bounded_part() {
         let body = Bytes::from(vec![b'x'; KEPT_ANSWER + 1]);
-        let AttemptResult::Answered { body, .. } = AttemptResult::of(&Ok(Response::new(body))) else {
+        let AttemptResult::Answered { body, .. } = AttemptResult::from_exchange(&Ok(Response::new(body)))
+        else {
             panic!("an answer is kept as one");
         };
         assert_eq!(body.len(), KEPT_ANSWER);
         let error = TransportError::connect("ü".repeat(2_000));
-        let AttemptResult::Failed { kind, message } = AttemptResult::of(&Err(error)) else {
+        let AttemptResult::Failed { kind, message } = AttemptResult::from_exchange(&Err(error)) else {
             panic!("a failure is kept as one");
         };
         assert_eq!(kind, TransportErrorKind::Connect);

@@ -1,15 +1,15 @@
-//! One attempt: what came back, and what that means.
+//! Attempts: their outcomes, and the classification of outcomes.
 //!
-//! [`classify`] is a total function from an [`AttemptOutcome`] to a [`AttemptClass`]; a host that knows its receivers better replaces it
-//! (see [`DeliveryPolicy::with_classification`](super::DeliveryPolicy::with_classification)).
+//! [`classify`] maps every [`AttemptOutcome`] to an [`AttemptClass`]. A host can replace it with
+//! [`DeliveryPolicy::with_classification`](super::DeliveryPolicy::with_classification).
 //!
-//! | answer | class |
+//! | response | class |
 //! |---|---|
-//! | 2xx | acked |
-//! | 5xx, 3xx (never followed), 408, 425, no answer | retried later |
-//! | 429 | the whole endpoint is held, no attempt is spent |
-//! | 410 | permanent failure, the endpoint is disabled |
-//! | every other 4xx, a refused address | permanent failure |
+//! | 2xx | acknowledged |
+//! | 5xx, 3xx (redirects are not followed), 408, 425, no response | retried later |
+//! | 429 | the whole endpoint is held; no attempt is counted |
+//! | 410 | permanent failure, and the endpoint is disabled |
+//! | other 4xx, refused address | permanent failure |
 //!
 //! ```
 //! use http::StatusCode;
@@ -33,45 +33,47 @@ pub use log::{Attempt, AttemptResult, KEPT_ANSWER};
 
 use crate::ports::{TransportError, TransportErrorKind};
 
-/// The longest that a receiver can ask to be left alone.
+/// Maximum `Retry-After` of a receiver.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Result of an attempt.
+/// Outcome of an attempt.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum AttemptOutcome {
-    /// The receiver answered.
+    /// The receiver responded.
     Answered {
-        /// With this status.
+        /// Status of the response.
         status: StatusCode,
-        /// And asked to be left alone for so long, at most 24 hours.
+        /// `Retry-After` of the response, at most 24 hours.
         retry_after: Option<Duration>,
     },
-    /// No answer came.
+    /// The receiver did not respond.
     Failed(TransportErrorKind),
 }
 
-/// Class of an attempt's outcome: its meaning for the delivery.
+/// Class of an outcome: its meaning for the delivery.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum AttemptClass {
     /// The receiver has the event.
     Acked,
-    /// It may work later: one attempt is spent.
+    /// A retry may succeed. One attempt is counted.
     Retry,
-    /// The receiver is overloaded: its whole endpoint is held, and no attempt is spent.
+    /// The receiver is overloaded. Its whole endpoint is held, and no attempt is counted.
     Throttled,
-    /// It will not work later either.
+    /// No retry can succeed.
     PermanentFailure,
-    /// It will not, and the receiver wants nothing more at all.
+    /// No retry can succeed, and the endpoint wants no more events.
     Disable,
 }
 
 impl AttemptOutcome {
-    /// Reads what an exchange that ended at `now` brought back.
+    /// Reads the outcome of an exchange that ended at `now`.
     ///
-    /// `Retry-After` is taken in seconds or as a date; a date is measured against the answer's own `Date`, so that a skewed
-    /// clock on either side does not matter. Of several fields the longest counts; what is neither is ignored.
+    /// - `Retry-After` is accepted in seconds or as a date.
+    /// - A date is compared with the `Date` of the same response, so that wrong clocks do not
+    ///   matter.
+    /// - Of several fields the longest counts. Invalid values are ignored.
     #[must_use]
-    pub fn of(exchange: &Result<Response<Bytes>, TransportError>, now: SystemTime) -> Self {
+    pub fn from_exchange(exchange: &Result<Response<Bytes>, TransportError>, now: SystemTime) -> Self {
         match exchange {
             Ok(response) => Self::Answered {
                 status: response.status(),
@@ -81,7 +83,7 @@ impl AttemptOutcome {
         }
     }
 
-    /// How long the receiver asked to be left alone.
+    /// `Retry-After` of the response.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
@@ -91,12 +93,12 @@ impl AttemptOutcome {
     }
 }
 
-/// The usual meaning of an outcome, see the table of this module.
+/// Default classification; see the table of this module.
 #[must_use]
 pub fn classify(outcome: &AttemptOutcome) -> AttemptClass {
     match outcome {
         AttemptOutcome::Answered { status, .. } => classify_status(*status),
-        // another attempt would be refused again, and two days of retries would only hide the mistake
+        // a retry would be refused too, and two days of retries would only hide the mistake
         AttemptOutcome::Failed(TransportErrorKind::RefusedAddress) => AttemptClass::PermanentFailure,
         AttemptOutcome::Failed(_) => AttemptClass::Retry,
     }
@@ -109,7 +111,7 @@ fn classify_status(status: StatusCode) -> AttemptClass {
         StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY => AttemptClass::Retry,
         status if status.is_success() => AttemptClass::Acked,
         status if status.is_client_error() => AttemptClass::PermanentFailure,
-        // 5xx, 3xx, and whatever is no final status at all
+        // 5xx, 3xx, and values that are no final status
         _ => AttemptClass::Retry,
     }
 }
@@ -149,7 +151,7 @@ mod tests {
         }
     }
 
-    /// W11: no answer is retried, except where the address itself is refused (W10).
+    /// W11: an attempt without a response is retried, except if the address is refused (W10).
     #[test]
     fn no_answer_is_retried_unless_the_address_is_refused() {
         for kind in TransportErrorKind::ALL {
@@ -173,7 +175,7 @@ mod tests {
         .map(|wait| wait.as_secs())
     }
 
-    /// W14: Retry-After is read in both forms, never as a fraction, and bounded.
+    /// W14: `Retry-After` is parsed in both forms, never as a fraction, and bounded.
     #[test]
     fn retry_after_is_read_strictly() {
         let check = |value: &str, expected: Option<u64>| {
@@ -201,7 +203,7 @@ mod tests {
         );
     }
 
-    /// W14: a date is measured against the answer's own `Date`, so our clock does not matter.
+    /// W14: a date is compared with the `Date` of the response, not with the local clock.
     #[test]
     fn a_retry_date_is_measured_against_the_answers_own_date() {
         let fields = [
@@ -222,7 +224,7 @@ mod tests {
     }
 
     proptest! {
-        /// W14: whatever a receiver sends, reading it neither panics nor asks for more than a day.
+        /// W14: no `Retry-After` causes a panic or a wait of more than a day.
         #[test]
         fn any_retry_after_is_bounded(value in proptest::collection::vec(any::<u8>(), 0..40), date in "[ -~]{0,40}", seconds in 0_u64..4_000_000_000) {
             let mut headers = HeaderMap::new();

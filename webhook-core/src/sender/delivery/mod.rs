@@ -1,8 +1,8 @@
-//! One delivery: an event on its way to one endpoint, and the only table of what may become of it.
+//! Deliveries: one event for one endpoint, its state table, and the changes that a store writes.
 //!
-//! [`DeliveryState::after`] is the total table; [`Delivery::lease`], [`Delivery::settle`] and [`Delivery::replay`] are the three
-//! writes that a store performs, as pure functions over the row. A store loads the row, calls one of them, and writes the row
-//! back in the same transaction, so no rule is repeated in a query.
+//! [`DeliveryState::after`] is the state table. [`Delivery::lease`], [`Delivery::settle`] and
+//! [`Delivery::replay`] are the changes of a row, as pure functions. A store loads the row, calls
+//! one of them, and writes the row back in the same transaction. So no query repeats a rule.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -13,7 +13,7 @@
 //! let mut delivery = Delivery::new(id, now);
 //! assert_eq!(delivery.state, DeliveryState::Ready);
 //!
-//! // leased once: nobody else gets it before the lease is over
+//! // no other dispatcher can lease it before the lease has ended
 //! let until = now + Duration::from_secs(40);
 //! let request = LeaseRequest { now, until, limit: 1, per_endpoint: 1, suspects: 1, quarantine_after: 5 };
 //! assert_eq!(delivery.lease(&request), Lease::Taken);
@@ -35,12 +35,12 @@ pub use state::{DeliveryState, Step};
 use super::{EndpointId, LeaseRequest};
 use crate::event::EventId;
 
-/// Which delivery: there is exactly one per event and endpoint.
+/// Identifier of a delivery. There is exactly one delivery per event and endpoint.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct DeliveryId {
-    /// What is delivered.
+    /// Event to deliver.
     pub event: EventId,
-    /// To whom.
+    /// Endpoint that receives it.
     pub endpoint: EndpointId,
 }
 
@@ -50,43 +50,51 @@ impl fmt::Display for DeliveryId {
     }
 }
 
-/// One row: how far an event has come on its way to one endpoint.
+/// Row of the outbox: the progress of one event towards one endpoint.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Delivery {
-    /// The key.
+    /// Primary key.
     pub id: DeliveryId,
-    /// Where it stands.
+    /// State of the delivery.
     pub state: DeliveryState,
-    /// From when it may be leased. While it is leased this is the end of the lease; once it is over it means nothing.
+    /// Earliest time of the next lease; for a leased delivery, the end of the lease.
+    ///
+    /// It has no meaning in a final state.
     pub due_at: SystemTime,
-    /// How many attempts of the schedule are spent since `started_at`.
+    /// Number of counted attempts since `started_at`.
     pub attempts: u32,
-    /// The number of the latest lease. Grows by one with each and is never reset; zero before the first.
+    /// Fencing token: the number of the latest lease, 0 before the first.
+    ///
+    /// It grows by one with each lease and is never reset.
     pub fence: u64,
-    /// When it was accepted or last replayed: the message's lifetime counts from here.
+    /// Time of acceptance or of the latest replay. The lifetime starts here.
     pub started_at: SystemTime,
-    /// Why it failed, in the two failed states.
+    /// Reason of the failure, in the two failed states.
     pub reason: Option<FailureReason>,
-    /// How many leases in a row ended without a settlement: whoever held them crashed, or could not write.
+    /// Number of consecutive leases that ended without a settlement, because the dispatcher crashed
+    /// or could not write.
     pub crashes: u32,
 }
 
-/// A delivery under its third lease in a row, or a later one, is a suspect: two lost leases may be somebody else's crashes.
+/// Number of lost leases from which a delivery is a suspect.
+///
+/// Fewer may be crashes that another delivery caused.
 const SUSPECT: u32 = 2;
 
-/// What came of asking for the lease of a delivery.
+/// Result of [`Delivery::lease`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Lease {
-    /// It is leased, under the next fence.
+    /// The delivery is leased under the next fencing token.
     Taken,
-    /// Too many leases before ended without a settlement: it has failed now, before it stops another dispatcher.
+    /// Too many consecutive leases were lost. The delivery is now a dead letter, so that it crashes
+    /// no further dispatcher.
     Quarantined,
-    /// It is over or not due yet; nothing has changed.
+    /// The delivery is final or not due yet. Nothing changed.
     Refused,
 }
 
 impl Delivery {
-    /// A delivery that is due at once.
+    /// Creates a delivery that is due at `now`.
     #[must_use]
     pub const fn new(id: DeliveryId, now: SystemTime) -> Self {
         Self {
@@ -101,9 +109,10 @@ impl Delivery {
         }
     }
 
-    /// Takes the lease until `request.until`, under the next fence.
+    /// Leases the delivery until `request.until`, under the next fencing token.
     ///
-    /// A delivery is due at the very instant `due_at`, and a lease is over at the very instant it ends.
+    /// A delivery can be leased from the instant `due_at` on. A lease ends at the instant of its
+    /// end.
     pub fn lease(&mut self, request: &LeaseRequest) -> Lease {
         let Some(state) = self
             .state
@@ -126,7 +135,8 @@ impl Delivery {
         Lease::Taken
     }
 
-    /// The delivery as a store sets it aside that cannot read the rest of its row, or its event: failed, so that it stops nobody.
+    /// Marks a delivery as a dead letter because the store cannot read the rest of its row, or its
+    /// event.
     #[must_use]
     pub fn unreadable(self) -> Self {
         Self {
@@ -136,36 +146,43 @@ impl Delivery {
         }
     }
 
-    /// Whether at least two leases before the present one ended without a settlement.
+    /// Returns `true` if at least two consecutive leases before the present one were lost.
     ///
-    /// A crash counts against everything that was under way, the guilty and the bystanders. So a dispatcher takes one suspect at
-    /// a time, beside deliveries that are none: from the third on, each crash counts against one suspect alone, and whoever
-    /// has nothing to do with it gets an outcome when it is its turn, which clears it.
+    /// When a dispatcher crashes, all deliveries that it holds lose their leases, not only the one
+    /// that caused the crash. So a dispatcher holds one suspect at a time, beside deliveries that
+    /// are not suspects. From the third lost lease on, each crash counts against a single suspect.
+    /// A delivery that did not cause the crashes is settled at its next lease, which resets its
+    /// count.
     #[must_use]
     pub const fn is_suspect(&self) -> bool {
         self.crashes >= SUSPECT
     }
 
-    /// Whether the next lease of a delivery that is due is that of a [suspect](Self::is_suspect): it is `Leased`, with one crash
-    /// or more before.
+    /// Returns `true` if the next lease of this delivery makes it a [suspect](Self::is_suspect): it
+    /// is `Leased` and has lost at least one lease before.
     #[must_use]
     pub fn becomes_suspect(&self) -> bool {
         self.state == DeliveryState::Leased && self.crashes.saturating_add(1) >= SUSPECT
     }
 
-    /// Whether it was leased and the lease has ended: at that very instant another dispatcher may take it.
+    /// Returns `true` if the delivery is leased and its lease has ended at `now`.
+    ///
+    /// At this instant another dispatcher can lease it.
     #[must_use]
     pub fn lease_is_over(&self, now: SystemTime) -> bool {
         self.state == DeliveryState::Leased && self.due_at <= now
     }
 
-    /// Writes the outcome of a lease, if its fence is still the latest; a 2xx counts as long as the delivery is live.
+    /// Applies the outcome of a lease.
+    ///
+    /// - The fencing token must be the latest.
+    /// - Exception: a 2xx counts for every token that was issued, while the delivery is not final.
     pub fn settle(&mut self, settlement: &Settlement) -> Settled {
         if settlement.delivery != self.id {
             return Settled::Unknown;
         }
         let current = self.state == DeliveryState::Leased && settlement.fence == self.fence;
-        // a fence that was never handed out proves nothing
+        // a token that was never issued proves nothing
         let issued = (1..=self.fence).contains(&settlement.fence);
         let acknowledged = settlement.disposition == Disposition::Acked;
         let counts = current || (issued && acknowledged);
@@ -183,9 +200,10 @@ impl Delivery {
         if current { Settled::Applied } else { Settled::Late }
     }
 
-    /// Starts a failed delivery anew with its whole schedule, due at once. `false`, and no change, in every other state.
+    /// Restarts a failed delivery with its whole schedule, due at `now`.
     ///
-    /// The event's id stays the same: a receiver that processed it and remembers will answer 2xx without processing it again.
+    /// Returns `false` and changes nothing in every other state. The event id stays the same: a
+    /// receiver that still remembers it answers 2xx without processing the event again.
     pub fn replay(&mut self, now: SystemTime) -> bool {
         let Some(state) = self.state.after(Step::Replay) else {
             return false;

@@ -1,31 +1,31 @@
-//! What a lease came to, and what was made of it.
+//! Outcome of a lease, and the result of writing it.
 
 use std::time::SystemTime;
 
 use super::{DeliveryId, Step};
 use crate::sender::{Attempt, HealthEvent, term::terms};
 
-/// What one lease came to.
+/// Outcome of a lease: the next step of the delivery.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Disposition {
     /// Delivered.
     Acked,
-    /// Failed, and tried again from this moment on.
+    /// The attempt failed and is retried.
     Retry {
-        /// Never before this.
+        /// Earliest time of the retry.
         due_at: SystemTime,
     },
-    /// Not tried, or turned away with 429; comes up again from this moment on.
+    /// The delivery was not sent, or was answered with 429. It waits, and no attempt is counted.
     Held {
-        /// Never before this.
+        /// Earliest time of the next lease.
         due_at: SystemTime,
     },
-    /// Over, for this reason.
+    /// Failed without a further retry.
     Failed(FailureReason),
 }
 
 impl Disposition {
-    /// The step of the state table that this disposition is.
+    /// Step of the state table for this disposition.
     #[must_use]
     pub const fn step(self) -> Step {
         match self {
@@ -43,27 +43,27 @@ impl Disposition {
     }
 }
 
-/// Why a delivery failed.
+/// Reason of a failed delivery.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum FailureReason {
-    /// Every attempt of the schedule failed.
+    /// All attempts of the schedule failed.
     AttemptsExhausted,
-    /// The message would be, or is, older than its lifetime.
+    /// The lifetime has ended, or would end before the next attempt.
     LifetimeExpired,
-    /// The receiver answered with a status that no repetition can change.
+    /// The receiver responded with a status that no retry can change.
     Rejected,
-    /// The receiver answered 410: it wants nothing more, and the endpoint is disabled.
+    /// The receiver responded with 410: the endpoint is disabled.
     EndpointGone,
-    /// The endpoint was disabled when the delivery came up.
+    /// The endpoint was disabled when the delivery was leased.
     EndpointDisabled,
-    /// No such endpoint is registered any more.
+    /// The endpoint is not registered any more.
     EndpointUnknown,
-    /// The endpoint's address is one that must not be called.
+    /// The address rules do not allow the endpoint's address.
     AddressRefused,
-    /// Its leases ended again and again without an outcome: perhaps it crashes who delivers it.
+    /// Consecutive leases were lost: the delivery may crash its dispatchers.
     Quarantined,
-    /// The store could not read it, or its event, and set it aside.
+    /// The store could not read the delivery or its event.
     Unreadable,
 }
 
@@ -79,41 +79,41 @@ terms!(FailureReason {
     Unreadable => "unreadable",
 });
 
-/// The outcome of one lease, ready to be written by its fence.
+/// Outcome of one lease, to be written under its fencing token.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Settlement {
-    /// Which delivery.
+    /// Delivery that was leased.
     pub delivery: DeliveryId,
-    /// The number of the lease this is the outcome of.
+    /// Fencing token of the lease.
     pub fence: u64,
-    /// What becomes of the delivery.
+    /// Next step of the delivery.
     pub disposition: Disposition,
-    /// Whether one attempt of the schedule is used up.
+    /// `true` if an attempt of the schedule is counted.
     pub spent: bool,
-    /// Until when no delivery of this endpoint is leased: what the receiver asked for.
+    /// Time until which no delivery of this endpoint is leased, as the receiver asked.
     pub hold_endpoint_until: Option<SystemTime>,
-    /// The row for the attempt log; `None` when nothing was sent.
+    /// Row for the attempt log; `None` if no request was sent.
     pub attempt: Option<Attempt>,
 }
 
-/// What came of a settlement.
+/// Result of a settlement.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Settled {
-    /// The fence was the latest, and the delivery moved.
+    /// The fencing token was the latest; the delivery was changed.
     Applied,
-    /// The lease was lost meanwhile, but the receiver's 2xx settled the live delivery all the same.
+    /// The lease had ended, but the receiver's 2xx settled the delivery.
     Late,
-    /// Somebody else holds the delivery or has finished it; nothing was changed.
+    /// Another dispatcher holds the delivery, or it is final. Nothing changed.
     Stale,
-    /// There is no such delivery.
+    /// The delivery does not exist.
     Unknown,
 }
 
-/// The answer to a settlement.
+/// Result of one settlement of a batch.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Receipt {
-    /// What came of it.
+    /// Result for the delivery.
     pub settled: Settled,
-    /// What it changed in the endpoint's health.
+    /// Change of the endpoint's health.
     pub health: Option<HealthEvent>,
 }

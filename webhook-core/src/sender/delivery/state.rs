@@ -1,21 +1,23 @@
-//! The state table of a delivery.
+//! State table of a delivery.
 
 use crate::sender::term::terms;
 
-/// Where a delivery stands.
+/// State of a delivery.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum DeliveryState {
-    /// Accepted or replayed, not attempted yet.
+    /// Accepted or replayed, and not attempted yet.
     Ready,
-    /// Waits for the next attempt.
+    /// Waiting for the next attempt.
     RetryScheduled,
-    /// Being attempted by the holder of the latest fence, until the lease is over.
+    /// Held by the dispatcher with the latest fencing token, until the lease ends.
     Leased,
-    /// The receiver answered 2xx. Final.
+    /// The receiver responded with 2xx. Final.
     Acked,
-    /// The receiver refused it in a way that another attempt cannot change. Kept for inspection and replay.
+    /// The receiver refused the event, and no retry can change that. Kept for inspection and
+    /// replay.
     PermanentFailure,
-    /// Attempts or time ran out, or it had to be set aside. Kept for inspection and replay.
+    /// Attempts or lifetime ran out, or the delivery was quarantined. Kept for inspection and
+    /// replay.
     DeadLetter,
 }
 
@@ -28,22 +30,22 @@ terms!(DeliveryState {
     DeadLetter => "dead_letter",
 });
 
-/// What can happen to a delivery: the columns of the state table.
+/// Step of a delivery: a column of the state table.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Step {
-    /// A dispatcher takes it; also when the lease before is over.
+    /// A dispatcher leases the delivery, also after a lease that ended.
     Lease,
-    /// The receiver answered 2xx, perhaps after the lease was lost.
+    /// The receiver responded with 2xx, also after the lease ended.
     Acknowledge,
-    /// An attempt failed and is tried again later.
+    /// The attempt failed and will be retried.
     Retry,
-    /// It could not be tried now, and waits without having spent an attempt.
+    /// The delivery waits, and no attempt is counted.
     Hold,
-    /// It was refused for good.
+    /// The receiver or the address rules refused the delivery.
     Refuse,
-    /// Its attempts or its time are used up.
+    /// Attempts or lifetime ran out.
     Exhaust,
-    /// An operator sends it again.
+    /// An operator replays the delivery.
     Replay,
 }
 
@@ -58,9 +60,9 @@ terms!(Step {
 });
 
 impl DeliveryState {
-    /// The state table: what a step makes of a state, or `None` where the step is not allowed.
+    /// State table: the state after `step`, or `None` if the step is not allowed.
     ///
-    /// An acknowledgement is the one thing that also counts without a lease: the receiver has the event, whoever asked.
+    /// An acknowledgement counts without a valid lease, because the receiver has the event.
     #[must_use]
     pub const fn after(self, step: Step) -> Option<Self> {
         match (self, step) {
@@ -76,13 +78,13 @@ impl DeliveryState {
         }
     }
 
-    /// Whether the delivery still goes on by itself.
+    /// Returns `true` if the delivery is not final.
     #[must_use]
     pub const fn is_live(self) -> bool {
         matches!(self, Self::Ready | Self::RetryScheduled | Self::Leased)
     }
 
-    /// Whether the delivery ended without the receiver's 2xx, and may be replayed.
+    /// Returns `true` if the delivery ended without a 2xx. It can be replayed.
     #[must_use]
     pub const fn is_failed(self) -> bool {
         matches!(self, Self::PermanentFailure | Self::DeadLetter)

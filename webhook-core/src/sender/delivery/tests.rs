@@ -44,7 +44,7 @@ fn settlement(fence: u64, disposition: Disposition) -> Settlement {
     }
 }
 
-/// W11: the whole table, every state by every step.
+/// W11: the whole table, every state with every step.
 #[test]
 fn every_step_from_every_state_is_decided() {
     let allowed = [
@@ -69,7 +69,8 @@ fn every_step_from_every_state_is_decided() {
     }
 }
 
-/// W11: a failed delivery is a dead letter exactly when attempts or time ran out, or it had to be set aside.
+/// W11: a failure is a dead letter if attempts or lifetime ran out or the delivery was quarantined,
+/// otherwise a permanent failure.
 #[test]
 fn every_reason_leads_to_its_state() {
     for reason in FailureReason::ALL {
@@ -101,7 +102,8 @@ fn the_words_of_every_set_are_read_back() {
     assert!("READY".parse::<DeliveryState>().is_err());
 }
 
-/// W15: a lease is exclusive until the instant it ends, and the fence grows with each.
+/// W15: a lease is exclusive until the instant it ends, and the fencing token grows with each
+/// lease.
 #[test]
 fn a_lease_is_over_at_the_very_instant_it_ends() {
     let mut delivery = fresh();
@@ -112,7 +114,7 @@ fn a_lease_is_over_at_the_very_instant_it_ends() {
     assert_eq!((delivery.fence, delivery.due_at), (2, at(80)));
 }
 
-/// W15: who lost the lease cannot write, except that the receiver has the event.
+/// W15: after its lease has ended a dispatcher can write nothing except an acknowledgement.
 #[test]
 fn a_stale_fence_is_refused_unless_the_receiver_acknowledged() {
     let mut delivery = fresh();
@@ -150,7 +152,7 @@ fn a_settlement_of_another_delivery_changes_nothing() {
     assert_eq!(delivery.state, Leased);
 }
 
-/// W11: a replay has the whole schedule again, and keeps the fence so that old leases stay stale.
+/// W11: a replay restarts the schedule and keeps the fencing token, so that old leases stay stale.
 #[test]
 fn a_replay_starts_anew_under_the_same_fence() {
     let mut delivery = fresh();
@@ -171,7 +173,7 @@ fn a_replay_starts_anew_under_the_same_fence() {
     );
 }
 
-/// W15: a delivery whose leases keep ending without an outcome is quarantined, and a replay starts its count anew.
+/// W15: the fifth consecutive lost lease quarantines a delivery; a replay resets the count.
 #[test]
 fn the_fifth_lost_lease_quarantines() {
     let mut delivery = fresh();
@@ -195,7 +197,7 @@ fn the_fifth_lost_lease_quarantines() {
     assert_eq!((delivery.crashes, delivery.fence), (0, 5));
 }
 
-/// W15: only leases in a row count: whoever settles shows that the delivery crashes nobody.
+/// W15: only consecutive lost leases count; a settlement resets the count.
 #[test]
 fn a_settlement_clears_the_count_of_crashes() {
     for disposition in [
@@ -213,7 +215,7 @@ fn a_settlement_clears_the_count_of_crashes() {
     }
 }
 
-/// W15: a row that cannot be read fails, and may be replayed.
+/// W15: a delivery with an unreadable row is a dead letter and can be replayed.
 #[test]
 fn an_unreadable_delivery_is_a_dead_letter() {
     let mut delivery = fresh().unreadable();
@@ -235,8 +237,8 @@ fn any_disposition() -> impl Strategy<Value = Disposition> {
 }
 
 proptest! {
-    /// W15: whatever happens in whatever order, the fence never goes back, what is acked stays acked, only a failed delivery
-    /// has a reason, and only a lease makes a delivery `Leased`.
+    /// W15: in any order of steps the fencing token never falls, an acknowledged delivery stays so,
+    /// only a failed delivery has a reason, and only a lease makes a delivery `Leased`.
     #[test]
     fn no_order_of_events_breaks_a_delivery(
         events in proptest::collection::vec((0_u8..3, 0_u64..100, 0_u64..6, any_disposition()), 0..40),

@@ -1,4 +1,4 @@
-//! From a lease to its outcome: admit, sign, send, decide.
+//! One lease: check the delivery, sign, send, and decide on the outcome.
 
 use std::{any::Any, panic::AssertUnwindSafe, time::SystemTime};
 
@@ -15,14 +15,14 @@ use crate::{
     },
 };
 
-/// A lease that has come to its end, not yet written.
+/// Outcome of a lease, not written yet.
 pub(super) struct Finished {
     pub(super) settlement: Settlement,
     pub(super) outcome: Option<AttemptOutcome>,
     pub(super) endpoint_disabled: bool,
-    /// When somebody else may take the delivery.
+    /// Time from which another dispatcher can lease the delivery.
     pub(super) lease_ends: SystemTime,
-    /// How the endpoint store failed, which has nothing to do with the receiver.
+    /// Error of the endpoint store; it does not count against the receiver.
     pub(super) failure: Option<StoreError>,
 }
 
@@ -37,7 +37,7 @@ impl Finished {
         }
     }
 
-    /// The same lease as one that found its endpoint disabled, with nothing sent.
+    /// Settlement for this lease that reports a disabled endpoint, without an attempt.
     pub(super) fn lease(&self) -> Settlement {
         Settlement {
             delivery: self.settlement.delivery.clone(),
@@ -50,14 +50,14 @@ impl Finished {
     }
 }
 
-/// What a panic says, if it is a text.
+/// Message of a panic, if it is text.
 pub(super) fn panicked(who: &str, panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    format!("{who} panicked: {}", text.unwrap_or("no text"))
+    format!("{who} panicked: {}", text.unwrap_or("no message"))
 }
 
-/// A verb of the endpoint store, which is the host's code: a panic of it is a failure.
+/// Calls the host's endpoint store; a panic becomes a `StoreError`.
 pub(super) async fn guarded<T>(verb: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
     let answer = AssertUnwindSafe(verb).catch_unwind().await;
     answer.unwrap_or_else(|panic| Err(StoreError::unavailable(panicked("the endpoint store", &*panic))))
@@ -70,7 +70,7 @@ impl Dispatcher {
         let now = self.clock.now();
         let endpoint = match loaded {
             Ok(endpoint) => endpoint,
-            // settled all the same: a lease that is left to end counts as a crash of ours
+            // settled nevertheless: a lease that just ends would count as a crash
             Err(failure) => {
                 let postponed = self.policy.postpone(&delivery, now);
                 return Finished::unsent(&delivery, postponed, Some(failure));
@@ -91,10 +91,10 @@ impl Dispatcher {
     ) -> Finished {
         let exchange = self.exchange(event, endpoint, started_at).await;
         let now = self.clock.now();
-        let outcome = AttemptOutcome::of(&exchange, now);
+        let outcome = AttemptOutcome::from_exchange(&exchange, now);
         let mut decision = self.policy.after_attempt(delivery, &outcome, now, self.jitter());
         let mut failure = None;
-        // before the settlement: if we stop in between, the next 410 disables it
+        // before the settlement: after a crash in between, the next 410 disables the endpoint
         if decision.disable_endpoint {
             let disabled = guarded(self.endpoints.set_state(&endpoint.id, EndpointState::Disabled));
             failure = disabled.await.err();
@@ -102,13 +102,13 @@ impl Dispatcher {
         if failure.is_some() {
             decision = self.policy.postpone(delivery, now);
         }
-        let result = AttemptResult::of(&exchange);
+        let result = AttemptResult::from_exchange(&exchange);
         let attempt = Attempt {
             delivery: delivery.id.clone(),
             fence: delivery.fence,
             started_at,
             duration: now.duration_since(started_at).unwrap_or_default(),
-            // no schedule bounds how often a delivery is held
+            // a held delivery stores no text, because no schedule limits how often it is held
             result: match decision.disposition {
                 Disposition::Held { .. } => result.without_text(),
                 _ => result,
@@ -146,7 +146,7 @@ impl Dispatcher {
             timeout: self.deadline,
             max_response_body: KEPT_ANSWER,
         });
-        // the host's code: whatever it does costs one attempt, and not the exchanges beside it
+        // a panic of the host's transport costs one attempt and leaves other exchanges running
         let sent = AssertUnwindSafe(self.transport.send(request))
             .catch_unwind()
             .await;

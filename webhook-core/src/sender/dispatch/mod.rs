@@ -1,15 +1,17 @@
-//! The dispatcher: it takes what is due out of the outbox, sends it, and writes down what came of it.
+//! Dispatcher: leases due deliveries from the outbox, sends them, and settles their outcomes.
 //!
-//! A [`Dispatcher`] owns no thread, timer or socket; a host drives it, by [`run`](Dispatcher::run) with a way to wait, or pass by
-//! pass with [`run_due`](Dispatcher::run_due):
+//! A [`Dispatcher`] owns no thread, timer or socket. The host drives it with
+//! [`run`](Dispatcher::run) and a function that waits, or one pass at a time with
+//! [`run_due`](Dispatcher::run_due):
 //!
 //! ```text
-//! let wait = |next_due| select { sleep_until(next_due) => Continue, new_event.notified() => Continue, stop.told() => Break };
-//! dispatcher.run(wait, |told| log(told)).await;
+//! let wait = |next_due| select { sleep_until(next_due) => Continue, new_event.notified() => Continue, stop.requested() => Break };
+//! dispatcher.run(wait, |result| log(result)).await;
 //! ```
 //!
-//! Several may run at once, in one process or in many: leases keep them apart. If the future is dropped, or the process dies, the
-//! leases end by themselves and the deliveries come up again.
+//! Several dispatchers may share an outbox, in one process or in many: leases separate them. If the
+//! future is dropped or the process ends, the leases end and other dispatchers retry the
+//! deliveries.
 
 mod exchange;
 mod outcomes;
@@ -33,10 +35,10 @@ use crate::{
     ports::{Clock, Entropy, StoreError, Transport},
 };
 
-/// What a delivery waits at most for a dispatcher that died, but for the margin of its lease.
+/// Maximum deadline of an exchange, which bounds how long a lost lease blocks its delivery.
 const LONGEST_DEADLINE: Duration = Duration::from_secs(3_600);
 
-/// Who sends, unless the host says it.
+/// Default `User-Agent`.
 const USER_AGENT: &str = concat!(
     "webhook-core/",
     env!("CARGO_PKG_VERSION_MAJOR"),
@@ -44,7 +46,10 @@ const USER_AGENT: &str = concat!(
     env!("CARGO_PKG_VERSION_MINOR")
 );
 
-/// Delivers what the outbox holds.
+/// Delivers the events of an outbox, at least once.
+///
+/// Each delivery is leased, signed, sent, and settled under the fencing token of its lease. A crash
+/// at any point costs a repeated attempt, never an event.
 ///
 /// # Examples
 ///
@@ -69,7 +74,7 @@ const USER_AGENT: &str = concat!(
 /// let signer = Signer::standard_webhooks(&secret);
 /// endpoints.insert(Endpoint::register("ep_1".parse()?, &url, signer, &AddressPolicy::new())?).await?;
 ///
-/// // a host's HTTP client stands here
+/// // replace with the host's HTTP client
 /// let transport = transport_fn(async |_: Request<Bytes>| Ok(Response::new(Bytes::new())));
 /// let dispatcher = Dispatcher::new(MemoryOutbox::default(), endpoints, transport, SystemClock, OsEntropy);
 ///
@@ -98,37 +103,42 @@ pub struct Dispatcher {
     quarantine_after: u32,
 }
 
-/// What a call of [`Dispatcher::run_due`] did.
+/// Result of [`Dispatcher::run_due`].
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
-    /// The deliveries that came up, in the order in which they were settled.
+    /// Deliveries that were leased or set aside, in the order of their settlement.
     pub handled: Vec<Handled>,
-    /// When to call again, at the latest; `None` when nothing waits for anything but a new event.
+    /// Latest time for the next call; `None` if only a new event can make work.
     pub next_due: Option<SystemTime>,
 }
 
-/// What became of one lease.
+/// Result of one lease.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Handled {
-    /// The delivery.
+    /// Delivery that was leased.
     pub delivery: DeliveryId,
-    /// What came back; `None` when no attempt was made.
+    /// Outcome of the attempt; `None` if no request was sent.
     pub outcome: Option<AttemptOutcome>,
-    /// What was made of it.
+    /// Disposition of the delivery.
     pub disposition: Disposition,
-    /// Whether that could still be written.
+    /// Result of the settlement in the outbox.
     pub settled: Settled,
-    /// Whether the endpoint was disabled, because it answered 410 or was given up.
+    /// `true` if the endpoint was disabled, after a 410 or five days of failures.
     pub endpoint_disabled: bool,
-    /// What that changed in the endpoint's health.
+    /// Change of the endpoint's health.
     pub health: Option<HealthEvent>,
 }
 
 impl Dispatcher {
-    /// A dispatcher with the usual policy, the strict address rules, and at most 64 exchanges at a time, 16 per endpoint, of at
-    /// most 10 seconds each. An `Arc` of a port is the port too.
+    /// Creates a dispatcher with these defaults:
+    ///
+    /// - [`DeliveryPolicy::default`] and the strict [`AddressPolicy`];
+    /// - at most 64 concurrent exchanges, 16 of them per endpoint;
+    /// - a deadline of 10 seconds for each exchange.
+    ///
+    /// An `Arc` of a port implements the port too.
     #[must_use]
     pub fn new(
         outbox: impl Outbox + 'static,
@@ -153,28 +163,34 @@ impl Dispatcher {
         }
     }
 
-    /// Decides by another schedule, lifetime or classification.
+    /// Sets schedule, lifetime and classification.
     #[must_use]
     pub fn with_policy(self, policy: DeliveryPolicy) -> Self {
         Self { policy, ..self }
     }
 
-    /// Vets destinations by other rules before each attempt. The transport has its own, for the addresses it connects to.
+    /// Sets the address rules for destination URLs, which are checked before each attempt.
+    ///
+    /// The transport has its own rules for the addresses that it connects to.
     #[must_use]
     pub fn with_address_policy(self, addresses: AddressPolicy) -> Self {
         Self { addresses, ..self }
     }
 
-    /// Names the sender in the `User-Agent` of each message
-    /// ([RFC 9110 §10.1.5](https://www.rfc-editor.org/rfc/rfc9110#section-10.1.5)), `webhook-core/0.1` unless told otherwise:
-    /// receivers look for it in their logs, and some refuse a request without one. It is not signed.
+    /// Sets the `User-Agent` of each message ([RFC 9110
+    /// §10.1.5](https://www.rfc-editor.org/rfc/rfc9110#section-10.1.5)). Default:
+    /// `webhook-core/0.1`.
+    ///
+    /// Receivers search their logs for it, and some refuse requests without it. It is not signed.
     #[must_use]
     pub fn with_user_agent(self, user_agent: HeaderValue) -> Self {
         Self { user_agent, ..self }
     }
 
-    /// Bounds each exchange, from name resolution to the last byte of the answer, to at most an hour. The transport enforces it;
-    /// leases last 30 seconds longer.
+    /// Sets the deadline of an exchange, from name resolution to the last byte of the response.
+    /// Default: 10 seconds; maximum: 1 hour.
+    ///
+    /// The transport enforces it. Leases last 30 seconds longer.
     #[must_use]
     pub fn with_deadline(self, deadline: Duration) -> Self {
         Self {
@@ -183,7 +199,7 @@ impl Dispatcher {
         }
     }
 
-    /// How many exchanges are under way at a time; at least one.
+    /// Sets the maximum number of concurrent exchanges. Default: 64; minimum: 1.
     #[must_use]
     pub fn with_concurrency(self, concurrency: usize) -> Self {
         Self {
@@ -192,10 +208,12 @@ impl Dispatcher {
         }
     }
 
-    /// How many of them go to one endpoint at most, counted over all dispatchers of the outbox; at least one.
+    /// Sets the maximum number of concurrent exchanges per endpoint, over all dispatchers of the
+    /// outbox. Default: 16; minimum: 1.
     ///
-    /// An endpoint has four at first, and as many as it has [shown to bear](super::EndpointHealth) later. Keep this well below
-    /// [`with_concurrency`](Self::with_concurrency): what is quick today and hangs tomorrow holds so many places.
+    /// An endpoint starts with 4 and gets more as its [health](super::EndpointHealth) allows. Keep
+    /// this value well below [`with_concurrency`](Self::with_concurrency): an endpoint that hangs
+    /// occupies this many exchanges.
     #[must_use]
     pub fn with_concurrency_per_endpoint(self, concurrency: usize) -> Self {
         Self {
@@ -204,16 +222,19 @@ impl Dispatcher {
         }
     }
 
-    /// After how many leases in a row that end without an outcome, five as a rule, a delivery is quarantined; at least one.
+    /// Sets the number of consecutive lost leases after which a delivery is quarantined. Default:
+    /// 5; minimum: 1.
     ///
-    /// A delivery that crashes its dispatcher would otherwise come back forever. It is listed with the dead letters, as
-    /// [`Quarantined`](super::FailureReason::Quarantined), and may be replayed.
+    /// A delivery that crashes its dispatchers would otherwise be leased again and again. A
+    /// quarantined delivery is a dead letter with the reason
+    /// [`Quarantined`](super::FailureReason::Quarantined) and can be replayed.
     ///
-    /// A process that dies takes everything under way with it, and the guilty one cannot be told at first. So from the third
-    /// lease on a delivery is a [suspect](super::Delivery::is_suspect), of which each run has one under way at a time: with five,
-    /// what is set aside was the only suspect of its run when that ended, three times in a row. A process that dies for
-    /// reasons of its own sets at most one delivery aside in three deaths; one that nothing but a delivery kills sets no other
-    /// aside. With two or less that protection is gone.
+    /// When a process crashes, all its deliveries lose their leases, so the first crashes do not
+    /// show their cause. From the third lease on a delivery is a
+    /// [suspect](super::Delivery::is_suspect), and a dispatcher holds one suspect at a time. With
+    /// the default of 5, a quarantined delivery was the only suspect in three consecutive crashes.
+    /// Crashes with another cause quarantine at most one delivery in three crashes. With 2 or less
+    /// there is no such protection.
     #[must_use]
     pub fn with_quarantine_after(self, crashes: u32) -> Self {
         Self {
@@ -222,14 +243,16 @@ impl Dispatcher {
         }
     }
 
-    /// Stores an event for every endpoint that subscribes to it. When this returns, it will be delivered.
+    /// Stores an event with a delivery for each endpoint that subscribes to it. After this call
+    /// returns, the event will be delivered.
     ///
-    /// A host whose business data is in the same SQL store writes both in one transaction instead: see
-    /// [`Enqueue::to`], and `outbox::send_in` of the stores in `examples/`.
+    /// A host whose business data is in the same SQL store writes both in one transaction instead:
+    /// see [`Enqueue::to`], and `outbox::send_in` of the stores in `examples/`.
     ///
     /// # Errors
     ///
-    /// [`StoreError`]; the event may or may not be stored then, and sending it again under the same id is safe.
+    /// [`StoreError`] if the result is unknown: the event may be stored. A retry with the same id
+    /// is safe.
     pub async fn send(&self, event: impl Into<StoredEvent> + Send) -> Result<Enqueued, StoreError> {
         let event = event.into();
         let subscribers = self.endpoints.subscribers(&event.event_type).await?;

@@ -1,4 +1,4 @@
-//! Writing outcomes down, and again where that failed.
+//! Writes outcomes to the outbox, and retries failed writes.
 
 use std::{collections::BTreeSet, mem};
 
@@ -9,17 +9,18 @@ use super::{
 };
 use crate::sender::{EndpointId, EndpointState, HealthEvent, Receipt, Settlement};
 
-/// So many outcomes in a row cannot be written by themselves when it is the store that fails, and not something in them.
+/// Number of consecutive failed writes after which the store itself is assumed to fail.
 const FAILURES: usize = 2;
 
 impl Round<'_> {
-    /// Writes outcomes, and those that could not be written before. Must not be dropped half way, or they are lost and sent
-    /// again.
+    /// Writes outcomes, and those that could not be written before.
+    ///
+    /// The future must not be dropped before it ends: its outcomes would be lost and sent again.
     pub(super) async fn settle(&mut self, ended: Vec<Ended>) -> Vec<Handled> {
         let finished = self.finished(ended);
         let mut handled = match self.write(finished).await {
             Ok(handled) => handled,
-            // something in one of them may be to blame: that one shall cost the others nothing
+            // one outcome may make the batch fail, so each is written alone
             Err(several) if several.len() > 1 => self.write_each(several).await,
             Err(one) => {
                 self.unwritten.extend(one);
@@ -32,7 +33,7 @@ impl Round<'_> {
         handled
     }
 
-    /// Writes what could not be written before, as long as its leases last.
+    /// Writes unwritten outcomes whose leases have not ended.
     pub(super) async fn settle_again(&mut self) -> Vec<Handled> {
         let unwritten = mem::take(&mut self.unwritten);
         self.write_each(unwritten).await
@@ -44,13 +45,13 @@ impl Round<'_> {
             .into_iter()
             .filter_map(|ended| self.keep(ended.result))
             .collect();
-        // told, and no reason to pause: who may be read is served, and who may not is held
+        // reported without a pause: the store still serves other endpoints
         self.errors
             .extend(finished.iter_mut().filter_map(|finished| finished.failure.take()));
         finished
     }
 
-    /// Writes them one by one. What cannot be written is kept, behind what was not tried.
+    /// Writes the outcomes one by one. Failed ones are kept, after those that were not tried.
     async fn write_each(&mut self, outcomes: Vec<Finished>) -> Vec<Handled> {
         let (mut outcomes, mut handled) = (outcomes.into_iter(), Vec::new());
         let mut failed = Vec::new();
@@ -59,7 +60,7 @@ impl Round<'_> {
             && let Some(outcome) = outcomes.next()
         {
             if outcome.lease_ends <= self.dispatcher.clock.now() {
-                // somebody else may have it by now; what was received so far is sent again
+                // another dispatcher may hold the delivery, so its event is sent again
                 continue;
             }
             match self.write(vec![outcome]).await {
@@ -77,7 +78,7 @@ impl Round<'_> {
         handled
     }
 
-    /// Writes outcomes in one step, or gives them back.
+    /// Writes outcomes in one batch, or returns them.
     async fn write(&mut self, outcomes: Vec<Finished>) -> Result<Vec<Handled>, Vec<Finished>> {
         if outcomes.is_empty() {
             return Ok(Vec::new());
@@ -105,15 +106,15 @@ impl Round<'_> {
         Ok(handled)
     }
 
-    /// Disables an endpoint that is given up, and only then has its health start anew: if we stop before, the next failure
-    /// gives it up again.
+    /// Disables a failing endpoint, and resets its health only after that: after a crash in
+    /// between, the next failure disables it again.
     async fn disable(&mut self, endpoint: &EndpointId, lease: Settlement) -> bool {
         let endpoints = &self.dispatcher.endpoints;
         let disabled = guarded(endpoints.set_state(endpoint, EndpointState::Disabled));
         let disabled = self.exchanges.beside(disabled).await;
         let disabled = match disabled {
             Ok(disabled) => disabled,
-            // told, and no reason to pause: the next failure gives it up again, and nobody else is concerned
+            // reported without a pause: the next failure disables the endpoint again
             Err(error) => {
                 self.errors.push(error);
                 return false;
@@ -127,7 +128,7 @@ impl Round<'_> {
 }
 
 impl Finished {
-    /// What the host is told, once it is written.
+    /// Report for the host, after the settlement was written.
     fn written(self, Receipt { settled, health }: Receipt) -> Handled {
         Handled {
             delivery: self.settlement.delivery,

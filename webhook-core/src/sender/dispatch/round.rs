@@ -1,4 +1,4 @@
-//! What is under way: leases taken, and exchanges in the air.
+//! State of one call: leases and running exchanges.
 
 use std::{
     mem,
@@ -23,13 +23,13 @@ use crate::{
     sender::{Disposition, LeaseRequest, Leased, Leases, SetAside, Settled},
 };
 
-/// How long a lease outlives the deadline of its exchange: time to load, sign and settle.
+/// Time by which a lease outlives the deadline of its exchange: to load, sign and settle.
 const LEASE_MARGIN: Duration = Duration::from_secs(30);
 
-/// How many deliveries a run has under way that may be what crashes it: with two, nobody could tell which it was.
+/// Maximum number of suspects at a time; with two, a crash would not show which one caused it.
 const SUSPECTS: usize = 1;
 
-/// When to look again for what is due and cannot be leased at the moment; twice as late each time, but for the last.
+/// First wait for due deliveries that cannot be leased; it doubles up to `LONGEST_LOOK`.
 const FIRST_LOOK: Duration = Duration::from_millis(250);
 const LONGEST_LOOK: Duration = Duration::from_secs(4);
 
@@ -48,7 +48,7 @@ impl Dispatcher {
         self.outbox.lease(&request).await
     }
 
-    /// Does what a lease is for. Whatever the host's parts do, it ends in a value.
+    /// Delivers one leased event. Panics of the host's ports become values.
     async fn end(&self, leased: Leased) -> Ended {
         let is_suspect = leased.delivery.is_suspect();
         let result = AssertUnwindSafe(self.work(leased)).catch_unwind().await;
@@ -57,7 +57,7 @@ impl Dispatcher {
     }
 }
 
-/// A lease that has come to its end, in one way or another.
+/// End of a lease.
 pub(super) struct Ended {
     pub(super) is_suspect: bool,
     pub(super) result: Result<Finished, StoreError>,
@@ -68,17 +68,17 @@ pub(super) struct Round<'d> {
     pub(super) dispatcher: &'d Dispatcher,
     pub(super) exchanges: Exchanges<'d>,
     pub(super) suspects: usize,
-    /// Outcomes that could not be written, and whose leases go on.
+    /// Outcomes that could not be written yet.
     pub(super) unwritten: Vec<Finished>,
-    /// What was due and failed instead of being leased.
+    /// Due deliveries that failed instead of being leased.
     pub(super) set_aside: Vec<Handled>,
-    /// What went wrong with the stores.
+    /// Store errors to report.
     pub(super) errors: Vec<StoreError>,
-    /// How many times in a row nothing could be leased of what is due.
+    /// Number of consecutive leases that returned nothing although deliveries were due.
     in_vain: u32,
-    /// Whether the outbox has failed, or the host's rules.
+    /// `true` after an error of the outbox or of the host's policy.
     pub(super) has_failed: bool,
-    /// The time after such a failure in which nothing is leased.
+    /// Time after such an error in which nothing is leased.
     pause: Range<SystemTime>,
 }
 
@@ -97,7 +97,7 @@ impl<'d> Round<'d> {
         }
     }
 
-    /// Fills every free place with what is due, and says how many it filled.
+    /// Leases due deliveries for all free places; returns their number.
     pub(super) async fn lease(&mut self) -> usize {
         let (dispatcher, room) = (self.dispatcher, self.room());
         if room == 0 || self.is_paused() {
@@ -120,7 +120,7 @@ impl<'d> Round<'d> {
         count
     }
 
-    /// When there is something for the free places, or something to write again.
+    /// Time of the next lease or of the next write of unwritten outcomes.
     pub(super) async fn next_due(&mut self) -> Option<SystemTime> {
         let (dispatcher, now) = (self.dispatcher, self.dispatcher.clock.now());
         let writes_again = !self.unwritten.is_empty();
@@ -136,18 +136,18 @@ impl<'d> Round<'d> {
         let due_at = self.exchanges.beside(dispatcher.outbox.next_due()).await;
         match self.keep(due_at) {
             None => Some(self.pause.end),
-            // what was not leased a moment ago cannot be leased a moment later either
+            // these deliveries could not be leased a moment ago, so wait before the next try
             Some(Some(due_at)) if due_at <= now => Some(self.look_again(now)),
             Some(due_at) => due_at,
         }
     }
 
-    /// What has ended, once something has; `None` when nothing is under way. May be dropped: it loses nothing.
+    /// Waits for the end of a lease; `None` if no exchange runs. Dropping the future loses nothing.
     pub(super) async fn ended(&mut self) -> Option<Vec<Ended>> {
         self.exchanges.ended().await
     }
 
-    /// What has ended, once something has or `wait` says to go on.
+    /// Waits for the end of a lease, or for `wait`.
     pub(super) async fn ended_or(
         &mut self,
         wait: impl Future<Output = ControlFlow<()>>,
@@ -156,22 +156,22 @@ impl<'d> Round<'d> {
         if self.exchanges.is_empty() {
             return wait.await.map_continue(|()| Vec::new());
         }
-        // `wait` first: under load something has always ended, and to stop must be heard all the same
+        // `wait` is polled first, so that a stop is seen even if exchanges end all the time
         match select(wait, pin!(self.exchanges.ended())).await {
-            Either::Left((told, ended)) => {
-                told.map_continue(|()| ended.now_or_never().flatten().unwrap_or_default())
+            Either::Left((flow, ended)) => {
+                flow.map_continue(|()| ended.now_or_never().flatten().unwrap_or_default())
             }
             Either::Right((ended, _)) => ControlFlow::Continue(ended.unwrap_or_default()),
         }
     }
 
-    /// How many exchanges may be begun: what cannot be written keeps its place.
+    /// Number of exchanges that may start. Unwritten outcomes keep their places.
     fn room(&self) -> usize {
         let taken = self.exchanges.under_way.len() + self.unwritten.len();
         self.dispatcher.concurrency.saturating_sub(taken)
     }
 
-    /// Whether a failure was a moment ago.
+    /// Returns `true` during the pause after an error.
     pub(super) fn is_paused(&self) -> bool {
         self.pause.contains(&self.dispatcher.clock.now())
     }
@@ -198,21 +198,22 @@ impl<'d> Round<'d> {
     }
 }
 
-/// The exchanges in the air, and those that came home while a store was asked.
+/// Running exchanges, and results that arrived during a store call.
 #[derive(Default)]
 pub(super) struct Exchanges<'d> {
     under_way: FuturesUnordered<BoxFuture<'d, Ended>>,
-    home: Vec<Ended>,
+    finished: Vec<Ended>,
 }
 
 impl Exchanges<'_> {
-    /// Asks a store while the exchanges go on: what comes home during one write is settled together by the next.
+    /// Polls the exchanges during a store call. Their results are settled in one batch by the next
+    /// write.
     pub(super) async fn beside<T>(&mut self, verb: impl Future<Output = T>) -> T {
         let mut verb = pin!(verb);
         while !self.under_way.is_empty() {
             match select(verb.as_mut(), self.under_way.next()).await {
                 Either::Left((answer, _)) => return answer,
-                Either::Right((ended, _)) => self.home.extend(ended),
+                Either::Right((ended, _)) => self.finished.extend(ended),
             }
         }
         verb.await
@@ -220,18 +221,18 @@ impl Exchanges<'_> {
 
     /// See [`Round::ended`].
     async fn ended(&mut self) -> Option<Vec<Ended>> {
-        if self.home.is_empty() {
+        if self.finished.is_empty() {
             let first = self.under_way.next().await?;
-            self.home.push(first);
+            self.finished.push(first);
         }
         while let Some(Some(next)) = self.under_way.next().now_or_never() {
-            self.home.push(next);
+            self.finished.push(next);
         }
-        Some(mem::take(&mut self.home))
+        Some(mem::take(&mut self.finished))
     }
 
     fn is_empty(&self) -> bool {
-        self.under_way.is_empty() && self.home.is_empty()
+        self.under_way.is_empty() && self.finished.is_empty()
     }
 }
 

@@ -1,25 +1,29 @@
-//! The two ways to drive a dispatcher.
+//! Drivers of a dispatcher: `run` for a service, `run_due` for a single pass.
 
 use std::{ops::ControlFlow, time::SystemTime};
 
 use super::{Dispatcher, Handled, Report, round::Round};
 use crate::ports::StoreError;
 
-/// After so many deliveries a round ends although more are due, so that its report stays small.
+/// Number of deliveries after which a round ends, to bound its report.
 const LONGEST_ROUND: usize = 1024;
 
 impl Dispatcher {
-    /// Delivers what is due until nothing more is, and says when to come back.
+    /// Delivers until nothing is due; returns the results and the time of the next call.
     ///
-    /// The simple form, for a single pass: it returns only when its last exchange has ended, and looks for new work only when
-    /// one of them ends. [`run`](Self::run) is for a service. Outcomes are written as they come in, those that came while the store
-    /// was busy in one step: a slow receiver keeps nobody's outcome waiting, and a slow store no exchange. After 1,024 deliveries it returns although more are due;
-    /// `next_due` is in the past then.
+    /// - This is the simple form for a single pass. A service uses [`run`](Self::run).
+    /// - It returns when its last exchange has ended, and looks for new work only when an exchange
+    ///   ends.
+    /// - Outcomes are written as they arrive; outcomes that arrive during a write form the next
+    ///   batch.
+    /// - After 1,024 deliveries it returns although more are due; `next_due` is then in the past.
     ///
     /// # Errors
     ///
-    /// The first [`StoreError`]. What was under way has been brought home; what could not be written, one by one and a second
-    /// time, comes up again when its lease ends. Deliveries whose endpoint could not be read are held for ten seconds, and the others went out.
+    /// The first [`StoreError`] of the outbox. The exchanges that were running have ended, and
+    /// outcomes were written where possible, one by one and twice. Unwritten deliveries are retried
+    /// after their lease. A failure of the endpoint store is not returned here: its deliveries are
+    /// held for 10 seconds.
     pub async fn run_due(&self) -> Result<Report, StoreError> {
         let mut round = Round::new(self);
         let mut handled = Vec::new();
@@ -46,31 +50,38 @@ impl Dispatcher {
         }
     }
 
-    /// Delivers, until `wait` says to stop. `told` hears what became of each lease, once that is written, and of each verb of a
-    /// store that failed.
+    /// Delivers until `wait` returns [`ControlFlow::Break`]. Calls `report` with the result of each
+    /// lease after its settlement, and with each [`StoreError`].
     ///
-    /// Whenever there are places free, `wait` is called with the moment at which something becomes due, if there is one. Its
-    /// future should end at that moment, or as soon as a new event is stored, and answer [`ControlFlow::Continue`]: what is
-    /// due is then sent at once, however many other exchanges hang. It is dropped when an exchange ends, and made anew; so a
-    /// wake must stay told until it is heard, as tokio's `Notify::notify_one` does. With no place free it is called with
-    /// `None`, as only an exchange that ends can change that.
+    /// # Contract of `wait`
     ///
-    /// What is due may be out of reach for a moment, because other dispatchers have all the leases of its endpoint, or are just
-    /// taking one: then `wait` is given a moment soon, and each time a later one, from a quarter of a second to four.
-    ///
-    /// After [`ControlFlow::Break`] nothing more is leased, and `run` returns when all that is under way is settled.
+    /// - It is called with the time at which the next delivery is due, if any, whenever an exchange
+    ///   can start. If no exchange can start, it is called with `None`, because only the end of an
+    ///   exchange changes that.
+    /// - Its future should end at this time, or when a new event is stored, with
+    ///   [`ControlFlow::Continue`]. Due deliveries are then sent at once, also while other
+    ///   exchanges hang.
+    /// - The future is dropped when an exchange ends, and created again. A wake-up must not get
+    ///   lost between the two; `Notify::notify_one` of tokio keeps it.
+    /// - Due deliveries may not be available for a moment, because other dispatchers hold all
+    ///   leases of their endpoint. Then the time is 0.25 seconds ahead, and doubles up to 4
+    ///   seconds.
+    /// - After [`ControlFlow::Break`] nothing is leased, and `run` returns when all running
+    ///   exchanges are settled.
     ///
     /// # Failures
     ///
-    /// After a [`StoreError`] of the outbox nothing is leased for the same time; what is under way goes on. Outcomes that could not
-    /// be written together are written one by one, and what fails then is kept and written again after each pause, as long as
-    /// its lease lasts: one that nobody can write costs only itself a repetition. It keeps its place among those under way
-    /// meanwhile. One that had been written, and only its answer was lost, is told as [`Settled::Stale`](crate::sender::Settled::Stale).
-    /// Where the endpoint store fails, be it for one endpoint or for all, the
-    /// delivery is [held](crate::sender::Disposition::Held) for ten seconds with what else is for that endpoint, and has spent nothing. One that is given up and could not be
-    /// disabled is given up again by its next failure. A panic of the
-    /// transport is a failed attempt, and one of the endpoint store a `StoreError`: neither ends the other exchanges. A panic
-    /// of the outbox ends the run.
+    /// - *Error of the outbox*: nothing is leased for 0.25 to 4 seconds; running exchanges
+    ///   continue. A failed batch is written one outcome at a time. Outcomes that fail again are
+    ///   retried after each pause until their lease ends, and then sent again. Each occupies one
+    ///   place of [`with_concurrency`](Self::with_concurrency). If only the response of the store
+    ///   was lost, the retry reports [`Settled::Stale`](crate::sender::Settled::Stale).
+    /// - *Error of the endpoint store*: the delivery and all others for its endpoint are
+    ///   [held](crate::sender::Disposition::Held) for 10 seconds without a counted attempt. An
+    ///   endpoint that could not be disabled is disabled at its next failure.
+    /// - *Panic of the transport*: a failed attempt.
+    /// - *Panic of the endpoint store*: a `StoreError`.
+    /// - *Panic of the outbox*: propagated to the caller of `run`.
     ///
     /// # Examples
     ///
@@ -89,14 +100,14 @@ impl Dispatcher {
     ///             }
     ///         }
     ///     };
-    ///     dispatcher.run(wait, |told| println!("{told:?}")).await;
+    ///     dispatcher.run(wait, |result| println!("{result:?}")).await;
     /// }
     /// # async fn sleep_until(_: Option<SystemTime>) {}
     /// ```
     pub async fn run<F>(
         &self,
         mut wait: impl FnMut(Option<SystemTime>) -> F,
-        mut told: impl FnMut(Result<Handled, StoreError>),
+        mut report: impl FnMut(Result<Handled, StoreError>),
     ) where
         F: Future<Output = ControlFlow<()>>,
     {
@@ -104,18 +115,33 @@ impl Dispatcher {
         loop {
             round.lease().await;
             let next_due = round.next_due().await;
-            round.set_aside.drain(..).map(Ok).for_each(&mut told);
-            round.errors.drain(..).map(Err).for_each(&mut told);
+            round.set_aside.drain(..).map(Ok).for_each(&mut report);
+            round.errors.drain(..).map(Err).for_each(&mut report);
             let ControlFlow::Continue(ended) = round.ended_or(wait(next_due)).await else {
                 break;
             };
-            round.settle(ended).await.into_iter().map(Ok).for_each(&mut told);
+            round
+                .settle(ended)
+                .await
+                .into_iter()
+                .map(Ok)
+                .for_each(&mut report);
         }
         while let Some(ended) = round.ended().await {
-            round.settle(ended).await.into_iter().map(Ok).for_each(&mut told);
+            round
+                .settle(ended)
+                .await
+                .into_iter()
+                .map(Ok)
+                .for_each(&mut report);
         }
-        // nobody waits for a pause any more
-        round.settle_again().await.into_iter().map(Ok).for_each(&mut told);
-        round.errors.into_iter().map(Err).for_each(told);
+        // a stop does not wait for the end of a pause
+        round
+            .settle_again()
+            .await
+            .into_iter()
+            .map(Ok)
+            .for_each(&mut report);
+        round.errors.into_iter().map(Err).for_each(report);
     }
 }

@@ -1,4 +1,4 @@
-//! How the signers of an endpoint stand in a store.
+//! Storage format of an endpoint's signers.
 
 use std::{fmt, sync::Arc, time::SystemTime};
 
@@ -12,16 +12,17 @@ use crate::{
     signature::{ActiveSigner, Signer, Signers},
 };
 
-/// Before a sealed text; one in clear is a JSON array and begins with `[`.
+/// Prefix of encrypted text. Plain text is a JSON array and begins with `[`.
 const SEALED: &str = "sealed:";
 
-/// Room for one signer as JSON, so that no copy is left behind where a buffer grew.
+/// Capacity for one signer as JSON, so that the buffer does not grow and leave copies behind.
 const ROW: usize = 256;
 
-/// Writes the signers of an endpoint as the text that a store keeps, and reads them back: in clear, or sealed.
+/// Codec for the signers of an endpoint: writes the text that a store keeps, in plain text or
+/// encrypted, and parses it.
 ///
-/// A sealed text is bound to its endpoint: in the row of another one it is refused. One codec for every store, so that rows may
-/// move from one to another.
+/// Encrypted text is bound to its endpoint id and refused in the row of another endpoint. All
+/// stores use this format, so rows can be copied between stores.
 ///
 /// # Examples
 ///
@@ -30,7 +31,7 @@ const ROW: usize = 256;
 ///
 /// # fn example(sealer: impl Sealer + 'static) -> Result<(), Box<dyn std::error::Error>> {
 /// let signers = Signers::from(Signer::standard_webhooks(&SigningSecret::from_bytes(&[7; 32])?));
-/// let at_rest = SignersAtRest::sealed(sealer); // a host's own, such as AES-256-GCM
+/// let at_rest = SignersAtRest::with_sealer(sealer); // a host's own, such as AES-256-GCM
 /// let text = at_rest.write(&"ep_1".parse()?, &signers)?;
 /// assert!(text.starts_with("sealed:"));
 /// assert_eq!(at_rest.read(&"ep_1".parse()?, &text)?.iter().count(), 1);
@@ -57,7 +58,7 @@ struct Stored {
     not_after: Option<SystemTime>,
 }
 
-/// A text that is wiped from memory.
+/// Text that is wiped from memory on drop.
 #[derive(Deserialize)]
 #[serde(from = "String")]
 struct Zeroized(Zeroizing<String>);
@@ -69,68 +70,75 @@ impl From<String> for Zeroized {
 }
 
 impl SignersAtRest {
-    /// As they are.
+    /// Writes plain text.
     ///
     /// # Security
     ///
-    /// Whoever reads the store, or a copy of it, can forge messages to every endpoint.
+    /// An attacker who can read the store, or a copy of it, can forge messages to every endpoint.
     #[must_use]
-    pub fn in_clear() -> Self {
+    pub fn plaintext() -> Self {
         Self::default()
     }
 
-    /// Seals what is written. Reads what stands in clear from before too: the next rotation of that endpoint seals it, and
-    /// `Database::seal_signers` of the SQL stores all at once.
+    /// Encrypts with `sealer`; also reads plain text that was written earlier.
+    ///
+    /// The next rotation of an endpoint encrypts its signers. `Database::seal_signers` of the SQL
+    /// stores encrypts all of them at once.
     #[must_use]
-    pub fn sealed(sealer: impl Sealer + 'static) -> Self {
+    pub fn with_sealer(sealer: impl Sealer + 'static) -> Self {
         Self {
             sealer: Some(Arc::new(sealer)),
             only_sealed: false,
         }
     }
 
-    /// Refuses what stands in clear, once all is sealed: who can write to the store cannot slip in a secret of his own.
+    /// Refuses plain text. Use it once all rows are encrypted, so that an attacker with write
+    /// access to the store cannot insert a secret.
     #[must_use]
-    pub fn refusing_clear(self) -> Self {
+    pub fn reject_plaintext(self) -> Self {
         Self {
             only_sealed: true,
             ..self
         }
     }
 
-    /// The text to keep.
+    /// Writes the text to store.
     ///
     /// # Errors
     ///
-    /// [`Unavailable`](crate::ports::StoreErrorKind::Unavailable) when it cannot be sealed; nothing is written in clear then.
+    /// [`Unavailable`](crate::ports::StoreErrorKind::Unavailable) if the encryption fails. It never
+    /// falls back to plain text.
     pub fn write(&self, endpoint: &EndpointId, signers: &Signers) -> Result<String, StoreError> {
         let clear = clear(signers)?;
         let Some(sealer) = &self.sealer else {
             let clear = String::from_utf8(clear.to_vec());
-            return clear.map_err(|_| StoreError::unavailable("JSON that is no text"));
+            return clear.map_err(|_| StoreError::unavailable("cannot write the signers: JSON is not UTF-8"));
         };
         let sealed = sealer.seal(&clear, endpoint.as_str().as_bytes());
         let sealed = sealed.map_err(StoreError::unavailable)?;
         Ok(format!("{SEALED}{}", BASE64_STANDARD.encode(sealed)))
     }
 
-    /// The signers that a text stands for.
+    /// Parses the text of a store.
     ///
     /// # Errors
     ///
-    /// [`Corrupt`](crate::ports::StoreErrorKind::Corrupt) when it is not what [`write`](Self::write) gave for this endpoint, or stands
-    /// in clear and must not. The error says nothing of what stands there.
+    /// [`Corrupt`](crate::ports::StoreErrorKind::Corrupt) if the text is not the output of
+    /// [`write`](Self::write) for this endpoint, or is plain text that must be refused. The error
+    /// does not quote the text.
     pub fn read(&self, endpoint: &EndpointId, text: &str) -> Result<Signers, StoreError> {
         let Some(encoded) = text.strip_prefix(SEALED) else {
             return if self.only_sealed {
-                Err(StoreError::corrupt("the signers of an endpoint are not sealed"))
+                Err(StoreError::corrupt(
+                    "the signers of an endpoint are in plain text, which this store rejects",
+                ))
             } else {
                 parse(text.as_bytes())
             };
         };
         let sealer = self.sealer.as_ref();
-        let sealer =
-            sealer.ok_or_else(|| StoreError::corrupt("the signers are sealed, and there is no key"))?;
+        let sealer = sealer
+            .ok_or_else(|| StoreError::corrupt("the signers are encrypted, and no sealer is configured"))?;
         let sealed = BASE64_STANDARD.decode(encoded).map_err(|_| malformed())?;
         let clear = sealer.open(&sealed, endpoint.as_str().as_bytes());
         parse(&Zeroizing::new(clear.map_err(StoreError::corrupt)?))
@@ -149,11 +157,11 @@ fn clear(signers: &Signers) -> Result<Zeroizing<Vec<u8>>, StoreError> {
     });
     let mut clear = Zeroizing::new(Vec::with_capacity(ROW * secrets.len()));
     serde_json::to_writer(&mut *clear, &rows.collect::<Vec<_>>())
-        .map_err(|_| StoreError::unavailable("a time before 1970"))?;
+        .map_err(|_| StoreError::unavailable("cannot write the signers: a time is before 1970"))?;
     Ok(clear)
 }
 
-/// Errors of the parser quote what they found: they are not handed on.
+/// Parses plain JSON; drops the parser's errors, because they quote the secret.
 fn parse(clear: &[u8]) -> Result<Signers, StoreError> {
     let stored: Vec<Stored> = serde_json::from_slice(clear).map_err(|_| malformed())?;
     let active = stored.into_iter().map(|stored| {
@@ -168,7 +176,7 @@ fn parse(clear: &[u8]) -> Result<Signers, StoreError> {
 }
 
 fn malformed() -> StoreError {
-    StoreError::corrupt("the signers of an endpoint are not in their form")
+    StoreError::corrupt("the signers of an endpoint are not in their JSON format")
 }
 
 impl fmt::Debug for SignersAtRest {

@@ -1,4 +1,4 @@
-//! The identifier of an endpoint.
+//! Endpoint identifiers.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -6,12 +6,12 @@ use crate::ports::Entropy;
 
 const MAX_LENGTH: usize = 256;
 
-/// Identifies an endpoint: 1 to 256 visible ASCII characters, compared byte for byte.
+/// Identifier of an endpoint: 1 to 256 visible ASCII characters, compared byte for byte.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct EndpointId(Arc<str>);
 
 impl EndpointId {
-    /// Makes a fresh id: `ep_` and 128 random bits in hexadecimal.
+    /// Generates an id: `ep_` and 128 random bits in hexadecimal.
     #[must_use]
     pub fn generate(entropy: &dyn Entropy) -> Self {
         let mut bytes = [0; 16];
@@ -19,12 +19,12 @@ impl EndpointId {
         Self(format!("ep_{:032x}", u128::from_be_bytes(bytes)).into())
     }
 
-    /// The id that no other one is before.
+    /// The lowest id in byte order.
     pub(crate) fn first() -> Self {
         Self("!".into())
     }
 
-    /// The id.
+    /// The id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -57,7 +57,8 @@ impl fmt::Display for EndpointId {
     }
 }
 
-/// Not an endpoint id: empty, longer than 256 bytes, or with a space, a control or a non-ASCII character.
+/// Error: an endpoint id is empty, longer than 256 bytes, or contains a space, a control character
+/// or a non-ASCII character.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("an endpoint id is 1 to 256 visible ASCII characters")]
 pub struct InvalidEndpointId(());

@@ -1,4 +1,4 @@
-//! Who gets events: the registered endpoints and the port that keeps them.
+//! Registered endpoints and the port of their store.
 //!
 //! ```
 //! use webhook_core::{
@@ -15,7 +15,7 @@
 //!     .with_events(EventFilter::only(["charge.refunded".parse()?]));
 //! assert!(endpoint.events.matches(&"charge.refunded".parse()?));
 //!
-//! // an address inside our own network cannot be registered
+//! // an address of an internal network is refused
 //! assert!(Endpoint::register("ep_2".parse()?, &"https://192.168.0.1/".parse()?, signer, &policy).is_err());
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
@@ -40,22 +40,22 @@ use crate::{
     signature::{Signer, Signers},
 };
 
-/// Which events an endpoint gets.
+/// Filter of event types.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum EventFilter {
-    /// Every one, also of types that do not exist yet.
+    /// All types, also those that are introduced later.
     All,
-    /// Those of exactly these types.
+    /// Exactly these types.
     Only(BTreeSet<EventType>),
 }
 
 impl EventFilter {
-    /// Exactly these types.
+    /// Creates a filter for exactly these types.
     pub fn only(types: impl IntoIterator<Item = EventType>) -> Self {
         Self::Only(types.into_iter().collect())
     }
 
-    /// Whether events of this type are wanted.
+    /// Returns `true` if the filter accepts this type.
     #[must_use]
     pub fn matches(&self, event_type: &EventType) -> bool {
         match self {
@@ -65,14 +65,16 @@ impl EventFilter {
     }
 }
 
-/// Whether an endpoint is called.
+/// State of an endpoint.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum EndpointState {
-    /// It is.
+    /// Events are delivered.
     Enabled,
-    /// Not for the time being: its deliveries wait, for as long as their lifetime.
+    /// Deliveries wait until the endpoint is enabled, but not beyond their lifetime.
     Paused,
-    /// Not any more: it gets no new deliveries, and the ones it has fail (and may be replayed). A 410 answer leads here.
+    /// The endpoint gets no new deliveries, and pending ones fail; they can be replayed.
+    ///
+    /// A 410 response or five days of failures disable an endpoint.
     Disabled,
 }
 
@@ -82,32 +84,32 @@ terms!(EndpointState {
     Disabled => "disabled",
 });
 
-/// A registered receiver.
+/// Registered endpoint of a receiver.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// The key.
+    /// Primary key.
     pub id: EndpointId,
-    /// Where its messages go.
+    /// Destination URL.
     pub url: Destination,
-    /// Which events it gets.
+    /// Filter of event types.
     pub events: EventFilter,
-    /// What its messages are signed with: the current secrets, and old ones until they expire.
+    /// Signers of the messages: current secrets, and replaced ones until their overlap ends.
     pub signers: Signers,
-    /// Whether it is called.
+    /// State of the endpoint.
     pub state: EndpointState,
 }
 
 impl Endpoint {
-    /// Registers a receiver for every event, after vetting its URL.
+    /// Registers an endpoint for all events, after its URL was checked with `policy`.
     ///
     /// # Security
     ///
-    /// A name is judged as a name here. What it resolves to is judged when a message is sent, by the transport, because that
-    /// can be another address each time.
+    /// A host name is checked as a name here, because it can resolve to another address each time.
+    /// The transport checks the resolved address when a message is sent.
     ///
     /// # Errors
     ///
-    /// [`RefusedAddress`] when the URL is one that must not be called.
+    /// [`RefusedAddress`] if the address rules do not allow the URL.
     pub fn register(
         id: EndpointId,
         url: &Destination,
@@ -124,19 +126,20 @@ impl Endpoint {
         })
     }
 
-    /// Only for these events.
+    /// Sets the filter of event types.
     #[must_use]
     pub fn with_events(self, events: EventFilter) -> Self {
         Self { events, ..self }
     }
 
-    /// Whether it gets events of this type: it is not disabled, and wants them.
+    /// Returns `true` if the endpoint is not disabled and its filter accepts this type.
     #[must_use]
     pub fn subscribes_to(&self, event_type: &EventType) -> bool {
         self.state != EndpointState::Disabled && self.events.matches(event_type)
     }
 
-    /// The delivery of an event to this endpoint, due at once, if it [gets](Self::subscribes_to) events of this type.
+    /// Creates the delivery of an event to this endpoint, due at `now`; `None` if the endpoint does
+    /// not [subscribe](Self::subscribes_to) to this type.
     #[must_use]
     pub fn delivery_of(&self, event: &EventId, event_type: &EventType, now: SystemTime) -> Option<Delivery> {
         let id = || DeliveryId {
@@ -146,7 +149,8 @@ impl Endpoint {
         self.subscribes_to(event_type).then(|| Delivery::new(id(), now))
     }
 
-    /// Signs with a new secret from now on, and with the old ones of the same scheme for the overlap.
+    /// Rotates the secret: the new one signs from now on, the old ones of its scheme until the
+    /// overlap ends.
     pub fn rotate(&mut self, rotation: &Rotation) -> Rotated {
         match self
             .signers
@@ -162,25 +166,25 @@ impl Endpoint {
     }
 }
 
-/// The change from one secret to the next.
+/// Rotation of an endpoint's secret.
 #[derive(Clone, Debug)]
 pub struct Rotation {
-    /// Signs from now on.
+    /// Signer that becomes current.
     pub next: Signer,
-    /// The present.
+    /// Current time.
     pub now: SystemTime,
-    /// How long the old secrets go on signing beside it: [`Signers::OVERLAP`] unless there is a reason.
+    /// Time for which the old secrets sign beside the new one; [`Signers::OVERLAP`] is 24 hours.
     pub overlap: Duration,
 }
 
-/// What came of a rotation.
+/// Result of a rotation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Rotated {
-    /// Both secrets sign for the overlap, the new one from now on.
+    /// The new secret is current; the old ones sign until the overlap ends.
     Rotated,
-    /// The endpoint has eight secrets in use, as many as a message can carry, or the overlap is longer than
-    /// [`Signers::MAX_OVERLAP`]; nothing was changed.
+    /// The endpoint would have more than eight signers, or the overlap exceeds
+    /// [`Signers::MAX_OVERLAP`]. Nothing changed.
     Refused,
-    /// There is no such endpoint.
+    /// The endpoint does not exist.
     Unknown,
 }

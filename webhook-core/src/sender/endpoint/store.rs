@@ -1,4 +1,4 @@
-//! The port that keeps the registered endpoints.
+//! Store port for registered endpoints.
 
 use std::sync::Arc;
 
@@ -7,66 +7,70 @@ use async_trait::async_trait;
 use super::{Endpoint, EndpointId, EndpointState, Rotated, Rotation};
 use crate::{event::EventType, ports::StoreError};
 
-/// What came of an insert.
+/// Result of [`EndpointStore::insert`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Inserted {
-    /// The endpoint is stored.
+    /// The endpoint was stored.
     Inserted,
-    /// There is one with this id; nothing was changed.
+    /// The id is taken. Nothing changed.
     AlreadyExists,
 }
 
-/// Keeps the registered endpoints.
+/// Store of the registered endpoints.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// - **Each verb is one atomic step**, durable before it answers.
-/// - **[`rotate`](Self::rotate) loses nothing**: of two rotations at once, the second sees what the first wrote.
-/// - **One endpoint that cannot be read stops nobody.** [`subscribers`](Self::subscribers) needs no signers and no URL: it opens
-///   no seal, and names an endpoint whose row is unreadable otherwise like any other. What is stored for it waits until it can
-///   be loaded.
-/// - **Each verb answers, or fails, well within a lease**, which is the deadline of an exchange and half a minute, so 40 seconds as
-///   a rule. A dispatcher sets it no limit of its own: a [`load`](Self::load) that hangs longer loses the lease, and after five
-///   of them the delivery is quarantined like one that crashes its dispatchers.
-/// - **Signers hold secrets.** Whoever reads the store can forge messages: [`SignersAtRest`](super::SignersAtRest) writes and reads
-///   them, sealed where the host has a key.
+/// - **Atomicity.** Each method is one atomic step and durable before it returns.
+/// - **No lost rotation.** Of two concurrent calls of [`rotate`](Self::rotate), the second sees the
+///   result of the first.
+/// - **Isolation of unreadable rows.** [`subscribers`](Self::subscribers) needs neither signers nor
+///   URL: it decrypts nothing, and returns an endpoint whose other columns are unreadable like any
+///   other. The deliveries of that endpoint wait until [`load`](Self::load) can read it.
+/// - **Time limit.** Each method returns or fails well before a lease ends, which is the deadline
+///   of an exchange plus 30 seconds, 40 seconds by default. The dispatcher sets no limit of its
+///   own: a slower `load` loses the lease, and five lost leases quarantine the delivery.
+/// - **Secrets.** An attacker who can read the signers can forge messages. Write and read them with
+///   [`SignersAtRest`](super::SignersAtRest), which encrypts them if the host has a key.
 ///
-/// The kit `endpoint_store!` of `webhook-core-conformance` checks this, but for rows that cannot be read: these a store's own tests must make.
+/// The kit `endpoint_store!` of `webhook-core-conformance` checks these rules, except unreadable
+/// rows, which the store's own tests must create.
 #[async_trait]
 pub trait EndpointStore: Send + Sync {
-    /// Stores a new endpoint, unless the id is taken.
+    /// Stores a new endpoint, unless its id is taken.
     ///
     /// # Errors
     ///
-    /// [`StoreError`].
+    /// [`StoreError`] if the store fails.
     async fn insert(&self, endpoint: Endpoint) -> Result<Inserted, StoreError>;
 
-    /// The endpoint with this id.
+    /// Loads an endpoint; `None` if the id is unknown.
     ///
     /// # Errors
     ///
-    /// [`StoreError`].
+    /// [`StoreError`] if the store fails or the row is unreadable.
     async fn load(&self, id: &EndpointId) -> Result<Option<Endpoint>, StoreError>;
 
-    /// Who gets events of this type, by ascending id: the endpoints that are not disabled and whose filter matches.
+    /// Ids of the endpoints that subscribe to this type, in ascending order.
+    ///
+    /// An endpoint subscribes if it is not disabled and its filter accepts the type.
     ///
     /// # Errors
     ///
-    /// [`StoreError`]; but not because something else of a row cannot be read.
+    /// [`StoreError`] if the store fails. Unreadable signers or URLs are no error here.
     async fn subscribers(&self, event_type: &EventType) -> Result<Vec<EndpointId>, StoreError>;
 
-    /// Enables, pauses or disables an endpoint. `false` when there is none with this id.
+    /// Sets the state of an endpoint; returns `false` if the id is unknown.
     ///
     /// # Errors
     ///
-    /// [`StoreError`].
+    /// [`StoreError`] if the store fails.
     async fn set_state(&self, id: &EndpointId, state: EndpointState) -> Result<bool, StoreError>;
 
-    /// Changes an endpoint's secret: loads it, calls [`Endpoint::rotate`], and writes it, in one step.
+    /// Rotates the secret of an endpoint: load, [`Endpoint::rotate`] and write, in one atomic step.
     ///
     /// # Errors
     ///
-    /// [`StoreError`].
+    /// [`StoreError`] if the store fails.
     async fn rotate(&self, id: &EndpointId, rotation: &Rotation) -> Result<Rotated, StoreError>;
 }
 

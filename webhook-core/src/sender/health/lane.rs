@@ -1,4 +1,4 @@
-//! What an outbox keeps for each endpoint.
+//! Row of an outbox for each endpoint.
 
 use std::time::SystemTime;
 
@@ -10,22 +10,27 @@ use crate::{
     sender::{Attempt, AttemptResult, Disposition, FailureReason, Settled, Settlement},
 };
 
-/// The part of an endpoint's row in the outbox that outcomes change. Whose turn it is, the outbox knows beside it.
+/// State of an endpoint in the outbox, changed by settlements.
+///
+/// The outbox keeps the turns of the endpoints separately.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Lane {
-    /// Until when none of the endpoint's deliveries is leased: what the receiver asked for, or a pause of the breaker.
+    /// Time until which no delivery of the endpoint is leased: `Retry-After` of the receiver, or
+    /// the pause of the circuit breaker.
     pub held_until: Option<SystemTime>,
-    /// How the endpoint does.
+    /// Health of the endpoint.
     pub health: EndpointHealth,
 }
 
 impl Lane {
-    /// Takes in what a settlement says about the endpoint, after [`Delivery::settle`](crate::sender::Delivery::settle) has said
-    /// what came of it.
+    /// Applies a settlement to the endpoint, after
+    /// [`Delivery::settle`](crate::sender::Delivery::settle) has returned `settled`.
     ///
-    /// A hold is extended and never shortened, even by a lease that was lost; the health only learns from what counted, so that
-    /// a repeated call teaches it nothing twice. A settlement that found the endpoint disabled has it start anew, whoever holds
-    /// the lease: should it be enabled again, nothing of before is held against it.
+    /// - A hold is extended and never shortened, also by a stale settlement.
+    /// - The health changes only by settlements that were applied, so a repeated call changes
+    ///   nothing.
+    /// - A settlement that reports a disabled endpoint resets the health, whichever lease it has.
+    ///   An endpoint that is enabled again starts without its old failures.
     pub fn settle(&mut self, settlement: &Settlement, settled: Settled) -> Option<HealthEvent> {
         if settled == Settled::Unknown {
             return None;
@@ -53,7 +58,8 @@ impl Lane {
 fn signal(settlement: &Settlement, attempt: &Attempt) -> Signal {
     match (settlement.disposition, &attempt.result) {
         (Disposition::Acked, _) => Signal::Delivered,
-        // it wants nothing more, also where that could not be written and has spent nothing
+        // a 410 is a rejection, also if the endpoint could not be disabled and no attempt is
+        // counted
         (_, AttemptResult::Answered { status, .. }) if *status == StatusCode::GONE => Signal::Rejected,
         _ if !settlement.spent => Signal::Throttled,
         (Disposition::Failed(FailureReason::Rejected | FailureReason::EndpointGone), _) => Signal::Rejected,

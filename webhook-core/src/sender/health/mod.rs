@@ -1,17 +1,18 @@
-//! The health of an endpoint: how much it is sent at a time, when it is left alone, and when it is given up.
+//! Health of an endpoint: concurrency limit, circuit breaker, and disabling.
 //!
-//! [`EndpointHealth`] is a plain value in the [`Lane`] that an outbox keeps for each endpoint, and [`EndpointHealth::observe`] is
-//! the only thing that changes it. [`Outbox::settle`](super::Outbox::settle) calls [`Lane::settle`] in the transaction in which it
-//! writes the outcome, so several dispatchers of one outbox share what they have learned.
+//! [`EndpointHealth`] is a plain value in the [`Lane`] that an outbox keeps for each endpoint. Only
+//! [`EndpointHealth::observe`] changes it. [`Outbox::settle`](super::Outbox::settle) calls
+//! [`Lane::settle`] in the transaction that writes the outcome, so all dispatchers of an outbox
+//! share the health.
 //!
-//! | | rule |
+//! | mechanism | rule |
 //! |---|---|
-//! | concurrency | starts at 4; one more, up to 64, for each full window of successes; halved by 429, 503 and timeouts, once for all that was under way together; at least 1 |
-//! | breaker | opens after 5 failures without a success, for 1, 2, 4 … 60 minutes; then one delivery at a time is a probe; any answer but a failure closes it |
-//! | disabling | after 5 days of failures, at least 5, without a success; once a settlement says that the endpoint is disabled, all starts anew |
+//! | concurrency limit | starts at 4; grows by 1, up to 64, after each full window of successes; is halved by 429, 503 and timeouts, once per wave of concurrent exchanges; at least 1 |
+//! | circuit breaker | opens after 5 failures without a success, for 1, 2, 4 … 60 minutes; then a single delivery is the probe; any response that is not a failure closes it |
+//! | disabling | after 5 days with at least 5 failures and no success; a settlement that reports the endpoint as disabled resets the health |
 //!
-//! A failure is an exchange that brought no answer, or one to be tried again. A 4xx counts for the disabling alone, since it
-//! shows that somebody is there; a 429 does not even count for that.
+//! A failure is an exchange without a response, or with one that is retried. A 4xx counts only
+//! towards disabling, because the endpoint is reachable. A 429 does not count as a failure.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -27,7 +28,7 @@
 //! assert_eq!(opened, Some(HealthEvent::BreakerOpened { until }));
 //! assert_eq!(health.limit, 1);
 //!
-//! // the probe, once the pause is over
+//! // the probe, after the pause
 //! assert_eq!(health.observe(Signal::Delivered, until, until), Some(HealthEvent::BreakerClosed));
 //! ```
 
@@ -40,69 +41,72 @@ pub use lane::Lane;
 const FIRST_LIMIT: u32 = 4;
 const LARGEST_LIMIT: u32 = 64;
 
-/// So many failures without a success open the breaker, and fewer never disable an endpoint.
+/// Number of failures without a success that open the breaker; fewer never disable an endpoint.
 const FAILURES: u32 = 5;
 
 const FIRST_PAUSE: Duration = Duration::from_secs(60);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60 * 60);
 
-/// An endpoint that fails for so long is given up.
+/// Time of continuous failures after which an endpoint is disabled.
 const PATIENCE: Duration = Duration::from_secs(5 * 24 * 60 * 60);
 
-/// What an outbox knows of an endpoint's health.
+/// Health of an endpoint, kept by the outbox.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct EndpointHealth {
-    /// How many deliveries may be under way at a time, from 1 to 64.
+    /// Maximum number of concurrent deliveries, from 1 to 64.
     pub limit: u32,
-    /// Successes since the limit was changed or something else came back.
+    /// Successes since the last change of the limit or the last other signal.
     pub successes: u32,
     /// Failures since the last success.
     pub failures: u32,
-    /// When the first of them was.
+    /// Time of the first of these failures.
     pub failing_since: Option<SystemTime>,
-    /// How many times in a row the breaker has opened; zero while it is closed.
+    /// Number of consecutive times that the breaker opened; 0 while it is closed.
     pub pauses: u32,
-    /// The last halving, or the end of the last pause: what began before neither halves the limit nor moves the breaker.
+    /// Time of the last halving or end of the last pause. Exchanges that began earlier neither
+    /// halve the limit nor move the breaker.
     pub counts_from: Option<SystemTime>,
 }
 
-/// What an exchange says about the endpoint.
+/// Meaning of an exchange for the health.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Signal {
     /// 2xx.
     Delivered,
     /// 429.
     Throttled,
-    /// An answer that no repetition can change.
+    /// Response that no retry can change.
     Rejected,
-    /// No answer, or one to be tried again.
+    /// No response, or one that is retried.
     Failed {
-        /// Whether it looks like too much at a time: a timeout, 408, 503 or 504.
+        /// `true` for signs of overload: a timeout, 408, 503 or 504.
         congested: bool,
     },
 }
 
-/// A change of an endpoint's health, for the host to act on.
+/// Change of an endpoint's health that the host may act on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum HealthEvent {
-    /// The endpoint keeps failing. Its deliveries wait, and spend no attempts.
+    /// The circuit breaker opened: deliveries wait, and no attempt is counted.
     BreakerOpened {
-        /// Then one of them is tried.
+        /// Time of the next probe.
         until: SystemTime,
     },
-    /// The endpoint answers again.
+    /// The circuit breaker closed: the endpoint responds again.
     BreakerClosed,
-    /// The endpoint has failed for five days and is given up. The dispatcher disables it; until it has, every further failure
-    /// says so again.
+    /// The endpoint has failed for five days.
+    ///
+    /// The dispatcher disables it. Until then every further failure repeats this event.
     Disabled {
-        /// Since when.
+        /// Time of the first failure.
         failing_since: SystemTime,
     },
 }
 
 impl EndpointHealth {
-    /// Learns from an exchange that began at `started_at` and was over at `now`, and says what that changed.
+    /// Applies an exchange that began at `started_at` and ended at `now`; returns the change for
+    /// the host.
     pub fn observe(
         &mut self,
         signal: Signal,
@@ -131,7 +135,7 @@ impl EndpointHealth {
         }
     }
 
-    /// Whether deliveries wait for a probe.
+    /// Returns `true` while deliveries wait for a probe.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.pauses > 0
@@ -156,7 +160,7 @@ impl EndpointHealth {
         }
     }
 
-    /// Somebody is there: a probe that found so closes the breaker.
+    /// Handles a response: after a probe it closes the breaker.
     fn answered(&mut self, is_current: bool) -> Option<HealthEvent> {
         if !self.is_open() || !is_current {
             return None;
@@ -189,7 +193,7 @@ impl EndpointHealth {
 }
 
 impl Default for EndpointHealth {
-    /// That of an endpoint which nothing is known of.
+    /// Health of a new endpoint.
     fn default() -> Self {
         Self {
             limit: FIRST_LIMIT,
@@ -202,7 +206,7 @@ impl Default for EndpointHealth {
     }
 }
 
-/// The pause after so many before it.
+/// Length of the next pause after `before` pauses.
 fn pause(before: u32) -> Duration {
     FIRST_PAUSE
         .saturating_mul(2_u32.saturating_pow(before))

@@ -16,7 +16,7 @@ fn observe(health: &mut EndpointHealth, signal: Signal, seconds: u64) -> Option<
     health.observe(signal, at(seconds), at(seconds))
 }
 
-/// W17: the concurrency grows by one with each full window of successes, up to 64.
+/// W17: the concurrency limit grows by one with each full window of successes, up to 64.
 #[test]
 fn the_limit_grows_by_one_a_window() {
     let mut health = EndpointHealth::default();
@@ -32,7 +32,7 @@ fn the_limit_grows_by_one_a_window() {
     assert_eq!(health.limit, 64);
 }
 
-/// W17: throttling and timeouts halve it, down to one; other failures do not.
+/// W17: throttling and timeouts halve the limit, down to one; other failures do not.
 #[test]
 fn the_limit_is_halved_by_throttling_and_timeouts() {
     for (signal, expected) in [
@@ -55,7 +55,7 @@ fn the_limit_is_halved_by_throttling_and_timeouts() {
     assert_eq!(health.limit, 2);
 }
 
-/// W17: what was under way together halves the limit once.
+/// W17: concurrent exchanges halve the limit once.
 #[test]
 fn a_wave_of_timeouts_is_one_halving() {
     let mut health = EndpointHealth {
@@ -70,7 +70,7 @@ fn a_wave_of_timeouts_is_one_halving() {
     assert!(health.is_open(), "the next wave shows that it was no accident");
 }
 
-/// W17: pauses double from a minute to an hour, and each ends with one probe.
+/// W17: pauses double from one minute to one hour, and each ends with one probe.
 #[test]
 fn pauses_grow_to_an_hour() {
     let mut health = EndpointHealth::default();
@@ -85,7 +85,7 @@ fn pauses_grow_to_an_hour() {
             Some(HealthEvent::BreakerOpened { until })
         );
         assert_eq!(health.limit, 1);
-        // what was under way before says nothing about the time after
+        // exchanges that began before the pause do not count after it
         for late in [FAILED, Signal::Throttled, Signal::Rejected] {
             assert_eq!(health.observe(late, now, until), None);
         }
@@ -103,7 +103,7 @@ fn pauses_grow_to_an_hour() {
     assert_eq!(health, expected, "it starts slowly");
 }
 
-/// W17: a probe that is answered at all closes the breaker; a success from before does not.
+/// W17: any response to a probe closes the breaker; a success of an earlier exchange does not.
 #[test]
 fn an_answered_probe_closes_the_breaker() {
     for signal in [Signal::Delivered, Signal::Throttled, Signal::Rejected] {
@@ -118,7 +118,8 @@ fn an_answered_probe_closes_the_breaker() {
     }
 }
 
-/// W17: five days of failures end in one event, at the exact instant; a success in between starts the days anew.
+/// W17: five days of failures end in one event, at the exact instant; a success in between resets
+/// them.
 #[test]
 fn five_days_without_a_success_disable() {
     let days = |days: u64| days * 24 * 60 * 60;
@@ -147,7 +148,7 @@ fn five_days_without_a_success_disable() {
     }
 }
 
-/// W17: an endpoint that hears from us once a week is not given up for two mishaps.
+/// W17: two failures do not disable an endpoint that gets one event a week.
 #[test]
 fn few_failures_never_disable() {
     let mut health = EndpointHealth::default();
@@ -161,7 +162,7 @@ fn few_failures_never_disable() {
     );
 }
 
-/// W17: 429 alone never disables, however long it goes on.
+/// W17: 429 alone never disables an endpoint, however long it lasts.
 #[test]
 fn throttling_alone_never_disables() {
     let mut health = EndpointHealth::default();
@@ -179,7 +180,7 @@ const SIGNALS: [Signal; 5] = [
     TIMED_OUT,
 ];
 
-/// What holds of every health that any history can lead to.
+/// Invariants of every reachable health.
 fn check(health: &EndpointHealth) {
     assert!((1..=64).contains(&health.limit), "{health:?}");
     assert!(health.successes < health.limit, "{health:?}");
@@ -187,7 +188,7 @@ fn check(health: &EndpointHealth) {
     assert_eq!(health.failing_since.is_some(), health.failures > 0, "{health:?}");
 }
 
-/// What holds of every step.
+/// Invariants of every step.
 fn check_step(before: &EndpointHealth, after: &EndpointHealth, signal: Signal, event: Option<HealthEvent>) {
     match event {
         Some(HealthEvent::BreakerOpened { until }) => {
@@ -207,7 +208,7 @@ fn check_step(before: &EndpointHealth, after: &EndpointHealth, signal: Signal, e
     }
 }
 
-/// W17: every state that seven exchanges can lead to, by every signal, of now and of before.
+/// W17: every state that seven exchanges reach, with every signal, current and late.
 #[test]
 fn every_signal_in_every_state_is_decided() {
     let mut seen = HashSet::new();
@@ -230,7 +231,7 @@ fn every_signal_in_every_state_is_decided() {
 }
 
 proptest! {
-    /// W17: no history, in whatever order its exchanges end, breaks what holds of an endpoint's health.
+    /// W17: no history, in any order of its ends, breaks the invariants of the health.
     #[test]
     fn no_history_breaks_the_health(
         exchanges in proptest::collection::vec((0_usize..5, 0_u64..10_000, 0_u64..200_000), 0..200),
@@ -246,8 +247,8 @@ proptest! {
         }
     }
 
-    /// W17: whatever was before, an endpoint that answers again gets one delivery at a time no later than an hour on, has its
-    /// breaker closed by the first, and gets its 64 back.
+    /// W17: from any state, an endpoint that responds again gets one delivery after at most an
+    /// hour, which closes its breaker, and returns to a limit of 64.
     #[test]
     fn any_health_recovers_when_the_endpoint_does(
         exchanges in proptest::collection::vec((0_usize..5, 0_u64..10_000, 0_u64..200_000), 0..200),

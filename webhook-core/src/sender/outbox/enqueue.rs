@@ -1,4 +1,4 @@
-//! One event and its deliveries, on their way into the outbox.
+//! Rows for one event and its deliveries.
 
 use std::time::SystemTime;
 
@@ -9,16 +9,18 @@ use crate::{
     sender::{Delivery, DeliveryId, Endpoint, EndpointId},
 };
 
-/// An event as an outbox keeps it.
+/// Event in an outbox.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StoredEvent {
-    /// Also the `Webhook-Id`, the same over all attempts and replays.
+    /// Event id, sent as `Webhook-Id` with every attempt and replay.
     pub id: EventId,
-    /// What endpoints subscribe to.
+    /// Type that endpoints subscribe to.
     pub event_type: EventType,
-    /// When it happened.
+    /// Time of the event.
     pub created_at: SystemTime,
-    /// The exact bytes that are signed and sent. Keep them as bytes: a JSON column would give back others.
+    /// Exact bytes that are signed and sent.
+    ///
+    /// Store them in a binary column: a JSON column may change them.
     pub body: Bytes,
 }
 
@@ -33,18 +35,20 @@ impl From<Envelope> for StoredEvent {
     }
 }
 
-/// One event and its deliveries, to be written together.
+/// One event and its deliveries, to be written in one step.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Enqueue {
-    /// The event.
+    /// Event to store.
     pub event: StoredEvent,
-    /// One for each endpoint that gets it; none is fine.
+    /// One delivery per endpoint; the list may be empty.
     pub deliveries: Vec<Delivery>,
 }
 
 impl Enqueue {
-    /// The rows for one event to these endpoints, due at once: for a store that has found itself who
-    /// [gets](Endpoint::subscribes_to) it. [`fan_out`] decides that too.
+    /// Creates the rows for one event to these endpoints, due at `now`.
+    ///
+    /// Use this if the store has selected the [subscribers](Endpoint::subscribes_to) itself;
+    /// [`fan_out`] selects them too.
     #[must_use]
     pub fn to(event: StoredEvent, endpoints: impl IntoIterator<Item = EndpointId>, now: SystemTime) -> Self {
         let delivery = |endpoint| {
@@ -58,9 +62,9 @@ impl Enqueue {
     }
 }
 
-/// The rows for one event: a delivery for each endpoint that subscribes to its type and is not disabled.
+/// Creates the rows for one event: a delivery for each endpoint that subscribes to its type.
 ///
-/// Endpoints that are paused get theirs too: it waits for them.
+/// Disabled endpoints get none. Paused endpoints get theirs, which wait.
 #[must_use]
 pub fn fan_out<'a>(
     event: impl Into<StoredEvent>,
@@ -75,13 +79,13 @@ pub fn fan_out<'a>(
     Enqueue { event, deliveries }
 }
 
-/// What came of an enqueue.
+/// Result of [`Outbox::enqueue`](super::Outbox::enqueue).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Enqueued {
     /// The event and all its deliveries are stored.
     Enqueued,
-    /// This very event is stored already; nothing was written. A producer may repeat itself safely.
+    /// The same event is stored already. Nothing was written, so a producer can retry safely.
     Duplicate,
-    /// Another event is stored under this id: another type or other bytes. Nothing was written.
+    /// Another event with this id is stored, with another type or other bytes. Nothing was written.
     Conflict,
 }

@@ -1,39 +1,39 @@
-//! Events that an endpoint never got a delivery of.
+//! Deliveries of earlier events to an endpoint.
 
 use std::time::SystemTime;
 
 use super::Period;
 use crate::event::EventId;
 
-/// Which events to look at for what an endpoint lacks, and what to do then.
+/// Arguments of [`Outbox::replay_missing`](super::Outbox::replay_missing).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct MissingRequest {
-    /// Only events that say they were created in this.
+    /// Period of the events' `created` times.
     pub created: Period,
-    /// Only what comes after this event; `None` from the beginning.
+    /// Last event of the previous call; `None` to start at the beginning.
     pub after: Option<EventPlace>,
-    /// How many events are looked at, wanted or not: no call takes longer than that. A zero looks at none.
+    /// Maximum number of events to examine, which bounds the duration of the call. 0 examines none.
     pub limit: usize,
-    /// The present.
+    /// Current time.
     pub now: SystemTime,
-    /// Only count the deliveries that would be made.
+    /// If `true`, only count the missing deliveries.
     pub dry_run: bool,
 }
 
-/// What was missing among the events that were looked at.
+/// Result of [`Outbox::replay_missing`](super::Outbox::replay_missing).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Missing {
-    /// How many deliveries were made, or would be.
+    /// Number of deliveries that were created, or would be in a dry run.
     pub count: u64,
-    /// The last event that was looked at: go on after it. `None` when there was none left to look at.
+    /// Last event that was examined; pass it as `after` to continue. `None` at the end.
     pub next: Option<EventPlace>,
 }
 
-/// Where an event stands among all events: in the order of creation, then of the id (bytewise).
+/// Position of an event in the order of creation, then of the id (bytewise).
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct EventPlace {
-    /// When it says it was created, as the store gives it back.
+    /// `created` time of the event, as stored.
     pub created_at: SystemTime,
-    /// Which it is.
+    /// Event id.
     pub id: EventId,
 }

@@ -1,15 +1,15 @@
-//! The outbox: where events wait until every endpoint has them.
+//! Outbox: the store of events until every endpoint has received them.
 //!
-//! [`Outbox`] is the port; [`Enqueue::to`] makes the rows of one event, and [`fan_out`] those for endpoints that are at hand. A SQL
-//! store does that inside the host's own transaction, so that the event is there exactly when the business row is, for all who
-//! are registered by then:
+//! [`Outbox`] is the store port. [`Enqueue::to`] creates the rows of one event; [`fan_out`] also
+//! selects the endpoints. A SQL store writes the rows in the host's transaction, so that the event
+//! is stored exactly if the business row is:
 //!
 //! ```text
 //! insert_charge(&tx, …)?;
 //! store::outbox::send_in(&tx, event, now)?;   // reads who subscribes, makes the rows, writes them
 //! ```
 //!
-//! A host without one calls [`Dispatcher::send`](super::Dispatcher::send).
+//! A host without a SQL store calls [`Dispatcher::send`](super::Dispatcher::send).
 
 mod enqueue;
 mod missing;
@@ -32,150 +32,173 @@ pub use select::{DeliveryFilter, Page, ReplayRequest};
 use super::{Attempt, Delivery, DeliveryId, Endpoint, FailureReason, Receipt, Settlement};
 use crate::ports::StoreError;
 
-/// How much to lease, and for how long.
+/// Arguments of [`Outbox::lease`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct LeaseRequest {
-    /// The present.
+    /// Current time.
     pub now: SystemTime,
-    /// When the leases end unless they are settled before.
+    /// End of the leases.
     pub until: SystemTime,
-    /// How many deliveries at most.
+    /// Maximum number of deliveries.
     pub limit: usize,
-    /// How many deliveries of one endpoint may be under lease at a time, those leased before included.
+    /// Maximum number of leased deliveries of one endpoint, existing leases included.
     pub per_endpoint: usize,
-    /// How many [suspects](Delivery::is_suspect) may be among them; zero while the dispatcher has one under way.
+    /// Maximum number of [suspects](Delivery::is_suspect) among them; 0 while the dispatcher holds
+    /// one.
     pub suspects: usize,
-    /// The lease of a delivery that ends without a settlement for this many times in a row is the last: it is quarantined.
+    /// Number of consecutive lost leases at which a delivery is quarantined instead of leased.
     pub quarantine_after: u32,
 }
 
-/// What a lease brought.
+/// Result of [`Outbox::lease`].
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Leases {
-    /// What is to be delivered.
+    /// Deliveries that were leased.
     pub leased: Vec<Leased>,
-    /// What was due and failed instead.
+    /// Deliveries that were due and became dead letters instead.
     pub set_aside: Vec<SetAside>,
 }
 
-/// A delivery that was due and failed instead of being leased.
+/// Due delivery that became a dead letter instead of being leased.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SetAside {
-    /// Which.
+    /// Identifier of the delivery.
     pub delivery: DeliveryId,
     /// [`FailureReason::Quarantined`] or [`FailureReason::Unreadable`].
     pub reason: FailureReason,
 }
 
-/// A delivery under lease, with what is to be sent.
+/// Leased delivery with its event.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Leased {
-    /// The delivery as it is after the lease: its `fence` is the one to settle with.
+    /// Delivery after the lease; settle it with its `fence`.
     pub delivery: Delivery,
-    /// The event.
+    /// Event to send.
     pub event: StoredEvent,
 }
 
-/// Keeps events and their deliveries until they are delivered, and afterwards for inspection.
+/// Store of events and their deliveries, before and after they are delivered.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// - **Each verb is one atomic step.** Two calls never see each other's middle, and a crash leaves all of a verb or nothing.
-/// - **Durable before it answers.** What [`enqueue`](Self::enqueue) and [`settle`](Self::settle) have answered survives a crash
-///   of the machine.
-/// - **The rules of a row are those of [`Delivery`] and [`Lane`](super::Lane).** Load the row, call [`Delivery::lease`],
-///   [`Delivery::settle`] or [`Delivery::replay`], write the row, in one transaction; the same for the endpoint's row with
+/// - **Atomicity.** Each method is one atomic step. Concurrent calls see no intermediate state, and
+///   a crash leaves all changes of a call or none.
+/// - **Durability.** The results of [`enqueue`](Self::enqueue) and [`settle`](Self::settle) survive
+///   a crash of the machine.
+/// - **Rules of a row.** [`Delivery`] and [`Lane`](super::Lane) contain the rules. In one
+///   transaction load the row, call [`Delivery::lease`], [`Delivery::settle`] or
+///   [`Delivery::replay`], and write the row. The endpoint's row changes likewise by
 ///   [`Lane::settle`](super::Lane::settle).
-/// - **One row that cannot be read stops nobody.** A lease that meets it, or whose event is not readable, writes
-///   [`Delivery::unreadable`] in its place, and goes on. If its very id is not readable, it is taken out of what is live, and
-///   only [`list`](Self::list) tells, by its error.
-/// - **Times are kept to the microsecond at least.** One that is kept shorter than it was given is rounded up: nothing is ever
-///   due too early.
-/// - **Bytes stay bytes.** A body comes back exactly as it was given.
-/// - Every verb may be repeated after an error.
+/// - **Unreadable rows.** If a lease finds an unreadable delivery or event, it writes
+///   [`Delivery::unreadable`] and continues with the others. A row with an unreadable id is removed
+///   from the live deliveries; only [`list`](Self::list) reports it, as an error.
+/// - **Times.** Times have microsecond precision or better. A store with a lower precision than
+///   `SystemTime` rounds up, so that no delivery is due too early.
+/// - **Bytes.** A body is returned exactly as it was stored.
+/// - **Retries.** Every method may be called again after an error.
 ///
-/// The kit `outbox!` of `webhook-core-conformance` checks all of this.
+/// The kit `outbox!` of `webhook-core-conformance` checks all rules.
 #[async_trait]
 pub trait Outbox: Send + Sync {
-    /// Stores an event with its deliveries, all or nothing, unless the id is taken.
+    /// Stores an event with its deliveries, unless the id is taken. Either all rows are written or
+    /// none.
     ///
     /// # Errors
     ///
-    /// [`StoreError`]; the event may or may not be stored then, and repeating the call settles it.
+    /// [`StoreError`] if the result is unknown: the event may be stored. A retry returns
+    /// [`Enqueued::Duplicate`] if it was.
     async fn enqueue(&self, enqueue: Enqueue) -> Result<Enqueued, StoreError>;
 
-    /// Leases deliveries that are due, fairly between endpoints.
+    /// Leases due deliveries, fairly among endpoints.
     ///
-    /// - Due is a live delivery with `due_at <= now` whose endpoint is not held beyond `now`.
-    /// - An endpoint gets at most `per_endpoint` leases, or as many as its [health](super::EndpointHealth::limit) allows, minus
-    ///   those it has that are not over (`Leased` and `due_at > now`).
-    /// - Endpoints take turns, one delivery a turn, until `limit`: first those that never had a turn, then the one whose last
-    ///   turn is longest ago. Within an endpoint the order is `due_at`, then the id.
-    /// - [Suspects](Delivery::is_suspect) come first, in the order of the turns too, but never more than `suspects`; those beyond
-    ///   are passed over, and what is due behind them is leased.
-    /// - What is set aside takes neither a turn nor a place.
-    /// - Endpoints on which another verb is at work may be passed over: what is due to them is leased by that one, or by a later
-    ///   call. So nobody waits behind a process that stands still.
+    /// - A delivery is due if it is not final, `due_at <= now`, and its endpoint is not held beyond
+    ///   `now`.
+    /// - An endpoint gets at most `per_endpoint` leases, or fewer if its
+    ///   [health](super::EndpointHealth::limit) says so, minus its valid leases (`Leased` and
+    ///   `due_at > now`).
+    /// - Endpoints take turns, one delivery per turn, until `limit` is reached. Endpoints that
+    ///   never had a turn come first, then the endpoint with the oldest turn. Within an endpoint
+    ///   the order is `due_at`, then the id.
+    /// - [Suspects](Delivery::is_suspect) come first, also in the order of turns, up to `suspects`.
+    ///   Further suspects are skipped, and the deliveries behind them are leased.
+    /// - Deliveries that are set aside use neither a turn nor a place.
+    /// - An endpoint that another call has locked may be skipped, so that a stalled process does
+    ///   not block others. That call or a later one leases its deliveries.
     ///
     /// # Errors
     ///
-    /// [`StoreError`]; what may have been leased becomes due again when its lease is over.
+    /// [`StoreError`] if the result is unknown. Deliveries that were leased are due again after the
+    /// lease.
     async fn lease(&self, request: &LeaseRequest) -> Result<Leases, StoreError>;
 
-    /// Writes a batch of outcomes in one step and says what came of each, in the same order.
+    /// Writes a batch of outcomes in one step; returns one receipt per settlement, in the same
+    /// order.
     ///
-    /// Every settlement, stale ones included, is told to the endpoint's [`Lane`](super::Lane) too, which extends its hold and
-    /// learns how the endpoint does, and the attempt is logged unless the log has that delivery and fence already. An unknown
-    /// delivery leaves no trace.
+    /// - Every settlement, also a stale one, is applied to the endpoint's [`Lane`](super::Lane): it
+    ///   extends the hold and updates the health.
+    /// - The attempt is logged, unless the log has a row for this delivery and fencing token.
+    /// - A settlement of an unknown delivery writes nothing.
     ///
     /// # Errors
     ///
-    /// [`StoreError`]; a repeated call answers `Stale` for what the first had written. A dispatcher repeats it with one settlement
-    /// at a time: a row that cannot be written may fail the batch it is in, and must not fail another one.
+    /// [`StoreError`] if the result is unknown. A repeated call returns `Stale` for outcomes that
+    /// the first call wrote. The dispatcher repeats a failed batch one settlement at a time, so a
+    /// row that cannot be written must not make other settlements fail.
     async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Receipt>, StoreError>;
 
-    /// The earliest moment at which something is due: over all live deliveries, the later of `due_at` and the endpoint's hold.
+    /// Earliest time at which a delivery is due.
+    ///
+    /// This is the minimum over all live deliveries of the later of `due_at` and the endpoint's
+    /// hold.
     ///
     /// # Errors
     ///
-    /// [`StoreError`].
+    /// [`StoreError`] if the store fails.
     async fn next_due(&self) -> Result<Option<SystemTime>, StoreError>;
 
-    /// The deliveries that match, by ascending id (bytewise: event, then endpoint).
+    /// Lists matching deliveries by ascending id (bytewise: event, then endpoint).
     ///
     /// # Errors
     ///
-    /// [`StoreError`].
+    /// [`StoreError`] if the store fails or a matching row has an unreadable id.
     async fn list(&self, filter: &DeliveryFilter, page: &Page) -> Result<Vec<Delivery>, StoreError>;
 
-    /// The log of a delivery's attempts, by ascending fence.
+    /// Attempt log of a delivery, by ascending fencing token.
     ///
     /// # Errors
     ///
-    /// [`StoreError`].
+    /// [`StoreError`] if the store fails.
     async fn attempts(&self, delivery: &DeliveryId) -> Result<Vec<Attempt>, StoreError>;
 
-    /// Replays every failed delivery that matches, all or nothing, and answers how many these are.
+    /// Replays all failed deliveries that match, in one step; returns their number.
     ///
     /// # Errors
     ///
-    /// [`StoreError`]; repeating the call replays what is still failed.
+    /// [`StoreError`] if the result is unknown. A repeated call replays the deliveries that are
+    /// still failed.
     async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError>;
 
-    /// Makes the deliveries of events that an endpoint gets by now and has none of: it was registered after them, or was
-    /// disabled, or wanted less then.
+    /// Creates deliveries of earlier events that an endpoint subscribes to and has none of.
     ///
-    /// Looks at the next `limit` events created in the period, in the order of [`EventPlace`]. Each without a delivery to the
-    /// endpoint, in whatever state, gets the one that [`Endpoint::delivery_of`] decides on, as [`fan_out`] would: due at once,
-    /// with its whole schedule and lifetime before it, however old the event is, as after a [`replay`](Self::replay). All or
-    /// nothing, and of simultaneous calls one makes a delivery.
+    /// This applies to an endpoint that was registered later, was disabled, or had a narrower
+    /// filter.
     ///
-    /// Go on after [`Missing::next`] until it is `None`. What is stored meanwhile is decided by who stores it.
+    /// - The call examines the next `limit` events created in the period, in the order of
+    ///   [`EventPlace`].
+    /// - An event without a delivery to the endpoint, in any state, gets the delivery of
+    ///   [`Endpoint::delivery_of`], if that returns one.
+    /// - The delivery is due at `now` with its whole schedule and lifetime, whatever the age of the
+    ///   event, as after a [`replay`](Self::replay).
+    /// - Either all deliveries of the call are written or none. Concurrent calls create a delivery
+    ///   once.
+    /// - Continue with [`Missing::next`] until it is `None`. Events that are stored meanwhile get
+    ///   their deliveries from [`enqueue`](Self::enqueue).
     ///
     /// # Errors
     ///
-    /// [`StoreError`]; repeating the call makes what is still missing. An event whose id or type cannot be read is one too: a
-    /// period beside it leaves it out.
+    /// [`StoreError`] if the store fails, or an event in the period has an unreadable id or type. A
+    /// repeated call creates the deliveries that are still missing. To skip an unreadable event,
+    /// choose periods around it.
     async fn replay_missing(
         &self,
         endpoint: &Endpoint,

@@ -1,11 +1,11 @@
-//! A span of time.
+//! Half-open periods of time.
 
 use std::{
     ops::{Range, RangeFrom, RangeTo},
     time::SystemTime,
 };
 
-/// A span of time: from one instant on, and before another. The default is all of it.
+/// Period of time with an inclusive start and an exclusive end. Default: all times.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -19,20 +19,20 @@ use std::{
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Period {
-    /// Not earlier than this.
+    /// Inclusive start; `None` for no limit.
     pub from: Option<SystemTime>,
-    /// Earlier than this.
+    /// Exclusive end; `None` for no limit.
     pub before: Option<SystemTime>,
 }
 
 impl Period {
-    /// Whether an instant lies in it.
+    /// Returns `true` if the instant is in the period.
     #[must_use]
     pub fn contains(&self, instant: SystemTime) -> bool {
         self.from.is_none_or(|from| from <= instant) && self.before.is_none_or(|before| instant < before)
     }
 
-    /// Whether it is all of time.
+    /// Returns `true` if the period has neither start nor end.
     #[must_use]
     pub const fn is_all(&self) -> bool {
         self.from.is_none() && self.before.is_none()

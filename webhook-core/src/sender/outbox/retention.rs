@@ -1,4 +1,4 @@
-//! How long what is over stays.
+//! Deletion of old events.
 
 use std::sync::Arc;
 
@@ -8,36 +8,40 @@ use async_trait::async_trait;
 
 use crate::ports::StoreError;
 
-/// What to let go of.
+/// Arguments of [`Retention::purge`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PurgeRequest {
-    /// Only events created before this, whose deliveries were all accepted, or last replayed, before it too.
+    /// Delete only events created before this time whose deliveries were all accepted, or last
+    /// replayed, before it.
     pub before: SystemTime,
-    /// Also those with deliveries that failed; otherwise an event with one stays, for inspection and replay.
+    /// If `true`, also delete events with failed deliveries; otherwise they stay for inspection and
+    /// replay.
     pub failed: bool,
-    /// How many events at most: call again until none is left.
+    /// Maximum number of events per call. Repeat the call until it returns 0.
     pub limit: usize,
 }
 
-/// Lets go of old events, beside the [`Outbox`](super::Outbox) that keeps them. A host calls it now and then.
+/// Deletes old events of an [`Outbox`](super::Outbox). The host calls it periodically.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// - **An event goes as a whole**, with its deliveries and their attempts, in the step in which it was found to be over. One
-///   with a live delivery stays, whatever its age.
+/// - An event is deleted with all its deliveries and attempts, in the step that found them to be
+///   final.
+/// - An event with a live delivery stays, whatever its age.
 /// - The call may be repeated after an error.
 ///
-/// The kit `retention!` of `webhook-core-conformance` checks this, for a store that is an `Outbox` too.
+/// The kit `retention!` of `webhook-core-conformance` checks these rules for a store that also
+/// implements `Outbox`.
 #[async_trait]
 pub trait Retention: Send + Sync {
-    /// Deletes old events that are over, and answers how many.
+    /// Deletes old events without live deliveries; returns their number.
     ///
-    /// The id of a deleted event is free: the same event sent again is a new one. Keep events for longer than any producer
-    /// repeats itself.
+    /// The id of a deleted event is free: if a producer sends the event again, it is delivered as a
+    /// new event. Keep events longer than any producer retries.
     ///
     /// # Errors
     ///
-    /// [`StoreError`]; repeating the call goes on where it stopped.
+    /// [`StoreError`] if the store fails. A repeated call continues.
     async fn purge(&self, request: &PurgeRequest) -> Result<u64, StoreError>;
 }
 

@@ -1,4 +1,4 @@
-//! Which deliveries to list or to replay.
+//! Filters and pages of deliveries.
 
 use std::time::SystemTime;
 
@@ -8,9 +8,9 @@ use crate::{
     sender::{Delivery, DeliveryId, DeliveryState, EndpointId},
 };
 
-/// Which deliveries: all conditions must hold, and the default has none.
+/// Filter of deliveries. All conditions must hold; the default has none.
 ///
-/// What failed of the events of one hour:
+/// The failed deliveries of the events of one hour:
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -23,34 +23,34 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct DeliveryFilter {
-    /// Only of this event.
+    /// Event of the deliveries.
     pub event: Option<EventId>,
-    /// Only to this endpoint.
+    /// Endpoint of the deliveries.
     pub endpoint: Option<EndpointId>,
-    /// Only in one of these states; empty for any.
+    /// States of the deliveries; empty for all states.
     pub states: Vec<DeliveryState>,
-    /// Only of events that were created in this, by the time they bear themselves ([`StoredEvent::created_at`]).
+    /// Period of the events' own time ([`StoredEvent::created_at`]).
     ///
-    /// It is the time that the receiver reads in the body and the host has in its own records, so both ends mean the same
-    /// events by it, and it never changes: neither retries, which end a day or two later, nor a replay move an event to another
-    /// period. An event that is sent long after it happened is found by when it happened.
+    /// Receivers read this time in the body, and the host has it in its own records, so both select
+    /// the same events by it. Retries and replays do not change it. An event that is sent long
+    /// after it happened is selected by the time it happened.
     pub created: Period,
 }
 
 impl DeliveryFilter {
-    /// Deliveries whose attempts or time ran out.
+    /// Selects deliveries whose attempts or lifetime ran out, and quarantined ones.
     #[must_use]
     pub fn dead_letters() -> Self {
         Self::in_states([DeliveryState::DeadLetter])
     }
 
-    /// Everything that ended without a 2xx: dead letters and permanent failures.
+    /// Selects deliveries that ended without a 2xx: dead letters and permanent failures.
     #[must_use]
     pub fn failed() -> Self {
         Self::in_states([DeliveryState::DeadLetter, DeliveryState::PermanentFailure])
     }
 
-    /// Deliveries in any of these states.
+    /// Selects deliveries in any of these states.
     #[must_use]
     pub fn in_states(states: impl IntoIterator<Item = DeliveryState>) -> Self {
         Self {
@@ -59,7 +59,7 @@ impl DeliveryFilter {
         }
     }
 
-    /// This delivery, in whatever state.
+    /// Selects one delivery in any state.
     #[must_use]
     pub fn one(delivery: &DeliveryId) -> Self {
         Self::default()
@@ -67,7 +67,7 @@ impl DeliveryFilter {
             .with_endpoint(delivery.endpoint.clone())
     }
 
-    /// Only deliveries of this event.
+    /// Restricts the filter to this event.
     #[must_use]
     pub fn with_event(self, event: EventId) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl DeliveryFilter {
         }
     }
 
-    /// Only deliveries to this endpoint.
+    /// Restricts the filter to this endpoint.
     #[must_use]
     pub fn with_endpoint(self, endpoint: EndpointId) -> Self {
         Self {
@@ -85,7 +85,7 @@ impl DeliveryFilter {
         }
     }
 
-    /// Only deliveries of events that were created in this period, such as `ten..eleven` or `ten..`.
+    /// Restricts the filter to events created in this period, such as `ten..eleven` or `ten..`.
     #[must_use]
     pub fn with_created(self, period: impl Into<Period>) -> Self {
         Self {
@@ -94,7 +94,7 @@ impl DeliveryFilter {
         }
     }
 
-    /// Whether a delivery of this event fulfils every condition.
+    /// Returns `true` if the delivery and its event meet all conditions.
     #[must_use]
     pub fn matches(&self, delivery: &Delivery, event: &StoredEvent) -> bool {
         self.event
@@ -109,17 +109,17 @@ impl DeliveryFilter {
     }
 }
 
-/// A part of a list.
+/// Page of a list.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Page {
-    /// Only what comes after this one; `None` from the beginning.
+    /// Last delivery of the previous page; `None` for the first page.
     pub after: Option<DeliveryId>,
-    /// How many at most.
+    /// Maximum number of deliveries.
     pub limit: usize,
 }
 
 impl Default for Page {
-    /// The first hundred.
+    /// First page of 100 deliveries.
     fn default() -> Self {
         Self {
             after: None,
@@ -128,13 +128,13 @@ impl Default for Page {
     }
 }
 
-/// What to send again.
+/// Arguments of [`Outbox::replay`](super::Outbox::replay).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ReplayRequest {
-    /// Of the deliveries that match, those in a failed state are replayed.
+    /// Filter; the matching deliveries in a failed state are replayed.
     pub filter: DeliveryFilter,
-    /// The present.
+    /// Current time.
     pub now: SystemTime,
-    /// Only count what would be replayed.
+    /// If `true`, only count the deliveries.
     pub dry_run: bool,
 }

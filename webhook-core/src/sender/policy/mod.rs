@@ -1,7 +1,11 @@
-//! The delivery engine: what to do with a delivery that came up, and what its attempt means, as pure decisions.
+//! Delivery policy: pure decisions on leased deliveries and their attempts.
 //!
-//! [`DeliveryPolicy::admit`] says whether a leased delivery is sent at all, [`DeliveryPolicy::after_attempt`] what its
-//! outcome makes of it, [`DeliveryPolicy::postpone`] what a store that fails does. Each gives a [`DeliveryDecision`], a value that names every effect; nothing is stored, sent or timed here.
+//! - [`DeliveryPolicy::admit`] decides if a leased delivery is sent.
+//! - [`DeliveryPolicy::after_attempt`] decides on the outcome of an attempt.
+//! - [`DeliveryPolicy::postpone`] decides on a failure of the endpoint store.
+//!
+//! Each returns a [`DeliveryDecision`], a value that names all effects. This module stores, sends
+//! and waits for nothing.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -12,7 +16,7 @@
 //! let id = DeliveryId { event: "evt_1".parse()?, endpoint: "ep_1".parse()? };
 //! let delivery = Delivery::new(id, now);
 //!
-//! // a 500 that asks for two minutes gets them, although the schedule would come back after about one
+//! // a 500 with `Retry-After: 120`: the retry waits 2 minutes, although the schedule says about 1
 //! let outcome = AttemptOutcome::Answered {
 //!     status: StatusCode::INTERNAL_SERVER_ERROR,
 //!     retry_after: Some(Duration::from_secs(120)),
@@ -39,21 +43,21 @@ use crate::ports::TransportErrorKind;
 
 const DEFAULT_LIFETIME: Duration = Duration::from_secs(72 * 60 * 60);
 
-/// What the deadlines of the exchanges, and leases that were lost, may add to a schedule.
+/// Time that deadlines and lost leases may add to a schedule.
 const LIFETIME_MARGIN: Duration = Duration::from_secs(60 * 60);
 
-/// How long an endpoint that answers 429 without a `Retry-After` is left alone, more or less.
+/// Hold of an endpoint that responds 429 without `Retry-After`, before jitter.
 const THROTTLE_PAUSE: Duration = Duration::from_secs(60);
 
-/// How soon it is noticed that a paused endpoint is enabled again.
+/// Interval at which a paused endpoint is checked again.
 const PAUSE_CHECK: Duration = Duration::from_secs(60);
 
-/// How soon an endpoint that could not be read, or not be disabled, is asked for again.
+/// Hold of an endpoint that could not be loaded or disabled.
 const STORE_PAUSE: Duration = Duration::from_secs(10);
 
 type Classification = Arc<dyn Fn(&AttemptOutcome) -> AttemptClass + Send + Sync>;
 
-/// Schedule, lifetime and classification: all that decides on a delivery.
+/// Schedule, lifetime and classification of deliveries.
 #[derive(Clone)]
 pub struct DeliveryPolicy {
     schedule: Schedule,
@@ -64,13 +68,13 @@ pub struct DeliveryPolicy {
 /// Decision on a leased delivery.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct DeliveryDecision {
-    /// The delivery's part.
+    /// Next step of the delivery.
     pub disposition: Disposition,
-    /// Whether one attempt of the schedule is used up.
+    /// `true` if an attempt of the schedule is counted.
     pub spent: bool,
-    /// Until when the whole endpoint is left alone.
+    /// Time until which no delivery of the endpoint is leased.
     pub hold_endpoint_until: Option<SystemTime>,
-    /// Whether the endpoint is to be disabled.
+    /// `true` if the endpoint must be disabled.
     pub disable_endpoint: bool,
 }
 
@@ -91,7 +95,7 @@ impl DeliveryDecision {
         }
     }
 
-    /// The settlement of a lease by this decision, with the log row of its attempt.
+    /// Creates the settlement of the lease `leased`, with the log row of its attempt.
     #[must_use]
     pub fn settle(self, leased: &Delivery, attempt: Option<Attempt>) -> Settlement {
         Settlement {
@@ -106,9 +110,10 @@ impl DeliveryDecision {
 }
 
 impl DeliveryPolicy {
-    /// The usual classification, on this schedule.
+    /// Creates a policy with this schedule and the default classification.
     ///
-    /// The lifetime is 72 hours, or an hour more than the schedule can take where that is longer.
+    /// The lifetime is 72 hours, or the longest span of the schedule plus one hour if that is
+    /// longer.
     #[must_use]
     pub fn new(schedule: Schedule) -> Self {
         let lifetime = DEFAULT_LIFETIME.max(schedule.longest_span() + LIFETIME_MARGIN);
@@ -119,15 +124,16 @@ impl DeliveryPolicy {
         }
     }
 
-    /// How long after its acceptance, or its replay, a message may still be sent.
+    /// Sets the lifetime: the time after acceptance or replay within which a message is sent.
     ///
-    /// What is shorter than the schedule cuts it off. A receiver must remember ids for at least as long.
+    /// A lifetime shorter than the schedule cuts the schedule. Receivers must remember event ids
+    /// for at least this time.
     #[must_use]
     pub fn with_lifetime(self, lifetime: Duration) -> Self {
         Self { lifetime, ..self }
     }
 
-    /// Replaces the meaning of outcomes. [`classify`] is the usual one, to fall back on.
+    /// Replaces the classification of outcomes. Fall back on [`classify`], the default.
     #[must_use]
     pub fn with_classification(
         self,
@@ -139,25 +145,24 @@ impl DeliveryPolicy {
         }
     }
 
-    /// When attempts are made.
+    /// Schedule of the attempts.
     #[must_use]
     pub fn schedule(&self) -> &Schedule {
         &self.schedule
     }
 
-    /// How long a message may be sent.
+    /// Lifetime of a message.
     #[must_use]
     pub fn lifetime(&self) -> Duration {
         self.lifetime
     }
 
-    /// Whether a delivery that came up is sent, and to whom; otherwise what becomes of it. `endpoint` is the one it is for, if
-    /// that is still registered.
+    /// Decides if a leased delivery is sent. `endpoint` is its endpoint, if it is registered.
     ///
     /// # Errors
     ///
-    /// The decision on a delivery that is not sent: its endpoint is unknown, disabled or paused, its lifetime is over, or the
-    /// lease ended before the request could leave, so that another dispatcher may have it by now.
+    /// The decision on a delivery that is not sent: its endpoint is unknown, disabled or paused,
+    /// its lifetime is over, or its lease has ended and another dispatcher may hold it.
     pub fn admit<'e>(
         &self,
         delivery: &Delivery,
@@ -186,9 +191,10 @@ impl DeliveryPolicy {
         }
     }
 
-    /// What an attempt, whose outcome was known at `now`, means for its delivery and endpoint.
+    /// Decides on the outcome of an attempt that ended at `now`.
     ///
-    /// `jitter` is a uniformly random number. It spreads our own part of a delay, never what the receiver asked for.
+    /// `jitter` is a uniformly random number. It spreads the delay of the schedule and never
+    /// shortens `Retry-After`.
     #[must_use]
     pub fn after_attempt(
         &self,
@@ -222,13 +228,15 @@ impl DeliveryPolicy {
         }
     }
 
-    /// What becomes of a delivery whose endpoint the store could not read, or not disable after a 410.
+    /// Decides on a delivery whose endpoint could not be loaded, or could not be disabled after a
+    /// 410.
     ///
-    /// That is no fault of the receiver: the delivery waits ten seconds and spends no attempt, and so does whatever else is for
-    /// this endpoint. Its lifetime bounds how often.
+    /// The receiver is not at fault, so all deliveries of the endpoint wait 10 seconds and no
+    /// attempt is counted. The lifetime bounds the number of repetitions.
     ///
-    /// It is an outcome like any other, and clears the count of crashes: a delivery that kills its dispatchers is quarantined only
-    /// where its endpoint can be read for [so many leases](super::Dispatcher::with_quarantine_after) in a row.
+    /// The settlement resets the count of lost leases. A delivery that crashes its dispatchers is
+    /// therefore quarantined only if its endpoint can be loaded for the [required
+    /// number](super::Dispatcher::with_quarantine_after) of consecutive leases.
     #[must_use]
     pub fn postpone(&self, delivery: &Delivery, now: SystemTime) -> DeliveryDecision {
         let due_at = later(now, STORE_PAUSE);
@@ -258,7 +266,7 @@ impl DeliveryPolicy {
         }
     }
 
-    /// Waiting for a moment at which it could not be sent any more would only hide the failure.
+    /// Fails the delivery at once if its next time is after its lifetime.
     fn unless_expired(&self, delivery: &Delivery, waiting: Disposition, due_at: SystemTime) -> Disposition {
         if self.is_over(delivery, due_at) {
             Disposition::Failed(FailureReason::LifetimeExpired)
@@ -267,7 +275,8 @@ impl DeliveryPolicy {
         }
     }
 
-    /// Whether the lifetime has passed at `time`; one that reaches beyond the end of the clock never does.
+    /// Returns `true` if the lifetime has ended at `time`. A lifetime beyond the clock's range
+    /// never ends.
     fn is_over(&self, delivery: &Delivery, time: SystemTime) -> bool {
         let expiry = delivery.started_at.checked_add(self.lifetime);
         expiry.is_some_and(|expiry| expiry <= time)
@@ -275,7 +284,7 @@ impl DeliveryPolicy {
 }
 
 impl Default for DeliveryPolicy {
-    /// The default schedule and classification, and a lifetime of 72 hours.
+    /// Default schedule and classification, and a lifetime of 72 hours.
     fn default() -> Self {
         Self::new(Schedule::default())
     }
@@ -297,7 +306,7 @@ fn rejection(outcome: &AttemptOutcome) -> FailureReason {
     }
 }
 
-/// The wait that a receiver asks of everybody, not only of this message: 503 with a `Retry-After`.
+/// `Retry-After` of a 503, which applies to the whole endpoint.
 fn unavailable(outcome: &AttemptOutcome) -> Option<Duration> {
     match outcome {
         AttemptOutcome::Answered {
@@ -308,7 +317,7 @@ fn unavailable(outcome: &AttemptOutcome) -> Option<Duration> {
     }
 }
 
-/// Times near the end of the clock stay where they are.
+/// Adds `wait`; at the end of the clock's range the time stays unchanged.
 fn later(time: SystemTime, wait: Duration) -> SystemTime {
     time.checked_add(wait).unwrap_or(time)
 }

@@ -9,7 +9,7 @@ use crate::{
 };
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
-/// The random number that leaves a delay as it is.
+/// The random number that leaves a delay unchanged.
 const MIDDLE: u64 = 1 << 63;
 
 fn now() -> SystemTime {
@@ -38,7 +38,7 @@ fn decide(attempts: u32, outcome: &AttemptOutcome) -> DeliveryDecision {
     DeliveryPolicy::default().after_attempt(&after(attempts), outcome, now(), MIDDLE)
 }
 
-/// W15: who comes to a delivery after its lease has ended leaves it to the next holder, unsent and without a spent attempt.
+/// W15: a delivery whose lease has ended is not sent, and no attempt is counted.
 #[test]
 fn nothing_is_sent_under_a_lease_that_has_ended() {
     let endpoint = endpoint(EndpointState::Enabled);
@@ -61,7 +61,7 @@ fn nothing_is_sent_under_a_lease_that_has_ended() {
     }
 }
 
-/// W13: after each failure the delay of the schedule, after the seventh the dead letter.
+/// W13: after each failure the delay of the schedule, after the seventh a dead letter.
 #[test]
 fn failures_walk_down_the_schedule_and_end_as_a_dead_letter() {
     for (spent, minutes) in [(0, 1), (1, 10), (2, 60), (3, 360), (4, 720), (5, 1_440)] {
@@ -82,7 +82,7 @@ fn failures_walk_down_the_schedule_and_end_as_a_dead_letter() {
     assert_eq!(decide(6, &answered(500, None)), DeliveryDecision::spent(dead));
 }
 
-/// W11: 429 holds the endpoint, keeps the attempt, and waits a jittered minute or what the receiver asked for.
+/// W11: 429 holds the endpoint, counts no attempt, and waits one jittered minute or `Retry-After`.
 #[test]
 fn a_429_holds_the_endpoint_and_spends_nothing() {
     for (asked, wait) in [(None, 60), (Some(10), 60), (Some(300), 300)] {
@@ -99,7 +99,7 @@ fn a_429_holds_the_endpoint_and_spends_nothing() {
     }
 }
 
-/// W15: a message that may be sent for ever is not one that may never be sent.
+/// W15: a message with an unlimited lifetime is sent.
 #[test]
 fn an_endless_lifetime_does_not_end() {
     let policy = DeliveryPolicy::default().with_lifetime(Duration::MAX);
@@ -109,7 +109,7 @@ fn an_endless_lifetime_does_not_end() {
     assert!(matches!(throttled.disposition, Disposition::Held { .. }));
 }
 
-/// W11: what is throttled for longer than the message's lifetime ends as a dead letter.
+/// W11: a delivery that is throttled beyond its lifetime is a dead letter.
 #[test]
 fn a_429_is_bounded_by_the_lifetime() {
     let policy = DeliveryPolicy::default();
@@ -126,7 +126,7 @@ fn a_429_is_bounded_by_the_lifetime() {
     );
 }
 
-/// W11: a 503 that says for how long holds the whole endpoint, and spends the attempt.
+/// W11: a 503 with `Retry-After` holds the whole endpoint, and the attempt is counted.
 #[test]
 fn a_503_with_retry_after_holds_the_endpoint_too() {
     let until = now() + Duration::from_secs(600);
@@ -149,7 +149,8 @@ fn a_503_with_retry_after_holds_the_endpoint_too() {
     );
 }
 
-/// W11: other 4xx end the delivery, 410 the endpoint too, and a refused address (W10) is told apart.
+/// W11: other 4xx end the delivery, 410 also the endpoint; a refused address (W10) has its own
+/// reason.
 #[test]
 fn refusals_are_final() {
     let rejected = DeliveryDecision::spent(Disposition::Failed(FailureReason::Rejected));
@@ -169,7 +170,7 @@ fn refusals_are_final() {
     );
 }
 
-/// W11: the classification is the host's to replace.
+/// W11: a host can replace the classification.
 #[test]
 fn a_host_may_classify_differently() {
     let stubborn = DeliveryPolicy::default().with_classification(|outcome| match outcome {
@@ -198,7 +199,8 @@ fn endpoint(state: EndpointState) -> Endpoint {
     Endpoint { state, ..endpoint }
 }
 
-/// W16: only an enabled endpoint is called; a paused one keeps its deliveries, a disabled one fails them.
+/// W16: only an enabled endpoint is called; a paused one keeps its deliveries, a disabled one fails
+/// them.
 #[test]
 fn the_state_of_the_endpoint_decides_whether_it_is_called() {
     let refusal = |endpoint: Option<Endpoint>| {
@@ -220,7 +222,7 @@ fn the_state_of_the_endpoint_decides_whether_it_is_called() {
     assert_eq!(refusal(Some(endpoint(EndpointState::Paused))), Err(held));
 }
 
-/// W11: nothing is sent from the instant a message's lifetime ends, so that receivers may forget its id.
+/// W11: nothing is sent from the end of the lifetime on, so that receivers can forget the id.
 #[test]
 fn nothing_is_sent_once_the_lifetime_is_over() {
     let policy = DeliveryPolicy::default();
@@ -241,8 +243,8 @@ fn the_lifetime_covers_the_schedule() {
 }
 
 proptest! {
-    /// W14: whatever the jitter, a retry is never before what the receiver asked for, nor outside ±50 % of the schedule
-    /// where it asked for nothing.
+    /// W14: with any jitter a retry is never before `Retry-After`, and without it within ±50 % of
+    /// the schedule.
     #[test]
     fn retry_after_is_never_called_early(attempts in 0_u32..8, status in 100_u16..600, asked in 0_u64..=86_400, jitter: u64) {
         let asked = Duration::from_secs(asked);
@@ -260,7 +262,7 @@ proptest! {
         }
     }
 
-    /// W11: no outcome at no time makes the engine panic, and every one has a decision.
+    /// W11: every outcome at any time has a decision and causes no panic.
     #[test]
     fn every_outcome_at_any_time_is_decided(seconds: u32, attempts: u32, status in 100_u16..1000, jitter: u64) {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(u64::from(seconds));

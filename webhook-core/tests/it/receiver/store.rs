@@ -148,7 +148,7 @@ async fn the_store_is_given_source_id_digest_and_expiry() {
             source: "payments".to_owned(),
             id: "evt_1".parse().unwrap(),
         },
-        digest: BodyDigest::of(&body),
+        digest: BodyDigest::compute(&body),
         body: body.clone(),
         expires_at: fixture.now() + 2 * DAY,
     };

@@ -80,14 +80,14 @@ fn shown(error: &StoreError) -> String {
 /// W16: sealed or not, what comes back signs as before, old secrets until their time; a seal is good for its endpoint alone.
 #[test]
 fn signers_come_back_from_their_text_for_their_endpoint() {
-    for at_rest in [SignersAtRest::in_clear(), SignersAtRest::sealed(Mask)] {
+    for at_rest in [SignersAtRest::plaintext(), SignersAtRest::with_sealer(Mask)] {
         let text = at_rest.write(&id("ep_1"), &signers()).unwrap();
         let back = at_rest.read(&id("ep_1"), &text).unwrap();
         for at in [now(), now() + Signers::OVERLAP] {
             assert_eq!(signature(&back, at), signature(&signers(), at));
         }
     }
-    let sealed = SignersAtRest::sealed(Mask);
+    let sealed = SignersAtRest::with_sealer(Mask);
     let text = sealed.write(&id("ep_1"), &signers()).unwrap();
     assert!(text.starts_with("sealed:") && !text.contains(SECRET), "{text}");
     let elsewhere = sealed.read(&id("ep_2"), &text).unwrap_err();
@@ -97,23 +97,23 @@ fn signers_come_back_from_their_text_for_their_endpoint() {
 /// W16: rows from before the key are read until the host says that there are none, and a seal is never taken for one.
 #[test]
 fn what_stands_in_clear_is_read_until_it_is_refused() {
-    let clear = SignersAtRest::in_clear().write(&id("ep_1"), &signers()).unwrap();
-    let sealed = SignersAtRest::sealed(Mask);
+    let clear = SignersAtRest::plaintext().write(&id("ep_1"), &signers()).unwrap();
+    let sealed = SignersAtRest::with_sealer(Mask);
     assert!(sealed.read(&id("ep_1"), &clear).is_ok());
-    let strict = sealed.clone().refusing_clear();
+    let strict = sealed.clone().reject_plaintext();
     let refused = strict.read(&id("ep_1"), &clear).unwrap_err();
     assert_eq!(refused.kind(), StoreErrorKind::Corrupt);
 
     let text = sealed.write(&id("ep_1"), &signers()).unwrap();
     assert!(strict.read(&id("ep_1"), &text).is_ok());
-    let without_key = SignersAtRest::in_clear().read(&id("ep_1"), &text).unwrap_err();
+    let without_key = SignersAtRest::plaintext().read(&id("ep_1"), &text).unwrap_err();
     assert_eq!(without_key.kind(), StoreErrorKind::Corrupt);
 }
 
 /// W16: without its key a store writes nothing, and above all nothing in clear.
 #[test]
 fn what_cannot_be_sealed_is_not_written() {
-    let error = SignersAtRest::sealed(NoKey)
+    let error = SignersAtRest::with_sealer(NoKey)
         .write(&id("ep_1"), &signers())
         .unwrap_err();
     assert_eq!(error.kind(), StoreErrorKind::Unavailable);
@@ -126,7 +126,7 @@ fn a_row_of_an_earlier_release_is_read() {
         r#"[{{"scheme":"standard-webhooks","secret":"{SECRET}","not_after":null}},
             {{"scheme":"timestamp-body-hex","secret":"{SECRET}","not_after":{{"secs_since_epoch":1700000000,"nanos_since_epoch":0}}}}]"#
     );
-    let back = SignersAtRest::in_clear().read(&id("ep_1"), &text).unwrap();
+    let back = SignersAtRest::plaintext().read(&id("ep_1"), &text).unwrap();
     let retires: Vec<_> = back.iter().map(|active| active.not_after).collect();
     assert_eq!(retires, [None, Some(now())]);
 }
@@ -147,7 +147,7 @@ fn no_error_shows_what_stands_in_a_row() {
         "[]".to_owned(),
         String::new(),
     ];
-    for at_rest in [SignersAtRest::in_clear(), SignersAtRest::sealed(Mask)] {
+    for at_rest in [SignersAtRest::plaintext(), SignersAtRest::with_sealer(Mask)] {
         for text in &forms {
             let error = at_rest.read(&id("ep_1"), text).unwrap_err();
             assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{text}");

@@ -123,7 +123,7 @@ async fn one_message_verifies_by_each_of_its_schemes() {
     let mut both = endpoint("ep_1");
     both.signers = both
         .signers
-        .with_also(Signer::timestamp_body_hex(&secret(3)))
+        .with_signer(Signer::timestamp_body_hex(&secret(3)))
         .unwrap();
     fixture.endpoints.insert(both).await.unwrap();
     fixture.send("evt_1").await;

@@ -81,7 +81,7 @@ impl Database {
             pool,
             runtime,
             #[cfg(feature = "webhooks")]
-            signers: SignersAtRest::in_clear(),
+            signers: SignersAtRest::plaintext(),
         })
     }
 

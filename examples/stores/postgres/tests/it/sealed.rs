@@ -19,7 +19,7 @@ mod endpoints {
 
 fn sealed(database: Database, key: u8) -> Database {
     let sealer = Aes256Gcm::new(&[key; 32]);
-    database.with_signers_at_rest(SignersAtRest::sealed(sealer).refusing_clear())
+    database.with_signers_at_rest(SignersAtRest::with_sealer(sealer).reject_plaintext())
 }
 
 /// W16: no secret stands in the table, a row that somebody writes in clear or copies to another endpoint is refused, and to
@@ -82,7 +82,7 @@ async fn all_that_stood_in_clear_is_sealed_at_once() {
     for number in 1..=130 {
         clear.insert(endpoint(&format!("ep_{number:03}"))).await.unwrap();
     }
-    let lenient = SignersAtRest::sealed(Aes256Gcm::new(&[7; 32]));
+    let lenient = SignersAtRest::with_sealer(Aes256Gcm::new(&[7; 32]));
     let database = clear.with_signers_at_rest(lenient);
     let last = "ep_130".parse().unwrap();
     let next = Signer::standard_webhooks(&SigningSecret::from_bytes(&[9; 32]).unwrap());

@@ -55,7 +55,7 @@ pub(crate) fn incoming(number: usize, expires_at: SystemTime) -> Incoming {
     };
     Incoming {
         key,
-        digest: BodyDigest::of(&body),
+        digest: BodyDigest::compute(&body),
         body,
         expires_at,
     }

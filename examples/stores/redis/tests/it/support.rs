@@ -14,7 +14,7 @@ pub(crate) fn incoming(number: usize, expires_at: SystemTime) -> Incoming {
     };
     Incoming {
         key,
-        digest: BodyDigest::of(b"{}"),
+        digest: BodyDigest::compute(b"{}"),
         body: "{}".into(),
         expires_at,
     }

@@ -135,7 +135,7 @@ impl Database {
         Ok(Self {
             threads: Arc::new(threads),
             #[cfg(feature = "webhooks")]
-            signers: SignersAtRest::in_clear(),
+            signers: SignersAtRest::plaintext(),
         })
     }
 

@@ -32,7 +32,7 @@ pub fn advance_in(
         .prepare_cached("SELECT position FROM webhook_latest WHERE source = ?1 AND resource = ?2")?;
     let latest: Option<[u8; 8]> = latest.query_row(key, |row| row.get(0)).optional()?;
     let latest = latest.map(|bytes| Position::from(u64::from_be_bytes(bytes)));
-    let advance = Advance::of(latest, position);
+    let advance = Advance::compare(latest, position);
     if advance == Advance::Newer {
         transaction
             .prepare_cached(

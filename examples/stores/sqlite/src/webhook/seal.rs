@@ -14,7 +14,7 @@ impl Database {
     /// clear is sealed, and what an older key sealed is sealed with the present one. Answers how many endpoints there were.
     ///
     /// Secrets stay what they are, and a rotation beside it is not lost. When it is done,
-    /// [`refusing_clear`](SignersAtRest::refusing_clear) may be said.
+    /// [`reject_plaintext`](SignersAtRest::reject_plaintext) may be said.
     ///
     /// # Security
     ///

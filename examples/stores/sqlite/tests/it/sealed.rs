@@ -28,7 +28,7 @@ mod endpoints {
 
 fn sealed(database: Database, key: u8) -> Database {
     let sealer = Aes256Gcm::new(&[key; 32]);
-    database.with_signers_at_rest(SignersAtRest::sealed(sealer).refusing_clear())
+    database.with_signers_at_rest(SignersAtRest::with_sealer(sealer).reject_plaintext())
 }
 
 fn signer(secret: u8) -> Signer {
@@ -84,7 +84,7 @@ async fn a_rotation_seals_what_stood_in_clear() {
     let id = "ep_1".parse().unwrap();
     let refused = sealed(clear.clone(), 7).load(&id).await.unwrap_err();
     assert_eq!(refused.kind(), StoreErrorKind::Corrupt);
-    let lenient = SignersAtRest::sealed(Aes256Gcm::new(&[7; 32]));
+    let lenient = SignersAtRest::with_sealer(Aes256Gcm::new(&[7; 32]));
     let database = clear.with_signers_at_rest(lenient);
     assert!(database.load(&id).await.unwrap().is_some());
     let rotation = Rotation {
@@ -108,7 +108,7 @@ async fn all_that_stood_in_clear_is_sealed_at_once() {
         let endpoint = Endpoint::register(id(number), &url, signer(number), &AddressPolicy::new());
         clear.insert(endpoint.unwrap()).await.unwrap();
     }
-    let lenient = SignersAtRest::sealed(Aes256Gcm::new(&[7; 32]));
+    let lenient = SignersAtRest::with_sealer(Aes256Gcm::new(&[7; 32]));
     let database = clear.with_signers_at_rest(lenient);
     for _ in 0..2 {
         assert_eq!(database.seal_signers().await.unwrap(), 130);

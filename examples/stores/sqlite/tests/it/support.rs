@@ -84,7 +84,7 @@ pub(crate) fn incoming(number: i64) -> Incoming {
     let expires_at = SystemTime::UNIX_EPOCH + Duration::from_secs(3600);
     Incoming {
         key,
-        digest: BodyDigest::of(&body),
+        digest: BodyDigest::compute(&body),
         body,
         expires_at,
     }

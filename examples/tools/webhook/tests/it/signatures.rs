@@ -138,7 +138,7 @@ fn explain_names_the_mistake() {
     assert!(!text(&quiet.stderr).contains("likely"));
     let explain = ["--now", "1700000000", "--explain"];
     let loud = verify("hex-id", &[SECRET], &headers, &explain, &with_newline);
-    assert!(text(&loud.stderr).contains("likely: the body arrived with a line break"));
+    assert!(text(&loud.stderr).contains("likely: a newline was added to the end of the body"));
     let scheme = verify("standard", &[SECRET], &headers, &explain, BODY);
     assert!(text(&scheme.stderr).contains("another scheme: id-timestamp-body-hex"));
     assert_eq!((code(&loud), code(&scheme)), (1, 1));
