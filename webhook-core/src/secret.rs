@@ -223,7 +223,7 @@ mod tests {
 
     /// W3: each constructor decodes one encoding; one text gives a different key by each.
     #[test]
-    fn one_text_gives_different_keys_by_the_reading_that_was_asked_for() {
+    fn one_text_gives_a_different_key_by_each_constructor() {
         let decoded = SigningSecret::from_whsec(WHSEC_B).unwrap();
         let as_text = SigningSecret::from_utf8(WHSEC_B).unwrap();
         assert_eq!(decoded.expose_bytes().len(), 32);

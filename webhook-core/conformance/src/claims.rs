@@ -1,7 +1,7 @@
-//! Cases that every [`Claims`](webhook_core::receiver::Claims) implementation must pass.
+//! Test cases for implementations of [`Claims`](webhook_core::receiver::Claims).
 #![expect(clippy::expect_used, reason = "a case fails by panicking")]
 
-/// The cases.
+/// Test cases.
 #[host_ports_conformance::kit(claims)]
 mod cases {
     use std::sync::Arc;
@@ -23,7 +23,8 @@ mod cases {
         noted.expect("the store works");
     }
 
-    /// W7: until the queue has the event its repetitions are told when to come again; after the lease one of them queues it.
+    /// W7: until the event is queued, a duplicate is `Pending`; after the lease one duplicate
+    /// queues it.
     pub async fn unqueued_claim_is_pending_until_exact_end_of_its_lease(store: &Arc<dyn Claims>) {
         let (event, until) = (event("evt_1", "{}"), start() + LEASE);
         assert_eq!(begin(store, &event, start()).await, Begun::Claimed);
@@ -35,7 +36,7 @@ mod cases {
         assert_eq!(begin(store, &event, until - TICK).await, Begun::Pending { until });
     }
 
-    /// W7: once it is queued it is never begun again within its memory, whatever became of the lease.
+    /// W7: a queued event is a duplicate until its claim expires, also after its lease has ended.
     pub async fn queued_claim_is_duplicate_until_exact_end_of_its_memory(store: &Arc<dyn Claims>) {
         let event = event("evt_1", "{}");
         assert_eq!(begin(store, &event, start()).await, Begun::Claimed);
@@ -47,8 +48,8 @@ mod cases {
         assert_eq!(begin(store, &event, start() + MEMORY).await, Begun::Claimed);
     }
 
-    /// W7: what was begun and forgotten is new again when its time is over, also with another body.
-    pub async fn a_claim_that_was_never_queued_ends_with_its_memory(store: &Arc<dyn Claims>) {
+    /// W7: a claim that was never confirmed expires; the event is then new, also with another body.
+    pub async fn unqueued_claim_expires_with_its_memory(store: &Arc<dyn Claims>) {
         assert_eq!(begin(store, &event("evt_1", "{}"), start()).await, Begun::Claimed);
         let other = event("evt_1", "[]");
         assert_eq!(
@@ -58,8 +59,8 @@ mod cases {
         assert_eq!(begin(store, &other, start() + MEMORY).await, Begun::Claimed);
     }
 
-    /// W7: an event that reached the queue late is there: whoever took over finds it a duplicate.
-    pub async fn who_lost_the_lease_may_still_say_that_it_is_queued(store: &Arc<dyn Claims>) {
+    /// W7: a confirmation after the lease has ended still marks the event as queued.
+    pub async fn late_confirmation_marks_event_as_queued(store: &Arc<dyn Claims>) {
         let event = event("evt_1", "{}");
         assert_eq!(begin(store, &event, start()).await, Begun::Claimed);
         assert_eq!(begin(store, &event, start() + LEASE).await, Begun::Claimed);
@@ -67,7 +68,7 @@ mod cases {
         assert_eq!(begin(store, &event, start() + LEASE).await, Begun::Duplicate);
     }
 
-    /// W7: one id has one body, from the claim on; a conflict changes nothing.
+    /// W7: another body is a conflict from the claim on; a conflict changes nothing.
     pub async fn another_body_is_a_conflict_before_and_after_it_is_queued(store: &Arc<dyn Claims>) {
         let (first, other) = (event("evt_1", "{}"), event("evt_1", "[]"));
         assert_eq!(begin(store, &first, start()).await, Begun::Claimed);
@@ -86,8 +87,8 @@ mod cases {
         assert_eq!(begin(store, &first, until).await, Begun::Duplicate);
     }
 
-    /// W7: a note without a claim makes none: the event would be taken for queued.
-    pub async fn what_nobody_claimed_is_not_noted_as_queued(store: &Arc<dyn Claims>) {
+    /// W7: a confirmation without a claim creates none; the event would count as queued.
+    pub async fn confirmation_without_claim_writes_nothing(store: &Arc<dyn Claims>) {
         let (first, other) = (event("evt_1", "{}"), event("evt_2", "{}"));
         queued(store, &first).await;
         assert_eq!(begin(store, &first, start()).await, Begun::Claimed);
@@ -96,12 +97,12 @@ mod cases {
         assert_eq!(begin(store, &first, start()).await, Begun::Pending { until });
     }
 
-    /// W7: of simultaneous deliveries of one event one queues it.
+    /// W7: of concurrent deliveries of one event one gets the claim.
     pub async fn one_of_32_concurrent_begins_gets_the_claim(store: &Arc<dyn Claims>) {
         assert_eq!(claimed_at(store, start()).await, 1);
     }
 
-    /// W7: and of those that come when the lease is over.
+    /// W7: of concurrent deliveries after the end of the lease one gets the claim.
     pub async fn one_of_32_concurrent_begins_after_a_crash_gets_the_claim(store: &Arc<dyn Claims>) {
         assert_eq!(begin(store, &event("evt_1", "{}"), start()).await, Begun::Claimed);
         assert_eq!(claimed_at(store, start() + LEASE).await, 1);

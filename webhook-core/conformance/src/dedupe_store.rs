@@ -1,6 +1,6 @@
-//! Cases that every [`Dedupe`](webhook_core::receiver::Dedupe) implementation must pass.
+//! Test cases for implementations of [`Dedupe`](webhook_core::receiver::Dedupe).
 
-/// The cases.
+/// Test cases.
 #[host_ports_conformance::kit(dedupe_store)]
 mod cases {
     use std::sync::Arc;
@@ -12,7 +12,7 @@ mod cases {
 
     const TICK: Duration = Duration::from_millis(1);
 
-    /// W7: a new event is queued, and coming again it is a duplicate.
+    /// W7: a new event is queued; the same event again is a duplicate.
     pub async fn a_new_event_is_enqueued_and_its_repetition_is_a_duplicate(store: &Arc<dyn Dedupe>) {
         assert_eq!(
             claim(&**store, event("evt_1", "{}"), start()).await,
@@ -82,7 +82,7 @@ mod cases {
         );
     }
 
-    /// W7: a repetition does not prolong the claim.
+    /// W7: a duplicate does not prolong the claim.
     pub async fn a_repetition_does_not_prolong_the_claim(store: &Arc<dyn Dedupe>) {
         assert_eq!(
             claim(&**store, event("evt_1", "{}"), start()).await,
@@ -107,7 +107,7 @@ mod cases {
         );
     }
 
-    /// W7: of 32 simultaneous claims of one event exactly one is queued.
+    /// W7: of 32 concurrent claims of one event exactly one is queued.
     pub async fn of_32_simultaneous_claims_one_is_enqueued(store: &Arc<dyn Dedupe>) {
         let claims = race(store, async |store, _| {
             claim(&*store, event("evt_1", "{}"), start()).await
@@ -123,7 +123,7 @@ mod cases {
         );
     }
 
-    /// W7: of 32 simultaneous bodies under one id exactly one is queued, and the others are conflicts.
+    /// W7: of 32 concurrent bodies under one id exactly one is queued; the others are conflicts.
     pub async fn of_32_simultaneous_bodies_under_one_id_one_is_enqueued(store: &Arc<dyn Dedupe>) {
         let claims = race(store, async |store, n| {
             claim(&*store, event("evt_1", format!("{n}")), start()).await
@@ -139,7 +139,7 @@ mod cases {
         );
     }
 
-    /// W7: 32 simultaneous claims of different events are all queued.
+    /// W7: 32 concurrent claims of different events are all queued.
     pub async fn simultaneous_claims_of_different_events_are_all_enqueued(store: &Arc<dyn Dedupe>) {
         let claims = race(store, async |store, n| {
             claim(&*store, event(&format!("evt_{n}"), "{}"), start()).await
@@ -148,7 +148,7 @@ mod cases {
         assert!(claims.iter().all(|claim| *claim == Claim::Enqueued));
     }
 
-    /// W7: keys are compared byte for byte, whatever is in them.
+    /// W7: keys are compared byte for byte, with any content.
     pub async fn hostile_keys_are_kept_apart(store: &Arc<dyn Dedupe>) {
         // a receiver accepts 1 to 128 visible ASCII characters
         let longest = "x".repeat(128);

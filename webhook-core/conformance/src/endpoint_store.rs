@@ -1,7 +1,7 @@
-//! Cases that every [`EndpointStore`](webhook_core::sender::EndpointStore) implementation must pass.
+//! Test cases for implementations of [`EndpointStore`](webhook_core::sender::EndpointStore).
 #![expect(clippy::expect_used, clippy::panic, reason = "a case fails by panicking")]
 
-/// The cases.
+/// Test cases.
 #[host_ports_conformance::kit(endpoint_store)]
 mod cases {
     use std::sync::Arc;
@@ -65,7 +65,7 @@ mod cases {
         store.rotate(&id(text), &rotation).await.expect("the store works")
     }
 
-    /// What an endpoint signs with at a time: secrets themselves cannot be compared.
+    /// Tokens of the signers at a time; secrets themselves cannot be compared.
     fn tokens(signers: &Signers, now: SystemTime) -> String {
         let event: EventId = "evt_1".parse().expect("a valid id");
         let headers = signers.sign(&event, now, b"{}");
@@ -81,7 +81,7 @@ mod cases {
         assert_eq!(tokens(&stored.signers, at(0)), tokens(&given.signers, at(0)));
     }
 
-    /// W16: everything about an endpoint is kept, its several signers in their order.
+    /// W16: all fields of an endpoint are kept, with its signers in their order.
     pub async fn an_endpoint_comes_back_as_it_was_inserted(store: &Arc<dyn EndpointStore>) {
         let plain = endpoint("ep_1");
         let types = [event_type("charge.refunded"), event_type("charge.updated")];
@@ -100,7 +100,7 @@ mod cases {
         }
     }
 
-    /// W16: of what was never inserted nothing is known.
+    /// W16: an endpoint that was never inserted is unknown to every method.
     pub async fn an_unknown_endpoint_is_absent(store: &Arc<dyn EndpointStore>) {
         assert!(load(store, "ep_1").await.is_none());
         assert!(subscribers(store, "charge.refunded").await.is_empty());
@@ -112,7 +112,7 @@ mod cases {
         );
     }
 
-    /// W16: an id that is taken stays with its first owner.
+    /// W16: a second insert of an id changes nothing.
     pub async fn an_id_is_taken_once(store: &Arc<dyn EndpointStore>) {
         let first = endpoint("ep_1");
         assert_eq!(insert(store, first.clone()).await, Inserted::Inserted);
@@ -124,7 +124,7 @@ mod cases {
         assert_same(load(store, "ep_1").await, &first);
     }
 
-    /// W16: of 32 simultaneous inserts of one id exactly one is kept.
+    /// W16: of 32 concurrent inserts of one id exactly one is stored.
     pub async fn of_32_simultaneous_inserts_one_is_kept(store: &Arc<dyn EndpointStore>) {
         let given: Vec<Endpoint> = (1..=32)
             .map(|secret| Endpoint {
@@ -151,8 +151,9 @@ mod cases {
         assert_same(load(store, "ep_1").await, kept);
     }
 
-    /// W16: who wants a type is listed by id, unless disabled; the filter compares whole types.
-    pub async fn those_who_subscribe_and_are_not_disabled_are_listed(store: &Arc<dyn EndpointStore>) {
+    /// W16: subscribers of a type are listed by id, unless disabled; the filter compares whole
+    /// types.
+    pub async fn enabled_subscribers_are_listed(store: &Arc<dyn EndpointStore>) {
         let refunds = EventFilter::only([event_type("charge.refunded")]);
         let updates = EventFilter::only([event_type("charge.updated"), event_type("charge")]);
         let paused = Endpoint {
@@ -184,7 +185,7 @@ mod cases {
         );
     }
 
-    /// W16: a change of state is kept, and counts for the next event.
+    /// W16: a change of state is kept and applies to the next event.
     pub async fn a_state_is_kept(store: &Arc<dyn EndpointStore>) {
         insert(store, endpoint("ep_1")).await;
         insert(store, endpoint("ep_2")).await;
@@ -210,7 +211,7 @@ mod cases {
         }
     }
 
-    /// W6: after a rotation both secrets sign, the new one first, until the old one's time is over.
+    /// W6: after a rotation both secrets sign, the new one first, until the old one's overlap ends.
     pub async fn both_secrets_sign_until_the_exact_end_of_the_overlap(store: &Arc<dyn EndpointStore>) {
         insert(store, endpoint("ep_1")).await;
         let overlap = Duration::from_secs(3_600);
@@ -222,7 +223,7 @@ mod cases {
         assert_eq!(tokens(&stored, at(3_600)), of(2, at(3_600)));
     }
 
-    /// W6: a rotation that is refused leaves the secrets as they were.
+    /// W6: a refused rotation leaves the secrets unchanged.
     pub async fn a_refused_rotation_changes_nothing(store: &Arc<dyn EndpointStore>) {
         insert(store, endpoint("ep_1")).await;
         let too_long = Signers::MAX_OVERLAP + Duration::from_secs(1);
@@ -242,7 +243,8 @@ mod cases {
         assert_same(load(store, "ep_1").await, &full);
     }
 
-    /// W6: of 32 simultaneous rotations as many succeed as there is room for, and each of these signs, whatever else changes.
+    /// W6: of 32 concurrent rotations exactly as many succeed as there is room for, and each of
+    /// these signs, also beside changes of the state.
     pub async fn no_simultaneous_rotation_is_lost(store: &Arc<dyn EndpointStore>) {
         insert(store, endpoint("ep_1")).await;
         let rotated = race(store, async |store, index| {
@@ -269,7 +271,7 @@ mod cases {
         );
     }
 
-    /// W16: ids are compared byte for byte, whatever is in them.
+    /// W16: ids are compared byte for byte, with any content.
     pub async fn hostile_ids_are_kept_apart(store: &Arc<dyn EndpointStore>) {
         let longest = "~".repeat(256);
         let ids = [

@@ -1,7 +1,7 @@
-//! Cases that every [`Inbox`](webhook_core::receiver::Inbox) implementation must pass.
+//! Test cases for implementations of [`Inbox`](webhook_core::receiver::Inbox).
 #![expect(clippy::expect_used, reason = "a case fails by panicking")]
 
-/// The cases.
+/// Test cases.
 #[host_ports_conformance::kit(inbox_store)]
 mod cases {
     use std::sync::Arc;
@@ -36,7 +36,7 @@ mod cases {
         assert_eq!(claim(&**store, event(id, body), start()).await, Claim::Enqueued);
     }
 
-    /// W8: events come out in the order of their arrival, with their exact bytes, once.
+    /// W8: events are taken in the order of arrival, with their exact bytes, once.
     pub async fn events_come_out_in_the_order_of_their_arrival(store: &Arc<dyn Inbox>) {
         assert_eq!(take(store, 10, start()).await, []);
         for (id, body) in [("evt_z", "1"), ("evt_a", "2"), ("evt_m", "3")] {
@@ -54,7 +54,7 @@ mod cases {
         assert!(taken.iter().all(|job| job.attempt == 1));
     }
 
-    /// W7: what is not newly claimed is not queued.
+    /// W7: duplicates and conflicts are not queued.
     pub async fn duplicates_and_conflicts_are_not_queued(store: &Arc<dyn Inbox>) {
         enqueue(store, "evt_1", "first").await;
         assert_eq!(
@@ -72,7 +72,7 @@ mod cases {
         );
     }
 
-    /// W7: 32 simultaneous claims of one event queue it once.
+    /// W7: 32 concurrent claims of one event queue it once.
     pub async fn simultaneous_claims_queue_the_event_once(store: &Arc<dyn Inbox>) {
         race(store, async |store, _| {
             claim(&*store, event("evt_1", "{}"), start()).await
@@ -81,8 +81,8 @@ mod cases {
         assert_eq!(take(store, 64, start()).await.len(), 1);
     }
 
-    /// W7: whoever is told that an event is a duplicate finds it in the queue, unless another one has taken it from there: a store
-    /// that claims first and queues later would lose the event if it died in between.
+    /// W7: when a claim is reported as a duplicate, its event is in the queue, unless it was taken.
+    /// A store that claims first and queues later would lose the event in a crash in between.
     pub async fn duplicate_is_reported_only_after_its_event_is_queued(store: &Arc<dyn Inbox>) {
         for n in 0..16 {
             let id = format!("evt_{n}");
@@ -96,7 +96,7 @@ mod cases {
         }
     }
 
-    /// W8: a worker takes no more than it asks for.
+    /// W8: a worker takes at most its limit.
     pub async fn no_more_than_the_limit_is_taken(store: &Arc<dyn Inbox>) {
         for n in 0..5 {
             enqueue(store, &format!("evt_{n}"), "{}").await;
@@ -107,7 +107,7 @@ mod cases {
         assert_eq!(take(store, usize::MAX, start() + LEASE).await.len(), 5);
     }
 
-    /// W8: an event whose worker crashed is taken again at the exact instant its lease ends.
+    /// W8: an event whose worker crashed can be taken again at the exact instant its lease ends.
     pub async fn an_unfinished_event_comes_again_when_its_lease_ends(store: &Arc<dyn Inbox>) {
         enqueue(store, "evt_1", "{}").await;
         let first = take_one(store, start()).await;
@@ -117,7 +117,7 @@ mod cases {
         assert_ne!(second.ticket, first.ticket);
     }
 
-    /// W8: a finished event is gone, and cannot be finished twice.
+    /// W8: a finished event is removed and cannot be finished twice.
     pub async fn a_finished_event_does_not_come_again(store: &Arc<dyn Inbox>) {
         enqueue(store, "evt_1", "{}").await;
         enqueue(store, "evt_2", "{}").await;
@@ -133,7 +133,7 @@ mod cases {
         );
     }
 
-    /// W8: a worker that lost its lease cannot finish what another one works on.
+    /// W8: a worker whose lease was taken over cannot finish the event.
     pub async fn a_lost_lease_finishes_nothing(store: &Arc<dyn Inbox>) {
         enqueue(store, "evt_1", "{}").await;
         let slow = take_one(store, start()).await;
@@ -143,15 +143,15 @@ mod cases {
         assert_eq!(take(store, 10, start() + MEMORY).await, []);
     }
 
-    /// W8: a worker whose lease passed, but whose event nobody else took, may still finish it.
-    pub async fn a_passed_lease_that_nobody_took_over_still_finishes(store: &Arc<dyn Inbox>) {
+    /// W8: a worker whose lease has ended may finish the event if no other worker took it.
+    pub async fn ended_lease_without_takeover_still_finishes(store: &Arc<dyn Inbox>) {
         enqueue(store, "evt_1", "{}").await;
         let slow = take_one(store, start()).await;
         assert_eq!(finish(store, &slow.ticket).await, Finish::Done);
         assert_eq!(take(store, 10, start() + LEASE).await, []);
     }
 
-    /// W8: a queued event outlives its claim; the same id then queues once more beside it.
+    /// W8: a queued event outlives its claim; the same id is then queued once more.
     pub async fn an_event_outlives_its_claim_in_the_queue(store: &Arc<dyn Inbox>) {
         enqueue(store, "evt_1", "first").await;
         let held = take_one(store, start() + MEMORY - LEASE).await;
@@ -170,7 +170,7 @@ mod cases {
         }
     }
 
-    /// W8: of 32 simultaneous workers none gets what another one has.
+    /// W8: 32 concurrent workers share no event.
     pub async fn simultaneous_workers_share_no_event(store: &Arc<dyn Inbox>) {
         for n in 0..48 {
             enqueue(store, &format!("evt_{n}"), "{}").await;
@@ -185,7 +185,7 @@ mod cases {
         assert_eq!((taken.len(), events.len(), leases.len()), (48, 48, 48));
     }
 
-    /// W1: bodies come out byte for byte: empty, no text, with NUL, and of a mebibyte.
+    /// W1: bodies are kept byte for byte: empty, not text, with NUL, and of 1 MiB.
     pub async fn bodies_are_kept_byte_for_byte(store: &Arc<dyn Inbox>) {
         let bodies = [
             vec![],

@@ -1,4 +1,4 @@
-//! Events as a receiver hands them to its store.
+//! Incoming events, as a receiver passes them to its store.
 #![expect(clippy::expect_used, reason = "a case fails by panicking")]
 
 use std::time::{Duration, SystemTime};
@@ -6,10 +6,10 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use webhook_core::receiver::{BodyDigest, Claim, Dedupe, EventKey, Incoming};
 
-/// How long an event is remembered: a period that no store has of its own.
+/// Memory of an event: a period that no store uses by itself.
 pub(crate) const MEMORY: Duration = Duration::from_secs(77 * 60 * 60);
 
-/// The time at which every case begins.
+/// Time at which every case begins.
 pub(crate) fn start() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)
 }
@@ -19,7 +19,7 @@ pub(crate) fn event(id: &str, body: impl Into<Bytes>) -> Incoming {
     from_source("s", id, body)
 }
 
-/// As [`event`], of another source.
+/// An [`event`] of another source.
 pub(crate) fn from_source(source: &str, id: &str, body: impl Into<Bytes>) -> Incoming {
     let body = body.into();
     let key = EventKey {
@@ -34,7 +34,7 @@ pub(crate) fn from_source(source: &str, id: &str, body: impl Into<Bytes>) -> Inc
     }
 }
 
-/// Claims at `now`.
+/// Claims `event` at `now`.
 pub(crate) async fn claim<S: Dedupe + ?Sized>(store: &S, event: Incoming, now: SystemTime) -> Claim {
     let claimed = store.claim_and_enqueue(event, now).await;
     claimed.expect("the store works")

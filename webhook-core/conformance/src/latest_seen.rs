@@ -1,7 +1,7 @@
-//! Cases that every [`LatestSeen`](webhook_core::receiver::LatestSeen) implementation must pass.
+//! Test cases for implementations of [`LatestSeen`](webhook_core::receiver::LatestSeen).
 #![expect(clippy::expect_used, reason = "a case fails by panicking")]
 
-/// The cases.
+/// Test cases.
 #[host_ports_conformance::kit(latest_seen)]
 mod cases {
     use host_ports_conformance::race;
@@ -20,7 +20,7 @@ mod cases {
         advance.expect("the store works")
     }
 
-    /// W9: an older event never becomes the latest, and an equal one is told apart from both.
+    /// W9: an older event never becomes the latest, and an equal position is reported as such.
     pub async fn a_resource_only_moves_forward(store: &Arc<dyn LatestSeen>) {
         let charge = key("s", "ch_1");
         for (to, expected) in [
@@ -42,7 +42,7 @@ mod cases {
         );
     }
 
-    /// W9: one sender cannot hold back the resources of another, nor one resource another.
+    /// W9: senders and resources have separate positions.
     pub async fn resources_and_sources_are_kept_apart(store: &Arc<dyn LatestSeen>) {
         for resource in [key("a", "bc"), key("ab", "c"), key("c", "ab"), key("bc", "a")] {
             assert_eq!(advance(store, &resource, 9).await, Advance::Newer, "{resource:?}");
@@ -50,7 +50,7 @@ mod cases {
         }
     }
 
-    /// W9: the largest numbers are the furthest, in a store with signed ones too.
+    /// W9: positions above `i64::MAX` are the highest, also in a store with signed integers.
     pub async fn positions_are_compared_as_unsigned_numbers(store: &Arc<dyn LatestSeen>) {
         let charge = key("s", "ch_1");
         let half = u64::MAX / 2;
@@ -61,7 +61,7 @@ mod cases {
         assert_eq!(advance(store, &charge, half).await, Advance::Older);
     }
 
-    /// W9: of simultaneous copies of one event, one is the first.
+    /// W9: of concurrent copies of one event one is the first.
     pub async fn of_32_simultaneous_steps_to_one_position_one_is_newer(store: &Arc<dyn LatestSeen>) {
         let charge = key("s", "ch_1");
         let steps = race(store, async move |store, _| advance(&*store, &charge, 7).await).await;
@@ -70,7 +70,7 @@ mod cases {
         assert_eq!((newer, same), (1, 31));
     }
 
-    /// W9: whatever the order of simultaneous events, the furthest is what remains.
+    /// W9: after concurrent events in any order the highest position remains.
     pub async fn simultaneous_steps_end_at_the_furthest(store: &Arc<dyn LatestSeen>) {
         let charge = key("s", "ch_1");
         let steps = race(store, async |store, to| {
@@ -86,7 +86,7 @@ mod cases {
         assert_eq!(advance(store, &charge, 31).await, Advance::Same);
     }
 
-    /// W9: resources are compared byte for byte, whatever they are.
+    /// W9: resources are compared byte for byte, with any content.
     pub async fn hostile_resources_are_kept_apart(store: &Arc<dyn LatestSeen>) {
         let longest = "x".repeat(255);
         let shorter = "x".repeat(254);

@@ -19,7 +19,7 @@ pub use outbox::{
     missing as outbox_missing, settle as outbox_settle,
 };
 
-/// Makes a test of each case of all parts of the kit for [`Outbox`](webhook_core::sender::Outbox):
+/// Creates a test for each case of [`Outbox`](webhook_core::sender::Outbox):
 /// `outbox!(#[tokio::test] expression)`.
 #[macro_export]
 macro_rules! outbox {

@@ -1,7 +1,7 @@
-//! Cases that every [`Retention`](webhook_core::sender::Retention) implementation must pass.
+//! Test cases for implementations of [`Retention`](webhook_core::sender::Retention).
 #![expect(clippy::expect_used, reason = "a case fails by panicking")]
 
-/// The cases.
+/// Test cases.
 #[host_ports_conformance::kit(retention)]
 mod cases {
     use crate::outbox::{answered, at, delivery_id, enqueue, lease_one, list, load, settle, settlement};
@@ -34,8 +34,9 @@ mod cases {
             .len()
     }
 
-    /// W18: an old event that is over goes with its deliveries and their log, exactly when it is older; its id is free then.
-    pub async fn an_event_goes_with_all_that_belongs_to_it<S: Outbox + Retention>(store: &Arc<S>) {
+    /// W18: an old event without live deliveries is deleted with its deliveries and log, exactly
+    /// when it is older; its id is then free.
+    pub async fn purge_deletes_event_with_deliveries_and_log<S: Outbox + Retention>(store: &Arc<S>) {
         deliver(store, "evt_1").await;
         enqueue(&**store, "evt_unwanted", &[]).await;
         assert_eq!(purge(store, 0, true, 10).await, 0, "not older than itself");
@@ -48,7 +49,7 @@ mod cases {
         assert_eq!(store.attempts(&id).await.expect("the store works").len(), 1);
     }
 
-    /// W18: what waits, is under lease, or was replayed lately stays, and the rest of its event with it.
+    /// W18: an event with a waiting, leased or recently replayed delivery stays as a whole.
     pub async fn nothing_live_or_young_is_purged<S: Outbox + Retention>(store: &Arc<S>) {
         enqueue(&**store, "evt_1", &["ep_1"]).await;
         assert_eq!(purge(store, 1_000, true, 10).await, 0, "it is due");
@@ -72,7 +73,7 @@ mod cases {
         assert_eq!(purge(store, 501, true, 10).await, 1);
     }
 
-    /// W18: dead letters and refusals are kept, with the whole event, until the host lets go of them too.
+    /// W18: events with failed deliveries stay as a whole, until the host asks for their deletion.
     pub async fn failed_deliveries_go_only_when_asked<S: Outbox + Retention>(store: &Arc<S>) {
         for (event, reason) in [
             ("evt_1", FailureReason::AttemptsExhausted),
@@ -90,7 +91,7 @@ mod cases {
         assert_eq!(count(store).await, 0);
     }
 
-    /// W18: a purge takes no more than it was told to, and the next one goes on.
+    /// W18: a purge deletes at most its limit, and the next one continues.
     pub async fn a_purge_is_bounded<S: Outbox + Retention>(store: &Arc<S>) {
         for n in 0..5 {
             deliver(store, &format!("evt_{n}")).await;

@@ -1,7 +1,7 @@
-//! Cases that every [`Sealer`](webhook_core::ports::Sealer) implementation must pass.
+//! Test cases for implementations of [`Sealer`](webhook_core::ports::Sealer).
 #![expect(clippy::expect_used, reason = "a case fails by panicking")]
 
-/// The cases.
+/// Test cases.
 #[host_ports_conformance::kit(sealer)]
 mod cases {
     use std::sync::Arc;
@@ -13,8 +13,8 @@ mod cases {
         sealer.seal(plain, b"ep_1").expect("it seals")
     }
 
-    /// W16: a secret comes back for its endpoint, and is of no use in the row of another.
-    pub async fn what_was_sealed_is_opened_for_its_context_only(sealer: &Arc<dyn Sealer>) {
+    /// W16: a secret is decrypted for its endpoint, and refused in the row of another.
+    pub async fn sealed_secret_opens_for_its_context_only(sealer: &Arc<dyn Sealer>) {
         for plain in [b"" as &[u8], PLAIN, &[0xff; 4096]] {
             let sealed = seal(sealer, plain);
             assert_eq!(sealer.open(&sealed, b"ep_1").expect("it opens"), plain);
@@ -24,7 +24,7 @@ mod cases {
         }
     }
 
-    /// W16: no bit of it can be changed, and nothing cut off or added.
+    /// W16: changed, truncated and extended texts are refused.
     pub async fn a_changed_seal_is_refused(sealer: &Arc<dyn Sealer>) {
         let sealed = seal(sealer, PLAIN);
         for (index, bit) in (0..sealed.len()).flat_map(|index| (0..8).map(move |bit| (index, bit))) {
@@ -45,8 +45,8 @@ mod cases {
         assert!(sealer.open(PLAIN, b"ep_1").is_err(), "what was never sealed");
     }
 
-    /// W16: who reads the store learns nothing, not even that two endpoints share a secret.
-    pub async fn nothing_shows_through_a_seal(sealer: &Arc<dyn Sealer>) {
+    /// W16: the text reveals nothing, not even that two endpoints share a secret.
+    pub async fn sealed_text_reveals_nothing(sealer: &Arc<dyn Sealer>) {
         let (first, second) = (seal(sealer, PLAIN), seal(sealer, PLAIN));
         assert_ne!(first, second);
         assert!(

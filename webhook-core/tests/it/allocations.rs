@@ -9,7 +9,7 @@ use crate::ends::{BODY, now, pairs, secret, signed};
 
 /// Nobody can make a receiver allocate before it knows who is asking.
 #[test]
-fn verifying_allocates_nothing_whatever_the_scheme_and_the_outcome() {
+fn verifying_allocates_nothing() {
     for (signer, verifier) in pairs() {
         let genuine = signed(signer, now(), BODY.as_bytes());
         let forged = signed(Signer::standard_webhooks(&secret(9)), now(), BODY.as_bytes());

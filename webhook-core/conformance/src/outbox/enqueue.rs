@@ -1,6 +1,6 @@
-//! Cases of [`Outbox`](webhook_core::sender::Outbox) for writing events.
+//! Test cases of [`Outbox`](webhook_core::sender::Outbox) for storing events.
 
-/// The cases.
+/// Test cases.
 #[host_ports_conformance::kit(outbox_enqueue)]
 mod cases {
     use std::sync::Arc;
@@ -16,7 +16,7 @@ mod cases {
         store.enqueue(enqueue).await.expect("the store works")
     }
 
-    /// W15: an event and its deliveries come back as they were given.
+    /// W15: an event and its deliveries are returned as they were stored.
     pub async fn an_event_is_stored_with_all_its_deliveries(store: &Arc<dyn Outbox>) {
         let mut given = enqueue_of("evt_1", r#"{"a": 1}"#, &["ep_1", "ep_2"]);
         given.event.created_at = SystemTime::UNIX_EPOCH;
@@ -30,8 +30,8 @@ mod cases {
         assert!(leased.iter().all(|leased| leased.event == given.event));
     }
 
-    /// W15: an event without endpoints is kept, and its id is taken.
-    pub async fn an_event_that_nobody_wants_is_stored_all_the_same(store: &Arc<dyn Outbox>) {
+    /// W15: an event without subscribers is stored, and its id is taken.
+    pub async fn event_without_subscribers_is_stored(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &[]).await;
         assert!(lease_due(store, at(0)).await.is_empty());
         assert_eq!(
@@ -41,7 +41,7 @@ mod cases {
         assert!(lease_due(store, at(0)).await.is_empty());
     }
 
-    /// W15: a producer may repeat itself; the deliveries are not touched by it.
+    /// W15: a retry of a producer is a duplicate and leaves the deliveries unchanged.
     pub async fn the_same_event_again_is_a_duplicate(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         let leased = lease_one(store, at(0)).await;
@@ -62,7 +62,7 @@ mod cases {
         assert_eq!(ids(&lease_due(store, at(0)).await), ["evt_1/ep_1"]);
     }
 
-    /// W15: of 32 simultaneous enqueues of one event exactly one is stored, with its deliveries once.
+    /// W15: of 32 concurrent enqueues of one event exactly one is stored, with its deliveries once.
     pub async fn of_32_simultaneous_enqueues_one_is_stored(store: &Arc<dyn Outbox>) {
         let enqueued = race(store, async |store, _| {
             try_enqueue(&*store, enqueue_of("evt_1", "{}", &["ep_1", "ep_2"])).await
@@ -85,7 +85,8 @@ mod cases {
         assert_eq!(lease_due(store, at(0)).await.len(), 2);
     }
 
-    /// W1: the stored body is byte for byte the envelope: white space, repeated keys, escapes, non-ASCII text, half a mebibyte.
+    /// W1: the stored body equals the envelope byte for byte: white space, repeated keys, escapes,
+    /// non-ASCII text, 512 KiB.
     pub async fn bodies_are_kept_byte_for_byte(store: &Arc<dyn Outbox>) {
         let large = format!(r#"{{"a":"{}"}}"#, "x'".repeat(256 * 1024));
         let bodies = [
@@ -105,7 +106,7 @@ mod cases {
         }
     }
 
-    /// W15: ids are compared byte for byte, whatever is in them.
+    /// W15: ids are compared byte for byte, with any content.
     pub async fn hostile_ids_are_kept_apart(store: &Arc<dyn Outbox>) {
         let longest = "~".repeat(256);
         let ids = [

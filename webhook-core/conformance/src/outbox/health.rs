@@ -1,6 +1,6 @@
-//! Cases of [`Outbox`](webhook_core::sender::Outbox) for endpoint health and quarantine.
+//! Test cases of [`Outbox`](webhook_core::sender::Outbox) for endpoint health and quarantine.
 
-/// The cases.
+/// Test cases.
 #[host_ports_conformance::kit(outbox_health)]
 mod cases {
     use std::sync::Arc;
@@ -21,7 +21,7 @@ mod cases {
     const MINUTE: Duration = Duration::from_secs(60);
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-    /// What an exchange came to that took no time.
+    /// Settlement of an exchange that took no time.
     fn outcome(leased: &Leased, status: u16, disposition: Disposition, now: SystemTime) -> Settlement {
         let attempt = Attempt {
             started_at: now,
@@ -38,7 +38,7 @@ mod cases {
         outcome(leased, 200, Disposition::Acked, now)
     }
 
-    /// A failure that is tried again at once.
+    /// Settlement of a failure that is retried at once.
     fn failed(leased: &Leased, now: SystemTime) -> Settlement {
         outcome(leased, 500, Disposition::Retry { due_at: now }, now)
     }
@@ -58,7 +58,8 @@ mod cases {
         }
     }
 
-    /// W15: a delivery whose holders crash one after the other fails before it stops the sixth, and may be replayed.
+    /// W15: a delivery that crashes its dispatchers becomes a dead letter after five lost leases,
+    /// and can be replayed.
     pub async fn a_delivery_that_crashes_its_holders_is_quarantined(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         let mut now = at(0);
@@ -102,7 +103,7 @@ mod cases {
         assert_eq!((again.delivery.crashes, again.delivery.fence), (0, 6));
     }
 
-    /// W15: what was leased twice in vain comes one at a time, and keeps nothing waiting that is due behind it.
+    /// W15: suspects are leased one at a time and do not block the deliveries behind them.
     pub async fn suspects_come_one_at_a_time(store: &Arc<dyn Outbox>) {
         for n in 0..3 {
             enqueue(store, &format!("evt_{n}"), &["ep_1", "ep_2"]).await;
@@ -135,7 +136,7 @@ mod cases {
         assert_eq!(next_due(store).await, Some(now), "two are left");
     }
 
-    /// W15: any outcome that is written shows that the delivery crashes nobody.
+    /// W15: any settlement resets the count of lost leases.
     pub async fn an_outcome_clears_the_count_of_crashes(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         lease_one(store, at(0)).await;
@@ -146,8 +147,8 @@ mod cases {
         assert_eq!(lease_one(store, at(100)).await.delivery.crashes, 0);
     }
 
-    /// W17: an endpoint that bears what it gets gets one more at a time, and half as much when it is too much.
-    pub async fn an_endpoint_has_as_many_leases_as_it_bears(store: &Arc<dyn Outbox>) {
+    /// W17: successes raise the concurrency limit of an endpoint, and signs of overload halve it.
+    pub async fn concurrency_limit_follows_outcomes(store: &Arc<dyn Outbox>) {
         for n in 0..20 {
             enqueue(store, &format!("evt_{n:02}"), &["ep_1"]).await;
         }
@@ -172,7 +173,7 @@ mod cases {
             spent: false,
             ..outcome(first, 429, wait, at(0) + TICK)
         };
-        // a batch teaches all that is in it
+        // every settlement of a batch changes the health
         let batch = [throttled]
             .into_iter()
             .chain(rest.iter().map(|leased| delivered(leased, at(0))));
@@ -185,8 +186,8 @@ mod cases {
         assert!(lease(store, lease_request(at(1), 100, 100)).await.is_empty());
     }
 
-    /// W17: the breaker holds the endpoint, spends nothing, lets one delivery through when the pause is over, and closes when that
-    /// is answered.
+    /// W17: the open breaker holds the endpoint without counted attempts, allows one probe after
+    /// the pause, and closes when the probe gets a response.
     pub async fn a_breaker_opens_and_its_probe_closes_it(store: &Arc<dyn Outbox>) {
         four_failures(store).await;
         let opening = lease_one(store, at(0)).await;
@@ -214,8 +215,8 @@ mod cases {
         );
     }
 
-    /// W17: an outcome that is written twice, or by who lost the lease, teaches nothing.
-    pub async fn what_does_not_count_teaches_nothing(store: &Arc<dyn Outbox>) {
+    /// W17: repeated and stale settlements do not change the health.
+    pub async fn stale_outcomes_do_not_change_health(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         let leased = lease_one(store, at(0)).await;
         let failure = failed(&leased, at(0));
@@ -227,8 +228,8 @@ mod cases {
         lease_one(store, at(0)).await;
     }
 
-    /// W17: who fails for five days is given up, at the exact instant.
-    pub async fn five_days_of_failures_give_an_endpoint_up(store: &Arc<dyn Outbox>) {
+    /// W17: an endpoint that fails for five days is reported as disabled, at the exact instant.
+    pub async fn five_days_of_failures_disable_endpoint(store: &Arc<dyn Outbox>) {
         four_failures(store).await;
         let early = lease_one(store, at(0) + 5 * DAY - TICK).await;
         let opened = settle(store, failed(&early, at(0) + 5 * DAY - TICK)).await.health;

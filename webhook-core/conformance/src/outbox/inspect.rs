@@ -1,6 +1,6 @@
-//! Cases of [`Outbox`](webhook_core::sender::Outbox) for listing, attempt logs and replays.
+//! Test cases of [`Outbox`](webhook_core::sender::Outbox) for lists, attempt logs and replays.
 
-/// The cases.
+/// Test cases.
 #[host_ports_conformance::kit(outbox_inspect)]
 mod cases {
     use std::sync::Arc;
@@ -30,7 +30,7 @@ mod cases {
         store.replay(&request).await.expect("the store works")
     }
 
-    /// Four deliveries of two events: one acked, one dead, one refused, one waiting.
+    /// Four deliveries of two events: one acknowledged, one dead letter, one refused, one waiting.
     async fn one_of_each(store: &dyn Outbox) {
         let dispositions = [
             Disposition::Acked,
@@ -47,7 +47,7 @@ mod cases {
         }
     }
 
-    /// W18: every condition narrows a list, and pages continue where the last one ended.
+    /// W18: every condition narrows a list, and each page continues after the last.
     pub async fn a_list_is_filtered_ordered_and_paged(store: &Arc<dyn Outbox>) {
         one_of_each(store).await;
         let all = ["evt_1/ep_1", "evt_1/ep_2", "evt_2/ep_1", "evt_2/ep_2"];
@@ -96,14 +96,14 @@ mod cases {
         assert!(list(store, &DeliveryFilter::default(), &page).await.is_empty());
     }
 
-    /// Events of three instants, each to both endpoints; nothing tells them apart but their own time.
+    /// Events of three instants, each for both endpoints, which differ only in their time.
     async fn three_instants(store: &dyn Outbox) {
         enqueue_created(store, "evt_2", at(0), &["ep_1", "ep_2"]).await;
         enqueue_created(store, "evt_3", at(10), &["ep_1", "ep_2"]).await;
         enqueue_created(store, "evt_1", at(20), &["ep_1", "ep_2"]).await;
     }
 
-    /// W18: a period has the events that say they were created in it, the first instant included and the last one not.
+    /// W18: a period includes its start and excludes its end.
     pub async fn a_list_is_narrowed_to_the_events_of_a_period(store: &Arc<dyn Outbox>) {
         three_instants(store).await;
         let check = async |filter: DeliveryFilter, expected: &[&str]| {
@@ -144,7 +144,8 @@ mod cases {
         assert_eq!(names(&rest), ["evt_3/ep_2"]);
     }
 
-    /// W18: what failed of the events of an hour is replayed, whenever it failed, and again when it failed again.
+    /// W18: the failed deliveries of a period's events are replayed, whenever they failed, and
+    /// again after the next failure.
     pub async fn what_failed_of_a_period_is_replayed(store: &Arc<dyn Outbox>) {
         three_instants(store).await;
         let fail = async |now| {
@@ -167,7 +168,7 @@ mod cases {
         assert_eq!(replay(store, later, 4_000, false).await, 0);
     }
 
-    /// W18: the log has one row for each attempt, also of a lost lease, with the answer's bytes.
+    /// W18: the log has one row per attempt, also of a lost lease, with the bytes of the response.
     pub async fn the_attempt_log_is_kept_in_order(store: &Arc<dyn Outbox>) {
         let id = delivery_id("evt_1", "ep_1");
         let attempts = async || store.attempts(&id).await.expect("the store works");
@@ -218,7 +219,7 @@ mod cases {
         );
     }
 
-    /// W18: a replayed dead letter is due at once, with its whole schedule and time before it.
+    /// W18: a replayed dead letter is due at once, with its whole schedule and lifetime.
     pub async fn a_dead_letter_is_replayed(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         let leased = lease_one(store, at(0)).await;
@@ -248,7 +249,7 @@ mod cases {
         );
     }
 
-    /// W18: a dry run counts what a replay would do.
+    /// W18: a dry run counts the deliveries that a replay would restart.
     pub async fn a_dry_run_counts_and_changes_nothing(store: &Arc<dyn Outbox>) {
         one_of_each(store).await;
         let before = list(store, &DeliveryFilter::default(), &Page::default()).await;
@@ -261,7 +262,7 @@ mod cases {
         assert_eq!(replay(store, DeliveryFilter::default(), 100, false).await, 2);
     }
 
-    /// W18: whatever the filter says, only what failed is replayed.
+    /// W18: with any filter only failed deliveries are replayed.
     pub async fn only_what_failed_is_replayed(store: &Arc<dyn Outbox>) {
         one_of_each(store).await;
         let live = DeliveryFilter::in_states([DeliveryState::Acked, DeliveryState::RetryScheduled]);
@@ -278,7 +279,7 @@ mod cases {
         assert_eq!(acked.state, DeliveryState::Acked);
     }
 
-    /// W18: of 32 simultaneous replays of one dead letter exactly one counts it.
+    /// W18: of 32 concurrent replays of one dead letter exactly one counts it.
     pub async fn of_32_simultaneous_replays_one_counts(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         let leased = lease_one(store, at(0)).await;

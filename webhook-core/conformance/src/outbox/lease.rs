@@ -1,6 +1,6 @@
-//! Cases of [`Outbox`](webhook_core::sender::Outbox) for leases.
+//! Test cases of [`Outbox`](webhook_core::sender::Outbox) for leases.
 
-/// The cases.
+/// Test cases.
 #[host_ports_conformance::kit(outbox_lease)]
 mod cases {
     use std::sync::Arc;
@@ -13,13 +13,13 @@ mod cases {
     use host_ports_conformance::race;
     use webhook_core::sender::{DeliveryState, Disposition, Outbox};
 
-    /// W15: there is nothing to lease, to wait for or to find in an empty outbox.
+    /// W15: an empty outbox has nothing to lease, to list or to wait for.
     pub async fn an_empty_outbox_has_nothing_due(store: &Arc<dyn Outbox>) {
         assert!(lease_due(store, at(0)).await.is_empty());
         assert_eq!(next_due(store).await, None);
     }
 
-    /// W15: due is due from the very instant.
+    /// W15: a delivery can be leased from the exact instant it is due.
     pub async fn a_delivery_is_leased_from_the_exact_instant_it_is_due(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         assert!(lease_due(store, at(0) - TICK).await.is_empty());
@@ -35,7 +35,7 @@ mod cases {
         assert_eq!(lease_one(store, at(60)).await.delivery.fence, 2);
     }
 
-    /// W14: a store may keep microseconds, but what is due within one is never leased before.
+    /// W14: a store may round times to microseconds, but never down.
     pub async fn a_due_time_is_never_rounded_down(store: &Arc<dyn Outbox>) {
         const MICROSECOND: Duration = Duration::from_micros(1);
         enqueue(store, "evt_1", &["ep_1"]).await;
@@ -59,7 +59,7 @@ mod cases {
         lease_one(store, hold + MICROSECOND).await;
     }
 
-    /// W15: who dies with a lease holds nobody up for longer than its end.
+    /// W15: a lost lease blocks its delivery until the exact instant it ends.
     pub async fn a_delivery_is_leased_again_from_the_exact_end_of_its_lease(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         lease_one(store, at(0)).await;
@@ -68,7 +68,7 @@ mod cases {
         assert_eq!((again.delivery.fence, again.delivery.attempts), (2, 0));
     }
 
-    /// W17: endpoints take turns, so that a long queue of one leaves room for the others.
+    /// W17: endpoints take turns, so that the long queue of one leaves room for the others.
     pub async fn endpoints_take_turns(store: &Arc<dyn Outbox>) {
         for n in 0..50 {
             enqueue(store, &format!("evt_a{n:02}"), &["ep_busy"]).await;
@@ -92,7 +92,7 @@ mod cases {
         assert!(busy.eq(["evt_c/ep_busy", "evt_a00/ep_busy", "evt_a01/ep_busy"]));
     }
 
-    /// W17: with more endpoints than room, nobody waits for a second turn of another.
+    /// W17: with more endpoints than places, every endpoint gets a turn before any gets its second.
     pub async fn the_endpoint_whose_turn_is_longest_ago_comes_first(store: &Arc<dyn Outbox>) {
         let endpoints = ["ep_1", "ep_2", "ep_3", "ep_4", "ep_5"];
         for n in 0..2 {
@@ -117,7 +117,7 @@ mod cases {
         }
     }
 
-    /// W17: leases that are not over count, those that are do not.
+    /// W17: valid leases count against the limit of an endpoint, ended ones do not.
     pub async fn no_endpoint_has_more_leases_than_it_may(store: &Arc<dyn Outbox>) {
         for n in 0..6 {
             enqueue(store, &format!("evt_{n}"), &["ep_1"]).await;
@@ -130,23 +130,24 @@ mod cases {
         let settled = first.first().map(|leased| settlement(leased, Disposition::Acked));
         settle(store, settled.expect("one was leased")).await;
         assert_eq!(take(at(2), 3).await.len(), 1);
-        // the lease of the first that is left is over now; the two others are under way until later
+        // the first of the remaining leases has ended; the other two are valid until later
         assert_eq!(take(at(0) + LEASE, 3).await.len(), 1);
         assert!(take(at(0) + LEASE, 3).await.is_empty());
     }
 
-    /// W15: a limit is a limit, and none of nothing is nothing.
+    /// W15: at most `limit` deliveries are leased; a limit of 0 leases none.
     pub async fn no_more_than_the_limit_is_leased(store: &Arc<dyn Outbox>) {
         for n in 0..5 {
             enqueue(store, &format!("evt_{n}"), &[&format!("ep_{n}"), "ep_9"]).await;
         }
         assert!(lease(store, lease_request(at(0), 0, 10)).await.is_empty());
         assert_eq!(lease(store, lease_request(at(0), 7, 10)).await.len(), 7);
-        // a new endpoint has four leases, and no more
+        // a new endpoint has a concurrency limit of four
         assert_eq!(lease(store, lease_request(at(0), 7, 10)).await.len(), 2);
     }
 
-    /// W15: 32 dispatchers at once lease each delivery once, and what they passed over is left to the next.
+    /// W15: 32 concurrent dispatchers lease each delivery once, and a later lease finds the skipped
+    /// ones.
     pub async fn of_32_simultaneous_leases_none_shares_a_delivery(store: &Arc<dyn Outbox>) {
         for n in 0..50 {
             let endpoints = [format!("ep_{}", n % 25), "ep_25".to_owned()];
@@ -165,7 +166,7 @@ mod cases {
         assert!(leased.iter().all(|leased| leased.delivery.fence == 1));
     }
 
-    /// W17: 32 dispatchers at once lease no more to one endpoint than it may have.
+    /// W17: 32 concurrent dispatchers together respect the limit of an endpoint.
     pub async fn of_32_simultaneous_leases_no_endpoint_has_more_than_it_may(store: &Arc<dyn Outbox>) {
         for n in 0..50 {
             enqueue(store, &format!("evt_{n}"), &["ep_1", "ep_2"]).await;
@@ -180,7 +181,7 @@ mod cases {
         assert_eq!(ids(&leased).iter().filter(|id| id.ends_with("ep_1")).count(), 3);
     }
 
-    /// W15: a driver that sleeps until then misses nothing and wakes for nothing.
+    /// W15: `next_due` is exact: a driver that sleeps until then misses no delivery and finds one.
     pub async fn next_due_is_the_earliest_moment_something_can_be_leased(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         assert_eq!(next_due(store).await, Some(at(0)));

@@ -1,6 +1,6 @@
-//! Cases of [`Outbox`](webhook_core::sender::Outbox) for replays of missing deliveries.
+//! Test cases of [`Outbox`](webhook_core::sender::Outbox) for replays of missing deliveries.
 
-/// The cases.
+/// Test cases.
 #[host_ports_conformance::kit(outbox_missing)]
 mod cases {
     use std::sync::Arc;
@@ -21,7 +21,7 @@ mod cases {
         signature::Signer,
     };
 
-    /// An endpoint that wants everything.
+    /// An endpoint that subscribes to all events.
     fn endpoint(id: &str) -> Endpoint {
         let secret = SigningSecret::from_bytes(&[1; 32]).expect("32 bytes are a secret");
         let url = "https://example.com/hooks".parse().expect("a valid URL");
@@ -50,7 +50,7 @@ mod cases {
         missing.expect("the store works")
     }
 
-    /// How many were missing among all events at this time.
+    /// Creates all missing deliveries; returns their number.
     async fn replay_all(store: &dyn Outbox, endpoint: &Endpoint, now: SystemTime) -> u64 {
         let request = request(Period::default(), now);
         replay_missing(store, endpoint, &request).await.count
@@ -60,7 +60,8 @@ mod cases {
         list(store, &DeliveryFilter::default(), &Page::default()).await
     }
 
-    /// W18: an endpoint that comes later gets the events before it, as if they were new, however old they are.
+    /// W18: an endpoint that was registered later gets earlier events as new deliveries, of any
+    /// age.
     pub async fn an_endpoint_gets_what_it_missed(store: &Arc<dyn Outbox>) {
         let unwanted = enqueue_of("evt_1", r#"{"a": 1}"#, &[]);
         let event = unwanted.event.clone();
@@ -83,7 +84,7 @@ mod cases {
         assert_eq!(due.first().map(|due| &due.event), Some(&event));
     }
 
-    /// W18: what was delivered, failed, waits or is under way is not missing, and nothing happens to it.
+    /// W18: a delivery in any state is not missing and stays unchanged.
     pub async fn a_delivery_in_any_state_is_not_missing(store: &Arc<dyn Outbox>) {
         let dispositions = [
             Some(Disposition::Acked),
@@ -112,7 +113,7 @@ mod cases {
         assert_eq!(all(store).await, before);
     }
 
-    /// W18: whether an event is missing is decided as on its way in: by the endpoint's filter and state.
+    /// W18: filter and state of the endpoint decide if an event is missing, as for a new event.
     pub async fn only_what_the_endpoint_gets_is_missing(store: &Arc<dyn Outbox>) {
         for (event, event_type) in [
             ("evt_1", "charge.created"),
@@ -166,7 +167,7 @@ mod cases {
         assert_eq!(names(&all(store).await), expected);
     }
 
-    /// W18: a dry run counts what would be made, page by page, and makes nothing.
+    /// W18: a dry run counts the missing deliveries, page by page, and creates none.
     pub async fn a_dry_run_counts_what_is_missing_and_makes_nothing(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         enqueue(store, "evt_2", &[]).await;
@@ -183,7 +184,7 @@ mod cases {
         assert_eq!(ids(&lease_due(store, at(100)).await), ["evt_1/ep_1"]);
     }
 
-    /// W18: only events that were created in the period, the first instant included and the last one not.
+    /// W18: only events created in the period count, its start included and its end excluded.
     pub async fn only_events_of_the_period_are_missing(store: &Arc<dyn Outbox>) {
         for (event, seconds) in [("evt_1", 20), ("evt_2", 0), ("evt_3", 10)] {
             enqueue_created(store, event, at(seconds), &[]).await;
@@ -204,7 +205,8 @@ mod cases {
         check("ep_5", Period::default(), &["evt_1", "evt_2", "evt_3"]).await;
     }
 
-    /// W18: a call looks at so many events, wanted or not, by their time and then their id, and the next one goes on.
+    /// W18: a call examines up to `limit` events, in the order of time and id; the next call
+    /// continues.
     pub async fn missing_events_are_looked_at_in_pages(store: &Arc<dyn Outbox>) {
         let events = [
             ("evt_9", 0, false),
@@ -242,8 +244,8 @@ mod cases {
         assert_eq!(replay_missing(store, &endpoint("ep_3"), &look).await, nothing);
     }
 
-    /// W18: of 32 simultaneous calls each delivery is made by one.
-    pub async fn of_32_simultaneous_looks_each_missing_delivery_is_made_once(store: &Arc<dyn Outbox>) {
+    /// W18: of 32 concurrent calls one creates each delivery.
+    pub async fn of_32_concurrent_calls_one_creates_each_missing_delivery(store: &Arc<dyn Outbox>) {
         for n in 0..5 {
             enqueue(store, &format!("evt_{n}"), &[]).await;
         }

@@ -1,4 +1,4 @@
-//! Cases that every [`Outbox`] must pass, in parts.
+//! Test cases for implementations of [`Outbox`], in parts.
 #![expect(clippy::expect_used, clippy::panic, reason = "a case fails by panicking")]
 
 pub mod enqueue;
@@ -23,7 +23,7 @@ use webhook_core::sender::{
 pub(crate) const LEASE: Duration = Duration::from_secs(40);
 pub(crate) const TICK: Duration = Duration::from_millis(1);
 
-/// The time of a case, in seconds from its beginning.
+/// Time of a case, in seconds from its beginning.
 pub(crate) fn at(seconds: u64) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000 + seconds)
 }
@@ -35,7 +35,7 @@ pub(crate) fn delivery_id(event: &str, endpoint: &str) -> DeliveryId {
     }
 }
 
-/// An event that goes to these endpoints, accepted at the beginning.
+/// An event for these endpoints, accepted at the beginning.
 pub(crate) fn enqueue_of(event: &str, object: &str, endpoints: &[&str]) -> Enqueue {
     let deliveries = endpoints
         .iter()
@@ -61,7 +61,7 @@ pub(crate) async fn enqueue(store: &dyn Outbox, event: &str, endpoints: &[&str])
     assert_eq!(enqueued.expect("the store works"), Enqueued::Enqueued);
 }
 
-/// An event that says it was created then, accepted at the beginning.
+/// An event with this `created` time, accepted at the beginning.
 pub(crate) async fn enqueue_created(
     store: &dyn Outbox,
     event: &str,
@@ -96,12 +96,12 @@ pub(crate) async fn lease(store: &dyn Outbox, request: LeaseRequest) -> Vec<Leas
     leased
 }
 
-/// Leases all that is due.
+/// Leases all due deliveries.
 pub(crate) async fn lease_due(store: &dyn Outbox, now: SystemTime) -> Vec<Leased> {
     lease(store, lease_request(now, 1_000, 1_000)).await
 }
 
-/// Leases the only delivery that is due.
+/// Leases the only due delivery.
 pub(crate) async fn lease_one(store: &dyn Outbox, now: SystemTime) -> Leased {
     let mut leased = lease_due(store, now).await;
     assert_eq!(leased.len(), 1, "one delivery is due");

@@ -1,6 +1,6 @@
-//! Cases of [`Outbox`](webhook_core::sender::Outbox) for settlements.
+//! Test cases of [`Outbox`](webhook_core::sender::Outbox) for settlements.
 
-/// The cases.
+/// Test cases.
 #[host_ports_conformance::kit(outbox_settle)]
 mod cases {
     use bytes::Bytes;
@@ -17,7 +17,7 @@ mod cases {
         Settlement,
     };
 
-    /// W11: each disposition leads to its state, with what belongs to it.
+    /// W11: each disposition leads to its state, with its due time and reason.
     pub async fn an_outcome_is_written_by_its_fence(store: &Arc<dyn Outbox>) {
         let waiting = (DeliveryState::RetryScheduled, None);
         let rejected = Some(FailureReason::Rejected);
@@ -59,7 +59,7 @@ mod cases {
         assert_eq!(lease_due(store, at(60)).await.len(), 2);
     }
 
-    /// W15: who lost the lease to somebody else writes nothing, nor does who settles twice.
+    /// W15: a settlement of a lease that was taken over, or a second one, writes nothing.
     pub async fn a_lost_lease_writes_nothing(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         let first = lease_one(store, at(0)).await;
@@ -85,7 +85,8 @@ mod cases {
         assert_eq!((stored.attempts, stored.due_at), (1, at(200)));
     }
 
-    /// W15: a 2xx that came after the lease was lost still counts while the delivery is live, and afterwards changes nothing.
+    /// W15: a 2xx after the end of the lease counts while the delivery is live, and changes nothing
+    /// afterwards.
     pub async fn a_late_acknowledgement_settles_a_live_delivery(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         let first = lease_one(store, at(0)).await;
@@ -110,7 +111,7 @@ mod cases {
         );
     }
 
-    /// W15: the outcome of a delivery that does not exist is said to be unknown, and nothing is kept of it.
+    /// W15: a settlement of an unknown delivery returns `Unknown` and stores nothing.
     pub async fn an_unknown_delivery_leaves_no_trace(store: &Arc<dyn Outbox>) {
         let id = delivery_id("evt_1", "ep_1");
         let unknown = Settlement {
@@ -134,11 +135,11 @@ mod cases {
         assert_eq!(load(store, &id).await, None);
         assert_eq!(store.attempts(&id).await.expect("the store works"), []);
         enqueue(store, "evt_1", &["ep_1"]).await;
-        // neither held nor settled by what came before it was there
+        // the earlier settlement neither held nor settled it
         assert_eq!(lease_one(store, at(0)).await.delivery.fence, 1);
     }
 
-    /// W15: a batch is one step, answered in the order it was given; nothing is nothing.
+    /// W15: a batch is one step with receipts in its order; an empty batch has none.
     pub async fn a_batch_is_answered_in_its_order(store: &Arc<dyn Outbox>) {
         assert_eq!(store.settle(Vec::new()).await.expect("the store works"), []);
         enqueue(store, "evt_1", &["ep_1", "ep_2"]).await;
@@ -169,7 +170,7 @@ mod cases {
         assert_eq!(settled, expected);
     }
 
-    /// W15: of 32 who settle one lease at once exactly one is heard.
+    /// W15: of 32 concurrent settlements of one lease exactly one is applied.
     pub async fn of_32_simultaneous_settlements_one_is_applied(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         let leased = lease_one(store, at(0)).await;
@@ -213,7 +214,7 @@ mod cases {
         }
     }
 
-    /// W11: what the receiver asked for holds all its deliveries, and nobody else's.
+    /// W11: `Retry-After` holds all deliveries of its endpoint, and none of the others.
     pub async fn a_held_endpoint_is_skipped_until_the_exact_instant(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         let leased = lease_one(store, at(0)).await;
@@ -226,7 +227,7 @@ mod cases {
         assert_eq!(lease_due(store, at(60)).await.len(), 3);
     }
 
-    /// W11: of several requests to be left alone the longest counts, even if it comes from a lease that was lost.
+    /// W11: of several holds the longest counts, even from a lease that was lost.
     pub async fn a_hold_is_extended_and_never_shortened(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         enqueue(store, "evt_2", &["ep_1"]).await;

@@ -1,6 +1,7 @@
-//! Who acts: dispatchers that are run, stopped and restarted, producers that repeat themselves, an operator at work.
+//! Actors of a run: dispatchers, producers and an operator.
 //!
-//! Each is a process that may crash anywhere and begins anew; what it does is safe to repeat.
+//! Each actor is a process that may crash at any point and restarts. All its work is safe to
+//! repeat.
 
 use std::{ops::ControlFlow, sync::Arc, time::Duration};
 
@@ -25,14 +26,14 @@ use webhook_core::{
     },
 };
 
-/// How long old secrets go on signing.
+/// Overlap of a rotation.
 const OVERLAP: Duration = Duration::from_secs(3_600);
 
-/// How long a message that was signed without the new secret may still be on its way.
+/// Time for which a message without the new signature may still be in transit.
 const LAST_OLD_MESSAGE: Duration =
     Duration::from_secs(DEADLINE.as_secs() + STRAGGLING.as_secs() + 2 * SKEW.as_secs());
 
-/// What every actor of a run works on.
+/// Shared parts of a run.
 #[derive(Clone)]
 pub(super) struct Stage {
     pub(super) world: Arc<World>,
@@ -42,7 +43,7 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Delivers until everybody stops, with a planned restart in between.
+    /// Dispatches until the run stops, with a planned restart in between.
     pub(super) async fn dispatch(self, index: usize) {
         let (world, actor) = (&self.world, Actor::Dispatcher(index));
         let restarts_at = world.wall(actor) + world.state().choices.time(Duration::from_secs(600));
@@ -72,7 +73,7 @@ impl Stage {
         }
     }
 
-    /// Sends one event, again and again until it is told that it is stored, and once more for good measure.
+    /// Sends one event, with retries until it is confirmed, and once more after that.
     pub(super) async fn produce(self, index: usize, after: Duration) {
         let (world, actor) = (&self.world, Actor::Producer(index));
         world.sleep(after.saturating_sub(world.now())).await;
@@ -97,7 +98,8 @@ impl Stage {
         }
     }
 
-    /// Changes the secret of an endpoint: first the sender's, then, within the overlap, the receiver's.
+    /// Rotates the secret of an endpoint: first at the sender, then, within the overlap, at the
+    /// receiver.
     pub(super) async fn rotate(self, site: Arc<Site>, after: Duration) {
         let world = &self.world;
         world.sleep(after.saturating_sub(world.now())).await;
@@ -132,7 +134,7 @@ impl Stage {
         }
     }
 
-    /// Sends again what failed, after a look at how much that is.
+    /// Replays failed deliveries, after a dry run.
     pub(super) async fn replay(self, after: Duration) {
         let world = &self.world;
         world.sleep(after.saturating_sub(world.now())).await;
@@ -146,7 +148,7 @@ impl Stage {
         }
     }
 
-    /// Lets go of old events, and sees which these are.
+    /// Purges old events and records which were deleted.
     pub(super) async fn purge(self, after: Duration) {
         let world = &self.world;
         world.sleep(after.saturating_sub(world.now())).await;
@@ -173,13 +175,13 @@ impl Stage {
         .await;
     }
 
-    /// Sets the clock of a dispatcher anew.
+    /// Moves the clock of a dispatcher within the skew.
     pub(super) async fn jump(self, index: usize, after: Duration) {
         self.world.sleep(after.saturating_sub(self.world.now())).await;
         self.world.jump(Actor::Dispatcher(index), SKEW);
     }
 
-    /// Lets the clock of a dispatcher be wrong by minutes, for a while.
+    /// Makes the clock of a dispatcher wrong by minutes, for a while.
     pub(super) async fn step(self, index: usize, after: Duration) {
         let (world, actor) = (&self.world, Actor::Dispatcher(index));
         world.sleep(after.saturating_sub(world.now())).await;
@@ -194,7 +196,7 @@ impl Stage {
         world.jump(actor, SKEW);
     }
 
-    /// Cuts a dispatcher off from the stores for a while.
+    /// Disconnects a dispatcher from the stores for a while.
     pub(super) async fn part(self, index: usize, after: Duration) {
         let world = &self.world;
         world.sleep(after.saturating_sub(world.now())).await;
@@ -202,7 +204,7 @@ impl Stage {
         world.cut_off(Actor::Dispatcher(index), time);
     }
 
-    /// Takes the endpoints away from everybody for a while.
+    /// Makes the endpoint store unreachable for all actors for a while.
     pub(super) async fn lose_endpoints(self, after: Duration) {
         let world = &self.world;
         world.sleep(after.saturating_sub(world.now())).await;
@@ -210,7 +212,7 @@ impl Stage {
         world.lose_endpoints(time);
     }
 
-    /// Has a dispatcher die again and again for some minutes.
+    /// Crashes a dispatcher again and again for some minutes.
     pub(super) async fn die(self, index: usize, after: Duration) {
         let world = &self.world;
         world.sleep(after.saturating_sub(world.now())).await;
@@ -224,7 +226,7 @@ impl Stage {
         }
     }
 
-    /// The delivery that kills whoever sends it.
+    /// The delivery that crashes its dispatchers.
     fn poison(&self) -> Option<DeliveryId> {
         let site = self.sites.0.get(self.scenario.poison?)?;
         Some(DeliveryId {

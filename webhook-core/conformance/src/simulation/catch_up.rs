@@ -1,4 +1,4 @@
-//! An endpoint that comes late, and is given what it missed.
+//! Endpoint that is registered later and gets earlier events.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,7 +9,7 @@ use webhook_core::{
 };
 
 impl Stage {
-    /// The endpoint that is not there from the beginning.
+    /// The endpoint that is registered later.
     pub(super) fn latecomer(&self) -> Option<&Arc<Site>> {
         self.sites
             .0
@@ -17,7 +17,7 @@ impl Stage {
             .filter(|_| !self.scenario.catch_ups.is_empty())
     }
 
-    /// Lets the latecomer in, looks at what it missed, and gives it that a while later.
+    /// Registers the latecomer, counts its missing deliveries, and creates them a while later.
     pub(super) async fn catch_up(self, after: Duration) {
         let world = &self.world;
         world.sleep(after.saturating_sub(world.now())).await;
@@ -28,7 +28,7 @@ impl Stage {
         }
     }
 
-    /// Page by page, of as few events as make many pages.
+    /// Creates the missing deliveries in small pages, so that there are many.
     pub(super) async fn give_what_was_missed(&self, dry_run: bool) -> Result<(), StoreError> {
         let (world, outbox) = (&self.world, self.outbox(Actor::Operator));
         let Some(site) = self.latecomer() else {

@@ -1,49 +1,49 @@
-//! What a run came through: how often each crash point was hit, and how much work was done.
+//! Counters of a run: crashes by point, faults, and completed work.
 
 use std::collections::BTreeMap;
 
-/// Where a process ends, without a chance to clean up.
+/// Point at which a process crashes without a chance to clean up.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum CrashPoint {
-    /// A producer, before its event is stored.
+    /// Producer, before its event is stored.
     BeforeEventCommit,
-    /// A producer, after its event was stored and before it knows.
+    /// Producer, after its event was stored and before the result arrives.
     AfterEventCommit,
-    /// A dispatcher, before it leases.
+    /// Dispatcher, before it leases.
     BeforeClaim,
-    /// A dispatcher, after its leases were stored and before it knows them.
+    /// Dispatcher, after its leases were stored and before the result arrives.
     AfterClaim,
-    /// A dispatcher, after it took over leases that another one had lost, and before it knows them.
+    /// Dispatcher, after it took over lost leases and before the result arrives.
     InLeaseSweep,
-    /// A dispatcher, after a request left and before its answer came.
+    /// Dispatcher, after a request was sent and before the response arrives.
     AfterSend,
-    /// A dispatcher, before an outcome is stored.
+    /// Dispatcher, before an outcome is stored.
     BeforeRecord,
-    /// A dispatcher, after an outcome was stored.
+    /// Dispatcher, after an outcome was stored.
     AfterRecord,
-    /// A dispatcher, just before or just after a batch of at least two outcomes is stored.
+    /// Dispatcher, directly before or after a batch of at least two outcomes is stored.
     InGroupCommit,
-    /// A dispatcher or the operator, before or after an endpoint is enabled, paused or disabled.
+    /// Dispatcher or operator, before or after an endpoint is enabled, paused or disabled.
     InStateChange,
-    /// The operator, before or after a secret is rotated.
+    /// Operator, before or after a secret is rotated.
     InRotation,
-    /// The operator, before or after failed deliveries are replayed.
+    /// Operator, before or after failed deliveries are replayed.
     InReplay,
-    /// The operator, before or after an endpoint is given what it missed.
+    /// Operator, before or after missing deliveries are created.
     InCatchUp,
-    /// The operator, before or after old events are purged.
+    /// Operator, before or after old events are purged.
     InPurge,
-    /// A receiver, before an event is claimed and queued.
+    /// Receiver, before an event is claimed and queued.
     BeforeReceipt,
-    /// A receiver, after an event was claimed and queued, and before it answered.
+    /// Receiver, after an event was claimed and queued and before it responds.
     AfterReceipt,
-    /// Anybody, wherever it waits.
+    /// Any process, at any await point.
     AnyAwait,
 }
 
 impl CrashPoint {
-    /// Every one.
+    /// All points.
     pub const ALL: [Self; 17] = [
         Self::BeforeEventCommit,
         Self::AfterEventCommit,
@@ -65,64 +65,64 @@ impl CrashPoint {
     ];
 }
 
-/// What happened in a run, or in many.
+/// Counters of one run or of several.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Census {
-    /// How often a process ended at each point.
+    /// Number of crashes at each point.
     pub crashes: BTreeMap<CrashPoint, u64>,
-    /// How often a store failed without a crash, with its write done or not.
+    /// Number of store errors without a crash, after the write or without it.
     pub store_errors: u64,
-    /// How often a process stood still for longer than its leases may last.
+    /// Number of times a process stalled for longer than its leases may last.
     pub stalls: u64,
-    /// How often a dispatcher reached no store for a while.
+    /// Number of times a dispatcher was disconnected from the stores.
     pub partitions: u64,
-    /// How often nobody reached the endpoints for a while.
+    /// Number of outages of the endpoint store.
     pub outages: u64,
-    /// How often a clock was wrong by minutes.
+    /// Number of times a clock was wrong by minutes.
     pub clock_steps: u64,
-    /// How often a delivery killed its dispatcher.
+    /// Number of dispatchers that a delivery crashed.
     pub poisonings: u64,
-    /// Leases that were taken.
+    /// Number of leases.
     pub leases: u64,
-    /// Leases that were taken over from a dispatcher that had lost them.
+    /// Number of leases that were taken over after they were lost.
     pub takeovers: u64,
-    /// Deliveries that were set aside because their dispatchers crashed again and again.
+    /// Number of deliveries that were quarantined.
     pub set_aside: u64,
-    /// Requests that left.
+    /// Number of requests that were sent.
     pub requests: u64,
-    /// Repetitions that a receiver recognised.
+    /// Number of duplicates that receivers detected.
     pub duplicates: u64,
-    /// Deliveries that were acknowledged.
+    /// Number of acknowledged deliveries.
     pub acknowledged: u64,
-    /// Outcomes that came too late and changed nothing.
+    /// Number of outcomes that came too late and changed nothing.
     pub stale: u64,
-    /// Acknowledgements that counted although their lease was lost.
+    /// Number of acknowledgements that counted although their lease was lost.
     pub late: u64,
-    /// Deliveries that started anew.
+    /// Number of replayed deliveries.
     pub replays: u64,
-    /// Deliveries that were made for an endpoint which had missed them.
+    /// Number of missing deliveries that were created.
     pub missing: u64,
-    /// Events that were purged.
+    /// Number of purged events.
     pub purged: u64,
-    /// Secrets that changed.
+    /// Number of rotations.
     pub rotations: u64,
-    /// Dispatchers that were told to stop, and did.
+    /// Number of dispatchers that stopped on request.
     pub drains: u64,
-    /// Polls of all tasks.
+    /// Number of polls of all tasks.
     pub steps: u64,
 }
 
 impl Census {
-    /// How often a process ended at this point.
+    /// Number of crashes at `point`.
     #[must_use]
     pub fn crashes_at(&self, point: CrashPoint) -> u64 {
         self.crashes.get(&point).copied().unwrap_or_default()
     }
 
-    /// Both together.
+    /// Adds the counters of `other`.
     #[must_use]
-    pub fn and(mut self, other: &Self) -> Self {
+    pub fn merge(mut self, other: &Self) -> Self {
         for (point, count) in &other.crashes {
             *self.crashes.entry(*point).or_default() += count;
         }
@@ -149,7 +149,7 @@ impl Census {
         self
     }
 
-    /// Everything that delayed somebody through no fault of an endpoint.
+    /// Number of faults that may delay a delivery and are not the fault of an endpoint.
     pub(super) fn faults(&self) -> u64 {
         let crashes: u64 = self.crashes.values().sum();
         crashes + self.store_errors + self.stalls + self.partitions + self.outages + self.drains

@@ -1,8 +1,8 @@
-//! Every choice of a simulation, from its seed.
+//! Random choices of a simulation, derived from its seed.
 
 use std::{cell::Cell, time::Duration};
 
-/// A sequence of choices that is the same for the same seed, by SplitMix64.
+/// Sequence of choices that is the same for the same seed, by SplitMix64.
 #[derive(Debug)]
 pub(super) struct Choices(Cell<u64>);
 
@@ -11,7 +11,8 @@ impl Choices {
         Self(Cell::new(seed))
     }
 
-    /// Further choices that leave the others as they are: what is added to a simulation does not change what its seeds were.
+    /// A separate sequence, so that additions to the simulation do not change the runs of existing
+    /// seeds.
     pub(super) fn apart(&self) -> Self {
         Self::new(self.0.get() ^ 0x5851_f42d_4c95_7f2d)
     }
@@ -24,7 +25,7 @@ impl Choices {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`; zero when there is none.
+    /// A number below `bound`; 0 if `bound` is 0.
     pub(super) fn below(&self, bound: u64) -> u64 {
         self.number().checked_rem(bound).unwrap_or_default()
     }
@@ -34,7 +35,7 @@ impl Choices {
         usize::try_from(self.below(bound)).unwrap_or_default()
     }
 
-    /// True so many times of a thousand.
+    /// True with this probability, in permille.
     pub(super) fn happens(&self, permille: u64) -> bool {
         permille > 0 && self.below(1_000) < permille
     }
@@ -44,7 +45,7 @@ impl Choices {
         values.get(self.index(N)).copied().unwrap_or(otherwise)
     }
 
-    /// A time of whole tens of milliseconds below `bound`: coarse, so that things happen at the same instant.
+    /// A time below `bound` in multiples of 10 ms: coarse, so that events coincide.
     pub(super) fn time(&self, bound: Duration) -> Duration {
         let tens = u64::try_from(bound.as_millis() / 10).unwrap_or(u64::MAX);
         Duration::from_millis(self.below(tens) * 10)

@@ -1,4 +1,4 @@
-//! The end of a run: everybody is well, everything comes to rest, and then it is all counted.
+//! End of a run: all faults stop, all work completes, and the results are checked.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -21,11 +21,11 @@ pub(super) const ALL: Page = Page {
     limit: MOST,
 };
 
-/// How often it is looked whether everything has come to rest.
+/// Interval of the checks for completion.
 const LOOK: Duration = Duration::from_secs(600);
 
 impl Stage {
-    /// Registers all endpoints but the latecomer, before anything else.
+    /// Registers all endpoints except the latecomer, at the start.
     pub(super) async fn register(self) {
         let late = self.latecomer().map(|site| site.endpoint.clone());
         for site in self
@@ -52,7 +52,7 @@ impl Stage {
     }
 
     fn fail(&self, error: &StoreError) {
-        let what = format!("the store fails by itself: {error:?}");
+        let what = format!("the store fails without a simulated fault: {error:?}");
         self.world.check(|_| Err(Broken(Invariant::EverythingEnds, what)));
     }
 
@@ -63,7 +63,7 @@ impl Stage {
             errors: 0,
             stalls: 0,
         };
-        world.tell(|| "everybody is well from now on".to_owned());
+        world.tell(|| "all faults end".to_owned());
         for site in &self.sites.0 {
             site.heal();
             let enabled = EndpointState::Enabled;
@@ -75,7 +75,7 @@ impl Stage {
         while world.state().ledger.told.len() < self.scenario.events.len() {
             world.sleep(LOOK).await;
         }
-        // after the last event: from now on all that was accepted is somewhere for everybody
+        // after the last event, so that every accepted event has all its deliveries
         self.give_what_was_missed(false).await?;
         while !self.is_at_rest().await? {
             world.sleep(LOOK).await;
@@ -94,7 +94,7 @@ impl Stage {
         Ok(self.world.verb(self.stores.outbox.next_due()).await?.is_none())
     }
 
-    /// How often each event stands in the queues of the receivers.
+    /// Number of times each event is in the queues of the receivers.
     async fn queued(&self) -> Result<BTreeMap<DeliveryId, usize>, StoreError> {
         let now = self.world.wall(Actor::Operator);
         let lease = Duration::from_secs(60);
@@ -150,7 +150,7 @@ impl Stage {
                 check(
                     acknowledged || row.reason.is_some(),
                     Invariant::NothingIsLost,
-                    || format!("{} failed for no reason", row.id),
+                    || format!("{} failed without a reason", row.id),
                 )?;
             }
             Ok(())
@@ -165,7 +165,7 @@ impl Stage {
                         .iter()
                         .find(|row| row.id.event == *event && row.id.endpoint == *endpoint);
                     check(row.is_some(), Invariant::NothingIsLost, || {
-                        format!("{event} was accepted and is nowhere for {endpoint}")
+                        format!("{event} was accepted and is missing for {endpoint}")
                     })?;
                 }
             }

@@ -1,4 +1,4 @@
-//! What a run owes: the events that producers were told are stored, and where receivers have them.
+//! Ledger of a run: events that were confirmed to producers, and events that receivers have.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,47 +11,47 @@ use webhook_core::{
     sender::{DeliveryId, EndpointId},
 };
 
-/// What producers were told, and what receivers have.
+/// Confirmed events and their receipts.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
-    /// The events whose storing was confirmed.
+    /// Events whose storing was confirmed.
     pub(super) told: BTreeSet<EventId>,
-    /// For each of them that is not purged: who must get it.
+    /// Endpoints of each confirmed event that is not purged.
     pub(super) accepted: BTreeMap<EventId, BTreeSet<EndpointId>>,
-    /// When an event was stored.
+    /// Time at which an event was stored.
     pub(super) stored_at: BTreeMap<EventId, Duration>,
-    /// Endpoints that were disabled at any time: what they missed is no loss.
+    /// Endpoints that were disabled at any time: their missing events are no loss.
     pub(super) disabled: BTreeSet<EndpointId>,
-    /// The deliveries that events were stored with, or may have been.
+    /// Deliveries that events were stored with, or may have been.
     pub(super) addressed: BTreeSet<DeliveryId>,
-    /// Whether anybody has asked for what an endpoint missed.
+    /// `true` if an actor requested the missing events of an endpoint.
     pub(super) catches_up: bool,
-    /// When a receiver queued an event.
+    /// Times at which a receiver queued an event.
     pub(super) received: BTreeMap<DeliveryId, Vec<Duration>>,
 }
 
 impl Ledger {
-    /// Whether a delivery that is leased was stored with its event, or asked for since.
+    /// Checks that a leased delivery was stored with its event, or requested since.
     pub(super) fn was_asked_for(&self, id: &DeliveryId) -> Checked {
         let asked = self.catches_up || self.addressed.contains(id);
-        check(asked, Invariant::NothingIsUnasked, || {
-            format!("{id} is leased, which nobody asked for")
+        check(asked, Invariant::NoUnrequestedDeliveries, || {
+            format!("{id} is leased without a request")
         })
     }
 
-    /// A receiver has queued an event.
+    /// Records that a receiver has queued an event.
     pub(super) fn receive(&mut self, id: &DeliveryId, now: Duration, memory: Duration) -> Checked {
         let times = self.received.entry(id.clone()).or_default();
         let again = times.last().is_some_and(|last| now < *last + memory);
         times.push(now);
         check(!again, Invariant::ProcessedOnce, || {
-            format!("the receiver queues {id} again")
+            format!("the receiver queues {id} twice")
         })
     }
 
-    /// Whether a healthy endpoint got an event in time.
+    /// Checks that a healthy endpoint got an event in time.
     ///
-    /// In time is what counts from its storing, or from `since`, when it was replayed.
+    /// The time counts from its storing, or from `since`, the latest replay.
     pub(super) fn is_prompt(
         &self,
         id: &DeliveryId,
@@ -64,7 +64,7 @@ impl Ledger {
         let waited = since.map(|since| now.saturating_sub(since));
         let late = waited.filter(|waited| first && *waited > bound);
         check(late.is_none(), Invariant::HealthyIsServed, || {
-            format!("{id} came after {late:?}, which is more than {bound:?}")
+            format!("{id} arrived after {late:?}, later than the bound {bound:?}")
         })
     }
 }

@@ -1,8 +1,10 @@
-//! The delivery engine under a seeded scheduler: thousands of runs with crashes, lost answers and skewed clocks, in seconds.
+//! Simulation of the delivery engine with a seeded scheduler: thousands of runs with crashes, lost
+//! responses and wrong clocks, in seconds.
 //!
-//! [`simulate`] makes one run of a seed. Several dispatchers, producers, receivers and an operator work on stores, each a task
-//! of one thread; virtual time jumps to the next event, and every choice comes from the seed, so a run repeats exactly. The
-//! engine, the receivers and their signatures are the real ones; stores may be a host's own:
+//! [`simulate`] makes the run of one seed. Dispatchers, producers, receivers and an operator work
+//! on shared stores, as tasks of one thread. Virtual time jumps to the next event, and the seed
+//! determines every choice, so a run repeats exactly. The dispatcher, the receivers and their
+//! signatures are the real code. The stores may be those of a host:
 //!
 //! ```
 //! use webhook_core_conformance::simulation::{Stores, simulate};
@@ -12,28 +14,39 @@
 //! # Ok::<_, String>(())
 //! ```
 //!
-//! # What happens
+//! # Faults
 //!
-//! For half an hour of virtual time everything goes wrong: processes end at each [`CrashPoint`] and begin anew, stores fail with
-//! their write done or not, answers get lost, messages arrive after their sender gave up, receivers answer 4xx, 410, 429 and 503
-//! with `Retry-After`, 5xx, or never; clocks jump, within 5 seconds of the true time; dispatchers are stopped and restarted, secrets
-//! rotated, endpoints paused, failed deliveries replayed, old events purged; an endpoint comes late and is given what it missed. The endpoints alone
-//! are out of reach for up to a minute. Some dispatchers are cut off from the stores for a minute, have a clock
-//! that is wrong by up to four, or die again and again for reasons of their own; some deliveries kill whoever sends them. Then everybody is well, and the run goes on until nothing is due.
+//! In the first 30 minutes of virtual time:
 //!
-//! All through and at the end each [`Invariant`] is checked by an account of its own. A run that breaks one is made again with a
-//! trace, which the [`Violation`] shows.
+//! - Processes crash at each [`CrashPoint`] and restart. Dispatchers are stopped and restarted.
+//! - Stores fail, after the write or without it. Some dispatchers are disconnected from the stores
+//!   for a minute. The endpoint store alone is unreachable for up to a minute.
+//! - Responses are lost, and messages arrive after their sender gave up.
+//! - Receivers respond with 4xx, 410, 5xx, 429 and 503 with `Retry-After`, or never.
+//! - Clocks jump within 5 seconds of the true time; some are wrong by up to 4 minutes for a while.
+//! - Some dispatchers crash again and again, and some deliveries crash their dispatcher.
+//! - The operator rotates secrets, pauses endpoints, replays failed deliveries and purges old
+//!   events. An endpoint is registered later and gets earlier events.
+//!
+//! Then all faults stop, and the run continues until no delivery is due.
+//!
+//! During the run and at its end a monitor checks each [`Invariant`] with its own records. A run
+//! that violates one is repeated with a trace, which the [`Violation`] contains.
 //!
 //! # Limits
 //!
-//! - A verb of a store is one step: a crash is before or after it. What happens inside is the business of the store's own tests.
-//!   While a verb waits for another thread, virtual time stands still; with such stores a seed may not repeat exactly.
-//! - A lost write of the store itself, and receivers that lie are not simulated.
-//! - Clocks are at most 10 seconds apart, and leases outlive their exchange by 30. Where a clock is wrong by more, leases are
-//!   taken over from who is in good health, which costs repetitions: that is not counted as a mistake then.
-//! - A healthy endpoint is served within 12 seconds (2, and the difference of the clocks), and 77 more for each fault of the run,
-//!   a stall of a minute included; after a replay, from its time on. Where a clock was wrong by minutes nothing is promised.
-//!   One endpoint hangs at most, and dispatchers have more places than the unwell endpoints may take.
+//! - A call of a store is one step: a crash is before or after it. The store's own tests must check
+//!   crashes inside. While a call waits for another thread, virtual time stops; with such stores a
+//!   seed may not repeat exactly.
+//! - Writes that the store itself loses, and receivers that report false results, are not
+//!   simulated.
+//! - Clocks differ by at most 10 seconds, and leases outlive their exchange by 30 seconds. If a
+//!   clock is wrong by more, leases of healthy dispatchers are taken over, which costs repeated
+//!   attempts and is not a violation.
+//! - A healthy endpoint is served within 12 seconds (2, plus the difference of the clocks), plus 77
+//!   for each fault of the run, including a stall of up to a minute; after a replay the time counts
+//!   from it. If a clock was wrong by minutes there is no bound. At most one endpoint hangs, and
+//!   dispatchers have more places than the unhealthy endpoints may use.
 
 mod actors;
 mod catch_up;
@@ -71,21 +84,21 @@ use webhook_core::{
     sender::{EndpointStore, Outbox, Retention},
 };
 
-/// The stores of one run, empty.
+/// Empty stores of one run.
 #[derive(Clone)]
 pub struct Stores {
-    /// Of the sender.
+    /// Outbox of the sender.
     pub outbox: Arc<dyn Outbox>,
-    /// The same store, which lets go of old events.
+    /// The same store as [`Retention`].
     pub retention: Arc<dyn Retention>,
-    /// Of the sender.
+    /// Endpoint store of the sender.
     pub endpoints: Arc<dyn EndpointStore>,
-    /// Of all receivers.
+    /// Inbox of all receivers.
     pub inbox: Arc<dyn Inbox>,
 }
 
 impl Stores {
-    /// The stores in memory.
+    /// Creates in-memory stores.
     #[must_use]
     pub fn in_memory() -> Self {
         let outbox = Arc::new(MemoryOutbox::default());
@@ -104,11 +117,11 @@ impl std::fmt::Debug for Stores {
     }
 }
 
-/// Makes the run of a seed, on stores that `stores` makes empty for it.
+/// Makes the run of a seed, on empty stores that `stores` creates.
 ///
 /// # Errors
 ///
-/// The first invariant that did not hold, with the trace of a second run.
+/// The first violated invariant, with the trace of a second run.
 pub fn simulate(seed: u64, stores: impl Fn() -> Stores) -> Result<Census, Box<Violation>> {
     match run(seed, stores(), false) {
         Ok(census) => Ok(census),
@@ -135,10 +148,10 @@ fn run(seed: u64, stores: Stores, traced: bool) -> Result<Census, Box<Violation>
     let mut state = world.state();
     match state.broken.take() {
         None => Ok(std::mem::take(&mut state.census)),
-        Some(violation::Broken(invariant, what)) => Err(Box::new(Violation {
+        Some(violation::Broken(invariant, details)) => Err(Box::new(Violation {
             seed,
             invariant,
-            what,
+            details,
             trace: state.trace.take().unwrap_or_default(),
         })),
     }
@@ -147,13 +160,13 @@ fn run(seed: u64, stores: Stores, traced: bool) -> Result<Census, Box<Violation>
 type Playing = LocalBoxFuture<'static, ()>;
 
 impl Stage {
-    /// A process that plays a part, anew after each crash.
+    /// Adds a process that restarts after each crash.
     fn add(&self, scheduler: &mut Scheduler, actor: Actor, part: impl Fn(Self) -> Playing + 'static) {
         let stage = self.clone();
         scheduler.add(actor, move || part(stage.clone()));
     }
 
-    /// Brings everybody on.
+    /// Adds all actors.
     fn cast(&self, scheduler: &mut Scheduler) {
         scheduler.push(Actor::Operator, None, Box::pin(self.clone().register()));
         scheduler.run();
@@ -202,7 +215,7 @@ impl Stage {
         self.cast_trouble(scheduler);
     }
 
-    /// Brings on what goes wrong at a time of its own. It happens once, whatever else crashes.
+    /// Adds the faults that occur at a time of their own. Each occurs once and does not restart.
     fn cast_trouble(&self, scheduler: &mut Scheduler) {
         let mut begin = |trouble: Playing| scheduler.push(Actor::Operator, None, trouble);
         for (index, after) in self.scenario.jumps.iter().copied() {

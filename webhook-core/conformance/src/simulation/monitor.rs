@@ -1,7 +1,7 @@
-//! What the simulation knows of every delivery, and what it does not let pass.
+//! Monitor: an independent record of every delivery, and its checks.
 //!
-//! The monitor sees what the stores answered and what went over the network. It keeps its own, simpler account of leases and
-//! never asks the code under test whether it was right.
+//! The monitor sees the results of the stores and the messages of the network. It keeps its own
+//! simpler record of leases and never uses the code under test to judge it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,22 +17,23 @@ use webhook_core::{
     sender::{Delivery, DeliveryId, Disposition, EndpointId, LeaseRequest, Settled, Settlement},
 };
 
-/// After so many lost leases in a row a delivery is set aside.
+/// Number of consecutive lost leases after which a delivery is quarantined.
 const QUARANTINED_AFTER: u32 = 5;
 
-/// What is known of all deliveries of a run.
+/// Record of all deliveries of a run.
 #[derive(Debug)]
 pub(super) struct Monitor {
     attempts: u32,
     rows: BTreeMap<DeliveryId, Row>,
-    /// Until when an endpoint asked to be left alone, by the clock of the dispatcher that was told.
+    /// Times until which endpoints asked for a pause, by the clock of the dispatcher that was
+    /// asked.
     gates: BTreeMap<EndpointId, SystemTime>,
     drained: BTreeSet<Actor>,
     replays_begun: u32,
     clocks_apart: bool,
-    /// Deliveries that killed their dispatchers, once for each row of them.
+    /// Number of deliveries that crashed their dispatchers, once for each row.
     guilty: u64,
-    /// Deliveries that were set aside and had killed nobody.
+    /// Number of quarantined deliveries that crashed no dispatcher.
     innocent: u64,
 }
 
@@ -45,24 +46,25 @@ struct Row {
     due_at: Option<SystemTime>,
     is_over: bool,
     holder: Option<Holder>,
-    /// The requests that each dispatcher may still send: one for each lease it was given, until that ends by its clock.
+    /// Requests that each dispatcher may send: one for each lease, until the lease ends by its
+    /// clock.
     permits: BTreeMap<Actor, BTreeMap<u64, SystemTime>>,
-    /// How many dispatchers it has killed in a row.
+    /// Number of dispatchers that it has crashed in a row.
     kills: u32,
-    /// How many rows its attempt log must have.
+    /// Rows that the attempt log must have.
     logged: BTreeSet<u64>,
 }
 
-/// A lease that is not settled.
+/// Lease that is not settled.
 #[derive(Debug)]
 struct Holder {
     who: Actor,
-    /// Its dispatcher crashed, or its store failed: it may be lost.
+    /// The dispatcher crashed, or its store failed: the lease may be lost.
     excused: bool,
     asked: Asked,
 }
 
-/// What a receiver asked for, by the clock of the dispatcher that was told.
+/// `Retry-After` of a receiver, by the clock of the dispatcher that was asked.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Asked {
     pub(super) message: Option<SystemTime>,
@@ -83,14 +85,14 @@ impl Monitor {
         }
     }
 
-    /// What this actor holds may be lost from now on.
+    /// Allows this actor to lose its leases from now on.
     pub(super) fn excuse(&mut self, who: Actor) {
         for holder in self.rows.values_mut().filter_map(|row| row.holder.as_mut()) {
             holder.excused |= holder.who == who;
         }
     }
 
-    /// This actor has ended, and what it was about to send is gone.
+    /// Records a crash of this actor; its unsent requests are gone.
     pub(super) fn crashed(&mut self, who: Actor) {
         self.excuse(who);
         for row in self.rows.values_mut() {
@@ -98,20 +100,20 @@ impl Monitor {
         }
     }
 
-    /// A clock is wrong by minutes: from now on who is in good health may lose a lease.
+    /// Records that a clock is wrong by minutes: from now on healthy dispatchers may lose leases.
     pub(super) fn clocks_part(&mut self) {
         self.clocks_apart = true;
     }
 
-    /// A delivery has killed its dispatcher.
+    /// Records that a delivery crashed its dispatcher.
     pub(super) fn poisoned(&mut self, id: &DeliveryId) -> Checked {
         let row = self.rows.entry(id.clone()).or_default();
         row.kills += 1;
         self.guilty += u64::from(row.kills == 1);
         check(
             row.kills <= QUARANTINED_AFTER,
-            Invariant::TheGuiltyAreSetAside,
-            || format!("{id} has killed {} dispatchers", row.kills),
+            Invariant::OnlyCrashersAreQuarantined,
+            || format!("{id} has crashed {} dispatchers", row.kills),
         )
     }
 
@@ -119,7 +121,7 @@ impl Monitor {
         self.replays_begun += 1;
     }
 
-    /// A lease was stored. `true` when it took over one that was lost.
+    /// Records a lease; returns `true` if it took over a lost one.
     pub(super) fn leased(
         &mut self,
         who: Actor,
@@ -133,20 +135,23 @@ impl Monitor {
         check(
             gate.is_none_or(|gate| gate <= request.now),
             Invariant::NeverTooEarly,
-            || format!("{who} leases {id} before its endpoint wants to hear of anything"),
+            || format!("{who} leases {id} before `Retry-After` of its endpoint"),
         )?;
         check(leased.fence > row.fence, Invariant::OneFenceSettles, || {
-            format!("{who} gets fence {} of {id}, after {}", leased.fence, row.fence)
+            format!(
+                "{who} gets fencing token {} of {id}, after {}",
+                leased.fence, row.fence
+            )
         })?;
         if row.started_at != Some(leased.started_at) {
             let is_new = row.started_at.is_none();
             check(is_new || row.is_over, Invariant::AttemptsAreBounded, || {
-                format!("{id} starts anew although it was not over")
+                format!("{id} restarts although it was live")
             })?;
             row.start_anew(leased.started_at);
         }
         check(!row.is_over, Invariant::OneFenceSettles, || {
-            format!("{who} leases {id}, which is over")
+            format!("{who} leases {id}, which is final")
         })?;
         check(
             row.lives <= 1 + self.replays_begun,
@@ -169,7 +174,7 @@ impl Monitor {
         check(
             self.clocks_apart || lost.as_ref().is_none_or(|lost| lost.excused),
             Invariant::AttemptsAreBounded,
-            || format!("{who} takes {id} over from {lost:?}, which was in good health"),
+            || format!("{who} takes {id} over from {lost:?}, which was healthy"),
         )?;
         row.fence = leased.fence;
         let permits = row.permits.entry(who).or_default();
@@ -182,7 +187,7 @@ impl Monitor {
         Ok(lost.is_some())
     }
 
-    /// A delivery was ended because its dispatchers crashed again and again. So many faults were not a delivery's doing.
+    /// Records a quarantined delivery. `faults` counts the faults that no delivery caused.
     pub(super) fn set_aside(&mut self, id: &DeliveryId, faults: u64) -> Checked {
         let Some(row) = self.rows.get_mut(id) else {
             return Ok(());
@@ -192,24 +197,25 @@ impl Monitor {
         check(
             self.clocks_apart || lost.is_none_or(|lost| lost.excused),
             Invariant::AttemptsAreBounded,
-            || format!("{id} is set aside while its dispatcher is in good health"),
+            || format!("{id} is quarantined while its dispatcher is healthy"),
         )?;
         self.innocent += u64::from(row.kills == 0);
-        // each was the only suspect three times; one that kills does so twice before it is a suspect itself
+        // each was the only suspect three times; one that crashes dispatchers does so twice before
+        // that
         let deserved = self.innocent * 3 <= faults + self.guilty * 2;
         check(
             self.clocks_apart || deserved,
-            Invariant::TheGuiltyAreSetAside,
+            Invariant::OnlyCrashersAreQuarantined,
             || {
                 format!(
-                    "{id} is the {}. bystander that is set aside after {faults} faults",
+                    "{id} is quarantined as number {} without a crash of its own, after {faults} faults",
                     self.innocent
                 )
             },
         )
     }
 
-    /// A request left.
+    /// Records a request.
     pub(super) fn sent(&mut self, who: Actor, id: &DeliveryId, now: SystemTime) -> Checked {
         self.is_running(who)?;
         let row = self.rows.entry(id.clone()).or_default();
@@ -218,7 +224,7 @@ impl Monitor {
         })
     }
 
-    /// A receiver answered, and perhaps asked to be left alone.
+    /// Records a response and its `Retry-After`.
     pub(super) fn answered(&mut self, who: Actor, id: &DeliveryId, asked: Asked) {
         let holder = self.rows.get_mut(id).and_then(|row| row.holder.as_mut());
         if let Some(holder) = holder.filter(|holder| holder.who == who) {
@@ -226,7 +232,7 @@ impl Monitor {
         }
     }
 
-    /// An outcome was stored, or refused.
+    /// Records an outcome that was stored or refused.
     pub(super) fn settled(&mut self, who: Actor, settlement: &Settlement, settled: Settled) -> Checked {
         self.is_running(who)?;
         let id = &settlement.delivery;
@@ -243,7 +249,7 @@ impl Monitor {
                 let holder = row.holder.take_if(|_| row.fence == settlement.fence);
                 check(holder.is_some(), Invariant::OneFenceSettles, || {
                     format!(
-                        "{who} settles {id} with fence {}, but {} holds it",
+                        "{who} settles {id} with fencing token {}, but {} holds it",
                         settlement.fence, row.fence
                     )
                 })?;
@@ -271,7 +277,7 @@ impl Monitor {
         }
     }
 
-    /// An event is gone.
+    /// Records a deleted event.
     pub(super) fn purged(&self, event: &EventId) -> Checked {
         let mut rows = self.rows.iter().filter(|(id, _)| id.event == *event);
         let live = rows.find(|(_, row)| !row.is_over);
@@ -280,7 +286,7 @@ impl Monitor {
         })
     }
 
-    /// A dispatcher was told to stop, and has.
+    /// Records that a dispatcher has stopped on request.
     pub(super) fn drained(&mut self, who: Actor) -> Checked {
         self.drained.insert(who);
         let left = self.rows.iter().find(|(_, row)| {
@@ -288,36 +294,36 @@ impl Monitor {
                 .as_ref()
                 .is_some_and(|holder| holder.who == who && !holder.excused)
         });
-        check(left.is_none(), Invariant::DrainedIsOver, || {
-            format!("{who} stops and leaves {left:?}")
+        check(left.is_none(), Invariant::StoppedDispatcherIsIdle, || {
+            format!("{who} stops and leaves {left:?} unsettled")
         })
     }
 
-    /// A dispatcher runs again.
+    /// Records that a dispatcher runs again.
     pub(super) fn starts(&mut self, who: Actor) {
         self.drained.remove(&who);
     }
 
-    /// When a delivery that failed was replayed last, by the operator's clock.
+    /// Time of the latest replay of a delivery, by the operator's clock.
     pub(super) fn replayed_at(&self, id: &DeliveryId) -> Option<SystemTime> {
         self.rows.get(id).filter(|row| row.lives > 1)?.started_at
     }
 
-    /// How many attempts the log of a delivery must have.
+    /// Number of attempts that the log of a delivery must have.
     pub(super) fn logged(&self, id: &DeliveryId) -> usize {
         self.rows.get(id).map_or(0, |row| row.logged.len())
     }
 
     fn is_running(&self, who: Actor) -> Checked {
         let runs = !self.drained.contains(&who);
-        check(runs, Invariant::DrainedIsOver, || {
-            format!("{who} goes on after it has stopped")
+        check(runs, Invariant::StoppedDispatcherIsIdle, || {
+            format!("{who} continues after it has stopped")
         })
     }
 }
 
 impl Row {
-    /// What is known of the life before does not count, but for what may still be sent and what is in the log.
+    /// Resets the record of the previous life, except open permits and the log.
     fn start_anew(&mut self, started_at: SystemTime) {
         *self = Self {
             lives: self.lives + 1,
@@ -328,21 +334,21 @@ impl Row {
         };
     }
 
-    /// `false` when there is none that is still good.
+    /// Uses a permit; `false` if there is no valid one.
     fn spend_permit(&mut self, who: Actor, now: SystemTime) -> bool {
         let permits = self.permits.entry(who).or_default();
         permits.retain(|_, until| *until > now);
         permits.pop_first().is_some()
     }
 
-    /// The step of a settlement that counts.
+    /// Applies the step of a settlement that counts.
     fn move_on(&mut self, settlement: &Settlement, asked: Asked) -> Checked {
         self.spent += u32::from(settlement.spent);
         match settlement.disposition {
             Disposition::Acked | Disposition::Failed(_) => self.is_over = true,
             Disposition::Retry { due_at } | Disposition::Held { due_at } => {
                 self.due_at = Some(due_at);
-                // a store may keep less than nanoseconds, and rounds up; so do we not compare with what it keeps
+                // a store may round up, so the stored time is not compared
                 let patient = asked.message.is_none_or(|until| until <= due_at);
                 check(patient, Invariant::NeverTooEarly, || {
                     format!("{} is due before its receiver asked for it", settlement.delivery)

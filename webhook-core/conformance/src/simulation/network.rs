@@ -1,7 +1,7 @@
-//! The network and the receivers: what becomes of a request once it has left.
+//! Network and receivers: the fate of a request after it was sent.
 //!
-//! A request that left goes its own way: it arrives although its sender crashed or has given up, and its receiver may have
-//! queued the event although no answer comes back.
+//! A request arrives even if its sender crashes or gives up, and its receiver may queue the event
+//! although no response returns.
 
 use std::{
     pin::pin,
@@ -31,41 +31,42 @@ use webhook_core::{
     signature::WEBHOOK_ID,
 };
 
-/// How long a receiver remembers an event; as long as a receiver does that is told nothing else.
+/// Memory of the receivers; equals the default of a receiver.
 pub(super) const MEMORY: Duration = Duration::from_secs(259_200);
 
-/// The deadline of an exchange: short, so that what hangs costs the run few steps.
+/// Deadline of an exchange: short, so that hanging endpoints cost a run few steps.
 pub(super) const DEADLINE: Duration = Duration::from_secs(2);
 
-/// How long a message that its sender has given up may still be on its way.
+/// Time for which a message may be in transit after its sender gave up.
 pub(super) const STRAGGLING: Duration = Duration::from_secs(20);
 
-/// How late a healthy endpoint may get an event after so many faults.
+/// Maximum delay of an event at a healthy endpoint, after this number of faults.
 ///
-/// Without any it is a moment, and what the clock of the producer may be ahead of a dispatcher's. A fault costs at most a stall,
-/// or a lease (the deadline and 30 seconds), and the time in which what hangs comes home, and a restart.
+/// Without faults it is the difference between the clocks of producer and dispatcher plus a moment.
+/// Each fault adds at most a stall, or a lease (deadline plus 30 seconds), the end of hanging
+/// exchanges, and a restart.
 pub(super) fn healthy_bound(faults: u64) -> Duration {
     let faults = u32::try_from(faults).unwrap_or(u32::MAX);
     let fault = LONGEST_STALL + DEADLINE + SKEW * 2 + LONGEST_RESTART;
     Duration::from_secs(2) + SKEW * 2 + fault.saturating_mul(faults)
 }
 
-/// What becomes of one exchange.
+/// Fate of one exchange.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
-    /// The receiver gets it, and its answer comes back.
+    /// The request arrives, and the response returns.
     Arrives,
-    /// The receiver gets it, and its answer is lost.
+    /// The request arrives, and the response is lost.
     AnswerLost,
-    /// The receiver gets it, and something before it answers 502.
+    /// The request arrives, and a gateway responds with 502.
     AnsweredByGateway,
-    /// The receiver gets it when the sender has given up.
+    /// The request arrives after the sender has given up.
     ArrivesLate,
-    /// The receiver does not look at it and answers this.
+    /// The receiver responds with this status without reading the request.
     Turned(u16, Option<u64>),
-    /// No connection.
+    /// The connection is refused.
     Refused,
-    /// Nothing ever comes back, nor arrives.
+    /// The request is lost, and no response returns.
     Hangs,
 }
 
@@ -100,7 +101,7 @@ impl Fate {
     }
 }
 
-/// The way of one dispatcher to the receivers.
+/// Transport of one dispatcher.
 pub(super) struct SimulatedTransport {
     pub(super) world: Arc<World>,
     pub(super) actor: Actor,
@@ -153,7 +154,7 @@ impl SimulatedTransport {
         Ok((site, DeliveryId { event, endpoint }))
     }
 
-    /// Sends the request on its way, if it goes anywhere, and gives the place where its answer will be.
+    /// Forwards the request, unless it is lost; returns the slot for its response.
     fn forward(
         &self,
         fate: Fate,
@@ -224,7 +225,7 @@ impl SimulatedTransport {
     }
 }
 
-/// Where an answer is put, and waited for.
+/// Slot in which the dispatcher waits for the response.
 #[derive(Default)]
 struct Slot(Mutex<Contents>);
 
@@ -235,7 +236,7 @@ struct Contents {
     waker: Option<Waker>,
 }
 
-/// Closes a slot when its receiver crashes before it answers.
+/// Closes a slot if its receiver crashes before it responds.
 struct Fill(Arc<Slot>);
 
 impl Drop for Fill {
@@ -289,7 +290,7 @@ fn answer(status: StatusCode, asked: Option<u64>) -> Response<Bytes> {
     answer
 }
 
-/// What an answer asks for, read without the code under test.
+/// `Retry-After` of a response, parsed without the code under test.
 fn asked(answer: &Response<Bytes>, now: SystemTime) -> Asked {
     let seconds = answer.headers().get(header::RETRY_AFTER);
     let seconds = seconds.and_then(|seconds| seconds.to_str().ok()?.parse().ok());

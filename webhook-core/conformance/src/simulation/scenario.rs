@@ -1,48 +1,48 @@
-//! What one seed makes of a run: how many of whom, how they behave, when things happen.
+//! Scenario of a seed: number and behaviour of actors, and times of events.
 
 use std::time::Duration;
 
 use super::{choices::Choices, sites::Temper, world::Weather};
 use webhook_core::sender::{DeliveryPolicy, Schedule};
 
-/// How long things go wrong. After that everybody is well, and has all the time it takes.
+/// Duration of the faults. After that everything is healthy, without a time limit.
 pub(super) const CHAOS: Duration = Duration::from_secs(1_800);
 
-/// What is older may be purged: no producer repeats itself for so long.
+/// Age at which events may be purged; producers retry for less time.
 pub(super) const OLD: Duration = Duration::from_secs(600);
 
-/// When the events of a run come.
+/// Time within which the events of a run begin.
 const BUSY: Duration = Duration::from_secs(40);
 
 pub(super) struct Scenario {
     pub(super) dispatchers: usize,
     pub(super) tempers: Vec<Temper>,
-    /// When each producer begins.
+    /// Start of each producer.
     pub(super) events: Vec<Duration>,
     pub(super) weather: Weather,
     pub(super) policy: DeliveryPolicy,
     pub(super) concurrency: usize,
     pub(super) concurrency_per_endpoint: usize,
-    /// When the secret of an endpoint changes.
+    /// Rotations of endpoints' secrets.
     pub(super) rotations: Vec<(usize, Duration)>,
-    /// When an endpoint that is not well is paused.
+    /// Pauses of unhealthy endpoints.
     pub(super) pauses: Vec<(usize, Duration)>,
     pub(super) replays: Vec<Duration>,
-    /// When an endpoint that comes late, the last of all, is given what it missed: twice perhaps at the same time.
+    /// Times at which the latecomer gets earlier events, possibly twice at the same time.
     pub(super) catch_ups: Vec<Duration>,
-    /// When old events are purged.
+    /// Time of the purge.
     pub(super) purge: Option<Duration>,
-    /// When the clock of a dispatcher jumps a little.
+    /// Small jumps of dispatchers' clocks.
     pub(super) jumps: Vec<(usize, Duration)>,
-    /// When it is wrong by minutes, for a while.
+    /// Times at which a clock becomes wrong by minutes.
     pub(super) steps: Vec<(usize, Duration)>,
-    /// When a dispatcher is cut off from the stores.
+    /// Times at which a dispatcher is disconnected from the stores.
     pub(super) partitions: Vec<(usize, Duration)>,
-    /// When nobody reaches the endpoints, for a while.
+    /// Outages of the endpoint store.
     pub(super) outages: Vec<Duration>,
-    /// When a dispatcher begins to die again and again.
+    /// Times at which a dispatcher begins to crash again and again.
     pub(super) deaths: Vec<(usize, Duration)>,
-    /// Whose first event kills every dispatcher that sends it.
+    /// The producer whose first event crashes its dispatchers.
     pub(super) poison: Option<usize>,
 }
 
@@ -57,7 +57,8 @@ impl Scenario {
                 .collect::<Vec<_>>()
         };
         let events = (0..=choices.index(3) + 1).map(|_| choices.time(BUSY)).collect();
-        // with one place, an endpoint is often full: then dispatchers look every 250 ms, which is most of the steps of a run
+        // with one place, dispatchers poll a full endpoint every 250 ms, which is most of a run's
+        // steps
         let concurrency_per_endpoint = choices.one_of([1, 4, 4, 4], 4);
         let apart = choices.apart();
         let (catch_ups, outages) = (catch_ups(&apart), outages(&apart));
@@ -71,7 +72,7 @@ impl Scenario {
                 stalls: choices.one_of([0, 0, 0, 60], 0),
             },
             policy: policy(choices),
-            // enough for those that may not be well, and one more for who is
+            // enough for all unhealthy endpoints, and one for the healthy ones
             concurrency: concurrency_per_endpoint * unwell + 1,
             concurrency_per_endpoint,
             rotations: often(300, tempers.len(), CHAOS / 2),
@@ -93,7 +94,7 @@ impl Scenario {
     }
 }
 
-/// Who comes late may be anything but well: what it missed does not come to it in time.
+/// Behaviour of the latecomer: not healthy, because its earlier events do not arrive in time.
 fn latecomer(catch_ups: &[Duration]) -> Option<Temper> {
     catch_ups.first().map(|_| Temper::Flaky)
 }
@@ -116,7 +117,7 @@ fn catch_ups(choices: &Choices) -> Vec<Duration> {
     (0..often).map(|_| choices.time(BUSY)).collect()
 }
 
-/// One that is well, and one or two that are not; one of them hangs at most.
+/// One healthy endpoint and one or two unhealthy ones; at most one hangs.
 fn tempers(choices: &Choices) -> Vec<Temper> {
     let other = choices.one_of(
         [Temper::Flaky, Temper::Flaky, Temper::Hung, Temper::Throttling],

@@ -1,4 +1,4 @@
-//! Who goes next: one thread, one task at a time, in an order that the seed decides.
+//! Scheduler: one thread that polls one task at a time, in an order that the seed determines.
 
 use std::{
     rc::Rc,
@@ -19,19 +19,19 @@ use super::{
     world::{Actor, World},
 };
 
-/// A run that takes more polls or more time than this does not end.
+/// Maximum number of polls; a run that takes more, or too much time, does not end.
 const MOST_STEPS: u64 = 200_000;
 const LONGEST: Duration = Duration::from_secs(60 * 86_400);
 
-/// How many of a thousand waits of a task are its last, in rough weather.
+/// Probability in permille that a task crashes at an await point during faults.
 const CRASHES_WHILE_WAITING: u64 = 2;
 
-/// How long it takes at most until a process runs again.
+/// Maximum time until a crashed process restarts.
 pub(super) const LONGEST_RESTART: Duration = Duration::from_secs(5);
 
 pub(super) type Process = Rc<dyn Fn() -> LocalBoxFuture<'static, ()>>;
 
-/// The tasks of a run.
+/// Tasks of a run.
 pub(super) struct Scheduler {
     world: Arc<World>,
     tasks: Vec<Task>,
@@ -39,7 +39,7 @@ pub(super) struct Scheduler {
 
 struct Task {
     actor: Actor,
-    /// Begins it anew after a crash.
+    /// Restarts the task after a crash.
     process: Option<Process>,
     future: LocalBoxFuture<'static, ()>,
     ready: Arc<Ready>,
@@ -51,7 +51,7 @@ struct Ready(AtomicBool, Thread);
 impl Wake for Ready {
     fn wake(self: Arc<Self>) {
         self.0.store(true, Ordering::Release);
-        // only a store that waits for another thread lets us sleep
+        // the thread sleeps only while a store waits for another thread
         self.1.unpark();
     }
 }
@@ -64,13 +64,13 @@ impl Scheduler {
         }
     }
 
-    /// Adds a process that begins anew whenever it crashes.
+    /// Adds a process that restarts after each crash.
     pub(super) fn add(&mut self, actor: Actor, process: impl Fn() -> LocalBoxFuture<'static, ()> + 'static) {
         let future = process();
         self.push(actor, Some(Rc::new(process)), future);
     }
 
-    /// Runs until every task has ended, or an invariant does not hold.
+    /// Runs until every task has ended, or an invariant is violated.
     pub(super) fn run(&mut self) {
         let mut steps = 0;
         while !self.tasks.is_empty() && self.world.state().broken.is_none() {
@@ -78,7 +78,10 @@ impl Scheduler {
             self.step();
             self.adopt();
             if steps > MOST_STEPS || self.world.now() > LONGEST {
-                let what = format!("the run goes on after {steps} steps and {:?}", self.world.now());
+                let what = format!(
+                    "the run did not end after {steps} steps and {:?}",
+                    self.world.now()
+                );
                 let endless = Broken(Invariant::EverythingEnds, what);
                 self.world.state().broken.get_or_insert(endless);
             }
@@ -107,7 +110,7 @@ impl Scheduler {
         let polled = task.future.as_mut().poll(&mut Context::from_waker(&task.waker));
         let mut state = self.world.state();
         let restarts = task.process.is_some();
-        // the ending does not crash, nor a receiver that is well
+        // neither the ending nor the healthy receiver crashes
         let may_crash = restarts || matches!(task.actor, Actor::Receiver(1..));
         if polled.is_pending() && may_crash && !state.doomed && state.weather.crashes > 0 {
             let ends = state.choices.happens(CRASHES_WHILE_WAITING);
@@ -117,7 +120,7 @@ impl Scheduler {
         }
         let doomed = std::mem::take(&mut state.doomed);
         if doomed {
-            // not before: what else was ready in the same poll still went on
+            // not earlier: other futures of the same poll were still running
             state.monitor.crashed(task.actor);
         }
         let pause = if doomed {
@@ -133,15 +136,15 @@ impl Scheduler {
         }
     }
 
-    /// Nobody can go on before some time has passed.
+    /// Advances time if no task is ready.
     fn idle(&mut self) {
         let mut state = self.world.state();
         if state.verbs > 0 {
             drop(state);
-            // a wake that came before is not lost: it has left its token
+            // an earlier wake-up is not lost: it left its token
             thread::park();
         } else if !state.pass_time() {
-            let what = "everybody waits for nothing".to_owned();
+            let what = "deadlock: all tasks wait, and no timer is set".to_owned();
             state
                 .broken
                 .get_or_insert(Broken(Invariant::EverythingEnds, what));
@@ -155,7 +158,7 @@ impl Scheduler {
         }
     }
 
-    /// Adds a task that nobody restarts.
+    /// Adds a task that is not restarted.
     pub(super) fn push(
         &mut self,
         actor: Actor,

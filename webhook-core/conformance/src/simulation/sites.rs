@@ -1,4 +1,4 @@
-//! The receivers of a run: where they are, what keys they hold, how they behave.
+//! Receivers of a run: addresses, keys and behaviour.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,16 +15,16 @@ use webhook_core::{
     signature::Signer,
 };
 
-/// How a receiver behaves.
+/// Behaviour of a receiver.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Temper {
-    /// Answers 2xx within a moment.
+    /// Responds with 2xx within a moment.
     Healthy,
-    /// Anything may happen.
+    /// Responds with any result.
     Flaky,
-    /// Mostly asks to be left alone.
+    /// Mostly responds with 429.
     Throttling,
-    /// Accepts connections and never answers.
+    /// Accepts connections and never responds.
     Hung,
 }
 
@@ -43,7 +43,7 @@ struct Now {
     receiver: Receiver,
 }
 
-/// All of them.
+/// All receivers.
 pub(super) struct Sites(pub(super) Vec<Arc<Site>>);
 
 impl Sites {
@@ -83,7 +83,7 @@ impl Site {
         }
     }
 
-    /// As it is registered at the sender.
+    /// Registration at the sender.
     #[expect(clippy::expect_used, reason = "the URL is one that may be called")]
     pub(super) fn registration(&self) -> Endpoint {
         let url = format!("https://{}/", self.host).parse().expect("a URL");
@@ -91,12 +91,12 @@ impl Site {
             .expect("a public name")
     }
 
-    /// What its messages are signed with after so many rotations.
+    /// Signer after this number of rotations.
     pub(super) fn signer(&self, generation: usize) -> Signer {
         Signer::standard_webhooks(&secret(self.index, generation))
     }
 
-    /// Accepts the secret of this generation, and no other.
+    /// Accepts the secret of this generation only.
     pub(super) fn trust_only(&self, generation: usize) {
         self.world
             .tell(|| format!("receiver {}: trusts its secret {generation} only", self.index));
@@ -109,7 +109,7 @@ impl Site {
         self.change(|now| now.receiver = receiver);
     }
 
-    /// Answers 2xx from now on.
+    /// Responds with 2xx from now on.
     pub(super) fn heal(&self) {
         self.change(|now| now.temper = Temper::Healthy);
     }
@@ -122,7 +122,7 @@ impl Site {
         self.change(|now| now.receiver.clone())
     }
 
-    /// The name that its events have in the inbox, which all receivers share.
+    /// Source of its events in the inbox, which all receivers share.
     pub(super) fn source(&self) -> String {
         source(self.index)
     }

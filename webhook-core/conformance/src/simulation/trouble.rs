@@ -1,4 +1,4 @@
-//! What goes wrong for a while, apart from crashes: processes that stand still, stores that cannot be reached.
+//! Temporary faults other than crashes: stalled processes and unreachable stores.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::world::{Actor, LONGEST_STALL, World};
 use webhook_core::ports::StoreError;
 
 impl World {
-    /// A point at which a process may stand still for longer than its leases last.
+    /// Stalls the process, in some runs, for longer than its leases last.
     pub(super) async fn stall_perhaps(&self, actor: Actor) {
         let stall = {
             let mut state = self.state();
@@ -24,7 +24,7 @@ impl World {
         }
     }
 
-    /// A dispatcher reaches no store for a while.
+    /// Disconnects a dispatcher from the stores for a while.
     pub(super) fn cut_off(&self, actor: Actor, time: Duration) {
         let mut state = self.state();
         let end = state.now() + time;
@@ -33,7 +33,7 @@ impl World {
         state.tell(|| format!("{actor}: reaches no store for {time:?}"));
     }
 
-    /// Nobody reaches the endpoints for a while; everything else works.
+    /// Makes the endpoint store unreachable for a while.
     pub(super) fn lose_endpoints(&self, time: Duration) {
         let mut state = self.state();
         state.outage = state.outage.max(state.now() + time);
@@ -41,7 +41,8 @@ impl World {
         state.tell(|| format!("nobody reaches the endpoints for {time:?}"));
     }
 
-    /// The way to the endpoints. That it is closed excuses nobody: who has a lease can still say so.
+    /// Access to the endpoint store. An outage is no excuse for a lost lease: it can still be
+    /// settled.
     pub(super) async fn reach_endpoints(&self, actor: Actor) -> Result<(), StoreError> {
         self.reach(actor).await?;
         let state = self.state();
@@ -51,7 +52,7 @@ impl World {
         Ok(())
     }
 
-    /// A process dies again and again for a while, for reasons of its own.
+    /// Crashes a process again and again for a while.
     pub(super) fn dies(&self, actor: Actor, time: Duration) {
         let mut state = self.state();
         let end = state.now() + time;
@@ -59,7 +60,7 @@ impl World {
         state.tell(|| format!("{actor}: keeps dying for {time:?}"));
     }
 
-    /// The way to a store.
+    /// Access to a store.
     pub(super) async fn reach(&self, actor: Actor) -> Result<(), StoreError> {
         self.dawdle().await;
         let mut state = self.state();

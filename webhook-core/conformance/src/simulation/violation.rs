@@ -1,47 +1,49 @@
-//! A promise that was broken.
+//! Invariants and their violations.
 
 use std::fmt;
 
-/// What must hold in every run.
+/// Invariant of every run.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Invariant {
-    /// An event whose storing was confirmed ends acknowledged and in its receiver's queue, or visibly failed.
+    /// A confirmed event ends acknowledged and in its receiver's queue, or visibly failed.
     NothingIsLost,
-    /// One request a lease and while it lasts, no more leases that spend an attempt than the schedule and its replays have, and no lease is lost
-    /// without a fault.
+    /// Each lease sends at most one request, while it is valid. The counted attempts do not exceed
+    /// the schedule and its replays, and no lease is lost without a fault.
     AttemptsAreBounded,
-    /// Nothing is leased before it is due, or before the moment that its receiver asked for.
+    /// No delivery is leased before it is due, or before `Retry-After` of its receiver.
     NeverTooEarly,
-    /// Only the latest lease can settle, and only once; late acknowledgements of a live delivery excepted.
+    /// Only the latest lease can be settled, and only once, except late acknowledgements of a live
+    /// delivery.
     OneFenceSettles,
     /// A receiver queues an event once within its memory.
     ProcessedOnce,
-    /// What we sign verifies, through every rotation.
+    /// Signatures verify throughout every rotation.
     SecretsOverlap,
-    /// A healthy endpoint is served within the bound beside one that hangs.
+    /// A healthy endpoint is served within the bound, beside one that hangs.
     HealthyIsServed,
-    /// A delivery that kills its dispatchers is set aside after five, and no bystander for each three faults of others.
-    TheGuiltyAreSetAside,
-    /// Given fair time, everything comes to an end.
+    /// A delivery that crashes its dispatchers is quarantined after five lost leases, and at most
+    /// one other delivery per three other faults.
+    OnlyCrashersAreQuarantined,
+    /// After the end of all faults the run comes to an end.
     EverythingEnds,
-    /// An endpoint gets no event from before it came until what it missed is asked for.
-    NothingIsUnasked,
-    /// Whoever was told to stop leaves nothing under way and does nothing more.
-    DrainedIsOver,
+    /// An endpoint gets events from before its registration only on request.
+    NoUnrequestedDeliveries,
+    /// A dispatcher that stopped on request has no running exchanges and does no further work.
+    StoppedDispatcherIsIdle,
 }
 
-/// A run that broke an invariant.
+/// Run that violated an invariant.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Violation {
-    /// Which run.
+    /// Seed of the run.
     pub seed: u64,
-    /// What did not hold.
+    /// Violated invariant.
     pub invariant: Invariant,
-    /// Where, for a person to read.
-    pub what: String,
-    /// What happened until then, a line each.
+    /// Description of the violation, for people to read.
+    pub details: String,
+    /// Trace of the run, one line per event.
     pub trace: Vec<String>,
 }
 
@@ -50,19 +52,19 @@ impl fmt::Display for Violation {
         for line in &self.trace {
             writeln!(f, "{line}")?;
         }
-        write!(f, "seed {}: {:?}: {}", self.seed, self.invariant, self.what)
+        write!(f, "seed {}: {:?}: {}", self.seed, self.invariant, self.details)
     }
 }
 
 impl std::error::Error for Violation {}
 
-/// An invariant that does not hold, as the monitor says it.
+/// Violation, as the monitor reports it.
 #[derive(Debug)]
 pub(super) struct Broken(pub(super) Invariant, pub(super) String);
 
 pub(super) type Checked = Result<(), Broken>;
 
-/// Holds, or says what does not.
+/// Returns an error unless `holds`.
 pub(super) fn check(holds: bool, invariant: Invariant, what: impl FnOnce() -> String) -> Checked {
     if holds {
         Ok(())

@@ -1,4 +1,4 @@
-//! What all actors share: virtual time, the choices, the monitor, and the ways to end.
+//! State that all actors share: virtual time, choices, the monitor, and crashes.
 
 use std::{
     collections::BTreeMap,
@@ -23,19 +23,19 @@ use webhook_core::{
     sender::DeliveryId,
 };
 
-/// How far a clock may be from the true time, to either side.
+/// Maximum difference of a clock from the true time.
 pub(super) const SKEW: Duration = Duration::from_secs(5);
 
-/// How far a clock may be wrong for a while; receivers still accept what is signed by it.
+/// Maximum temporary error of a clock; receivers still accept its signatures.
 pub(super) const STEP: Duration = Duration::from_secs(240);
 
-/// How likely a process that dies for reasons of its own does so at each point, of a thousand.
+/// Probability in permille that a repeatedly crashing process crashes at each point.
 const DYING: u64 = 400;
 
-/// How long a process may stand still, longer than its leases last.
+/// Maximum duration of a stall, longer than a lease.
 pub(super) const LONGEST_STALL: Duration = Duration::from_secs(60);
 
-/// Who does something.
+/// Actor of a run.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) enum Actor {
     Dispatcher(usize),
@@ -55,14 +55,14 @@ impl fmt::Display for Actor {
     }
 }
 
-/// How rough a run is.
+/// Frequency of faults.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Weather {
-    /// How many of a thousand passes of a crash point end there.
+    /// Crashes per 1,000 passes of a crash point.
     pub(super) crashes: u64,
-    /// How many of a thousand fail with a store error.
+    /// Store errors per 1,000 calls.
     pub(super) errors: u64,
-    /// How many of a thousand outcomes wait until their lease may be lost.
+    /// Stalls per 1,000 outcomes, long enough to lose the lease.
     pub(super) stalls: u64,
 }
 
@@ -73,30 +73,30 @@ pub(super) struct State {
     pub(super) census: Census,
     pub(super) broken: Option<Broken>,
     pub(super) trace: Option<Vec<String>>,
-    /// Tasks that nobody restarts: requests on their way.
+    /// Tasks that are not restarted: requests in transit.
     pub(super) spawned: Vec<(Actor, BoxFuture<'static, ()>)>,
-    /// The task that is being polled ends here.
+    /// The task that is being polled crashes now.
     pub(super) doomed: bool,
-    /// Verbs of stores that have begun and not ended.
+    /// Store calls that have begun and not ended.
     pub(super) verbs: usize,
     pub(super) weather: Weather,
     pub(super) stopping: bool,
     now: Duration,
     timers: BTreeMap<(Duration, u64), Waker>,
     timer_count: u64,
-    /// By dispatcher: how far its clock is ahead of the slowest one there may be.
+    /// Lead of each dispatcher's clock over the slowest possible one.
     clocks: BTreeMap<Actor, Duration>,
-    /// Until when a dispatcher reaches no store.
+    /// Times until which dispatchers are disconnected from the stores.
     pub(super) cut_off: BTreeMap<Actor, Duration>,
-    /// Until when the endpoints alone can be reached by nobody.
+    /// Time until which the endpoint store is unreachable.
     pub(super) outage: Duration,
-    /// Until when a dispatcher keeps dying.
+    /// Times until which dispatchers crash again and again.
     pub(super) dying: BTreeMap<Actor, Duration>,
-    /// By dispatcher: whether something was stored that it has not looked for yet.
+    /// For each dispatcher: `true` if there is work that it has not looked for yet.
     woken: BTreeMap<Actor, (bool, Option<Waker>)>,
 }
 
-/// Shared by all actors of one run. One thread: the lock is never waited for.
+/// State of one run, shared by all actors. There is one thread, so the lock is never contended.
 pub(super) struct World(Mutex<State>);
 
 impl World {
@@ -128,17 +128,17 @@ impl World {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The time that passed.
+    /// Elapsed virtual time.
     pub(super) fn now(&self) -> Duration {
         self.state().now
     }
 
-    /// The time by the clock of `actor`.
+    /// Time by the clock of `actor`.
     pub(super) fn wall(&self, actor: Actor) -> SystemTime {
         self.state().wall(actor)
     }
 
-    /// Sets the clock of `actor` anew, not further than this from the true time.
+    /// Moves the clock of `actor`, at most `within` from the true time.
     pub(super) fn jump(&self, actor: Actor, within: Duration) {
         let mut state = self.state();
         let ahead = STEP - within + state.choices.time(within * 2);
@@ -151,7 +151,7 @@ impl World {
         self.state().tell(line);
     }
 
-    /// Remembers the first invariant that does not hold.
+    /// Records the first violated invariant.
     pub(super) fn check(&self, check: impl FnOnce(&mut State) -> Checked) {
         let mut state = self.state();
         if let Err(broken) = check(&mut state) {
@@ -159,7 +159,7 @@ impl World {
         }
     }
 
-    /// Ends when so much time has passed.
+    /// Ends after `time`.
     pub(super) async fn sleep(&self, time: Duration) {
         let end = self.now() + time;
         let mut set = false;
@@ -177,7 +177,7 @@ impl World {
         .await;
     }
 
-    /// Lets others go first, sometimes.
+    /// Yields to other tasks, sometimes.
     pub(super) async fn dawdle(&self) {
         let pause = {
             let state = self.state();
@@ -191,7 +191,7 @@ impl World {
         }
     }
 
-    /// A point at which a process may end, and a store may fail or be out of reach.
+    /// Point at which a process may crash, and a store may fail or be unreachable.
     pub(super) async fn pass(&self, actor: Actor, point: CrashPoint) -> Result<(), StoreError> {
         self.reach(actor).await?;
         self.end_perhaps(actor, point).await;
@@ -205,7 +205,7 @@ impl World {
         Ok(())
     }
 
-    /// A point at which a process may end.
+    /// Point at which a process may crash.
     pub(super) async fn end_perhaps(&self, actor: Actor, point: CrashPoint) {
         let ends = {
             let mut state = self.state();
@@ -216,12 +216,12 @@ impl World {
             ends
         };
         if ends {
-            // the scheduler drops the whole task before anything else happens
+            // the scheduler drops the whole task before any other step
             pending::<()>().await;
         }
     }
 
-    /// What is being sent kills its process.
+    /// Crashes the process that sends `delivery`.
     pub(super) async fn poison(&self, actor: Actor, delivery: &DeliveryId) {
         self.check(|state| {
             state.census.poisonings += 1;
@@ -231,7 +231,7 @@ impl World {
         pending::<()>().await;
     }
 
-    /// Runs one verb of a store. While one waits for something outside, virtual time stands still.
+    /// Runs one store call. While a call waits for another thread, virtual time stops.
     pub(super) async fn verb<T>(&self, verb: impl Future<Output = T>) -> T {
         struct UnderWay<'w>(&'w World);
         impl Drop for UnderWay<'_> {
@@ -244,7 +244,7 @@ impl World {
         verb.await
     }
 
-    /// Tells every dispatcher that there may be something to do.
+    /// Wakes all dispatchers.
     pub(super) fn wake_dispatchers(&self) {
         for (woken, waker) in self.state().woken.values_mut() {
             *woken = true;
@@ -254,7 +254,7 @@ impl World {
         }
     }
 
-    /// Ends when `actor` was woken, or its clock shows `due_at`. `true`: go on; `false`: everybody stops.
+    /// Ends when `actor` was woken or its clock shows `due_at`; `false` if the run stops.
     pub(super) async fn wait(&self, actor: Actor, due_at: Option<SystemTime>) -> bool {
         poll_fn(|context| {
             let mut state = self.state();
@@ -287,7 +287,7 @@ impl State {
         start() + self.now + ahead
     }
 
-    /// How much time had passed when the operator's clock showed this.
+    /// Elapsed time at which the operator's clock showed `time`.
     pub(super) fn passed_at(&self, time: SystemTime) -> Duration {
         let ago = self
             .wall(Actor::Operator)
@@ -308,7 +308,7 @@ impl State {
         }
     }
 
-    /// Notes that the task which is being polled ends here.
+    /// Crashes the task that is being polled.
     pub(super) fn crash(&mut self, actor: Actor, point: CrashPoint) {
         *self.census.crashes.entry(point).or_default() += 1;
         self.monitor.excuse(actor);
@@ -316,7 +316,7 @@ impl State {
         self.tell(|| format!("{actor}: crashes at {point:?}"));
     }
 
-    /// Moves time to the next timer, if there is one, and wakes who waits for it.
+    /// Advances time to the next timer, if there is one, and wakes its task.
     pub(super) fn pass_time(&mut self) -> bool {
         let Some((&(end, _), _)) = self.timers.first_key_value() else {
             return false;
@@ -338,12 +338,12 @@ impl State {
     }
 }
 
-/// When a run begins, by the slowest clock.
+/// Start of a run, by the slowest clock.
 fn start() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)
 }
 
-/// The clock of one actor.
+/// Clock of one actor.
 pub(super) struct ActorClock(pub(super) Arc<World>, pub(super) Actor);
 
 impl Clock for ActorClock {

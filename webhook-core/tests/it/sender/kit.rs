@@ -38,7 +38,7 @@ async fn flawed_replays_are_found() {
         KeepsTheAge by an_endpoint_gets_what_it_missed,
         MakesNothing by an_endpoint_gets_what_it_missed,
         LooksOnce by missing_events_are_looked_at_in_pages,
-        LooksThenMakes by of_32_simultaneous_looks_each_missing_delivery_is_made_once,
+        LooksThenMakes by of_32_concurrent_calls_one_creates_each_missing_delivery,
     }
 }
 

@@ -33,7 +33,7 @@ const EVENTS: usize = 4;
 
 /// W17: one hung endpoint beside 99 others leaves their 99th percentile within twice what it is without it.
 #[tokio::test]
-async fn a_hung_endpoint_leaves_the_latency_of_the_others_within_twice() {
+async fn hung_endpoint_leaves_latency_of_others_within_twice() {
     let alone = percentile_99(latencies(1..ENDPOINTS).await);
     let beside = percentile_99(latencies(0..ENDPOINTS).await);
     assert!(alone > SERVICE * 2, "{alone:?} is no load");

@@ -17,7 +17,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 /// W13: seven attempts, then the dead letter; replayed, the same event is delivered.
 #[tokio::test]
-async fn seven_failed_attempts_end_as_a_dead_letter_that_a_replay_delivers() {
+async fn seventh_failure_is_dead_letter_that_replay_delivers() {
     let failures: [ExchangeResult; 7] = [
         answer(StatusCode::INTERNAL_SERVER_ERROR),
         Err(TransportError::timeout()),

@@ -29,10 +29,10 @@ fn no_crash_breaks_a_promise_of_the_engine() {
     let share = |index| {
         let mut census = Census::default();
         for seed in (index..count).step_by(usize::try_from(THREADS).unwrap()) {
-            census = census.and(&run(first + seed));
+            census = census.merge(&run(first + seed));
         }
         let mut total = total.lock().unwrap();
-        *total = total.clone().and(&census);
+        *total = total.clone().merge(&census);
     };
     thread::scope(|scope| {
         for index in 0..THREADS {

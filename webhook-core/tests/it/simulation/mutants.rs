@@ -34,7 +34,7 @@ fn a_store_that_settles_without_a_fence_is_found() {
 /// W13, W15: a lease that nobody settles, and nobody lost, is found.
 #[test]
 fn a_dispatcher_that_forgets_to_settle_is_found() {
-    check(Flaw::NeverSettles, Invariant::DrainedIsOver);
+    check(Flaw::NeverSettles, Invariant::StoppedDispatcherIsIdle);
 }
 
 /// W11, W14: an endpoint that is called before the moment it asked for is found.
@@ -52,13 +52,13 @@ fn a_lease_before_the_due_time_is_found() {
 /// W15: a delivery that kills one dispatcher after the other is found.
 #[test]
 fn an_outbox_that_sets_nothing_aside_is_found() {
-    check(Flaw::NeverSetsAside, Invariant::TheGuiltyAreSetAside);
+    check(Flaw::NeverSetsAside, Invariant::OnlyCrashersAreQuarantined);
 }
 
 /// W15: bystanders that are set aside with the guilty are found.
 #[test]
 fn an_outbox_that_convicts_bystanders_is_found() {
-    check(Flaw::ForgetsSuspects, Invariant::TheGuiltyAreSetAside);
+    check(Flaw::ForgetsSuspects, Invariant::OnlyCrashersAreQuarantined);
 }
 
 /// W15: an event that was accepted and not stored is found.
@@ -88,7 +88,7 @@ fn an_outbox_that_takes_what_failed_for_missing_is_found() {
 /// W18: a dry run that makes what it should only count is found.
 #[test]
 fn an_outbox_whose_dry_run_makes_deliveries_is_found() {
-    check(Flaw::MakesInDryRuns, Invariant::NothingIsUnasked);
+    check(Flaw::MakesInDryRuns, Invariant::NoUnrequestedDeliveries);
 }
 
 /// W7, W15: a receiver that crashes between its claim and its queue loses an event that the sender believes delivered.

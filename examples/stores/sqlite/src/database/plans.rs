@@ -100,7 +100,7 @@ async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
         rate_limits::request_takes_from_all_buckets_or_none,
         dedupe::a_new_event_is_enqueued_and_its_repetition_is_a_duplicate,
         inbox::a_lost_lease_finishes_nothing,
-        endpoints::those_who_subscribe_and_are_not_disabled_are_listed,
+        endpoints::enabled_subscribers_are_listed,
         endpoints::a_state_is_kept,
         endpoints::both_secrets_sign_until_the_exact_end_of_the_overlap,
         outbox::endpoints_take_turns,

@@ -1,4 +1,4 @@
-//! The registered endpoints as one actor sees them.
+//! Endpoint store as one actor sees it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The store of one receiver.
+//! Inbox of one receiver.
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -20,7 +20,7 @@ pub(in super::super) struct SimulatedInbox {
     pub(in super::super) world: Arc<World>,
     pub(in super::super) actor: Actor,
     pub(in super::super) endpoint: EndpointId,
-    /// Has no faults, and must be served in time.
+    /// The receiver has no faults and must be served in time.
     pub(in super::super) is_healthy: bool,
 }
 

@@ -1,6 +1,6 @@
-//! The stores of a run, wrapped: they take their time, fail, lose answers, and tell the monitor what they did.
+//! Wrapped stores of a run: they take time, fail, lose results, and report to the monitor.
 //!
-//! A crash is before a verb or after it: a verb is one atomic step, so there is no middle.
+//! A crash is before or after a call, because a call is one atomic step.
 
 mod endpoints;
 mod inbox;

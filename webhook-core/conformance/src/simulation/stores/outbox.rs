@@ -1,4 +1,4 @@
-//! The outbox as one actor sees it.
+//! Outbox as one actor sees it.
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -27,7 +27,7 @@ impl Outbox for SimulatedOutbox {
     async fn enqueue(&self, enqueue: Enqueue) -> Result<Enqueued, StoreError> {
         let (world, event) = (&self.world, enqueue.event.id.clone());
         world.pass(self.actor, CrashPoint::BeforeEventCommit).await?;
-        // noted before: somebody may lease them before the store has answered
+        // recorded before the call, because another dispatcher may lease them before it returns
         let addressed = enqueue.deliveries.iter().map(|delivery| delivery.id.clone());
         world.state().ledger.addressed.extend(addressed);
         let enqueued = world.verb(self.inner.enqueue(enqueue)).await?;
@@ -44,7 +44,7 @@ impl Outbox for SimulatedOutbox {
 
     async fn lease(&self, request: &LeaseRequest) -> Result<Leases, StoreError> {
         let world = &self.world;
-        // most looks find nothing, and would be most of the crashes
+        // most calls lease nothing, so most crashes would be here
         let looks_only = world.state().choices.happens(950);
         if looks_only {
             world.reach(self.actor).await?;
@@ -110,7 +110,7 @@ impl Outbox for SimulatedOutbox {
         let world = &self.world;
         world.pass(self.actor, CrashPoint::InReplay).await?;
         if !request.dry_run {
-            // counted before: a crash in the middle leaves open whether it happened
+            // recorded before the call: after a crash it is unknown if the replay happened
             world.state().monitor.replay_begins();
         }
         let count = world.verb(self.inner.replay(request)).await?;
@@ -147,14 +147,14 @@ impl Outbox for SimulatedOutbox {
 }
 
 impl SimulatedOutbox {
-    /// Whether anything was set aside instead of leased.
+    /// Reports quarantined deliveries; returns `true` if there were any.
     fn note_set_aside(&self, set_aside: &[SetAside]) -> bool {
         for SetAside { delivery, reason } in set_aside {
             self.world
                 .tell(|| format!("{}: sets {delivery} aside: {reason}", self.actor));
             self.world.check(|state| {
                 state.census.set_aside += 1;
-                // an outage loses no lease, so it convicts nobody
+                // an outage loses no lease, so it explains no quarantine
                 let own = state.census.faults() - state.census.poisonings - state.census.outages;
                 state.monitor.set_aside(delivery, own)
             });
