@@ -1,4 +1,4 @@
-//! A store whose every verb needs its runtime, as one on sqlx does, passes a kit on both flavors without preparation.
+//! A store whose methods need their runtime, as with sqlx, passes a kit on both runtime flavors.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::time::{Duration, SystemTime};
@@ -9,7 +9,7 @@ use webhook_core::memory::MemoryInbox;
 use webhook_core::ports::StoreError;
 use webhook_core::receiver::{Claim, Dedupe, Finish, Inbox, Incoming, Queued, Ticket};
 
-/// Keeps its state in memory, behind an exchange with a server of its own.
+/// In-memory inbox behind an exchange with its own server.
 struct RemoteInbox {
     inner: MemoryInbox,
     server: TcpListener,
@@ -36,7 +36,7 @@ impl RemoteInbox {
         let (mut connection, _) = self.server.accept().await.unwrap();
         assert_eq!(connection.read_u8().await.unwrap(), b'?');
         connection.write_all(b"!").await.unwrap();
-        // the connection may be that of another call, so it stays open until this call is answered
+        // the connection may belong to another call, so it stays open until this call is answered
         assert_eq!(client.await.unwrap(), b'!');
     }
 }

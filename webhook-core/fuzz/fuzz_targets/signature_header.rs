@@ -20,7 +20,7 @@ fuzz_target!(|input: (Vec<&[u8]>, &[u8])| {
         headers.extend(value.map(|value| (HeaderName::from_static(name), value)));
     }
     let body = Bytes::copy_from_slice(input.1);
-    // nobody guesses a signature
+    // the fuzzer cannot guess a signature
     assert!(
         Verifier::standard_webhooks(secret)
             .verify(&headers, body, std::time::UNIX_EPOCH)

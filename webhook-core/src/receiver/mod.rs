@@ -10,12 +10,14 @@
 //! - [`diagnosis`] finds likely causes of a failed verification.
 //!
 //! ```
-//! use webhook_core::ports::SystemClock;
 //! use std::{sync::Arc, time::{Duration, SystemTime}};
-//! use bytes::Bytes;
 //! use http::{Request, StatusCode};
 //! use webhook_core::{
-//!     event::Envelope, memory::MemoryInbox, receiver::{Inbox, Receiver, Verifier}, secret::SigningSecret,
+//!     event::Envelope,
+//!     memory::MemoryInbox,
+//!     ports::SystemClock,
+//!     receiver::{Inbox, Receiver, Verifier},
+//!     secret::SigningSecret,
 //!     signature::{Signer, Signers},
 //! };
 //!
@@ -27,15 +29,19 @@
 //! let receiver = Receiver::builder("payments", verifier, inbox.clone(), SystemClock).build()?;
 //!
 //! # let now = SystemTime::now();
-//! # let event = Envelope::new("evt_1".parse()?, "charge.created".parse()?, "1".parse()?, now, br#"{"id":"ch_1"}"#)?;
+//! # let (id, kind, version) = ("evt_1".parse()?, "charge.created".parse()?, "1".parse()?);
+//! # let event = Envelope::new(id, kind, version, now, br#"{"id":"ch_1"}"#)?;
 //! let mut request = Request::post("/webhooks").body(event.bytes().clone())?;
-//! Signers::from(Signer::standard_webhooks(&secret)).sign(event.id(), now, event.bytes()).insert_into(request.headers_mut());
+//! let signers = Signers::from(Signer::standard_webhooks(&secret));
+//! signers.sign(event.id(), now, event.bytes()).insert_into(request.headers_mut());
 //! assert_eq!(receiver.receive(request.clone()).await.status(), StatusCode::NO_CONTENT);
-//! assert_eq!(receiver.receive(request).await.status(), StatusCode::NO_CONTENT); // a repetition: acknowledged, not queued
+//! // a duplicate is acknowledged and not queued again
+//! assert_eq!(receiver.receive(request).await.status(), StatusCode::NO_CONTENT);
 //!
 //! let jobs = inbox.take(64, now, Duration::from_secs(60)).await?;
 //! assert_eq!(jobs.len(), 1);
-//! let event = Envelope::parse(jobs[0].body.clone())?; // the work, idempotent as it may be done twice after a crash
+//! // the work must be idempotent, because it may run twice after a crash
+//! let event = Envelope::parse(jobs[0].body.clone())?;
 //! assert_eq!(event.event_type().as_str(), "charge.created");
 //! inbox.finish(&jobs[0].ticket).await?;
 //! # Ok(())

@@ -5,15 +5,18 @@
 //! writes, with the version, the sequence number or the time of the event:
 //!
 //! ```
-//! use webhook_core::{memory::MemoryLatestSeen, receiver::{Advance, LatestSeen, Position, ResourceKey}};
+//! use webhook_core::memory::MemoryLatestSeen;
+//! use webhook_core::receiver::{Advance, LatestSeen, Position, ResourceKey};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let seen = MemoryLatestSeen::default();
 //! let charge = ResourceKey { source: "payments".into(), resource: "ch_1".parse()? };
 //! assert_eq!(seen.advance(&charge, Position::from(2)).await?, Advance::Newer);
-//! assert_eq!(seen.advance(&charge, Position::from(1)).await?, Advance::Older); // drop it: a newer state is known
-//! assert_eq!(seen.advance(&charge, Position::from(2)).await?, Advance::Same); // after a crash: do the work again
+//! // drop it: the stored state is newer
+//! assert_eq!(seen.advance(&charge, Position::from(1)).await?, Advance::Older);
+//! // process it again, as after a crash
+//! assert_eq!(seen.advance(&charge, Position::from(2)).await?, Advance::Same);
 //! # Ok(())
 //! # }
 //! ```

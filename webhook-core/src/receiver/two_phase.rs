@@ -18,8 +18,8 @@ use crate::ports::StoreError;
 /// - [`begin`](Self::begin) is one atomic step and durable before it returns. Of any number of
 ///   concurrent calls for one key, in all processes, exactly one returns [`Begun::Claimed`].
 /// - A claim is valid while `now < expires_at` of its event, before and after it is queued. A claim
-///   that was not [marked as queued](Self::mark_queued) can be begun again with the same body when its
-///   lease has ended, that is from `now == until` on.
+///   that was not [marked as queued](Self::mark_queued) can be begun again with the same body when
+///   its lease has ended, that is from `now == until` on.
 /// - Another body under a valid claim returns [`Begun::Conflict`], before and after it is queued.
 /// - Only [`Begun::Claimed`] writes.
 /// - Keys are compared byte for byte.
@@ -111,10 +111,14 @@ impl<S: Queue + ?Sized> Queue for Arc<S> {
 ///
 /// ```
 /// use std::time::Duration;
-/// use webhook_core::{memory::MemoryClaims, ports::{StoreError, SystemClock}, receiver::{ClaimThenQueue, Incoming, Queue, Receiver, Verifier},
-///     secret::SigningSecret};
+/// use webhook_core::{
+///     memory::MemoryClaims,
+///     ports::{StoreError, SystemClock},
+///     receiver::{ClaimThenQueue, Incoming, Queue, Receiver, Verifier},
+///     secret::SigningSecret,
+/// };
 ///
-/// struct Broker; // a host's own
+/// struct Broker; // replace with the host's broker
 ///
 /// #[async_trait::async_trait]
 /// impl Queue for Broker {
@@ -125,7 +129,8 @@ impl<S: Queue + ?Sized> Queue for Arc<S> {
 /// }
 ///
 /// let dedupe = ClaimThenQueue::new(MemoryClaims::default(), Broker, Duration::from_secs(30));
-/// let verifier = Verifier::standard_webhooks(SigningSecret::from_whsec("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")?);
+/// let secret = SigningSecret::from_whsec("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")?;
+/// let verifier = Verifier::standard_webhooks(secret);
 /// let receiver = Receiver::builder("payments", verifier, dedupe, SystemClock).build()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

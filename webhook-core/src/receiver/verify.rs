@@ -33,18 +33,20 @@ pub(super) const TOLERANCE: Duration = Duration::from_secs(300);
 /// use http::HeaderMap;
 /// use webhook_core::{receiver::Verifier, secret::SigningSecret};
 ///
-/// let verifier = Verifier::standard_webhooks(SigningSecret::from_whsec("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")?);
+/// let secret = SigningSecret::from_whsec("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")?;
+/// let verifier = Verifier::standard_webhooks(secret);
 /// let mut headers = HeaderMap::new();
 /// headers.insert("webhook-id", "msg_p5jXN8AQM9LWM0D4loKWxJek".parse()?);
 /// headers.insert("webhook-timestamp", "1614265330".parse()?);
 /// headers.insert("webhook-signature", "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=".parse()?);
 ///
 /// let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_614_265_330 + 300);
-/// let verified = verifier.verify(&headers, Bytes::from(r#"{"test": 2432232314}"#), now)?;
-/// assert_eq!(verified.body(), r#"{"test": 2432232314}"#);
+/// let body = Bytes::from(r#"{"test": 2432232314}"#);
+/// let verified = verifier.verify(&headers, body.clone(), now)?;
+/// assert_eq!(verified.body(), &body);
 ///
 /// let a_second_later = now + Duration::from_secs(1);
-/// assert!(verifier.verify(&headers, Bytes::from(r#"{"test": 2432232314}"#), a_second_later).is_err());
+/// assert!(verifier.verify(&headers, body, a_second_later).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -2,7 +2,11 @@
 //! hold the public key.
 //!
 //! ```
-//! use webhook_core::{ports::OsEntropy, receiver::Verifier, signature::{Signer, ed25519::SecretKey}};
+//! use webhook_core::{
+//!     ports::OsEntropy,
+//!     receiver::Verifier,
+//!     signature::{Signer, ed25519::SecretKey},
+//! };
 //!
 //! let secret = SecretKey::generate(&OsEntropy);
 //! let published = secret.public_key().to_whpk();

@@ -1,4 +1,4 @@
-//! What the verifier allocates: nothing, whatever it says.
+//! Allocations of the verifier.
 
 use allocation_counter::measure;
 use bytes::Bytes;
@@ -7,7 +7,7 @@ use webhook_core::{receiver::Verifier, signature::Signer};
 
 use crate::ends::{BODY, now, pairs, secret, signed};
 
-/// Nobody can make a receiver allocate before it knows who is asking.
+/// A client without the key cannot make a receiver allocate.
 #[test]
 fn verifying_allocates_nothing() {
     for (signer, verifier) in pairs() {

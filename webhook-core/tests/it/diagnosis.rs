@@ -1,4 +1,4 @@
-//! Why a signature failed, in the cases that support meets, and what a diagnosis must never give away.
+//! Causes of failed signatures, and secrets that a diagnosis must not reveal.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use webhook_core::{
 
 use crate::ends::{BODY, clock, key, now, pairs, secret, signed};
 
-/// A diagnosis of each scheme, in the order of `pairs`.
+/// A diagnosis for each scheme, in the order of `pairs`.
 fn diagnoses() -> [Diagnosis; 4] {
     [
         Diagnosis::timestamp_body_hex(secret(1)),
@@ -42,7 +42,7 @@ fn standard() -> HeaderMap {
     signed(Signer::standard_webhooks(&secret(1)), now(), BODY.as_bytes())
 }
 
-/// W5: what verifies has no cause, and what nothing explains has none either.
+/// W5: neither a valid message nor an unexplained one has a cause.
 #[test]
 fn nothing_is_made_up() {
     for ((signer, _), diagnosis) in pairs().into_iter().zip(diagnoses()) {
@@ -54,7 +54,7 @@ fn nothing_is_made_up() {
     assert_eq!(causes(&foreign, BODY.as_bytes()), []);
 }
 
-/// W5: what was done to the body on its way is found for every scheme.
+/// W5: changes of the body in transit are found for every scheme.
 #[test]
 fn a_changed_body_is_recognised() {
     let pretty = "{\n  \"id\": \"evt_1\",\n  \"n\": [\n    1.50,\n    {}\n  ]\n}";
@@ -108,14 +108,14 @@ fn a_changed_body_is_recognised() {
             let headers = signed(signer, now(), was.as_bytes());
             assert!(verifier.verify(&headers, arrived.clone().into(), now()).is_err());
             let mut found = diagnosis.causes(&headers, arrived.as_bytes(), now());
-            // a byte order mark hides the id from who reads the body as JSON
+            // a byte order mark hides the id from a JSON parser
             found.retain(|cause| *cause != Cause::IdNotInBody);
             assert_eq!(found, [Cause::Body(change)], "{was} {}", verifier.scheme());
         }
     }
 }
 
-/// W5: a secret that the other end reads in another way is found, both ways.
+/// W5: a secret that the sender decodes differently is found, in both directions.
 #[test]
 fn another_reading_of_the_secret_is_recognised() {
     let whsec = secret(1).expose_whsec();
@@ -145,7 +145,7 @@ fn another_reading_of_the_secret_is_recognised() {
     }
 }
 
-/// W5: every scheme is recognised by the receivers of every other.
+/// W5: every scheme is found by the receivers of every other.
 #[test]
 fn another_scheme_is_recognised() {
     for (signer, _) in pairs() {
@@ -156,7 +156,7 @@ fn another_scheme_is_recognised() {
             let found = diagnosis.causes(&headers, BODY.as_bytes(), now());
             let cause = match (scheme, expected) {
                 _ if scheme == expected => vec![],
-                // a public key says nothing of an HMAC
+                // a public key cannot check an HMAC
                 (_, Scheme::Ed25519) => vec![Cause::SignatureFormat],
                 _ => vec![Cause::OtherScheme(scheme)],
             };
@@ -165,7 +165,7 @@ fn another_scheme_is_recognised() {
     }
 }
 
-/// W5: a secret that was given up is recognised, and one still in the ring is not called that.
+/// W5: a retired secret is found, and one in the ring is not reported as retired.
 #[test]
 fn a_retired_secret_is_recognised() {
     let ring = Keyring::new([secret(1), secret(2)]).unwrap();
@@ -185,7 +185,8 @@ fn a_retired_secret_is_recognised() {
     }
 }
 
-/// W5: a clock that is off is named with its size; the time of a message that nobody signed is not judged.
+/// W5: a wrong clock is reported with its difference; the timestamp of an unsigned message is not
+/// checked.
 #[test]
 fn a_skew_is_measured_only_when_the_signature_proves_the_time() {
     let skew = Duration::from_secs(17 * 60);
@@ -201,7 +202,7 @@ fn a_skew_is_measured_only_when_the_signature_proves_the_time() {
     assert_eq!(wide.causes(&standard(), BODY.as_bytes(), now() + skew), []);
 }
 
-/// W5: a signature in another order or writing than the header's grammar has is recognised.
+/// W5: a matching signature in another order or encoding than the header's grammar is found.
 #[test]
 fn a_right_signature_in_a_wrong_writing_is_recognised() {
     let headers = standard();
@@ -242,10 +243,10 @@ fn a_right_signature_in_a_wrong_writing_is_recognised() {
     assert_eq!(found, [Cause::SignatureFormat]);
 }
 
-/// W5: parts that were joined in another order, or left out, are recognised.
+/// W5: parts that were joined in another order, or omitted, are found.
 #[test]
 fn other_signed_parts_are_recognised() {
-    // the message `1700000000.evt_1.body` is what a sender signs that swaps id and time
+    // `1700000000.evt_1.body` is signed by a sender that swaps id and time
     let mut swapped = HeaderMap::new();
     let signer = Signer::standard_webhooks(&secret(1));
     let time = webhook_core::event::Timestamp::from_seconds(1_700_000_001).unwrap();
@@ -309,7 +310,7 @@ fn two_causes_are_found_together() {
     assert_eq!(found[1], Cause::SignedInThePast(Duration::from_secs(900)));
 }
 
-/// W5: no cause reaches the wire: whatever it would be, the sender is told the same.
+/// W5: no cause reaches the wire: the sender gets the same response for all of them.
 #[tokio::test]
 async fn a_diagnosis_never_reaches_the_wire() {
     let verifier = Verifier::standard_webhooks(secret(1));
@@ -345,7 +346,7 @@ async fn a_diagnosis_never_reaches_the_wire() {
     assert_eq!(answers.len(), 1);
 }
 
-/// W5: neither the diagnosis nor a cause shows bytes of a key, in any writing.
+/// W5: neither the diagnosis nor a cause shows bytes of a key, in any encoding.
 #[test]
 fn a_diagnosis_reveals_no_key() {
     let senders = SigningSecret::from_utf8(&secret(b'k').expose_whsec()).unwrap();
@@ -366,7 +367,8 @@ fn a_diagnosis_reveals_no_key() {
     }
 }
 
-/// W5: nobody without a key makes a diagnosis lay out the 34 GB that this body has when it is indented.
+/// W5: a client without the key cannot make a diagnosis write the 34 GB of this body's indented
+/// form.
 #[test]
 fn a_body_of_brackets_does_not_exhaust_the_memory() {
     let brackets = format!("{}{}", "[".repeat(131_072), "]".repeat(131_072));
@@ -374,7 +376,7 @@ fn a_body_of_brackets_does_not_exhaust_the_memory() {
 }
 
 proptest! {
-    /// W5: no headers and no body make a diagnosis panic, or explain what is not signed.
+    /// W5: no headers and no body cause a panic, or explain an unsigned message.
     #[test]
     fn no_message_makes_a_diagnosis_panic(
         id in "[ -~]{0,12}", time in "[0-9.+ -]{0,14}", list in "[ -~]{0,90}", body in prop::collection::vec(any::<u8>(), 0..64)
@@ -389,7 +391,7 @@ proptest! {
         }
     }
 
-    /// W5: JSON of whatever content, laid out in another way, is recognised as that.
+    /// W5: JSON of any content in another layout is found.
     #[test]
     fn a_serialisation_is_recognised_whatever_the_content(strings in prop::collection::vec(".{0,12}", 1..6)) {
         let value = serde_json::json!({"id": "evt_1", "strings": strings});

@@ -1,4 +1,4 @@
-//! Forgeries against the asymmetric scheme.
+//! Forgeries of the asymmetric scheme.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use webhook_core::{
@@ -15,7 +15,7 @@ use webhook_core::{
 
 use crate::ends::{key, now, reason, signed};
 
-/// W3: a receiver that knows public keys takes no HMAC made with one of them as the secret.
+/// W3: a receiver with public keys does not accept an HMAC keyed with one of them.
 #[test]
 fn a_public_key_is_no_hmac_secret() {
     let public = key(1).public_key();
@@ -38,7 +38,8 @@ fn a_public_key_is_no_hmac_secret() {
     );
 }
 
-/// W3: weak public keys are refused, and so is the signature that verifies every message under them.
+/// W3: weak public keys are refused, and so is the signature that is valid for every message under
+/// them.
 #[test]
 fn weak_keys_and_signatures_of_small_order_are_refused() {
     let mut identity = [0; 32];
@@ -61,7 +62,7 @@ fn weak_keys_and_signatures_of_small_order_are_refused() {
     );
 }
 
-/// W3: a scalar that is not reduced makes a second signature of the same message, which is refused.
+/// W3: a second signature of the same message, with a scalar that is not reduced, is refused.
 #[test]
 fn a_signature_with_a_larger_scalar_is_refused() {
     // the order of the group, least significant byte first
@@ -94,7 +95,7 @@ fn a_signature_with_a_larger_scalar_is_refused() {
     );
 }
 
-/// W3: an asymmetric key comes as a seed or as a pair whose halves agree.
+/// W3: a secret key is a seed, or a seed with its public key.
 #[test]
 fn an_asymmetric_key_is_a_seed_or_a_pair_that_agrees() {
     let pair = key(1).expose_whsk();
@@ -115,8 +116,8 @@ fn an_asymmetric_key_is_a_seed_or_a_pair_that_agrees() {
     assert_eq!(format!("{:?}", key(1)), "SecretKey(..)");
 }
 
-/// W2: a header full of well-formed signatures is refused before any is tried, so that a message costs a receiver at most 4
-/// times its keys in verifications; the last of four is tried with the last of eight keys.
+/// W2: a header with too many well-formed signatures is refused before any is tried, so a message
+/// costs at most 4 verifications per key; the last of four is tried with the last of eight keys.
 #[test]
 fn more_than_four_asymmetric_signatures_are_refused_untried() {
     let ring = Keyring::new((1..=8).map(|byte| key(byte).public_key())).unwrap();
@@ -130,13 +131,13 @@ fn more_than_four_asymmetric_signatures_are_refused_untried() {
         (vec![wrong; 3], None),
         (vec![wrong; 4], Some(VerifyFailure::TooManySignatures)),
         (vec![wrong; 15], Some(VerifyFailure::TooManySignatures)),
-        // what is no signature costs nothing
+        // a malformed signature costs nothing
         (
             [vec!["v1,x"; 10], vec!["v1a,x"; 2], vec![wrong; 3]].concat(),
             None,
         ),
     ] {
-        // a right one in front would end the search, were any tried
+        // a valid one in front would end the search if any were tried
         for list in [
             [wrong.as_slice(), &[right]].concat(),
             [&[right], wrong.as_slice()].concat(),
@@ -151,7 +152,7 @@ fn more_than_four_asymmetric_signatures_are_refused_untried() {
     }
 }
 
-/// W6: a sender makes no more asymmetric signatures than a receiver of this suite tries.
+/// W6: a sender writes at most as many Ed25519 signatures as a receiver tries.
 #[test]
 fn an_endpoint_has_at_most_four_asymmetric_signers() {
     let add = |signers: Signers, byte| signers.with_signer(Signer::ed25519(&key(byte)));

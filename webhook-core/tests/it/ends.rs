@@ -1,4 +1,4 @@
-//! Both ends of every scheme, and a message between them.
+//! Sender and receiver of every scheme, and a message between them.
 
 use std::time::{Duration, SystemTime};
 
@@ -32,7 +32,7 @@ pub(crate) fn key(byte: u8) -> SecretKey {
     SecretKey::generate(&entropy_fn(|bytes| bytes.fill(byte)))
 }
 
-/// Both ends of every scheme.
+/// Signer and verifier of every scheme.
 pub(crate) fn pairs() -> [(Signer, Verifier); 4] {
     [
         (

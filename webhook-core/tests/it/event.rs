@@ -1,4 +1,4 @@
-//! The envelope and the words in it.
+//! Envelopes, ids, types and versions.
 
 use std::time::{Duration, SystemTime};
 
@@ -18,7 +18,7 @@ fn envelope(object: &str) -> Result<Envelope, impl std::fmt::Debug> {
     )
 }
 
-/// W1: the envelope has id, type, version, created in whole seconds, and data.object exactly as it was given.
+/// W1: the envelope has id, type, version, created in whole seconds, and data.object unchanged.
 #[test]
 fn an_envelope_is_written_once_with_the_object_as_it_was_given() {
     let object = "{ \"amount\":1.50, \"amount\":1e2,\t\"note\":\"\\u00e9\" }";
@@ -55,7 +55,7 @@ fn what_is_no_json_object_is_no_payload() {
     assert_eq!(envelope(" {}\n").unwrap().object(), "{}");
 }
 
-/// W1: bytes that arrived stay as they are, with their white space, their order and members nobody knows.
+/// W1: received bytes stay unchanged, with their white space, order and unknown members.
 #[test]
 fn a_parsed_envelope_keeps_its_exact_bytes() {
     let text = "\r\n{ \"data\": { \"extra\": 1, \"object\": {\"b\":1, \"a\":2} },\"created\":0,\"type\":\"a.b\", \"x\":[[]], \"id\":\"evt_\\u0031\" }\n";
@@ -73,7 +73,7 @@ fn a_parsed_envelope_keeps_its_exact_bytes() {
     assert_eq!(envelope.into_bytes(), text);
 }
 
-/// W1: an envelope lacks nothing, has nothing twice, and every member has its type.
+/// W1: an envelope with a missing, repeated or mistyped member is refused.
 #[test]
 fn what_is_no_envelope_is_refused() {
     let whole = r#"{"id":"evt_1","type":"a.b","version":"1","created":1,"data":{"object":{}}}"#;
@@ -143,7 +143,7 @@ fn ids_follow_their_grammar() {
     }
 }
 
-/// W1: a fresh id begins with `evt_`, has no dot, and is another one each time.
+/// W1: a generated id begins with `evt_`, has no dot, and is different each time.
 #[test]
 fn fresh_ids_are_distinct_and_valid() {
     let entropy = SeededEntropy::new(1);
@@ -155,7 +155,7 @@ fn fresh_ids_are_distinct_and_valid() {
     }
 }
 
-/// W1: event types are dotted lowercase words.
+/// W1: event types are lowercase words joined by dots.
 #[test]
 fn event_types_are_dotted_lowercase_words() {
     for text in [
@@ -213,7 +213,7 @@ fn words_keep_their_grammar_through_serde() {
 }
 
 proptest! {
-    /// W1: whatever an envelope is written of, it reads back the same.
+    /// W1: every envelope is parsed as it was written.
     #[test]
     fn an_envelope_reads_back_as_it_was_written(id in "[!-\\-/-~]{1,256}", kind in "[a-z0-9_]{1,9}(\\.[a-z0-9_]{1,9}){0,5}", version in "[!-~]{1,64}", seconds in 0..=999_999_999_999_u64, text: String) {
         let object = serde_json::json!({ "text": text }).to_string();
@@ -227,13 +227,13 @@ proptest! {
         prop_assert_eq!(read.object(), object.as_bytes());
     }
 
-    /// W1: no bytes make the parser panic.
+    /// W1: no bytes cause a panic of the parser.
     #[test]
     fn no_bytes_make_the_parser_panic(bytes in prop_oneof![any::<Vec<u8>>(), "[{}\\[\\]:,\"a-z0-9 \\\\]{0,64}".prop_map(String::into_bytes)]) {
         prop_assert!(Envelope::parse(Bytes::from(bytes)).is_err());
     }
 
-    /// W5: a timestamp has one writing.
+    /// W5: a timestamp has one canonical form.
     #[test]
     fn a_timestamp_reads_back_only_as_it_is_written(text in "[+-]?[0-9]{0,14}[ .a]?") {
         if let Ok(timestamp) = text.parse::<Timestamp>() {

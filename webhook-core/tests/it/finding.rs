@@ -1,4 +1,4 @@
-//! Whether a message verifies, as a diagnosis sees it.
+//! Findings of a diagnosis, compared with the verifier.
 
 use http::HeaderMap;
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use webhook_core::{
 
 use crate::ends::{BODY, key, now, pairs, secret, signed};
 
-/// A diagnosis of each scheme, in the order of `pairs`.
+/// A diagnosis for each scheme, in the order of `pairs`.
 fn diagnoses() -> [Diagnosis; 4] {
     [
         Diagnosis::timestamp_body_hex(secret(1)),
@@ -22,7 +22,7 @@ fn diagnoses() -> [Diagnosis; 4] {
     ]
 }
 
-/// W5: a message that verifies is told from one that nothing explains, by every scheme.
+/// W5: a valid message and an unexplained one have different findings, for every scheme.
 #[test]
 fn what_verifies_is_told_from_what_nothing_explains() {
     for ((signer, _), diagnosis) in pairs().into_iter().zip(diagnoses()) {
@@ -43,7 +43,7 @@ fn accepts(verifier: &Verifier, headers: &HeaderMap, body: &[u8]) -> bool {
 }
 
 proptest! {
-    /// W5: a diagnosis and a verifier agree on every message about whether it verifies.
+    /// W5: diagnosis and verifier agree on the validity of every message.
     #[test]
     fn a_diagnosis_agrees_with_its_verifier(
         signer in 0_usize..4, ahead in 0_u64..602, tokens in 1_usize..20, tail in "[ ,a-z0-9]{0,6}", changed: bool
@@ -62,7 +62,7 @@ proptest! {
     }
 }
 
-/// W5: what is signed by nobody we know is unexplained, and not taken for verified.
+/// W5: a message with an unknown secret is unexplained, and not valid.
 #[test]
 fn an_unknown_secret_is_unexplained() {
     let foreign = signed(Signer::standard_webhooks(&secret(2)), now(), BODY.as_bytes());

@@ -1,4 +1,4 @@
-//! The time of a message: how it is written, and how old it may be.
+//! Timestamps: format and tolerance.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,7 +8,7 @@ use webhook_core::{event::Timestamp, receiver::VerifyFailure};
 
 use crate::ends::{SECONDS, now, pairs, reason, signed};
 
-/// W5: 300 seconds are near enough, in both directions; 301 are not.
+/// W5: 300 seconds are accepted in both directions; 301 are not.
 #[test]
 fn the_tolerance_is_300_seconds_inclusive_in_both_directions() {
     for (signer, verifier) in pairs() {
@@ -30,7 +30,8 @@ fn the_tolerance_is_300_seconds_inclusive_in_both_directions() {
     }
 }
 
-/// W5: the tolerance can be another one, none at all included; ignoring the time is said by name, not by a zero.
+/// W5: the tolerance can be changed, also to zero; only the method with `danger` in its name
+/// ignores the timestamp.
 #[test]
 fn the_tolerance_is_as_configured() {
     let [.., (signer, verifier), _] = pairs();
@@ -50,7 +51,7 @@ fn the_tolerance_is_as_configured() {
     );
 }
 
-/// W5: at the ends of time nothing overflows.
+/// W5: the limits of the time range cause no overflow.
 #[test]
 fn the_ends_of_time_do_not_panic() {
     let far = Duration::from_secs(i64::MAX.unsigned_abs() / 2);
@@ -73,7 +74,7 @@ fn the_ends_of_time_do_not_panic() {
     }
 }
 
-/// W5: only the canonical writing of a timestamp is accepted, even where the sender signed another one.
+/// W5: only the canonical form of a timestamp is accepted, even if the sender signed another form.
 #[test]
 fn a_timestamp_in_another_writing_is_refused() {
     let [.., (signer, verifier), _] = pairs();
@@ -102,7 +103,7 @@ fn a_timestamp_in_another_writing_is_refused() {
     );
 }
 
-/// W5: another time than was signed is refused as a mismatch, before anybody asks whether it is fresh.
+/// W5: a changed timestamp is a mismatch, before its age is checked.
 #[test]
 fn the_signature_is_checked_before_the_time() {
     for (signer, verifier) in pairs() {
@@ -118,7 +119,7 @@ fn the_signature_is_checked_before_the_time() {
     }
 }
 
-/// W5: whatever is wrong, the error says the same.
+/// W5: every failure has the same message.
 #[test]
 fn every_failure_looks_alike_from_outside() {
     let [.., (signer, verifier), _] = pairs();

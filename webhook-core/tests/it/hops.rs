@@ -1,4 +1,4 @@
-//! Redirects: where they may lead, and what goes along.
+//! Redirects: allowed targets, and the headers that follow.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +43,7 @@ fn follow(location: &str) -> Result<Option<Request<Bytes>>, RefusedHop> {
     Hops::new(AddressPolicy::new()).follow(&request(Method::GET, ""), &answer(302, location))
 }
 
-/// W10: a redirect is the way around a check of the first URL alone, so each target is judged like the first.
+/// W10: every redirect target is checked like the first URL.
 #[test]
 fn a_redirect_inside_is_refused() {
     for location in [
@@ -83,7 +83,7 @@ fn a_fourth_redirect_is_refused() {
     assert!(hops.follow(&next, &answer(200, START)).unwrap().is_none());
 }
 
-/// W10: no redirect leads from https to http, even where the policy opens http.
+/// W10: no redirect leads from https to http, even if the policy allows http.
 #[test]
 fn a_redirect_does_not_leave_tls() {
     let mut hops = Hops::new(AddressPolicy::new().danger_allow_http());
@@ -99,7 +99,8 @@ fn a_redirect_does_not_leave_tls() {
     assert_eq!(refused, RefusedHop::Address(RefusedAddress::Scheme));
 }
 
-/// W10: credentials of whatever name stay with their origin; another name, port or scheme is another origin.
+/// W10: credentials of any name stay with their origin; another name, port or scheme is another
+/// origin.
 #[test]
 fn nothing_but_the_harmless_headers_goes_to_another_origin() {
     let policy = AddressPolicy::new().with_port(8443);
@@ -126,8 +127,8 @@ fn nothing_but_the_harmless_headers_goes_to_another_origin() {
     }
 }
 
-/// W10: the port is part of an origin as is the scheme, also where the policy lets `http` use the port of `https`; and so is an
-/// address, which is no name.
+/// W10: the port is part of an origin, and so is the scheme, also if the policy allows `http` on
+/// the port of `https`; an address is another origin than a name.
 #[test]
 fn another_scheme_or_address_is_another_origin() {
     let policy = AddressPolicy::new().danger_allow_http().with_port(443);
@@ -146,7 +147,7 @@ fn another_scheme_or_address_is_another_origin() {
     }
 }
 
-/// W10: a location that no URL parser reads ends the fetch; it is not taken for an answer without a location.
+/// W10: an unparsable location ends the fetch; it is not treated as a missing one.
 #[test]
 fn an_unreadable_location_is_refused() {
     for location in ["https://[::1", "https://exa mple.com/", "//"] {
@@ -163,7 +164,7 @@ fn an_unreadable_location_is_refused() {
     assert_eq!(refused.unwrap_err(), RefusedHop::InvalidLocation);
 }
 
-/// W10: the redirected request itself must have been one that the rules allow.
+/// W10: only a request that the rules allow can be redirected.
 #[test]
 fn a_request_that_the_rules_refuse_has_no_next_one() {
     let mut start = request(Method::GET, "");
@@ -172,7 +173,7 @@ fn a_request_that_the_rules_refuse_has_no_next_one() {
     assert!(matches!(refused, Err(RefusedHop::Address(_))), "{refused:?}");
 }
 
-/// W10: a body, or a method that changes something, is not carried to another origin.
+/// W10: a body, or a method that changes state, is not sent to another origin.
 #[test]
 fn a_body_does_not_go_to_another_origin() {
     for (method, body) in [
@@ -187,7 +188,7 @@ fn a_body_does_not_go_to_another_origin() {
     }
 }
 
-/// W10: the method and the body after a redirect are those of RFC 9110.
+/// W10: method and body after a redirect follow RFC 9110.
 #[test]
 fn the_method_follows_the_status() {
     let (get, head, post, put) = (Method::GET, Method::HEAD, Method::POST, Method::PUT);
@@ -230,7 +231,7 @@ fn the_method_follows_the_status() {
     }
 }
 
-/// W10: what is no redirect, or names no place, is the answer; what names two is refused.
+/// W10: a response without a redirect target is the result; one with two targets is refused.
 #[test]
 fn only_a_redirect_to_one_place_is_followed() {
     let mut hops = Hops::new(AddressPolicy::new());
@@ -252,7 +253,7 @@ fn only_a_redirect_to_one_place_is_followed() {
     );
 }
 
-/// W10: relative locations are resolved as a browser does, and fragments stay behind.
+/// W10: relative locations are resolved as in a browser, and fragments are dropped.
 #[test]
 fn a_location_is_resolved_against_where_it_was_found() {
     for (location, expected) in [
@@ -267,7 +268,7 @@ fn a_location_is_resolved_against_where_it_was_found() {
 }
 
 proptest! {
-    /// W10: no location makes the rules panic, or leads anywhere that they refuse.
+    /// W10: no location causes a panic or leads to a refused target.
     #[test]
     fn no_location_slips_past_the_rules(location in "[ -~é]{0,40}") {
         let next = Response::builder().status(302).header("location", location.as_bytes());

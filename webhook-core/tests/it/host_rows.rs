@@ -1,4 +1,5 @@
-//! A host's store keeps the records of the store ports in columns of its own, and gets them back as they were.
+//! A host's store keeps the records of the store ports in its own columns and rebuilds them
+//! unchanged.
 
 use std::time::{Duration, SystemTime};
 
@@ -16,7 +17,7 @@ use webhook_core::signature::{ActiveSigner, Scheme, Signer, Signers};
 
 use crate::ends::now;
 
-/// A column of nanoseconds since 1970.
+/// Column of nanoseconds since 1970.
 fn nanoseconds(time: SystemTime) -> u64 {
     let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap();
     since.as_nanos().try_into().unwrap()
@@ -26,7 +27,7 @@ fn time(nanoseconds: u64) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_nanos(nanoseconds)
 }
 
-/// Not a whole second.
+/// A time with a fraction of a second.
 fn instant() -> SystemTime {
     now() + Duration::new(1, 123_456_789)
 }
@@ -38,7 +39,7 @@ fn id() -> DeliveryId {
     }
 }
 
-/// The columns of a delivery.
+/// Columns of a delivery.
 struct DeliveryRow {
     event: String,
     endpoint: String,
@@ -106,7 +107,7 @@ fn host_reads_back_deliveries_it_built() {
     }
 }
 
-/// O44, W15: an event of the outbox, its body byte for byte.
+/// O44, W15: an event of the outbox, with its body byte for byte.
 #[test]
 fn host_reads_back_outbox_events_it_built() {
     let event = StoredEvent {
@@ -131,7 +132,7 @@ fn host_reads_back_outbox_events_it_built() {
     assert_eq!(read, event);
 }
 
-/// O44, W18: a row of the attempt log, answered and failed in each way.
+/// O44, W18: a row of the attempt log, with a response and with each kind of failure.
 #[test]
 fn host_reads_back_attempts_it_built() {
     let failed = |kind| AttemptResult::Failed {
@@ -177,7 +178,7 @@ fn host_reads_back_attempts_it_built() {
     }
 }
 
-/// O44, W17: the hold and the health of an endpoint, which the outbox keeps.
+/// O44, W17: hold and health of an endpoint, kept by the outbox.
 #[test]
 fn host_reads_back_endpoint_health_it_built() {
     for at in [None, Some(instant())] {
@@ -212,7 +213,7 @@ fn host_reads_back_endpoint_health_it_built() {
     }
 }
 
-/// A column for each signer: its scheme, its secret, and when it ends.
+/// Columns of each signer: scheme, secret and end.
 fn signer_rows(signers: &Signers) -> Vec<(String, String, Option<u64>)> {
     let rows = signers.iter().map(|active| {
         let (scheme, secret) = (active.signer.scheme(), active.signer.expose_text());
@@ -280,7 +281,7 @@ fn key() -> EventKey {
     }
 }
 
-/// O44, W7: the claim of an event, by which a repetition and a conflict are recognised.
+/// O44, W7: the claim of an event, which detects duplicates and conflicts.
 #[test]
 fn host_reads_back_claims_it_built() {
     let body = Bytes::from_static(b"{}");
@@ -344,7 +345,7 @@ fn host_reads_back_queued_events_it_built() {
     assert_eq!(read, queued);
 }
 
-/// O44, W9: how far a resource has come.
+/// O44, W9: the position of a resource.
 #[test]
 fn host_reads_back_latest_seen_it_built() {
     let latest = (
@@ -369,7 +370,7 @@ fn host_reads_back_latest_seen_it_built() {
     assert_eq!(serde_json::from_str::<ResourceKey>(&text).unwrap(), latest.0);
 }
 
-/// W9: a resource id has 1 to 255 bytes without NUL, whichever way it is read.
+/// W9: a resource id has 1 to 255 bytes without NUL, with every constructor.
 #[test]
 fn resource_id_outside_its_bounds_is_rejected() {
     use webhook_core::receiver::{InvalidResourceId, ResourceId};

@@ -1,4 +1,4 @@
-//! What the host brings, and what the tests bring in its place.
+//! Ports of the host, and their replacements in tests.
 
 use std::{
     error::Error,
@@ -104,7 +104,7 @@ fn errors_say_their_kind_and_keep_their_cause_apart() {
     }
 }
 
-/// W12: an exchange that is not told otherwise is bounded to ten seconds.
+/// W12: an exchange without other limits is bounded to ten seconds.
 #[test]
 fn the_default_limits_are_ten_seconds_and_64_kib() {
     let limits = ExchangeLimits::default();

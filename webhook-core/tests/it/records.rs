@@ -1,4 +1,4 @@
-//! A host's store builds every record of the store ports from its columns, and reads each field.
+//! A host's store builds every record of the store ports from its columns and reads each field.
 
 use std::time::Duration;
 
@@ -155,7 +155,8 @@ fn delivery_records_are_built_and_read_by_a_host() {
     assert!(failing_since.is_some() && counts_from.is_some());
 }
 
-/// O44: what a store is asked for is read by a host, and the place it goes on from is built.
+/// O44: a host reads the arguments of a store, and builds the place from which the next call
+/// continues.
 #[test]
 fn store_requests_are_built_and_read_by_a_host() {
     let request = LeaseRequest {

@@ -1,4 +1,4 @@
-//! Several keys at both ends.
+//! Rotation: several keys at sender and receiver.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use webhook_core::{
 
 use crate::ends::{key, now, pairs, reason, secret, signed};
 
-/// W6: each key of a ring verifies, the first and the eighth alike; a key outside does not.
+/// W6: each key of a ring verifies, from the first to the eighth; a key outside does not.
 #[test]
 fn every_key_of_a_ring_verifies() {
     let ring = || Keyring::new((1..=8).map(secret)).unwrap();
@@ -44,7 +44,7 @@ fn every_key_of_a_ring_verifies() {
     }
 }
 
-/// W6: a rotation that is repeated, because its answer was lost, changes nothing: no secret twice, none retired early.
+/// W6: a repeated rotation changes nothing: no secret twice, none retired early.
 #[test]
 fn a_repeated_rotation_changes_nothing() {
     let rotate = |signers: Signers, at| {
@@ -64,7 +64,7 @@ fn a_repeated_rotation_changes_nothing() {
     assert_eq!(written(&once).len(), 2);
 }
 
-/// W6: a rotating sender signs with the old and the new secret, until the overlap is over.
+/// W6: a rotating sender signs with the old and the new secret, until the overlap ends.
 #[test]
 fn a_rotated_secret_signs_until_its_overlap_is_over() {
     let signers = Signers::from(Signer::standard_webhooks(&secret(1)))
@@ -82,7 +82,8 @@ fn a_rotated_secret_signs_until_its_overlap_is_over() {
     assert!(!verifies(1, end) && verifies(2, end));
 }
 
-/// W6: a rotation retires the signers of its own scheme only, drops those whose time is over, and keeps within eight.
+/// W6: a rotation retires the signers of its own scheme only, drops ended ones, and keeps at most
+/// eight.
 #[test]
 fn a_rotation_touches_its_own_scheme_only() {
     let rotate = |signers: Signers, byte, at| {
@@ -122,7 +123,7 @@ fn a_rotation_touches_its_own_scheme_only() {
     assert!(Signers::new([]).is_err());
 }
 
-/// W6: what a store keeps of a signer makes the same signer again.
+/// W6: a signer is rebuilt from the text that a store keeps.
 #[test]
 fn a_signer_comes_back_from_its_text() {
     for (signer, verifier) in pairs() {
@@ -134,7 +135,7 @@ fn a_signer_comes_back_from_its_text() {
     assert!(Signer::from_text(Scheme::StandardWebhooks, &key(1).expose_whsk()).is_err());
 }
 
-/// W6: a secret that was agreed on elsewhere, short or long, comes back from a store like any other.
+/// W6: a secret of any length is rebuilt from a store.
 #[test]
 fn a_signer_of_a_secret_of_any_length_comes_back_from_its_text() {
     for length in [1, 23, 65, 1_000] {

@@ -1,10 +1,10 @@
-//! How signatures are written, and what is passed over.
+//! Grammar of `Webhook-Signature`.
 
 use webhook_core::receiver::VerifyFailure;
 
 use crate::ends::{now, pairs, reason, signed};
 
-/// W2: each header must be there, and the id and the time once only.
+/// W2: each header is required, and id and timestamp may occur once only.
 #[test]
 fn a_missing_or_repeated_header_is_refused() {
     for (signer, verifier) in pairs() {
@@ -34,7 +34,8 @@ fn a_missing_or_repeated_header_is_refused() {
     }
 }
 
-/// W2: tokens of unknown tags, and what is no token, are passed over; so is the comma that a proxy leaves.
+/// W2: tokens of unknown tags and malformed tokens are skipped; so is the comma that a proxy
+/// leaves.
 #[test]
 fn foreign_tokens_are_passed_over() {
     for (signer, verifier) in pairs() {
@@ -63,7 +64,7 @@ fn foreign_tokens_are_passed_over() {
     }
 }
 
-/// W2: a right signature behind too many others is not looked for.
+/// W2: a matching signature behind too many others is not searched for.
 #[test]
 fn more_than_sixteen_tokens_are_refused() {
     for (signer, verifier) in pairs() {
@@ -84,7 +85,7 @@ fn more_than_sixteen_tokens_are_refused() {
     }
 }
 
-/// W2: a signature has one writing: 64 lowercase digits, or canonical padded base64.
+/// W2: a signature has one form: 64 lowercase digits, or canonical padded base64.
 #[test]
 fn a_signature_in_another_writing_is_refused() {
     for (signer, verifier) in pairs() {
@@ -114,7 +115,7 @@ fn a_signature_in_another_writing_is_refused() {
     }
 }
 
-/// W2: base64 whose unused bits are set, without padding, or in the alphabet for URLs is refused.
+/// W2: base64 with unused bits set, without padding, or in the URL alphabet is refused.
 #[test]
 fn base64_that_is_not_canonical_is_refused() {
     let [.., (signer, verifier), _] = pairs();

@@ -1,4 +1,4 @@
-//! The memory stores under the kits that every store passes.
+//! Kits over the in-memory stores.
 
 mod memory_dedupe {
     webhook_core_conformance::dedupe_store!(

@@ -1,4 +1,5 @@
-//! The signing vectors of `tests/vectors/webhook-sign.json`, computed with the reference libraries that the file names.
+//! Signing vectors of `tests/vectors/webhook-sign.json`, computed with the reference libraries that
+//! the file names.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
@@ -55,7 +56,7 @@ impl Vector {
             "utf8" => SigningSecret::from_utf8(&self.secret),
             other => panic!("unknown key encoding {other}"),
         };
-        // two vectors have keys of 16 and 65 bytes, outside what the scheme allows
+        // two vectors have keys of 16 and 65 bytes, outside the limits of the scheme
         let outside = ["std-v1/key16", "std-v1/key65"].contains(&self.name.as_str());
         assert_eq!(secret.is_err(), outside, "{}", self.name);
         secret.unwrap_or_else(|_| {
@@ -66,7 +67,7 @@ impl Vector {
         })
     }
 
-    /// Both ends of the vector's mode.
+    /// Signer and verifier of the vector's mode.
     fn pair(&self) -> (Signer, Verifier) {
         if self.mode == "std-v1a" {
             let key = SecretKey::from_whsk(&self.secret).unwrap();
@@ -82,7 +83,7 @@ impl Vector {
                 Signer::id_timestamp_body_hex(&secret),
                 Verifier::id_timestamp_body_hex(secret),
             ),
-            // Stripe signs the same text and writes it into a header of its own
+            // Stripe signs the same text and writes it into its own header
             "hex-ts-body" | "stripe" => (
                 Signer::timestamp_body_hex(&secret),
                 Verifier::timestamp_body_hex(secret),
@@ -91,7 +92,7 @@ impl Vector {
         }
     }
 
-    /// The signature as a token of our header.
+    /// The signature as a token of `Webhook-Signature`.
     fn token(&self) -> String {
         match self.signature.split_once(",v1=") {
             Some((_, stripe)) => format!("v1,{stripe}"),
@@ -100,7 +101,7 @@ impl Vector {
     }
 }
 
-/// W3: every scheme signs what the reference libraries sign, byte for byte, bodies that are no text included.
+/// W3: every scheme signs as its reference library, byte for byte, also bodies that are not text.
 #[test]
 fn every_vector_is_signed_as_its_reference_does() {
     let vectors = Vector::all();
@@ -116,7 +117,7 @@ fn every_vector_is_signed_as_its_reference_does() {
     }
 }
 
-/// W4: every vector verifies over its exact bytes, also where the body is no text.
+/// W4: every vector verifies over its exact bytes, also if the body is not text.
 #[test]
 fn every_vector_verifies() {
     for vector in Vector::all() {
@@ -133,7 +134,8 @@ fn every_vector_verifies() {
     }
 }
 
-/// W1: the one signature that two messages have, one of them with a dot in its id, verifies for the other one only.
+/// W1: two messages share a signature, one with a dot in its id; it verifies only for the other
+/// one.
 #[test]
 fn the_collision_vector_is_refused_for_the_id_with_a_dot() {
     let file: Value = serde_json::from_str(include_str!("../vectors/webhook-sign.json")).unwrap();

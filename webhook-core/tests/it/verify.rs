@@ -1,4 +1,4 @@
-//! What the verifier lets through, and every attack it does not.
+//! Accepted messages, and attacks that the verifier refuses.
 
 use std::time::SystemTime;
 
@@ -32,7 +32,7 @@ fn no_scheme_verifies_the_messages_of_another() {
     }
 }
 
-/// W3: one header may carry tokens of every scheme, and every kind of receiver finds its own.
+/// W3: one header may carry tokens of every scheme, and every receiver finds its own.
 #[test]
 fn a_header_with_tokens_of_all_schemes_verifies_by_each() {
     let signers = pairs().map(|(signer, _)| signer).into_iter();
@@ -57,7 +57,7 @@ fn a_header_with_tokens_of_all_schemes_verifies_by_each() {
     }
 }
 
-/// W4: bodies that are empty, not text or not JSON verify all the same, as the bytes they are.
+/// W4: bodies that are empty, not text or not JSON verify as the bytes they are.
 #[test]
 fn any_bytes_verify_if_they_are_what_was_signed() {
     for (signer, verifier) in pairs() {
@@ -79,7 +79,7 @@ fn any_bytes_verify_if_they_are_what_was_signed() {
     }
 }
 
-/// W4: the same JSON written otherwise is another message.
+/// W4: the same JSON in another layout is another message.
 #[test]
 fn a_body_that_was_serialised_again_is_refused() {
     let pretty = BODY.replace(':', ": ");
@@ -101,7 +101,8 @@ fn a_body_that_was_serialised_again_is_refused() {
     }
 }
 
-/// W1: ids with a dot, and any that are not 1 to 256 visible characters, are refused before anything is computed.
+/// W1: ids with a dot, and ids outside 1 to 256 visible characters, are refused before any
+/// computation.
 #[test]
 fn an_id_outside_the_grammar_is_refused() {
     for (signer, verifier) in pairs() {
@@ -128,7 +129,7 @@ fn an_id_outside_the_grammar_is_refused() {
     }
 }
 
-/// W3: where the id is signed, another id is a mismatch.
+/// W3: if the id is signed, another id is a mismatch.
 #[test]
 fn another_id_than_was_signed_is_refused() {
     for (signer, verifier) in pairs()
@@ -144,7 +145,8 @@ fn another_id_than_was_signed_is_refused() {
     }
 }
 
-/// W7: where the id is not signed, the authenticated one is the body's, and a header that says otherwise is refused.
+/// W7: if the id is not signed, the authenticated id is that of the body, and a different header is
+/// refused.
 #[test]
 fn an_unsigned_id_must_agree_with_the_body() {
     let [(signer, verifier), ..] = pairs();
@@ -177,7 +179,7 @@ fn an_unsigned_id_must_agree_with_the_body() {
     }
 }
 
-/// W7: where the id is signed, the header's is the authenticated one, whatever the body is.
+/// W7: if the id is signed, the header is the authenticated id, with any body.
 #[test]
 fn a_signed_id_is_the_headers() {
     let [_, (signer, verifier), ..] = pairs();
@@ -195,7 +197,7 @@ fn a_signed_id_is_the_headers() {
     assert!(verified.envelope().is_err());
 }
 
-/// W3: no secret shows when the ends are printed.
+/// W3: `Debug` of signers and verifiers shows no secret.
 #[test]
 fn neither_end_prints_its_secrets() {
     let encoded = secret(1).expose_whsec();
@@ -210,13 +212,13 @@ fn neither_end_prints_its_secrets() {
 }
 
 proptest! {
-    /// W4: whatever bit of the body, the id, the time or the signature is flipped, the message is refused.
+    /// W4: any flipped bit of body, id, timestamp or signature is refused.
     #[test]
     fn no_flipped_bit_verifies(scheme in 0..4_usize, body: Vec<u8>, part in 0..4_usize, at: prop::sample::Index, bit in 0..8_u32) {
         let (signer, verifier) = pairs()[scheme].clone();
         let mut headers = signed(signer, now(), &body);
         let mut body = body;
-        // where the id is not signed, a flipped one verifies, and `authenticated_id` refuses it
+        // if the id is not signed, a flipped id verifies, and `authenticated_id` refuses it
         prop_assume!(part != 1 || verifier.scheme().signs_id());
         let name = ["", "webhook-id", "webhook-timestamp", "webhook-signature"][part];
         if part == 0 {
@@ -233,7 +235,7 @@ proptest! {
         prop_assert!(reason(&verifier, &headers, &body).is_some());
     }
 
-    /// W3: what is signed verifies, for any secret, id, time and body, by every scheme.
+    /// W3: a signed message verifies, for any secret, id, time and body, by every scheme.
     #[test]
     fn what_is_signed_verifies(key in prop::collection::vec(any::<u8>(), 24..=64), id in "[!-\\-/-~]{1,256}", seconds in 0..=999_999_999_999_u64, body: Vec<u8>) {
         let secret = SigningSecret::from_bytes(&key).unwrap();
@@ -250,7 +252,7 @@ proptest! {
         }
     }
 
-    /// W2: no header makes the verifier panic or accept.
+    /// W2: no header causes a panic or is accepted without the key.
     #[test]
     fn no_headers_are_accepted_without_the_key(id: Vec<u8>, time: Vec<u8>, signature in prop_oneof![any::<Vec<u8>>(), "(v1|v1a|,| |=|[0-9a-fA-Z]){0,64}".prop_map(String::into_bytes)]) {
         let mut headers = HeaderMap::new();

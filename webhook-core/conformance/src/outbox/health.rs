@@ -82,7 +82,7 @@ mod cases {
         assert_eq!(
             (leased.len(), set_aside),
             (2, vec![expected]),
-            "it takes nobody's place"
+            "a quarantined delivery uses no place"
         );
         let dead = list(store, &DeliveryFilter::dead_letters(), &Page::default()).await;
         let [dead] = dead.as_slice() else {

@@ -15,7 +15,7 @@ impl World {
             if let Some(stall) = stall {
                 state.census.stalls += 1;
                 state.monitor.excuse(actor);
-                state.tell(|| format!("{actor}: stands still for {stall:?}"));
+                state.tell(|| format!("{actor}: stalls for {stall:?}"));
             }
             stall
         };
@@ -30,7 +30,7 @@ impl World {
         let end = state.now() + time;
         state.cut_off.insert(actor, end);
         state.census.partitions += 1;
-        state.tell(|| format!("{actor}: reaches no store for {time:?}"));
+        state.tell(|| format!("{actor}: is disconnected from the stores for {time:?}"));
     }
 
     /// Makes the endpoint store unreachable for a while.
@@ -38,7 +38,7 @@ impl World {
         let mut state = self.state();
         state.outage = state.outage.max(state.now() + time);
         state.census.outages += 1;
-        state.tell(|| format!("nobody reaches the endpoints for {time:?}"));
+        state.tell(|| format!("the endpoint store is unreachable for {time:?}"));
     }
 
     /// Access to the endpoint store. An outage is no excuse for a lost lease: it can still be
@@ -57,7 +57,7 @@ impl World {
         let mut state = self.state();
         let end = state.now() + time;
         state.dying.insert(actor, end);
-        state.tell(|| format!("{actor}: keeps dying for {time:?}"));
+        state.tell(|| format!("{actor}: crashes repeatedly for {time:?}"));
     }
 
     /// Access to a store.

@@ -8,18 +8,22 @@
 //! ```
 //! use std::time::{Duration, SystemTime};
 //! use webhook_core::{
-//!     receiver::diagnosis::{BodyChange, Cause, Diagnosis}, secret::SigningSecret, signature::{Signer, Signers},
+//!     receiver::diagnosis::{BodyChange, Cause, Diagnosis},
+//!     secret::SigningSecret,
+//!     signature::{Signer, Signers},
 //! };
 //! use http::HeaderMap;
 //!
 //! let secret = SigningSecret::from_whsec("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")?;
 //! let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
 //! let mut headers = HeaderMap::new();
-//! Signers::from(Signer::standard_webhooks(&secret)).sign(&"evt_1".parse()?, now, b"{}").insert_into(&mut headers);
+//! let signers = Signers::from(Signer::standard_webhooks(&secret));
+//! signers.sign(&"evt_1".parse()?, now, b"{}").insert_into(&mut headers);
 //!
 //! let causes = Diagnosis::standard_webhooks(secret).causes(&headers, b"{}\n", now);
 //! assert_eq!(causes, [Cause::Body(BodyChange::NewlineAdded)]);
-//! assert_eq!(causes[0].to_string(), "a newline was added to the end of the body after it was signed");
+//! let text = causes[0].to_string();
+//! assert_eq!(text, "a newline was added to the end of the body after it was signed");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -15,7 +15,14 @@
 //!
 //! // no other dispatcher can lease it before the lease has ended
 //! let until = now + Duration::from_secs(40);
-//! let request = LeaseRequest { now, until, limit: 1, per_endpoint: 1, suspects: 1, quarantine_after: 5 };
+//! let request = LeaseRequest {
+//!     now,
+//!     until,
+//!     limit: 1,
+//!     per_endpoint: 1,
+//!     suspects: 1,
+//!     quarantine_after: 5,
+//! };
 //! assert_eq!(delivery.lease(&request), Lease::Taken);
 //! assert_eq!(delivery.lease(&request), Lease::Refused);
 //! let request = LeaseRequest { now: until, until: until + Duration::from_secs(40), ..request };

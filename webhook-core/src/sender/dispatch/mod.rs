@@ -5,7 +5,11 @@
 //! [`run_due`](Dispatcher::run_due):
 //!
 //! ```text
-//! let wait = |next_due| select { sleep_until(next_due) => Continue, new_event.notified() => Continue, stop.requested() => Break };
+//! let wait = |next_due| select {
+//!     sleep_until(next_due) => Continue,
+//!     new_event.notified() => Continue,
+//!     stop.requested() => Break,
+//! };
 //! dispatcher.run(wait, |result| log(result)).await;
 //! ```
 //!
@@ -72,13 +76,16 @@ const USER_AGENT: &str = concat!(
 /// let secret = SigningSecret::from_whsec("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")?;
 /// let url = "https://example.com/hooks".parse()?;
 /// let signer = Signer::standard_webhooks(&secret);
-/// endpoints.insert(Endpoint::register("ep_1".parse()?, &url, signer, &AddressPolicy::new())?).await?;
+/// let endpoint = Endpoint::register("ep_1".parse()?, &url, signer, &AddressPolicy::new())?;
+/// endpoints.insert(endpoint).await?;
 ///
 /// // replace with the host's HTTP client
 /// let transport = transport_fn(async |_: Request<Bytes>| Ok(Response::new(Bytes::new())));
-/// let dispatcher = Dispatcher::new(MemoryOutbox::default(), endpoints, transport, SystemClock, OsEntropy);
+/// let outbox = MemoryOutbox::default();
+/// let dispatcher = Dispatcher::new(outbox, endpoints, transport, SystemClock, OsEntropy);
 ///
-/// let event = Envelope::new("evt_1".parse()?, "charge.refunded".parse()?, "1".parse()?, SystemTime::now(), b"{}")?;
+/// let (id, kind, version) = ("evt_1".parse()?, "charge.refunded".parse()?, "1".parse()?);
+/// let event = Envelope::new(id, kind, version, SystemTime::now(), b"{}")?;
 /// dispatcher.send(event).await?;
 /// let report = dispatcher.run_due().await?;
 /// assert_eq!(report.handled[0].disposition, Disposition::Acked);

@@ -27,11 +27,16 @@ const ROW: usize = 256;
 /// # Examples
 ///
 /// ```
-/// use webhook_core::{ports::Sealer, secret::SigningSecret, sender::SignersAtRest, signature::{Signer, Signers}};
+/// use webhook_core::{
+///     ports::Sealer,
+///     secret::SigningSecret,
+///     sender::SignersAtRest,
+///     signature::{Signer, Signers},
+/// };
 ///
 /// # fn example(sealer: impl Sealer + 'static) -> Result<(), Box<dyn std::error::Error>> {
 /// let signers = Signers::from(Signer::standard_webhooks(&SigningSecret::from_bytes(&[7; 32])?));
-/// let at_rest = SignersAtRest::with_sealer(sealer); // a host's own, such as AES-256-GCM
+/// let at_rest = SignersAtRest::with_sealer(sealer); // for example AES-256-GCM
 /// let text = at_rest.write(&"ep_1".parse()?, &signers)?;
 /// assert!(text.starts_with("sealed:"));
 /// assert_eq!(at_rest.read(&"ep_1".parse()?, &text)?.iter().count(), 1);

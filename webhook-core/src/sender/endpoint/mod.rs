@@ -11,12 +11,14 @@
 //! let secret = SigningSecret::from_whsec("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")?;
 //! let signer = Signer::standard_webhooks(&secret);
 //! let policy = AddressPolicy::new();
-//! let endpoint = Endpoint::register("ep_1".parse()?, &"https://example.com/hooks".parse()?, signer.clone(), &policy)?
+//! let url = "https://example.com/hooks".parse()?;
+//! let endpoint = Endpoint::register("ep_1".parse()?, &url, signer.clone(), &policy)?
 //!     .with_events(EventFilter::only(["charge.refunded".parse()?]));
 //! assert!(endpoint.events.matches(&"charge.refunded".parse()?));
 //!
 //! // an address of an internal network is refused
-//! assert!(Endpoint::register("ep_2".parse()?, &"https://192.168.0.1/".parse()?, signer, &policy).is_err());
+//! let internal = "https://192.168.0.1/".parse()?;
+//! assert!(Endpoint::register("ep_2".parse()?, &internal, signer, &policy).is_err());
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 

@@ -143,7 +143,7 @@ fn five_days_without_a_success_disable() {
         assert_eq!(
             observe(&mut health, signal, days(5) + 1),
             Some(HealthEvent::Disabled { failing_since: at(0) }),
-            "until somebody has disabled it"
+            "repeated until the endpoint is disabled"
         );
     }
 }

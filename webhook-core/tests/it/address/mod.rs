@@ -1,4 +1,4 @@
-//! Where a webhook may go.
+//! Address rules for webhook destinations.
 
 mod special_blocks;
 
@@ -22,7 +22,7 @@ fn block_of(address: IpAddr) -> Option<&'static str> {
     }
 }
 
-/// W10: an address is refused from the first to the last of each special-purpose block, and by the block's own word.
+/// W10: each special-purpose block is refused from its first to its last address, by its own name.
 #[test]
 fn every_special_block_is_refused_from_end_to_end() {
     for (first, last, purpose) in special_blocks::ALL {
@@ -32,7 +32,7 @@ fn every_special_block_is_refused_from_end_to_end() {
     }
 }
 
-/// W10: no block reaches further than it must: its neighbours are ordinary, or belong to another one.
+/// W10: the neighbours of a block are ordinary addresses, or belong to another block.
 #[test]
 fn no_special_block_reaches_further_than_its_ends() {
     let neighbour = |address: &str, step: i8| match ip(address) {
@@ -60,7 +60,7 @@ fn no_special_block_reaches_further_than_its_ends() {
     }
 }
 
-/// W10: an IPv4 address inside an IPv6 one is judged as itself, and named in the refusal.
+/// W10: an IPv4 address inside an IPv6 address is checked itself and named in the refusal.
 #[test]
 fn embedded_ipv4_addresses_are_decoded() {
     let refused = |address: &str| match strict().vet_ip(ip(address)) {
@@ -88,11 +88,12 @@ fn embedded_ipv4_addresses_are_decoded() {
         Some("metadata or platform service of a cloud")
     );
     assert_eq!(refused("2600::200:5efe:8.8.8.8"), None);
-    // no interface identifier of ISATAP
+    // not an interface identifier of ISATAP
     assert_eq!(refused("2600::100:5efe:10.0.0.1"), None);
 }
 
-/// W10: a declared translator's addresses are judged by what they translate to; others stay refused.
+/// W10: addresses of a declared NAT64 prefix are checked as the address they translate to; other
+/// prefixes stay refused.
 #[test]
 fn a_declared_nat64_prefix_is_decoded() {
     let policy = strict().with_nat64_prefix("64:ff9b::".parse().unwrap());
@@ -100,7 +101,7 @@ fn a_declared_nat64_prefix_is_decoded() {
     assert_eq!(policy.vet_ip(ip("64:ff9b::203.0.114.7")), Ok(()));
     assert!(policy.vet_ip(ip("64:ff9b::10.0.0.1")).is_err());
     assert!(policy.vet_ip(ip("64:ff9b::169.254.169.254")).is_err());
-    // outside the prefix, be it by its last bit
+    // outside the prefix, also by its last bit only
     for address in [
         "64:ff9b:1::8.8.8.8",
         "64:ff9b::1:8.8.8.8",
@@ -109,7 +110,7 @@ fn a_declared_nat64_prefix_is_decoded() {
         assert!(policy.vet_ip(ip(address)).is_err(), "{address}");
     }
     assert!(strict().vet_ip(ip("64:ff9b::8.8.8.8")).is_err());
-    // what is declared is the prefix, whatever follows it
+    // the bits after the prefix are ignored
     let policy = strict().with_nat64_prefix("2001:db8:1:2:3:4:5:6".parse().unwrap());
     assert_eq!(policy.vet_ip(ip("2001:db8:1:2:3:4:808:808")), Ok(()));
     assert!(policy.vet_ip(ip("2001:db8:1:2:3:4:a00:1")).is_err());
@@ -146,7 +147,7 @@ fn metadata_services_are_refused_by_name() {
     }
 }
 
-/// W10: every way to write an address in a URL is read as the address it is.
+/// W10: every notation of an address in a URL is parsed as the address.
 #[test]
 fn literal_forms_of_an_address_are_normalised() {
     for host in [
@@ -201,7 +202,7 @@ fn literal_forms_of_an_address_are_normalised() {
     }
 }
 
-/// W10: names of this machine or of its network are refused.
+/// W10: names of the local machine or its network are refused.
 #[test]
 fn names_of_the_own_network_are_refused() {
     let all = "localhost LOCALHOST localhost. a.localhost intranet printer.local x.internal \
@@ -223,7 +224,7 @@ fn names_of_the_own_network_are_refused() {
     }
 }
 
-/// W10: only https on its own port, without credentials; more is opened one by one.
+/// W10: only https on its default port, without credentials; options allow more, one by one.
 #[test]
 fn scheme_port_and_credentials_are_strict() {
     let vet = |policy: &AddressPolicy, url: &str| policy.vet(url).map(|_| ());
@@ -280,7 +281,7 @@ fn scheme_port_and_credentials_are_strict() {
     assert_eq!(vet(&strict(), &of_length(2049)), Err(RefusedAddress::InvalidUrl));
 }
 
-/// W10: the opening for demos opens this machine and nothing else.
+/// W10: the option for demos allows loopback and no other address.
 #[test]
 fn the_opening_for_loopback_opens_nothing_else() {
     let demo = strict().danger_allow_loopback();
@@ -326,7 +327,7 @@ fn the_opening_for_loopback_opens_nothing_else() {
     }
 }
 
-/// W10: one refused address among those of a name refuses the name, and so does having none.
+/// W10: one refused address among those of a name refuses the name, and so does an empty list.
 #[test]
 fn one_refused_address_refuses_the_name() {
     assert_eq!(strict().vet_resolved(&[]), Err(RefusedAddress::Unresolved));
@@ -343,7 +344,7 @@ fn one_refused_address_refuses_the_name() {
     }
 }
 
-/// W10: what passed is normalised, without fragment, and says whom to connect to.
+/// W10: an accepted URL is normalized, without fragment, and names its host and port.
 #[test]
 fn a_target_says_whom_to_connect_to() {
     let target = strict().vet("HTTPS://Hooks.Example.COM/a/../in?x=1#y").unwrap();
@@ -363,7 +364,7 @@ fn a_target_says_whom_to_connect_to() {
 }
 
 proptest! {
-    /// W10: an IPv4 address is judged alike whether it is written plainly or mapped into IPv6.
+    /// W10: an IPv4 address has the same result in plain and in IPv4-mapped form.
     #[test]
     fn a_mapped_address_is_judged_as_what_it_maps(bits: u32) {
         let address = Ipv4Addr::from_bits(bits);
@@ -373,7 +374,7 @@ proptest! {
         prop_assert_eq!(host.map(|_| ()), plain);
     }
 
-    /// W10: nothing outside global unicast passes, whatever it is.
+    /// W10: no address outside global unicast is accepted.
     #[test]
     fn nothing_outside_global_unicast_passes(bits: u128) {
         let address = Ipv6Addr::from_bits(bits);
@@ -382,7 +383,7 @@ proptest! {
         }
     }
 
-    /// W10: no text makes the rules panic, and what passes is an https URL that passes again.
+    /// W10: no text causes a panic, and an accepted text is an https URL that is accepted again.
     #[test]
     fn no_text_makes_the_rules_panic(text in prop_oneof![any::<String>(), "(https?://)?[a-z0-9.:@\\[\\]/%#?_-]{0,40}"]) {
         if let Ok(target) = strict().vet(&text) {

@@ -1,6 +1,6 @@
-//! The special-purpose blocks, written down once more: first address, last address, what for.
+//! Special-purpose blocks, written independently: first address, last address, name.
 //!
-//! Where blocks lie inside one another, an end is the first address that belongs to no narrower one.
+//! For nested blocks, an end is the first address that belongs to no narrower block.
 
 pub(super) const ALL: &[(&str, &str, &str)] = &[
     ("0.0.0.0", "0.255.255.255", "this network"),

@@ -1,4 +1,4 @@
-//! The endpoint a sender posts to.
+//! HTTP endpoint of the receiver.
 
 mod queueing;
 mod refusals;
@@ -41,7 +41,7 @@ impl Fixture {
         Self::with(|builder| builder)
     }
 
-    /// The form that the service shows: `timestamp.body` in hexadecimal.
+    /// Scheme of the example service: `timestamp.body` in hexadecimal.
     fn with(configure: impl FnOnce(ReceiverBuilder) -> ReceiverBuilder) -> Self {
         let clock = ManualClock::new(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000));
         let inbox = Arc::new(MemoryInbox::default());
@@ -60,7 +60,7 @@ impl Fixture {
         self.clock.now()
     }
 
-    /// A rightly signed delivery.
+    /// A correctly signed delivery.
     fn request(&self, id: &str, body: impl Into<Bytes>) -> Request<Bytes> {
         let mut request = Request::post("/webhooks")
             .header("content-type", "application/json")
@@ -88,7 +88,7 @@ fn outcome(response: &Response<Bytes>) -> ReceiveOutcome {
     *response.extensions().get().unwrap()
 }
 
-/// Checks what every refusal has in common.
+/// Checks the common properties of all error responses.
 fn assert_problem(response: &Response<Bytes>, status: StatusCode) {
     assert_eq!(response.status(), status);
     assert_eq!(

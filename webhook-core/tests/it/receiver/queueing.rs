@@ -1,4 +1,4 @@
-//! What is queued, and what is a repetition.
+//! Queued events and duplicates.
 
 use std::time::Duration;
 
@@ -27,7 +27,8 @@ async fn a_verified_event_is_queued_and_answered_at_once() {
     );
 }
 
-/// W7: a repetition is acknowledged and not queued again, whenever it was signed, for 72 hours from the first delivery.
+/// W7: a duplicate is acknowledged and not queued again, with any signature time, for 72 hours from
+/// the first delivery.
 #[tokio::test]
 async fn a_repetition_is_acknowledged_and_queued_once() {
     let fixture = Fixture::new();
@@ -46,7 +47,7 @@ async fn a_repetition_is_acknowledged_and_queued_once() {
     assert_eq!(outcome(&fixture.deliver("evt_1").await), ReceiveOutcome::Enqueued);
 }
 
-/// W7: of 32 deliveries of one event at the same time exactly one is queued.
+/// W7: of 32 concurrent deliveries of one event exactly one is queued.
 #[tokio::test(flavor = "multi_thread")]
 async fn simultaneous_deliveries_queue_the_event_once() {
     let fixture = Fixture::new();
@@ -78,7 +79,7 @@ async fn another_body_under_a_known_id_is_a_conflict() {
     assert_eq!(fixture.queued().await.len(), 1);
 }
 
-/// W7: in the form that leaves the id out of the signature, a changed header does not make a new event.
+/// W7: with a scheme that does not sign the id, a changed header does not make a new event.
 #[tokio::test]
 async fn a_swapped_id_in_the_header_is_refused() {
     let fixture = Fixture::new();

@@ -1,4 +1,4 @@
-//! What is refused, and how.
+//! Refused requests and their responses.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use webhook_core::receiver::{ReceiveOutcome, ReceiverBuilder, VerifyFailure};
 
 use super::{Fixture, assert_problem, body, outcome};
 
-/// W5: a wrong signature, a stale and a future time, and missing headers are one and the same 400.
+/// W5: a wrong signature, an old and a future timestamp, and missing headers get the same 400.
 #[tokio::test]
 async fn everything_that_does_not_verify_is_the_same_400() {
     let fixture = Fixture::new();
@@ -48,7 +48,7 @@ async fn everything_that_does_not_verify_is_the_same_400() {
     );
 }
 
-/// W8: other methods than POST are refused with the one that is allowed.
+/// W8: methods other than POST get 405 with `Allow: POST`.
 #[tokio::test]
 async fn other_methods_are_not_allowed() {
     let fixture = Fixture::new();
@@ -70,7 +70,7 @@ async fn other_methods_are_not_allowed() {
     assert_eq!(fixture.queued().await, []);
 }
 
-/// W8: a body of one mebibyte is read, one byte more is refused before anything is verified.
+/// W8: a body of 1 MiB is accepted; one byte more is refused before the verification.
 #[tokio::test]
 async fn a_body_over_the_limit_is_too_large() {
     let fixture = Fixture::new();
@@ -93,7 +93,8 @@ async fn a_body_over_the_limit_is_too_large() {
     );
 }
 
-/// W2: where JSON is required, another content type, none or two are refused.
+/// W2: with `require_json` another content type, no content type, and two content types are
+/// refused.
 #[tokio::test]
 async fn where_json_is_required_another_content_type_is_refused() {
     let fixture = Fixture::with(ReceiverBuilder::require_json);
@@ -125,7 +126,7 @@ async fn where_json_is_required_another_content_type_is_refused() {
 }
 
 proptest! {
-    /// W8: no request makes the receiver panic, or answer 500.
+    /// W8: no request causes a panic or a 500.
     #[test]
     fn no_request_makes_the_receiver_panic(method in "[A-Z]{1,8}", names in prop::collection::vec(("(webhook-(id|timestamp|signature)|content-type)", any::<Vec<u8>>()), 0..8), body: Vec<u8>) {
         let mut request = Request::new(Bytes::from(body));

@@ -1,4 +1,4 @@
-//! How a receiver is put together.
+//! Settings of a receiver.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use webhook_core::{
 use super::DAY;
 use crate::ends::{clock, secret};
 
-/// W7: a memory below 24 hours, or below one and a half times the longest pause of the schedule, is a mistake.
+/// W7: a memory below 24 hours, or below 1.5 times the longest retry gap, is a configuration error.
 #[test]
 fn a_memory_that_is_too_short_is_a_config_error() {
     let mistakes = |configure: fn(ReceiverBuilder) -> ReceiverBuilder| {
@@ -45,7 +45,7 @@ fn a_memory_that_is_too_short_is_a_config_error() {
     );
 }
 
-/// W7, W13, W14: the longest gap of a schedule is what a receiver asks for, and the jitter is counted once.
+/// W7, W13, W14: a receiver takes the longest gap of a schedule, and the jitter is counted once.
 #[test]
 fn a_memory_covers_a_schedule_with_its_jitter() {
     let build = |memory: Duration| {
@@ -56,7 +56,7 @@ fn a_memory_covers_a_schedule_with_its_jitter() {
             .with_memory(memory)
             .build()
     };
-    // the last two attempts are planned a day apart
+    // the last two attempts are planned one day apart
     let latest = (0..7).filter_map(|spent| Schedule::default().delay_after(spent, u64::MAX));
     let needed = DAY + DAY / 2;
     assert!(latest.max().unwrap() <= needed);
@@ -87,7 +87,7 @@ fn every_mistake_in_the_settings_is_reported_at_once() {
     }
 }
 
-/// The long-lived ends are cheap to copy and shared between threads.
+/// Receivers and dispatchers are cheap to clone and shared between threads.
 #[test]
 fn the_ends_are_shared_between_threads() {
     fn shared<T: Clone + Send + Sync + 'static>() {}

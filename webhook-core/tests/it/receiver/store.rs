@@ -1,4 +1,4 @@
-//! What the store is asked, and what its answers become.
+//! Calls of the store, and the responses to its results.
 
 use std::{
     error::Error,
@@ -21,7 +21,7 @@ use webhook_core::{
 use super::{DAY, Fixture, assert_problem, body, outcome};
 use crate::ends::secret;
 
-/// A store that gives one answer.
+/// Store with a fixed result.
 struct Answering(fn() -> Result<Claim, StoreError>, AtomicUsize);
 
 #[async_trait]
@@ -48,7 +48,8 @@ fn receive_with(answer: fn() -> Result<Claim, StoreError>) -> impl Future<Output
     async move { receiver.receive(fixture.request("evt_1", body("evt_1"))).await }
 }
 
-/// W8: when the queue is down, the sender is asked to come again, and nothing is acknowledged.
+/// W8: if the queue is unreachable, the sender gets a 503 with `Retry-After`, and no event is
+/// acknowledged.
 #[tokio::test]
 async fn a_store_that_is_down_is_a_503_with_retry_after() {
     for (answer, kind) in [
@@ -66,7 +67,7 @@ async fn a_store_that_is_down_is_a_503_with_retry_after() {
     }
 }
 
-/// W8: why the store failed is told to the host's log, once, and to nobody else.
+/// W8: a store error is passed to the host's log, once, and is not in the response.
 #[tokio::test]
 async fn why_the_store_failed_is_in_the_log() {
     let (fixture, log) = (Fixture::new(), Arc::new(Mutex::new(Vec::new())));
@@ -92,7 +93,7 @@ async fn why_the_store_failed_is_in_the_log() {
     assert_eq!(log.lock().unwrap().len(), 1, "a refusal is no failure");
 }
 
-/// W7: an event that is claimed and not yet queued is not acknowledged: the sender comes again.
+/// W7: a claimed event that is not queued yet is not acknowledged: the sender retries.
 #[tokio::test]
 async fn a_claimed_but_not_queued_event_is_a_503_with_retry_after() {
     let response = receive_with(|| {
@@ -111,7 +112,7 @@ async fn a_claimed_but_not_queued_event_is_a_503_with_retry_after() {
     );
 }
 
-/// W7: the store is not asked before the message is verified.
+/// W7: the store is not called before the message is verified.
 #[tokio::test]
 async fn nothing_unverified_reaches_the_store() {
     let fixture = Fixture::new();
@@ -128,7 +129,7 @@ async fn nothing_unverified_reaches_the_store() {
     assert_eq!(store.1.load(Ordering::Relaxed), 1);
 }
 
-/// W7: what reaches the store is the source, the id, the digest and the end of the memory.
+/// W7: the store gets source, id, digest and the end of the memory.
 #[tokio::test]
 async fn the_store_is_given_source_id_digest_and_expiry() {
     struct Expecting(Incoming);

@@ -1,4 +1,4 @@
-//! A receiver whose queue is another system: no crash between claim and queue loses an event.
+//! Receiver with a queue in another system: no crash between claim and queue loses an event.
 
 use std::{
     future::{pending, ready},
@@ -26,7 +26,7 @@ const LEASE: Duration = Duration::from_secs(30);
 const WORKS: u8 = 0;
 const IS_DOWN: u8 = 1;
 const HANGS: u8 = 2;
-/// It has the event, and the answer is lost.
+/// The queue has the event, and the result is lost.
 const HANGS_AFTERWARDS: u8 = 3;
 
 #[derive(Default)]
@@ -70,7 +70,7 @@ impl Ends {
         }
     }
 
-    /// What the sender is answered; `None` when the receiver crashes while it waits for the queue.
+    /// Response to the sender; `None` if the receiver crashes while it waits for the queue.
     fn deliver(&self, mood: u8) -> Option<(StatusCode, ReceiveOutcome, Option<String>)> {
         self.broker.mood.store(mood, Ordering::Relaxed);
         let request = self.fixture.request("evt_1", body("evt_1"));
@@ -85,7 +85,8 @@ impl Ends {
     }
 }
 
-/// W7: a duplicate is acknowledged only when the queue has the event; until then the sender is told when to come again.
+/// W7: a duplicate is acknowledged only if the queue has the event; until then the sender gets a
+/// 503 with `Retry-After`.
 #[test]
 fn a_crash_between_claim_and_queue_loses_nothing() {
     let ends = Ends::new();
@@ -115,7 +116,7 @@ fn a_crash_between_claim_and_queue_loses_nothing() {
     assert_eq!(ends.queued(), 1);
 }
 
-/// W7, W8: a queue that is down is a 503, and its event is queued when it works again.
+/// W7, W8: an unreachable queue is a 503, and the event is queued when the queue works again.
 #[test]
 fn a_queue_that_is_down_acknowledges_nothing() {
     let ends = Ends::new();
@@ -131,7 +132,8 @@ fn a_queue_that_is_down_acknowledges_nothing() {
     assert_eq!(ends.queued(), 1);
 }
 
-/// W7: what crashes after the queue has the event is queued again, never taken for lost and never acknowledged unseen.
+/// W7: after a crash between queue and confirmation the event is queued again, neither lost nor
+/// acknowledged without it.
 #[test]
 fn a_crash_between_queue_and_note_queues_it_again() {
     let ends = Ends::new();

@@ -1,4 +1,4 @@
-//! Addresses that must not be called.
+//! Forbidden addresses.
 
 use http::StatusCode;
 use webhook_core::{
@@ -24,7 +24,7 @@ const PRIVATE: [&str; 9] = [
     "https://localhost/",
 ];
 
-/// W10: a private URL cannot be registered, however it is written.
+/// W10: a private URL cannot be registered, in any notation.
 #[test]
 fn a_private_url_is_refused_at_registration() {
     for url in PRIVATE
@@ -34,12 +34,13 @@ fn a_private_url_is_refused_at_registration() {
         let url: Destination = url.parse().unwrap();
         let id = "ep_1".parse().unwrap();
         let refused = Endpoint::register(id, &url, signer(1), &AddressPolicy::new()).unwrap_err();
-        // of the policy, and not of a text that it cannot read
+        // refused by the policy, not by the parser
         assert!(!matches!(refused, RefusedAddress::InvalidUrl));
     }
 }
 
-/// W10: what got into the store some other way is refused before anything is sent, and the log says why.
+/// W10: a private URL that is in the store is refused before a request is sent, and the log names
+/// the reason.
 #[tokio::test]
 async fn a_private_url_is_refused_at_every_attempt() {
     for url in PRIVATE {
@@ -67,7 +68,7 @@ async fn a_private_url_is_refused_at_every_attempt() {
     }
 }
 
-/// W10: a public name that leads to a private address is refused by the transport, for good.
+/// W10: a public name that resolves to a private address is refused by the transport, permanently.
 #[tokio::test]
 async fn a_name_that_leads_inside_is_refused_at_connect() {
     let fixture = Fixture::scripted([Err(TransportError::refused("10.0.0.1"))]);
@@ -86,7 +87,7 @@ async fn a_name_that_leads_inside_is_refused_at_connect() {
     assert_eq!(report.next_due, None);
 }
 
-/// W10: a redirect is recorded as a failed attempt and never followed.
+/// W10: a redirect is logged as a failed attempt and never followed.
 #[tokio::test]
 async fn a_redirect_is_not_followed() {
     let mut redirect = answer(StatusCode::PERMANENT_REDIRECT).unwrap();

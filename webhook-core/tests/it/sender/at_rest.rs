@@ -1,4 +1,4 @@
-//! The signers of an endpoint in a store: sealed, or in clear.
+//! Signers of an endpoint in a store: encrypted, or in plain text.
 
 use std::{
     error::Error,
@@ -14,7 +14,7 @@ use webhook_core::{
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-/// Binds to the context and hides from the eye: enough to see what the codec does with a seal.
+/// Sealer for tests: binds to the context and masks the text, without real encryption.
 struct Mask;
 
 impl Sealer for Mask {
@@ -52,7 +52,7 @@ fn now() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)
 }
 
-/// A current secret, and one that retires.
+/// A current secret, and one that is retired.
 fn signers() -> Signers {
     let old = SigningSecret::from_bytes(&[1; 32]).unwrap();
     let new = SigningSecret::from_whsec(SECRET).unwrap();
@@ -66,7 +66,7 @@ fn signature(signers: &Signers, at: SystemTime) -> String {
     headers.signature.to_str().unwrap().to_owned()
 }
 
-/// All that a log may show of an error.
+/// All texts of an error that a log may show.
 fn shown(error: &StoreError) -> String {
     let mut shown = format!("{error} {error:?}");
     let mut source = error.source();
@@ -77,7 +77,8 @@ fn shown(error: &StoreError) -> String {
     shown
 }
 
-/// W16: sealed or not, what comes back signs as before, old secrets until their time; a seal is good for its endpoint alone.
+/// W16: encrypted or not, the signers sign as before, old secrets until their end; encrypted text
+/// is valid for its endpoint only.
 #[test]
 fn signers_come_back_from_their_text_for_their_endpoint() {
     for at_rest in [SignersAtRest::plaintext(), SignersAtRest::with_sealer(Mask)] {
@@ -94,7 +95,8 @@ fn signers_come_back_from_their_text_for_their_endpoint() {
     assert_eq!(elsewhere.kind(), StoreErrorKind::Corrupt);
 }
 
-/// W16: rows from before the key are read until the host says that there are none, and a seal is never taken for one.
+/// W16: plain rows are read until the host rejects them; encrypted text is never taken for plain
+/// text.
 #[test]
 fn what_stands_in_clear_is_read_until_it_is_refused() {
     let clear = SignersAtRest::plaintext().write(&id("ep_1"), &signers()).unwrap();
@@ -110,7 +112,7 @@ fn what_stands_in_clear_is_read_until_it_is_refused() {
     assert_eq!(without_key.kind(), StoreErrorKind::Corrupt);
 }
 
-/// W16: without its key a store writes nothing, and above all nothing in clear.
+/// W16: without its key a store writes nothing, in particular no plain text.
 #[test]
 fn what_cannot_be_sealed_is_not_written() {
     let error = SignersAtRest::with_sealer(NoKey)
@@ -119,7 +121,7 @@ fn what_cannot_be_sealed_is_not_written() {
     assert_eq!(error.kind(), StoreErrorKind::Unavailable);
 }
 
-/// W16: a text from before this form is still read: rows are not migrated.
+/// W16: a row in an earlier form is still read, without a migration.
 #[test]
 fn a_row_of_an_earlier_release_is_read() {
     let text = format!(
@@ -131,7 +133,7 @@ fn a_row_of_an_earlier_release_is_read() {
     assert_eq!(retires, [None, Some(now())]);
 }
 
-/// W16: whatever stands in a row, an error shows none of it; a parser's own would quote the secret.
+/// W16: no error shows the content of a row; the parser's own error would quote the secret.
 #[test]
 fn no_error_shows_what_stands_in_a_row() {
     let forms = [

@@ -1,4 +1,4 @@
-//! Who gets which events.
+//! Subscriptions of endpoints.
 
 use http::StatusCode;
 use webhook_core::sender::{
@@ -8,7 +8,7 @@ use webhook_core::sender::{
 
 use super::fixture::{Fixture, answer, delivery_id, endpoint, envelope, start};
 
-/// W16: an event goes to everybody who wants its type, and to nobody else.
+/// W16: an event goes to all endpoints that subscribe to its type, and to no others.
 #[tokio::test]
 async fn an_event_goes_to_those_who_want_its_type() {
     let fixture = Fixture::scripted((0..2).map(|_| answer(StatusCode::OK)));
@@ -39,7 +39,7 @@ async fn an_event_goes_to_those_who_want_its_type() {
     );
 }
 
-/// W15: a producer that repeats itself, because it did not hear the answer, sends nothing twice.
+/// W15: an event that a producer sends twice is delivered once.
 #[tokio::test]
 async fn an_event_sent_twice_is_delivered_once() {
     let fixture = Fixture::scripted([answer(StatusCode::OK)])
@@ -58,7 +58,8 @@ async fn an_event_sent_twice_is_delivered_once() {
     assert!(fixture.run().await.handled.is_empty());
 }
 
-/// W16: a paused endpoint keeps its deliveries, without a request or an attempt, until it is enabled.
+/// W16: a paused endpoint keeps its deliveries, without a request or an attempt, until it is
+/// enabled.
 #[tokio::test]
 async fn a_paused_endpoint_gets_its_events_when_it_is_enabled() {
     let fixture = Fixture::scripted((0..2).map(|_| answer(StatusCode::OK)));
@@ -91,7 +92,7 @@ async fn a_paused_endpoint_gets_its_events_when_it_is_enabled() {
     );
 }
 
-/// W16: what waited for longer than a message's lifetime is not sent, but kept for a replay.
+/// W16: a delivery that waited beyond its lifetime is not sent, but kept for a replay.
 #[tokio::test]
 async fn a_pause_longer_than_the_lifetime_ends_in_dead_letters() {
     let fixture = Fixture::scripted([]).with_endpoints(&["ep_1"]).await;
@@ -118,7 +119,8 @@ async fn a_pause_longer_than_the_lifetime_ends_in_dead_letters() {
     assert!(fixture.transport.requests().is_empty());
 }
 
-/// W16: what waits for an endpoint that is disabled fails unsent, and may be replayed when it is enabled again.
+/// W16: waiting deliveries of a disabled endpoint fail unsent, and can be replayed after it is
+/// enabled.
 #[tokio::test]
 async fn a_disabled_endpoint_fails_what_waits_for_it() {
     let fixture = Fixture::scripted([answer(StatusCode::OK)])

@@ -1,4 +1,4 @@
-//! Stores that fail, or take their time, when they are told to.
+//! Stores that fail or stall on command.
 
 use std::{
     sync::{
@@ -22,13 +22,13 @@ use webhook_core::{
 
 use super::fixture::broken;
 
-/// An outbox that cannot write outcomes while it is told so, or only when it is let go on, and notes how many it writes at a
-/// time.
+/// Outbox that fails to write outcomes, or writes them only when allowed, and records the sizes of
+/// the batches.
 #[derive(Default)]
 pub(super) struct Failing {
     pub(super) outbox: Arc<MemoryOutbox>,
     pub(super) broken: AtomicBool,
-    /// A row that fails every batch it is in.
+    /// A row that makes every batch with it fail.
     pub(super) bad_row: Mutex<Option<DeliveryId>>,
     pub(super) slow: AtomicBool,
     pub(super) failures: AtomicUsize,
@@ -37,7 +37,7 @@ pub(super) struct Failing {
 }
 
 impl Failing {
-    /// In front of `outbox`, and in order until it is told otherwise.
+    /// Wraps `outbox`, without faults at first.
     pub(super) fn over(outbox: &Arc<MemoryOutbox>) -> Arc<Self> {
         Arc::new(Self {
             outbox: outbox.clone(),
@@ -95,17 +95,17 @@ impl Outbox for Failing {
     }
 }
 
-/// What a failing endpoint store does to a call.
+/// Fault of a call to a failing endpoint store.
 #[derive(Clone, Copy)]
 pub(super) enum Mishap {
     Error,
     Panic,
 }
 
-/// Endpoints that cannot be read, and not be changed, as long as there is a mishap for them.
+/// Endpoint store that fails to read and to write while a fault is set.
 pub(super) struct FailingEndpoints {
     pub(super) endpoints: Arc<MemoryEndpoints>,
-    /// Whose row it is, or everybody's.
+    /// The endpoint whose row fails; `None` for all.
     pub(super) of: Option<EndpointId>,
     pub(super) unreadable: Mutex<Option<Mishap>>,
     pub(super) unwritable: Mutex<Option<Mishap>>,

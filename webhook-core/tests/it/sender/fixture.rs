@@ -1,4 +1,4 @@
-//! A sender in memory, with a clock that stands still.
+//! In-memory sender with a manual clock.
 
 use std::{
     future::poll_fn,
@@ -81,7 +81,7 @@ pub(super) struct Fixture<T> {
 }
 
 impl Fixture<ScriptedTransport> {
-    /// Receivers that answer from a script.
+    /// Receivers with scripted responses.
     pub(super) fn scripted(script: impl IntoIterator<Item = ExchangeResult>) -> Self {
         Self::over(ScriptedTransport::new(script))
     }
@@ -92,7 +92,7 @@ where
     F: Fn(Request<Bytes>) -> A + Clone + Send + Sync + 'static,
     A: Future<Output = ExchangeResult> + Send + 'static,
 {
-    /// Receivers that answer by a function.
+    /// Receivers that respond by a function.
     pub(super) fn answering(answer: F) -> Self {
         Self::over(transport_fn(answer))
     }
@@ -119,7 +119,7 @@ impl<T: Transport + Clone + 'static> Fixture<T> {
         }
     }
 
-    /// Another dispatcher, over an outbox in front of the fixture's.
+    /// Another dispatcher, over an outbox that wraps that of the fixture.
     pub(super) fn dispatcher_over(&self, outbox: Arc<dyn Outbox>) -> Dispatcher {
         Dispatcher::new(
             outbox,
@@ -130,7 +130,7 @@ impl<T: Transport + Clone + 'static> Fixture<T> {
         )
     }
 
-    /// With these endpoints, each for every event.
+    /// Registers these endpoints, each for all events.
     pub(super) async fn with_endpoints(self, ids: &[&str]) -> Self {
         for id in ids {
             self.endpoints.insert(endpoint(id)).await.unwrap();
@@ -149,7 +149,7 @@ impl<T: Transport + Clone + 'static> Fixture<T> {
         self.dispatcher.run_due().await.unwrap()
     }
 
-    /// Moves the clock to where the last report said, and runs.
+    /// Moves the clock to `next_due` of the last report, and runs.
     pub(super) async fn run_at(&self, next_due: Option<SystemTime>) -> Report {
         self.clock.set(next_due.unwrap());
         self.run().await
@@ -165,7 +165,8 @@ impl<T: Transport + Clone + 'static> Fixture<T> {
     }
 }
 
-/// A transport whose exchanges hang until the test answers them, in the order in which they were sent.
+/// Transport whose exchanges hang until the test answers them, in the order in which they were
+/// sent.
 #[derive(Clone, Default)]
 pub(super) struct HangingTransport(Arc<Mutex<Vec<Exchange>>>);
 
@@ -177,7 +178,7 @@ struct Exchange {
 }
 
 impl HangingTransport {
-    /// The hosts of the exchanges so far.
+    /// The hosts of all exchanges so far.
     pub(super) fn hosts(&self) -> Vec<String> {
         self.0
             .lock()
@@ -187,7 +188,7 @@ impl HangingTransport {
             .collect()
     }
 
-    /// Whether the exchange went on once it was answered.
+    /// Returns `true` if the exchange continued after it was answered.
     pub(super) fn has_heard(&self, index: usize) -> bool {
         self.0.lock().unwrap()[index].heard
     }

@@ -1,4 +1,4 @@
-//! How an endpoint does, as the host sees it, and what is set aside.
+//! Endpoint health as the host sees it.
 
 use std::{
     pin::pin,
@@ -25,7 +25,7 @@ use super::{
     fixture::{Fixture, HangingTransport, answer, broken, delivery_id, start},
 };
 
-/// W17: an endpoint that keeps failing is left alone, what waits for it spends no attempt, and one answer lets all go out.
+/// W17: after repeated failures waiting deliveries use no attempts, and one response releases all.
 #[tokio::test]
 async fn a_breaker_spares_the_attempts_of_what_waits() {
     let failures = (0..5).map(|_| answer(StatusCode::BAD_GATEWAY));
@@ -57,7 +57,8 @@ async fn a_breaker_spares_the_attempts_of_what_waits() {
     }
 }
 
-/// W16: an endpoint that has failed for five days is disabled, the host is told, and may enable it again.
+/// W16: an endpoint that fails for five days is disabled, the host is informed and can enable it
+/// again.
 #[tokio::test]
 async fn an_endpoint_that_fails_for_five_days_is_disabled() {
     let fixture = Fixture::answering(|_| async { answer(StatusCode::NOT_FOUND) });
@@ -90,7 +91,7 @@ async fn an_endpoint_that_fails_for_five_days_is_disabled() {
     assert_eq!(fixture.run().await.handled[0].health, None, "its days start anew");
 }
 
-/// Endpoints that cannot be disabled: the verb panics or fails, or the process ends in it.
+/// Endpoint store that cannot disable: the call panics or fails, or the process crashes in it.
 struct Undisabled {
     endpoints: Arc<MemoryEndpoints>,
     mishaps: Mutex<Vec<Mishap>>,
@@ -131,8 +132,8 @@ impl EndpointStore for Undisabled {
     }
 }
 
-/// W16, W17: that an endpoint is given up is not forgotten when it cannot be disabled at once, nor when the process ends before it is;
-/// and it keeps nobody else waiting.
+/// W16, W17: an endpoint that could not be disabled, because of an error or a crash, is disabled at
+/// the next failure, and does not delay others.
 #[tokio::test]
 async fn an_endpoint_that_could_not_be_disabled_is_given_up_again() {
     let fixture = Fixture::answering(|request: Request<Bytes>| {
@@ -168,7 +169,7 @@ async fn an_endpoint_that_could_not_be_disabled_is_given_up_again() {
     for event in ["evt_panic", "evt_error"] {
         fixture.send(event).await;
         dispatcher.run_due().await.unwrap_err();
-        // one lease at a time, and this one after the mishap
+        // one lease at a time, and this one after the fault
         let behind = fixture.load(&delivery_id(event, "ep_2")).await;
         assert_eq!(behind.state, DeliveryState::Acked, "{event}");
     }
@@ -181,7 +182,7 @@ async fn an_endpoint_that_could_not_be_disabled_is_given_up_again() {
     assert_eq!(state().await, EndpointState::Disabled);
 }
 
-/// W15: outcomes that come together are written in one step, and one that comes alone waits for no other.
+/// W15: outcomes that arrive together are written in one batch, and a single one does not wait.
 #[tokio::test]
 async fn outcomes_that_come_together_are_written_together() {
     let endpoints: Vec<String> = (0..16).map(|n| format!("ep_{n}")).collect();

@@ -1,4 +1,4 @@
-//! A host that runs a dispatcher as a service does.
+//! Host that runs a dispatcher as a service does.
 
 use std::{
     future::{Future, poll_fn},
@@ -14,7 +14,7 @@ use std::{
 use tokio::sync::Notify;
 use webhook_core::sender::{Dispatcher, Disposition, Handled};
 
-/// What a host brings to [`Dispatcher::run`].
+/// Arguments of a host for [`Dispatcher::run`].
 #[derive(Default)]
 pub(super) struct Host {
     pub(super) wake: Notify,
@@ -48,7 +48,7 @@ impl Host {
         self.wake.notify_one();
     }
 
-    /// When the dispatcher wants to be woken, as it said last.
+    /// Time of the next wake-up that the dispatcher passed last.
     pub(super) fn next_due(&self) -> Option<SystemTime> {
         *self.asked.lock().unwrap().last().unwrap()
     }
@@ -62,7 +62,7 @@ impl Host {
     }
 }
 
-/// Lets a run go on until it waits for something.
+/// Polls a run until it waits.
 pub(super) async fn proceed(run: &mut Pin<&mut impl Future<Output: std::fmt::Debug>>) {
     poll_fn(|context| {
         assert!(run.as_mut().poll(context).is_pending(), "it runs on");

@@ -1,4 +1,4 @@
-//! What can be seen afterwards.
+//! Attempt log and reports.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use webhook_core::{
 
 use super::fixture::{Fixture, answer, delivery_id, start};
 
-/// W18: every attempt is logged with its time, its status and the first 4 KiB of its answer.
+/// W18: every attempt is logged with its time, its status and the first 4 KiB of its response.
 #[tokio::test]
 async fn the_attempt_log_tells_what_came_back() {
     let mut verbose = Response::new(Bytes::from(vec![b'x'; 3 * KEPT_ANSWER]));
@@ -59,8 +59,8 @@ async fn the_attempt_log_tells_what_came_back() {
     assert!(times.eq([Some(start()), second_at, third_at]));
 }
 
-/// W18: a receiver that turns everything away for days, at length, does not fill the log: of what is turned away only the answer
-/// that the delivery fails with is kept.
+/// W18: a receiver that throttles for days does not fill the log: only the response with which the
+/// delivery fails is kept.
 #[tokio::test]
 async fn endless_throttling_leaves_one_answer_in_the_log() {
     let transport = |_| async {
@@ -87,7 +87,7 @@ async fn endless_throttling_leaves_one_answer_in_the_log() {
     assert_eq!(kept.last(), Some(&KEPT_ANSWER));
 }
 
-/// W18: the log knows how long the receiver took.
+/// W18: the log has the duration of each exchange.
 #[tokio::test]
 async fn the_attempt_log_tells_how_long_it_took() {
     let clock = host_ports::testing::ManualClock::new(start());
@@ -114,7 +114,7 @@ async fn the_attempt_log_tells_how_long_it_took() {
     assert_eq!(log[0].duration, Duration::from_millis(1_250));
 }
 
-/// W18: the report of a round says what became of each delivery, and when to come again.
+/// W18: the report of a round has the result of each delivery, and the time of the next call.
 #[tokio::test]
 async fn a_report_says_what_became_of_each_delivery() {
     let fixture = Fixture::scripted([answer(StatusCode::OK)])

@@ -1,4 +1,4 @@
-//! The cases of the kit for replays can fail: outboxes with one flaw each.
+//! The replay cases of the kit can fail: outboxes with one flaw each.
 
 use std::{
     sync::{Arc, Barrier},
@@ -16,7 +16,7 @@ use webhook_core::{
 };
 use webhook_core_conformance::outbox as kit;
 
-/// W18: each flaw is found by the case that is there for it.
+/// W18: each flaw is found by its case.
 #[tokio::test]
 async fn flawed_replays_are_found() {
     macro_rules! found {

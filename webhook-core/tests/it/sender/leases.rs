@@ -25,7 +25,7 @@ use super::{
     fixture::{Fixture, HangingTransport, answer, delivery_id, secret, start},
 };
 
-/// The deadline and the margin of a lease.
+/// Deadline and margin of a lease.
 const LEASE: Duration = Duration::from_secs(40);
 
 /// Polls once.
@@ -33,7 +33,8 @@ fn is_pending(future: Pin<&mut impl Future>) -> bool {
     future.now_or_never().is_none()
 }
 
-/// W15: a dispatcher that dies after the lease, or with the request on its way, costs a repetition and no event.
+/// W15: a dispatcher that crashes after the lease, or during the request, costs a repeated attempt
+/// and no event.
 #[tokio::test]
 async fn a_delivery_comes_again_when_its_dispatcher_died() {
     let fixture = Fixture::over(HangingTransport::default())
@@ -61,7 +62,8 @@ async fn a_delivery_comes_again_when_its_dispatcher_died() {
     assert_eq!((delivery.state, delivery.fence), (DeliveryState::Acked, 2));
 }
 
-/// W15: a late 2xx settles the delivery although another dispatcher has it, whose own failure then counts for nothing.
+/// W15: a late 2xx settles the delivery although another dispatcher holds it, whose failure then
+/// does not count.
 #[tokio::test]
 async fn a_late_2xx_settles_a_live_delivery() {
     let fixture = Fixture::over(HangingTransport::default())
@@ -85,7 +87,7 @@ async fn a_late_2xx_settles_a_live_delivery() {
     assert_eq!(fixture.outbox.attempts(&id).await.unwrap().len(), 2);
 }
 
-/// W15: a failure that comes late changes nothing for the dispatcher that has the delivery now.
+/// W15: a late failure changes nothing for the dispatcher that holds the delivery.
 #[tokio::test]
 async fn a_late_failure_is_refused_by_its_fence() {
     let fixture = Fixture::over(HangingTransport::default())
@@ -108,7 +110,7 @@ async fn a_late_failure_is_refused_by_its_fence() {
     assert_eq!(second.await.unwrap().handled[0].settled, Settled::Applied);
 }
 
-/// W15: however long a host lets an exchange take, nobody else sends the delivery meanwhile.
+/// W15: with any deadline of the host no other dispatcher sends the delivery during the exchange.
 #[tokio::test]
 async fn an_endless_deadline_has_a_lease_all_the_same() {
     let mut fixture = Fixture::over(HangingTransport::default())
@@ -123,7 +125,8 @@ async fn an_endless_deadline_has_a_lease_all_the_same() {
     assert_eq!(fixture.transport.hosts().len(), 1);
 }
 
-/// W17: while one receiver hangs, the outcomes of the others are written, and their next events go out.
+/// W17: while one receiver hangs, the outcomes of others are written, and their next events are
+/// sent.
 #[tokio::test]
 async fn a_slow_endpoint_keeps_nobodys_outcome_waiting() {
     let fixture = Fixture::over(HangingTransport::default());
@@ -158,7 +161,7 @@ async fn a_slow_endpoint_keeps_nobodys_outcome_waiting() {
     assert_eq!(slow, 4, "a hung endpoint holds no more than its share");
 }
 
-/// W15: the receiver recognises what comes again because its answer was lost.
+/// W15: a receiver detects the duplicate after a lost response.
 #[tokio::test]
 async fn a_lost_answer_is_delivered_again_and_processed_once() {
     let clock = ManualClock::new(start());
@@ -205,7 +208,7 @@ async fn a_lost_answer_is_delivered_again_and_processed_once() {
     assert_eq!(queued.len(), 1);
 }
 
-/// W15: an outcome that could not be written is an error, and the delivery comes again.
+/// W15: an outcome that could not be written is an error, and the event is sent again.
 #[tokio::test]
 async fn an_outcome_that_cannot_be_written_is_sent_again() {
     let fixture = Fixture::scripted((0..2).map(|_| answer(StatusCode::OK)));
@@ -224,7 +227,7 @@ async fn an_outcome_that_cannot_be_written_is_sent_again() {
     assert_eq!(fixture.transport.requests().len(), 2);
 }
 
-/// W15: dispatchers that run at the same time share the work and none of it twice.
+/// W15: concurrent dispatchers share the deliveries and send each once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn dispatchers_at_the_same_time_send_each_delivery_once() {
     let fixture = Fixture::scripted((0..400).map(|_| answer(StatusCode::OK)));
@@ -246,7 +249,7 @@ async fn dispatchers_at_the_same_time_send_each_delivery_once() {
     assert_eq!((handled, fixture.transport.requests().len()), (400, 400));
 }
 
-/// W17: who finds all leases of an endpoint taken does not spin, but looks again soon.
+/// W17: a dispatcher that finds all leases of an endpoint taken waits before its next try.
 #[tokio::test]
 async fn a_dispatcher_does_not_spin_where_others_have_the_leases() {
     let fixture = Fixture::over(HangingTransport::default())
@@ -263,7 +266,7 @@ async fn a_dispatcher_does_not_spin_where_others_have_the_leases() {
     assert_eq!(report.next_due, Some(start() + Duration::from_millis(250)));
 }
 
-/// W17: a round is bounded, and says that more is due.
+/// W17: a round is bounded, and reports that more is due.
 #[tokio::test]
 async fn a_long_round_ends_and_asks_to_be_called_again() {
     let fixture = Fixture::scripted((0..1_100).map(|_| answer(StatusCode::OK)));
@@ -277,7 +280,7 @@ async fn a_long_round_ends_and_asks_to_be_called_again() {
     assert_eq!(report.handled.len() + fixture.run().await.handled.len(), 1_100);
 }
 
-/// A dispatcher can be shared and moved between threads, as a host's tasks do.
+/// A dispatcher can be shared and moved between threads, as a host's tasks need.
 #[test]
 fn a_dispatcher_is_a_handle() {
     fn is_handle<T: Clone + Send + Sync + 'static>() {}

@@ -1,4 +1,4 @@
-//! The sending side, from the accepted event to the settled delivery.
+//! Sender, from the accepted event to the settled delivery.
 
 mod addresses;
 mod at_rest;

@@ -1,4 +1,4 @@
-//! What a hung endpoint costs the others, counted in virtual time: nothing here sleeps.
+//! Effect of a hanging endpoint on others, in virtual time without sleeps.
 
 use std::{
     future::poll_fn,
@@ -24,14 +24,15 @@ use super::fixture::{ExchangeResult, Fixture, answer, endpoint, envelope, start}
 
 const ENDPOINTS: usize = 100;
 const HUNG: &str = "ep_0";
-/// How long the others take to answer.
+/// Response time of the other endpoints.
 const SERVICE: Duration = Duration::from_millis(50);
 
-/// Each second every endpoint gets four events, together six times as many as the dispatcher sends at once.
+/// Every endpoint gets four events per second, together six times the concurrency of the
+/// dispatcher.
 const BURSTS: usize = 10;
 const EVENTS: usize = 4;
 
-/// W17: one hung endpoint beside 99 others leaves their 99th percentile within twice what it is without it.
+/// W17: one hanging endpoint beside 99 others at most doubles their 99th percentile.
 #[tokio::test]
 async fn hung_endpoint_leaves_latency_of_others_within_twice() {
     let alone = percentile_99(latencies(1..ENDPOINTS).await);
@@ -45,7 +46,7 @@ fn percentile_99(mut latencies: Vec<Duration>) -> Duration {
     latencies[latencies.len() * 99 / 100]
 }
 
-/// How long each event for a healthy endpoint takes from the outbox to its settlement.
+/// Time of each event for a healthy endpoint from the outbox to its settlement.
 async fn latencies(endpoints: Range<usize>) -> Vec<Duration> {
     let ids: Vec<String> = endpoints.map(|number| format!("ep_{number}")).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
@@ -130,7 +131,7 @@ impl Host {
         *self.next_due.lock().unwrap()
     }
 
-    /// Polls for as long as there is something to do.
+    /// Polls until there is nothing to do.
     fn proceed(&self, mut poll: impl FnMut(&mut Context<'_>)) {
         let again = Arc::new(Flag(true.into()));
         let waker = Waker::from(Arc::clone(&again));
@@ -140,7 +141,7 @@ impl Host {
     }
 }
 
-/// A transport whose exchanges end by the clock; those of one host at their deadline.
+/// Transport whose exchanges end by the clock; those of one host end at their deadline.
 #[derive(Clone, Default)]
 struct TimedTransport(Arc<Mutex<Exchanges>>);
 

@@ -1,4 +1,4 @@
-//! What the outages of one store, beside the other, do to deliveries.
+//! Outages of one store while the other works.
 
 use std::{
     pin::pin,
@@ -19,9 +19,9 @@ use super::{
     host::{Host, acked, proceed},
 };
 
-/// The deadline and the margin of a lease.
+/// Deadline and margin of a lease.
 const LEASE: Duration = Duration::from_secs(40);
-/// How long a delivery waits whose endpoint could not be read.
+/// Hold of a delivery whose endpoint could not be read.
 const PAUSE: Duration = Duration::from_secs(10);
 
 type Scripted = Fixture<ScriptedTransport>;
@@ -40,8 +40,8 @@ fn dispatcher(fixture: &Scripted, endpoints: &Arc<FailingEndpoints>) -> Dispatch
     )
 }
 
-/// W15: while the endpoints cannot be read, as after a start without the key that opens their secrets, nothing is sent, and
-/// nothing is held against a delivery: it goes out when they can be read again.
+/// W15: while endpoints cannot be read, for example without their key, nothing is sent and no
+/// attempt is counted; deliveries are sent after the outage.
 #[tokio::test]
 async fn an_outage_of_the_endpoints_alone_costs_no_delivery() {
     for mishap in [Mishap::Error, Mishap::Panic] {
@@ -70,7 +70,8 @@ async fn an_outage_of_the_endpoints_alone_costs_no_delivery() {
     }
 }
 
-/// W15, W17: one endpoint that cannot be read is held, and keeps nobody else waiting; the host is told of both.
+/// W15, W17: an endpoint that cannot be read is held and does not delay others; the host gets both
+/// results.
 #[tokio::test]
 async fn an_endpoint_that_cannot_be_read_delays_nobody_else() {
     let script = (0..2).map(|_| answer(StatusCode::OK));
@@ -97,8 +98,8 @@ async fn an_endpoint_that_cannot_be_read_delays_nobody_else() {
     assert_eq!(host.next_due(), Some(due_at));
 }
 
-/// W11, W15, W17: a 410 whose endpoint could not be disabled is asked for again, has spent nothing, is in the log, and is not
-/// taken for a 429.
+/// W11, W15, W17: a 410 whose endpoint could not be disabled is retried, counts no attempt, is
+/// logged, and does not count as a 429.
 #[tokio::test]
 async fn a_410_that_could_not_be_written_is_asked_for_again() {
     let script = (0..7).map(|_| answer(StatusCode::GONE));
@@ -145,7 +146,7 @@ async fn a_410_that_could_not_be_written_is_asked_for_again() {
     assert_eq!(leases.leased.len(), 4, "as many at a time as at first");
 }
 
-/// W11: what cannot be read does not wait for ever: the lifetime of the message ends it.
+/// W11: an outage does not extend the lifetime of a message.
 #[tokio::test]
 async fn an_outage_ends_with_the_lifetime() {
     let fixture = scripted([], &["ep_1"]).await;

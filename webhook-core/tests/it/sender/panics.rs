@@ -1,4 +1,4 @@
-//! Panics of what the host brings.
+//! Panics of the host's ports.
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
@@ -9,7 +9,7 @@ use webhook_core::{
 
 use super::fixture::{Fixture, answer, delivery_id};
 
-/// W15: a transport that panics costs its delivery an attempt, and no exchange beside it.
+/// W15: a panic of the transport costs its delivery an attempt, and no other exchange.
 #[tokio::test]
 async fn a_panic_of_the_transport_is_a_failed_attempt() {
     let transport = |request: Request<Bytes>| async move {

@@ -1,4 +1,4 @@
-//! What is set aside because it crashes its dispatchers, and what only was there.
+//! Quarantine of deliveries that crash their dispatchers.
 
 use std::{pin::pin, time::Duration};
 
@@ -10,7 +10,7 @@ use webhook_core::sender::{
 
 use super::fixture::{Fixture, HangingTransport, answer, delivery_id};
 
-/// The deadline and the margin of a lease.
+/// Deadline and margin of a lease.
 const LEASE: Duration = Duration::from_secs(40);
 
 const POISON: &str = "ep-poison";
@@ -20,7 +20,8 @@ async fn in_state(fixture: &Fixture<HangingTransport>, state: DeliveryState) -> 
     fixture.outbox.list(&filter, &Page::default()).await.unwrap()
 }
 
-/// Answers until nothing more is sent. `false` as soon as the poison is on its way, and the process dies of it.
+/// Answers until no request is sent; `false` when the crashing delivery is sent and the process
+/// ends.
 async fn survives(fixture: &Fixture<HangingTransport>, handled: &mut Vec<Handled>) -> bool {
     let mut round = pin!(fixture.dispatcher.run_due());
     let mut answered = fixture.transport.hosts().len();
@@ -40,7 +41,7 @@ async fn survives(fixture: &Fixture<HangingTransport>, handled: &mut Vec<Handled
     }
 }
 
-/// W15: a delivery that takes one dispatcher after the other with it is set aside, and the host is told.
+/// W15: a delivery that crashes consecutive dispatchers is quarantined, and the host is informed.
 #[tokio::test]
 async fn what_crashes_its_dispatchers_is_set_aside() {
     let fixture = Fixture::over(HangingTransport::default())
@@ -64,7 +65,7 @@ async fn what_crashes_its_dispatchers_is_set_aside() {
     assert_eq!((fixture.transport.hosts().len(), report.next_due), (5, None));
 }
 
-/// W15: a process that dies for reasons of its own sets no more than one delivery aside in three deaths.
+/// W15: crashes with another cause quarantine at most one delivery in three crashes.
 #[tokio::test]
 async fn who_dies_for_reasons_of_its_own_takes_no_bystander_with_it() {
     let endpoints: Vec<String> = (0..16).map(|n| format!("ep_{n}")).collect();
@@ -83,7 +84,7 @@ async fn who_dies_for_reasons_of_its_own_takes_no_bystander_with_it() {
     assert!(!in_state(&fixture, DeliveryState::Leased).await.is_empty());
 }
 
-/// W15: of all that is under way when a delivery kills its dispatchers, that one is set aside and no other.
+/// W15: among concurrent deliveries only the one that crashes its dispatchers is quarantined.
 #[tokio::test]
 async fn only_the_guilty_is_set_aside() {
     let endpoints: Vec<String> = (0..16).map(|n| format!("ep_{n}")).collect();

@@ -1,4 +1,4 @@
-//! What a receiver sees.
+//! Requests as receivers see them.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use webhook_core::{
 
 use super::fixture::{Fixture, answer, endpoint, envelope, secret, signer, start};
 
-/// W2: a POST of the exact bytes as JSON, with the three headers.
+/// W2: a request is a POST of the exact bytes as JSON, with the three headers.
 #[tokio::test]
 async fn a_message_is_the_envelopes_exact_bytes_with_its_headers() {
     let fixture = Fixture::scripted([answer(StatusCode::OK)])
@@ -31,7 +31,7 @@ async fn a_message_is_the_envelopes_exact_bytes_with_its_headers() {
     assert_eq!(request.body(), envelope("evt_1").bytes());
 }
 
-/// W2: each message says who sends it, in the host's words or in ours, and says it once.
+/// W2: each message has one `User-Agent`, that of the host or the default.
 #[tokio::test]
 async fn a_message_names_its_sender() {
     let mut fixture = Fixture::scripted((0..2).map(|_| answer(StatusCode::OK)))
@@ -50,7 +50,7 @@ async fn a_message_names_its_sender() {
     }
 }
 
-/// W12: the transport is told ten seconds for the whole exchange, and to read no more than the log keeps.
+/// W12: the transport gets ten seconds for the whole exchange, and the log's limit of the body.
 #[tokio::test]
 async fn the_transport_is_told_ten_seconds() {
     let fixture = Fixture::scripted([answer(StatusCode::OK)])
@@ -65,7 +65,7 @@ async fn the_transport_is_told_ten_seconds() {
     assert_eq!(fixture.transport.requests()[0].extensions().get(), Some(&limits));
 }
 
-/// W5: every attempt is signed anew, at its own time, under the same id.
+/// W5: every attempt is signed at its own time, under the same id.
 #[tokio::test]
 async fn each_attempt_is_signed_at_its_own_time() {
     let fixture = Fixture::scripted([answer(StatusCode::BAD_GATEWAY), answer(StatusCode::OK)]);
@@ -84,7 +84,7 @@ async fn each_attempt_is_signed_at_its_own_time() {
     }
 }
 
-/// W6: during the overlap receivers with the old and with the new secret verify; after it only those with the new one.
+/// W6: during the overlap the old and the new secret verify; after it only the new one.
 #[tokio::test]
 async fn both_secrets_verify_during_the_overlap() {
     let fixture = Fixture::scripted((0..2).map(|_| answer(StatusCode::OK)));
@@ -116,7 +116,7 @@ async fn both_secrets_verify_during_the_overlap() {
     assert!(!verifies(1, 1, now) && verifies(1, 2, now));
 }
 
-/// W3: one message can carry the tokens of several schemes, for receivers of either.
+/// W3: one message can carry tokens of several schemes, for receivers of each.
 #[tokio::test]
 async fn one_message_verifies_by_each_of_its_schemes() {
     let fixture = Fixture::scripted([answer(StatusCode::OK)]);

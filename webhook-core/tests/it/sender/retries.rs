@@ -1,4 +1,4 @@
-//! What answers lead to.
+//! Retries by response.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use super::fixture::{ExchangeResult, Fixture, answer, asking, delivery_id, start
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// W13: seven attempts, then the dead letter; replayed, the same event is delivered.
+/// W13: seven attempts, then a dead letter; after a replay the same event is delivered.
 #[tokio::test]
 async fn seventh_failure_is_dead_letter_that_replay_delivers() {
     let failures: [ExchangeResult; 7] = [
@@ -68,7 +68,7 @@ async fn seventh_failure_is_dead_letter_that_replay_delivers() {
     );
 }
 
-/// W14: each wait is that of the schedule, half of it more or less; and nothing happens before.
+/// W14: each retry waits for the gap of the schedule ± 50 %, and no delivery is sent before.
 #[tokio::test]
 async fn each_retry_waits_for_the_schedule_give_or_take_half() {
     let failures = (0..7).map(|_| answer(StatusCode::BAD_GATEWAY));
@@ -89,7 +89,7 @@ async fn each_retry_waits_for_the_schedule_give_or_take_half() {
     }
 }
 
-/// W14: what the receiver asks for is never cut short by jitter.
+/// W14: jitter never shortens `Retry-After`.
 #[tokio::test]
 async fn a_retry_is_never_earlier_than_the_receiver_asked() {
     for retry_after in ["7200", "Wed, 15 Nov 2023 00:13:20 GMT"] {
@@ -104,7 +104,7 @@ async fn a_retry_is_never_earlier_than_the_receiver_asked() {
     }
 }
 
-/// W11: 429 holds every delivery of the endpoint, spends no attempt, and leaves other endpoints alone.
+/// W11: 429 holds every delivery of the endpoint, counts no attempt, and does not affect others.
 #[tokio::test]
 async fn a_429_holds_the_whole_endpoint_without_spending_an_attempt() {
     let fixture = Fixture::scripted([asking(StatusCode::TOO_MANY_REQUESTS, "600")]);
@@ -131,7 +131,7 @@ async fn a_429_holds_the_whole_endpoint_without_spending_an_attempt() {
     assert_eq!(fixture.load(&delivery_id("evt_1", "ep_1")).await.attempts, 1);
 }
 
-/// W11: an endpoint that throttles for days does not spend attempts, but the message's lifetime ends.
+/// W11: an endpoint that throttles for days uses no attempts, but the lifetime ends.
 #[tokio::test]
 async fn endless_throttling_ends_with_the_lifetime() {
     let script = (0..100).map(|_| asking(StatusCode::TOO_MANY_REQUESTS, "3600"));
@@ -147,7 +147,7 @@ async fn endless_throttling_ends_with_the_lifetime() {
     assert_eq!(fixture.transport.requests().len(), 72);
 }
 
-/// W11: 410 ends the delivery, disables the endpoint, and the next event does not go there.
+/// W11: 410 ends the delivery, disables the endpoint, and the next event is not sent there.
 #[tokio::test]
 async fn a_410_disables_the_endpoint() {
     let fixture = Fixture::scripted([answer(StatusCode::GONE)])
@@ -171,7 +171,7 @@ async fn a_410_disables_the_endpoint() {
     assert!(fixture.run().await.handled.is_empty());
 }
 
-/// W11: a refusal is final, and kept like a dead letter.
+/// W11: a permanent failure is final, and kept like a dead letter.
 #[tokio::test]
 async fn other_4xx_are_not_retried_but_can_be_replayed() {
     for status in [400, 401, 403, 404, 409, 413, 422, 451] {
@@ -196,7 +196,7 @@ async fn other_4xx_are_not_retried_but_can_be_replayed() {
     }
 }
 
-/// W13: a host's own schedule is the one that counts.
+/// W13: the host's own schedule is followed.
 #[tokio::test]
 async fn a_custom_schedule_is_followed() {
     let fixture = Fixture::scripted((0..2).map(|_| answer(StatusCode::BAD_GATEWAY)));

@@ -1,4 +1,4 @@
-//! The dispatcher as a service runs it: woken by new events, and told to stop.
+//! Dispatcher as a service: woken by new events, and stopped.
 
 use std::{ops::ControlFlow, pin::pin, sync::atomic::Ordering, time::Duration};
 
@@ -37,7 +37,8 @@ async fn a_new_event_goes_out_while_another_exchange_hangs() {
     assert_eq!(stored.state, DeliveryState::Leased);
 }
 
-/// W17: a retry that becomes due while another exchange hangs is sent at its time, and the host is told that time.
+/// W17: a retry that becomes due while another exchange hangs is sent on time, and the host gets
+/// that time.
 #[tokio::test]
 async fn a_retry_goes_out_on_time_while_another_exchange_hangs() {
     let mut fixture = Fixture::over(HangingTransport::default())
@@ -66,7 +67,7 @@ async fn a_retry_goes_out_on_time_while_another_exchange_hangs() {
     assert_eq!(fixture.transport.hosts().len(), 3);
 }
 
-/// W17: however long a dispatcher runs, an exchange that hangs holds no more than its own place.
+/// W17: in a long run a hanging exchange holds only its own place.
 #[tokio::test]
 async fn a_long_run_is_not_held_up_by_one_that_hangs() {
     let fixture = Fixture::over(HangingTransport::default())
@@ -86,7 +87,7 @@ async fn a_long_run_is_not_held_up_by_one_that_hangs() {
     assert_eq!(host.handled().len(), 1_100);
 }
 
-/// W17: the last free place is used, also while all the others hang.
+/// W17: the last free place is used, also while all others hang.
 #[tokio::test]
 async fn one_free_place_is_enough_to_go_on() {
     let mut fixture = Fixture::over(HangingTransport::default())
@@ -113,7 +114,7 @@ async fn one_free_place_is_enough_to_go_on() {
     assert_eq!(acked.len(), 10);
 }
 
-/// W15: told to stop, a dispatcher begins nothing more, and leaves when all that is under way is settled.
+/// W15: after a stop the dispatcher sends nothing more, and returns when all exchanges are settled.
 #[tokio::test]
 async fn a_dispatcher_that_is_told_to_stop_settles_what_is_under_way() {
     let fixture = Fixture::over(HangingTransport::default())
@@ -139,7 +140,7 @@ async fn a_dispatcher_that_is_told_to_stop_settles_what_is_under_way() {
     assert_eq!(fixture.outbox.list(&leased, &Page::default()).await.unwrap(), []);
 }
 
-/// W15: a dispatcher whose places are all taken hears that it is to stop.
+/// W15: a dispatcher without a free place can be stopped.
 #[tokio::test]
 async fn a_full_dispatcher_can_be_stopped() {
     let mut fixture = Fixture::over(HangingTransport::default())
@@ -159,7 +160,7 @@ async fn a_full_dispatcher_can_be_stopped() {
     assert_eq!(host.handled(), [acked("evt_1/ep_1")]);
 }
 
-/// W17: an idle dispatcher looks once and waits, until the moment it was told or for a new event.
+/// W17: an idle dispatcher polls once and waits, until the next due time or a new event.
 #[tokio::test]
 async fn an_idle_dispatcher_waits() {
     let fixture = Fixture::scripted([answer(StatusCode::BAD_GATEWAY)])
@@ -179,7 +180,8 @@ async fn an_idle_dispatcher_waits() {
     run.await;
 }
 
-/// W15: after a failure of the store nothing is leased for a pause, which grows; what is under way goes on, and so does the run.
+/// W15: after a store error nothing is leased for a growing pause; running exchanges and the run
+/// continue.
 #[tokio::test]
 async fn a_failing_store_pauses_a_run() {
     let fixture = Fixture::over(HangingTransport::default())
@@ -225,7 +227,8 @@ async fn a_failing_store_pauses_a_run() {
     assert_eq!((host.handled().len(), fixture.transport.hosts().len()), (6, 6));
 }
 
-/// W17: who finds nothing to lease of what is due looks again later and later, and at once when something has ended.
+/// W17: a dispatcher that cannot lease due deliveries waits longer each time, and not at all after
+/// an exchange has ended.
 #[tokio::test]
 async fn who_looks_in_vain_looks_less_often() {
     let fixture = Fixture::over(HangingTransport::default())
@@ -250,7 +253,7 @@ async fn who_looks_in_vain_looks_less_often() {
     assert_eq!(host.next_due(), Some(fixture.now() + Duration::from_millis(250)));
 }
 
-/// W15: a panic elsewhere on the way of a delivery is the failure of that lease alone, and the host hears of it.
+/// W15: a panic of the host's policy is an error of that lease alone, which the host gets.
 #[tokio::test]
 async fn a_panic_of_the_hosts_rules_ends_one_lease() {
     let mut fixture = Fixture::answering(|request: Request<Bytes>| async move {
@@ -282,7 +285,7 @@ async fn a_panic_of_the_hosts_rules_ends_one_lease() {
     assert_eq!(bad.state, DeliveryState::Leased);
 }
 
-/// A run can be spawned wherever its host likes.
+/// A run can be spawned on another thread.
 #[test]
 fn a_run_may_move_between_threads() {
     fn is_send<T: Send>(_: T) {}

@@ -1,4 +1,4 @@
-//! What becomes of outcomes that the outbox cannot write.
+//! Outcomes that the outbox cannot write.
 
 use std::{
     pin::pin,
@@ -15,14 +15,14 @@ use super::{
     host::{Host, proceed},
 };
 
-/// The deadline and the margin of a lease.
+/// Deadline and margin of a lease.
 const LEASE: Duration = Duration::from_secs(40);
 
 const ENDPOINTS: [&str; 6] = ["ep_0", "ep_1", "ep_2", "ep_3", "ep_4", "ep_5"];
 
 type Hanging = Fixture<HangingTransport>;
 
-/// One event on its way to six endpoints, over an outbox that may fail.
+/// One event for six endpoints, over an outbox that may fail.
 async fn sent() -> (Hanging, Arc<Failing>, Dispatcher) {
     let fixture = Fixture::over(HangingTransport::default());
     let fixture = fixture.with_endpoints(&ENDPOINTS).await;
@@ -49,8 +49,8 @@ async fn acked(fixture: &Hanging) -> usize {
     count
 }
 
-/// W15: of outcomes that came together, the one that cannot be written costs itself alone a repetition, and once it can be
-/// written not even that.
+/// W15: of outcomes that arrive together, only the one that cannot be written is sent again, and
+/// not even that one if a later write succeeds.
 #[tokio::test]
 async fn an_outcome_that_cannot_be_written_costs_no_other() {
     let (fixture, failing, dispatcher) = sent().await;
@@ -73,8 +73,8 @@ async fn an_outcome_that_cannot_be_written_costs_no_other() {
     assert_eq!(fixture.transport.hosts().len(), 6);
 }
 
-/// W15: while the store is down outcomes are kept, a store that is down is not asked for each of them, and what was received
-/// is written when it is back.
+/// W15: during an outage of the store outcomes are kept, the store is not called for each of them,
+/// and they are written after the outage.
 #[tokio::test]
 async fn outcomes_outlast_a_store_that_is_down() {
     let (fixture, failing, dispatcher) = sent().await;
@@ -104,7 +104,7 @@ async fn outcomes_outlast_a_store_that_is_down() {
     assert_eq!(fixture.transport.hosts().len(), 6);
 }
 
-/// W15: what could not be written by the end of its lease is given up, and comes again.
+/// W15: an outcome that could not be written by the end of its lease is dropped, and sent again.
 #[tokio::test]
 async fn an_outcome_is_kept_as_long_as_its_lease() {
     let (fixture, failing, dispatcher) = sent().await;
@@ -124,7 +124,8 @@ async fn an_outcome_is_kept_as_long_as_its_lease() {
     assert_eq!(acked(&fixture).await, 6);
 }
 
-/// W15: what cannot be written keeps its place: no more is sent than there is room for outcomes.
+/// W15: an unwritten outcome keeps its place: the dispatcher sends no more than it can keep
+/// outcomes.
 #[tokio::test]
 async fn outcomes_that_wait_take_places() {
     let (fixture, failing, dispatcher) = sent().await;
@@ -148,7 +149,7 @@ async fn outcomes_that_wait_take_places() {
     assert_eq!((acked(&fixture).await, fixture.transport.hosts().len()), (2, 4));
 }
 
-/// W15: who stops tries once more, without waiting for a pause.
+/// W15: a stopped dispatcher writes once more, without waiting for a pause.
 #[tokio::test]
 async fn who_stops_writes_what_was_left() {
     let (fixture, failing, dispatcher) = sent().await;
@@ -164,7 +165,7 @@ async fn who_stops_writes_what_was_left() {
     assert_eq!((acked(&fixture).await, host.handled().len()), (6, 6));
 }
 
-/// W15: a single pass writes all it can, too, and tells of the failure.
+/// W15: a single pass also writes all outcomes that it can, and returns the error.
 #[tokio::test]
 async fn a_pass_writes_all_that_can_be_written() {
     let fixture = Fixture::scripted((0..6).map(|_| answer(StatusCode::OK)));

@@ -1,4 +1,4 @@
-//! What a dispatcher does while a store takes its time.
+//! Dispatcher during a slow write of the store.
 
 use std::{pin::pin, sync::atomic::Ordering};
 
@@ -10,8 +10,8 @@ use super::{
     host::{Host, proceed},
 };
 
-/// W17: a store that takes its time to write one outcome keeps no exchange from going on, and what comes home meanwhile is
-/// written together; to stop is heard all the same.
+/// W17: a slow write of one outcome does not stop the exchanges; outcomes that arrive during it are
+/// written together; a stop takes effect.
 #[tokio::test]
 async fn exchanges_go_on_while_the_store_writes() {
     let fixture = Fixture::over(HangingTransport::default())

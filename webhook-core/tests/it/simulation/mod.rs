@@ -1,6 +1,7 @@
-//! The delivery engine under a seeded scheduler: what must hold in every run, and that what does not hold is found.
+//! Simulation of the delivery engine with a seeded scheduler, and proof that it finds violations.
 //!
-//! `WEBHOOK_SIMULATION_SEEDS` makes another number of runs than 10,000, `WEBHOOK_SIMULATION_SEED` begins at another seed.
+//! `WEBHOOK_SIMULATION_SEEDS` sets the number of runs (default: 10,000), `WEBHOOK_SIMULATION_SEED`
+//! the first seed.
 
 mod mutants;
 mod two_phase;
@@ -16,11 +17,12 @@ use two_phase::TwoPhase;
 
 const SEEDS: u64 = 10_000;
 
-/// Each takes every fourth seed.
+/// Number of threads; each runs every fourth seed.
 const THREADS: u64 = 4;
 
-/// W11, W13, W15, W17, W18: over 10,000 seeds nothing is lost, sent too often, too early or under two leases, who is well is
-/// served, and who came late gets what it missed; every crash point is hit.
+/// W11, W13, W15, W17, W18: over 10,000 seeds nothing is lost, sent too often, too early or under
+/// two leases, healthy endpoints are served, a latecomer gets earlier events; every crash point is
+/// hit.
 #[test]
 fn no_crash_breaks_a_promise_of_the_engine() {
     let first = setting("WEBHOOK_SIMULATION_SEED").unwrap_or(0);
@@ -67,11 +69,11 @@ fn no_crash_breaks_a_promise_of_the_engine() {
             "{total:#?}"
         );
     }
-    // shown with --nocapture: what the runs came through
+    // shown with --nocapture: the counters of the runs
     println!("{count} seeds: {total:#?}");
 }
 
-/// W7, W15: a receiver that claims under a lease and queues later loses nothing, wherever it crashes.
+/// W7, W15: a receiver that claims under a lease and queues later loses nothing at any crash point.
 #[test]
 fn a_two_phase_claim_loses_nothing() {
     for seed in 0..400 {

@@ -25,19 +25,19 @@ use webhook_core_conformance::simulation::{Invariant, Stores, simulate};
 
 const FEW_HUNDRED: u64 = 400;
 
-/// W15: an outcome that is written whoever holds the lease is found.
+/// W15: a store that writes outcomes of any lease is found.
 #[test]
 fn a_store_that_settles_without_a_fence_is_found() {
     check(Flaw::SettlesWithoutFence, Invariant::OneFenceSettles);
 }
 
-/// W13, W15: a lease that nobody settles, and nobody lost, is found.
+/// W13, W15: a lease that is neither settled nor lost is found.
 #[test]
 fn a_dispatcher_that_forgets_to_settle_is_found() {
     check(Flaw::NeverSettles, Invariant::StoppedDispatcherIsIdle);
 }
 
-/// W11, W14: an endpoint that is called before the moment it asked for is found.
+/// W11, W14: an endpoint that is called before its `Retry-After` is found.
 #[test]
 fn a_lease_that_ignores_the_hold_of_an_endpoint_is_found() {
     check(Flaw::IgnoresHold, Invariant::NeverTooEarly);
@@ -49,13 +49,13 @@ fn a_lease_before_the_due_time_is_found() {
     check(Flaw::LeasesEarly, Invariant::NeverTooEarly);
 }
 
-/// W15: a delivery that kills one dispatcher after the other is found.
+/// W15: a delivery that crashes dispatcher after dispatcher is found.
 #[test]
 fn an_outbox_that_sets_nothing_aside_is_found() {
     check(Flaw::NeverSetsAside, Invariant::OnlyCrashersAreQuarantined);
 }
 
-/// W15: bystanders that are set aside with the guilty are found.
+/// W15: the quarantine of a delivery that crashes no dispatcher is found.
 #[test]
 fn an_outbox_that_convicts_bystanders_is_found() {
     check(Flaw::ForgetsSuspects, Invariant::OnlyCrashersAreQuarantined);
@@ -73,25 +73,26 @@ fn an_outbox_that_loses_a_confirmed_outcome_is_found() {
     check(Flaw::LosesOutcomes, Invariant::OneFenceSettles);
 }
 
-/// W18: an event that is left out of what an endpoint missed, as where two pages meet, is found.
+/// W18: an earlier event that a latecomer does not get, for example between two pages, is found.
 #[test]
 fn an_outbox_that_leaves_out_what_was_missed_is_found() {
     check(Flaw::LeavesOutMissing, Invariant::NothingIsLost);
 }
 
-/// W18: what failed and is there is not missing: an outbox that begins it anew is found.
+/// W18: an outbox that restarts failed deliveries as missing ones is found.
 #[test]
 fn an_outbox_that_takes_what_failed_for_missing_is_found() {
     check(Flaw::TakesFailedForMissing, Invariant::AttemptsAreBounded);
 }
 
-/// W18: a dry run that makes what it should only count is found.
+/// W18: a dry run that creates deliveries is found.
 #[test]
 fn an_outbox_whose_dry_run_makes_deliveries_is_found() {
     check(Flaw::MakesInDryRuns, Invariant::NoUnrequestedDeliveries);
 }
 
-/// W7, W15: a receiver that crashes between its claim and its queue loses an event that the sender believes delivered.
+/// W7, W15: a receiver that crashes between claim and queue loses an event that the sender believes
+/// delivered, which is found.
 #[test]
 fn a_receiver_that_claims_first_and_queues_later_is_found() {
     let stores = || Stores {
@@ -101,7 +102,7 @@ fn a_receiver_that_claims_first_and_queues_later_is_found() {
     found(stores, Invariant::NothingIsLost);
 }
 
-/// W15: a store that answers from another thread takes part; virtual time waits for it.
+/// W15: a store that responds from another thread can be simulated; virtual time waits for it.
 #[test]
 fn a_store_may_answer_from_another_thread() {
     for seed in 0..20 {
@@ -147,11 +148,11 @@ enum Flaw {
     LeavesOutMissing,
     TakesFailedForMissing,
     MakesInDryRuns,
-    /// None: it is only slow.
+    /// No flaw: the store is only slow.
     AnswersFromAThread,
 }
 
-/// An outbox that is wrong now and then.
+/// Outbox with an occasional flaw.
 struct Flawed {
     inner: MemoryOutbox,
     flaw: Flaw,
@@ -159,7 +160,7 @@ struct Flawed {
 }
 
 impl Flawed {
-    /// Every third call.
+    /// Returns `true` for every third call.
     fn is_wrong_now(&self, flaw: Flaw) -> bool {
         self.flaw == flaw && self.calls.fetch_add(1, Ordering::Relaxed) % 3 == 2
     }
@@ -262,7 +263,7 @@ impl Outbox for Flawed {
     }
 }
 
-/// Two steps where there should be one: a crash between them loses the event.
+/// Two steps instead of one: a crash between them loses the event.
 #[derive(Default)]
 struct ClaimsFirst {
     claims: Mutex<HashMap<EventKey, BodyDigest>>,

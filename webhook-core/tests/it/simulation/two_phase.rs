@@ -1,4 +1,4 @@
-//! A receiver's store of two systems, between which it may crash.
+//! Receiver whose claims and queue are in two systems, with crashes between them.
 
 use std::{
     sync::Arc,
@@ -18,7 +18,7 @@ pub(super) struct TwoPhase {
     queue: Arc<Broker>,
 }
 
-/// Is a while away in both directions, and leaves an event that it has at one.
+/// Queue with latency in both directions, which stores an event when it arrives.
 #[derive(Default)]
 struct Broker(MemoryInbox);
 

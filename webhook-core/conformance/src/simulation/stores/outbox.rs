@@ -138,7 +138,12 @@ impl Outbox for SimulatedOutbox {
         if !request.dry_run {
             let mut state = world.state();
             state.census.missing += missing.count;
-            state.tell(|| format!("{}: gives {} {missing:?}", self.actor, endpoint.id));
+            state.tell(|| {
+                format!(
+                    "{}: creates missing deliveries of {}: {missing:?}",
+                    self.actor, endpoint.id
+                )
+            });
         }
         world.wake_dispatchers();
         world.pass(self.actor, CrashPoint::InCatchUp).await?;
@@ -151,7 +156,7 @@ impl SimulatedOutbox {
     fn note_set_aside(&self, set_aside: &[SetAside]) -> bool {
         for SetAside { delivery, reason } in set_aside {
             self.world
-                .tell(|| format!("{}: sets {delivery} aside: {reason}", self.actor));
+                .tell(|| format!("{}: quarantines {delivery}: {reason}", self.actor));
             self.world.check(|state| {
                 state.census.set_aside += 1;
                 // an outage loses no lease, so it explains no quarantine
