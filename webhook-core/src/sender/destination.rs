@@ -115,7 +115,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_parses_is_in_its_normal_form(text in "(https?://)?[a-z0-9.:/@#?%\\[\\] -]{0,60}") {
+        fn parsed_url_is_normalized(text in "(https?://)?[a-z0-9.:/@#?%\\[\\] -]{0,60}") {
             if let Ok(destination) = text.parse::<Destination>() {
                 prop_assert_eq!(destination.as_str().parse(), Ok(destination.clone()));
             }

@@ -44,7 +44,7 @@ fn standard() -> HeaderMap {
 
 /// W5: neither a valid message nor an unexplained one has a cause.
 #[test]
-fn nothing_is_made_up() {
+fn unexplained_message_has_no_causes() {
     for ((signer, _), diagnosis) in pairs().into_iter().zip(diagnoses()) {
         let headers = signed(signer, now(), BODY.as_bytes());
         assert_eq!(diagnosis.causes(&headers, BODY.as_bytes(), now()), []);
@@ -117,7 +117,7 @@ fn a_changed_body_is_recognised() {
 
 /// W5: a secret that the sender decodes differently is found, in both directions.
 #[test]
-fn another_reading_of_the_secret_is_recognised() {
+fn other_decoding_of_secret_is_diagnosed() {
     let whsec = secret(1).expose_whsec();
     let base64 = whsec.trim_start_matches("whsec_");
     let hex = "0123456789abcdef".repeat(3);
@@ -204,7 +204,7 @@ fn a_skew_is_measured_only_when_the_signature_proves_the_time() {
 
 /// W5: a matching signature in another order or encoding than the header's grammar is found.
 #[test]
-fn a_right_signature_in_a_wrong_writing_is_recognised() {
+fn valid_signature_in_wrong_encoding_is_diagnosed() {
     let headers = standard();
     let value = headers["webhook-signature"]
         .to_str()
@@ -260,7 +260,7 @@ fn other_signed_parts_are_recognised() {
 
 /// W2: each header that is missing, repeated or malformed is named.
 #[test]
-fn what_is_wrong_with_the_headers_is_named() {
+fn header_errors_are_named() {
     let headers = standard();
     for name in ["webhook-id", "webhook-timestamp", "webhook-signature"] {
         let mut without = headers.clone();

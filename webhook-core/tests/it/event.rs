@@ -36,7 +36,7 @@ fn an_envelope_is_written_once_with_the_object_as_it_was_given() {
 
 /// W1: data.object is an object.
 #[test]
-fn what_is_no_json_object_is_no_payload() {
+fn object_must_be_a_json_object() {
     for object in [
         "",
         "null",
@@ -75,7 +75,7 @@ fn a_parsed_envelope_keeps_its_exact_bytes() {
 
 /// W1: an envelope with a missing, repeated or mistyped member is refused.
 #[test]
-fn what_is_no_envelope_is_refused() {
+fn invalid_envelope_is_refused() {
     let whole = r#"{"id":"evt_1","type":"a.b","version":"1","created":1,"data":{"object":{}}}"#;
     assert!(Envelope::parse(Bytes::from(whole)).is_ok());
     let replaced = [

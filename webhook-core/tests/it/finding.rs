@@ -24,7 +24,7 @@ fn diagnoses() -> [Diagnosis; 4] {
 
 /// W5: a valid message and an unexplained one have different findings, for every scheme.
 #[test]
-fn what_verifies_is_told_from_what_nothing_explains() {
+fn valid_and_unexplained_findings_differ() {
     for ((signer, _), diagnosis) in pairs().into_iter().zip(diagnoses()) {
         let headers = signed(signer, now(), BODY.as_bytes());
         let finding = |body: &[u8]| diagnosis.finding(&headers, body, now());

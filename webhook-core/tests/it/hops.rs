@@ -45,7 +45,7 @@ fn follow(location: &str) -> Result<Option<Request<Bytes>>, RefusedHop> {
 
 /// W10: every redirect target is checked like the first URL.
 #[test]
-fn a_redirect_inside_is_refused() {
+fn redirect_to_private_address_is_refused() {
     for location in [
         "https://127.0.0.1/",
         "https://2130706433/",
@@ -102,7 +102,7 @@ fn a_redirect_does_not_leave_tls() {
 /// W10: credentials of any name stay with their origin; another name, port or scheme is another
 /// origin.
 #[test]
-fn nothing_but_the_harmless_headers_goes_to_another_origin() {
+fn only_safe_headers_reach_another_origin() {
     let policy = AddressPolicy::new().with_port(8443);
     for location in [
         "https://example.com/",
@@ -166,7 +166,7 @@ fn an_unreadable_location_is_refused() {
 
 /// W10: only a request that the rules allow can be redirected.
 #[test]
-fn a_request_that_the_rules_refuse_has_no_next_one() {
+fn refused_request_is_not_redirected() {
     let mut start = request(Method::GET, "");
     *start.uri_mut() = "https://10.0.0.1/".parse().unwrap();
     let refused = Hops::new(AddressPolicy::new()).follow(&start, &answer(302, START));

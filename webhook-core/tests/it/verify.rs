@@ -237,7 +237,7 @@ proptest! {
 
     /// W3: a signed message verifies, for any secret, id, time and body, by every scheme.
     #[test]
-    fn what_is_signed_verifies(key in prop::collection::vec(any::<u8>(), 24..=64), id in "[!-\\-/-~]{1,256}", seconds in 0..=999_999_999_999_u64, body: Vec<u8>) {
+    fn signed_message_verifies(key in prop::collection::vec(any::<u8>(), 24..=64), id in "[!-\\-/-~]{1,256}", seconds in 0..=999_999_999_999_u64, body: Vec<u8>) {
         let secret = SigningSecret::from_bytes(&key).unwrap();
         let at = SystemTime::from(Timestamp::from_seconds(seconds).unwrap());
         for (signer, verifier) in [

@@ -146,7 +146,7 @@ mod cases {
 
     /// W18: the failed deliveries of a period's events are replayed, whenever they failed, and
     /// again after the next failure.
-    pub async fn what_failed_of_a_period_is_replayed(store: &Arc<dyn Outbox>) {
+    pub async fn failed_deliveries_of_period_are_replayed(store: &Arc<dyn Outbox>) {
         three_instants(store).await;
         let fail = async |now| {
             let due = lease_due(store, now).await;
@@ -263,7 +263,7 @@ mod cases {
     }
 
     /// W18: with any filter only failed deliveries are replayed.
-    pub async fn only_what_failed_is_replayed(store: &Arc<dyn Outbox>) {
+    pub async fn only_failed_deliveries_are_replayed(store: &Arc<dyn Outbox>) {
         one_of_each(store).await;
         let live = DeliveryFilter::in_states([DeliveryState::Acked, DeliveryState::RetryScheduled]);
         assert_eq!(replay(store, live, 100, false).await, 0);

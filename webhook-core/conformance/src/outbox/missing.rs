@@ -62,7 +62,7 @@ mod cases {
 
     /// W18: an endpoint that was registered later gets earlier events as new deliveries, of any
     /// age.
-    pub async fn an_endpoint_gets_what_it_missed(store: &Arc<dyn Outbox>) {
+    pub async fn late_endpoint_gets_earlier_events(store: &Arc<dyn Outbox>) {
         let unwanted = enqueue_of("evt_1", r#"{"a": 1}"#, &[]);
         let event = unwanted.event.clone();
         store.enqueue(unwanted).await.expect("the store works");
@@ -114,7 +114,7 @@ mod cases {
     }
 
     /// W18: filter and state of the endpoint decide if an event is missing, as for a new event.
-    pub async fn only_what_the_endpoint_gets_is_missing(store: &Arc<dyn Outbox>) {
+    pub async fn only_subscribed_events_are_missing(store: &Arc<dyn Outbox>) {
         for (event, event_type) in [
             ("evt_1", "charge.created"),
             ("evt_2", "charge.refunded"),
@@ -168,7 +168,7 @@ mod cases {
     }
 
     /// W18: a dry run counts the missing deliveries, page by page, and creates none.
-    pub async fn a_dry_run_counts_what_is_missing_and_makes_nothing(store: &Arc<dyn Outbox>) {
+    pub async fn dry_run_counts_missing_deliveries_only(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         enqueue(store, "evt_2", &[]).await;
         let before = all(store).await;
@@ -207,7 +207,7 @@ mod cases {
 
     /// W18: a call examines up to `limit` events, in the order of time and id; the next call
     /// continues.
-    pub async fn missing_events_are_looked_at_in_pages(store: &Arc<dyn Outbox>) {
+    pub async fn missing_events_are_examined_in_pages(store: &Arc<dyn Outbox>) {
         let events = [
             ("evt_9", 0, false),
             ("evt_B", 10, false),

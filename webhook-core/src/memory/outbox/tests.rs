@@ -24,7 +24,7 @@ fn request() -> LeaseRequest {
 
 /// W17: a lease scans only rows that it can lease, and finds suspects only among leased rows.
 #[test]
-fn a_lease_does_not_walk_what_waits() {
+fn lease_does_not_scan_waiting_rows() {
     let mut queue = Queue::default();
     queue
         .waiting
@@ -44,7 +44,7 @@ fn a_lease_does_not_walk_what_waits() {
 
 /// W18: the deliveries of an event do not include those of events with a similar id.
 #[test]
-fn the_deliveries_of_an_event_are_its_own() {
+fn deliveries_of_similar_event_ids_are_separate() {
     let mut tables = Tables::default();
     for event in ["evt_", "evt_1", "evt_10", "evt_1!", "evt_2"] {
         for endpoint in ["!", "!!", "ep_1", "~~~"] {

@@ -92,7 +92,7 @@ fn every_reason_leads_to_its_state() {
 }
 
 #[test]
-fn the_words_of_every_set_are_read_back() {
+fn stable_names_round_trip() {
     for state in DeliveryState::ALL {
         assert_eq!(state.as_str().parse(), Ok(state));
     }

@@ -63,7 +63,7 @@ fn nothing_is_sent_under_a_lease_that_has_ended() {
 
 /// W13: after each failure the delay of the schedule, after the seventh a dead letter.
 #[test]
-fn failures_walk_down_the_schedule_and_end_as_a_dead_letter() {
+fn failures_follow_schedule_to_dead_letter() {
     for (spent, minutes) in [(0, 1), (1, 10), (2, 60), (3, 360), (4, 720), (5, 1_440)] {
         let due_at = now() + Duration::from_secs(60 * minutes);
         for outcome in [
@@ -202,7 +202,7 @@ fn endpoint(state: EndpointState) -> Endpoint {
 /// W16: only an enabled endpoint is called; a paused one keeps its deliveries, a disabled one fails
 /// them.
 #[test]
-fn the_state_of_the_endpoint_decides_whether_it_is_called() {
+fn only_enabled_endpoint_is_called() {
     let refusal = |endpoint: Option<Endpoint>| {
         let admitted = DeliveryPolicy::default()
             .admit(&after(0), endpoint.as_ref(), now())

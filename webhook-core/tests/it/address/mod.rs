@@ -283,7 +283,7 @@ fn scheme_port_and_credentials_are_strict() {
 
 /// W10: the option for demos allows loopback and no other address.
 #[test]
-fn the_opening_for_loopback_opens_nothing_else() {
+fn loopback_option_allows_only_loopback() {
     let demo = strict().danger_allow_loopback();
     for url in [
         "http://127.0.0.1:8081/hook",
@@ -346,7 +346,7 @@ fn one_refused_address_refuses_the_name() {
 
 /// W10: an accepted URL is normalized, without fragment, and names its host and port.
 #[test]
-fn a_target_says_whom_to_connect_to() {
+fn target_names_host_and_port() {
     let target = strict().vet("HTTPS://Hooks.Example.COM/a/../in?x=1#y").unwrap();
     assert_eq!(target.as_str(), "https://hooks.example.com/in?x=1");
     assert_eq!(target.uri().to_string(), target.as_str());

@@ -69,7 +69,7 @@ async fn a_store_that_is_down_is_a_503_with_retry_after() {
 
 /// W8: a store error is passed to the host's log, once, and is not in the response.
 #[tokio::test]
-async fn why_the_store_failed_is_in_the_log() {
+async fn store_error_is_logged() {
     let (fixture, log) = (Fixture::new(), Arc::new(Mutex::new(Vec::new())));
     let store = Arc::new(Answering(
         || Err(StoreError::unavailable("the disk is full")),

@@ -70,7 +70,7 @@ async fn a_private_url_is_refused_at_every_attempt() {
 
 /// W10: a public name that resolves to a private address is refused by the transport, permanently.
 #[tokio::test]
-async fn a_name_that_leads_inside_is_refused_at_connect() {
+async fn name_of_private_address_is_refused_at_connect() {
     let fixture = Fixture::scripted([Err(TransportError::refused("10.0.0.1"))]);
     let fixture = fixture.with_endpoints(&["ep_1"]).await;
     fixture.send("evt_1").await;

@@ -98,7 +98,7 @@ fn signers_come_back_from_their_text_for_their_endpoint() {
 /// W16: plain rows are read until the host rejects them; encrypted text is never taken for plain
 /// text.
 #[test]
-fn what_stands_in_clear_is_read_until_it_is_refused() {
+fn plaintext_is_read_until_rejected() {
     let clear = SignersAtRest::plaintext().write(&id("ep_1"), &signers()).unwrap();
     let sealed = SignersAtRest::with_sealer(Mask);
     assert!(sealed.read(&id("ep_1"), &clear).is_ok());
@@ -114,7 +114,7 @@ fn what_stands_in_clear_is_read_until_it_is_refused() {
 
 /// W16: without its key a store writes nothing, in particular no plain text.
 #[test]
-fn what_cannot_be_sealed_is_not_written() {
+fn failed_encryption_writes_nothing() {
     let error = SignersAtRest::with_sealer(NoKey)
         .write(&id("ep_1"), &signers())
         .unwrap_err();

@@ -10,7 +10,7 @@ use super::fixture::{Fixture, answer, delivery_id, endpoint, envelope, start};
 
 /// W16: an event goes to all endpoints that subscribe to its type, and to no others.
 #[tokio::test]
-async fn an_event_goes_to_those_who_want_its_type() {
+async fn event_goes_to_subscribers_of_its_type() {
     let fixture = Fixture::scripted((0..2).map(|_| answer(StatusCode::OK)));
     let wanted = EventFilter::only(["charge.refunded".parse().unwrap()]);
     let other = EventFilter::only([
@@ -122,7 +122,7 @@ async fn a_pause_longer_than_the_lifetime_ends_in_dead_letters() {
 /// W16: waiting deliveries of a disabled endpoint fail unsent, and can be replayed after it is
 /// enabled.
 #[tokio::test]
-async fn a_disabled_endpoint_fails_what_waits_for_it() {
+async fn disabling_endpoint_fails_waiting_deliveries() {
     let fixture = Fixture::scripted([answer(StatusCode::OK)])
         .with_endpoints(&["ep_1"])
         .await;

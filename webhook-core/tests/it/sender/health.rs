@@ -27,7 +27,7 @@ use super::{
 
 /// W17: after repeated failures waiting deliveries use no attempts, and one response releases all.
 #[tokio::test]
-async fn a_breaker_spares_the_attempts_of_what_waits() {
+async fn open_breaker_uses_no_attempts() {
     let failures = (0..5).map(|_| answer(StatusCode::BAD_GATEWAY));
     let script = failures.chain((0..10).map(|_| answer(StatusCode::OK)));
     let mut fixture = Fixture::scripted(script).with_endpoints(&["ep_1"]).await;
@@ -135,7 +135,7 @@ impl EndpointStore for Undisabled {
 /// W16, W17: an endpoint that could not be disabled, because of an error or a crash, is disabled at
 /// the next failure, and does not delay others.
 #[tokio::test]
-async fn an_endpoint_that_could_not_be_disabled_is_given_up_again() {
+async fn failed_disabling_is_retried_at_next_failure() {
     let fixture = Fixture::answering(|request: Request<Bytes>| {
         let fails = request.uri().host() == Some("ep-1.example.com");
         let status = if fails {

@@ -16,7 +16,7 @@ use super::fixture::{Fixture, answer, delivery_id, start};
 
 /// W18: every attempt is logged with its time, its status and the first 4 KiB of its response.
 #[tokio::test]
-async fn the_attempt_log_tells_what_came_back() {
+async fn attempt_log_has_status_and_body() {
     let mut verbose = Response::new(Bytes::from(vec![b'x'; 3 * KEPT_ANSWER]));
     *verbose.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
     let fixture = Fixture::scripted([
@@ -89,7 +89,7 @@ async fn endless_throttling_leaves_one_answer_in_the_log() {
 
 /// W18: the log has the duration of each exchange.
 #[tokio::test]
-async fn the_attempt_log_tells_how_long_it_took() {
+async fn attempt_log_has_duration() {
     let clock = host_ports::testing::ManualClock::new(start());
     let hands = clock.clone();
     let transport = move |_| {
@@ -116,7 +116,7 @@ async fn the_attempt_log_tells_how_long_it_took() {
 
 /// W18: the report of a round has the result of each delivery, and the time of the next call.
 #[tokio::test]
-async fn a_report_says_what_became_of_each_delivery() {
+async fn report_has_result_of_each_delivery() {
     let fixture = Fixture::scripted([answer(StatusCode::OK)])
         .with_endpoints(&["ep_1"])
         .await;

@@ -28,16 +28,16 @@ async fn flawed_replays_are_found() {
     }
     found! {
         ListsAllTimes by a_list_is_narrowed_to_the_events_of_a_period,
-        ReplaysAllTimes by what_failed_of_a_period_is_replayed,
+        ReplaysAllTimes by failed_deliveries_of_period_are_replayed,
         IncludesTheEnd by a_list_is_narrowed_to_the_events_of_a_period,
         IncludesTheEnd by only_events_of_the_period_are_missing,
         LooksAtAllTimes by only_events_of_the_period_are_missing,
-        MakesInADryRun by a_dry_run_counts_what_is_missing_and_makes_nothing,
-        MakesWhatIsUnwanted by only_what_the_endpoint_gets_is_missing,
+        MakesInADryRun by dry_run_counts_missing_deliveries_only,
+        MakesWhatIsUnwanted by only_subscribed_events_are_missing,
         RevivesWhatFailed by a_delivery_in_any_state_is_not_missing,
-        KeepsTheAge by an_endpoint_gets_what_it_missed,
-        MakesNothing by an_endpoint_gets_what_it_missed,
-        LooksOnce by missing_events_are_looked_at_in_pages,
+        KeepsTheAge by late_endpoint_gets_earlier_events,
+        MakesNothing by late_endpoint_gets_earlier_events,
+        LooksOnce by missing_events_are_examined_in_pages,
         LooksThenMakes by of_32_concurrent_calls_one_creates_each_missing_delivery,
     }
 }

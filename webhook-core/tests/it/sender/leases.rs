@@ -36,7 +36,7 @@ fn is_pending(future: Pin<&mut impl Future>) -> bool {
 /// W15: a dispatcher that crashes after the lease, or during the request, costs a repeated attempt
 /// and no event.
 #[tokio::test]
-async fn a_delivery_comes_again_when_its_dispatcher_died() {
+async fn crashed_dispatcher_costs_one_attempt() {
     let fixture = Fixture::over(HangingTransport::default())
         .with_endpoints(&["ep_1"])
         .await;
@@ -112,7 +112,7 @@ async fn a_late_failure_is_refused_by_its_fence() {
 
 /// W15: with any deadline of the host no other dispatcher sends the delivery during the exchange.
 #[tokio::test]
-async fn an_endless_deadline_has_a_lease_all_the_same() {
+async fn endless_deadline_still_has_a_lease() {
     let mut fixture = Fixture::over(HangingTransport::default())
         .with_endpoints(&["ep_1"])
         .await;
@@ -128,7 +128,7 @@ async fn an_endless_deadline_has_a_lease_all_the_same() {
 /// W17: while one receiver hangs, the outcomes of others are written, and their next events are
 /// sent.
 #[tokio::test]
-async fn a_slow_endpoint_keeps_nobodys_outcome_waiting() {
+async fn slow_endpoint_does_not_delay_other_outcomes() {
     let fixture = Fixture::over(HangingTransport::default());
     let fixture = fixture.with_endpoints(&["ep_slow", "ep_quick"]).await;
     for n in 0..10 {
@@ -210,7 +210,7 @@ async fn a_lost_answer_is_delivered_again_and_processed_once() {
 
 /// W15: an outcome that could not be written is an error, and the event is sent again.
 #[tokio::test]
-async fn an_outcome_that_cannot_be_written_is_sent_again() {
+async fn event_of_unwritten_outcome_is_sent_again() {
     let fixture = Fixture::scripted((0..2).map(|_| answer(StatusCode::OK)));
     let fixture = fixture.with_endpoints(&["ep_1"]).await;
     let failing = Failing::over(&fixture.outbox);
@@ -251,7 +251,7 @@ async fn dispatchers_at_the_same_time_send_each_delivery_once() {
 
 /// W17: a dispatcher that finds all leases of an endpoint taken waits before its next try.
 #[tokio::test]
-async fn a_dispatcher_does_not_spin_where_others_have_the_leases() {
+async fn dispatcher_waits_while_others_hold_all_leases() {
     let fixture = Fixture::over(HangingTransport::default())
         .with_endpoints(&["ep_1"])
         .await;
@@ -282,7 +282,7 @@ async fn a_long_round_ends_and_asks_to_be_called_again() {
 
 /// A dispatcher can be shared and moved between threads, as a host's tasks need.
 #[test]
-fn a_dispatcher_is_a_handle() {
+fn dispatcher_can_be_shared_between_threads() {
     fn is_handle<T: Clone + Send + Sync + 'static>() {}
     is_handle::<Dispatcher>();
 }

@@ -43,7 +43,7 @@ fn dispatcher(fixture: &Scripted, endpoints: &Arc<FailingEndpoints>) -> Dispatch
 /// W15: while endpoints cannot be read, for example without their key, nothing is sent and no
 /// attempt is counted; deliveries are sent after the outage.
 #[tokio::test]
-async fn an_outage_of_the_endpoints_alone_costs_no_delivery() {
+async fn endpoint_store_outage_costs_no_delivery() {
     for mishap in [Mishap::Error, Mishap::Panic] {
         let fixture = scripted([answer(StatusCode::OK)], &["ep_1"]).await;
         let endpoints = Arc::new(FailingEndpoints::over(&fixture.endpoints));
@@ -73,7 +73,7 @@ async fn an_outage_of_the_endpoints_alone_costs_no_delivery() {
 /// W15, W17: an endpoint that cannot be read is held and does not delay others; the host gets both
 /// results.
 #[tokio::test]
-async fn an_endpoint_that_cannot_be_read_delays_nobody_else() {
+async fn unreadable_endpoint_does_not_delay_others() {
     let script = (0..2).map(|_| answer(StatusCode::OK));
     let fixture = scripted(script, &["ep_bad", "ep_good"]).await;
     let endpoints = Arc::new(FailingEndpoints {
@@ -101,7 +101,7 @@ async fn an_endpoint_that_cannot_be_read_delays_nobody_else() {
 /// W11, W15, W17: a 410 whose endpoint could not be disabled is retried, counts no attempt, is
 /// logged, and does not count as a 429.
 #[tokio::test]
-async fn a_410_that_could_not_be_written_is_asked_for_again() {
+async fn unwritten_410_is_retried() {
     let script = (0..7).map(|_| answer(StatusCode::GONE));
     let fixture = scripted(script, &["ep_1"]).await;
     let endpoints = Arc::new(FailingEndpoints::over(&fixture.endpoints));

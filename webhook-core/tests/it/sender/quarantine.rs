@@ -43,7 +43,7 @@ async fn survives(fixture: &Fixture<HangingTransport>, handled: &mut Vec<Handled
 
 /// W15: a delivery that crashes consecutive dispatchers is quarantined, and the host is informed.
 #[tokio::test]
-async fn what_crashes_its_dispatchers_is_set_aside() {
+async fn crashing_delivery_is_quarantined() {
     let fixture = Fixture::over(HangingTransport::default())
         .with_endpoints(&["ep_1"])
         .await;
@@ -67,7 +67,7 @@ async fn what_crashes_its_dispatchers_is_set_aside() {
 
 /// W15: crashes with another cause quarantine at most one delivery in three crashes.
 #[tokio::test]
-async fn who_dies_for_reasons_of_its_own_takes_no_bystander_with_it() {
+async fn unrelated_crashes_quarantine_at_most_one_in_three() {
     let endpoints: Vec<String> = (0..16).map(|n| format!("ep_{n}")).collect();
     let endpoints: Vec<&str> = endpoints.iter().map(String::as_str).collect();
     let fixture = Fixture::over(HangingTransport::default());
@@ -86,7 +86,7 @@ async fn who_dies_for_reasons_of_its_own_takes_no_bystander_with_it() {
 
 /// W15: among concurrent deliveries only the one that crashes its dispatchers is quarantined.
 #[tokio::test]
-async fn only_the_guilty_is_set_aside() {
+async fn only_crashing_delivery_is_quarantined() {
     let endpoints: Vec<String> = (0..16).map(|n| format!("ep_{n}")).collect();
     let endpoints = endpoints.iter().map(String::as_str).chain(["ep_poison"]);
     let fixture = Fixture::over(HangingTransport::default());

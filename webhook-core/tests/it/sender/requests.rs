@@ -52,7 +52,7 @@ async fn a_message_names_its_sender() {
 
 /// W12: the transport gets ten seconds for the whole exchange, and the log's limit of the body.
 #[tokio::test]
-async fn the_transport_is_told_ten_seconds() {
+async fn transport_gets_ten_second_deadline() {
     let fixture = Fixture::scripted([answer(StatusCode::OK)])
         .with_endpoints(&["ep_1"])
         .await;

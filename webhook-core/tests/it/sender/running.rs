@@ -69,7 +69,7 @@ async fn a_retry_goes_out_on_time_while_another_exchange_hangs() {
 
 /// W17: in a long run a hanging exchange holds only its own place.
 #[tokio::test]
-async fn a_long_run_is_not_held_up_by_one_that_hangs() {
+async fn hanging_exchange_does_not_block_long_run() {
     let fixture = Fixture::over(HangingTransport::default())
         .with_endpoints(&["ep_1"])
         .await;
@@ -116,7 +116,7 @@ async fn one_free_place_is_enough_to_go_on() {
 
 /// W15: after a stop the dispatcher sends nothing more, and returns when all exchanges are settled.
 #[tokio::test]
-async fn a_dispatcher_that_is_told_to_stop_settles_what_is_under_way() {
+async fn stopped_dispatcher_settles_running_exchanges() {
     let fixture = Fixture::over(HangingTransport::default())
         .with_endpoints(&["ep_1"])
         .await;
@@ -230,7 +230,7 @@ async fn a_failing_store_pauses_a_run() {
 /// W17: a dispatcher that cannot lease due deliveries waits longer each time, and not at all after
 /// an exchange has ended.
 #[tokio::test]
-async fn who_looks_in_vain_looks_less_often() {
+async fn leases_without_result_back_off() {
     let fixture = Fixture::over(HangingTransport::default())
         .with_endpoints(&["ep_1"])
         .await;
@@ -255,7 +255,7 @@ async fn who_looks_in_vain_looks_less_often() {
 
 /// W15: a panic of the host's policy is an error of that lease alone, which the host gets.
 #[tokio::test]
-async fn a_panic_of_the_hosts_rules_ends_one_lease() {
+async fn policy_panic_ends_one_lease() {
     let mut fixture = Fixture::answering(|request: Request<Bytes>| async move {
         let is_bad = request.uri().host() == Some("ep-bad.example.com");
         answer(if is_bad {

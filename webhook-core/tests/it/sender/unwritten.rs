@@ -52,7 +52,7 @@ async fn acked(fixture: &Hanging) -> usize {
 /// W15: of outcomes that arrive together, only the one that cannot be written is sent again, and
 /// not even that one if a later write succeeds.
 #[tokio::test]
-async fn an_outcome_that_cannot_be_written_costs_no_other() {
+async fn unwritable_outcome_does_not_affect_others() {
     let (fixture, failing, dispatcher) = sent().await;
     *failing.bad_row.lock().unwrap() = Some(delivery_id("evt_1", "ep_2"));
     let host = Host::default();
@@ -127,7 +127,7 @@ async fn an_outcome_is_kept_as_long_as_its_lease() {
 /// W15: an unwritten outcome keeps its place: the dispatcher sends no more than it can keep
 /// outcomes.
 #[tokio::test]
-async fn outcomes_that_wait_take_places() {
+async fn unwritten_outcomes_occupy_places() {
     let (fixture, failing, dispatcher) = sent().await;
     failing.broken.store(true, Ordering::Relaxed);
     let dispatcher = dispatcher.with_concurrency(2);
@@ -151,7 +151,7 @@ async fn outcomes_that_wait_take_places() {
 
 /// W15: a stopped dispatcher writes once more, without waiting for a pause.
 #[tokio::test]
-async fn who_stops_writes_what_was_left() {
+async fn stop_writes_unwritten_outcomes() {
     let (fixture, failing, dispatcher) = sent().await;
     failing.broken.store(true, Ordering::Relaxed);
     let host = Host::default();
@@ -167,7 +167,7 @@ async fn who_stops_writes_what_was_left() {
 
 /// W15: a single pass also writes all outcomes that it can, and returns the error.
 #[tokio::test]
-async fn a_pass_writes_all_that_can_be_written() {
+async fn run_due_writes_all_writable_outcomes() {
     let fixture = Fixture::scripted((0..6).map(|_| answer(StatusCode::OK)));
     let fixture = fixture.with_endpoints(&ENDPOINTS).await;
     let failing = Failing::over(&fixture.outbox);

@@ -13,7 +13,7 @@ use super::{
 /// W17: a slow write of one outcome does not stop the exchanges; outcomes that arrive during it are
 /// written together; a stop takes effect.
 #[tokio::test]
-async fn exchanges_go_on_while_the_store_writes() {
+async fn exchanges_continue_during_store_write() {
     let fixture = Fixture::over(HangingTransport::default())
         .with_endpoints(&["ep_1", "ep_2", "ep_3", "ep_4"])
         .await;

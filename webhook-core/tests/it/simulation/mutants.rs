@@ -51,13 +51,13 @@ fn a_lease_before_the_due_time_is_found() {
 
 /// W15: a delivery that crashes dispatcher after dispatcher is found.
 #[test]
-fn an_outbox_that_sets_nothing_aside_is_found() {
+fn outbox_without_quarantine_is_found() {
     check(Flaw::NeverSetsAside, Invariant::OnlyCrashersAreQuarantined);
 }
 
 /// W15: the quarantine of a delivery that crashes no dispatcher is found.
 #[test]
-fn an_outbox_that_convicts_bystanders_is_found() {
+fn quarantine_of_wrong_delivery_is_found() {
     check(Flaw::ForgetsSuspects, Invariant::OnlyCrashersAreQuarantined);
 }
 
@@ -75,13 +75,13 @@ fn an_outbox_that_loses_a_confirmed_outcome_is_found() {
 
 /// W18: an earlier event that a latecomer does not get, for example between two pages, is found.
 #[test]
-fn an_outbox_that_leaves_out_what_was_missed_is_found() {
+fn omitted_earlier_event_is_found() {
     check(Flaw::LeavesOutMissing, Invariant::NothingIsLost);
 }
 
 /// W18: an outbox that restarts failed deliveries as missing ones is found.
 #[test]
-fn an_outbox_that_takes_what_failed_for_missing_is_found() {
+fn restart_of_failed_as_missing_is_found() {
     check(Flaw::TakesFailedForMissing, Invariant::AttemptsAreBounded);
 }
 
