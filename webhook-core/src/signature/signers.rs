@@ -101,8 +101,8 @@ impl Signers {
     ///
     /// # Errors
     ///
-    /// [`InvalidSigners`] if there would be more than eight signers, or `overlap` is longer than 7
-    /// days.
+    /// [`InvalidSigners`] if there would be more than eight signers or more than four of
+    /// [`Scheme::Ed25519`], or `overlap` is longer than 7 days.
     pub fn rotate(
         mut self,
         next: Signer,
