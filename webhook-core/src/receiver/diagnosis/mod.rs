@@ -61,7 +61,7 @@ use crate::{
     signature::Scheme,
 };
 
-/// Maximum number of causes at once; more would match by chance.
+/// Maximum number of causes that are tried together.
 const AT_ONCE: usize = 2;
 
 /// Diagnoses messages for one scheme and its keys, retired secrets included.

@@ -20,10 +20,13 @@ impl Dispatcher {
     ///
     /// # Errors
     ///
-    /// The first [`StoreError`] of the outbox. The exchanges that were running have ended, and
-    /// outcomes were written where possible, one by one and twice. Unwritten deliveries are retried
-    /// after their lease. A failure of the endpoint store is not returned here: its deliveries are
-    /// held for 10 seconds.
+    /// The first [`StoreError`] of the outbox or the endpoint store, instead of the report. All
+    /// exchanges have ended by then.
+    ///
+    /// - After an error of the outbox nothing more is leased. Outcomes are written one by one, and
+    ///   failed ones once more; unwritten deliveries are sent again after their lease.
+    /// - After an error of the endpoint store its deliveries are held for 10 seconds, and all others
+    ///   are sent.
     pub async fn run_due(&self) -> Result<Report, StoreError> {
         let mut round = Round::new(self);
         let mut handled = Vec::new();

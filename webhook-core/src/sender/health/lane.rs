@@ -27,8 +27,7 @@ impl Lane {
     /// [`Delivery::settle`](crate::sender::Delivery::settle) has returned `settled`.
     ///
     /// - A hold is extended and never shortened, also by a stale settlement.
-    /// - The health changes only by settlements that were applied, so a repeated call changes
-    ///   nothing.
+    /// - A stale settlement does not change the health, so a repeated call changes nothing.
     /// - A settlement that reports a disabled endpoint resets the health, whichever lease it has.
     ///   An endpoint that is enabled again starts without its old failures.
     pub fn settle(&mut self, settlement: &Settlement, settled: Settled) -> Option<HealthEvent> {
