@@ -25,7 +25,7 @@ impl Dispatcher {
     ///
     /// - After an error of the outbox nothing more is leased. Outcomes are written one by one, and
     ///   failed ones once more; unwritten deliveries are sent again after their lease.
-    /// - After an error of the endpoint store its deliveries are held for 10 seconds, and all others
+    /// - After an error of the endpoint store its deliveries are held for 10 seconds. All others
     ///   are sent.
     pub async fn run_due(&self) -> Result<Report, StoreError> {
         let mut round = Round::new(self);
